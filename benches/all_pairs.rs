@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use evalreport::stats::{OutcomePlanes, all_pairs, holm, mcnemar_each, rank_ranges};
+use evalreport::stats::{OutcomeBitsets, all_pairs, holm_adjustment, mcnemar_each, rank_ranges};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde_json::json;
 
@@ -21,9 +21,11 @@ fn main() {
         sizes.first().copied().unwrap_or(1000),
         sizes.get(1).copied().unwrap_or(12_000),
     );
-    let planes: Vec<OutcomePlanes> = (0..arms)
+    let planes: Vec<OutcomeBitsets> = (0..arms)
         .into_par_iter()
-        .map(|arm| OutcomePlanes::of((0..items).map(|item| Some(passes(arm, arms, item)))))
+        .map(|arm| {
+            OutcomeBitsets::from_outcomes((0..items).map(|item| Some(passes(arm, arms, item))))
+        })
         .collect();
     let memory_of_planes = peak_mb();
 
@@ -38,7 +40,7 @@ fn main() {
             .map(|test| test.exact)
             .collect();
     let tested = start.elapsed().as_secs_f64();
-    let adjusted = holm(&exact).expect("probabilities");
+    let adjusted = holm_adjustment(&exact).expect("probabilities");
     let settled = start.elapsed().as_secs_f64();
     let mut beats = vec![vec![false; planes.len()]; planes.len()];
     for ((first, second, only_a, only_b), _) in

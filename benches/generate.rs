@@ -34,7 +34,7 @@ fn pairs(folder: &Path) {
         return;
     }
     let partial = folder.with_extension("partial");
-    let store = Store::at(&partial);
+    let store = Store::new(&partial);
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut chance = || f64::from(random.next_u32()) / f64::from(u32::MAX);
     let difficulty: Vec<f64> = (0..PAIRED_ITEMS).map(|_| chance()).collect();
@@ -64,7 +64,7 @@ fn pairs(folder: &Path) {
                 input_tokens: None,
                 output_tokens: None,
             };
-            evalreport::results::write_line(&outcome, &mut lines);
+            evalreport::results::write_journal_line(&outcome, &mut lines);
         }
         run.duration_seconds = Some(3600.0 * chance());
         std::fs::create_dir_all(store.run_dir(&id)).expect("a writable folder");
@@ -83,7 +83,7 @@ fn outcomes(folder: &Path) {
         return;
     }
     let partial = folder.with_extension("partial");
-    let store = Store::at(&partial);
+    let store = Store::new(&partial);
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for index in 0..RUNS {
         let id = RunId::parse(&format!("01a00000-0000-7000-8000-{index:012}")).expect("a valid id");
@@ -121,7 +121,7 @@ fn outcomes(folder: &Path) {
                 input_tokens: Some(u64::from(draw % 20_000)),
                 output_tokens: Some(u64::from(draw % 3000)),
             };
-            evalreport::results::write_line(&outcome, &mut lines);
+            evalreport::results::write_journal_line(&outcome, &mut lines);
         }
         (run.shared_tests_passed, run.shared_tests_total) = (Some(passed), Some(counted));
         run.duration_seconds = Some(f64::from(random.next_u32() % 4000));
@@ -141,7 +141,7 @@ fn small_files(folder: &Path) {
     }
     let partial = folder.with_extension("partial");
     std::fs::create_dir_all(&partial).expect("a writable folder");
-    let store = Store::at(&partial);
+    let store = Store::new(&partial);
     let mut random = ChaCha8Rng::seed_from_u64(2);
     for index in 0..SMALL_FILES {
         let id = RunId::parse(&format!("01b00000-0000-7000-8000-{index:012}")).expect("a valid id");

@@ -3,8 +3,10 @@
 use divan::Bencher;
 use divan::counter::BytesCount;
 use evalreport::results::ItemLine;
-use evalreport::stats::{OutcomePlanes, all_pairs, holm, mcnemar_each, wilson};
-use evalreport::views::{AuditedBoard, audited};
+use evalreport::stats::{
+    OutcomeBitsets, all_pairs, holm_adjustment, mcnemar_each, wilson_score_interval,
+};
+use evalreport::views::{AuditedBoard, audit_board};
 
 fn main() {
     divan::main();
@@ -29,7 +31,7 @@ fn item_line(bencher: Bencher, (_, line): (&str, &str)) {
 
 #[divan::bench]
 fn wilson_interval(bencher: Bencher) {
-    bencher.bench(|| wilson(divan::black_box(41), divan::black_box(48), 0.95));
+    bencher.bench(|| wilson_score_interval(divan::black_box(41), divan::black_box(48), 0.95));
 }
 
 /// A board of the shape of ProteinGym: 96 systems, 217 items. It is the largest of those with a published card.
@@ -61,7 +63,7 @@ fn audit_of_96_systems_and_217_items(bencher: Bencher) {
         judged_by: None,
         sha256: None,
     };
-    bencher.bench(|| audited(divan::black_box(&board)).is_ok());
+    bencher.bench(|| audit_board(divan::black_box(&board)).is_ok());
 }
 
 /// Counts, tests and adjusts all pairs of 1,000 arms on 12,000 items.
@@ -74,12 +76,12 @@ fn all_pairs_of_1000_arms(bencher: Bencher) {
             .wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
-    let arms: Vec<OutcomePlanes> = (0..1000)
+    let arms: Vec<OutcomeBitsets> = (0..1000)
         .map(|arm| {
             let row: Vec<Option<bool>> = (0..12_000)
                 .map(|_| Some(next() % 2000 < 500 + arm))
                 .collect();
-            OutcomePlanes::of(row.into_iter())
+            OutcomeBitsets::from_outcomes(row.into_iter())
         })
         .collect();
     bencher.bench(|| {
@@ -90,6 +92,6 @@ fn all_pairs_of_1000_arms(bencher: Bencher) {
             .into_iter()
             .map(|test| test.exact)
             .collect();
-        holm(&exact)
+        holm_adjustment(&exact)
     });
 }

@@ -47,7 +47,7 @@
 //!   summarised by polars, for stores and lakes alike; their medians and percentiles are places in a sorted slice, which needs no frame.
 //! - Only `warehouse` uses polars. Only `results` writes under `results/`, and a committed record is never rewritten.
 //! - Files of a layer do not depend on each other in cycles.
-//! - Text from agents, judges and imports reaches a page only as `domain::Published`, which only the redactor creates.
+//! - Text from agents, judges and imports reaches a page only as `domain::Redacted`, which only the redactor creates.
 //! - `render` computes nothing, sorts nothing and reads no file.
 //! - Printing, exit codes, environment and the wall clock belong to `cli`; other layers receive values. Only code that runs programs, asks
 //!   engines or serves measures time, and `run` records when a run ended. `import`, `warehouse` and `publish` report progress as `tracing` events,
@@ -63,7 +63,7 @@
 //!   adds an entry to the store's chain, so that a record that is taken out is missed.
 //! - The cache can be deleted at any time, and holds nothing about files that could not be read.
 //! - A run's programs can access only what [`run`]'s isolation grants. Tests come from a private copy of the suite.
-//! - Secrets of the environment are removed when records are written ([`results::Store::hiding`]), and block publication.
+//! - Secrets of the environment are removed when records are written ([`results::Store::with_secrets`]), and block publication.
 //! - Text from results and imports is hostile: it is escaped in HTML, made visible on a terminal, and never used as a path or a shell word.
 
 pub mod agent;

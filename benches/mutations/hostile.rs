@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use evalreport::import::{
-    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign,
-    import_rubrics, import_table,
+    Destination, ForeignFormat, ImportMode, ImportReport, NameOverrides, StoredRuns, TableMap,
+    import_foreign, import_rubrics, import_table,
 };
 use evalreport::results::Store;
 use flate2::Compression;
@@ -104,7 +104,7 @@ impl Hostile {
         let bytes = fs::metadata(&path).expect("it was just written").len();
         memory::forget_peak();
         let (before, began) = (memory::bytes(), Instant::now());
-        let report = self.read(&path, &Store::at(folder.path().join("results")));
+        let report = self.read(&path, &Store::new(folder.path().join("results")));
         let seconds = began.elapsed().as_secs_f64();
         let memory = memory::peak_bytes()
             .zip(before)
@@ -147,26 +147,33 @@ impl Hostile {
 
     fn read(&self, path: &Path, store: &Store) -> ImportReport {
         let none = StoredRuns::default();
-        let map = Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map");
-        let names = GivenNames {
+        let map = TableMap::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map");
+        let names = NameOverrides {
             suite: Some("s".to_owned()),
             approach: Some("a".to_owned()),
             model: Some("m".to_owned()),
-            ..GivenNames::default()
+            ..NameOverrides::default()
         };
         match self.reader {
             Reader::Foreign(format) => import_foreign(
                 Destination::Store(store, &none),
                 &[path],
                 Some(format),
-                &GivenNames::default(),
-                Mode::DryRun,
+                &NameOverrides::default(),
+                ImportMode::DryRun,
                 &mut |_| {},
             ),
-            Reader::Table => import_table(store, &[path], &map, &none, Mode::DryRun, &mut |_| {}),
-            Reader::Rubric => {
-                import_rubrics(store, &[path], &names, &none, Mode::DryRun, &mut |_| {})
+            Reader::Table => {
+                import_table(store, &[path], &map, &none, ImportMode::DryRun, &mut |_| {})
             }
+            Reader::Rubric => import_rubrics(
+                store,
+                &[path],
+                &names,
+                &none,
+                ImportMode::DryRun,
+                &mut |_| {},
+            ),
         }
         .expect("nothing is written")
     }

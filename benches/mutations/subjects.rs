@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use evalreport::domain::RunId;
 use evalreport::import::{
-    Destination, ForeignFormat, GivenNames, ImportReport, Map, Mode, StoredRuns, import_foreign,
-    import_rubrics, import_table, is_decoding,
+    Destination, ForeignFormat, ImportMode, ImportReport, NameOverrides, StoredRuns, TableMap,
+    import_foreign, import_rubrics, import_table, is_decoding,
 };
-use evalreport::results::{ItemLine, Store, details_of, parse_header, unpack};
+use evalreport::results::{ItemLine, Store, details_of, parse_header, unpack_figures};
 use serde_json::{Value, json};
 
 use super::archive::Archive;
@@ -61,7 +61,7 @@ pub const COLUMNAR: [&str; 5] = [
 /// What is attacked.
 enum Parser {
     Foreign(ForeignFormat),
-    Table(Box<Map>),
+    Table(Box<TableMap>),
     Map,
     Rubric,
     Header,
@@ -199,7 +199,7 @@ impl Subject {
         };
         let table = || {
             Parser::Table(Box::new(
-                Map::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map"),
+                TableMap::parse("map.yaml", MAP, &BTreeMap::new()).expect("a map"),
             ))
         };
         let lines = |rows: &Value| {
@@ -341,13 +341,13 @@ impl Subject {
 
     /// Reads the file; says whether the parser was reached.
     fn execute(&self, case: &Case, bytes: &[u8]) -> bool {
-        let store = Store::at(self.place.path().join("results"));
+        let store = Store::new(self.place.path().join("results"));
         let none = StoredRuns::default();
-        let names = GivenNames {
+        let names = NameOverrides {
             suite: Some("s".to_owned()),
             approach: Some("a".to_owned()),
             model: Some("m".to_owned()),
-            ..GivenNames::default()
+            ..NameOverrides::default()
         };
         match &self.parser {
             Parser::Foreign(format) => {
@@ -355,13 +355,13 @@ impl Subject {
                     .chain(&case.folder)
                     .map(PathBuf::as_path)
                     .collect();
-                let names = GivenNames::default();
+                let names = NameOverrides::default();
                 checked(&import_foreign(
                     Destination::Store(&store, &none),
                     &paths,
                     Some(*format),
                     &names,
-                    Mode::DryRun,
+                    ImportMode::DryRun,
                     &mut |_| {},
                 ))
             }
@@ -370,7 +370,7 @@ impl Subject {
                 &[&case.path],
                 map,
                 &none,
-                Mode::DryRun,
+                ImportMode::DryRun,
                 &mut |_| {},
             )),
             Parser::Rubric => checked(&import_rubrics(
@@ -378,12 +378,12 @@ impl Subject {
                 &[&case.path],
                 &names,
                 &none,
-                Mode::DryRun,
+                ImportMode::DryRun,
                 &mut |_| {},
             )),
             Parser::Map => {
                 let text = String::from_utf8_lossy(bytes);
-                Map::parse("map.yaml", &text, &BTreeMap::new())
+                TableMap::parse("map.yaml", &text, &BTreeMap::new())
                     .is_ok_and(|map| !map.name.is_empty())
                     || !text.is_empty()
             }
@@ -406,7 +406,7 @@ impl Subject {
                 true
             }
             Parser::Bundle => {
-                let unpacked = unpack(&case.path, &store);
+                let unpacked = unpack_figures(&case.path, &store);
                 if unpacked.is_ok() {
                     fs::remove_dir_all(store.root()).expect("it was just written");
                 }
@@ -429,7 +429,7 @@ fn checked(report: &Result<ImportReport, evalreport::results::StoreError>) -> bo
             source.file
         );
         assert!(
-            source.rows_accepted + source.rows_refused() <= source.rows_read,
+            source.rows_accepted + source.count_refused_rows() <= source.rows_read,
             "{}: rows that were not read",
             source.file
         );

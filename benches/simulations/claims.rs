@@ -6,10 +6,10 @@
     reason = "small counts, and switches of made tables"
 )]
 
-use evalreport::domain::{ClaimedRow, ClaimedTable};
-use evalreport::inference::{ClaimFinding, ClaimKind, HeldRuns, audit_claims};
+use evalreport::domain::{PublishedRow, PublishedTable};
+use evalreport::inference::{ClaimFinding, ClaimKind, RunsInStore, audit_claims};
 use evalreport::stats::{
-    Divisor, PrintedNumber, Rounding, SpreadFormula, standard_deviation, standard_error,
+    PrintedNumber, Rounding, SpreadFormula, VarianceDivisor, standard_deviation, standard_error,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
@@ -112,17 +112,17 @@ struct Print {
 }
 
 struct Made {
-    table: ClaimedTable,
+    table: PublishedTable,
     /// Rows of which a finding is true.
     wrong: Vec<u64>,
     /// The runs that the store holds.
-    held: Vec<HeldRuns>,
+    held: Vec<RunsInStore>,
     /// The error is one of a whole column: it is found if it is said once.
     is_of_column: bool,
 }
 
 impl Made {
-    fn of(table: ClaimedTable, wrong: Vec<u64>) -> Self {
+    fn of(table: PublishedTable, wrong: Vec<u64>) -> Self {
         Self {
             table,
             wrong,
@@ -310,8 +310,8 @@ fn make(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
     }
 }
 
-fn table(columns: &[&str], rows: Vec<Vec<String>>) -> ClaimedTable {
-    let row = |(number, cells): (u64, Vec<String>)| ClaimedRow {
+fn table(columns: &[&str], rows: Vec<Vec<String>>) -> PublishedTable {
+    let row = |(number, cells): (u64, Vec<String>)| PublishedRow {
         number,
         line: None,
         cells: cells
@@ -320,7 +320,7 @@ fn table(columns: &[&str], rows: Vec<Vec<String>>) -> ClaimedTable {
             .collect(),
         doubled: Vec::new(),
     };
-    ClaimedTable {
+    PublishedTable {
         name: "board".to_owned(),
         columns: columns.iter().map(|name| (*name).to_owned()).collect(),
         rows: (1..).zip(rows).map(row).collect(),
@@ -461,7 +461,7 @@ fn board(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
             }
             row.push(spread.text(error));
         }
-        if has_interval && let Some(interval) = formula.interval(passed, items, level) {
+        if has_interval && let Some(interval) = formula.interval_at(passed, items, level) {
             let (mut least, mut most) = (interval.low, interval.high);
             if is_wrong && system == bad && matches!(planted, Planted::Interval) {
                 let width = most - least;
@@ -799,7 +799,7 @@ fn columns(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
             };
             row.push(shown);
         }
-        if has_ends && let Some(interval) = SpreadFormula::Wilson.interval(passed, items, 0.95) {
+        if has_ends && let Some(interval) = SpreadFormula::Wilson.interval_at(passed, items, 0.95) {
             let ends = [print.text(interval.low), print.text(interval.high)];
             row.extend(if is_wrong {
                 [ends[1].clone(), ends[0].clone()]
@@ -900,9 +900,9 @@ fn ratings(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
     let of_sample = draw.is(0.7);
     let bad = draw.below(systems as u64) as usize;
     let divisor = if of_sample {
-        Divisor::Sample
+        VarianceDivisor::Sample
     } else {
-        Divisor::Population
+        VarianceDivisor::Population
     };
     let titles = [
         "model",
@@ -932,7 +932,7 @@ fn ratings(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
         if is_wrong && system == bad {
             match planted {
                 Planted::WholeMean => {
-                    while mean.sums(items, Rounding::Nearest).is_some() {
+                    while mean.possible_sums(items, Rounding::Nearest).is_some() {
                         mean.units += if mean.units > 300 { -1 } else { 1 };
                     }
                 }
@@ -1015,7 +1015,7 @@ fn stored(draw: &mut Draw, planted: Planted, is_wrong: bool) -> Made {
                 Some(runs)
             };
             if system % 4 != 3 || system == bad {
-                held.push(HeldRuns {
+                held.push(RunsInStore {
                     suite: suite.to_owned(),
                     approach: "oneshot".to_owned(),
                     model: name,

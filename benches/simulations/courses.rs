@@ -1,6 +1,6 @@
 //! Items over nights: how often a break is told from flakiness, and how often a flaky item is said to have changed.
 
-use evalreport::stats::{CourseKind, NightOutcomes, course};
+use evalreport::stats::{CourseKind, NightOutcomes, item_course};
 
 use super::Table;
 use super::world::{World, shares};
@@ -16,7 +16,7 @@ fn kind(
         .into_iter()
         .map(|chance| (world.passed(attempts, chance), attempts))
         .collect();
-    course(&nights).ok().map(|course| course.kind)
+    item_course(&nights).ok().map(|course| course.kind)
 }
 
 /// An item that passes with a chance and then never.

@@ -1,6 +1,6 @@
 //! How often intervals hold what they are about.
 
-use evalreport::stats::{self, Interval, Pairs, Replicates, Seed, Undefined};
+use evalreport::stats::{self, Interval, PairedTable, Replicates, Seed, Undefined};
 
 use super::Table;
 use super::rule::CONFIDENCE;
@@ -32,7 +32,7 @@ pub fn one_share() -> Table {
         let half = 1.96 * (p * (1.0 - p) / n as f64).sqrt();
         Interval::new(p - half, p + half).ok_or(Undefined::NotFinite)
     };
-    let methods: [Method; 3] = [stats::wilson, stats::clopper_pearson, wald];
+    let methods: [Method; 3] = [stats::wilson_score_interval, stats::clopper_pearson, wald];
     for n in [5, 10, 20, 50, 100, 300] {
         let mut row = vec![n.to_string()];
         for method in methods {
@@ -71,7 +71,10 @@ pub fn two_shares() -> Table {
         for n in [10, 30, 100] {
             let got = shares(WORLDS, |world| {
                 let (one, other) = (world.passed(n, a), world.passed(n, b));
-                [holds(stats::newcombe(one, n, other, n, CONFIDENCE), a - b)]
+                [holds(
+                    stats::newcombe_interval(one, n, other, n, CONFIDENCE),
+                    a - b,
+                )]
             });
             table.row(
                 &[
@@ -108,7 +111,7 @@ pub fn paired_shares() -> Table {
             let got = shares(WORLDS, |world| {
                 let pairs = draw_pairs(world, n, [both, only_a, only_b]);
                 let truth = only_a - only_b;
-                let ignoring = stats::newcombe(
+                let ignoring = stats::newcombe_interval(
                     pairs.both + pairs.only_a,
                     n,
                     pairs.both + pairs.only_b,
@@ -116,7 +119,7 @@ pub fn paired_shares() -> Table {
                     CONFIDENCE,
                 );
                 [
-                    holds(stats::tango(pairs, CONFIDENCE), truth),
+                    holds(stats::tango_interval(pairs, CONFIDENCE), truth),
                     holds(stats::newcombe_paired(pairs, CONFIDENCE), truth),
                     holds(ignoring, truth),
                 ]
@@ -138,8 +141,8 @@ pub fn paired_shares() -> Table {
     table
 }
 
-fn draw_pairs(world: &mut World, n: u64, [both, only_a, only_b]: [f64; 3]) -> Pairs {
-    let mut pairs = Pairs {
+fn draw_pairs(world: &mut World, n: u64, [both, only_a, only_b]: [f64; 3]) -> PairedTable {
+    let mut pairs = PairedTable {
         both: 0,
         only_a: 0,
         only_b: 0,
@@ -189,8 +192,9 @@ pub fn rates_of_runs() -> Table {
                         .map(|passed| *passed as f64 / TESTS as f64)
                         .collect();
                     let over_runs = stats::mean_interval(&rates, CONFIDENCE)
-                        .map(|interval| interval.clipped(0.0, 1.0));
-                    let pooled = stats::wilson(passed.iter().sum(), TESTS * runs, CONFIDENCE);
+                        .map(|interval| interval.clipped_to(0.0, 1.0));
+                    let pooled =
+                        stats::wilson_score_interval(passed.iter().sum(), TESTS * runs, CONFIDENCE);
                     [holds(over_runs, rate), holds(pooled, rate)]
                 });
                 table.row(
@@ -260,8 +264,8 @@ pub fn bills() -> Table {
                 };
                 let (one, other) = (draw(2.0), draw(1.0));
                 let found = stats::ratio_of_means(&one, &other, CONFIDENCE);
-                let student =
-                    found.and_then(|found| found.with_student(f64::from(runs) - 1.0, CONFIDENCE));
+                let student = found
+                    .and_then(|found| found.student_interval(f64::from(runs) - 1.0, CONFIDENCE));
                 [
                     holds(student, 2.0),
                     holds(found.map(|found| found.interval), 2.0),
@@ -315,7 +319,7 @@ pub fn prices() -> Table {
                 let (costs, solved) = draw(world);
                 let found = stats::ratio_of_means_paired(&costs, &solved, CONFIDENCE);
                 [holds(
-                    found.and_then(|found| found.with_student(f64::from(n) - 1.0, CONFIDENCE)),
+                    found.and_then(|found| found.student_interval(f64::from(n) - 1.0, CONFIDENCE)),
                     truth,
                 )]
             });
@@ -328,11 +332,15 @@ pub fn prices() -> Table {
                     Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())
                 };
                 let all: Vec<u32> = (0..).take(costs.len()).collect();
-                let drawn = Replicates::draw(costs.len(), 1_999, Seed(1), ratio);
+                let drawn = Replicates::draw_replicates(costs.len(), 1_999, Seed(1), ratio);
                 let found = drawn.and_then(|drawn| {
                     let estimate = ratio(&all).ok_or(Undefined::NotFinite)?;
                     drawn
-                        .bca(estimate, &stats::jackknife(costs.len(), ratio)?, CONFIDENCE)
+                        .bca_interval(
+                            estimate,
+                            &stats::jackknife_values(costs.len(), ratio)?,
+                            CONFIDENCE,
+                        )
                         .map(|found| found.interval)
                 });
                 [holds(found, truth)]
@@ -411,17 +419,17 @@ pub fn bootstrap() -> Table {
                     )
                 };
                 let units: Vec<u32> = (0..n).collect();
-                let drawn = Replicates::draw(xs.len(), 1_999, Seed(1), mean);
+                let drawn = Replicates::draw_replicates(xs.len(), 1_999, Seed(1), mean);
                 let bca = drawn.as_ref().map_err(|reason| *reason).and_then(|drawn| {
                     drawn
-                        .bca(
+                        .bca_interval(
                             mean(&units).unwrap_or_default(),
-                            &stats::jackknife(xs.len(), mean)?,
+                            &stats::jackknife_values(xs.len(), mean)?,
                             CONFIDENCE,
                         )
                         .map(|got| got.interval)
                 });
-                let percentile = drawn.and_then(|drawn| drawn.percentile(CONFIDENCE));
+                let percentile = drawn.and_then(|drawn| drawn.percentile_interval(CONFIDENCE));
                 [
                     holds(percentile, truth),
                     holds(bca, truth),
@@ -454,8 +462,10 @@ pub fn every_night() -> Table {
                 let sequence =
                     stats::bernoulli_confidence_sequence(passed, 10 * night, 1.0 - CONFIDENCE);
                 right[0] &= holds(sequence, share) == Some(true);
-                right[1] &=
-                    holds(stats::wilson(passed, 10 * night, CONFIDENCE), share) == Some(true);
+                right[1] &= holds(
+                    stats::wilson_score_interval(passed, 10 * night, CONFIDENCE),
+                    share,
+                ) == Some(true);
             }
             right.map(Some)
         });

@@ -191,7 +191,8 @@ fn outcome(number: u64) -> Outcome {
             .flatten()
             .filter(|passed| **passed)
             .count() as u64;
-        stats::wilson(passed, seen.passed[arm].len() as u64, CONFIDENCE).expect("questions")
+        stats::wilson_score_interval(passed, seen.passed[arm].len() as u64, CONFIDENCE)
+            .expect("questions")
     };
     let apart = higher.filter(|_| rule::disjoint(interval(0), interval(1)));
     let (shipped, action) = match decision {
@@ -321,8 +322,9 @@ pub fn tables() -> [Table; 2] {
 
 /// A mean in cents with the standard error of the simulation.
 fn cents(values: impl Iterator<Item = f64>) -> String {
-    let found = stats::summary(&values.map(|dollars| 100.0 * dollars).collect::<Vec<f64>>())
-        .expect("worlds");
+    let found =
+        stats::summarise_sample(&values.map(|dollars| 100.0 * dollars).collect::<Vec<f64>>())
+            .expect("worlds");
     format!(
         "{:.2} ± {:.2}",
         found.mean,

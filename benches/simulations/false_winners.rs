@@ -308,7 +308,7 @@ pub fn nights() -> Table {
                 let differ = world.passed(20, differing);
                 let first = world.passed(differ, 0.5);
                 (won, lost) = (won + first, lost + differ - first);
-                p = stats::mcnemar(won, lost).exact;
+                p = stats::mcnemar_test(won, lost).exact;
                 by_p |= p < ALPHA;
                 by_e |= stats::mcnemar_e_value(won, lost) >= 1.0 / ALPHA;
             }

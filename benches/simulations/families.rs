@@ -46,7 +46,7 @@ fn adjusted(arms: &[Vec<f64>]) -> [Vec<f64>; 2] {
         .iter()
         .map(|pair| stats::sign_flip(pair, DRAWS).map_or(1.0, |test| test.p))
         .collect();
-    [together, stats::holm(&alone).expect("p-values")]
+    [together, stats::holm_adjustment(&alone).expect("p-values")]
 }
 
 pub fn clusters() -> Table {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalreport::stats::{
-    Foreseen, Foresight, Inquiry, Resampling, Units, clustered_mean, difficulty_group, holm,
-    mcnemar, sign_flip,
+    AdaptiveInquiry, AdaptiveStopping, Foreseen, Resampling, Units, clustered_mean,
+    difficulty_group, holm_adjustment, mcnemar_test, sign_flip,
 };
 use rayon::prelude::*;
 
@@ -52,7 +52,7 @@ impl Found {
 
 /// Asks in blocks, as `run --until decided` does, or looks after every item.
 fn ask(
-    rule: &Foresight,
+    rule: &AdaptiveStopping,
     of: Units,
     units: &[Asked],
     arms: usize,
@@ -68,24 +68,24 @@ fn ask(
         .iter()
         .map(|unit| (unit.group, unit.items.len() as u64))
         .collect();
-    let mut inquiry = Inquiry::new(rule, &sizes, arms);
+    let mut inquiry = AdaptiveInquiry::new(rule, &sizes, arms);
     let whole = whole(of, &units, arms);
     let mut asked = 0;
     let mut places = vec![0; units.len()];
     let mut size = None;
-    while let Some(block) = inquiry.next(size) {
+    while let Some(block) = inquiry.next_block(size) {
         size = looks_after_each.then_some(1);
         for unit in block.units {
             let values = &units[unit].items[places[unit]];
             places[unit] += 1;
             asked += block.arms.len();
             let value = |arm: usize| block.arms.contains(&arm).then(|| values[arm]);
-            inquiry.count(unit, &(0..arms).map(value).collect::<Vec<_>>());
+            inquiry.count_item(unit, &(0..arms).map(value).collect::<Vec<_>>());
         }
     }
     let all: u64 = sizes.iter().map(|(_, size)| size * arms as u64).sum();
     let foreseen = inquiry
-        .verdicts()
+        .foreseen_verdicts()
         .into_iter()
         .map(|verdict| verdict.expect("every pair is foreseen"))
         .collect();
@@ -104,11 +104,11 @@ fn shuffle<T>(values: &mut [T], world: &mut World) {
 
 /// The verdicts of all items, adjusted by Holm over the pairs.
 fn whole(of: Units, units: &[Asked], arms: usize) -> Vec<Foreseen> {
-    let tests: Vec<(f64, f64, bool)> = Inquiry::pairs(arms)
+    let tests: Vec<(f64, f64, bool)> = AdaptiveInquiry::arm_pairs(arms)
         .map(|(first, second)| test(of, units, first, second))
         .collect();
     let p: Vec<f64> = tests.iter().map(|(_, p, _)| *p).collect();
-    let adjusted = holm(&p).expect("probabilities");
+    let adjusted = holm_adjustment(&p).expect("probabilities");
     let verdict = |((lead, _, is_clear), p): (&(f64, f64, bool), &f64)| match (
         *p <= ALPHA && *is_clear,
         *lead > 0.0,
@@ -134,7 +134,7 @@ fn test(of: Units, units: &[Asked], first: usize, second: usize) -> (f64, f64, b
     match of {
         Units::Items => {
             let count = |sign: f64| sums.iter().filter(|sum| **sum * sign > 0.5).count() as u64;
-            (lead, mcnemar(count(1.0), count(-1.0)).exact, true)
+            (lead, mcnemar_test(count(1.0), count(-1.0)).exact, true)
         }
         Units::Clusters | Units::Tasks => {
             let moving: Vec<f64> = sums
@@ -229,7 +229,7 @@ pub fn made() -> Table {
     for (label, kind) in kinds {
         for count in [60, 200, 600, 1_500] {
             for (look, looks_after_each) in [("block", false), ("each", true)] {
-                let rule = Foresight::new(Units::Items, count, 2, ALPHA);
+                let rule = AdaptiveStopping::new(Units::Items, count, 2, ALPHA);
                 let pair = |world: &mut World| {
                     let questions = questions(count, kind, world);
                     ask(&rule, Units::Items, &questions, 2, looks_after_each, world)
@@ -303,7 +303,7 @@ pub fn clusters() -> Table {
             ),
         ] {
             let is_long = sizes.len() > 30;
-            let rule = Foresight::new(
+            let rule = AdaptiveStopping::new(
                 Units::Clusters,
                 sizes.iter().sum::<usize>() as u64,
                 2,
@@ -381,7 +381,7 @@ pub fn several() -> Table {
     ];
     for (label, abilities) in boards {
         for count in [200, 600, 1_500] {
-            let rule = Foresight::new(Units::Items, count, abilities.len(), ALPHA);
+            let rule = AdaptiveStopping::new(Units::Items, count, abilities.len(), ALPHA);
             for (look, looks_after_each) in [("block", false), ("each", true)] {
                 if looks_after_each && count > 200 {
                     continue;
@@ -414,13 +414,13 @@ pub fn several() -> Table {
                 };
                 let found = worlds(FEWER_WORLDS, &board);
                 let is_wrong = |verdicts: &Vec<Foreseen>| {
-                    Inquiry::pairs(abilities.len()).zip(verdicts).any(
-                        |((first, second), verdict)| match verdict {
+                    AdaptiveInquiry::arm_pairs(abilities.len())
+                        .zip(verdicts)
+                        .any(|((first, second), verdict)| match verdict {
                             Foreseen::NoWinner => false,
                             Foreseen::FirstWins => abilities[first] <= abilities[second],
                             Foreseen::SecondWins => abilities[second] <= abilities[first],
-                        },
-                    )
+                        })
                 };
                 let mut row = summed(&found);
                 row[0] = count_of(&found, &|found| is_wrong(&found.foreseen)).with_error();
@@ -461,7 +461,7 @@ pub fn tasks() -> Table {
     ] {
         for tasks in [8, 12, 24, 48] {
             for runs in [5, 10] {
-                let rule = Foresight::new(Units::Tasks, tasks * runs, 2, ALPHA);
+                let rule = AdaptiveStopping::new(Units::Tasks, tasks * runs, 2, ALPHA);
                 for (look, looks_after_each) in [("block", false), ("each", true)] {
                     let pair = |world: &mut World| {
                         let units = (0..tasks)
@@ -553,9 +553,9 @@ impl Matrix<'_> {
             .collect()
     }
 
-    fn rule(&self, arms: usize) -> Foresight {
+    fn rule(&self, arms: usize) -> AdaptiveStopping {
         let items = self.systems.values().map(BTreeMap::len).max().unwrap_or(0);
-        Foresight::new(self.units_of(), items as u64, arms, ALPHA)
+        AdaptiveStopping::new(self.units_of(), items as u64, arms, ALPHA)
     }
 
     fn units_of(&self) -> Units {
@@ -672,14 +672,15 @@ fn boards_of(suites: &BTreeMap<&str, Matrix<'_>>) -> Table {
         ],
     );
     for arms in [4, 8] {
-        let rules: Vec<Foresight> = suites.values().map(|matrix| matrix.rule(arms)).collect();
+        let rules: Vec<AdaptiveStopping> =
+            suites.values().map(|matrix| matrix.rule(arms)).collect();
         for earlier in [0, 3] {
-            let boards: Vec<(&Foresight, &Matrix<'_>)> = suites
+            let boards: Vec<(&AdaptiveStopping, &Matrix<'_>)> = suites
                 .values()
                 .zip(&rules)
                 .flat_map(|(matrix, rule)| [(rule, matrix); 20])
                 .collect();
-            let one = |(number, (rule, matrix)): (usize, (&Foresight, &Matrix<'_>))| {
+            let one = |(number, (rule, matrix)): (usize, (&AdaptiveStopping, &Matrix<'_>))| {
                 let mut names: Vec<&str> = matrix.systems.keys().copied().collect();
                 shuffle(&mut names, &mut nth(number as u64));
                 replay(rule, matrix, &names[..arms], earlier, number)
@@ -713,7 +714,7 @@ fn boards_of(suites: &BTreeMap<&str, Matrix<'_>>) -> Table {
 }
 
 fn replay(
-    rule: &Foresight,
+    rule: &AdaptiveStopping,
     matrix: &Matrix<'_>,
     arms: &[&str],
     earlier: usize,

@@ -78,7 +78,7 @@ pub fn coverage() -> Table {
     );
     for case in CASES {
         let truth = truth(&mut super::world::nth(0), case);
-        let wanted = CHANCES.map(|chance| truth.horizon(chance).expect("it falls"));
+        let wanted = CHANCES.map(|chance| truth.horizon_minutes(chance).expect("it falls"));
         let got = shares(1_000, |world| {
             let attempts = made(world, case);
             let weights = task_weights(&attempts);

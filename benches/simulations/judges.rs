@@ -3,9 +3,9 @@
 #![expect(clippy::cast_sign_loss, reason = "counts of labels")]
 
 use evalreport::stats::{
-    Calibration, Interval, ItemsByRuns, Judged, JudgedRuns, Label, Pairs, corrected_difference,
-    corrected_rate, mean_interval, one_way, prediction_powered, rogan_gladen, tango, two_way,
-    welch, wilson,
+    Calibration, Interval, ItemsByRuns, JudgedRuns, JudgedSample, LabelledAttempts, PairedTable,
+    corrected_difference, corrected_rate, mean_interval, one_way, prediction_powered, rogan_gladen,
+    tango_interval, two_way, welch_test, wilson_score_interval,
 };
 
 use super::Table;
@@ -46,7 +46,7 @@ fn width(interval: Interval) -> f64 {
 struct Arm {
     runs: usize,
     judged: Vec<Option<f64>>,
-    labels: Vec<Option<Label>>,
+    labels: Vec<Option<LabelledAttempts>>,
 }
 
 impl Arm {
@@ -60,7 +60,7 @@ impl Arm {
 
     fn add(&mut self, label: f64, judged: f64, is_labelled: bool) {
         self.judged.push(Some(judged));
-        self.labels.push(is_labelled.then_some(Label {
+        self.labels.push(is_labelled.then_some(LabelledAttempts {
             people: label,
             judge: judged,
         }));
@@ -124,8 +124,8 @@ impl Lists {
         lists
     }
 
-    fn data(&self) -> Judged<'_> {
-        Judged {
+    fn data(&self) -> JudgedSample<'_> {
+        JudgedSample {
             labels: &self.labels,
             judged: &self.judged,
             others: &self.others,
@@ -184,14 +184,14 @@ pub fn rates() -> Table {
                 let sample = Lists::of(&arm);
                 let found = corrected_rate(arm.data(), None, 0.95).ok()?.interval;
                 let plain = prediction_powered(sample.data(), 0.95).ok()?.interval;
-                let people = wilson(sample.passed(), labelled as u64, 0.95).ok()?;
+                let people = wilson_score_interval(sample.passed(), labelled as u64, 0.95).ok()?;
                 let said = sample
                     .judged
                     .iter()
                     .chain(&sample.others)
                     .filter(|said| **said > 0.0)
                     .count() as u64;
-                let judge = wilson(said, (labelled + others) as u64, 0.95).ok()?;
+                let judge = wilson_score_interval(said, (labelled + others) as u64, 0.95).ok()?;
                 Some([
                     holds(found, rate),
                     holds(plain, rate),
@@ -266,8 +266,8 @@ pub fn differences() -> Table {
                 let plain = prediction_powered(sample.data(), 0.95).ok()?.interval;
                 let won = sample.passed();
                 let lost = sample.labels.iter().filter(|label| **label < 0.0).count() as u64;
-                let people = tango(
-                    Pairs {
+                let people = tango_interval(
+                    PairedTable {
                         only_a: won,
                         only_b: lost,
                         neither: labelled as u64 - won - lost,
@@ -362,7 +362,8 @@ pub fn others() -> Table {
             }
             let found = corrected_rate(arm.data(), None, 0.95).ok()?.interval;
             let people = Lists::of(&arm);
-            let people = wilson(people.passed(), people.labels.len() as u64, 0.95).ok()?;
+            let people =
+                wilson_score_interval(people.passed(), people.labels.len() as u64, 0.95).ok()?;
             Some([holds(found, 0.7), holds(people, 0.7)])
         });
         table.row(&case("more labels of fails; the labels alone"), &drawn);
@@ -694,12 +695,12 @@ pub fn artefacts() -> Table {
                 let (first, second) = (first.ok()?, second.ok()?);
                 let plain = corrected_rate(one.data(), None, 0.95).ok()?;
                 let judge = mean_interval(&rates, 0.95).ok();
-                let by_judge = welch(&rates, &others, 0.95).ok();
+                let by_judge = welch_test(&rates, &others, 0.95).ok();
                 Some([
                     holds(first.interval, 0.75),
                     holds(plain.interval, 0.75),
                     judge.and_then(|found| holds(found, 0.75)),
-                    Some(first.minus(second, 0.95).ok()?.p < 0.05),
+                    Some(first.subtract_independent(second, 0.95).ok()?.p < 0.05),
                     by_judge.map(|found| found.p < 0.05),
                 ])
             });

@@ -92,7 +92,7 @@ fn found(planted: Planted) -> [(f64, f64); 4] {
         .filter_map(|number| {
             let (values, clusters) = planted.values(&mut nth(number), 0, 0.0);
             let clusters = (planted.cluster > 1).then_some(clusters.as_slice());
-            let got = stats::noise(
+            let got = stats::split_noise(
                 ItemsByRuns {
                     runs: planted.runs,
                     values: &values,

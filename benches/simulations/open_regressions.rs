@@ -109,7 +109,7 @@ impl Nights {
             };
             let (one, other) = (rates(&one), rates(&other));
             let mean = |rates: &[f64]| rates.iter().sum::<f64>() / rates.len() as f64;
-            let found = stats::welch(&one, &other, CONFIDENCE).ok();
+            let found = stats::welch_test(&one, &other, CONFIDENCE).ok();
             return (
                 mean(&one) - mean(&other),
                 found.map(|found| (found.interval, found.p)),
@@ -148,11 +148,11 @@ impl Nights {
         let mut walk = LevelWalk::new(BEFORE);
         let (mut open, mut plain) = (Vec::new(), Vec::new());
         for night in 0..self.outcomes.len() {
-            walk.add(night, None, &mut self);
+            walk.add_night(night, None, &mut self);
             if night >= BEFORE {
                 open.push(matches!(walk.state(), NightState::Open { .. }));
                 let before: Vec<usize> = (night - BEFORE..night).collect();
-                plain.push(self.judge(&[night], &before).ruling == Ruling::Regression);
+                plain.push(self.judge_nights(&[night], &before).ruling == Ruling::Regression);
             }
         }
         [open, plain]
@@ -160,11 +160,11 @@ impl Nights {
 }
 
 impl NightJudge for Nights {
-    fn judge(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
+    fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
         let (change, found) = self.difference(nights, baseline);
         let floor = -self.suite.limit;
         let ruling = match found {
-            Some((interval, _)) => stats::rule(interval, floor),
+            Some((interval, _)) => stats::rule_on_change(interval, floor),
             None => stats::rule_point(change, floor),
         };
         let is_within = Some(stats::rule_point(change, floor) == Ruling::Pass);
@@ -266,7 +266,7 @@ fn mean_share(arms: &[Vec<bool>]) -> String {
         .iter()
         .map(|red| red.iter().filter(|red| **red).count() as f64 / red.len() as f64)
         .collect();
-    match stats::summary(&shares) {
+    match stats::summarise_sample(&shares) {
         Ok(found) => format!(
             "{:.1} ± {:.1}",
             100.0 * found.mean,

@@ -1,6 +1,8 @@
 //! Differences that plans promise to show with 80 % power, and how often the deciding test finds them.
 
-use evalreport::stats::{self, Aim, ClusterSpread, Detectable, Pairs, Resampling, Side};
+use evalreport::stats::{
+    self, Aim, ArmRunsSummary, ClusterVariance, Detectable, PairedTable, Resampling,
+};
 
 use super::Table;
 use super::rule::{ALPHA, CONFIDENCE};
@@ -41,14 +43,15 @@ pub fn promises() -> Table {
             let discordant = discordant.max(delta);
             let differ = world.passed(items, discordant);
             let won = world.passed(differ, 0.5 + 0.5 * delta / discordant);
-            let pairs = Pairs {
+            let pairs = PairedTable {
                 only_a: won,
                 only_b: differ - won,
                 both: items - differ,
                 neither: 0,
             };
-            let clear = stats::tango(pairs, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0);
-            clear && stats::mcnemar(pairs.only_a, pairs.only_b).exact < ALPHA
+            let clear =
+                stats::tango_interval(pairs, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0);
+            clear && stats::mcnemar_test(pairs.only_a, pairs.only_b).exact < ALPHA
         };
         let planned = stats::detectable_mcnemar(items, discordant, AIM);
         let formula = stats::mde_paired(discordant.sqrt(), items, AIM)
@@ -84,9 +87,12 @@ pub fn promises() -> Table {
         let find = |world: &mut World, delta: f64| {
             let first: Vec<f64> = (0..one).map(|_| delta + world.normal()).collect();
             let second: Vec<f64> = (0..other).map(|_| world.normal()).collect();
-            stats::welch(&first, &second, CONFIDENCE).is_ok_and(|test| test.interval.low > 0.0)
+            stats::welch_test(&first, &second, CONFIDENCE).is_ok_and(|test| test.interval.low > 0.0)
         };
-        let (a, b) = (Side { sd: 1.0, n: one }, Side { sd: 1.0, n: other });
+        let (a, b) = (
+            ArmRunsSummary { sd: 1.0, n: one },
+            ArmRunsSummary { sd: 1.0, n: other },
+        );
         let formula = 2.801_585 * (1.0 / one as f64 + 1.0 / other as f64).sqrt();
         add(
             &mut table,
@@ -109,9 +115,9 @@ pub fn promises() -> Table {
             } else {
                 (second, first)
             };
-            let clear = stats::newcombe(high, tasks, low, tasks, CONFIDENCE)
+            let clear = stats::newcombe_interval(high, tasks, low, tasks, CONFIDENCE)
                 .is_ok_and(|interval| interval.low > 0.0);
-            clear && stats::fisher(high, tasks, low, tasks).is_ok_and(|p| p < ALPHA)
+            clear && stats::fisher_exact(high, tasks, low, tasks).is_ok_and(|p| p < ALPHA)
         };
         let planned = stats::detectable_proportions(rate, tasks, tasks, AIM);
         let formula = stats::mde_two_proportions(rate, tasks, tasks, AIM).unwrap_or(f64::NAN);
@@ -124,7 +130,7 @@ pub fn promises() -> Table {
             find,
         );
     }
-    let spread = ClusterSpread {
+    let spread = ClusterVariance {
         within: 0.2,
         between: 0.01,
     };
@@ -209,14 +215,15 @@ pub fn asked_for() -> Table {
         let find = |world: &mut World, n: u64| {
             let differ = world.passed(n, share);
             let only_a = world.passed(differ, 0.5 + 0.5 * delta / share);
-            let pairs = Pairs {
+            let pairs = PairedTable {
                 only_a,
                 only_b: differ - only_a,
                 both: n - differ,
                 neither: 0,
             };
-            let clear = stats::tango(pairs, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0);
-            clear && stats::mcnemar(pairs.only_a, pairs.only_b).exact < ALPHA
+            let clear =
+                stats::tango_interval(pairs, CONFIDENCE).is_ok_and(|interval| interval.low > 0.0);
+            clear && stats::mcnemar_test(pairs.only_a, pairs.only_b).exact < ALPHA
         };
         let sd = (share - delta * delta).sqrt();
         let formula = stats::n_paired(sd, delta, AIM).unwrap_or(6).max(6);
@@ -249,7 +256,7 @@ pub fn asked_for() -> Table {
         let find = |world: &mut World, n: u64| {
             let first: Vec<f64> = (0..n).map(|_| delta + one * world.normal()).collect();
             let second: Vec<f64> = (0..n).map(|_| other * world.normal()).collect();
-            stats::welch(&first, &second, CONFIDENCE).is_ok_and(|test| test.interval.low > 0.0)
+            stats::welch_test(&first, &second, CONFIDENCE).is_ok_and(|test| test.interval.low > 0.0)
         };
         let formula = stats::n_welch(one, other, delta, AIM).unwrap_or(3).max(2);
         ask(
@@ -264,9 +271,9 @@ pub fn asked_for() -> Table {
     for (low, high) in [(0.417, 0.75), (0.5, 0.9), (0.8, 0.9)] {
         let find = |world: &mut World, n: u64| {
             let (first, second) = (world.passed(n, low), world.passed(n, high));
-            let clear = stats::newcombe(second, n, first, n, CONFIDENCE)
+            let clear = stats::newcombe_interval(second, n, first, n, CONFIDENCE)
                 .is_ok_and(|interval| interval.low > 0.0);
-            clear && stats::fisher(second, n, first, n).is_ok_and(|p| p < ALPHA)
+            clear && stats::fisher_exact(second, n, first, n).is_ok_and(|p| p < ALPHA)
         };
         let formula = stats::n_two_proportions(low, high, AIM).unwrap_or(6);
         ask(

@@ -1,7 +1,7 @@
 //! How often a true difference is found, beside how often one is "found" that does not exist. A method that fails the second has no
 //! power worth naming.
 
-use evalreport::stats::{self, Verdict};
+use evalreport::stats::{self, RuleVerdict};
 
 use super::Table;
 use super::false_winners::{clustered_outcomes, differences};
@@ -135,15 +135,15 @@ fn winners(world: &mut World, plan: Plan, first: f64, second: f64) -> [Option<bo
     };
     let is_first = one.0 > other.0;
     let by_rule = match rule::verdicts(&[pair]).first() {
-        Some(Verdict::AWins) => Some(true),
-        Some(Verdict::BWins) => Some(false),
+        Some(RuleVerdict::AWins) => Some(true),
+        Some(RuleVerdict::BWins) => Some(false),
         Some(
-            Verdict::Tie
-            | Verdict::Equivalent
-            | Verdict::NotEnoughEvidence
-            | Verdict::NotComparable
-            | Verdict::NoData
-            | Verdict::DeterministicDifference,
+            RuleVerdict::Tie
+            | RuleVerdict::Equivalent
+            | RuleVerdict::NotEnoughEvidence
+            | RuleVerdict::NotComparable
+            | RuleVerdict::NoData
+            | RuleVerdict::DeterministicDifference,
         )
         | None => None,
     };

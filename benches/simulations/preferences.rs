@@ -1,6 +1,8 @@
 //! Whether intervals of strengths hold, and how often votes order arms that are equal.
 
-use evalreport::stats::{BradleyTerry, Fitting, Strength, Ties, Vote, Voted, bradley_terry};
+use evalreport::stats::{
+    BradleyTerry, FitOptions, PairVote, Strength, Ties, VoteOutcome, bradley_terry,
+};
 
 use super::Table;
 use super::world::{World, shares};
@@ -106,7 +108,7 @@ const CASES: [(&str, Case); 9] = {
 
 struct Made {
     strengths: Vec<f64>,
-    votes: Vec<Vote>,
+    votes: Vec<PairVote>,
     units: [Vec<u32>; 2],
 }
 
@@ -134,13 +136,13 @@ fn made(world: &mut World, case: Case) -> Made {
         let (person, prompt) = (world.below(case.voters), world.below(case.prompts));
         let of = |arm: usize| strengths[arm] + tastes[person][arm] + lucks[prompt][arm];
         let result = if world.happens(case.ties) {
-            Voted::Tie
+            VoteOutcome::Tie
         } else if world.happens(1.0 / (1.0 + (of(second) - of(first)).exp())) {
-            Voted::First
+            VoteOutcome::First
         } else {
-            Voted::Second
+            VoteOutcome::Second
         };
-        votes.push(Vote {
+        votes.push(PairVote {
             first,
             second,
             voted: result,
@@ -190,7 +192,7 @@ pub fn coverage() -> Table {
         let got = shares(2_000, |world| {
             let made = made(world, case);
             let of = |units: &[Vec<u32>]| {
-                let fitting = Fitting {
+                let fitting = FitOptions {
                     ties: Ties::HalfWins,
                     covariates: &[],
                     units,

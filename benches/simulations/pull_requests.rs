@@ -1,7 +1,7 @@
 //! The recipe of `docs/ci.md`: one report for each pull request against kept reports of the main branch, by the rule `--no-new-failures`.
 
-use evalreport::stats::{NightOutcomes, course};
-use evalreport::views::{Turn, turn};
+use evalreport::stats::{NightOutcomes, item_course};
+use evalreport::views::{ItemChangeKind, classify_change};
 
 use super::Table;
 use super::world::{World, shares};
@@ -31,7 +31,7 @@ fn is_red(
     nights.push(head);
     // The gate asks for the course of an item that fails.
     let kind = if 2 * head.0 <= head.1 {
-        Some(course(&nights).ok()?.kind)
+        Some(item_course(&nights).ok()?.kind)
     } else {
         None
     };
@@ -42,8 +42,8 @@ fn is_red(
         )
     };
     Some(matches!(
-        turn(counts(head), counts(all), kind),
-        Some(Turn::NewFailure | Turn::Broken)
+        classify_change(counts(head), counts(all), kind),
+        Some(ItemChangeKind::NewFailure | ItemChangeKind::Broken)
     ))
 }
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use evalreport::domain::ItemStatus;
-use evalreport::stats::Verdict;
-use evalreport::warehouse::{Options, Progress, Warehouse};
+use evalreport::stats::RuleVerdict;
+use evalreport::warehouse::{Progress, Warehouse, WarehouseOptions};
 use rayon::prelude::*;
 
 use super::Table;
@@ -109,9 +109,9 @@ fn one_part(outcomes: &Outcomes, size: usize, world: &mut World) -> [Kept; WAYS.
             };
             let seen = passed(&arms[first]) - passed(&arms[second]);
             let rest = passed(&outcomes.arms[first]) - passed(&outcomes.arms[second]) - seen;
-            let won = |verdict: &Verdict| match verdict {
-                Verdict::AWins => Some(1),
-                Verdict::BWins => Some(-1),
+            let won = |verdict: &RuleVerdict| match verdict {
+                RuleVerdict::AWins => Some(1),
+                RuleVerdict::BWins => Some(-1),
                 _ => None,
             };
             let total = (size as u64, size as u64);
@@ -140,9 +140,9 @@ fn one_part(outcomes: &Outcomes, size: usize, world: &mut World) -> [Kept; WAYS.
 }
 
 fn load(store: &Path, suite: &str) -> Outcomes {
-    let options = Options {
+    let options = WarehouseOptions {
         stores: vec![store.to_owned()],
-        ..Options::default()
+        ..WarehouseOptions::default()
     };
     let warehouse =
         Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read");
@@ -157,12 +157,12 @@ fn load(store: &Path, suite: &str) -> Outcomes {
         "{} has no two runs of `{suite}`",
         store.display()
     );
-    let matrix = warehouse.matrix(runs.iter().copied());
+    let matrix = warehouse.outcome_matrix(runs.iter().copied());
     let status = |run, item| {
         matrix
-            .rows_of(run)
+            .rows_of_run(run)
             .first()
-            .and_then(|row| row.status(item))
+            .and_then(|row| row.status_of(item))
             .filter(|status| status.is_counted())
     };
     let items = u32::try_from(matrix.items.len()).expect("fewer items than numbers");

@@ -1,7 +1,8 @@
 //! The verdict's rule on made-up data, and what people do instead of it.
 
 use evalreport::stats::{
-    self, Interval, MeanDifference, Pairs, Question, Resampling, Undefined, Verdict,
+    self, Interval, MeanDifference, PairedTable, Resampling, RuleVerdict, Undefined,
+    VerdictQuestion,
 };
 
 pub const ALPHA: f64 = 0.05;
@@ -15,11 +16,13 @@ pub struct Pair {
 }
 
 /// The verdicts on a family of pairs; the first arm is better where its numbers are larger.
-pub fn verdicts(pairs: &[Pair]) -> Vec<Verdict> {
+pub fn verdicts(pairs: &[Pair]) -> Vec<RuleVerdict> {
     let tested: Vec<f64> = pairs.iter().filter_map(|pair| pair.p).collect();
-    let mut adjusted = stats::holm(&tested).expect("p-values").into_iter();
+    let mut adjusted = stats::holm_adjustment(&tested)
+        .expect("p-values")
+        .into_iter();
     let decide = |pair: &Pair| {
-        stats::decide(&Question {
+        stats::apply_verdict_rule(&VerdictQuestion {
             comparable: true,
             n_a: 1,
             n_b: 1,
@@ -39,11 +42,11 @@ pub fn verdicts(pairs: &[Pair]) -> Vec<Verdict> {
 pub fn any_winner(pairs: &[Pair]) -> bool {
     verdicts(pairs)
         .iter()
-        .any(|verdict| matches!(verdict, Verdict::AWins | Verdict::BWins))
+        .any(|verdict| matches!(verdict, RuleVerdict::AWins | RuleVerdict::BWins))
 }
 
 pub fn first_wins(pair: Pair) -> bool {
-    verdicts(&[pair]) == [Verdict::AWins]
+    verdicts(&[pair]) == [RuleVerdict::AWins]
 }
 
 /// All pairs of some arms.
@@ -59,20 +62,20 @@ pub fn all_pairs<T>(arms: &[T], compare: impl Fn(&T, &T) -> Pair) -> Vec<Pair> {
 pub fn paired_items(one: &[bool], other: &[bool]) -> Pair {
     let pairs = pairs(one, other);
     Pair {
-        difference: pairs.difference().expect("items"),
-        interval: stats::tango(pairs, CONFIDENCE).ok(),
-        p: Some(stats::mcnemar(pairs.only_a, pairs.only_b).exact),
+        difference: pairs.share_difference().expect("items"),
+        interval: stats::tango_interval(pairs, CONFIDENCE).ok(),
+        p: Some(stats::mcnemar_test(pairs.only_a, pairs.only_b).exact),
     }
 }
 
-pub fn pairs(one: &[bool], other: &[bool]) -> Pairs {
+pub fn pairs(one: &[bool], other: &[bool]) -> PairedTable {
     let count = |a: bool, b: bool| {
         one.iter()
             .zip(other)
             .filter(|(one, other)| (**one, **other) == (a, b))
             .count() as u64
     };
-    Pairs {
+    PairedTable {
         both: count(true, true),
         only_a: count(true, false),
         only_b: count(false, true),
@@ -111,11 +114,11 @@ pub fn repeated_items(one: &[f64], other: &[f64]) -> Pair {
 
 /// A number per run.
 pub fn runs(one: &[f64], other: &[f64]) -> Pair {
-    match stats::welch(one, other, CONFIDENCE) {
+    match stats::welch_test(one, other, CONFIDENCE) {
         Ok(tested) => of_means(tested),
         Err(_) => {
-            let mean = |values: &[f64]| stats::summary(values).expect("runs").mean;
-            let p = stats::permutation(one, other, DRAWS)
+            let mean = |values: &[f64]| stats::summarise_sample(values).expect("runs").mean;
+            let p = stats::permutation_test(one, other, DRAWS)
                 .ok()
                 .map(|test| test.p);
             Pair {
@@ -180,7 +183,8 @@ pub fn z_test(one: (u64, u64), other: (u64, u64)) -> bool {
 
 /// Instead of the rule: two intervals that do not overlap.
 pub fn apart(one: (u64, u64), other: (u64, u64)) -> bool {
-    let interval = |(passed, total)| stats::wilson(passed, total, CONFIDENCE).expect("counts");
+    let interval =
+        |(passed, total)| stats::wilson_score_interval(passed, total, CONFIDENCE).expect("counts");
     disjoint(interval(one), interval(other))
 }
 

@@ -1,8 +1,8 @@
 //! Boards over suites: whether intervals and orders hold where suites are a sample, and where items within few suites are.
 
 use evalreport::stats::{
-    Interval, Multiplier, Pairs, ScoreMatrix, Seed, SuiteMeans, effective_units, normal_quantile,
-    rank_sets, tango, widening,
+    Interval, Multiplier, PairedTable, ScoreMatrix, Seed, SuiteMeans, effective_units,
+    normal_quantile, rank_sets, tango_interval, widening_factor,
 };
 
 use super::Table;
@@ -130,7 +130,7 @@ pub fn as_sample() -> Table {
                     let got = shares(BOARDS, |world| {
                         let board = board(world, kind, (systems, suites), step, is_weighted);
                         let seed = Seed(world.below(1 << 30) as u64);
-                        let means = SuiteMeans::of_sample(
+                        let means = SuiteMeans::from_sample(
                             board.rows,
                             &board.weights,
                             CONFIDENCE,
@@ -141,12 +141,14 @@ pub fn as_sample() -> Table {
                         let truth =
                             |first: usize, second: usize| board.truth[first] - board.truth[second];
                         let (order, all) = judged(systems, truth, |first, second| {
-                            means.difference(first, second)
+                            means.difference_interval(first, second)
                         });
                         [
                             Some(order),
                             Some(all),
-                            means.interval(0).map(|ends| holds(ends, board.truth[0])),
+                            means
+                                .mean_interval(0)
+                                .map(|ends| holds(ends, board.truth[0])),
                         ]
                     });
                     let case = [
@@ -272,7 +274,7 @@ fn few(world: &mut World, sizes: &[usize], arms: usize, step: f64, turn: f64) ->
     let critical = rank_sets(&matrix, None, Multiplier::Sign, CONFIDENCE, 999, seed)
         .map_or(f64::INFINITY, |sets| sets.critical);
     let single = normal_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0).expect("a level");
-    let factor = widening(critical, units, single);
+    let factor = widening_factor(critical, units, single);
     judged(
         arms,
         |first, second| truth[first] - truth[second],
@@ -284,14 +286,14 @@ fn few(world: &mut World, sizes: &[usize], arms: usize, step: f64, turn: f64) ->
                 let count = |one: bool, other: bool| {
                     both().filter(|pair| *pair == (&one, &other)).count() as u64
                 };
-                let pairs = Pairs {
+                let pairs = PairedTable {
                     both: count(true, true),
                     only_a: count(true, false),
                     only_b: count(false, true),
                     neither: count(false, false),
                 };
                 let own = (pairs.only_a as f64 - pairs.only_b as f64) / rows[first].len() as f64;
-                let ends = tango(pairs, CONFIDENCE).ok()?;
+                let ends = tango_interval(pairs, CONFIDENCE).ok()?;
                 value += weight * own;
                 below += (weight * factor * (own - ends.low)).powi(2);
                 above += (weight * factor * (ends.high - own)).powi(2);

@@ -1,7 +1,7 @@
 //! Parses the addresses of APIs: the host, and the region where the provider serves the model.
 
 /// First words of region names.
-const REGIONS: [&str; 20] = [
+const REGION_PREFIXES: [&str; 20] = [
     "af",
     "ap",
     "asia",
@@ -25,7 +25,7 @@ const REGIONS: [&str; 20] = [
 ];
 
 /// Returns the host of an address, without port, user name and password.
-pub fn host(url: &str) -> &str {
+pub fn url_host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let authority = authority
@@ -44,7 +44,7 @@ pub fn host(url: &str) -> &str {
 
 /// Returns the region named in a host, such as `us-east-1` in `bedrock-runtime.us-east-1.amazonaws.com`.
 pub fn region_in(url: &str) -> Option<String> {
-    let labels = host(url)
+    let labels = url_host(url)
         .split('.')
         .map(|label| label.strip_suffix("-aiplatform").unwrap_or(label));
     let mut regions = labels.filter(|label| {
@@ -53,8 +53,8 @@ pub fn region_in(url: &str) -> Option<String> {
         let is_numbered = last.is_some_and(|last| last.ends_with(|end: char| end.is_ascii_digit()));
         let is_named = last.is_none()
             && first.len() > 4
-            && REGIONS.contains(&first.trim_end_matches(|end: char| end.is_ascii_digit()));
-        is_named || (is_numbered && REGIONS.contains(&first))
+            && REGION_PREFIXES.contains(&first.trim_end_matches(|end: char| end.is_ascii_digit()));
+        is_named || (is_numbered && REGION_PREFIXES.contains(&first))
     });
     regions.next().map(str::to_owned)
 }
@@ -88,7 +88,7 @@ mod tests {
             ("", "", None),
         ] {
             assert_eq!(
-                (host(url), region_in(url).as_deref()),
+                (url_host(url), region_in(url).as_deref()),
                 (name, region),
                 "{url}"
             );

@@ -5,19 +5,20 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::address::{host, region_in};
-use super::command::exchange;
-use super::dialect::{Answer, AnswerEnd, Dialect, Request, error_text};
-use super::environment::{Environment, Retries};
-use super::http::{Client, Response, Trouble, sleep};
+use super::address::{region_in, url_host};
+use super::command::exchange_transcript;
+use super::dialect::{AnswerEnd, ChatAnswer, ChatRequest, Dialect, error_text};
+use super::environment::{AgentEnvironment, RetryPolicy};
+use super::http::{HttpClient, HttpResponse, RequestError, sleep_unless_stopped};
 use super::reply::{
-    Failure, FailureKind, MOST_RAW_BYTES, Measured, Outlook, Prompt, Reply, Served, shorten,
+    AgentFailure, AgentFailureKind, AgentPrompt, FailureOutlook, MAX_RAW_BYTES, Reply,
+    ReplyMeasurements, ServedBy, shorten_middle,
 };
-use super::retry::pause;
+use super::retry::retry_pause;
 use super::setup::SetupError;
 use crate::config;
-use crate::domain::{Repeated, visible};
-use crate::process::Stop;
+use crate::domain::{Repeated, escape_invisible};
+use crate::process::StopSignal;
 
 /// Time limit of one request if the configuration sets no `timeout`. Models that think answer late.
 const DEFAULT_REQUEST_TIME: Duration = Duration::from_mins(5);
@@ -25,23 +26,23 @@ const DEFAULT_REQUEST_TIME: Duration = Duration::from_mins(5);
 const DEFAULT_TIME: Duration = Duration::from_mins(15);
 
 #[derive(Clone)]
-pub struct Chat {
+pub struct ChatApi {
     dialect: Dialect,
     url: String,
     is_original: bool,
-    client: Client,
+    client: HttpClient,
     key: Option<String>,
     key_variable: Option<String>,
     model: String,
     temperature: Option<f64>,
     max_tokens: Option<u64>,
     request_time: Duration,
-    retries: Retries,
+    retries: RetryPolicy,
 }
 
 /// The result of one try.
-enum Outcome {
-    Answered(Box<Answer>),
+enum RequestOutcome {
+    Answered(Box<ChatAnswer>),
     /// The next try may work, perhaps only after the wait that the service asks for.
     Again {
         reason: String,
@@ -49,17 +50,17 @@ enum Outcome {
         /// The service was overloaded.
         is_throttled: bool,
     },
-    Over(FailureKind, String),
+    Over(AgentFailureKind, String),
     /// The service refuses the key, or does not know the model.
-    Refused(Outlook, String),
+    Refused(FailureOutlook, String),
 }
 
-impl Chat {
+impl ChatApi {
     pub fn new(
         dialect: Dialect,
-        agent: &config::Agent,
+        agent: &config::AgentConfig,
         model: Option<&str>,
-        environment: &Environment,
+        environment: &AgentEnvironment,
     ) -> Result<Self, SetupError> {
         let refuse = |message: String, hint: &str| SetupError::refused(&agent.id, message, hint);
         let Some(model) = model else {
@@ -97,8 +98,8 @@ impl Chat {
             .base_url
             .as_deref()
             .unwrap_or(dialect.default_base_url());
-        let url = dialect.url(base);
-        let client = Client::new(&url, environment)
+        let url = dialect.endpoint_url(base);
+        let client = HttpClient::new(&url, environment)
             .map_err(|message| refuse(message, "correct the environment variable, or unset it"))?;
         Ok(Self {
             dialect,
@@ -116,32 +117,41 @@ impl Chat {
     }
 
     /// Returns the time limit of all requests for one prompt without a budget.
-    pub fn usual_time(&self) -> Duration {
+    pub fn default_time_limit(&self) -> Duration {
         DEFAULT_TIME.max(self.request_time)
     }
 
-    pub fn ask(&self, prompt: &Prompt, time: Duration, stop: &Stop) -> Result<Reply, Failure> {
+    pub fn answer_prompt(
+        &self,
+        prompt: &AgentPrompt,
+        time: Duration,
+        stop: &StopSignal,
+    ) -> Result<Reply, AgentFailure> {
         let started = Instant::now();
         // The budget of the whole prompt also bounds a single reply.
         let max_tokens = [self.max_tokens, prompt.limits.max_tokens]
             .into_iter()
             .flatten()
             .min();
-        let request = Request {
+        let request = ChatRequest {
             model: &self.model,
             temperature: self.temperature,
             max_tokens,
             is_original: self.is_original,
         };
-        let body = self.dialect.body(&request, prompt).to_string().into_bytes();
-        let headers = self.dialect.headers(self.key.as_deref());
-        let mut measured = Measured {
+        let body = self
+            .dialect
+            .request_body(&request, prompt)
+            .to_string()
+            .into_bytes();
+        let headers = self.dialect.request_headers(self.key.as_deref());
+        let mut measured = ReplyMeasurements {
             steps: Some(1),
-            ..Measured::default()
+            ..ReplyMeasurements::default()
         };
-        measured.served = Served {
+        measured.served = ServedBy {
             version: None,
-            provider: Some(host(&self.url).to_owned()),
+            provider: Some(url_host(&self.url).to_owned()),
             region: region_in(&self.url),
         };
         let mut repeated = Repeated {
@@ -156,46 +166,53 @@ impl Chat {
             let left = time.saturating_sub(started.elapsed());
             if left.is_zero() {
                 measured.duration = started.elapsed();
-                return Err(out_of_time(time, last_failure, measured));
+                return Err(time_limit_failure(time, last_failure, measured));
             }
             let wait = left.min(self.request_time);
             let sent = self
                 .client
-                .post(&self.url, &headers, body.clone(), wait, stop);
+                .post_json(&self.url, &headers, body.clone(), wait, stop);
             let (outcome, was_wait) = match sent {
                 Ok(response) => {
                     measured.raw =
-                        shorten(&String::from_utf8_lossy(&response.body), MOST_RAW_BYTES);
+                        shorten_middle(&String::from_utf8_lossy(&response.body), MAX_RAW_BYTES);
                     if let Some(region) = &response.region {
                         measured.served.region = Some(region.clone());
                     }
-                    (self.read(&response), false)
+                    (self.read_response(&response), false)
                 }
-                Err(Trouble::Stopped) => (
-                    Outcome::Over(FailureKind::Stopped, "stopped by the user".to_owned()),
+                Err(RequestError::Stopped) => (
+                    RequestOutcome::Over(
+                        AgentFailureKind::Stopped,
+                        "stopped by the user".to_owned(),
+                    ),
                     false,
                 ),
-                Err(Trouble::Hopeless(reason)) => {
-                    (Outcome::Over(FailureKind::Infra, reason), false)
+                Err(RequestError::Hopeless(reason)) => {
+                    (RequestOutcome::Over(AgentFailureKind::Infra, reason), false)
                 }
-                Err(Trouble::Connection(reason)) => {
-                    (again(&format!("connection failed: {reason}")), false)
-                }
-                Err(Trouble::TimedOut) => (
-                    again(&format!("no answer within {} s", wait.as_secs_f64())),
+                Err(RequestError::Connection(reason)) => (
+                    retryable_failure(&format!("connection failed: {reason}")),
+                    false,
+                ),
+                Err(RequestError::TimedOut) => (
+                    retryable_failure(&format!("no answer within {} s", wait.as_secs_f64())),
                     true,
                 ),
             };
             measured.duration = started.elapsed();
             match outcome {
-                Outcome::Answered(answer) => return finish(*answer, prompt, measured),
-                Outcome::Over(kind, reason) => return Err(Failure::new(kind, &reason, measured)),
-                Outcome::Refused(outlook, reason) => {
+                RequestOutcome::Answered(answer) => return build_reply(*answer, prompt, measured),
+                RequestOutcome::Over(kind, reason) => {
+                    return Err(AgentFailure::new(kind, &reason, measured));
+                }
+                RequestOutcome::Refused(outlook, reason) => {
                     return Err(
-                        Failure::new(FailureKind::Infra, &reason, measured).with_outlook(outlook)
+                        AgentFailure::new(AgentFailureKind::Infra, &reason, measured)
+                            .with_outlook(outlook),
                     );
                 }
-                Outcome::Again {
+                RequestOutcome::Again {
                     reason,
                     after,
                     is_throttled,
@@ -205,23 +222,28 @@ impl Chat {
                     measured.repeated = Some(repeated);
                     let left = time.saturating_sub(started.elapsed());
                     if was_wait && left.is_zero() {
-                        return Err(out_of_time(time, last_failure, measured));
+                        return Err(time_limit_failure(time, last_failure, measured));
                     }
                     if failed >= self.retries.attempts {
                         let tries = if failed == 1 { "try" } else { "tries" };
-                        return Err(Failure::new(
-                            FailureKind::Infra,
+                        return Err(AgentFailure::new(
+                            AgentFailureKind::Infra,
                             &format!("gave up after {failed} {tries}: {reason}"),
                             measured,
                         ));
                     }
-                    let pause = after.unwrap_or_else(|| pause(&self.retries, prompt.seed, failed));
+                    let pause =
+                        after.unwrap_or_else(|| retry_pause(&self.retries, prompt.seed, failed));
                     if pause >= left {
                         let reason = format!(
                             "{reason}; the next try would be in {} s, after the limit of time",
                             pause.as_secs_f64().ceil()
                         );
-                        return Err(Failure::new(FailureKind::Infra, &reason, measured));
+                        return Err(AgentFailure::new(
+                            AgentFailureKind::Infra,
+                            &reason,
+                            measured,
+                        ));
                     }
                     last_failure = if was_wait { last_failure } else { Some(reason) };
                     repeated = repeated.plus(&Repeated {
@@ -230,9 +252,9 @@ impl Chat {
                         waited_seconds: Some(pause.as_secs_f64()),
                     });
                     measured.repeated = Some(repeated);
-                    if !sleep(pause, stop) {
-                        return Err(Failure::new(
-                            FailureKind::Stopped,
+                    if !sleep_unless_stopped(pause, stop) {
+                        return Err(AgentFailure::new(
+                            AgentFailureKind::Stopped,
                             "stopped by the user",
                             measured,
                         ));
@@ -242,18 +264,18 @@ impl Chat {
         }
     }
 
-    fn read(&self, response: &Response) -> Outcome {
+    fn read_response(&self, response: &HttpResponse) -> RequestOutcome {
         let status = response.status;
         if (200..300).contains(&status) {
             let Ok(text) = std::str::from_utf8(&response.body) else {
-                return again("the response is not UTF-8");
+                return retryable_failure("the response is not UTF-8");
             };
             let Ok(value) = serde_json::from_str::<Value>(text) else {
-                return again("the response is not JSON");
+                return retryable_failure("the response is not JSON");
             };
-            return match self.dialect.read(&value) {
-                Some(answer) => Outcome::Answered(Box::new(answer)),
-                None => again(&with(
+            return match self.dialect.read_answer(&value) {
+                Some(answer) => RequestOutcome::Answered(Box::new(answer)),
+                None => retryable_failure(&append_detail(
                     "the response holds no answer",
                     &error_text(&response.body),
                 )),
@@ -262,7 +284,7 @@ impl Chat {
         let said = error_text(&response.body);
         let lower = said.to_lowercase();
         let has = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
-        let reason = with(&format!("HTTP status {status}"), &said);
+        let reason = append_detail(&format!("HTTP status {status}"), &said);
         match status {
             // Waiting does not refill an account.
             429 if has(&[
@@ -272,11 +294,11 @@ impl Chat {
                 "billing",
             ]) =>
             {
-                Outcome::Over(FailureKind::Infra, reason)
+                RequestOutcome::Over(AgentFailureKind::Infra, reason)
             }
             408 | 429 | 500..=599 => {
                 let is_throttled = Repeated::is_throttled(status.into());
-                Outcome::Again {
+                RequestOutcome::Again {
                     reason,
                     after: response.retry_after,
                     is_throttled,
@@ -289,17 +311,17 @@ impl Chat {
                 };
                 // Some services answer 403 if they reject the prompt's content.
                 let outlook = if status == 401 {
-                    Outlook::Hopeless
+                    FailureOutlook::Hopeless
                 } else {
-                    Outlook::Doubtful
+                    FailureOutlook::Doubtful
                 };
-                Outcome::Refused(outlook, format!("{key} ({reason})"))
+                RequestOutcome::Refused(outlook, format!("{key} ({reason})"))
             }
-            404 => Outcome::Refused(
-                Outlook::Doubtful,
+            404 => RequestOutcome::Refused(
+                FailureOutlook::Doubtful,
                 format!(
                     "the service does not know the model `{}`, or `base_url` is not its address ({reason})",
-                    visible(&self.model)
+                    escape_invisible(&self.model)
                 ),
             ),
             400 | 413
@@ -311,17 +333,17 @@ impl Chat {
                     "request_too_large",
                 ]) =>
             {
-                Outcome::Over(FailureKind::Limit, reason)
+                RequestOutcome::Over(AgentFailureKind::Limit, reason)
             }
             400 if has(&["content_filter", "content_policy"]) => {
-                Outcome::Over(FailureKind::Error, reason)
+                RequestOutcome::Over(AgentFailureKind::Error, reason)
             }
-            _ => Outcome::Over(FailureKind::Infra, reason),
+            _ => RequestOutcome::Over(AgentFailureKind::Infra, reason),
         }
     }
 }
 
-impl fmt::Debug for Chat {
+impl fmt::Debug for ChatApi {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = formatter.debug_struct("Chat");
         shown
@@ -336,7 +358,7 @@ impl fmt::Debug for Chat {
 
 /// Returns the variable that holds the key. A server with its own `base_url` gets no key unless the configuration names one: the default
 /// key belongs to another service.
-pub fn key_variable(dialect: Dialect, agent: &config::Agent) -> Option<String> {
+pub fn key_variable(dialect: Dialect, agent: &config::AgentConfig) -> Option<String> {
     let default = || {
         agent
             .base_url
@@ -346,19 +368,23 @@ pub fn key_variable(dialect: Dialect, agent: &config::Agent) -> Option<String> {
     agent.api_key_env.clone().or_else(default)
 }
 
-fn again(reason: &str) -> Outcome {
-    Outcome::Again {
+fn retryable_failure(reason: &str) -> RequestOutcome {
+    RequestOutcome::Again {
         reason: reason.to_owned(),
         after: None,
         is_throttled: false,
     }
 }
 
-fn finish(answer: Answer, prompt: &Prompt, mut measured: Measured) -> Result<Reply, Failure> {
+fn build_reply(
+    answer: ChatAnswer,
+    prompt: &AgentPrompt,
+    mut measured: ReplyMeasurements,
+) -> Result<Reply, AgentFailure> {
     measured.usage = answer.usage;
     measured.model = answer.model;
     measured.tools = Some(std::collections::BTreeMap::new());
-    measured.transcript = exchange(prompt, "");
+    measured.transcript = exchange_transcript(prompt, "");
     if let Some(message) = measured.transcript.last_mut() {
         *message = json!({"role": "assistant", "content": answer.content});
     }
@@ -367,36 +393,40 @@ fn finish(answer: Answer, prompt: &Prompt, mut measured: Measured) -> Result<Rep
             text: answer.text,
             measured,
         }),
-        AnswerEnd::Truncated => Err(Failure::new(
-            FailureKind::Limit,
+        AnswerEnd::Truncated => Err(AgentFailure::new(
+            AgentFailureKind::Limit,
             "the reply was cut at its most tokens",
             measured,
         )),
-        AnswerEnd::Filtered => Err(Failure::new(
-            FailureKind::Error,
+        AnswerEnd::Filtered => Err(AgentFailure::new(
+            AgentFailureKind::Error,
             "the service's content filter cut the reply",
             measured,
         )),
     }
 }
 
-fn out_of_time(time: Duration, last_failure: Option<String>, measured: Measured) -> Failure {
+fn time_limit_failure(
+    time: Duration,
+    last_failure: Option<String>,
+    measured: ReplyMeasurements,
+) -> AgentFailure {
     let limit = time.as_secs_f64();
     match last_failure {
-        Some(reason) => Failure::new(
-            FailureKind::Infra,
+        Some(reason) => AgentFailure::new(
+            AgentFailureKind::Infra,
             &format!("the limit of {limit} s passed while the service failed: {reason}"),
             measured,
         ),
-        None => Failure::new(
-            FailureKind::Limit,
+        None => AgentFailure::new(
+            AgentFailureKind::Limit,
             &format!("no answer within {limit} s, the limit of time"),
             measured,
         ),
     }
 }
 
-fn with(what: &str, said: &str) -> String {
+fn append_detail(what: &str, said: &str) -> String {
     if said.is_empty() {
         what.to_owned()
     } else {

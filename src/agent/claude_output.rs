@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::reply::{Cost, Measured};
-use super::session::objects;
+use super::reply::{Cost, ReplyMeasurements};
+use super::session::json_objects;
 use crate::domain::{Repeated, Usage};
-use crate::transcript::{Messages, as_amount, as_count, find_cost, find_count, find_usage};
+use crate::transcript::{ClaudeMessages, as_amount, as_count, find_cost, find_count, find_usage};
 
 #[derive(Clone, Debug, Default)]
-pub struct Output {
+pub struct ClaudeOutput {
     /// The last result message.
     result: Option<Value>,
     /// All other messages, in order.
     messages: Vec<Value>,
 }
 
-impl Output {
+impl ClaudeOutput {
     pub fn parse(stdout: &str) -> Self {
-        let objects = objects(stdout);
+        let objects = json_objects(stdout);
         let is_result = |value: &Value| value["type"] == "result";
         // Older programs and wrappers write no `type`. Lines of a session without one are messages.
         let is_old_result = |value: &Value| {
@@ -52,20 +52,20 @@ impl Output {
                 .messages
                 .iter()
                 .any(|line| line.get("sessionId").is_some())
-            && self.spoken().next_back().is_some_and(is_ended)
+            && self.assistant_messages().next_back().is_some_and(is_ended)
     }
 
     /// Returns the HTTP status with which the service refused the last request, if the result has it.
-    pub fn status(&self) -> Option<u64> {
+    pub fn refusal_status(&self) -> Option<u64> {
         as_count(self.result.as_ref()?.get("api_error_status")?)
     }
 
     /// Returns why the service did not answer, if the last message announces another try.
-    pub fn awaited(&self) -> Option<String> {
+    pub fn pending_retry_reason(&self) -> Option<String> {
         let last = self
             .messages
             .last()
-            .filter(|message| self.result.is_none() && is_retry(message))?;
+            .filter(|message| self.result.is_none() && is_retry_message(message))?;
         let status = last
             .get("error_status")
             .and_then(as_count)
@@ -80,7 +80,7 @@ impl Output {
     }
 
     /// Returns the kind of the reported failure, or `None` if none was reported.
-    pub fn failure(&self) -> Option<String> {
+    pub fn failure_kind(&self) -> Option<String> {
         let result = self.result.as_ref()?;
         match (
             result.get("subtype").and_then(Value::as_str),
@@ -97,7 +97,7 @@ impl Output {
     }
 
     /// Returns the result's message, or else the model's last text.
-    pub fn text(&self) -> Option<String> {
+    pub fn answer_text(&self) -> Option<String> {
         if let Some(result) = &self.result {
             if let Some(text) = ["result", "error", "message"]
                 .iter()
@@ -120,24 +120,26 @@ impl Output {
             }
         }
         let texts = |message: &Value| {
-            let blocks = blocks(message)
+            let blocks = content_blocks(message)
                 .iter()
                 .filter(|block| block["type"] == "text")
                 .filter_map(|block| block["text"].as_str());
             blocks.collect::<Vec<_>>().concat()
         };
-        self.spoken().map(texts).rfind(|text| !text.is_empty())
+        self.assistant_messages()
+            .map(texts)
+            .rfind(|text| !text.is_empty())
     }
 
     /// Adds the measurements: from the result, or else from the messages.
-    pub fn fill(&self, measured: &mut Measured) {
+    pub fn add_measurements(&self, measured: &mut ReplyMeasurements) {
         let result = self.result.as_ref();
-        let mut messages = Messages::default();
+        let mut messages = ClaudeMessages::default();
         self.messages
             .iter()
-            .for_each(|message| messages.take(message));
+            .for_each(|message| messages.add_line(message));
         measured.usage = result.map(find_usage).unwrap_or_default();
-        let by_model = self.by_model();
+        let by_model = self.usage_by_model();
         let all = by_model
             .values()
             .fold(Usage::default(), |sum, usage| sum.plus(usage));
@@ -148,23 +150,23 @@ impl Output {
                 measured.by_model = by_model;
             }
         } else if measured.usage.total().is_none() {
-            measured.usage = messages.usage();
+            measured.usage = messages.total_usage();
         }
-        measured.repeated = self.repeated();
+        measured.repeated = self.repeated_requests();
         // Session files and programs that were cut off have no result. Then each request has its own price.
-        let is_by_request = measured.usage == messages.usage();
+        let is_by_request = measured.usage == messages.total_usage();
         let usd = result
             .and_then(find_cost)
-            .or_else(|| messages.usd().filter(|_| is_by_request));
-        measured.cost = usd.map(Cost::reported).unwrap_or_default();
+            .or_else(|| messages.reported_cost().filter(|_| is_by_request));
+        measured.cost = usd.map(Cost::from_report).unwrap_or_default();
         if is_by_request && usd.is_none() {
             measured.requests = messages.requests().cloned().collect();
         }
         measured.steps = result
             .and_then(|result| find_count(result, "num_turns"))
-            .or_else(|| messages.turns());
-        measured.tools = messages.tools();
-        measured.model = self.model();
+            .or_else(|| messages.turn_count());
+        measured.tools = messages.tool_calls();
+        measured.model = self.model_name();
         let version = self
             .messages
             .iter()
@@ -174,14 +176,14 @@ impl Output {
         measured.transcript = reports.cloned().collect();
     }
 
-    fn spoken(&self) -> impl DoubleEndedIterator<Item = &Value> {
+    fn assistant_messages(&self) -> impl DoubleEndedIterator<Item = &Value> {
         self.messages
             .iter()
             .filter(|message| message["type"] == "assistant")
     }
 
     /// Returns the tokens of all requests of the session, by model.
-    fn by_model(&self) -> BTreeMap<String, Usage> {
+    fn usage_by_model(&self) -> BTreeMap<String, Usage> {
         let models = self
             .result
             .as_ref()
@@ -202,7 +204,7 @@ impl Output {
             .collect()
     }
 
-    fn repeated(&self) -> Option<Repeated> {
+    fn repeated_requests(&self) -> Option<Repeated> {
         let one = |message: &Value| {
             let is_throttled = message
                 .get("error_status")
@@ -219,19 +221,19 @@ impl Output {
             }
         };
         // If the last message announces a try, neither the try nor the pause before it happened.
-        let made = self.messages.len() - usize::from(self.awaited().is_some());
+        let made = self.messages.len() - usize::from(self.pending_retry_reason().is_some());
         self.messages[..made]
             .iter()
-            .filter(|message| is_retry(message))
+            .filter(|message| is_retry_message(message))
             .map(one)
             .reduce(|sum, one| sum.plus(&one))
     }
 
-    fn model(&self) -> Option<String> {
+    fn model_name(&self) -> Option<String> {
         // Messages that the program writes itself, such as errors, have a model name in angle brackets.
         let is_model = |name: &&str| !name.starts_with('<');
         let said = self
-            .spoken()
+            .assistant_messages()
             .filter_map(|message| message["message"]["model"].as_str())
             .rfind(is_model);
         let started = || {
@@ -253,12 +255,12 @@ impl Output {
 }
 
 /// Returns whether a message announces that a request is repeated.
-fn is_retry(message: &Value) -> bool {
+fn is_retry_message(message: &Value) -> bool {
     message["type"] == "system" && message["subtype"] == "api_retry"
 }
 
 /// Messages nest under `message.content`.
-fn blocks(message: &Value) -> &[Value] {
+fn content_blocks(message: &Value) -> &[Value] {
     message["message"]["content"]
         .as_array()
         .map_or(&[], Vec::as_slice)
@@ -271,10 +273,10 @@ mod tests {
     use super::*;
     use crate::domain::Usage;
 
-    fn measured(stdout: &str) -> (Output, Measured) {
-        let output = Output::parse(stdout);
-        let mut measured = Measured::default();
-        output.fill(&mut measured);
+    fn measured(stdout: &str) -> (ClaudeOutput, ReplyMeasurements) {
+        let output = ClaudeOutput::parse(stdout);
+        let mut measured = ReplyMeasurements::default();
+        output.add_measurements(&mut measured);
         (output, measured)
     }
 
@@ -295,10 +297,13 @@ mod tests {
         ] {
             let (output, measured) = measured(&stdout);
             assert!(
-                output.has_result() && output.failure().is_none(),
+                output.has_result() && output.failure_kind().is_none(),
                 "{stdout}"
             );
-            assert_eq!(output.text().as_deref(), Some("<answer>Blue</answer>"));
+            assert_eq!(
+                output.answer_text().as_deref(),
+                Some("<answer>Blue</answer>")
+            );
             assert_eq!(measured.usage.input_total(), Some(98_828));
             assert_eq!(
                 (measured.cost.usd, measured.steps, measured.tools),
@@ -311,7 +316,7 @@ mod tests {
     #[test]
     fn a_stream_that_was_cut_tells_what_was_used_until_then() {
         let (output, measured) = measured(&format!("{STREAM}\n{{\"type\":\"result\",\"subt"));
-        assert!(!output.has_result() && output.failure().is_none());
+        assert!(!output.has_result() && output.failure_kind().is_none());
         assert_eq!(
             measured.usage,
             Usage {
@@ -348,7 +353,7 @@ mod tests {
             measured(&(line("1", "small", more, "tool_use") + &line("2", "large", more, stop)))
         };
         let (output, found) = session("", "end_turn");
-        assert!(output.is_ended_session() && output.text().as_deref() == Some("2"));
+        assert!(output.is_ended_session() && output.answer_text().as_deref() == Some("2"));
         let models: Vec<Option<&str>> = found
             .requests
             .iter()
@@ -381,7 +386,7 @@ mod tests {
         ));
         assert_eq!(
             (
-                output.text().as_deref(),
+                output.answer_text().as_deref(),
                 measured.steps,
                 measured.transcript.len()
             ),
@@ -434,7 +439,10 @@ mod tests {
             again(529)
         );
         let (output, cut) = measured(&stream);
-        assert_eq!(output.awaited().as_deref(), Some("status 529, rate_limit"));
+        assert_eq!(
+            output.pending_retry_reason().as_deref(),
+            Some("status 529, rate_limit")
+        );
         assert_eq!(
             cut.repeated,
             Some(Repeated {
@@ -446,7 +454,7 @@ mod tests {
         let (output, whole) = measured(&format!("{stream}{RESULT}"));
         assert_eq!(
             (
-                output.awaited(),
+                output.pending_retry_reason(),
                 whole.repeated.map(|repeated| repeated.retries)
             ),
             (None, Some(3))
@@ -458,14 +466,14 @@ mod tests {
         let refused = "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"nope\"}\n{\"type\":\"assistant\",\"message\":{\"model\":\"<synthetic>\",\"content\":[]}}\n{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":404,\"result\":\"no\"}";
         let (output, measured) = measured(refused);
         assert_eq!(
-            (output.status(), measured.model.as_deref()),
+            (output.refusal_status(), measured.model.as_deref()),
             (Some(404), Some("nope"))
         );
     }
 
     #[test]
     fn failures_name_their_kind() {
-        let failure = |text: &str| Output::parse(text).failure();
+        let failure = |text: &str| ClaudeOutput::parse(text).failure_kind();
         assert_eq!(
             failure("{\"type\":\"result\",\"subtype\":\"error_max_turns\"}").as_deref(),
             Some("error_max_turns")

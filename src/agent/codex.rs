@@ -15,28 +15,30 @@
 
 use serde_json::Value;
 
-use super::reply::{FailureKind, Measured};
-use super::session::{self, Ending, Said, add_note, objects, text};
-use super::tool::{Asked, Choice, Home, Line, Rights, Tool};
-use crate::transcript::{Thread, event, is_new_try};
+use super::reply::{AgentFailureKind, ReplyMeasurements};
+use super::session::{self, ReportedEnd, SessionReport, add_note, json_objects, text_at};
+use super::tool::{
+    CodingAgent, CommandLine, DefaultOption, InvocationOptions, ProgramHome, Rights,
+};
+use crate::transcript::{CodexTranscript, is_retry_notice, split_event};
 
-pub const TOOL: Tool = Tool {
+pub const CODING_AGENT: CodingAgent = CodingAgent {
     program: "codex",
     keys: &["OPENAI_*", "CODEX_*"],
     variables: &[],
-    homes: &[Home {
+    homes: &[ProgramHome {
         variable: "CODEX_HOME",
         then: "",
         place: ".codex",
     }],
     writing: &[
-        Choice {
+        DefaultOption {
             names: &["exec", "e"],
             words: &["exec"],
             confined: &["exec"],
             full: &[],
         },
-        Choice {
+        DefaultOption {
             names: &[
                 "--sandbox",
                 "-s",
@@ -64,85 +66,88 @@ pub const TOOL: Tool = Tool {
         free: &[],
     },
     takes_system: false,
-    complete,
-    read: |finished, wall| session::reply(finished, wall, read),
+    complete: complete_command,
+    read: |finished, wall| session::read_reply(finished, wall, read_session),
 };
 
-fn complete(line: &mut Line, asked: &Asked<'_>) {
-    line.add_unless(&["exec", "e"], &["exec"]);
-    line.add_unless(&["--json", "--experimental-json"], &["--json"]);
+fn complete_command(line: &mut CommandLine, asked: &InvocationOptions<'_>) {
+    line.add_words_unless(&["exec", "e"], &["exec"]);
+    line.add_words_unless(&["--json", "--experimental-json"], &["--json"]);
     // A workspace is not a git repository, and nobody has marked the run's folder as trusted.
-    line.add_unless(&["--skip-git-repo-check"], &["--skip-git-repo-check"]);
+    line.add_words_unless(&["--skip-git-repo-check"], &["--skip-git-repo-check"]);
     line.add_model(&["--model", "-m"], asked.model);
 }
 
-fn read(stdout: &str, measured: &mut Measured) -> Said {
-    let lines = objects(stdout);
-    let mut session = Session::default();
+fn read_session(stdout: &str, measured: &mut ReplyMeasurements) -> SessionReport {
+    let lines = json_objects(stdout);
+    let mut session = CodexSession::default();
     for line in &lines {
-        session.take(line);
+        session.read_line(line);
     }
     measured.transcript = lines;
-    session.finish(measured)
+    session.into_report(measured)
 }
 
 #[derive(Debug, Default)]
-struct Session {
+struct CodexSession {
     text: Option<String>,
-    ending: Ending,
-    thread: Thread,
+    ending: ReportedEnd,
+    thread: CodexTranscript,
 }
 
-impl Session {
-    fn take(&mut self, line: &Value) {
-        self.thread.take(line);
+impl CodexSession {
+    fn read_line(&mut self, line: &Value) {
+        self.thread.add_line(line);
         match line["type"].as_str() {
             Some("item.completed") if line["item"]["type"] == "agent_message" => {
                 self.text = line["item"]["text"].as_str().map(str::to_owned);
             }
-            Some("turn.completed") => self.ending = Ending::Success,
+            Some("turn.completed") => self.ending = ReportedEnd::Success,
             Some("turn.failed") => {
-                self.ending =
-                    failure(text(line, "/error/message").unwrap_or("that the turn failed"))
+                self.ending = classify_failure(
+                    text_at(line, "/error/message").unwrap_or("that the turn failed"),
+                )
             }
-            Some("error") if text(line, "/message").is_some_and(is_new_try) => {}
+            Some("error") if text_at(line, "/message").is_some_and(is_retry_notice) => {}
             Some("error") => {
                 // An `error` event counts only if the turn does not complete or fail.
-                if !matches!(self.ending, Ending::Success) {
-                    self.ending = failure(text(line, "/message").unwrap_or("an error"));
+                if !matches!(self.ending, ReportedEnd::Success) {
+                    self.ending = classify_failure(text_at(line, "/message").unwrap_or("an error"));
                 }
             }
-            _ => self.event(line),
+            _ => self.read_nested_event(line),
         }
     }
 
-    fn event(&mut self, line: &Value) {
-        let (kind, event) = event(line);
+    fn read_nested_event(&mut self, line: &Value) {
+        let (kind, event) = split_event(line);
         match kind {
             "agent_message" => {
-                self.text = text(event, "/message")
+                self.text = text_at(event, "/message")
                     .map(str::to_owned)
                     .or(self.text.take())
             }
             "task_complete" => {
-                self.text = text(event, "/last_agent_message")
+                self.text = text_at(event, "/last_agent_message")
                     .map(str::to_owned)
                     .or(self.text.take());
-                self.ending = Ending::Success;
+                self.ending = ReportedEnd::Success;
             }
             "turn_aborted" => {
-                self.ending = failure(&format!(
+                self.ending = classify_failure(&format!(
                     "an aborted turn: {}",
-                    text(event, "/reason").unwrap_or("no reason given")
+                    text_at(event, "/reason").unwrap_or("no reason given")
                 ))
             }
-            "error" => self.ending = failure(text(event, "/message").unwrap_or("an error")),
+            "error" => {
+                self.ending = classify_failure(text_at(event, "/message").unwrap_or("an error"))
+            }
             _ => {}
         }
     }
 
-    fn finish(self, measured: &mut Measured) -> Said {
-        let Thread {
+    fn into_report(self, measured: &mut ReplyMeasurements) -> SessionReport {
+        let CodexTranscript {
             version, repeated, ..
         } = &self.thread;
         measured.served.version.clone_from(version);
@@ -161,26 +166,26 @@ impl Session {
         if by_model.len() > 1 {
             measured.by_model = by_model;
         }
-        measured.steps = self.thread.steps();
-        measured.tools = self.thread.tools();
-        Said {
+        measured.steps = self.thread.step_count();
+        measured.tools = self.thread.tool_calls();
+        SessionReport {
             text: self.text,
             ending: self.ending,
-            awaited: self.thread.awaited().map(str::to_owned),
+            awaited: self.thread.pending_retry_reason().map(str::to_owned),
         }
     }
 }
 
-fn failure(message: &str) -> Ending {
+fn classify_failure(message: &str) -> ReportedEnd {
     let lower = message.to_lowercase();
     let is_limit = ["context window", "context_length", "token budget exhausted"]
         .iter()
         .any(|phrase| lower.contains(phrase));
-    Ending::Failure(
+    ReportedEnd::Failure(
         if is_limit {
-            FailureKind::Limit
+            AgentFailureKind::Limit
         } else {
-            FailureKind::Error
+            AgentFailureKind::Error
         },
         message.to_owned(),
     )
@@ -213,17 +218,17 @@ mod tests {
 {"type":"event_msg","payload":{"type":"agent_message","message":"Done."}}
 {"type":"event_msg","payload":{"type":"task_complete","last_agent_message":null}}"#;
 
-    fn measured(stdout: &str) -> (Said, Measured) {
-        testing::measured(read, stdout)
+    fn measured(stdout: &str) -> (SessionReport, ReplyMeasurements) {
+        testing::read_measured(read_session, stdout)
     }
 
     #[test]
     fn the_command_is_completed_not_contradicted() {
         let line = |own: &str, model| {
             command_words(
-                &TOOL,
+                &CODING_AGENT,
                 own,
-                &Asked {
+                &InvocationOptions {
                     model,
                     max_steps: Some(3),
                     system: None,
@@ -253,9 +258,9 @@ mod tests {
         let (said, measured) = measured(STREAM);
         assert_eq!(
             said,
-            Said {
+            SessionReport {
                 text: Some("<answer>Blue</answer>".to_owned()),
-                ending: Ending::Success,
+                ending: ReportedEnd::Success,
                 awaited: None
             }
         );
@@ -319,9 +324,9 @@ mod tests {
         let (said, measured) = measured(SESSION);
         assert_eq!(
             said,
-            Said {
+            SessionReport {
                 text: Some("Done.".to_owned()),
-                ending: Ending::Success,
+                ending: ReportedEnd::Success,
                 awaited: None
             }
         );
@@ -361,9 +366,9 @@ mod tests {
         let (said, measured) = measured(stream);
         assert_eq!(
             said,
-            Said {
+            SessionReport {
                 text: Some("Blue".to_owned()),
-                ending: Ending::Success,
+                ending: ReportedEnd::Success,
                 awaited: None
             }
         );
@@ -388,21 +393,21 @@ mod tests {
         };
         assert_eq!(
             failed("boom"),
-            Ending::Failure(FailureKind::Error, "boom".to_owned())
+            ReportedEnd::Failure(AgentFailureKind::Error, "boom".to_owned())
         );
         assert!(matches!(
             failed("Codex ran out of room in the model's context window."),
-            Ending::Failure(FailureKind::Limit, _)
+            ReportedEnd::Failure(AgentFailureKind::Limit, _)
         ));
         assert!(matches!(
             failed("shared rollout token budget exhausted"),
-            Ending::Failure(FailureKind::Limit, _)
+            ReportedEnd::Failure(AgentFailureKind::Limit, _)
         ));
         let rerouted = r#"{"type":"item.completed","item":{"id":"i","type":"error","message":"model rerouted: a -> b (HighRisk)"}}"#;
         let (said, measured) = measured(&format!("{rerouted}\n{STREAM}"));
         assert_eq!(
             (said.ending, measured.model.as_deref()),
-            (Ending::Success, Some("b"))
+            (ReportedEnd::Success, Some("b"))
         );
         assert_eq!(
             measured.note.as_deref(),

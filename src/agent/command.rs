@@ -7,19 +7,20 @@ use serde_json::{Value, json};
 
 use super::outage::is_outage;
 use super::program::{
-    MODEL_PLACE, MOST_OUTPUT_BYTES, Program, crash, interrupted, joined, measure, prompt_file,
+    MAX_OUTPUT_BYTES, MODEL_PLACEHOLDER, Program, describe_crash, describe_interruption,
+    join_prompts, measure_process, write_prompt_file,
 };
-use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply};
-use crate::process::{End, Stop};
+use super::reply::{AgentFailure, AgentFailureKind, AgentPrompt, Cost, Reply, ReplyMeasurements};
+use crate::process::{ProgramExit, StopSignal};
 use crate::transcript::{as_amount, as_count, find_usage};
 
 #[derive(Clone, Debug)]
-pub struct Command {
+pub struct CommandAgent {
     program: Program,
     argv: Vec<String>,
 }
 
-impl Command {
+impl CommandAgent {
     pub fn new(program: Program, argv: Vec<String>) -> Self {
         Self { program, argv }
     }
@@ -28,62 +29,76 @@ impl Command {
         self.argv.first().map(String::as_str)
     }
 
-    pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
-        self.answer(prompt, wall, stop)
-            .map_err(|failure| self.program.explain(failure))
+    pub fn answer_prompt(
+        &self,
+        prompt: &AgentPrompt,
+        wall: Duration,
+        stop: &StopSignal,
+    ) -> Result<Reply, AgentFailure> {
+        self.run_prompt(prompt, wall, stop)
+            .map_err(|failure| self.program.explain_failure(failure))
     }
 
-    fn answer(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
-        let input = joined(prompt);
+    fn run_prompt(
+        &self,
+        prompt: &AgentPrompt,
+        wall: Duration,
+        stop: &StopSignal,
+    ) -> Result<Reply, AgentFailure> {
+        let input = join_prompts(prompt);
         let asks_for_file = self
             .argv
             .iter()
             .any(|argument| argument.contains("{prompt_file}"));
         let file = if asks_for_file {
-            Some(prompt_file(&input)?)
+            Some(write_prompt_file(&input)?)
         } else {
             None
         };
         let path = file.as_ref().map(|file| file.path().display().to_string());
-        let argv = fill(
+        let argv = fill_placeholders(
             &self.argv,
             self.program.model().unwrap_or_default(),
             path.as_deref().unwrap_or_default(),
         );
-        let finished = self.program.run(argv, input, prompt, wall, stop)?;
-        let measured = measure(&finished);
-        let fail = |kind, reason: &str, measured| Err(Failure::new(kind, reason, measured));
-        if let Some((kind, reason)) = interrupted(finished.end, wall) {
+        let finished = self.program.run_program(argv, input, prompt, wall, stop)?;
+        let measured = measure_process(&finished);
+        let fail = |kind, reason: &str, measured| Err(AgentFailure::new(kind, reason, measured));
+        if let Some((kind, reason)) = describe_interruption(finished.end, wall) {
             return fail(kind, &reason, measured);
         }
-        if finished.end != End::Exited(0) {
+        if finished.end != ProgramExit::Exited(0) {
             let outage = is_outage(&finished.stderr.text()) || is_outage(&finished.stdout.text());
             return fail(
                 if outage {
-                    FailureKind::Infra
+                    AgentFailureKind::Infra
                 } else {
-                    FailureKind::Error
+                    AgentFailureKind::Error
                 },
-                &crash(&finished),
+                &describe_crash(&finished),
                 measured,
             );
         }
         if finished.stdout.dropped > 0 {
-            let reason = format!("printed more than {} MiB", MOST_OUTPUT_BYTES >> 20);
-            return fail(FailureKind::Error, &reason, measured);
+            let reason = format!("printed more than {} MiB", MAX_OUTPUT_BYTES >> 20);
+            return fail(AgentFailureKind::Error, &reason, measured);
         }
         let Ok(stdout) = String::from_utf8(finished.stdout.bytes) else {
-            return fail(FailureKind::Error, "printed what is not UTF-8", measured);
+            return fail(
+                AgentFailureKind::Error,
+                "printed what is not UTF-8",
+                measured,
+            );
         };
-        Ok(read(stdout, prompt, measured))
+        Ok(read_answer(stdout, prompt, measured))
     }
 }
 
 /// Fills in the placeholders. Placeholders inside the inserted text stay as they are.
-fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
+fn fill_placeholders(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
     let fill = |argument: &String| {
         let parts: Vec<String> = argument
-            .split(MODEL_PLACE)
+            .split(MODEL_PLACEHOLDER)
             .map(|part| part.replace("{prompt_file}", prompt_file))
             .collect();
         parts.join(model)
@@ -92,7 +107,7 @@ fn fill(argv: &[String], model: &str, prompt_file: &str) -> Vec<String> {
 }
 
 /// Reads the answer: plain text, or a JSON object with a text `answer` and optional measurements.
-fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
+fn read_answer(stdout: String, prompt: &AgentPrompt, mut measured: ReplyMeasurements) -> Reply {
     let object = Some(stdout.trim())
         .filter(|text| text.starts_with('{'))
         .and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -100,7 +115,7 @@ fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
         let answer = object.get("answer")?.as_str()?.to_owned();
         Some((object, answer))
     }) else {
-        measured.transcript = exchange(prompt, &stdout);
+        measured.transcript = exchange_transcript(prompt, &stdout);
         return Reply {
             text: stdout,
             measured,
@@ -110,7 +125,7 @@ fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
     measured.cost = object
         .get("cost_usd")
         .and_then(as_amount)
-        .map(Cost::reported)
+        .map(Cost::from_report)
         .unwrap_or_default();
     measured.steps = object.get("steps").and_then(as_count);
     measured.tools = object.get("tools").and_then(Value::as_object).map(|tools| {
@@ -125,7 +140,7 @@ fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
         .map(str::to_owned);
     measured.transcript = match object.get("transcript") {
         Some(Value::Array(messages)) => messages.clone(),
-        Some(_) | None => exchange(prompt, &answer),
+        Some(_) | None => exchange_transcript(prompt, &answer),
     };
     Reply {
         text: answer,
@@ -134,7 +149,7 @@ fn read(stdout: String, prompt: &Prompt, mut measured: Measured) -> Reply {
 }
 
 /// Returns the transcript of a single prompt and its answer.
-pub fn exchange(prompt: &Prompt, answer: &str) -> Vec<Value> {
+pub fn exchange_transcript(prompt: &AgentPrompt, answer: &str) -> Vec<Value> {
     let system = prompt
         .system
         .map(|system| json!({"role": "system", "content": system}));
@@ -148,19 +163,19 @@ pub fn exchange(prompt: &Prompt, answer: &str) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Budget;
+    use crate::config::QuestionBudget;
     use crate::domain::{CostSource, Usage};
 
     fn reply(stdout: &str) -> Reply {
-        let prompt = Prompt {
+        let prompt = AgentPrompt {
             text: "question",
             system: None,
             item: None,
             seed: 0,
-            limits: Budget::default(),
+            limits: QuestionBudget::default(),
             folder: None,
         };
-        read(stdout.to_owned(), &prompt, Measured::default())
+        read_answer(stdout.to_owned(), &prompt, ReplyMeasurements::default())
     }
 
     #[test]
@@ -223,7 +238,7 @@ mod tests {
             "{other}".to_owned(),
         ];
         assert_eq!(
-            fill(&argv, "{prompt_file}", "/p"),
+            fill_placeholders(&argv, "{prompt_file}", "/p"),
             ["run", "--model={prompt_file}", "/p{prompt_file}", "{other}"]
         );
     }

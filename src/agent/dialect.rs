@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::reply::Prompt;
+use super::reply::AgentPrompt;
 use crate::domain::Usage;
 use crate::transcript::find_usage;
 
@@ -16,7 +16,7 @@ pub enum Dialect {
 
 /// The parameters of a request.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub struct ChatRequest<'a> {
     pub model: &'a str,
     pub temperature: Option<f64>,
     pub max_tokens: Option<u64>,
@@ -26,7 +26,7 @@ pub struct Request<'a> {
 
 /// A well-formed answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct ChatAnswer {
     pub text: String,
     pub content: Value,
     pub usage: Usage,
@@ -63,7 +63,7 @@ impl Dialect {
     }
 
     /// Returns the URL to post to. Appends the endpoint's path, or the part of it that `base` lacks.
-    pub fn url(self, base: &str) -> String {
+    pub fn endpoint_url(self, base: &str) -> String {
         let (whole, versioned) = match self {
             Self::Anthropic => ("/v1/messages", "/messages"),
             Self::Openai => ("/chat/completions", "/chat/completions"),
@@ -77,7 +77,7 @@ impl Dialect {
         }
     }
 
-    pub fn headers(self, key: Option<&str>) -> Vec<(&'static str, String)> {
+    pub fn request_headers(self, key: Option<&str>) -> Vec<(&'static str, String)> {
         match self {
             Self::Anthropic => {
                 let version = ("anthropic-version", "2023-06-01".to_owned());
@@ -92,7 +92,7 @@ impl Dialect {
         }
     }
 
-    pub fn body(self, request: &Request, prompt: &Prompt) -> Value {
+    pub fn request_body(self, request: &ChatRequest, prompt: &AgentPrompt) -> Value {
         let user = json!({"role": "user", "content": prompt.text});
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(request.model));
@@ -133,7 +133,7 @@ impl Dialect {
     }
 
     /// Reads an answer, or returns `None` if its shape is unknown.
-    pub fn read(self, body: &Value) -> Option<Answer> {
+    pub fn read_answer(self, body: &Value) -> Option<ChatAnswer> {
         let (content, end) = match self {
             Self::Anthropic => (body.get("content")?.clone(), body["stop_reason"].as_str()),
             Self::Openai => {
@@ -164,7 +164,7 @@ impl Dialect {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
         };
         let usage = body.get("usage").map(find_usage).unwrap_or_default();
-        Some(Answer {
+        Some(ChatAnswer {
             text,
             content,
             usage,
@@ -193,63 +193,66 @@ pub fn error_text(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Budget;
+    use crate::config::QuestionBudget;
 
     #[test]
     fn addresses_are_completed() {
         assert_eq!(
-            Dialect::Anthropic.url("https://api.anthropic.com"),
+            Dialect::Anthropic.endpoint_url("https://api.anthropic.com"),
             "https://api.anthropic.com/v1/messages"
         );
         assert_eq!(
-            Dialect::Anthropic.url("https://g.example/v1"),
+            Dialect::Anthropic.endpoint_url("https://g.example/v1"),
             "https://g.example/v1/messages"
         );
         assert_eq!(
-            Dialect::Openai.url("http://localhost:8080/v1"),
+            Dialect::Openai.endpoint_url("http://localhost:8080/v1"),
             "http://localhost:8080/v1/chat/completions"
         );
         assert_eq!(
-            Dialect::Openai.url("http://g.example/x/chat/completions"),
+            Dialect::Openai.endpoint_url("http://g.example/x/chat/completions"),
             "http://g.example/x/chat/completions"
         );
     }
 
     #[test]
     fn requests_have_their_dialects_form() {
-        let prompt = Prompt {
+        let prompt = AgentPrompt {
             text: "q",
             system: Some("s"),
             item: None,
             seed: 0,
-            limits: Budget::default(),
+            limits: QuestionBudget::default(),
             folder: None,
         };
-        let request = Request {
+        let request = ChatRequest {
             model: "m",
             temperature: Some(0.0),
             max_tokens: None,
             is_original: true,
         };
         assert_eq!(
-            Dialect::Anthropic.body(&request, &prompt),
+            Dialect::Anthropic.request_body(&request, &prompt),
             json!({"model": "m", "max_tokens": 4096, "system": "s", "messages": [{"role": "user", "content": "q"}], "temperature": 0.0})
         );
-        let request = Request {
+        let request = ChatRequest {
             max_tokens: Some(9),
             ..request
         };
         let messages =
             json!([{"role": "system", "content": "s"}, {"role": "user", "content": "q"}]);
         assert_eq!(
-            Dialect::Openai.body(&request, &prompt),
+            Dialect::Openai.request_body(&request, &prompt),
             json!({"model": "m", "max_completion_tokens": 9, "messages": messages, "temperature": 0.0})
         );
-        let other = Request {
+        let other = ChatRequest {
             is_original: false,
             ..request
         };
-        assert_eq!(Dialect::Openai.body(&other, &prompt)["max_tokens"], 9);
+        assert_eq!(
+            Dialect::Openai.request_body(&other, &prompt)["max_tokens"],
+            9
+        );
     }
 
     #[test]
@@ -257,7 +260,7 @@ mod tests {
         let anthropic = json!({"model": "m-1", "content": [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": "Bl"},
             {"type": "text", "text": "ue"}], "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 4}});
         let answer = Dialect::Anthropic
-            .read(&anthropic)
+            .read_answer(&anthropic)
             .expect("it is an answer");
         assert_eq!(
             (answer.text.as_str(), answer.model.as_deref(), answer.end),
@@ -273,7 +276,7 @@ mod tests {
         );
         let openai = |message: Value, reason: &str| {
             Dialect::Openai
-                .read(&json!({"choices": [{"message": message, "finish_reason": reason}]}))
+                .read_answer(&json!({"choices": [{"message": message, "finish_reason": reason}]}))
                 .map(|answer| (answer.text, answer.end))
         };
         assert_eq!(
@@ -304,7 +307,7 @@ mod tests {
         ] {
             assert_eq!(
                 Dialect::Openai
-                    .read(&body)
+                    .read_answer(&body)
                     .filter(|answer| !answer.text.is_empty()),
                 None,
                 "{body}"

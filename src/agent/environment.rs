@@ -12,7 +12,7 @@ use crate::process::Confinement;
 
 /// Variables that lead to services which act for the user: agents of keys, buses, displays, terminals, editors, container engines. No
 /// confined program gets them.
-pub const SERVICES: [&str; 34] = [
+pub const SERVICE_VARIABLES: [&str; 34] = [
     "AT_SPI_BUS_ADDRESS",
     "BUILDKIT_HOST",
     "CONTAINERD_ADDRESS",
@@ -51,14 +51,14 @@ pub const SERVICES: [&str; 34] = [
 
 /// The environment in which agents are built. The variables hold keys, so `Debug` shows only their names.
 #[derive(Clone)]
-pub struct Environment {
+pub struct AgentEnvironment {
     /// The variables of the process: keys, proxies, `SSL_CERT_FILE`, `TMPDIR`.
     pub variables: BTreeMap<String, String>,
     /// Names of the variables that the configuration declares as keys, for any agent.
     pub keys: BTreeSet<String>,
     /// The folder of `evalreport.yaml`: programs start in it, and relative paths begin there.
     pub root: PathBuf,
-    pub retries: Retries,
+    pub retries: RetryPolicy,
     /// Time between asking a program to end and killing it.
     pub grace: Duration,
     /// What programs may access on this machine. `None` means no restriction.
@@ -66,19 +66,23 @@ pub struct Environment {
     /// Variables set for programs, in addition to those of this process, or removed (`None`).
     pub given: BTreeMap<OsString, Option<OsString>>,
     /// Versions of programs, shared by all agents built from this environment or a clone of it.
-    pub versions: Versions,
+    pub versions: ProgramVersions,
 }
 
 /// Versions of programs, by the first word of the command. Each program is asked once.
 #[derive(Clone, Debug, Default)]
-pub struct Versions(Arc<Mutex<BTreeMap<String, Version>>>);
+pub struct ProgramVersions(Arc<Mutex<BTreeMap<String, VersionCell>>>);
 
 /// The version that a program reports; empty until it is asked.
-type Version = Arc<OnceLock<Option<String>>>;
+type VersionCell = Arc<OnceLock<Option<String>>>;
 
-impl Versions {
+impl ProgramVersions {
     /// Returns the version of a program. Calls `ask` if the version is not yet known; `None` if the program reports none.
-    pub(super) fn of(&self, program: &str, ask: impl FnOnce() -> Option<String>) -> Option<String> {
+    pub(super) fn get_or_ask(
+        &self,
+        program: &str,
+        ask: impl FnOnce() -> Option<String>,
+    ) -> Option<String> {
         let version = Arc::clone(
             self.0
                 .lock()
@@ -91,25 +95,25 @@ impl Versions {
     }
 }
 
-impl Default for Environment {
+impl Default for AgentEnvironment {
     fn default() -> Self {
         let grace = Duration::from_secs(5);
         Self {
             variables: BTreeMap::new(),
             keys: BTreeSet::new(),
             root: PathBuf::new(),
-            retries: Retries::default(),
+            retries: RetryPolicy::default(),
             grace,
             confinement: None,
             given: BTreeMap::new(),
-            versions: Versions::default(),
+            versions: ProgramVersions::default(),
         }
     }
 }
 
 /// How HTTP requests are repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retries {
+pub struct RetryPolicy {
     /// Maximum tries per prompt, including the first.
     pub attempts: u32,
     /// The first pause. Each further pause may be twice as long.
@@ -118,7 +122,7 @@ pub struct Retries {
     pub longest_pause: Duration,
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
             attempts: 5,
@@ -128,7 +132,7 @@ impl Default for Retries {
     }
 }
 
-impl Environment {
+impl AgentEnvironment {
     /// Returns a variable's value. An empty variable counts as unset.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.variables
@@ -138,8 +142,8 @@ impl Environment {
     }
 
     /// Returns all secrets, including the variable `named`.
-    pub fn secrets(&self, named: Option<&str>) -> Secrets {
-        Secrets::of(
+    pub fn collect_secrets(&self, named: Option<&str>) -> Secrets {
+        Secrets::from_variables(
             &self.variables,
             &self
                 .keys
@@ -159,7 +163,10 @@ impl Environment {
     }
 
     /// Returns the secrets withheld from a program. `granted` lists variable names; an entry may be a prefix followed by `*`.
-    pub fn withheld<'a>(&'a self, granted: &'a [String]) -> impl Iterator<Item = &'a String> {
+    pub fn withheld_secrets<'a>(
+        &'a self,
+        granted: &'a [String],
+    ) -> impl Iterator<Item = &'a String> {
         let is_granted = |name: &String| {
             granted.iter().any(|grant| {
                 grant
@@ -171,12 +178,15 @@ impl Environment {
     }
 
     /// Returns the variables to set (`Some`) and to remove (`None`) for a program with these grants.
-    pub fn for_program(&self, granted: &[String]) -> BTreeMap<OsString, Option<OsString>> {
+    pub fn variables_for_program(
+        &self,
+        granted: &[String],
+    ) -> BTreeMap<OsString, Option<OsString>> {
         let withheld = self
-            .withheld(granted)
+            .withheld_secrets(granted)
             .map(|name| (OsString::from(name), None));
         // A confined program could otherwise ask a service of the user, which is not confined.
-        let services = SERVICES
+        let services = SERVICE_VARIABLES
             .iter()
             .filter(|_| self.confinement.is_some())
             .map(|name| (OsString::from(name), None));
@@ -191,7 +201,7 @@ impl Environment {
     }
 }
 
-impl fmt::Debug for Environment {
+impl fmt::Debug for AgentEnvironment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Environment")

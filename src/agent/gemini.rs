@@ -19,80 +19,86 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::reply::{Failure, FailureKind, Measured, Reply};
-use super::session::{self, Ending, Said, add_note, objects, text};
-use super::tool::{Asked, Choice, EDITS, Home, Line, Rights, Tool};
+use super::reply::{AgentFailure, AgentFailureKind, Reply, ReplyMeasurements};
+use super::session::{self, ReportedEnd, SessionReport, add_note, json_objects, text_at};
+use super::tool::{
+    CodingAgent, CommandLine, DefaultOption, EDITS_ONLY, InvocationOptions, ProgramHome, Rights,
+};
 use crate::domain::{Repeated, Usage};
-use crate::process::{End, Finished};
+use crate::process::{FinishedProgram, ProgramExit};
 use crate::transcript::as_count;
 
-pub const TOOL: Tool = Tool {
+pub const CODING_AGENT: CodingAgent = CodingAgent {
     program: "gemini",
     keys: &["GEMINI_*", "GOOGLE_*"],
     // Without it, newer releases refuse to work in a folder that is not marked as trusted.
     variables: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-    homes: &[Home {
+    homes: &[ProgramHome {
         variable: "GEMINI_CLI_HOME",
         then: ".gemini",
         place: ".gemini",
     }],
-    writing: &[Choice {
+    writing: &[DefaultOption {
         names: &["--approval-mode", "--yolo", "-y"],
         words: &["--approval-mode", "auto_edit"],
         confined: &["--approval-mode", "yolo"],
         full: &["--yolo", "-y", "yolo"],
     }],
-    free_rights: EDITS,
+    free_rights: EDITS_ONLY,
     // It would look for a sandbox of its own.
     writing_variables: Rights {
         confined: &[("GEMINI_SANDBOX", "false")],
         free: &[],
     },
     takes_system: false,
-    complete,
-    read: reply,
+    complete: complete_command,
+    read: read_reply,
 };
 
 /// Exit code if the limit of turns is reached.
-const TURNS: i32 = 53;
+const TURN_LIMIT_EXIT_CODE: i32 = 53;
 /// Exit codes of setup faults: sign-in, input, sandbox, configuration and trust.
-const SET_UP: [i32; 5] = [41, 42, 44, 52, 55];
+const SETUP_EXIT_CODES: [i32; 5] = [41, 42, 44, 52, 55];
 
-fn complete(line: &mut Line, asked: &Asked<'_>) {
+fn complete_command(line: &mut CommandLine, asked: &InvocationOptions<'_>) {
     // This format reports each tool call as it happens. Plain `json` does not.
-    line.add_unless(
+    line.add_words_unless(
         &["--output-format", "-o"],
         &["--output-format", "stream-json"],
     );
     line.add_model(&["--model", "-m"], asked.model);
 }
 
-fn reply(finished: &Finished, wall: Duration) -> Result<Reply, Failure> {
-    session::reply_with_complaints(finished, wall, read, complaints).map_err(|failure| {
-        match (failure.kind, finished.end) {
-            (FailureKind::Error, End::Exited(TURNS)) => Failure {
-                kind: FailureKind::Limit,
+fn read_reply(finished: &FinishedProgram, wall: Duration) -> Result<Reply, AgentFailure> {
+    session::read_reply_with_complaints(finished, wall, read_session, read_complaints).map_err(
+        |failure| match (failure.kind, finished.end) {
+            (AgentFailureKind::Error, ProgramExit::Exited(TURN_LIMIT_EXIT_CODE)) => AgentFailure {
+                kind: AgentFailureKind::Limit,
                 ..failure
             },
-            (FailureKind::Error, End::Exited(code)) if SET_UP.contains(&code) => Failure {
-                kind: FailureKind::Infra,
-                ..failure
-            },
+            (AgentFailureKind::Error, ProgramExit::Exited(code))
+                if SETUP_EXIT_CODES.contains(&code) =>
+            {
+                AgentFailure {
+                    kind: AgentFailureKind::Infra,
+                    ..failure
+                }
+            }
             _ => failure,
-        }
-    })
+        },
+    )
 }
 
 /// Reads retry messages such as `Attempt 2 failed with status 429. Retrying with backoff... _ApiError: {…}`. They do not name their
 /// request. The last one can be about an unanswered request only if it is the model's turn, so only then is it returned.
-fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
+fn read_complaints(stderr: &str, measured: &mut ReplyMeasurements) -> Option<String> {
     let is_attempt =
         |line: &&str| line.starts_with("Attempt ") && line.contains("Retrying with backoff");
     let attempts: Vec<&str> = stderr.lines().filter(is_attempt).collect();
     let last = attempts.last()?;
     let throttled = attempts
         .iter()
-        .filter(|line| Repeated::tells_throttled(line))
+        .filter(|line| Repeated::reports_throttling(line))
         .count() as u64;
     measured.repeated = Some(Repeated {
         retries: attempts.len() as u64,
@@ -108,22 +114,22 @@ fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
     is_models_turn.then(|| last.split(". Retrying").next().unwrap_or(last).to_owned())
 }
 
-fn read(stdout: &str, measured: &mut Measured) -> Said {
-    let lines = objects(stdout);
+fn read_session(stdout: &str, measured: &mut ReplyMeasurements) -> SessionReport {
+    let lines = json_objects(stdout);
     let said = match lines.iter().rfind(|line| {
         line.get("type").is_none()
             && (line.get("response").is_some() || line.get("error").is_some())
     }) {
-        Some(summary) => of_summary(summary, measured),
-        None => of_stream(&lines, measured),
+        Some(summary) => read_summary(summary, measured),
+        None => read_stream(&lines, measured),
     };
     measured.transcript = lines;
     said
 }
 
-fn of_summary(summary: &Value, measured: &mut Measured) -> Said {
+fn read_summary(summary: &Value, measured: &mut ReplyMeasurements) -> SessionReport {
     let stats = &summary["stats"];
-    take_models(stats, None, measured);
+    add_models(stats, None, measured);
     let requests = |model: &Value| model.pointer("/api/totalRequests").and_then(as_count);
     measured.steps = stats["models"]
         .as_object()
@@ -145,26 +151,26 @@ fn of_summary(summary: &Value, measured: &mut Measured) -> Said {
     {
         add_note(measured, warning);
     }
-    let ending = match text(summary, "/error/message") {
-        Some(message) => failure(text(summary, "/error/type"), message),
-        None => Ending::Success,
+    let ending = match text_at(summary, "/error/message") {
+        Some(message) => classify_failure(text_at(summary, "/error/type"), message),
+        None => ReportedEnd::Success,
     };
-    Said {
+    SessionReport {
         text: summary["response"].as_str().map(str::to_owned),
         ending,
         awaited: None,
     }
 }
 
-fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
-    let mut said = Said::default();
+fn read_stream(lines: &[Value], measured: &mut ReplyMeasurements) -> SessionReport {
+    let mut said = SessionReport::default();
     let mut tools = BTreeMap::new();
     let (mut asked_model, mut turns, mut speaks, mut is_stream) = (None, 0_u64, false, false);
     let mut last_error = None;
     for line in lines {
         let is_assistant = line["role"] == "assistant";
         match line["type"].as_str() {
-            Some("init") => (asked_model, is_stream) = (text(line, "/model"), true),
+            Some("init") => (asked_model, is_stream) = (text_at(line, "/model"), true),
             Some("message") if is_assistant || line["role"] == "user" => {
                 turns += u64::from(is_assistant && !speaks);
                 // Text after tool results starts a new message.
@@ -182,32 +188,35 @@ fn of_stream(lines: &[Value], measured: &mut Measured) -> Said {
                 turns += u64::from(!speaks);
                 speaks = true;
                 *tools
-                    .entry(text(line, "/tool_name").unwrap_or("unnamed").to_owned())
+                    .entry(text_at(line, "/tool_name").unwrap_or("unnamed").to_owned())
                     .or_insert(0) += 1;
             }
             Some("tool_result") => speaks = false,
             Some("error") => {
                 last_error = Some((
                     line["severity"] == "error",
-                    text(line, "/message").unwrap_or("an error"),
+                    text_at(line, "/message").unwrap_or("an error"),
                 ))
             }
             Some("result") => {
-                take_models(&line["stats"], asked_model, measured);
+                add_models(&line["stats"], asked_model, measured);
                 let message =
-                    text(line, "/error/message").or(last_error.map(|(_, message)| message));
+                    text_at(line, "/error/message").or(last_error.map(|(_, message)| message));
                 said.ending = match (line["status"].as_str(), last_error) {
                     (Some("success"), Some((true, message))) if is_turn_limit(message) => {
-                        Ending::Failure(FailureKind::Limit, message.to_owned())
+                        ReportedEnd::Failure(AgentFailureKind::Limit, message.to_owned())
                     }
-                    (Some("success"), _) => Ending::Success,
-                    _ => failure(text(line, "/error/type"), message.unwrap_or("an error")),
+                    (Some("success"), _) => ReportedEnd::Success,
+                    _ => classify_failure(
+                        text_at(line, "/error/type"),
+                        message.unwrap_or("an error"),
+                    ),
                 };
             }
             _ => {}
         }
     }
-    if let (Ending::Success, Some((_, message))) = (&said.ending, last_error) {
+    if let (ReportedEnd::Success, Some((_, message))) = (&said.ending, last_error) {
         add_note(measured, message);
     }
     measured.steps = (turns > 0).then_some(turns);
@@ -223,7 +232,7 @@ fn is_turn_limit(message: &str) -> bool {
     lower.contains("max session turns") || lower.contains("maximum session turns")
 }
 
-fn failure(kind: Option<&str>, message: &str) -> Ending {
+fn classify_failure(kind: Option<&str>, message: &str) -> ReportedEnd {
     let is_limit = kind.is_some_and(|kind| kind == "FatalTurnLimitedError")
         || is_turn_limit(message)
         || message.contains("exceeded the token limit")
@@ -235,11 +244,11 @@ fn failure(kind: Option<&str>, message: &str) -> Ending {
         )
     });
     let failure = match (is_limit, is_ours) {
-        (true, _) => FailureKind::Limit,
-        (false, true) => FailureKind::Infra,
-        (false, false) => FailureKind::Error,
+        (true, _) => AgentFailureKind::Limit,
+        (false, true) => AgentFailureKind::Infra,
+        (false, false) => AgentFailureKind::Error,
     };
-    Ending::Failure(
+    ReportedEnd::Failure(
         failure,
         [kind, Some(message)]
             .into_iter()
@@ -251,15 +260,15 @@ fn failure(kind: Option<&str>, message: &str) -> Ending {
 
 /// Adds the tokens of all models. Sets the model to the only one with output or, if several have output, to the requested one if it is
 /// among them.
-fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
+fn add_models(stats: &Value, asked: Option<&str>, measured: &mut ReplyMeasurements) {
     let Some(models) = stats["models"].as_object() else {
         // Some releases give only the sums.
-        measured.usage = usage(stats);
+        measured.usage = read_usage(stats);
         return;
     };
     let by_model: BTreeMap<String, Usage> = models
         .iter()
-        .map(|(name, model)| (name.clone(), usage(model)))
+        .map(|(name, model)| (name.clone(), read_usage(model)))
         .collect();
     if by_model.is_empty() {
         return;
@@ -294,7 +303,7 @@ fn take_models(stats: &Value, asked: Option<&str>, measured: &mut Measured) {
 
 /// Reads one model's tokens. Cached tokens are subtracted from the prompt, which includes them. Thoughts count as output, as they are
 /// billed.
-fn usage(model: &Value) -> Usage {
+fn read_usage(model: &Value) -> Usage {
     if let Some(tokens) = model.get("tokens") {
         let count = |name: &str| tokens.get(name).and_then(as_count);
         let sum = |one: Option<u64>, other: Option<u64>| {
@@ -344,19 +353,19 @@ mod tests {
    "tools": {"totalCalls": 2, "byName": {"read_file": {"count": 2, "success": 1, "fail": 1}}}}
 }"#;
 
-    fn measured(stdout: &str) -> (Said, Measured) {
-        testing::measured(read, stdout)
+    fn measured(stdout: &str) -> (SessionReport, ReplyMeasurements) {
+        testing::read_measured(read_session, stdout)
     }
 
     #[test]
     fn the_command_is_completed_not_contradicted() {
         let line = |own: &str, model| {
             command_words(
-                &TOOL,
+                &CODING_AGENT,
                 own,
-                &Asked {
+                &InvocationOptions {
                     model,
-                    ..Asked::default()
+                    ..InvocationOptions::default()
                 },
             )
         };
@@ -375,9 +384,9 @@ mod tests {
         let (said, measured) = measured(STREAM);
         assert_eq!(
             said,
-            Said {
+            SessionReport {
                 text: Some("<answer>Blue</answer>".to_owned()),
-                ending: Ending::Success,
+                ending: ReportedEnd::Success,
                 awaited: None
             }
         );
@@ -402,9 +411,9 @@ mod tests {
         let (said, measured) = measured(SUMMARY);
         assert_eq!(
             said,
-            Said {
+            SessionReport {
                 text: Some("Blue".to_owned()),
-                ending: Ending::Success,
+                ending: ReportedEnd::Success,
                 awaited: None
             }
         );
@@ -440,7 +449,7 @@ mod tests {
         let complaint = "Ripgrep is not available.\nAttempt 1 failed with status 429. Retrying with backoff... _ApiError: {}\n  status: 429\n}\nAttempt 2 failed with status 500. Retrying with backoff... _ApiError: {}\n}";
         let of = |stream: &str| {
             let (_, mut measured) = measured(stream);
-            (complaints(complaint, &mut measured), measured.repeated)
+            (read_complaints(complaint, &mut measured), measured.repeated)
         };
         let repeated = Some(Repeated {
             retries: 2,
@@ -456,7 +465,7 @@ mod tests {
             )
         );
         assert_eq!(of(STREAM), (None, repeated));
-        assert_eq!(complaints("", &mut Measured::default()), None);
+        assert_eq!(read_complaints("", &mut ReplyMeasurements::default()), None);
     }
 
     #[test]
@@ -469,11 +478,11 @@ mod tests {
         let because = "The model response was blocked due to safety settings.".to_owned();
         assert_eq!(
             ending(&format!("{blocked}\n{}", result("error"))),
-            Ending::Failure(FailureKind::Error, because)
+            ReportedEnd::Failure(AgentFailureKind::Error, because)
         );
         assert!(matches!(
             ending(&format!("{turns}\n{}", result("success"))),
-            Ending::Failure(FailureKind::Limit, _)
+            ReportedEnd::Failure(AgentFailureKind::Limit, _)
         ));
         let fatal = |kind: &str| {
             format!(
@@ -482,15 +491,18 @@ mod tests {
         };
         assert_eq!(
             ending(&fatal("FatalTurnLimitedError")),
-            Ending::Failure(FailureKind::Limit, "FatalTurnLimitedError: no".to_owned())
+            ReportedEnd::Failure(
+                AgentFailureKind::Limit,
+                "FatalTurnLimitedError: no".to_owned()
+            )
         );
         assert!(matches!(
             ending(&fatal("FatalAuthenticationError")),
-            Ending::Failure(FailureKind::Infra, _)
+            ReportedEnd::Failure(AgentFailureKind::Infra, _)
         ));
         assert!(matches!(
             ending(r#"{"error":{"type":"Error","message":"boom","code":1}}"#),
-            Ending::Failure(FailureKind::Error, _)
+            ReportedEnd::Failure(AgentFailureKind::Error, _)
         ));
         let (said, measured) = measured(&STREAM.replace(
             "{\"type\":\"result\"",
@@ -498,7 +510,10 @@ mod tests {
         ));
         assert_eq!(
             (said.ending, measured.note.as_deref()),
-            (Ending::Success, Some("Loop detected, stopping execution"))
+            (
+                ReportedEnd::Success,
+                Some("Loop detected, stopping execution")
+            )
         );
     }
 
@@ -517,7 +532,7 @@ mod tests {
         fn a_stream_that_was_cut_is_no_success(cut in 0..1300_usize) {
             let result = STREAM.find("{\"type\":\"result\"").expect("it ends");
             let (said, measured) = measured(&STREAM[..cut.min(result)]);
-            proptest::prop_assert!(said.ending == Ending::Unsaid && measured.steps.unwrap_or(0) <= 2);
+            proptest::prop_assert!(said.ending == ReportedEnd::Unsaid && measured.steps.unwrap_or(0) <= 2);
         }
     }
 }

@@ -8,29 +8,29 @@ use std::time::{Duration, Instant};
 
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 
-use super::environment::Environment;
-use super::retry::retry_after;
+use super::environment::AgentEnvironment;
+use super::retry::parse_retry_after;
 use crate::files;
-use crate::process::Stop;
+use crate::process::StopSignal;
 
 /// Maximum size of a response body.
-pub const MOST_BODY_BYTES: u64 = 16 << 20;
-const MOST_HEADER_BYTES: usize = 64 * 1024;
-const LONGEST_CONNECT: Duration = Duration::from_secs(20);
+pub const MAX_BODY_BYTES: u64 = 16 << 20;
+const MAX_HEADER_BYTES: usize = 64 * 1024;
+const MAX_CONNECT: Duration = Duration::from_secs(20);
 /// Response headers in which services name their region.
 const REGION_HEADERS: [&str; 2] = ["x-ms-region", "x-region"];
-const MOST_REGION_CHARACTERS: usize = 80;
+const MAX_REGION_CHARACTERS: usize = 80;
 /// Interval between checks for a stop.
 const STOP_CHECK: Duration = Duration::from_millis(25);
 
 #[derive(Clone)]
-pub struct Client {
+pub struct HttpClient {
     agent: ureq::Agent,
 }
 
 /// A response with any status.
 #[derive(Clone, Debug)]
-pub struct Response {
+pub struct HttpResponse {
     pub status: u16,
     pub retry_after: Option<Duration>,
     /// The region named in the response, if any.
@@ -40,7 +40,7 @@ pub struct Response {
 
 /// Why there was no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum RequestError {
     /// The connection failed or broke. The next try may work.
     Connection(String),
     /// A connection was made, but the answer did not come in time.
@@ -50,13 +50,13 @@ pub enum Trouble {
     Stopped,
 }
 
-impl Client {
+impl HttpClient {
     /// Prepares requests to `url`.
     ///
     /// # Errors
     ///
     /// Names the environment variable with an unusable value.
-    pub fn new(url: &str, environment: &Environment) -> Result<Self, String> {
+    pub fn new(url: &str, environment: &AgentEnvironment) -> Result<Self, String> {
         let proxy = match proxy_for(url, environment) {
             // The message names only the variable: its value may hold a password.
             Some((name, value)) => Some(
@@ -69,12 +69,15 @@ impl Client {
             .proxy(proxy)
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_connect(Some(LONGEST_CONNECT))
-            .max_response_header_size(MOST_HEADER_BYTES)
+            .timeout_connect(Some(MAX_CONNECT))
+            .max_response_header_size(MAX_HEADER_BYTES)
             .user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION")));
         if url.starts_with("https://") {
-            config =
-                config.tls_config(TlsConfig::builder().root_certs(roots(environment)?).build());
+            config = config.tls_config(
+                TlsConfig::builder()
+                    .root_certs(trusted_roots(environment)?)
+                    .build(),
+            );
         }
         Ok(Self {
             agent: config.build().new_agent(),
@@ -82,14 +85,14 @@ impl Client {
     }
 
     /// Sends JSON and waits for the answer, a stop or the end of `wait`.
-    pub fn post(
+    pub fn post_json(
         &self,
         url: &str,
         headers: &[(&'static str, String)],
         body: Vec<u8>,
         wait: Duration,
-        stop: &Stop,
-    ) -> Result<Response, Trouble> {
+        stop: &StopSignal,
+    ) -> Result<HttpResponse, RequestError> {
         let mut request = self
             .agent
             .post(url)
@@ -103,39 +106,41 @@ impl Client {
         let started = thread::Builder::new().spawn(move || {
             let answer = request
                 .send(&body[..])
-                .map_err(|error| trouble(&error))
-                .and_then(receive);
+                .map_err(|error| classify_error(&error))
+                .and_then(receive_response);
             // After a stop nobody receives this.
             let _ = sender.send(answer);
         });
         started.map_err(|error| {
-            Trouble::Hopeless(format!("no thread can be started for the request: {error}"))
+            RequestError::Hopeless(format!("no thread can be started for the request: {error}"))
         })?;
         let last = Instant::now() + wait + Duration::from_secs(1);
         loop {
             if stop.is_stopped() {
-                return Err(Trouble::Stopped);
+                return Err(RequestError::Stopped);
             }
             match receiver.recv_timeout(STOP_CHECK) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Timeout) if Instant::now() < last => {}
-                Err(RecvTimeoutError::Timeout) => return Err(Trouble::TimedOut),
+                Err(RecvTimeoutError::Timeout) => return Err(RequestError::TimedOut),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Trouble::Hopeless("the request came to no end".to_owned()));
+                    return Err(RequestError::Hopeless(
+                        "the request came to no end".to_owned(),
+                    ));
                 }
             }
         }
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for HttpClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Client")
     }
 }
 
 /// Waits for `pause`, or until a stop. Returns whether the whole pause has passed.
-pub fn sleep(pause: Duration, stop: &Stop) -> bool {
+pub fn sleep_unless_stopped(pause: Duration, stop: &StopSignal) -> bool {
     let until = Instant::now() + pause;
     while !stop.is_stopped() {
         let left = until.saturating_duration_since(Instant::now());
@@ -147,33 +152,36 @@ pub fn sleep(pause: Duration, stop: &Stop) -> bool {
     false
 }
 
-fn receive(mut response: ureq::http::Response<ureq::Body>) -> Result<Response, Trouble> {
+fn receive_response(
+    mut response: ureq::http::Response<ureq::Body>,
+) -> Result<HttpResponse, RequestError> {
     let header = |name: &str| {
         response
             .headers()
             .get(name)
             .and_then(|value| value.to_str().ok())
     };
-    let retry_after = header("retry-after").and_then(|value| retry_after(value, header("date")));
+    let retry_after =
+        header("retry-after").and_then(|value| parse_retry_after(value, header("date")));
     let region = REGION_HEADERS
         .iter()
         .find_map(|name| header(name))
-        .map(|region| region.chars().take(MOST_REGION_CHARACTERS).collect());
+        .map(|region| region.chars().take(MAX_REGION_CHARACTERS).collect());
     let status = response.status().as_u16();
     let mut body = Vec::new();
     let read = response
         .body_mut()
         .as_reader()
-        .take(MOST_BODY_BYTES + 1)
+        .take(MAX_BODY_BYTES + 1)
         .read_to_end(&mut body);
-    read.map_err(|error| trouble(&ureq::Error::from(error)))?;
-    if body.len() as u64 > MOST_BODY_BYTES {
-        return Err(Trouble::Hopeless(format!(
+    read.map_err(|error| classify_error(&ureq::Error::from(error)))?;
+    if body.len() as u64 > MAX_BODY_BYTES {
+        return Err(RequestError::Hopeless(format!(
             "the response is larger than {} MiB",
-            MOST_BODY_BYTES >> 20
+            MAX_BODY_BYTES >> 20
         )));
     }
-    Ok(Response {
+    Ok(HttpResponse {
         status,
         retry_after,
         region,
@@ -181,33 +189,33 @@ fn receive(mut response: ureq::http::Response<ureq::Body>) -> Result<Response, T
     })
 }
 
-fn trouble(error: &ureq::Error) -> Trouble {
+fn classify_error(error: &ureq::Error) -> RequestError {
     use std::io::ErrorKind;
     match error {
         ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-            Trouble::Connection("no connection in time".to_owned())
+            RequestError::Connection("no connection in time".to_owned())
         }
-        ureq::Error::Timeout(_) => Trouble::TimedOut,
-        ureq::Error::Io(error) if error.kind() == ErrorKind::TimedOut => Trouble::TimedOut,
+        ureq::Error::Timeout(_) => RequestError::TimedOut,
+        ureq::Error::Io(error) if error.kind() == ErrorKind::TimedOut => RequestError::TimedOut,
         ureq::Error::Io(error) if error.kind() == ErrorKind::InvalidData => {
-            Trouble::Hopeless(format!("no secure connection: {error}"))
+            RequestError::Hopeless(format!("no secure connection: {error}"))
         }
-        ureq::Error::Io(error) => Trouble::Connection(error.to_string()),
-        ureq::Error::HostNotFound => Trouble::Connection("the host was not found".to_owned()),
+        ureq::Error::Io(error) => RequestError::Connection(error.to_string()),
+        ureq::Error::HostNotFound => RequestError::Connection("the host was not found".to_owned()),
         ureq::Error::ConnectionFailed
         | ureq::Error::ConnectProxyFailed(_)
         | ureq::Error::Protocol(_)
-        | ureq::Error::BodyStalled => Trouble::Connection(error.to_string()),
+        | ureq::Error::BodyStalled => RequestError::Connection(error.to_string()),
         // The foreign enum may gain variants. Only errors known to be temporary are retried.
-        _ => Trouble::Hopeless(error.to_string()),
+        _ => RequestError::Hopeless(error.to_string()),
     }
 }
 
 /// Returns the certificates to trust: those of `SSL_CERT_FILE` if set, else the system's, else Mozilla's.
-fn roots(environment: &Environment) -> Result<RootCerts, String> {
+fn trusted_roots(environment: &AgentEnvironment) -> Result<RootCerts, String> {
     let certificates: Vec<Certificate<'static>> = match environment.variable("SSL_CERT_FILE") {
         Some(path) => {
-            let shown = crate::domain::visible(path);
+            let shown = crate::domain::escape_invisible(path);
             let text = files::read(path).map_err(|error| {
                 format!("`SSL_CERT_FILE` names `{shown}`, which cannot be read: {error}")
             })?;
@@ -239,7 +247,7 @@ fn roots(environment: &Environment) -> Result<RootCerts, String> {
 }
 
 /// Returns the variable that names the proxy for `url`, and its value. Local addresses never use a proxy.
-fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static str, &'a str)> {
+fn proxy_for<'a>(url: &str, environment: &'a AgentEnvironment) -> Option<(&'static str, &'a str)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let authority = authority
@@ -261,7 +269,7 @@ fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static st
         .iter()
         .find_map(|name| environment.variable(name))
         .unwrap_or_default();
-    if is_local || is_excepted(&host, port, no_proxy) {
+    if is_local || is_proxy_exception(&host, port, no_proxy) {
         return None;
     }
     let names: &[&'static str] = if scheme == "https" {
@@ -275,7 +283,7 @@ fn proxy_for<'a>(url: &str, environment: &'a Environment) -> Option<(&'static st
 }
 
 /// Returns whether a list such as `example.org,.internal,10.0.0.1:8080` contains the host or a domain above it.
-fn is_excepted(host: &str, port: &str, list: &str) -> bool {
+fn is_proxy_exception(host: &str, port: &str, list: &str) -> bool {
     list.split([',', ' '])
         .map(|entry| entry.trim().to_lowercase())
         .filter(|entry| !entry.is_empty())
@@ -298,14 +306,14 @@ fn is_excepted(host: &str, port: &str, list: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn environment(variables: &[(&str, &str)]) -> Environment {
+    fn environment(variables: &[(&str, &str)]) -> AgentEnvironment {
         let variables = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        Environment {
+        AgentEnvironment {
             variables,
-            ..Environment::default()
+            ..AgentEnvironment::default()
         }
     }
 
@@ -348,7 +356,7 @@ mod tests {
 
     #[test]
     fn what_the_environment_gets_wrong_is_named_without_its_value() {
-        let error = Client::new(
+        let error = HttpClient::new(
             "https://a.b",
             &environment(&[("HTTPS_PROXY", "ftp://user:hunter2@host")]),
         )
@@ -357,7 +365,7 @@ mod tests {
             error.contains("`HTTPS_PROXY`") && !error.contains("hunter2"),
             "{error}"
         );
-        let error = Client::new(
+        let error = HttpClient::new(
             "https://a.b",
             &environment(&[("SSL_CERT_FILE", "/no/such/file")]),
         )

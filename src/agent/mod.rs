@@ -1,7 +1,7 @@
 //! Agents: they turn a prompt into an answer.
 //!
 //! An agent is a coding agent's command line program, any other program, a chat API, or a file of recorded answers. Asking any of them
-//! returns a [`Reply`], or a [`Failure`] that says whose fault it was. Both carry the measurements. An agent cannot crash the caller, fill
+//! returns a [`Reply`], or a [`AgentFailure`] that says whose fault it was. Both carry the measurements. An agent cannot crash the caller, fill
 //! its memory or exceed its time limit, and results hold no key of the environment.
 //!
 //! `docs/agents.md` lists the statuses, and when each agent returns which.
@@ -34,27 +34,33 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::config::{self, AgentKind, Budget};
+use crate::config::{self, AgentKind, QuestionBudget};
 use crate::domain::Secrets;
-use crate::process::Stop;
+use crate::process::StopSignal;
 
 pub use crate::transcript::{find_cost, find_count, find_usage};
-pub use environment::{Environment, Retries, SERVICES};
+pub use environment::{AgentEnvironment, RetryPolicy, SERVICE_VARIABLES};
 pub use outage::is_outage;
 pub use own_folders::{OwnFolder, OwnPlace, folders_of, folders_of_kind};
 pub use price::Prices;
-pub use program::{MODEL_VARIABLE, crash, failed_start, holds_model, with_withheld};
+pub use program::{
+    MODEL_VARIABLE, add_withheld_secrets, describe_crash, describe_failed_start,
+    has_model_placeholder,
+};
 pub use replay::prompt_hash;
-pub use reply::{Cost, Failure, FailureKind, Measured, Outlook, Prompt, Reply, Served, shorten};
+pub use reply::{
+    AgentFailure, AgentFailureKind, AgentPrompt, Cost, FailureOutlook, Reply, ReplyMeasurements,
+    ServedBy, shorten_middle,
+};
 pub use setup::SetupError;
 
-use chat::Chat;
-use command::Command;
+use chat::ChatApi;
+use command::CommandAgent;
 use dialect::Dialect;
-use known_tools::tool_of;
+use known_tools::coding_agent_of;
 use program::Program;
 use replay::Replay;
-use tool::{Tool, ToolProgram, rights, writing_line};
+use tool::{CodingAgent, CodingAgentProgram, describe_rights, writing_command_line};
 
 /// Time limit of a program if neither its `timeout` nor a budget sets one.
 const DEFAULT_PROGRAM_TIME: Duration = Duration::from_mins(10);
@@ -66,7 +72,7 @@ pub struct Agent {
     pub kind: AgentKind,
     /// The requested model.
     pub model: Option<String>,
-    reach: Reach,
+    reach: AgentBackend,
     timeout: Option<Duration>,
     max_steps: Option<u64>,
     prices: Prices,
@@ -76,37 +82,41 @@ pub struct Agent {
 }
 
 #[derive(Clone, Debug)]
-enum Reach {
-    Command(Command),
-    Tool(ToolProgram),
-    Chat(Box<Chat>),
+enum AgentBackend {
+    Command(CommandAgent),
+    Tool(CodingAgentProgram),
+    Chat(Box<ChatApi>),
     Replay(Replay),
 }
 
 /// Returns the variables that hold keys for the program of this type.
-pub fn own_keys(kind: AgentKind) -> Vec<String> {
-    tool_of(kind)
+pub fn key_variables_of(kind: AgentKind) -> Vec<String> {
+    coding_agent_of(kind)
         .map(|tool| tool.keys.iter().map(|name| (*name).to_owned()).collect())
         .unwrap_or_default()
 }
 
 /// Returns the program that an agent of this type starts unless its `command` names another.
-pub fn own_program(kind: AgentKind) -> Option<&'static str> {
-    tool_of(kind).map(|tool| tool.program)
+pub fn default_program(kind: AgentKind) -> Option<&'static str> {
+    coding_agent_of(kind).map(|tool| tool.program)
 }
 
 /// Returns the program that an agent starts: from its command, or else the default of its type.
-pub fn program_of(agent: &config::Agent) -> Option<&str> {
+pub fn program_of(agent: &config::AgentConfig) -> Option<&str> {
     agent
         .command
         .first()
         .map(String::as_str)
-        .or_else(|| own_program(agent.kind))
+        .or_else(|| default_program(agent.kind))
 }
 
 /// Says what an agent may do without asking when it writes files, or returns `None` for a program whose options are not known.
-pub fn writing_rights(agent: &config::Agent, more: &[String], is_confined: bool) -> Option<String> {
-    tool_of(agent.kind).map(|tool| rights(tool, &agent.command, more, is_confined))
+pub fn writing_rights(
+    agent: &config::AgentConfig,
+    more: &[String],
+    is_confined: bool,
+) -> Option<String> {
+    coding_agent_of(agent.kind).map(|tool| describe_rights(tool, &agent.command, more, is_confined))
 }
 
 /// Returns the variables that an agent of this type gets when it writes files, unless the environment sets them.
@@ -114,14 +124,20 @@ pub fn writing_variables(
     kind: AgentKind,
     is_confined: bool,
 ) -> &'static [(&'static str, &'static str)] {
-    tool_of(kind).map_or(&[], |tool| tool.writing_variables.of(is_confined))
+    coding_agent_of(kind).map_or(&[], |tool| {
+        tool.writing_variables.for_confinement(is_confined)
+    })
 }
 
 /// Returns the command with which an agent writes files without asking for permission: its own words, the default options of its type that
 /// they do not set, and `more`.
-pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool) -> Vec<String> {
-    match tool_of(agent.kind) {
-        Some(tool) => writing_line(tool, &agent.command, more, is_confined),
+pub fn writing_command(
+    agent: &config::AgentConfig,
+    more: &[String],
+    is_confined: bool,
+) -> Vec<String> {
+    match coding_agent_of(agent.kind) {
+        Some(tool) => writing_command_line(tool, &agent.command, more, is_confined),
         None => [&agent.command[..], more].concat(),
     }
 }
@@ -129,13 +145,13 @@ pub fn writing_command(agent: &config::Agent, more: &[String], is_confined: bool
 impl Agent {
     /// Prepares an agent from the configuration. `model` overrides the configured model.
     pub fn new(
-        agent: &config::Agent,
+        agent: &config::AgentConfig,
         model: Option<&str>,
-        environment: &Environment,
+        environment: &AgentEnvironment,
         prices: &Prices,
     ) -> Result<Self, SetupError> {
         let model = model.or(agent.model.as_deref());
-        if holds_model(&agent.command) && model.is_none() {
+        if has_model_placeholder(&agent.command) && model.is_none() {
             let message = "its command holds `{model}`, and no model is named".to_owned();
             return Err(SetupError::refused(
                 &agent.id,
@@ -148,35 +164,35 @@ impl Agent {
             .iter()
             .cloned()
             .chain(agent.api_key_env.clone())
-            .chain(own_keys(agent.kind))
+            .chain(key_variables_of(agent.kind))
             .collect();
         let program =
             |defaults| Program::new(environment, model.map(str::to_owned), &granted, defaults);
-        let coding = |tool: &'static Tool| {
-            let program = ToolProgram::new(
+        let coding = |tool: &'static CodingAgent| {
+            let program = CodingAgentProgram::new(
                 tool,
                 program(tool.variables),
                 &agent.command,
                 agent.max_steps,
             );
-            (Reach::Tool(program), agent.api_key_env.clone())
+            (AgentBackend::Tool(program), agent.api_key_env.clone())
         };
         let chat = |dialect| {
-            let chat = Chat::new(dialect, agent, model, environment)?;
+            let chat = ChatApi::new(dialect, agent, model, environment)?;
             Ok((
-                Reach::Chat(Box::new(chat)),
+                AgentBackend::Chat(Box::new(chat)),
                 chat::key_variable(dialect, agent),
             ))
         };
         let (reach, key_variable) = match agent.kind {
             AgentKind::Command => (
-                Reach::Command(Command::new(program(&[]), agent.command.clone())),
+                AgentBackend::Command(CommandAgent::new(program(&[]), agent.command.clone())),
                 agent.api_key_env.clone(),
             ),
-            AgentKind::Claude => coding(&claude::TOOL),
-            AgentKind::Codex => coding(&codex::TOOL),
-            AgentKind::Gemini => coding(&gemini::TOOL),
-            AgentKind::Opencode => coding(&opencode::TOOL),
+            AgentKind::Claude => coding(&claude::CODING_AGENT),
+            AgentKind::Codex => coding(&codex::CODING_AGENT),
+            AgentKind::Gemini => coding(&gemini::CODING_AGENT),
+            AgentKind::Opencode => coding(&opencode::CODING_AGENT),
             AgentKind::Anthropic => chat(Dialect::Anthropic)?,
             AgentKind::Openai => chat(Dialect::Openai)?,
             AgentKind::Replay => {
@@ -184,7 +200,7 @@ impl Agent {
                     .root
                     .join(agent.file.as_deref().unwrap_or_default());
                 (
-                    Reach::Replay(Replay::load(&path).map_err(SetupError::Recording)?),
+                    AgentBackend::Replay(Replay::load(&path).map_err(SetupError::Recording)?),
                     None,
                 )
             }
@@ -198,38 +214,46 @@ impl Agent {
             max_steps: agent.max_steps,
             prices: prices.clone(),
             provider: agent.provider.clone(),
-            secrets: environment.secrets(key_variable.as_deref()),
+            secrets: environment.collect_secrets(key_variable.as_deref()),
         })
     }
 
     /// Returns the program started for an answer, or `None` for chat APIs and recordings.
     pub fn program(&self) -> Option<&str> {
         match &self.reach {
-            Reach::Command(command) => command.program(),
-            Reach::Tool(tool) => tool.program(),
-            Reach::Chat(_) | Reach::Replay(_) => None,
+            AgentBackend::Command(command) => command.program(),
+            AgentBackend::Tool(tool) => tool.program(),
+            AgentBackend::Chat(_) | AgentBackend::Replay(_) => None,
         }
     }
 
     /// Asks, and waits for the answer, the time limit or a stop. Then computes the cost and checks the budget.
-    pub fn ask(&self, prompt: &Prompt, stop: &Stop) -> Result<Reply, Failure> {
+    pub fn answer_prompt(
+        &self,
+        prompt: &AgentPrompt,
+        stop: &StopSignal,
+    ) -> Result<Reply, AgentFailure> {
         let wall = self.time_limit(&prompt.limits).unwrap_or(Duration::MAX);
         let answered = match &self.reach {
-            _ if stop.is_stopped() => Err(Failure::new(
-                FailureKind::Stopped,
+            _ if stop.is_stopped() => Err(AgentFailure::new(
+                AgentFailureKind::Stopped,
                 "stopped by the user",
-                Measured::default(),
+                ReplyMeasurements::default(),
             )),
-            Reach::Command(command) => command.ask(prompt, wall, stop),
-            Reach::Tool(tool) => tool.ask(prompt, wall, stop),
-            Reach::Chat(chat) => chat.ask(prompt, wall, stop),
-            Reach::Replay(replay) => replay.ask(prompt),
+            AgentBackend::Command(command) => command.answer_prompt(prompt, wall, stop),
+            AgentBackend::Tool(tool) => tool.answer_prompt(prompt, wall, stop),
+            AgentBackend::Chat(chat) => chat.answer_prompt(prompt, wall, stop),
+            AgentBackend::Replay(replay) => replay.answer_prompt(prompt),
         };
         match answered {
             Ok(Reply { text, measured }) => {
-                let measured = self.complete(measured);
-                match self.excess(prompt, &measured) {
-                    Some(reason) => Err(Failure::new(FailureKind::Limit, &reason, measured)),
+                let measured = self.complete_measurements(measured);
+                match self.budget_excess(prompt, &measured) {
+                    Some(reason) => Err(AgentFailure::new(
+                        AgentFailureKind::Limit,
+                        &reason,
+                        measured,
+                    )),
                     None => Ok(Reply {
                         text: self.secrets.hide(&text).into_owned(),
                         measured,
@@ -238,9 +262,9 @@ impl Agent {
             }
             Err(failure) => {
                 let reason = self.secrets.hide(&failure.reason).into_owned();
-                Err(Failure {
+                Err(AgentFailure {
                     reason,
-                    measured: Box::new(self.complete(*failure.measured)),
+                    measured: Box::new(self.complete_measurements(*failure.measured)),
                     ..failure
                 })
             }
@@ -248,30 +272,30 @@ impl Agent {
     }
 
     /// Returns the time that the agent has for one prompt. Recordings have no limit.
-    pub fn time_limit(&self, limits: &Budget) -> Option<Duration> {
+    pub fn time_limit(&self, limits: &QuestionBudget) -> Option<Duration> {
         let budget = limits
             .max_seconds
             .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
         match &self.reach {
-            Reach::Command(_) | Reach::Tool(_) => Some(
+            AgentBackend::Command(_) | AgentBackend::Tool(_) => Some(
                 [self.timeout, budget]
                     .into_iter()
                     .flatten()
                     .min()
                     .unwrap_or(DEFAULT_PROGRAM_TIME),
             ),
-            Reach::Chat(chat) => Some(budget.unwrap_or_else(|| chat.usual_time())),
-            Reach::Replay(_) => None,
+            AgentBackend::Chat(chat) => Some(budget.unwrap_or_else(|| chat.default_time_limit())),
+            AgentBackend::Replay(_) => None,
         }
     }
 
     /// Returns whether the agent reports repeated requests.
-    pub fn tells_repeats(&self) -> bool {
-        matches!(self.reach, Reach::Chat(_))
+    pub fn reports_repeats(&self) -> bool {
+        matches!(self.reach, AgentBackend::Chat(_))
     }
 
     /// Adds the cost and the provider, and removes secrets.
-    fn complete(&self, mut measured: Measured) -> Measured {
+    fn complete_measurements(&self, mut measured: ReplyMeasurements) -> ReplyMeasurements {
         if measured.cost.usd.is_none() {
             measured.cost = self.prices.cost_of(&measured, self.model.as_deref());
         }
@@ -285,7 +309,7 @@ impl Agent {
         if let Some(provider) = &self.provider {
             measured.served.provider = Some(provider.clone());
         }
-        let Served {
+        let ServedBy {
             version,
             provider,
             region,
@@ -308,7 +332,7 @@ impl Agent {
     }
 
     /// Returns how an answer exceeded its budget. An unmeasured value exceeds nothing.
-    fn excess(&self, prompt: &Prompt, measured: &Measured) -> Option<String> {
+    fn budget_excess(&self, prompt: &AgentPrompt, measured: &ReplyMeasurements) -> Option<String> {
         let max_steps = [self.max_steps, prompt.limits.max_steps]
             .into_iter()
             .flatten()

@@ -20,74 +20,78 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::reply::{Cost, FailureKind, Measured};
-use super::session::{self, Ending, Said, objects, text};
-use super::tool::{Asked, Choice, EDITS, Home, Line, Rights, Tool};
+use super::reply::{AgentFailureKind, Cost, ReplyMeasurements};
+use super::session::{self, ReportedEnd, SessionReport, json_objects, text_at};
+use super::tool::{
+    CodingAgent, CommandLine, DefaultOption, EDITS_ONLY, InvocationOptions, ProgramHome, Rights,
+};
 use crate::domain::{Repeated, Usage};
 use crate::transcript::{as_amount, as_count};
 
-pub const TOOL: Tool = Tool {
+pub const CODING_AGENT: CodingAgent = CodingAgent {
     program: "opencode",
     keys: &["OPENCODE_*"],
     variables: &[],
     homes: &[
-        Home {
+        ProgramHome {
             variable: "XDG_CONFIG_HOME",
             then: "opencode",
             place: ".config/opencode",
         },
-        Home {
+        ProgramHome {
             variable: "XDG_DATA_HOME",
             then: "opencode",
             place: ".local/share/opencode",
         },
-        Home {
+        ProgramHome {
             variable: "XDG_STATE_HOME",
             then: "opencode",
             place: ".local/state/opencode",
         },
     ],
     writing: &[
-        Choice {
+        DefaultOption {
             names: &["run"],
             words: &["run"],
             confined: &["run"],
             full: &[],
         },
-        Choice {
+        DefaultOption {
             names: &["--auto"],
             words: &[],
             confined: &["--auto"],
             full: &["--auto"],
         },
     ],
-    free_rights: EDITS,
+    free_rights: EDITS_ONLY,
     // By itself it lets models run any command. Only edits are for programs that nobody confines.
     writing_variables: Rights {
         confined: &[],
         free: &[("OPENCODE_PERMISSION", "{\"bash\": \"deny\"}")],
     },
     takes_system: false,
-    complete,
-    read: |finished, wall| session::reply_with_complaints(finished, wall, read, complaints),
+    complete: complete_command,
+    read: |finished, wall| {
+        session::read_reply_with_complaints(finished, wall, read_session, read_complaints)
+    },
 };
 
-fn complete(line: &mut Line, asked: &Asked<'_>) {
-    line.add_unless(&["run"], &["run"]);
-    line.add_unless(&["--format"], &["--format", "json"]);
+fn complete_command(line: &mut CommandLine, asked: &InvocationOptions<'_>) {
+    line.add_words_unless(&["run"], &["run"]);
+    line.add_words_unless(&["--format"], &["--format", "json"]);
     // Without a title, OpenCode asks a model for one and does not report those tokens.
-    line.add_unless(
+    line.add_words_unless(
         &["--title", "--continue", "-c", "--session", "-s"],
         &["--title", "evalreport"],
     );
     // Only the log mentions repeated requests.
-    line.add_unless(&["--print-logs"], &["--print-logs"]);
-    line.add_unless(&["--log-level"], &["--log-level", "ERROR"]);
+    line.add_words_unless(&["--print-logs"], &["--print-logs"]);
+    line.add_words_unless(&["--log-level"], &["--log-level", "ERROR"]);
     line.add_model(&["--model", "-m"], asked.model);
 }
 
-fn read(stdout: &str, measured: &mut Measured) -> Said {
-    let lines = objects(stdout);
+fn read_session(stdout: &str, measured: &mut ReplyMeasurements) -> SessionReport {
+    let lines = json_objects(stdout);
     let mut tools = BTreeMap::new();
     let mut message: Vec<(&str, &str)> = Vec::new();
     let (mut usage, mut usd, mut steps, mut is_session) = (Usage::default(), None, 0_u64, false);
@@ -97,33 +101,33 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
         match line["type"].as_str() {
             Some("step_start") => is_session = true,
             Some("text") => message.push((
-                text(part, "/messageID").unwrap_or_default(),
+                text_at(part, "/messageID").unwrap_or_default(),
                 part["text"].as_str().unwrap_or_default(),
             )),
             Some("tool_use") => {
                 *tools
-                    .entry(text(part, "/tool").unwrap_or("unnamed").to_owned())
+                    .entry(text_at(part, "/tool").unwrap_or("unnamed").to_owned())
                     .or_insert(0) += 1
             }
             Some("step_finish") => {
                 steps += 1;
-                usage = usage.plus(&tokens(&part["tokens"]));
+                usage = usage.plus(&read_tokens(&part["tokens"]));
                 usd = part
                     .get("cost")
                     .and_then(as_amount)
                     .map(|cost| cost + usd.unwrap_or(0.0))
                     .or(usd);
                 // A step that ends well overrides earlier errors.
-                (reason, error) = (text(part, "/reason"), None);
+                (reason, error) = (text_at(part, "/reason"), None);
             }
-            Some("error") => error = Some(failure(&line["error"])),
+            Some("error") => error = Some(classify_failure(&line["error"])),
             _ => {}
         }
     }
     measured.usage = usage;
     measured.cost = usd
         .filter(|usd| *usd > 0.0)
-        .map(Cost::reported)
+        .map(Cost::from_report)
         .unwrap_or_default();
     measured.steps = (steps > 0).then_some(steps);
     measured.tools = (is_session || !tools.is_empty()).then_some(tools);
@@ -134,9 +138,9 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
         .map(|(_, text)| *text)
         .collect();
     let said = last.map(|_| texts.join("\n"));
-    let ending = error.unwrap_or_else(|| ending(reason));
+    let ending = error.unwrap_or_else(|| classify_end(reason));
     measured.transcript = lines;
-    Said {
+    SessionReport {
         text: said,
         ending,
         awaited: None,
@@ -145,7 +149,7 @@ fn read(stdout: &str, measured: &mut Measured) -> Said {
 
 /// Reads log lines such as `timestamp=… level=ERROR … message="stream error" … error.error="AI_APICallError: Too many requests."`. A line
 /// newer than the last event is about an unanswered request, so it is returned.
-fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
+fn read_complaints(stderr: &str, measured: &mut ReplyMeasurements) -> Option<String> {
     let refused: Vec<&str> = stderr
         .lines()
         .filter(|line| line.contains("message=\"stream error\""))
@@ -192,47 +196,47 @@ fn complaints(stderr: &str, measured: &mut Measured) -> Option<String> {
     })
 }
 
-fn ending(reason: Option<&str>) -> Ending {
+fn classify_end(reason: Option<&str>) -> ReportedEnd {
     match reason {
-        None | Some("tool-calls") => Ending::Unsaid,
-        Some("length") => Ending::Failure(
-            FailureKind::Limit,
+        None | Some("tool-calls") => ReportedEnd::Unsaid,
+        Some("length") => ReportedEnd::Failure(
+            AgentFailureKind::Limit,
             "a reply that was cut at its most tokens".to_owned(),
         ),
-        Some("content-filter") => Ending::Failure(
-            FailureKind::Error,
+        Some("content-filter") => ReportedEnd::Failure(
+            AgentFailureKind::Error,
             "a reply that the service filtered".to_owned(),
         ),
-        Some("error") => Ending::Failure(
-            FailureKind::Error,
+        Some("error") => ReportedEnd::Failure(
+            AgentFailureKind::Error,
             "a step that ended in an error".to_owned(),
         ),
         // Providers name their stop reasons freely.
-        Some(_) => Ending::Success,
+        Some(_) => ReportedEnd::Success,
     }
 }
 
-fn failure(error: &Value) -> Ending {
-    let name = text(error, "/name").unwrap_or("an error");
+fn classify_failure(error: &Value) -> ReportedEnd {
+    let name = text_at(error, "/name").unwrap_or("an error");
     let status = error.pointer("/data/statusCode").and_then(as_count);
     let kind = match (name, status) {
-        ("MessageOutputLengthError" | "ContextOverflowError", _) => FailureKind::Limit,
-        ("APIError", Some(400 | 413)) => FailureKind::Error,
+        ("MessageOutputLengthError" | "ContextOverflowError", _) => AgentFailureKind::Limit,
+        ("APIError", Some(400 | 413)) => AgentFailureKind::Error,
         ("ProviderAuthError" | "ProviderModelNotFoundError" | "ProviderInitError", _)
-        | ("APIError", Some(_)) => FailureKind::Infra,
+        | ("APIError", Some(_)) => AgentFailureKind::Infra,
         ("APIError", None) if error.pointer("/data/isRetryable") == Some(&Value::Bool(true)) => {
-            FailureKind::Infra
+            AgentFailureKind::Infra
         }
-        _ => FailureKind::Error,
+        _ => AgentFailureKind::Error,
     };
-    let message = text(error, "/data/message").or_else(|| text(error, "/message"));
-    Ending::Failure(
+    let message = text_at(error, "/data/message").or_else(|| text_at(error, "/message"));
+    ReportedEnd::Failure(
         kind,
         message.map_or_else(|| name.to_owned(), |message| format!("{name}: {message}")),
     )
 }
 
-fn tokens(tokens: &Value) -> Usage {
+fn read_tokens(tokens: &Value) -> Usage {
     let count = |pointer: &str| tokens.pointer(pointer).and_then(as_count);
     let (input, output, reasoning) = (
         count("/input"),
@@ -270,19 +274,19 @@ mod tests {
 {"type":"text","timestamp":4,"sessionID":"s","part":{"messageID":"m2","type":"text","text":"Bye."}}
 {"type":"step_finish","timestamp":5,"sessionID":"s","part":{"reason":"stop","messageID":"m2","type":"step-finish","tokens":{"total":8113,"input":397,"output":16,"reasoning":4,"cache":{"write":0,"read":7700}},"cost":0.5}}"#;
 
-    fn measured(stdout: &str) -> (Said, Measured) {
-        testing::measured(read, stdout)
+    fn measured(stdout: &str) -> (SessionReport, ReplyMeasurements) {
+        testing::read_measured(read_session, stdout)
     }
 
     #[test]
     fn the_command_is_completed_not_contradicted() {
         let line = |own: &str, model| {
             command_words(
-                &TOOL,
+                &CODING_AGENT,
                 own,
-                &Asked {
+                &InvocationOptions {
                     model,
-                    ..Asked::default()
+                    ..InvocationOptions::default()
                 },
             )
         };
@@ -301,9 +305,9 @@ mod tests {
         let (said, measured) = measured(STREAM);
         assert_eq!(
             said,
-            Said {
+            SessionReport {
                 text: Some("<answer>Blue</answer>\nBye.".to_owned()),
-                ending: Ending::Success,
+                ending: ReportedEnd::Success,
                 awaited: None
             }
         );
@@ -338,7 +342,7 @@ mod tests {
         let of = |stream: &str, complaint: &str| {
             let (_, mut measured) = measured(stream);
             (
-                complaints(complaint, &mut measured),
+                read_complaints(complaint, &mut measured),
                 measured
                     .repeated
                     .map(|repeated| (repeated.retries, repeated.throttled)),
@@ -377,15 +381,15 @@ mod tests {
         };
         assert!(matches!(
             cut("length"),
-            Ending::Failure(FailureKind::Limit, _)
+            ReportedEnd::Failure(AgentFailureKind::Limit, _)
         ));
         assert!(matches!(
             cut("content-filter"),
-            Ending::Failure(FailureKind::Error, _)
+            ReportedEnd::Failure(AgentFailureKind::Error, _)
         ));
         assert_eq!(
             (cut("tool-calls"), cut("unknown")),
-            (Ending::Unsaid, Ending::Success)
+            (ReportedEnd::Unsaid, ReportedEnd::Success)
         );
         let failed = |error: &str| {
             measured(&format!(
@@ -398,23 +402,23 @@ mod tests {
             failed(
                 r#"{"name":"APIError","data":{"message":"Overloaded","statusCode":529,"isRetryable":true}}"#
             ),
-            Ending::Failure(FailureKind::Infra, "APIError: Overloaded".to_owned())
+            ReportedEnd::Failure(AgentFailureKind::Infra, "APIError: Overloaded".to_owned())
         );
         assert!(matches!(
             failed(r#"{"name":"ProviderAuthError","data":{"message":"no key"}}"#),
-            Ending::Failure(FailureKind::Infra, _)
+            ReportedEnd::Failure(AgentFailureKind::Infra, _)
         ));
         assert!(matches!(
             failed(r#"{"name":"ContextOverflowError","data":{"message":"long"}}"#),
-            Ending::Failure(FailureKind::Limit, _)
+            ReportedEnd::Failure(AgentFailureKind::Limit, _)
         ));
         assert_eq!(
             failed(r#"{"name":"UnknownError"}"#),
-            Ending::Failure(FailureKind::Error, "UnknownError".to_owned())
+            ReportedEnd::Failure(AgentFailureKind::Error, "UnknownError".to_owned())
         );
         let before =
             format!("{{\"type\":\"error\",\"error\":{{\"name\":\"UnknownError\"}}}}\n{STREAM}");
-        assert_eq!(measured(&before).0.ending, Ending::Success);
+        assert_eq!(measured(&before).0.ending, ReportedEnd::Success);
     }
 
     proptest::proptest! {
@@ -429,7 +433,7 @@ mod tests {
         #[test]
         fn a_stream_that_was_cut_never_tells_more_than_the_whole(cut in 0..1500_usize) {
             let (said, part) = measured(&STREAM[..cut.min(STREAM.rfind('\n').expect("it has lines"))]);
-            proptest::prop_assert!(said.ending == Ending::Unsaid && part.steps.unwrap_or(0) <= 1);
+            proptest::prop_assert!(said.ending == ReportedEnd::Unsaid && part.steps.unwrap_or(0) <= 1);
             proptest::prop_assert!(part.cost.usd.unwrap_or(0.0) <= 0.25 && part.usage.total().unwrap_or(0) <= 8011);
         }
     }

@@ -1,7 +1,7 @@
 //! Recognises failures of the service behind a program, not of the program: outages, used-up quotas, refused keys.
 
 /// Lower-case phrases with which services and their programs report an outage or a used-up quota.
-const PHRASES: [&str; 32] = [
+const OUTAGE_PHRASES: [&str; 32] = [
     "usage limit reached",
     "reached your usage limit",
     "hit your usage limit",
@@ -36,7 +36,7 @@ const PHRASES: [&str; 32] = [
     "please set an auth method",
 ];
 /// Lower-case phrases that mean the next prompt will fail too: the service refuses the key, the account or the model, or there is no key.
-const REFUSALS: [&str; 54] = [
+const REFUSAL_PHRASES: [&str; 54] = [
     "invalid api key",
     "invalid_api_key",
     "incorrect api key",
@@ -98,7 +98,7 @@ const TAIL_BYTES: usize = 4096;
 /// Returns whether the end of a *failed* program's or request's output reports a service failure, including refusals. Never call it on a
 /// successful answer: the answer may discuss rate limits.
 pub fn is_outage(text: &str) -> bool {
-    holds(text, &PHRASES) || is_refusal(text)
+    tail_contains(text, &OUTAGE_PHRASES) || is_refusal(text)
 }
 
 /// Returns whether an HTTP status means that the service, the account or the model failed.
@@ -108,10 +108,10 @@ pub fn is_outage_status(status: u64) -> bool {
 
 /// Returns whether the end of a failed program's or request's output means that the next prompt will fail too.
 pub fn is_refusal(text: &str) -> bool {
-    holds(text, &REFUSALS)
+    tail_contains(text, &REFUSAL_PHRASES)
 }
 
-fn holds(text: &str, phrases: &[&str]) -> bool {
+fn tail_contains(text: &str, phrases: &[&str]) -> bool {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..];
     let tail = tail.to_lowercase();
     phrases.iter().any(|phrase| tail.contains(phrase))

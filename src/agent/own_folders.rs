@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::config::AgentKind;
 
-use super::environment::Environment;
-use super::known_tools::tool_of;
-use super::tool::{Home, Tool};
+use super::environment::AgentEnvironment;
+use super::known_tools::coding_agent_of;
+use super::tool::{CodingAgent, ProgramHome};
 
 /// A folder or file that belongs to a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum OwnPlace {
 }
 
 /// The names and folders of programs that have no type of their own.
-const OTHERS: [(&[&str], &[&str]); 15] = [
+const OTHER_PROGRAMS: [(&[&str], &[&str]); 15] = [
     (
         &["aider", "aider-chat"],
         &[
@@ -57,7 +57,7 @@ const OTHERS: [(&[&str], &[&str]); 15] = [
 ];
 
 /// The names of packages whose programs have another name.
-const PACKAGES: [(&str, &str); 3] = [
+const PACKAGE_PROGRAMS: [(&str, &str); 3] = [
     ("claude-code", "claude"),
     ("gemini-cli", "gemini"),
     ("opencode-ai", "opencode"),
@@ -68,22 +68,22 @@ const LAUNCHERS: [&str; 14] = [
     "timeout", "stdbuf",
 ];
 /// Words of launchers that precede the program.
-const BETWEEN: [&str; 6] = ["x", "dlx", "exec", "run", "tool", "--"];
+const LAUNCHER_WORDS: [&str; 6] = ["x", "dlx", "exec", "run", "tool", "--"];
 
 /// Returns the folders of the program that these words start. Shells and interpreters have none, whatever their scripts start.
-pub fn folders_of(words: &[String], environment: &Environment) -> Vec<OwnFolder> {
-    let Some(name) = started(words) else {
+pub fn folders_of(words: &[String], environment: &AgentEnvironment) -> Vec<OwnFolder> {
+    let Some(name) = started_program(words) else {
         return Vec::new();
     };
     let known = AgentKind::ALL
         .into_iter()
-        .filter_map(tool_of)
+        .filter_map(coding_agent_of)
         .find(|tool| tool.program == name);
-    let other = OTHERS
+    let other = OTHER_PROGRAMS
         .iter()
         .find(|(names, _)| names.contains(&name.as_str()));
     let mut folders = known
-        .map(|tool| folders_of_tool(tool, environment))
+        .map(|tool| folders_of_coding_agent(tool, environment))
         .unwrap_or_default();
     let home = environment.variable("HOME").map(Path::new);
     for place in other.iter().flat_map(|(_, places)| places.iter()) {
@@ -96,15 +96,15 @@ pub fn folders_of(words: &[String], environment: &Environment) -> Vec<OwnFolder>
 }
 
 /// Returns the folders of an agent of this type, whatever starts it.
-pub fn folders_of_kind(kind: AgentKind, environment: &Environment) -> Vec<OwnFolder> {
-    tool_of(kind)
-        .map(|tool| folders_of_tool(tool, environment))
+pub fn folders_of_kind(kind: AgentKind, environment: &AgentEnvironment) -> Vec<OwnFolder> {
+    coding_agent_of(kind)
+        .map(|tool| folders_of_coding_agent(tool, environment))
         .unwrap_or_default()
 }
 
-fn folders_of_tool(tool: &Tool, environment: &Environment) -> Vec<OwnFolder> {
-    let folder = |home: &Home| {
-        let path = home.path(environment)?;
+fn folders_of_coding_agent(tool: &CodingAgent, environment: &AgentEnvironment) -> Vec<OwnFolder> {
+    let folder = |home: &ProgramHome| {
+        let path = home.resolve_path(environment)?;
         let is_moved = environment.variable(home.variable).is_some();
         let at = if is_moved {
             OwnPlace::Variable(home.variable, home.then)
@@ -117,7 +117,7 @@ fn folders_of_tool(tool: &Tool, environment: &Environment) -> Vec<OwnFolder> {
 }
 
 /// Returns the name of the program that these words start, without its folder, scope and version, or `None` if they only name a launcher.
-fn started(words: &[String]) -> Option<String> {
+fn started_program(words: &[String]) -> Option<String> {
     let name = |word: &String| {
         let base = word.rsplit(['/', '\\']).next().unwrap_or_default();
         // A version follows the name: `claude-code@latest`.
@@ -137,7 +137,7 @@ fn started(words: &[String]) -> Option<String> {
             && (word.starts_with('-')
                 || word.contains('=')
                 || is_number
-                || BETWEEN.contains(&name.as_str()))
+                || LAUNCHER_WORDS.contains(&name.as_str()))
         {
             continue;
         }
@@ -146,7 +146,7 @@ fn started(words: &[String]) -> Option<String> {
             continue;
         }
         return Some(
-            PACKAGES
+            PACKAGE_PROGRAMS
                 .iter()
                 .find(|(package, _)| *package == name)
                 .map_or(name, |(_, program)| (*program).to_owned()),
@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_program_is_known_by_the_words_that_start_it() {
-        let started = |line: &str| started(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let started =
+            |line: &str| started_program(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
         for (line, program) in [
             ("claude -p", "claude"),
             ("/opt/x/claude --model m", "claude"),
@@ -189,9 +190,9 @@ mod tests {
         let variables = variables
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into();
-        let environment = Environment {
+        let environment = AgentEnvironment {
             variables,
-            ..Environment::default()
+            ..AgentEnvironment::default()
         };
         let of = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
 
-use super::reply::{Cost, Measured};
-use crate::domain::{Price, PriceTable, Usage};
-use crate::transcript::{Request, bill};
+use super::reply::{Cost, ReplyMeasurements};
+use crate::domain::{ModelPrice, PriceTable, Usage};
+use crate::transcript::{ModelRequest, price_requests};
 
 /// The configuration's price table, as of the day of the run.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    pub fn new(prices: &[Price], day: NaiveDate) -> Self {
+    pub fn new(prices: &[ModelPrice], day: NaiveDate) -> Self {
         Self {
             table: PriceTable::new(prices),
             day,
@@ -25,9 +25,9 @@ impl Prices {
 
     /// Computes the cost of the measured tokens. Requests and models are priced on their own if they are known; the sum is unknown if one
     /// price is unknown.
-    pub fn cost_of(&self, measured: &Measured, asked: Option<&str>) -> Cost {
+    pub fn cost_of(&self, measured: &ReplyMeasurements, asked: Option<&str>) -> Cost {
         if !measured.requests.is_empty() {
-            let day_of = |request: &Request| {
+            let day_of = |request: &ModelRequest| {
                 request
                     .time
                     .as_deref()?
@@ -46,22 +46,22 @@ impl Prices {
                 .map(|request| request.model.as_deref())
                 .collect();
             let asked = asked.filter(|_| models.len() == 1);
-            return Cost::priced(bill(&self.table, asked, requests).usd);
+            return Cost::from_price_table(price_requests(&self.table, asked, requests).usd);
         }
         if measured.by_model.len() < 2 {
             let models: Vec<&str> = measured.model.as_deref().into_iter().chain(asked).collect();
-            return self.cost(&models, &measured.usage, measured.steps);
+            return self.price_usage(&models, &measured.usage, measured.steps);
         }
         let usd: Option<f64> = measured
             .by_model
             .iter()
-            .map(|(model, usage)| self.cost(&[model], usage, None).usd)
+            .map(|(model, usage)| self.price_usage(&[model], usage, None).usd)
             .sum();
-        Cost::priced(usd)
+        Cost::from_price_table(usd)
     }
 
-    fn cost(&self, models: &[&str], usage: &Usage, requests: Option<u64>) -> Cost {
-        Cost::priced(self.table.usd(self.day, models, usage, requests))
+    fn price_usage(&self, models: &[&str], usage: &Usage, requests: Option<u64>) -> Cost {
+        Cost::from_price_table(self.table.price_usd(self.day, models, usage, requests))
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn usd(day: &str, usage: &Usage, requests: Option<u64>) -> Option<f64> {
-        let cost = prices(day).cost(&["m-2026-01", "m"], usage, requests);
+        let cost = prices(day).price_usage(&["m-2026-01", "m"], usage, requests);
         assert_eq!(cost.usd.is_some(), cost.source == CostSource::Priced);
         cost.usd
     }
@@ -137,21 +137,21 @@ mod tests {
 
     #[test]
     fn requests_of_several_models_are_priced_apart_and_on_their_day() {
-        let request = |model: &str, day: &str| Request {
+        let request = |model: &str, day: &str| ModelRequest {
             model: Some(model.to_owned()),
             usage: usage(1_000_000, 0, 0, 0),
             time: Some(format!("{day}T10:00:00Z")),
-            ..Request::default()
+            ..ModelRequest::default()
         };
-        let cost = |requests: Vec<Request>, asked| {
+        let cost = |requests: Vec<ModelRequest>, asked| {
             let usage = requests
                 .iter()
                 .fold(Usage::default(), |sum, request| sum.plus(&request.usage));
-            let measured = Measured {
+            let measured = ReplyMeasurements {
                 usage,
                 requests,
                 model: Some("m".to_owned()),
-                ..Measured::default()
+                ..ReplyMeasurements::default()
             };
             prices("2026-07-01").cost_of(&measured, asked)
         };
@@ -172,7 +172,7 @@ mod tests {
             ),
             Cost::default()
         );
-        let fast = Request {
+        let fast = ModelRequest {
             has_other_price: true,
             ..request("m", "2026-06-02")
         };
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_has_no_price() {
-        let none = prices("2026-02-01").cost(&["other"], &usage(1, 0, 0, 1), Some(1));
+        let none = prices("2026-02-01").price_usage(&["other"], &usage(1, 0, 0, 1), Some(1));
         assert_eq!(none, Cost::default());
         let half = Usage {
             output: None,

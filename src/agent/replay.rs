@@ -8,37 +8,39 @@ use std::time::Duration;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::command::exchange;
-use super::reply::{Cost, Failure, FailureKind, Measured, Prompt, Reply, Served};
-use crate::domain::{Problem, Problems, hex, visible};
+use super::command::exchange_transcript;
+use super::reply::{
+    AgentFailure, AgentFailureKind, AgentPrompt, Cost, Reply, ReplyMeasurements, ServedBy,
+};
+use crate::domain::{Problem, Problems, escape_invisible, to_hex};
 use crate::files;
 use crate::transcript::{as_amount, as_count, find_usage};
 
 /// Maximum file size. A larger file is probably no recording.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     file: String,
-    records: Vec<Record>,
+    records: Vec<RecordedAnswer>,
     /// Positions in `records`, in file order, by the prompt's hash or by `item:` and an item's id.
     places: BTreeMap<String, Vec<usize>>,
 }
 
 #[derive(Clone, Debug)]
-struct Record {
+struct RecordedAnswer {
     answer: String,
-    measured: Measured,
+    measured: ReplyMeasurements,
     has_transcript: bool,
 }
 
 impl Replay {
     pub fn load(path: &Path) -> Result<Self, Problems> {
-        let file = visible(&path.display().to_string());
+        let file = escape_invisible(&path.display().to_string());
         let refuse = |message: String| Problems(vec![Problem::in_file(&file, message)]);
         let read = || {
             let size = fs::metadata(path)?.len();
-            if size > MOST_BYTES {
+            if size > MAX_BYTES {
                 Ok(Err(size))
             } else {
                 files::read_to_string(path).map(Ok)
@@ -47,7 +49,7 @@ impl Replay {
         match read() {
             Ok(Ok(text)) => Self::parse(&file, &text),
             Ok(Err(size)) => Err(refuse(format!(
-                "is no recording: it has {size} bytes, more than {MOST_BYTES}"
+                "is no recording: it has {size} bytes, more than {MAX_BYTES}"
             ))),
             Err(error) => Err(refuse(format!("cannot be read: {}", read_error(&error)))),
         }
@@ -82,7 +84,7 @@ impl Replay {
         for (number, value) in values {
             let problem = match value
                 .map_err(|error| format!("is not JSON: {error}"))
-                .and_then(|value| replay.add(&value))
+                .and_then(|value| replay.add_record(&value))
             {
                 Ok(()) => continue,
                 Err(problem) => problem,
@@ -101,7 +103,7 @@ impl Replay {
         }
     }
 
-    fn add(&mut self, value: &Value) -> Result<(), String> {
+    fn add_record(&mut self, value: &Value) -> Result<(), String> {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let Some(answer) = text("answer") else {
             return Err("has no text `answer`".to_owned());
@@ -119,14 +121,14 @@ impl Replay {
                 "says not what it answers: it needs `prompt`, `prompt_sha256` or `item`".to_owned(),
             );
         }
-        let measured = Measured {
+        let measured = ReplyMeasurements {
             usage: value.get("usage").map(find_usage).unwrap_or_default(),
             by_model: BTreeMap::new(),
             requests: Vec::new(),
             cost: value
                 .get("cost_usd")
                 .and_then(as_amount)
-                .map(Cost::reported)
+                .map(Cost::from_report)
                 .unwrap_or_default(),
             calls: None,
             steps: value.get("steps").and_then(as_count),
@@ -148,7 +150,7 @@ impl Replay {
                 .unwrap_or_default(),
             raw: String::new(),
             model: text("model").map(str::to_owned),
-            served: Served::default(),
+            served: ServedBy::default(),
             repeated: None,
             note: None,
         };
@@ -156,7 +158,7 @@ impl Replay {
         for key in keys {
             self.places.entry(key).or_default().push(self.records.len());
         }
-        self.records.push(Record {
+        self.records.push(RecordedAnswer {
             answer: answer.to_owned(),
             measured,
             has_transcript,
@@ -165,7 +167,7 @@ impl Replay {
     }
 
     /// Returns a recorded answer, looked up by the prompt's text, then by its item. If there are several, the seed selects one.
-    pub fn ask(&self, prompt: &Prompt) -> Result<Reply, Failure> {
+    pub fn answer_prompt(&self, prompt: &AgentPrompt) -> Result<Reply, AgentFailure> {
         let by_item = || self.places.get(&item_key(prompt.item?));
         let Some(places) = self.places.get(&prompt_hash(prompt.text)).or_else(by_item) else {
             let reason = format!(
@@ -177,18 +179,18 @@ impl Replay {
                     .map(|item| format!(" or item `{item}`"))
                     .unwrap_or_default()
             );
-            return Err(Failure::new(
-                FailureKind::Infra,
+            return Err(AgentFailure::new(
+                AgentFailureKind::Infra,
                 &reason,
-                Measured::default(),
+                ReplyMeasurements::default(),
             ));
         };
         let choice = usize::try_from(prompt.seed % places.len() as u64).unwrap_or_default();
         let record = &self.records[places[choice]];
         let mut measured = record.measured.clone();
-        measured.raw = super::reply::shorten(&record.answer, super::reply::MOST_RAW_BYTES);
+        measured.raw = super::reply::shorten_middle(&record.answer, super::reply::MAX_RAW_BYTES);
         if !record.has_transcript {
-            measured.transcript = exchange(prompt, &record.answer);
+            measured.transcript = exchange_transcript(prompt, &record.answer);
         }
         Ok(Reply {
             text: record.answer.clone(),
@@ -199,7 +201,7 @@ impl Replay {
 
 /// Returns the hash that identifies a prompt in a recording: the hexadecimal SHA-256 of its UTF-8 text, without the system prompt.
 pub fn prompt_hash(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
+    to_hex(&Sha256::digest(text.as_bytes()))
 }
 
 fn item_key(item: &str) -> String {
@@ -217,15 +219,15 @@ fn read_error(error: &std::io::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Budget;
+    use crate::config::QuestionBudget;
 
-    fn prompt<'a>(text: &'a str, item: Option<&'a str>, seed: u64) -> Prompt<'a> {
-        Prompt {
+    fn prompt<'a>(text: &'a str, item: Option<&'a str>, seed: u64) -> AgentPrompt<'a> {
+        AgentPrompt {
             text,
             system: None,
             item,
             seed,
-            limits: Budget::default(),
+            limits: QuestionBudget::default(),
             folder: None,
         }
     }
@@ -246,7 +248,8 @@ mod tests {
         );
         for text in [text, list] {
             let replay = Replay::parse("r.jsonl", &text).expect("the recording is sound");
-            let answer = |prompt: Prompt| replay.ask(&prompt).map(|reply| reply.text);
+            let answer =
+                |prompt: AgentPrompt| replay.answer_prompt(&prompt).map(|reply| reply.text);
             assert_eq!(
                 answer(prompt("one", Some("q3"), 0)).ok().as_deref(),
                 Some("1")
@@ -261,7 +264,7 @@ mod tests {
                 Some("4")
             );
             let measured = replay
-                .ask(&prompt("one", None, 0))
+                .answer_prompt(&prompt("one", None, 0))
                 .expect("it is recorded")
                 .measured;
             assert_eq!(
@@ -269,9 +272,9 @@ mod tests {
                 (Some(5), Duration::from_millis(20))
             );
             let failure = replay
-                .ask(&prompt("x", Some("q9"), 0))
+                .answer_prompt(&prompt("x", Some("q9"), 0))
                 .expect_err("it is not recorded");
-            assert_eq!(failure.kind, FailureKind::Infra);
+            assert_eq!(failure.kind, AgentFailureKind::Infra);
             assert!(
                 failure.reason.contains(&prompt_hash("x")) && failure.reason.contains("`q9`"),
                 "{failure}"

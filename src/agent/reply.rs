@@ -8,25 +8,25 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::outage::is_refusal;
-use crate::config::Budget;
-use crate::domain::{CostSource, ItemStatus, Repeated, Usage, visible};
-use crate::transcript::Request;
+use crate::config::QuestionBudget;
+use crate::domain::{CostSource, ItemStatus, Repeated, Usage, escape_invisible};
+use crate::transcript::ModelRequest;
 
 /// Maximum bytes of raw text kept.
-pub const MOST_RAW_BYTES: usize = 256 * 1024;
+pub const MAX_RAW_BYTES: usize = 256 * 1024;
 /// Maximum length of a failure's reason.
-const MOST_REASON_CHARACTERS: usize = 2000;
+const MAX_REASON_CHARACTERS: usize = 2000;
 
 /// One prompt to an agent.
 #[derive(Clone, Debug)]
-pub struct Prompt<'a> {
+pub struct AgentPrompt<'a> {
     pub text: &'a str,
     pub system: Option<&'a str>,
     /// The item's id, for answers recorded by item.
     pub item: Option<&'a str>,
     /// Passed to programs as `EVAL_SEED`. Also determines the jitter of retries.
     pub seed: u64,
-    pub limits: Budget,
+    pub limits: QuestionBudget,
     /// Where a program starts, if not in the project's folder.
     pub folder: Option<&'a Path>,
 }
@@ -36,17 +36,17 @@ pub struct Prompt<'a> {
 pub struct Reply {
     /// The agent's last message, unchanged except for removed secrets.
     pub text: String,
-    pub measured: Measured,
+    pub measured: ReplyMeasurements,
 }
 
 /// The measurements of one prompt. Absent means not measured.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct ReplyMeasurements {
     pub usage: Usage,
     /// The tokens by model, if the agent reports more than one model.
     pub by_model: BTreeMap<String, Usage>,
     /// The requests whose tokens are all of `usage`, if each can be priced on its own.
-    pub requests: Vec<Request>,
+    pub requests: Vec<ModelRequest>,
     pub cost: Cost,
     /// Number of agent calls, if there was more than one or the program reports it.
     pub calls: Option<u64>,
@@ -61,7 +61,7 @@ pub struct Measured {
     pub raw: String,
     /// The answering model, as the agent names it.
     pub model: Option<String>,
-    pub served: Served,
+    pub served: ServedBy,
     /// Repeated requests; absent if not reported.
     pub repeated: Option<Repeated>,
     /// A remark about something unusual that did not affect the result.
@@ -70,7 +70,7 @@ pub struct Measured {
 
 /// What produced an answer, as far as known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedBy {
     /// The version that the agent's program reports.
     pub version: Option<String>,
     /// The model's provider: from the configuration, or else the API's host.
@@ -96,7 +96,7 @@ impl Default for Cost {
 }
 
 impl Cost {
-    pub fn reported(usd: f64) -> Self {
+    pub fn from_report(usd: f64) -> Self {
         Self {
             usd: Some(usd),
             source: CostSource::Reported,
@@ -104,7 +104,7 @@ impl Cost {
     }
 
     /// A cost from a price table; unknown if the table has no price.
-    pub fn priced(usd: Option<f64>) -> Self {
+    pub fn from_price_table(usd: Option<f64>) -> Self {
         usd.map_or_else(Self::default, |usd| Self {
             usd: Some(usd),
             source: CostSource::Priced,
@@ -114,18 +114,18 @@ impl Cost {
 
 /// A failure to answer, or to answer within the limits.
 #[derive(Clone, Debug)]
-pub struct Failure {
-    pub kind: FailureKind,
-    pub outlook: Outlook,
+pub struct AgentFailure {
+    pub kind: AgentFailureKind,
+    pub outlook: FailureOutlook,
     /// Starts in lower case, has no final period and no secrets, and is short and safe to show.
     pub reason: String,
     /// The measurements up to the failure.
-    pub measured: Box<Measured>,
+    pub measured: Box<ReplyMeasurements>,
 }
 
 /// Whose fault it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FailureKind {
+pub enum AgentFailureKind {
     /// The agent crashed.
     Error,
     /// Time or budget ran out.
@@ -138,7 +138,7 @@ pub enum FailureKind {
 
 /// What a failure implies for the next prompt to the same agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outlook {
+pub enum FailureOutlook {
     /// Nothing: the next prompt may well be answered.
     Open,
     /// The program did not start: see `domain::is_failed_start`. If it never starts, the next prompts end alike.
@@ -149,7 +149,7 @@ pub enum Outlook {
     Hopeless,
 }
 
-impl FailureKind {
+impl AgentFailureKind {
     /// Returns the status of the item, or `None` if the user stopped it.
     pub fn item_status(self) -> Option<ItemStatus> {
         match self {
@@ -161,13 +161,13 @@ impl FailureKind {
     }
 }
 
-impl Failure {
-    pub fn new(kind: FailureKind, reason: &str, measured: Measured) -> Self {
-        let reason = shorten(&visible(reason.trim()), MOST_REASON_CHARACTERS);
-        let outlook = if kind == FailureKind::Infra && is_refusal(&reason) {
-            Outlook::Doubtful
+impl AgentFailure {
+    pub fn new(kind: AgentFailureKind, reason: &str, measured: ReplyMeasurements) -> Self {
+        let reason = shorten_middle(&escape_invisible(reason.trim()), MAX_REASON_CHARACTERS);
+        let outlook = if kind == AgentFailureKind::Infra && is_refusal(&reason) {
+            FailureOutlook::Doubtful
         } else {
-            Outlook::Open
+            FailureOutlook::Open
         };
         Self {
             kind,
@@ -178,7 +178,7 @@ impl Failure {
     }
 
     #[must_use]
-    pub fn with_outlook(self, outlook: Outlook) -> Self {
+    pub fn with_outlook(self, outlook: FailureOutlook) -> Self {
         Self {
             outlook: self.outlook.max(outlook),
             ..self
@@ -186,18 +186,18 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for AgentFailure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for AgentFailure {}
 
 /// Shortens a long text to its beginning and its end, where errors and results are.
 ///
 /// Drops a word at the cut, unless it is more than half of its part: filters for secrets would not find half a key.
-pub fn shorten(text: &str, most: usize) -> String {
+pub fn shorten_middle(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
@@ -233,9 +233,9 @@ mod tests {
 
     #[test]
     fn long_text_keeps_both_ends_whole() {
-        assert_eq!(shorten("short", 5), "short");
+        assert_eq!(shorten_middle("short", 5), "short");
         let text = format!("ä{}end", "é".repeat(100));
-        let short = shorten(&text, 11);
+        let short = shorten_middle(&text, 11);
         assert!(
             short.starts_with("äé") && short.ends_with("éend") && short.contains("bytes left out"),
             "{short}"
@@ -252,7 +252,7 @@ mod tests {
                 "x y ".repeat(50),
                 "\" z,".repeat(before)
             );
-            let short = shorten(&text, 200);
+            let short = shorten_middle(&text, 200);
             let rest = short.replace(key, "");
             assert!(
                 !rest.contains("sk-") && !rest.contains("def"),
@@ -263,10 +263,10 @@ mod tests {
 
     #[test]
     fn a_reason_is_safe_to_show_and_bounded() {
-        let failure = Failure::new(
-            FailureKind::Error,
+        let failure = AgentFailure::new(
+            AgentFailureKind::Error,
             &format!("\x1b[31m{}", "x".repeat(1_000_000)),
-            Measured::default(),
+            ReplyMeasurements::default(),
         );
         assert!(
             failure.reason.starts_with('␛') && failure.reason.len() < 2100,

@@ -6,11 +6,11 @@ use chrono::DateTime;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use super::environment::Retries;
+use super::environment::RetryPolicy;
 
 /// Returns the pause after `failed` tries. It doubles with each failure, and the seed picks a value between half and all of it, so that
 /// many clients do not return at the same moment.
-pub fn pause(retries: &Retries, seed: u64, failed: u32) -> Duration {
+pub fn retry_pause(retries: &RetryPolicy, seed: u64, failed: u32) -> Duration {
     let doubled = retries.first_pause.saturating_mul(
         1_u32
             .checked_shl(failed.saturating_sub(1))
@@ -24,7 +24,7 @@ pub fn pause(retries: &Retries, seed: u64, failed: u32) -> Duration {
 }
 
 /// Parses `Retry-After`: seconds, or a date. A date is relative to the response's own `Date`, so clocks need not agree.
-pub fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
+pub fn parse_retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_longest_and_repeat_with_the_seed() {
-        let retries = Retries::default();
+        let retries = RetryPolicy::default();
         for (failed, most) in [
             (1, 1.0),
             (2, 2.0),
@@ -50,29 +50,35 @@ mod tests {
             (40, 60.0),
         ] {
             for seed in 0..50 {
-                let seconds = pause(&retries, seed, failed).as_secs_f64();
+                let seconds = retry_pause(&retries, seed, failed).as_secs_f64();
                 assert!(
                     (most / 2.0..=most).contains(&seconds),
                     "{failed} {seed}: {seconds}"
                 );
             }
         }
-        assert_eq!(pause(&retries, 7, 3), pause(&retries, 7, 3));
-        assert_ne!(pause(&retries, 7, 3), pause(&retries, 8, 3));
-        assert_ne!(pause(&retries, 7, 1).mul_f64(2.0), pause(&retries, 7, 2));
+        assert_eq!(retry_pause(&retries, 7, 3), retry_pause(&retries, 7, 3));
+        assert_ne!(retry_pause(&retries, 7, 3), retry_pause(&retries, 8, 3));
+        assert_ne!(
+            retry_pause(&retries, 7, 1).mul_f64(2.0),
+            retry_pause(&retries, 7, 2)
+        );
     }
 
     #[test]
     fn retry_after_is_seconds_or_a_date() {
         let date = Some("Wed, 21 Oct 2015 07:28:00 GMT");
-        assert_eq!(retry_after(" 7 ", None), Some(Duration::from_secs(7)));
-        assert_eq!(retry_after("0.5", None), Some(Duration::from_millis(500)));
+        assert_eq!(parse_retry_after(" 7 ", None), Some(Duration::from_secs(7)));
         assert_eq!(
-            retry_after("Wed, 21 Oct 2015 07:29:30 GMT", date),
+            parse_retry_after("0.5", None),
+            Some(Duration::from_millis(500))
+        );
+        assert_eq!(
+            parse_retry_after("Wed, 21 Oct 2015 07:29:30 GMT", date),
             Some(Duration::from_secs(90))
         );
         assert_eq!(
-            retry_after("Wed, 21 Oct 2015 07:00:00 GMT", date),
+            parse_retry_after("Wed, 21 Oct 2015 07:00:00 GMT", date),
             Some(Duration::ZERO)
         );
         for value in [
@@ -84,7 +90,7 @@ mod tests {
             "soon",
             "Wed, 21 Oct 2015 07:29:30 GMT",
         ] {
-            assert_eq!(retry_after(value, None), None, "{value}");
+            assert_eq!(parse_retry_after(value, None), None, "{value}");
         }
     }
 }

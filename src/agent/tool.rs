@@ -1,18 +1,18 @@
 //! Coding agents with their own command line program: how each is started, and how its output is read.
 //!
-//! To add one, write a [`Tool`] in a file of its own and add a line to [`super::known_tools`].
+//! To add one, write a [`CodingAgent`] in a file of its own and add a line to [`super::known_tools`].
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use super::environment::Environment;
-use super::program::{MODEL_PLACE, Program, holds_model, joined};
-use super::reply::{Failure, Measured, Prompt, Reply};
-use crate::process::{Finished, Stop};
+use super::environment::AgentEnvironment;
+use super::program::{MODEL_PLACEHOLDER, Program, has_model_placeholder, join_prompts};
+use super::reply::{AgentFailure, AgentPrompt, Reply, ReplyMeasurements};
+use crate::process::{FinishedProgram, StopSignal};
 
 /// The properties of one type of agent.
 #[derive(Debug)]
-pub struct Tool {
+pub struct CodingAgent {
     /// The name of the installed program.
     pub program: &'static str,
     /// The variables that hold its own keys: names, or prefixes followed by `*`.
@@ -20,9 +20,9 @@ pub struct Tool {
     /// Variables that it gets unless the environment sets them.
     pub variables: &'static [(&'static str, &'static str)],
     /// Folders for its sign-in, settings and sessions. If it has permission, the program creates them itself.
-    pub homes: &'static [Home],
+    pub homes: &'static [ProgramHome],
     /// The options that let it change files without asking for permission.
-    pub writing: &'static [Choice],
+    pub writing: &'static [DefaultOption],
     /// What these options let it do if it is not confined.
     pub free_rights: &'static str,
     /// Variables that it gets, unless the environment sets them, if it writes files: confined, and otherwise.
@@ -30,14 +30,14 @@ pub struct Tool {
     /// Whether it takes a system prompt separately.
     pub takes_system: bool,
     /// Adds the options for a run without a user.
-    pub complete: fn(&mut Line, &Asked<'_>),
+    pub complete: fn(&mut CommandLine, &InvocationOptions<'_>),
     /// Reads an ended program's output. The duration is its time limit.
-    pub read: fn(&Finished, Duration) -> Result<Reply, Failure>,
+    pub read: fn(&FinishedProgram, Duration) -> Result<Reply, AgentFailure>,
 }
 
 /// A folder that belongs to a program.
 #[derive(Debug)]
-pub struct Home {
+pub struct ProgramHome {
     /// The environment variable that holds the folder's path.
     pub variable: &'static str,
     /// Path appended to the variable's value.
@@ -46,10 +46,10 @@ pub struct Home {
     pub place: &'static str,
 }
 
-impl Home {
+impl ProgramHome {
     /// Returns the folder's path, or `None` if neither its variable nor the home folder is set. Also returns `None` for a relative path,
     /// and for the home folder and everything above it, because those hold more than the program's own files.
-    pub fn path(&self, environment: &Environment) -> Option<PathBuf> {
+    pub fn resolve_path(&self, environment: &AgentEnvironment) -> Option<PathBuf> {
         let home = environment.variable("HOME").map(Path::new);
         let path = match environment.variable(self.variable) {
             // Joining an empty path would append a slash.
@@ -57,12 +57,12 @@ impl Home {
             Some(set) => Path::new(set).join(self.then),
             None => home?.join(self.place),
         };
-        (path.is_absolute() && is_own(&path, home)).then_some(path)
+        (path.is_absolute() && is_own_folder(&path, home)).then_some(path)
     }
 }
 
 /// Returns whether a folder can be a program's own. A program may read and change its own folder even when confined.
-fn is_own(folder: &Path, home: Option<&Path>) -> bool {
+fn is_own_folder(folder: &Path, home: Option<&Path>) -> bool {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = place(folder);
     let goes_up = folder.components().any(|part| part == Component::ParentDir);
@@ -73,7 +73,7 @@ fn is_own(folder: &Path, home: Option<&Path>) -> bool {
 
 /// Default words of a command line, left out if the configuration sets the same option.
 #[derive(Debug)]
-pub struct Choice {
+pub struct DefaultOption {
     /// The options that replace these words.
     pub names: &'static [&'static str],
     pub words: &'static [&'static str],
@@ -92,7 +92,7 @@ pub struct Rights<T> {
 }
 
 impl<T: Copy> Rights<T> {
-    pub fn of(&self, is_confined: bool) -> T {
+    pub fn for_confinement(&self, is_confined: bool) -> T {
         if is_confined {
             self.confined
         } else {
@@ -103,7 +103,7 @@ impl<T: Copy> Rights<T> {
 
 /// Settings that the options of a program depend on.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Asked<'a> {
+pub struct InvocationOptions<'a> {
     pub model: Option<&'a str>,
     pub max_steps: Option<u64>,
     pub system: Option<&'a str>,
@@ -111,27 +111,27 @@ pub struct Asked<'a> {
 
 /// A command line that begins with the configured words. Options that they set are not added again.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct CommandLine {
     own: Vec<String>,
     words: Vec<String>,
     has_model: bool,
 }
 
-impl Line {
+impl CommandLine {
     fn new(own: &[String], model: Option<&str>) -> Self {
         let words = own
             .iter()
-            .map(|word| word.replace(MODEL_PLACE, model.unwrap_or_default()))
+            .map(|word| word.replace(MODEL_PLACEHOLDER, model.unwrap_or_default()))
             .collect();
         Self {
             own: own.to_vec(),
             words,
-            has_model: holds_model(own),
+            has_model: has_model_placeholder(own),
         }
     }
 
     /// Returns whether the configured words contain one of these options or words.
-    pub fn says(&self, names: &[&str]) -> bool {
+    pub fn has_option(&self, names: &[&str]) -> bool {
         let is_named = |word: &str| {
             names.iter().any(|name| {
                 word == *name
@@ -143,15 +143,15 @@ impl Line {
         self.own.iter().skip(1).any(|word| is_named(word))
     }
 
-    pub fn add(&mut self, words: &[&str]) {
+    pub fn add_words(&mut self, words: &[&str]) {
         self.words
             .extend(words.iter().map(|word| (*word).to_owned()));
     }
 
     /// Adds words unless the configuration gives an option of these names.
-    pub fn add_unless(&mut self, names: &[&str], words: &[&str]) {
-        if !self.says(names) {
-            self.add(words);
+    pub fn add_words_unless(&mut self, names: &[&str], words: &[&str]) {
+        if !self.has_option(names) {
+            self.add_words(words);
         }
     }
 
@@ -160,14 +160,14 @@ impl Line {
         if let Some(model) = model
             && !self.has_model
         {
-            self.add_unless(names, &["--model", model]);
+            self.add_words_unless(names, &["--model", model]);
         }
     }
 }
 
 /// Returns the command with which a tool writes files: the configured words, the default options that they do not set, and `more`.
-pub fn writing_line(
-    tool: &Tool,
+pub fn writing_command_line(
+    tool: &CodingAgent,
     own: &[String],
     more: &[String],
     is_confined: bool,
@@ -178,11 +178,11 @@ pub fn writing_line(
     } else {
         own.to_vec()
     };
-    let said = Line::new(&[&words[..], more].concat(), None);
+    let said = CommandLine::new(&[&words[..], more].concat(), None);
     for choice in tool
         .writing
         .iter()
-        .filter(|choice| !said.says(choice.names))
+        .filter(|choice| !said.has_option(choice.names))
     {
         let added = if is_confined {
             choice.confined
@@ -196,20 +196,25 @@ pub fn writing_line(
 }
 
 /// What a program may do without asking, if only changes of files.
-pub const EDITS: &str = "edits";
+pub const EDITS_ONLY: &str = "edits";
 /// What a program may do without asking, if every tool.
 pub const EVERY_TOOL: &str = "every tool";
 
 /// Says what a tool may do without asking when it writes files: the default, or what the configured words choose.
-pub fn rights(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -> String {
+pub fn describe_rights(
+    tool: &CodingAgent,
+    own: &[String],
+    more: &[String],
+    is_confined: bool,
+) -> String {
     let program = [tool.program.to_owned()];
     let words = [if own.is_empty() { &program[..] } else { own }, more].concat();
-    let said = Line::new(&words, None);
+    let said = CommandLine::new(&words, None);
     // The last choice is the one about permissions.
     let Some(choice) = tool.writing.last() else {
         return EVERY_TOOL.to_owned();
     };
-    if !said.says(choice.names) {
+    if !said.has_option(choice.names) {
         return if is_confined {
             EVERY_TOOL.to_owned()
         } else {
@@ -227,7 +232,9 @@ pub fn rights(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -
     }
     let chosen = words
         .iter()
-        .position(|word| Line::new(&[String::new(), word.clone()], None).says(choice.names))
+        .position(|word| {
+            CommandLine::new(&[String::new(), word.clone()], None).has_option(choice.names)
+        })
         .unwrap_or_default();
     let value = words
         .get(chosen + 1)
@@ -240,25 +247,29 @@ pub fn rights(tool: &Tool, own: &[String], more: &[String], is_confined: bool) -
 }
 
 /// Returns the command that starts a tool.
-pub fn command_line(tool: &Tool, own: &[String], asked: &Asked<'_>) -> Vec<String> {
-    let mut line = Line::new(own, asked.model);
+pub fn command_line(
+    tool: &CodingAgent,
+    own: &[String],
+    asked: &InvocationOptions<'_>,
+) -> Vec<String> {
+    let mut line = CommandLine::new(own, asked.model);
     (tool.complete)(&mut line, asked);
     line.words
 }
 
 /// A configured tool.
 #[derive(Clone, Debug)]
-pub struct ToolProgram {
-    tool: &'static Tool,
+pub struct CodingAgentProgram {
+    tool: &'static CodingAgent,
     program: Program,
     /// The program and its first arguments.
     argv: Vec<String>,
     max_steps: Option<u64>,
 }
 
-impl ToolProgram {
+impl CodingAgentProgram {
     pub fn new(
-        tool: &'static Tool,
+        tool: &'static CodingAgent,
         program: Program,
         command: &[String],
         max_steps: Option<u64>,
@@ -280,7 +291,12 @@ impl ToolProgram {
         self.argv.first().map(String::as_str)
     }
 
-    pub fn ask(&self, prompt: &Prompt, wall: Duration, stop: &Stop) -> Result<Reply, Failure> {
+    pub fn answer_prompt(
+        &self,
+        prompt: &AgentPrompt,
+        wall: Duration,
+        stop: &StopSignal,
+    ) -> Result<Reply, AgentFailure> {
         let max_steps = [self.max_steps, prompt.limits.max_steps]
             .into_iter()
             .flatten()
@@ -288,18 +304,18 @@ impl ToolProgram {
         let (system, input) = if self.tool.takes_system {
             (prompt.system, prompt.text.to_owned())
         } else {
-            (None, joined(prompt))
+            (None, join_prompts(prompt))
         };
         let argv = command_line(
             self.tool,
             &self.argv,
-            &Asked {
+            &InvocationOptions {
                 model: self.program.model(),
                 max_steps,
                 system,
             },
         );
-        let finished = self.program.run(argv, input, prompt, wall, stop)?;
+        let finished = self.program.run_program(argv, input, prompt, wall, stop)?;
         match (self.tool.read)(&finished, wall) {
             Ok(mut reply) => {
                 self.add_version(&mut reply.measured, stop);
@@ -307,13 +323,13 @@ impl ToolProgram {
             }
             Err(mut failure) => {
                 self.add_version(&mut failure.measured, stop);
-                Err(self.program.explain(failure))
+                Err(self.program.explain_failure(failure))
             }
         }
     }
 
     /// Adds the program's version if its session does not report it. A launcher such as `npx` is not asked: it has its own version.
-    fn add_version(&self, measured: &mut Measured, stop: &Stop) {
+    fn add_version(&self, measured: &mut ReplyMeasurements, stop: &StopSignal) {
         let Some(program) = self.program().filter(|program| {
             Path::new(program)
                 .file_stem()
@@ -322,7 +338,7 @@ impl ToolProgram {
             return;
         };
         if measured.served.version.is_none() {
-            measured.served.version = self.program.version(program, stop);
+            measured.served.version = self.program.program_version(program, stop);
         }
     }
 }
@@ -334,36 +350,36 @@ mod tests {
     use super::super::{claude, codex, gemini, opencode};
     use super::*;
 
-    fn writing(tool: &Tool, own: &str, more: &str, is_confined: bool) -> String {
+    fn writing(tool: &CodingAgent, own: &str, more: &str, is_confined: bool) -> String {
         let words = |text: &str| {
             text.split_whitespace()
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        writing_line(tool, &words(own), &words(more), is_confined).join(" ")
+        writing_command_line(tool, &words(own), &words(more), is_confined).join(" ")
     }
 
     #[test]
     fn what_the_configuration_leaves_unsaid_lets_a_program_write() {
         assert_eq!(
-            writing(&claude::TOOL, "", "", true),
+            writing(&claude::CODING_AGENT, "", "", true),
             "claude --dangerously-skip-permissions"
         );
         assert_eq!(
-            writing(&claude::TOOL, "", "", false),
+            writing(&claude::CODING_AGENT, "", "", false),
             "claude --permission-mode acceptEdits"
         );
         assert_eq!(
-            writing(&gemini::TOOL, "", "", true),
+            writing(&gemini::CODING_AGENT, "", "", true),
             "gemini --approval-mode yolo"
         );
         assert_eq!(
-            writing(&claude::TOOL, "npx claude", "--effort low", false),
+            writing(&claude::CODING_AGENT, "npx claude", "--effort low", false),
             "npx claude --permission-mode acceptEdits --effort low"
         );
         assert_eq!(
             writing(
-                &claude::TOOL,
+                &claude::CODING_AGENT,
                 "claude",
                 "--dangerously-skip-permissions",
                 true
@@ -371,54 +387,65 @@ mod tests {
             "claude --dangerously-skip-permissions"
         );
         assert_eq!(
-            writing(&codex::TOOL, "codex -c a=1", "", false),
+            writing(&codex::CODING_AGENT, "codex -c a=1", "", false),
             "codex -c a=1 exec --sandbox workspace-write"
         );
         assert_eq!(
-            writing(&codex::TOOL, "", "--search", true),
+            writing(&codex::CODING_AGENT, "", "--search", true),
             "codex exec --sandbox danger-full-access --search"
         );
         assert_eq!(
-            writing(&codex::TOOL, "codex exec -s read-only", "", true),
+            writing(&codex::CODING_AGENT, "codex exec -s read-only", "", true),
             "codex exec -s read-only"
         );
         assert_eq!(
-            writing(&codex::TOOL, "", "-c sandbox_mode=x", true),
+            writing(&codex::CODING_AGENT, "", "-c sandbox_mode=x", true),
             "codex exec -c sandbox_mode=x"
         );
         assert_eq!(
-            writing(&gemini::TOOL, "gemini --yolo", "", true),
+            writing(&gemini::CODING_AGENT, "gemini --yolo", "", true),
             "gemini --yolo"
         );
         assert_eq!(
-            writing(&opencode::TOOL, "opencode", "", true),
+            writing(&opencode::CODING_AGENT, "opencode", "", true),
             "opencode run --auto"
         );
         assert_eq!(
-            writing(&opencode::TOOL, "opencode", "", false),
+            writing(&opencode::CODING_AGENT, "opencode", "", false),
             "opencode run"
         );
     }
 
     #[test]
     fn programs_of_all_makers_have_the_same_rights_in_isolation() {
-        let of = |tool: &Tool, own: &str, is_confined: bool| {
+        let of = |tool: &CodingAgent, own: &str, is_confined: bool| {
             let words: Vec<String> = own.split_whitespace().map(str::to_owned).collect();
-            rights(tool, &words, &[], is_confined)
+            describe_rights(tool, &words, &[], is_confined)
         };
-        let tools = [&claude::TOOL, &codex::TOOL, &gemini::TOOL, &opencode::TOOL];
+        let tools = [
+            &claude::CODING_AGENT,
+            &codex::CODING_AGENT,
+            &gemini::CODING_AGENT,
+            &opencode::CODING_AGENT,
+        ];
         for tool in tools {
             assert_eq!(of(tool, "", true), EVERY_TOOL, "{}", tool.program);
             assert_ne!(of(tool, "", false), EVERY_TOOL, "{}", tool.program);
         }
         for (tool, own) in [
-            (&claude::TOOL, "claude --dangerously-skip-permissions"),
-            (&claude::TOOL, "claude --permission-mode=bypassPermissions"),
-            (&codex::TOOL, "codex --yolo"),
-            (&codex::TOOL, "codex exec -s danger-full-access"),
-            (&gemini::TOOL, "gemini -y"),
-            (&gemini::TOOL, "gemini --approval-mode yolo"),
-            (&opencode::TOOL, "opencode run --auto"),
+            (
+                &claude::CODING_AGENT,
+                "claude --dangerously-skip-permissions",
+            ),
+            (
+                &claude::CODING_AGENT,
+                "claude --permission-mode=bypassPermissions",
+            ),
+            (&codex::CODING_AGENT, "codex --yolo"),
+            (&codex::CODING_AGENT, "codex exec -s danger-full-access"),
+            (&gemini::CODING_AGENT, "gemini -y"),
+            (&gemini::CODING_AGENT, "gemini --approval-mode yolo"),
+            (&opencode::CODING_AGENT, "opencode run --auto"),
         ] {
             assert_eq!(
                 (of(tool, own, true).as_str(), of(tool, own, false).as_str()),
@@ -427,11 +454,19 @@ mod tests {
             );
         }
         assert_eq!(
-            of(&claude::TOOL, "npx claude --permission-mode plan -p", true),
+            of(
+                &claude::CODING_AGENT,
+                "npx claude --permission-mode plan -p",
+                true
+            ),
             "--permission-mode plan"
         );
         assert_eq!(
-            of(&codex::TOOL, "codex exec --sandbox=read-only x", true),
+            of(
+                &codex::CODING_AGENT,
+                "codex exec --sandbox=read-only x",
+                true
+            ),
             "--sandbox=read-only"
         );
     }
@@ -443,15 +478,20 @@ mod tests {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect();
-            let environment = Environment {
+            let environment = AgentEnvironment {
                 variables,
-                ..Environment::default()
+                ..AgentEnvironment::default()
             };
-            let tools = [&claude::TOOL, &codex::TOOL, &gemini::TOOL, &opencode::TOOL];
+            let tools = [
+                &claude::CODING_AGENT,
+                &codex::CODING_AGENT,
+                &gemini::CODING_AGENT,
+                &opencode::CODING_AGENT,
+            ];
             let paths = tools
                 .iter()
                 .flat_map(|tool| tool.homes)
-                .filter_map(|home| home.path(&environment));
+                .filter_map(|home| home.resolve_path(&environment));
             paths
                 .map(|path| path.display().to_string())
                 .collect::<Vec<_>>()
@@ -483,9 +523,9 @@ mod tests {
         let path = |set: &str| {
             let variables = [("HOME", home.as_str()), ("CODEX_HOME", set)]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
-            codex::TOOL.homes[0].path(&Environment {
+            codex::CODING_AGENT.homes[0].resolve_path(&AgentEnvironment {
                 variables: variables.into(),
-                ..Environment::default()
+                ..AgentEnvironment::default()
             })
         };
         let above = folder.path().join("people").display().to_string();
@@ -520,10 +560,10 @@ mod tests {
 pub mod testing {
     //! Helpers for the tests of all tools.
 
-    use super::{Asked, Tool, command_line};
+    use super::{CodingAgent, InvocationOptions, command_line};
 
     /// Returns, as one line, the command of a tool whose configured words are `own`.
-    pub fn command_words(tool: &Tool, own: &str, asked: &Asked<'_>) -> String {
+    pub fn command_words(tool: &CodingAgent, own: &str, asked: &InvocationOptions<'_>) -> String {
         let own: Vec<String> = own.split(' ').map(str::to_owned).collect();
         command_line(tool, &own, asked).join(" ")
     }

@@ -5,30 +5,30 @@ use std::path::Path;
 
 use tracing::info;
 
-use crate::domain::{Acceptance, visible};
+use crate::domain::{Acceptance, escape_invisible};
 use crate::render::json::{self, GateAcceptAnswer};
 use crate::render::{gate as page, markdown, terminal};
 use crate::results::append_acceptances;
-use crate::run::author;
+use crate::run::git_user;
 use crate::views::{GateReport, open_arms};
 
 use super::arguments::Format;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{clock, exit_code, output};
 
 /// Accepts every open regression of a report. `reason` is for those who read the store later.
-pub(super) fn accept(
+pub(super) fn accept_regressions(
     settings: &Settings,
     report: &GateReport,
     reason: &str,
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let arms = open_arms(report);
     if arms.is_empty() {
-        return Err(Failure::new("nothing is regressed, so nothing can be accepted")
+        return Err(CommandFailure::new("nothing is regressed, so nothing can be accepted")
             .with_hint("`--accept` takes the baseline, the rules and the selection of the gate that found the regression"));
     }
-    let (who, time) = (who(), clock::now());
+    let (who, time) = (accepting_person(), clock::now());
     let accepted: Vec<Acceptance> = arms
         .iter()
         .map(|arm| Acceptance {
@@ -45,13 +45,13 @@ pub(super) fn accept(
         })
         .collect();
     let store = settings.store();
-    store.sweep();
+    store.sweep_leftovers();
     append_acceptances(&store, &accepted)?;
     info!(file = %store.acceptances_path().display(), arms = accepted.len(), "regressions accepted");
-    let table = page::accepted(&arms, reason, who.as_deref());
-    output::print(&match settings.format {
-        Format::Junit => return Err(output::no_junit()),
-        Format::Json | Format::Full => json::document(
+    let table = page::accepted_table(&arms, reason, who.as_deref());
+    output::print_text(&match settings.format {
+        Format::Junit => return Err(output::no_junit_failure()),
+        Format::Json | Format::Full => json::write_document(
             "gate-accept",
             GateAcceptAnswer {
                 reason: reason.to_owned(),
@@ -60,25 +60,25 @@ pub(super) fn accept(
                 accepted: arms,
             },
         ),
-        Format::Markdown => markdown::table(&table),
-        Format::Csv => crate::render::csv::table(&table),
-        Format::Table => terminal::table(&table, settings.style),
+        Format::Markdown => markdown::write_table(&table),
+        Format::Csv => crate::render::csv::write_table(&table),
+        Format::Table => terminal::draw_table(&table, settings.style),
     })?;
     Ok(exit_code::DONE)
 }
 
 /// Checks a reason before anything is read.
-pub(super) fn reason(text: &str) -> Result<&str, Failure> {
+pub(super) fn check_reason(text: &str) -> Result<&str, CommandFailure> {
     let reason = text.trim();
     if reason.is_empty() {
-        return Err(Failure::new("the reason is empty")
+        return Err(CommandFailure::new("the reason is empty")
             .with_hint("say why the new level is right: --accept 'the suite is stricter now'"));
     }
     Ok(reason)
 }
 
 /// Returns who accepts: git's user, or else the system's.
-fn who() -> Option<String> {
+fn accepting_person() -> Option<String> {
     let of_system = || {
         ["USER", "LOGNAME", "USERNAME"]
             .into_iter()
@@ -86,7 +86,7 @@ fn who() -> Option<String> {
     };
     let name = env::var("GIT_AUTHOR_NAME")
         .ok()
-        .or_else(|| author(Path::new(".")))
+        .or_else(|| git_user(Path::new(".")))
         .or_else(of_system)?;
-    Some(visible(name.trim())).filter(|name| !name.is_empty())
+    Some(escape_invisible(name.trim())).filter(|name| !name.is_empty())
 }

@@ -13,56 +13,59 @@ use std::collections::BTreeSet;
 
 use chrono::SecondsFormat;
 
-use crate::domain::{Filter, ItemStatus, Run, RunId, RunStatus, visible};
-use crate::results::{Again, Batch, How, PlannedRun, Retraction, Retractions, Store, plans};
-use crate::run::{Arm, Work, batch_id};
+use crate::domain::{Filter, ItemStatus, Run, RunId, RunStatus, escape_invisible};
+use crate::results::{
+    Batch, PlannedRun, ReplacementRun, RerunScope, Retraction, Retractions, Store, list_plans,
+};
+use crate::run::{ArmWork, RunnableArm, new_batch_id};
 
-use super::arms::{Maker, Wanted, named_model};
+use super::arms::{ArmFactory, ArmOptions, named_model};
 use super::clock;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// How the error of a run begins whose approach worked and whose tests could not be run.
 const NOT_TESTED: &str = "not tested: ";
 
 /// Plans another attempt at what a batch left without an outcome: the batch of this id, or the newest.
-pub(super) fn retry(
+pub(super) fn plan_retry(
     settings: &Settings,
-    maker: &Maker<'_>,
+    maker: &ArmFactory<'_>,
     which: &str,
-) -> Result<(Batch, Vec<Arm>), Failure> {
+) -> Result<(Batch, Vec<RunnableArm>), CommandFailure> {
     let store = settings.store();
-    let earlier = earlier_batch(&store, which)?;
+    let earlier = find_batch(&store, which)?;
     let open = earlier.open_runs(&store)?.len();
     if open > 0 && earlier.until.is_none() {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "batch `{}` is not finished: {} left",
-            visible(&earlier.id),
-            output::count(open, "run")
+            escape_invisible(&earlier.id),
+            output::format_count(open, "run")
         ))
         .with_hint(format!(
             "resume it first: evalreport run --resume {}",
-            visible(&earlier.id)
+            escape_invisible(&earlier.id)
         )));
     }
     let standing = Retractions::load(&store)?;
     let mut chosen = Vec::new();
     for run in &earlier.runs {
-        if !store.has(&run.id)? {
+        if !store.has_run(&run.id)? {
             continue;
         }
-        let record = store.load(&run.id)?;
-        if let Some(how) = how(&store, &record, run)?.filter(|_| standing.hiding(&record).is_none())
+        let record = store.load_run(&run.id)?;
+        if let Some(how) = find_repetition(&store, &record, run)?
+            .filter(|_| standing.tombstone_for(&record).is_none())
         {
             chosen.push((run, how));
         }
     }
     if chosen.is_empty() {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "nothing to ask again in batch `{}`: every item has an outcome",
-            visible(&earlier.id)
+            escape_invisible(&earlier.id)
         ))
         .with_hint("only outages and failed starts are asked again; another run asks everything"));
     }
@@ -76,28 +79,28 @@ pub(super) fn retry(
         without_isolation: earlier.without_isolation,
         subset: earlier.subset.clone(),
         tags: earlier.tags.clone(),
-        ..begun(maker)
+        ..new_batch(maker)
     };
     for (run, how) in chosen {
         let arm = arms
             .iter()
             .position(|arm| *arm == run.arm)
             .unwrap_or_default();
-        plan(&mut batch, maker, &PlannedRun { arm, ..run.clone() }, how);
+        replan_run(&mut batch, maker, &PlannedRun { arm, ..run.clone() }, how);
     }
-    let arms = maker.resumed(&batch)?;
+    let arms = maker.arms_of_plan(&batch)?;
     Ok((batch, arms))
 }
 
 /// Plans tests of the kept output of runs.
-pub(super) fn retest(
+pub(super) fn plan_retest(
     settings: &Settings,
-    maker: &Maker<'_>,
+    maker: &ArmFactory<'_>,
     ids: &[String],
-) -> Result<(Batch, Vec<Arm>), Failure> {
+) -> Result<(Batch, Vec<RunnableArm>), CommandFailure> {
     let store = settings.store();
-    let all = every_batch(&store);
-    let (mut batch, mut arms) = (begun(maker), Vec::new());
+    let all = load_batches(&store);
+    let (mut batch, mut arms) = (new_batch(maker), Vec::new());
     for text in ids {
         let found: Vec<(&Batch, &PlannedRun)> = all
             .iter()
@@ -107,38 +110,40 @@ pub(super) fn retest(
         let (earlier, run) = match found.as_slice() {
             [one] => *one,
             [] => {
-                return Err(Failure::new(format!(
+                return Err(CommandFailure::new(format!(
                     "no run `{}` of `evalreport run` in {}",
-                    visible(text),
-                    shown(store.root())
+                    escape_invisible(text),
+                    display_path(store.root())
                 ))
                 .with_hint("`evalreport list --runs` shows the ids"));
             }
             several => {
-                return Err(Failure::new(format!(
+                return Err(CommandFailure::new(format!(
                     "`{}` is the beginning of {} run ids",
-                    visible(text),
+                    escape_invisible(text),
                     several.len()
                 ))
                 .with_hint("give more of the id"));
             }
         };
-        if !store.has(&run.id)? {
-            return Err(Failure::new(format!("run `{}` is not finished", run.id))
-                .with_hint(format!("resume it: evalreport run --resume {}", earlier.id)));
+        if !store.has_run(&run.id)? {
+            return Err(
+                CommandFailure::new(format!("run `{}` is not finished", run.id))
+                    .with_hint(format!("resume it: evalreport run --resume {}", earlier.id)),
+            );
         }
-        let record = store.load(&run.id)?;
+        let record = store.load_run(&run.id)?;
         if !has_output(&store, &run.id) {
-            return Err(Failure::new(format!("run `{}` has no kept output to test", run.id)).with_hint(
+            return Err(CommandFailure::new(format!("run `{}` has no kept output to test", run.id)).with_hint(
                 "runs of code keep it unless they are started with --no-output; `evalreport run --retry` asks everything again",
             ));
         }
         if record.status == RunStatus::Infra && !is_untested(&record) {
             let why = record.error.as_deref().unwrap_or("an outage");
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "the approach of run `{}` did not do its work: {}",
                 run.id,
-                visible(why)
+                escape_invisible(why)
             ))
             .with_hint(format!(
                 "`evalreport run --retry {}` starts it again",
@@ -146,22 +151,22 @@ pub(super) fn retest(
             )));
         }
         let planned = &earlier.arms[run.arm];
-        let wanted = Wanted {
+        let wanted = ArmOptions {
             approaches: vec![planned.approach.clone()],
             agents: planned.agent.iter().cloned().collect(),
             models: named_model(&planned.model),
         };
         let arm = maker
-            .target(&planned.suite, &wanted)?
+            .arms_of_target(&planned.suite, &wanted)?
             .into_iter()
             .find(|arm| {
                 arm.planned.approach == planned.approach && arm.planned.model == planned.model
             });
         let mut arm = arm.ok_or_else(|| {
-            Failure::new(format!(
+            CommandFailure::new(format!(
                 "the arm `{}` of `{}` no longer exists",
-                visible(&planned.approach),
-                visible(&planned.suite)
+                escape_invisible(&planned.approach),
+                escape_invisible(&planned.suite)
             ))
         })?;
         // The tests may have been mended since, and the approach is not started.
@@ -175,31 +180,31 @@ pub(super) fn retest(
                 arms.push(arm);
                 batch.arms.len() - 1
             });
-        plan(
+        replan_run(
             &mut batch,
             maker,
             &PlannedRun {
                 arm: place,
                 ..run.clone()
             },
-            How::Tests,
+            RerunScope::Tests,
         );
     }
     Ok((batch, arms))
 }
 
-fn begun(maker: &Maker<'_>) -> Batch {
+fn new_batch(maker: &ArmFactory<'_>) -> Batch {
     Batch {
-        id: batch_id(maker.now),
+        id: new_batch_id(maker.now),
         created: maker.now.to_rfc3339_opts(SecondsFormat::Secs, true),
         ..Batch::default()
     }
 }
 
 /// Adds a run that takes the place of another.
-fn plan(batch: &mut Batch, maker: &Maker<'_>, run: &PlannedRun, how: How) {
+fn replan_run(batch: &mut Batch, maker: &ArmFactory<'_>, run: &PlannedRun, how: RerunScope) {
     let id = Store::new_run_id(maker.now);
-    batch.again.push(Again {
+    batch.again.push(ReplacementRun {
         run: id.clone(),
         of: run.id.clone(),
         how,
@@ -208,8 +213,12 @@ fn plan(batch: &mut Batch, maker: &Maker<'_>, run: &PlannedRun, how: How) {
 }
 
 /// Returns what is to be done again of a run, if anything.
-fn how(store: &Store, record: &Run, run: &PlannedRun) -> Result<Option<How>, Failure> {
-    let items = store.items_so_far(&run.id)?;
+fn find_repetition(
+    store: &Store,
+    record: &Run,
+    run: &PlannedRun,
+) -> Result<Option<RerunScope>, CommandFailure> {
+    let items = store.read_items_so_far(&run.id)?;
     let answered = items.iter().any(|(outcome, _)| {
         matches!(
             outcome.status,
@@ -217,14 +226,18 @@ fn how(store: &Store, record: &Run, run: &PlannedRun) -> Result<Option<How>, Fai
         )
     });
     Ok(match record.status {
-        RunStatus::Infra if is_untested(record) && has_output(store, &run.id) => Some(How::Tests),
-        RunStatus::Infra => Some(How::Whole),
-        RunStatus::Failed if record.measured_nothing(Some(u64::from(answered))) => Some(How::Whole),
+        RunStatus::Infra if is_untested(record) && has_output(store, &run.id) => {
+            Some(RerunScope::Tests)
+        }
+        RunStatus::Infra => Some(RerunScope::Whole),
+        RunStatus::Failed if record.measured_nothing(Some(u64::from(answered))) => {
+            Some(RerunScope::Whole)
+        }
         RunStatus::Completed
-            if items.iter().any(|(outcome, _)| is_open(outcome.status))
+            if items.iter().any(|(outcome, _)| is_infra(outcome.status))
                 && record.files_generated.is_none() =>
         {
-            Some(How::Items)
+            Some(RerunScope::Items)
         }
         RunStatus::Completed
         | RunStatus::Failed
@@ -234,7 +247,7 @@ fn how(store: &Store, record: &Run, run: &PlannedRun) -> Result<Option<How>, Fai
     })
 }
 
-fn is_open(status: ItemStatus) -> bool {
+fn is_infra(status: ItemStatus) -> bool {
     status == ItemStatus::Infra
 }
 
@@ -249,24 +262,27 @@ fn has_output(store: &Store, id: &RunId) -> bool {
     store.run_dir(id).join("output").is_dir()
 }
 
-fn every_batch(store: &Store) -> Vec<Batch> {
-    plans(store, &mut Vec::new())
+fn load_batches(store: &Store) -> Vec<Batch> {
+    list_plans(store, &mut Vec::new())
         .into_iter()
         .filter_map(|path| Batch::load(&path).ok())
         .collect()
 }
 
-fn earlier_batch(store: &Store, which: &str) -> Result<Batch, Failure> {
-    let mut found: Vec<Batch> = every_batch(store)
+fn find_batch(store: &Store, which: &str) -> Result<Batch, CommandFailure> {
+    let mut found: Vec<Batch> = load_batches(store)
         .into_iter()
         .filter(|batch| batch.id.starts_with(which))
         .collect();
     found.sort_by(|left, right| left.id.cmp(&right.id));
     if found.len() > 1 && !which.is_empty() {
-        let ids: Vec<String> = found.iter().map(|batch| visible(&batch.id)).collect();
-        return Err(Failure::new(format!(
+        let ids: Vec<String> = found
+            .iter()
+            .map(|batch| escape_invisible(&batch.id))
+            .collect();
+        return Err(CommandFailure::new(format!(
             "`{}` begins the ids of {} batches",
-            visible(which),
+            escape_invisible(which),
             ids.len()
         ))
         .with_hint(format!("write more of one: {}", ids.join(", "))));
@@ -275,37 +291,44 @@ fn earlier_batch(store: &Store, which: &str) -> Result<Batch, Failure> {
         let what = if which.is_empty() {
             "there is no batch".to_owned()
         } else {
-            format!("there is no batch `{}`", visible(which))
+            format!("there is no batch `{}`", escape_invisible(which))
         };
-        Failure::new(what).with_hint(format!("plans are in {}", shown(&store.batches_dir())))
+        CommandFailure::new(what).with_hint(format!(
+            "plans are in {}",
+            display_path(&store.batches_dir())
+        ))
     })
 }
 
 /// Hides the runs whose successors count, and says what became of them.
-pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run]) -> Result<(), Failure> {
+pub(super) fn hide_replaced_runs(
+    settings: &Settings,
+    batch: &Batch,
+    records: &[Run],
+) -> Result<(), CommandFailure> {
     let store = settings.store();
     let standing = Retractions::load(&store)?;
     for again in &batch.again {
         let Some(record) = records.iter().find(|record| record.id == again.run) else {
             continue;
         };
-        let first = store.load(&again.of)?;
+        let first = store.load_run(&again.of)?;
         let what = match again.how {
-            How::Items => {
+            RerunScope::Items => {
                 let open = store
-                    .items_so_far(&again.of)?
+                    .read_items_so_far(&again.of)?
                     .iter()
-                    .filter(|(outcome, _)| is_open(outcome.status))
+                    .filter(|(outcome, _)| is_infra(outcome.status))
                     .count();
                 format!(
                     "{} without an answer asked again",
-                    output::count(open, "question")
+                    output::format_count(open, "question")
                 )
             }
-            How::Whole => "run again".to_owned(),
-            How::Tests => "output tested again".to_owned(),
+            RerunScope::Whole => "run again".to_owned(),
+            RerunScope::Tests => "output tested again".to_owned(),
         };
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "note: {what}: run {} takes the place of {}, which stays on record",
@@ -314,8 +337,8 @@ pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run]) -> R
         );
         if first.status.is_counted()
             && record.status.is_counted()
-            && again.how != How::Whole
-            && standing.hiding(&first).is_none()
+            && again.how != RerunScope::Whole
+            && standing.tombstone_for(&first).is_none()
         {
             let selector = Filter {
                 ids: vec![again.of.to_string()],
@@ -328,15 +351,18 @@ pub(super) fn conclude(settings: &Settings, batch: &Batch, records: &[Run]) -> R
                 time: clock::now(),
                 undo: false,
             }
-            .append(&store)?;
+            .append_to(&store)?;
         }
     }
     Ok(())
 }
 
 /// Says whether a plan starts no approach and no agent, but only tests.
-pub(super) fn is_of_tests(batch: &Batch, arms: &[Arm]) -> bool {
+pub(super) fn is_test_only(batch: &Batch, arms: &[RunnableArm]) -> bool {
     !batch.again.is_empty()
-        && batch.again.iter().all(|again| again.how == How::Tests)
-        && arms.iter().all(|arm| matches!(arm.work, Work::Code(_)))
+        && batch
+            .again
+            .iter()
+            .all(|again| again.how == RerunScope::Tests)
+        && arms.iter().all(|arm| matches!(arm.work, ArmWork::Code(_)))
 }

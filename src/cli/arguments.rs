@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::domain::Profile;
 use crate::import::ForeignFormat;
-use crate::publish::Choice;
+use crate::publish::TranscriptChoice;
 use crate::views::ItemChoice;
 
 /// Exit codes, for the help and the man page.
@@ -160,7 +160,7 @@ pub(super) enum Command {
 
 impl Command {
     /// Returns the command to carry out; `eval run` becomes `run`.
-    pub fn meant(self) -> Self {
+    pub fn resolve_alias(self) -> Self {
         match self {
             Self::Eval(mut eval) => match eval.of_ralph.take() {
                 Some(EvalOfRalph::Run(run)) => Self::Run(run),
@@ -205,7 +205,7 @@ impl Command {
     }
 
     /// Returns whether the command makes a results folder that is not there, or does without.
-    pub fn makes_results(&self) -> bool {
+    pub fn creates_results_folder(&self) -> bool {
         match self {
             Self::Run(run) => run.resume.is_none(),
             // The last two do not need any.
@@ -368,7 +368,7 @@ pub(super) struct Carrying {
     #[arg(long, value_name = "N", requires = "until", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How to run")]
     pub max_runs: Option<u32>,
     /// Start nothing more if agents would cost more dollars than this in all; --resume goes on with a larger purse
-    #[arg(long, value_name = "USD", value_parser = dollars, help_heading = "How to run")]
+    #[arg(long, value_name = "USD", value_parser = parse_dollars, help_heading = "How to run")]
     pub max_cost: Option<f64>,
     /// Exit with 1 if an arm's pass rate is below this percentage
     #[arg(long, value_name = "PERCENT", help_heading = "How to run")]
@@ -784,7 +784,7 @@ pub(super) struct Leaderboard {
     #[arg(long, value_enum, value_name = "MEAN")]
     pub overall: Option<Mean>,
     /// Weight of a suite in the macro mean, 1 unless given; repeatable
-    #[arg(long, value_name = "SUITE=WEIGHT", requires = "overall", value_parser = weight)]
+    #[arg(long, value_name = "SUITE=WEIGHT", requires = "overall", value_parser = parse_weight)]
     pub weight: Vec<(String, f64)>,
     /// With --overall macro: a table of scores instead of suites, with a row for each system and a column for each suite
     #[arg(
@@ -811,7 +811,7 @@ pub(super) struct Leaderboard {
 }
 
 /// Reads an amount of money, such as `2.50` or `$2.50`.
-fn dollars(text: &str) -> Result<f64, String> {
+fn parse_dollars(text: &str) -> Result<f64, String> {
     let amount = text
         .trim()
         .trim_start_matches('$')
@@ -822,7 +822,7 @@ fn dollars(text: &str) -> Result<f64, String> {
 }
 
 /// Parses `suite=2`.
-fn weight(text: &str) -> Result<(String, f64), String> {
+fn parse_weight(text: &str) -> Result<(String, f64), String> {
     let (suite, weight) = text
         .rsplit_once('=')
         .ok_or("write SUITE=WEIGHT, for example basics=2")?;
@@ -1039,7 +1039,7 @@ pub(super) struct Publishing {
         default_value = "usual",
         help_heading = "Publishing"
     )]
-    pub transcripts: Choice,
+    pub transcripts: TranscriptChoice,
 }
 
 #[derive(Args)]
@@ -1067,7 +1067,7 @@ pub(super) struct Import {
     #[arg(value_name = "PATH", required = true)]
     pub files: Vec<PathBuf>,
     /// Format of the files [default: detected by content; with --map a table]
-    #[arg(id = "import_as", long = "as", value_name = "FORMAT", value_parser = import_as())]
+    #[arg(id = "import_as", long = "as", value_name = "FORMAT", value_parser = import_format_parser())]
     pub kind: Option<ImportAs>,
     /// Map from a table's columns to fields; see `evalreport help import/tables`. Without it, a map is proposed
     #[arg(long, value_name = "MAP")]
@@ -1194,7 +1194,7 @@ impl ImportAs {
     }
 }
 
-fn import_as() -> impl TypedValueParser<Value = ImportAs> {
+fn import_format_parser() -> impl TypedValueParser<Value = ImportAs> {
     let formats =
         ForeignFormat::all().map(|format| PossibleValue::new(format.name()).help(format.title()));
     let own = [
@@ -1317,7 +1317,7 @@ pub(super) enum VerifyProfile {
 }
 
 impl VerifyProfile {
-    pub fn profile(self) -> Profile {
+    pub fn to_profile(self) -> Profile {
         match self {
             Self::Strict => Profile::Strict,
             Self::Fast => Profile::Fast,

@@ -7,42 +7,43 @@ use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::agent::{
-    Agent, Environment, MODEL_VARIABLE, Prices, SetupError, holds_model, own_program,
+    Agent, AgentEnvironment, MODEL_VARIABLE, Prices, SetupError, default_program,
+    has_model_placeholder,
 };
-use crate::config::{self, AgentKind, Budget, Config, Task};
+use crate::config::{self, AgentKind, ConfiguredTask, ProjectConfig, QuestionBudget};
 use crate::document;
-use crate::domain::{Problem, hex, nearest, visible};
+use crate::domain::{Problem, escape_invisible, nearest_name, to_hex};
 use crate::files;
 use crate::results::{Batch, PlannedArm, PlannedContent, Subset};
 use crate::run::verification::VerificationSettings;
 use crate::run::{
-    Approach, Arm, CodeWork, Evaluation, Jury, Means, QuestionWork, Work, digest_of_addition,
-    names_model,
+    ApproachKind, ArmWork, CodeWork, ExecutableApproach, JudgeSettings, QuestionWork, RunnableArm,
+    SuiteEvaluation, digest_overlay, mentions_model,
 };
-use crate::suite::{self, Contents, QuestionSpec, Suite, load_questions, suite_contents};
+use crate::suite::{self, QuestionSpec, Suite, SuiteContents, load_questions, suite_contents};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::{missing, subset};
 
 /// Model of a run whose approach has no model to choose.
 const NO_MODEL: &str = "none";
 /// Agent of `oneshot` if the configuration names none.
-const CLAUDE: &str = "claude";
+const DEFAULT_AGENT: &str = "claude";
 /// Model of an agent that chooses its model itself.
 const OWN_MODEL: &str = "default";
 
 /// Everything that arms are made from, besides the user's options.
-pub(super) struct Maker<'a> {
-    pub config: &'a Config,
+pub(super) struct ArmFactory<'a> {
+    pub config: &'a ProjectConfig,
     /// The repository's folder.
     pub root: &'a Path,
-    pub environment: &'a Environment,
+    pub environment: &'a AgentEnvironment,
     pub now: DateTime<Utc>,
 }
 
 /// Options of a command that apply to every arm.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct ArmOptions {
     pub approaches: Vec<String>,
     pub agents: Vec<String>,
     pub models: Vec<String>,
@@ -50,7 +51,7 @@ pub(super) struct Wanted {
 
 /// Options of a command about the judge.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Jurors {
+pub(super) struct JudgeOptions {
     /// Overrides the configured judge.
     pub agent: Option<String>,
     pub model: Option<String>,
@@ -58,45 +59,49 @@ pub(super) struct Jurors {
     pub is_strict: bool,
 }
 
-impl Maker<'_> {
+impl ArmFactory<'_> {
     /// Makes the arms of one target: a suite, a configured task, or a task with another agent.
-    pub fn target(&self, target: &str, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+    pub fn arms_of_target(
+        &self,
+        target: &str,
+        wanted: &ArmOptions,
+    ) -> Result<Vec<RunnableArm>, CommandFailure> {
         let (name, at) = match target.split_once('@') {
             Some((name, agent)) => (name, Some(agent.to_owned())),
             None => (target, None),
         };
         if let Some(task) = self.config.tasks.iter().find(|task| task.id == name) {
             // Order of preference: the target's agent, the option's, the task's, the default.
-            let wanted = Wanted {
+            let wanted = ArmOptions {
                 agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]),
                 ..wanted.clone()
             };
-            return self.task(task, &wanted);
+            return self.arms_of_task(task, &wanted);
         }
         if at.is_none() || self.has_suite(name) {
-            let suite = self.suite(name)?;
-            let wanted = Wanted {
+            let suite = self.find_suite(name)?;
+            let wanted = ArmOptions {
                 agents: at.map_or_else(|| wanted.agents.clone(), |agent| vec![agent]),
                 ..wanted.clone()
             };
-            return self.of_suite(&suite, &wanted);
+            return self.arms_of_suite(&suite, &wanted);
         }
         Err(self.unknown_target(name))
     }
 
     /// Makes the arms of a questions file.
-    pub fn file(
+    pub fn arms_of_file(
         &self,
         path: &Path,
         suite: &str,
-        wanted: &Wanted,
-        budget: &Budget,
-    ) -> Result<Vec<Arm>, Failure> {
-        let spec = questions(path)?;
-        let content = content_of(&spec, path);
+        wanted: &ArmOptions,
+        budget: &QuestionBudget,
+    ) -> Result<Vec<RunnableArm>, CommandFailure> {
+        let spec = load_question_file(path)?;
+        let content = questions_content(&spec, path);
         let task = Some(path.display().to_string());
         let tags = BTreeMap::new();
-        let asked = Asked {
+        let asked = QuestionSet {
             suite,
             content,
             task,
@@ -106,21 +111,21 @@ impl Maker<'_> {
             concurrency: None,
             tags: &tags,
         };
-        self.of_questions(&spec, &asked, wanted)
+        self.arms_of_questions(&spec, &asked, wanted)
     }
 
     /// Makes the arms of a recorded plan again. Fails if their content or setup has changed since.
-    pub fn resumed(&self, batch: &Batch) -> Result<Vec<Arm>, Failure> {
+    pub fn arms_of_plan(&self, batch: &Batch) -> Result<Vec<RunnableArm>, CommandFailure> {
         let of_plan = |planned: &PlannedArm| {
-            let suite = batch.subset.whole(&planned.suite);
-            let Arm { mut work, .. } = self.again(&PlannedArm {
+            let suite = batch.subset.whole_suite(&planned.suite);
+            let RunnableArm { mut work, .. } = self.recreate_arm(&PlannedArm {
                 suite: suite.to_owned(),
                 ..planned.clone()
             })?;
             if batch.subset != Subset::default() {
                 subset::narrow_work(&mut work, suite, &batch.subset)?;
             }
-            Ok(Arm {
+            Ok(RunnableArm {
                 planned: planned.clone(),
                 work,
             })
@@ -128,29 +133,32 @@ impl Maker<'_> {
         batch.arms.iter().map(of_plan).collect()
     }
 
-    fn again(&self, planned: &PlannedArm) -> Result<Arm, Failure> {
-        let wanted = Wanted {
+    fn recreate_arm(&self, planned: &PlannedArm) -> Result<RunnableArm, CommandFailure> {
+        let wanted = ArmOptions {
             approaches: vec![planned.approach.clone()],
             agents: planned.agent.iter().cloned().collect(),
             models: named_model(&planned.model),
         };
         let arms = match &planned.task {
             Some(task) if self.config.tasks.iter().any(|one| one.id == *task) => {
-                self.target(task, &wanted)?
+                self.arms_of_target(task, &wanted)?
             }
-            Some(file) => {
-                self.file(Path::new(file), &planned.suite, &wanted, &Budget::default())?
-            }
-            None => self.target(&planned.suite, &wanted)?,
+            Some(file) => self.arms_of_file(
+                Path::new(file),
+                &planned.suite,
+                &wanted,
+                &QuestionBudget::default(),
+            )?,
+            None => self.arms_of_target(&planned.suite, &wanted)?,
         };
         let arm = arms.into_iter().find(|arm| {
             arm.planned.approach == planned.approach && arm.planned.model == planned.model
         });
         let arm = arm.ok_or_else(|| {
-            Failure::new(format!(
+            CommandFailure::new(format!(
                 "the plan's arm `{}` of `{}` no longer exists",
-                visible(&planned.approach),
-                visible(&planned.suite)
+                escape_invisible(&planned.approach),
+                escape_invisible(&planned.suite)
             ))
             .with_hint("put the configuration back as it was, or start a new batch")
         })?;
@@ -158,21 +166,21 @@ impl Maker<'_> {
             .planned
             .content
             .as_ref()
-            .is_some_and(|content| content.is_of(planned))
+            .is_some_and(|content| content.matches_arm(planned))
         {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "`{}` has changed since the batch was planned",
-                visible(&planned.suite)
+                escape_invisible(&planned.suite)
             ))
             .with_hint(
                 "its runs would not be comparable: put it back as it was, or start a new batch",
             ));
         }
         if planned.setup.is_some() && arm.planned.setup != planned.setup {
-            return Err(Failure::new(format!("`{}` is set up in another way than when the batch was planned", visible(&planned.approach)))
+            return Err(CommandFailure::new(format!("`{}` is set up in another way than when the batch was planned", escape_invisible(&planned.approach)))
                 .with_hint("half of the runs would be another approach's: put the configuration back as it was, or start a new batch"));
         }
-        Ok(Arm {
+        Ok(RunnableArm {
             planned: planned.clone(),
             work: arm.work,
         })
@@ -182,7 +190,7 @@ impl Maker<'_> {
     pub fn asks_questions(&self, target: &str) -> bool {
         let name = target.split_once('@').map_or(target, |(name, _)| name);
         let is_task = self.config.tasks.iter().any(|task| task.id == name);
-        is_task || suite::find(self.root, name).is_ok_and(|suite| suite.questions.is_some())
+        is_task || suite::find_suite(self.root, name).is_ok_and(|suite| suite.questions.is_some())
     }
 
     /// Says whether a name is an agent's and not an approach's.
@@ -196,39 +204,44 @@ impl Maker<'_> {
     }
 
     fn has_suite(&self, name: &str) -> bool {
-        suite::discover(self.root).is_ok_and(|found| found.iter().any(|found| found.name == name))
+        suite::discover_suites(self.root)
+            .is_ok_and(|found| found.iter().any(|found| found.name == name))
     }
 
-    pub fn suite(&self, name: &str) -> Result<Suite, Failure> {
-        suite::find(self.root, name).map_err(|problems| match problems.as_slice() {
+    pub fn find_suite(&self, name: &str) -> Result<Suite, CommandFailure> {
+        suite::find_suite(self.root, name).map_err(|problems| match problems.as_slice() {
             [only] if only.line.is_none() && only.message.starts_with("there is no suite") => {
                 self.unknown_target(name)
             }
-            _ => of_problems("the suite", &problems),
+            _ => problems_failure("the suite", &problems),
         })
     }
 
-    fn unknown_target(&self, name: &str) -> Failure {
+    fn unknown_target(&self, name: &str) -> CommandFailure {
         let path = Path::new(name);
         if missing::looks_like_path(name) && missing::is_missing(path) {
-            return missing::failure(&[path]);
+            return missing::paths_not_found(&[path]);
         }
-        let suites = suite::discover(self.root).unwrap_or_default();
+        let suites = suite::discover_suites(self.root).unwrap_or_default();
         let known: Vec<&str> = suites
             .iter()
             .map(|found| found.name.as_str())
             .chain(self.config.tasks.iter().map(|task| task.id.as_str()))
             .collect();
-        unknown("suite or task", name, &known)
-            .with_no_hint_as("`evalreport init` writes an example of each")
+        unknown_name("suite or task", name, &known)
+            .with_default_hint("`evalreport init` writes an example of each")
     }
 
-    fn task(&self, task: &Task, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
+    fn arms_of_task(
+        &self,
+        task: &ConfiguredTask,
+        wanted: &ArmOptions,
+    ) -> Result<Vec<RunnableArm>, CommandFailure> {
         let path = self.root.join(&task.questions_file);
-        let spec = questions(&path)?;
-        let asked = Asked {
+        let spec = load_question_file(&path)?;
+        let asked = QuestionSet {
             suite: task.suite.as_deref().unwrap_or(&task.id),
-            content: content_of(&spec, &path),
+            content: questions_content(&spec, &path),
             task: Some(task.id.clone()),
             default_agent: task.agent.as_deref(),
             model: task.model.as_deref(),
@@ -238,17 +251,21 @@ impl Maker<'_> {
                 .and_then(|count| usize::try_from(count).ok()),
             tags: &BTreeMap::new(),
         };
-        self.of_questions(&spec, &asked, wanted)
+        self.arms_of_questions(&spec, &asked, wanted)
     }
 
-    fn of_suite(&self, suite: &Suite, wanted: &Wanted) -> Result<Vec<Arm>, Failure> {
-        let Contents {
+    fn arms_of_suite(
+        &self,
+        suite: &Suite,
+        wanted: &ArmOptions,
+    ) -> Result<Vec<RunnableArm>, CommandFailure> {
+        let SuiteContents {
             version,
             earlier,
             bytes,
             parts,
         } = suite_contents(self.root, suite)
-            .map_err(|problems| of_problems("the suite", &problems))?;
+            .map_err(|problems| problems_failure("the suite", &problems))?;
         let content = PlannedContent {
             version,
             earlier,
@@ -256,19 +273,19 @@ impl Maker<'_> {
             parts,
         };
         if let Some(path) = &suite.questions {
-            let spec = questions(path)?;
+            let spec = load_question_file(path)?;
             // For questions, agents are the approaches, so either option names them.
             let agents = if wanted.agents.is_empty() {
                 wanted.approaches.clone()
             } else {
                 wanted.agents.clone()
             };
-            let wanted = Wanted {
+            let wanted = ArmOptions {
                 agents,
                 ..wanted.clone()
             };
-            let budget = Budget::default();
-            let asked = Asked {
+            let budget = QuestionBudget::default();
+            let asked = QuestionSet {
                 suite: &suite.name,
                 content,
                 task: None,
@@ -278,12 +295,12 @@ impl Maker<'_> {
                 concurrency: None,
                 tags: &suite.tags,
             };
-            return self.of_questions(&spec, &asked, &wanted);
+            return self.arms_of_questions(&spec, &asked, &wanted);
         }
         if suite.requirements.is_none() {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "the suite `{}` has criteria only: there is nothing to make",
-                visible(&suite.name)
+                escape_invisible(&suite.name)
             ))
             .with_hint("a suite to run needs `requirements` and `tests.shared`, or `questions`"));
         }
@@ -302,44 +319,48 @@ impl Maker<'_> {
                     } else {
                         format!("known: {}", all.join(", "))
                     };
-                    return Err(Failure::new("no approach given")
+                    return Err(CommandFailure::new("no approach given")
                         .with_hint(format!("name one or several with --approach; {known}")));
                 }
             }
         } else {
-            once(&wanted.approaches)
+            without_repetitions(&wanted.approaches)
         };
-        let agent = match once(&wanted.agents).as_slice() {
+        let agent = match without_repetitions(&wanted.agents).as_slice() {
             [] => None,
             [only] if chosen.iter().any(|id| self.asks_agent(id)) => Some(only.clone()),
             [_] => {
                 let message = "--agent applies to questions and to approaches that ask an agent, such as `oneshot`; this command runs neither";
-                return Err(Failure::new(message));
+                return Err(CommandFailure::new(message));
             }
             _ => {
                 let hint = "arms differ by approach and model: write an approach for each `agent`";
-                return Err(
-                    Failure::new("an approach asks one agent, and --agent names several")
-                        .with_hint(hint),
-                );
+                return Err(CommandFailure::new(
+                    "an approach asks one agent, and --agent names several",
+                )
+                .with_hint(hint));
             }
         };
-        let evaluation = self.evaluation(suite, &Jurors::default())?;
-        let verification = VerificationSettings::of(suite, self.config, self.root)
-            .map_err(|problems| of_problems("what is wanted of verification", &problems))?;
+        let evaluation = self.plan_evaluation(suite, &JudgeOptions::default())?;
+        let verification = VerificationSettings::from_suite(suite, self.config, self.root)
+            .map_err(|problems| problems_failure("what is wanted of verification", &problems))?;
         let mut arms = Vec::new();
         for id in &chosen {
-            let approach = self.approach(id, agent.as_deref())?;
+            let approach = self.make_approach(id, agent.as_deref())?;
             if !approach.takes_model(self.root) {
                 if !wanted.models.is_empty() {
-                    return Err(ignored_model("approach", id, "--model"));
+                    return Err(ignored_model_failure("approach", id, "--model"));
                 }
-                if own_model(&approach).is_some_and(|model| model != OWN_MODEL) {
-                    return Err(ignored_model("approach", id, "`model` of its agent"));
+                if model_of_approach(&approach).is_some_and(|model| model != OWN_MODEL) {
+                    return Err(ignored_model_failure(
+                        "approach",
+                        id,
+                        "`model` of its agent",
+                    ));
                 }
             }
-            let setup = setup_of(&approach);
-            for model in models(&wanted.models, None) {
+            let setup = describe_setup(&approach);
+            for model in models_to_run(&wanted.models, None) {
                 let planned = PlannedArm {
                     suite: suite.name.clone(),
                     suite_version: Some(content.version.clone()),
@@ -347,22 +368,22 @@ impl Maker<'_> {
                     approach: id.clone(),
                     model: model
                         .clone()
-                        .or_else(|| own_model(&approach))
+                        .or_else(|| model_of_approach(&approach))
                         .unwrap_or_else(|| NO_MODEL.to_owned()),
                     agent: match &approach.means {
-                        Means::Oneshot { agent, .. } => Some(agent.id.clone()),
-                        Means::Ralph { .. } | Means::Command { .. } => None,
+                        ApproachKind::Oneshot { agent, .. } => Some(agent.id.clone()),
+                        ApproachKind::Ralph { .. } | ApproachKind::Command { .. } => None,
                     },
                     task: None,
                     setup: Some(setup.clone()),
                     tags: suite.tags.clone(),
                 };
-                let model =
-                    model.or_else(|| own_model(&approach).filter(|model| model != OWN_MODEL));
+                let model = model
+                    .or_else(|| model_of_approach(&approach).filter(|model| model != OWN_MODEL));
                 if model.is_none() && needs_model(&approach) {
-                    return Err(Failure::new(format!(
+                    return Err(CommandFailure::new(format!(
                         "the approach `{}` holds `{{model}}`, and no model is named",
-                        visible(id)
+                        escape_invisible(id)
                     ))
                     .with_hint("name one with --model"));
                 }
@@ -374,9 +395,9 @@ impl Maker<'_> {
                     verification: verification.clone(),
                     model,
                 };
-                arms.push(Arm {
+                arms.push(RunnableArm {
                     planned,
-                    work: Work::Code(Box::new(work)),
+                    work: ArmWork::Code(Box::new(work)),
                 });
             }
         }
@@ -384,17 +405,21 @@ impl Maker<'_> {
     }
 
     /// Decides which evaluators apply to the runs of a suite, and which judge they use.
-    pub fn evaluation(&self, suite: &Suite, wanted: &Jurors) -> Result<Evaluation, Failure> {
-        let mut evaluation = Evaluation::plan(self.config, suite)
-            .map_err(|problems| of_problems("what is wanted of evaluators", &problems))?;
+    pub fn plan_evaluation(
+        &self,
+        suite: &Suite,
+        wanted: &JudgeOptions,
+    ) -> Result<SuiteEvaluation, CommandFailure> {
+        let mut evaluation = SuiteEvaluation::select_evaluators(self.config, suite)
+            .map_err(|problems| problems_failure("what is wanted of evaluators", &problems))?;
         if evaluation.is_judged() {
-            evaluation.jury = self.jury(wanted)?;
+            evaluation.jury = self.build_jury(wanted)?;
         }
         Ok(evaluation)
     }
 
     /// Returns the configured judge, with the options of the command applied. `None` if neither names a judge.
-    fn jury(&self, wanted: &Jurors) -> Result<Option<Jury>, Failure> {
+    fn build_jury(&self, wanted: &JudgeOptions) -> Result<Option<JudgeSettings>, CommandFailure> {
         let configured = self.config.judge.as_ref();
         let Some(id) = wanted
             .agent
@@ -409,13 +434,13 @@ impl Maker<'_> {
             .and_then(|judge| judge.model.as_deref());
         let prices = Prices::new(&self.config.prices, self.now.date_naive());
         let agent = Agent::new(
-            self.agent(id)?,
+            self.find_agent(id)?,
             wanted.model.as_deref().or(own),
             self.environment,
             &prices,
         )
-        .map_err(refused)?;
-        Ok(Some(Jury {
+        .map_err(setup_failure)?;
+        Ok(Some(JudgeSettings {
             agent,
             votes: wanted
                 .votes
@@ -427,7 +452,11 @@ impl Maker<'_> {
     }
 
     /// Makes the approach with this name: a configured one, a built-in one, or either with `+` and a folder of files to add.
-    pub fn approach(&self, id: &str, agent: Option<&str>) -> Result<Approach, Failure> {
+    pub fn make_approach(
+        &self,
+        id: &str,
+        agent: Option<&str>,
+    ) -> Result<ExecutableApproach, CommandFailure> {
         let configured = self
             .config
             .approaches
@@ -436,18 +465,18 @@ impl Maker<'_> {
         if configured.is_none()
             && let Some((base, folder)) = id.split_once('+')
         {
-            let laid = Some(self.laid(id, folder)?);
-            return Ok(Approach {
+            let laid = Some(self.overlay_folder(id, folder)?);
+            return Ok(ExecutableApproach {
                 id: id.to_owned(),
                 laid,
-                ..self.approach(base, agent)?
+                ..self.make_approach(base, agent)?
             });
         }
         let command = configured
             .map(|approach| approach.command.clone())
             .unwrap_or_default();
         let means = match id {
-            "ralph" => Means::Ralph {
+            "ralph" => ApproachKind::Ralph {
                 program: if command.is_empty() {
                     vec!["ralph".to_owned()]
                 } else {
@@ -461,13 +490,15 @@ impl Maker<'_> {
                     .map(|approach| approach.args.clone())
                     .unwrap_or_default();
                 let prompt = configured.and_then(|approach| approach.prompt.as_ref());
-                Means::Oneshot {
+                ApproachKind::Oneshot {
                     agent,
                     args,
-                    prompt: prompt.map(|prompt| self.prompt(id, prompt)).transpose()?,
+                    prompt: prompt
+                        .map(|prompt| self.prompt_path(id, prompt))
+                        .transpose()?,
                 }
             }
-            _ if configured.is_some() => Means::Command { argv: command },
+            _ if configured.is_some() => ApproachKind::Command { argv: command },
             _ => {
                 let known: Vec<&str> = self
                     .config
@@ -476,12 +507,14 @@ impl Maker<'_> {
                     .map(|approach| approach.id.as_str())
                     .chain(["oneshot", "ralph"])
                     .collect();
-                return Err(unknown("approach", id, &known));
+                return Err(unknown_name("approach", id, &known));
             }
         };
         let files = configured.and_then(|approach| approach.files.as_ref());
-        let laid = files.map(|folder| self.laid(id, folder)).transpose()?;
-        Ok(Approach {
+        let laid = files
+            .map(|folder| self.overlay_folder(id, folder))
+            .transpose()?;
+        Ok(ExecutableApproach {
             id: id.to_owned(),
             means,
             prices: Prices::new(&self.config.prices, self.now.date_naive()),
@@ -493,10 +526,10 @@ impl Maker<'_> {
                 .map(|approach| approach.env.clone())
                 .unwrap_or_default(),
             reads: configured
-                .map(|approach| self.places(&approach.reads))
+                .map(|approach| self.resolve_paths(&approach.reads))
                 .unwrap_or_default(),
             writes: configured
-                .map(|approach| self.places(&approach.writes))
+                .map(|approach| self.resolve_paths(&approach.writes))
                 .unwrap_or_default(),
             laid,
         })
@@ -520,42 +553,42 @@ impl Maker<'_> {
     }
 
     /// Returns the folder whose files an approach adds.
-    fn laid(&self, approach: &str, folder: &str) -> Result<PathBuf, Failure> {
+    fn overlay_folder(&self, approach: &str, folder: &str) -> Result<PathBuf, CommandFailure> {
         if folder.is_empty() {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "the approach `{}` names no folder after `+`",
-                visible(approach)
+                escape_invisible(approach)
             )));
         }
         let path = self.root.join(folder);
-        match digest_of_addition(&path) {
+        match digest_overlay(&path) {
             Ok(_) => Ok(path),
             Err(error) => {
                 let message = format!(
                     "the files of the approach `{}` in {} cannot be used: {error}",
-                    visible(approach),
-                    visible(folder)
+                    escape_invisible(approach),
+                    escape_invisible(folder)
                 );
-                Err(Failure::new(message).with_hint("name a folder, from that of evalreport.yaml, whose files are laid into the workspace"))
+                Err(CommandFailure::new(message).with_hint("name a folder, from that of evalreport.yaml, whose files are laid into the workspace"))
             }
         }
     }
 
     /// Returns the file with the prompt of an approach's agent.
-    fn prompt(&self, approach: &str, file: &str) -> Result<PathBuf, Failure> {
+    fn prompt_path(&self, approach: &str, file: &str) -> Result<PathBuf, CommandFailure> {
         let path = self.root.join(file);
         match files::read_to_string(&path) {
             Ok(_) => Ok(path),
-            Err(error) => Err(Failure::new(format!(
+            Err(error) => Err(CommandFailure::new(format!(
                 "the prompt of the approach `{}`, {}, cannot be read: {error}",
-                visible(approach),
-                visible(file)
+                escape_invisible(approach),
+                escape_invisible(file)
             ))),
         }
     }
 
     /// Resolves paths of the configuration: relative to its folder or, after `~/`, to the home folder.
-    fn places(&self, paths: &[String]) -> Vec<PathBuf> {
+    fn resolve_paths(&self, paths: &[String]) -> Vec<PathBuf> {
         let home = self.environment.variable("HOME").map(Path::new);
         let place = |path: &String| match (path.strip_prefix("~/"), home) {
             (Some(below), Some(home)) => home.join(below),
@@ -565,16 +598,18 @@ impl Maker<'_> {
     }
 
     /// Returns the agent of `oneshot`. It must be a program, because it has to write files.
-    fn writing_agent(&self, id: Option<&str>) -> Result<config::Agent, Failure> {
+    fn writing_agent(&self, id: Option<&str>) -> Result<config::AgentConfig, CommandFailure> {
         let agent = match id.or(self.config.default_agent.as_deref()) {
             Some(id) if self.config.agents.iter().any(|agent| agent.id == id) => {
-                self.agent(id)?.clone()
+                self.find_agent(id)?.clone()
             }
             // Fails for an unknown name. The name of a coding agent, as recorded in a plan, stands for its own program (next arm).
-            Some(id) if coding_agent(id).is_none() => self.agent(id)?.clone(),
-            named => config::Agent {
-                id: named.unwrap_or(CLAUDE).to_owned(),
-                kind: named.and_then(coding_agent).unwrap_or(AgentKind::Claude),
+            Some(id) if coding_agent_kind(id).is_none() => self.find_agent(id)?.clone(),
+            named => config::AgentConfig {
+                id: named.unwrap_or(DEFAULT_AGENT).to_owned(),
+                kind: named
+                    .and_then(coding_agent_kind)
+                    .unwrap_or(AgentKind::Claude),
                 provider: None,
                 model: None,
                 command: Vec::new(),
@@ -596,9 +631,9 @@ impl Maker<'_> {
             .filter(|kind| kind.is_program())
             .map(AgentKind::name)
             .collect();
-        Err(Failure::new(format!(
+        Err(CommandFailure::new(format!(
             "the agent `{}` of type `{}` writes no files",
-            visible(&agent.id),
+            escape_invisible(&agent.id),
             agent.kind.name()
         ))
         .with_hint(format!(
@@ -607,7 +642,7 @@ impl Maker<'_> {
         )))
     }
 
-    fn agent(&self, id: &str) -> Result<&config::Agent, Failure> {
+    fn find_agent(&self, id: &str) -> Result<&config::AgentConfig, CommandFailure> {
         self.config
             .agents
             .iter()
@@ -619,20 +654,20 @@ impl Maker<'_> {
                     .iter()
                     .map(|agent| agent.id.as_str())
                     .collect();
-                unknown("agent", id, &known)
-                    .with_no_hint_as("describe agents under `agents` in evalreport.yaml")
+                unknown_name("agent", id, &known)
+                    .with_default_hint("describe agents under `agents` in evalreport.yaml")
             })
     }
 
     /// Returns what names a model for an agent that is not given it.
-    fn ignored_source(
+    fn ignored_model_source(
         &self,
-        agent: &config::Agent,
-        asked: &Asked<'_>,
-        wanted: &Wanted,
+        agent: &config::AgentConfig,
+        asked: &QuestionSet<'_>,
+        wanted: &ArmOptions,
     ) -> Option<&'static str> {
         let takes_model = match agent.kind {
-            AgentKind::Command => names_model(&agent.command, &agent.env, self.root),
+            AgentKind::Command => mentions_model(&agent.command, &agent.env, self.root),
             AgentKind::Replay => false,
             _ => true,
         };
@@ -655,12 +690,12 @@ impl Maker<'_> {
             .map(|(_, source)| source)
     }
 
-    fn of_questions(
+    fn arms_of_questions(
         &self,
         spec: &QuestionSpec,
-        asked: &Asked<'_>,
-        wanted: &Wanted,
-    ) -> Result<Vec<Arm>, Failure> {
+        asked: &QuestionSet<'_>,
+        wanted: &ArmOptions,
+    ) -> Result<Vec<RunnableArm>, CommandFailure> {
         let default = asked.default_agent.or(self.config.default_agent.as_deref());
         let agents: Vec<String> = match (
             wanted.agents.as_slice(),
@@ -679,20 +714,20 @@ impl Maker<'_> {
                         known.join(", ")
                     )
                 };
-                return Err(Failure::new("which agent?").with_hint(hint));
+                return Err(CommandFailure::new("which agent?").with_hint(hint));
             }
-            (agents, _, _) => once(agents),
+            (agents, _, _) => without_repetitions(agents),
         };
         let mut arms = Vec::new();
         for id in &agents {
-            let configured = self.agent(id)?;
-            if let Some(source) = self.ignored_source(configured, asked, wanted) {
-                return Err(ignored_model("agent", id, source));
+            let configured = self.find_agent(id)?;
+            if let Some(source) = self.ignored_model_source(configured, asked, wanted) {
+                return Err(ignored_model_failure("agent", id, source));
             }
-            for model in models(&wanted.models, asked.model) {
+            for model in models_to_run(&wanted.models, asked.model) {
                 let prices = Prices::new(&self.config.prices, self.now.date_naive());
                 let agent = Agent::new(configured, model.as_deref(), self.environment, &prices)
-                    .map_err(refused)?;
+                    .map_err(setup_failure)?;
                 let chosen = agent.model.clone();
                 let without = if configured.kind == AgentKind::Command {
                     NO_MODEL
@@ -707,7 +742,7 @@ impl Maker<'_> {
                     model: chosen.unwrap_or_else(|| without.to_owned()),
                     agent: Some(id.clone()),
                     task: asked.task.clone(),
-                    setup: Some(digest(&(configured, asked.budget))),
+                    setup: Some(digest_setup(&(configured, asked.budget))),
                     tags: asked.tags.clone(),
                 };
                 let work = QuestionWork {
@@ -716,9 +751,9 @@ impl Maker<'_> {
                     budget: asked.budget.clone(),
                     concurrency: asked.concurrency,
                 };
-                arms.push(Arm {
+                arms.push(RunnableArm {
                     planned,
-                    work: Work::Questions(Box::new(work)),
+                    work: ArmWork::Questions(Box::new(work)),
                 });
             }
         }
@@ -727,25 +762,25 @@ impl Maker<'_> {
 }
 
 /// Returns the error for a model that no program is told of: runs must not be recorded under it.
-fn ignored_model(kind: &str, id: &str, source: &str) -> Failure {
-    Failure::new(format!("the {kind} `{}` is not given the model that {source} names", visible(id)))
+fn ignored_model_failure(kind: &str, id: &str, source: &str) -> CommandFailure {
+    CommandFailure::new(format!("the {kind} `{}` is not given the model that {source} names", escape_invisible(id)))
         .with_hint(format!("put `{{model}}` into its command; if its program reads {MODEL_VARIABLE}, name that in its `env`"))
 }
 
 /// Everything about a set of questions except the agents that are asked.
-struct Asked<'a> {
+struct QuestionSet<'a> {
     suite: &'a str,
     content: PlannedContent,
     task: Option<String>,
     default_agent: Option<&'a str>,
     model: Option<&'a str>,
-    budget: &'a Budget,
+    budget: &'a QuestionBudget,
     concurrency: Option<usize>,
     tags: &'a BTreeMap<String, String>,
 }
 
 /// Returns the content that identifies a questions file outside of a suite.
-fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
+fn questions_content(spec: &QuestionSpec, path: &Path) -> PlannedContent {
     let name = path.file_name().map_or_else(
         || "questions".to_owned(),
         |name| name.to_string_lossy().into_owned(),
@@ -759,19 +794,19 @@ fn content_of(spec: &QuestionSpec, path: &Path) -> PlannedContent {
     }
 }
 
-fn questions(path: &Path) -> Result<QuestionSpec, Failure> {
-    load_questions(path).map_err(|problems| Failure::of_document(path, &problems))
+fn load_question_file(path: &Path) -> Result<QuestionSpec, CommandFailure> {
+    load_questions(path).map_err(|problems| CommandFailure::from_document(path, &problems))
 }
 
 /// Returns the agent type of this name, if it has a program of its own.
-fn coding_agent(id: &str) -> Option<AgentKind> {
+fn coding_agent_kind(id: &str) -> Option<AgentKind> {
     AgentKind::ALL
         .into_iter()
-        .find(|kind| kind.name() == id && own_program(*kind).is_some())
+        .find(|kind| kind.name() == id && default_program(*kind).is_some())
 }
 
 /// Returns the names without repetitions, in their order.
-fn once(names: &[String]) -> Vec<String> {
+fn without_repetitions(names: &[String]) -> Vec<String> {
     let mut seen = std::collections::BTreeSet::new();
     names
         .iter()
@@ -781,44 +816,46 @@ fn once(names: &[String]) -> Vec<String> {
 }
 
 /// Returns a hash that distinguishes setups within one version of this program.
-fn digest(setup: &impl std::fmt::Debug) -> String {
-    hex(&Sha256::digest(format!("{setup:?}")))
+fn digest_setup(setup: &impl std::fmt::Debug) -> String {
+    to_hex(&Sha256::digest(format!("{setup:?}")))
 }
 
-fn setup_of(approach: &Approach) -> String {
+fn describe_setup(approach: &ExecutableApproach) -> String {
     let prompt = match &approach.means {
-        Means::Oneshot {
+        ApproachKind::Oneshot {
             prompt: Some(prompt),
             ..
         } => files::read(prompt).ok(),
-        Means::Oneshot { prompt: None, .. } | Means::Ralph { .. } | Means::Command { .. } => None,
+        ApproachKind::Oneshot { prompt: None, .. }
+        | ApproachKind::Ralph { .. }
+        | ApproachKind::Command { .. } => None,
     };
     let laid = approach
         .laid
         .as_deref()
-        .and_then(|folder| digest_of_addition(folder).ok());
+        .and_then(|folder| digest_overlay(folder).ok());
     match (prompt, laid) {
-        (None, None) => digest(&(&approach.means, approach.timeout, &approach.wrap)),
-        added => digest(&(&approach.means, approach.timeout, &approach.wrap, added)),
+        (None, None) => digest_setup(&(&approach.means, approach.timeout, &approach.wrap)),
+        added => digest_setup(&(&approach.means, approach.timeout, &approach.wrap, added)),
     }
 }
 
 /// Returns the models to run with. If none is wanted, returns the default, which may be `None`.
-fn models(wanted: &[String], default: Option<&str>) -> Vec<Option<String>> {
+fn models_to_run(wanted: &[String], default: Option<&str>) -> Vec<Option<String>> {
     if wanted.is_empty() {
         vec![default.map(str::to_owned)]
     } else {
-        once(wanted).into_iter().map(Some).collect()
+        without_repetitions(wanted).into_iter().map(Some).collect()
     }
 }
 
-fn own_model(approach: &Approach) -> Option<String> {
+fn model_of_approach(approach: &ExecutableApproach) -> Option<String> {
     match &approach.means {
-        Means::Oneshot { agent, .. } => {
+        ApproachKind::Oneshot { agent, .. } => {
             Some(agent.model.clone().unwrap_or_else(|| OWN_MODEL.to_owned()))
         }
-        Means::Ralph { .. } => Some(OWN_MODEL.to_owned()),
-        Means::Command { .. } => None,
+        ApproachKind::Ralph { .. } => Some(OWN_MODEL.to_owned()),
+        ApproachKind::Command { .. } => None,
     }
 }
 
@@ -830,45 +867,46 @@ pub(super) fn named_model(model: &str) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn needs_model(approach: &Approach) -> bool {
-    !matches!(approach.means, Means::Ralph { .. }) && holds_model(&approach.means.argv())
+pub(super) fn needs_model(approach: &ExecutableApproach) -> bool {
+    !matches!(approach.means, ApproachKind::Ralph { .. })
+        && has_model_placeholder(&approach.means.argv())
 }
 
-fn refused(error: SetupError) -> Failure {
+fn setup_failure(error: SetupError) -> CommandFailure {
     match error {
         SetupError::Refused { ref hint, .. } => {
-            Failure::new(error.to_string()).with_hint(hint.clone())
+            CommandFailure::new(error.to_string()).with_hint(hint.clone())
         }
         SetupError::Recording(problems) => problems.into(),
     }
 }
 
 /// Makes a failure of problems in several files, each with its excerpt.
-pub(super) fn of_problems(what: &str, problems: &[Problem]) -> Failure {
+pub(super) fn problems_failure(what: &str, problems: &[Problem]) -> CommandFailure {
     let details = problems.iter().map(|problem| {
         let source = files::read_to_string(&problem.file).unwrap_or_default();
-        document::render(problem, &source)
+        document::render_problem(problem, &source)
     });
     let count = problems.len();
     let details = details.collect();
-    Failure {
+    CommandFailure {
         details,
-        ..Failure::new(format!(
+        ..CommandFailure::new(format!(
             "{what} has {count} {}",
             if count == 1 { "problem" } else { "problems" }
         ))
     }
 }
 
-fn unknown(what: &str, name: &str, known: &[&str]) -> Failure {
-    let failure = Failure::new(format!("there is no {what} `{}`", visible(name)));
-    match nearest(name, known.iter().copied()) {
+fn unknown_name(what: &str, name: &str, known: &[&str]) -> CommandFailure {
+    let failure = CommandFailure::new(format!("there is no {what} `{}`", escape_invisible(name)));
+    match nearest_name(name, known.iter().copied()) {
         Some(near) => failure.with_hint(format!(
             "did you mean `{}`? known: {}",
-            visible(near),
-            visible(&known.join(", "))
+            escape_invisible(near),
+            escape_invisible(&known.join(", "))
         )),
         None if known.is_empty() => failure,
-        None => failure.with_hint(format!("known: {}", visible(&known.join(", ")))),
+        None => failure.with_hint(format!("known: {}", escape_invisible(&known.join(", ")))),
     }
 }

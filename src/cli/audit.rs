@@ -2,40 +2,43 @@
 
 use std::path::Path;
 
-use crate::domain::{Filter, Problems, visible};
-use crate::import::{ForeignMatrix, read_matrix, read_published};
-use crate::render::audit::tables;
+use crate::domain::{Filter, Problems, escape_invisible};
+use crate::import::{ImportedScores, read_matrix, read_published_tables};
+use crate::render::audit::place_and_standard_tables;
 use crate::render::claims;
 use crate::render::json::AuditAnswer;
 use crate::views::{
-    AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_published, audit_suites,
-    audited, facts_of_scores, states_runs,
+    AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_board, audit_published,
+    audit_suites, facts_of_scores, reports_runs,
 };
 use crate::warehouse::Warehouse;
 
 use super::arguments;
-use super::failure::Failure;
-use super::file_arms::AskedOfFiles;
+use super::failure::CommandFailure;
+use super::file_arms::FileOptions;
 use super::settings::Settings;
 use super::{exit_code, foreign, output, policy, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Failure> {
+pub(super) fn run_command(
+    settings: &Settings,
+    arguments: &arguments::Audit,
+) -> Result<u8, CommandFailure> {
     if !arguments.claims.is_empty() {
-        return of_claims(settings, arguments);
+        return audit_claims(settings, arguments);
     }
     let mut matrices = Vec::new();
     for path in &arguments.matrix {
         matrices.push((
             path.as_path(),
-            read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?,
+            read_matrix(path).map_err(|problems| CommandFailure::from(Problems(problems)))?,
         ));
     }
     let mut found: Vec<_> = matrices
         .into_iter()
-        .map(|(path, matrix)| audited(&board_of(path, matrix)))
+        .map(|(path, matrix)| audit_board(&board_of(path, matrix)))
         .collect();
     if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(of_suites(
+        found.extend(query_suites(
             settings,
             (&arguments.selection, &arguments.of_files),
             &arguments.suites,
@@ -50,20 +53,20 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
         }
     }
     for board in &without {
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "note: {} has no audit: {}",
-                visible(&board.board),
+                escape_invisible(&board.board),
                 board.reason
             ),
         );
     }
     if audits.is_empty() {
-        return Err(nothing(&without));
+        return Err(nothing_to_audit(&without));
     }
-    let tables: Vec<_> = audits.iter().flat_map(tables).collect();
-    output::answer(settings, "audit", &tables, || AuditAnswer {
+    let tables: Vec<_> = audits.iter().flat_map(place_and_standard_tables).collect();
+    output::print_answer(settings, "audit", &tables, || AuditAnswer {
         audits,
         without,
         claims: None,
@@ -71,10 +74,10 @@ pub(super) fn run(settings: &Settings, arguments: &arguments::Audit) -> Result<u
     Ok(exit_code::DONE)
 }
 
-fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Failure> {
+fn audit_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, CommandFailure> {
     let (mut tables, mut problems) = (Vec::new(), Vec::new());
     for path in &arguments.claims {
-        match read_published(path) {
+        match read_published_tables(path) {
             Ok(read) => tables.extend(read),
             Err(found) => problems.extend(found),
         }
@@ -82,16 +85,16 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
     if !problems.is_empty() {
         return Err(Problems(problems).into());
     }
-    let mut warehouse = (states_runs(&tables) && settings.has_results())
-        .then(|| settings.open())
+    let mut warehouse = (reports_runs(&tables) && settings.has_results())
+        .then(|| settings.open_warehouse())
         .transpose()?;
-    let filter = arguments.selection.filter()?;
+    let filter = arguments.selection.to_filter()?;
     let audit = audit_published(
         &tables,
         warehouse.as_ref().map(|warehouse| (warehouse, &filter)),
     );
     if let Some(warehouse) = &mut warehouse {
-        settings.keep(warehouse)?;
+        settings.close_warehouse(warehouse)?;
     }
     let worst = audit.findings.iter().map(|finding| finding.severity).min();
     let limit = arguments.fail_on.map(|limit| match limit {
@@ -99,8 +102,8 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
         arguments::FailOn::Contradictory => Severity::Contradictory,
         arguments::FailOn::NotEstablished => Severity::NotEstablished,
     });
-    let shown = claims::tables(&audit);
-    output::answer(settings, "audit", &shown, || AuditAnswer {
+    let shown = claims::finding_and_check_tables(&audit);
+    output::print_answer(settings, "audit", &shown, || AuditAnswer {
         audits: Vec::new(),
         without: Vec::new(),
         claims: Some(audit),
@@ -116,27 +119,28 @@ fn of_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, Fa
 }
 
 /// Asks for something of each selected suite.
-pub(super) fn of_suites<T>(
+pub(super) fn query_suites<T>(
     settings: &Settings,
     (selected, of_files): (&arguments::Selection, &arguments::OfFiles),
     suites: &[String],
     ask: impl FnOnce(&Warehouse, &Filter, &Policy) -> T,
-) -> Result<T, Failure> {
-    let mut filter = selected.filter()?;
-    let (suites, paths) = foreign::split(settings, suites)?;
-    let asked = AskedOfFiles::take(of_files, &mut filter, !paths.is_empty())?.comparing();
+) -> Result<T, CommandFailure> {
+    let mut filter = selected.to_filter()?;
+    let (suites, paths) = foreign::split_names_and_paths(settings, suites)?;
+    let asked =
+        FileOptions::from_arguments(of_files, &mut filter, !paths.is_empty())?.for_comparison();
     let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
-    let policy = policy::policy(settings, &arguments::Judging::default())?;
-    let mut warehouse = settings.open()?;
-    selection::check(&warehouse, &filter)?;
+    let policy = policy::policy_with_options(settings, &arguments::Judging::default())?;
+    let mut warehouse = settings.open_warehouse()?;
+    selection::check_filter(&warehouse, &filter)?;
     let found = ask(&warehouse, &filter, &policy);
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(found)
 }
 
 /// Takes a table of scores for a board.
-pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
+pub(super) fn board_of(path: &Path, matrix: ImportedScores) -> AuditedBoard {
     let name = path.file_name().map_or_else(
         || path.display().to_string(),
         |name| name.to_string_lossy().into_owned(),
@@ -154,8 +158,8 @@ pub(super) fn board_of(path: &Path, matrix: ForeignMatrix) -> AuditedBoard {
     }
 }
 
-fn nothing(without: &[UnauditedBoard]) -> Failure {
-    let failure = Failure::new("no board has an order to audit");
+fn nothing_to_audit(without: &[UnauditedBoard]) -> CommandFailure {
+    let failure = CommandFailure::new("no board has an order to audit");
     if without.is_empty() {
         failure.with_hint(
             "`evalreport list` shows the suites; --matrix FILE reads a table of systems by items",

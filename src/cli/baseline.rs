@@ -7,28 +7,30 @@ use std::path::{Path, PathBuf};
 
 use tracing::info;
 
-use crate::domain::{NamesByRun, Problems, Run, RunId, RunNames, nearest, visible};
+use crate::domain::{
+    GivenRunNames, NamesByRun, Problems, Run, RunId, escape_invisible, nearest_name,
+};
 use crate::files;
-use crate::results::{Store, is_bundle, unpack};
-use crate::views::{Baseline, Grouping};
-use crate::warehouse::{Options, RunRow, Warehouse};
+use crate::results::{Store, is_bundle, unpack_figures};
+use crate::views::{BaselineSelection, BatchSelection};
+use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
-use super::baseline_commit::Taken;
-use super::failure::Failure;
-use super::file_arms::{AskedOfFiles, share_items, stem_of};
+use super::baseline_commit::CommitRuns;
+use super::failure::CommandFailure;
+use super::file_arms::{FileOptions, file_stem, share_items};
 use super::settings::{self, Settings};
-use super::shown::shown;
+use super::shown::display_path;
 use super::{baseline_commit, foreign, output, selection};
 
 /// Prefix of `last:K`.
-const LAST: &str = "last:";
+const LAST_PREFIX: &str = "last:";
 /// Minimum length of an abbreviated id or revision. Shorter ones match too much.
-const SHORTEST: usize = 4;
+const MIN_ABBREVIATION: usize = 4;
 
 /// The results, including the baseline.
-pub(super) struct Opened {
+pub(super) struct ResultsWithBaseline {
     pub warehouse: Warehouse,
-    pub baseline: Baseline,
+    pub baseline: BaselineSelection,
     /// Says which runs were taken, if the baseline is a commit's name.
     pub taken: Option<String>,
     /// Whether the warehouse consists only of stores, so that later commands can reuse its cache.
@@ -37,9 +39,9 @@ pub(super) struct Opened {
     guessed_suites: BTreeSet<String>,
 }
 
-impl Opened {
+impl ResultsWithBaseline {
     /// Returns the results with a baseline among them.
-    pub fn of(warehouse: Warehouse, baseline: Baseline) -> Self {
+    pub fn new(warehouse: Warehouse, baseline: BaselineSelection) -> Self {
         Self {
             warehouse,
             baseline,
@@ -54,29 +56,30 @@ impl Opened {
 /// the user named as new, and `asked` is what the user asks of files.
 ///
 /// Fails if `what` is ambiguous, cannot be read or names no run: a typo must not look like a first night. Only `last:K` may find nothing.
-pub(super) fn open(
+pub(super) fn open_with_baseline(
     settings: &Settings,
     what: &str,
-    head: Options,
+    head: WarehouseOptions,
     pooled: bool,
-    (asked, named): (&AskedOfFiles, &[String]),
-) -> Result<Opened, Failure> {
-    let mut opened = find(settings, what, head, pooled, (asked, named))?;
+    (asked, named): (&FileOptions, &[String]),
+) -> Result<ResultsWithBaseline, CommandFailure> {
+    let mut opened = find_baseline(settings, what, head, pooled, (asked, named))?;
     opened
         .guessed_suites
         .extend(settings.guessed_suites.iter().cloned());
     share_suites(&mut opened, named);
-    if let Baseline::Runs { ids, both, .. } = &mut opened.baseline {
+    if let BaselineSelection::Runs { ids, both, .. } = &mut opened.baseline {
         let rows = opened.warehouse.runs();
         let is_named = |id: &RunId| named.iter().any(|own| own == id.as_str());
-        let sources: BTreeSet<Source<'_>> = rows
+        let sources: BTreeSet<ImportedSourceKey<'_>> = rows
             .iter()
             .filter(|row| is_named(&row.run.id))
-            .filter_map(|row| source(&row.run))
+            .filter_map(|row| imported_source_key(&row.run))
             .collect();
         // Under other names, the runs of a file have other ids.
         let is_new = |run: &Run| {
-            is_named(&run.id) || source(run).is_some_and(|source| sources.contains(&source))
+            is_named(&run.id)
+                || imported_source_key(run).is_some_and(|source| sources.contains(&source))
         };
         let others: BTreeSet<&str> = rows
             .iter()
@@ -93,29 +96,29 @@ pub(super) fn open(
     Ok(opened)
 }
 
-fn find(
+fn find_baseline(
     settings: &Settings,
     what: &str,
-    head: Options,
+    head: WarehouseOptions,
     pooled: bool,
-    (asked, named): (&AskedOfFiles, &[String]),
-) -> Result<Opened, Failure> {
+    (asked, named): (&FileOptions, &[String]),
+) -> Result<ResultsWithBaseline, CommandFailure> {
     let path = Path::new(what);
     let grouping = if pooled {
-        Grouping::AllBatches
+        BatchSelection::AllBatches
     } else {
-        Grouping::NewestBatch
+        BatchSelection::NewestBatch
     };
-    if let Some(lake) = settings::lake(path) {
+    if let Some(lake) = settings::lake_folder(path) {
         info!(folder = %lake.display(), "baseline is a lake");
-        let own = Options {
+        let own = WarehouseOptions {
             stores: Vec::new(),
             lakes: vec![lake],
             files: Vec::new(),
             cache: None,
             ..head.clone()
         };
-        return beside(settings, what, (head, named), own, grouping, true);
+        return open_together(settings, what, (head, named), own, grouping, true);
     }
     // A path that exists but cannot be inspected is not taken for another kind of name.
     let is_name = |error: &io::Error| {
@@ -127,33 +130,33 @@ fn find(
     };
     let found = match path.metadata() {
         Err(error) if is_name(&error) => None,
-        found => Some(
-            found.map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?,
-        ),
+        found => Some(found.map_err(|error| {
+            CommandFailure::new(format!("cannot read {}: {error}", display_path(path)))
+        })?),
     };
     if found.is_some() {
         baseline_commit::note_namesake(settings, what)?;
     }
     if found.as_ref().is_some_and(Metadata::is_dir) {
-        let own = Options {
+        let own = WarehouseOptions {
             stores: vec![path.to_owned()],
             files: Vec::new(),
             answers: Vec::new(),
             lakes: Vec::new(),
             ..head.clone()
         };
-        if let Some((own, settings)) = foreign(settings, path, (asked, &own))? {
-            return beside(&settings, what, (head, named), own, grouping, true);
+        if let Some((own, settings)) = import_path(settings, path, (asked, &own))? {
+            return open_together(&settings, what, (head, named), own, grouping, true);
         }
         info!(folder = %path.display(), "baseline is a store");
-        return beside(settings, what, (head, named), own, grouping, true);
+        return open_together(settings, what, (head, named), own, grouping, true);
     }
     // A path that is not a regular file is refused when it is opened.
     if found.as_ref().is_some_and(|metadata| !metadata.is_dir()) {
-        if !is_bundle(path)
-            .map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?
-        {
-            let own = Options {
+        if !is_bundle(path).map_err(|error| {
+            CommandFailure::new(format!("cannot read {}: {error}", display_path(path)))
+        })? {
+            let own = WarehouseOptions {
                 stores: Vec::new(),
                 files: vec![path.to_owned()],
                 cache: None,
@@ -161,25 +164,25 @@ fn find(
                 lakes: Vec::new(),
                 ..head.clone()
             };
-            if let Some((own, settings)) = foreign(settings, path, (asked, &own))? {
-                return beside(&settings, what, (head, named), own, grouping, true);
+            if let Some((own, settings)) = import_path(settings, path, (asked, &own))? {
+                return open_together(&settings, what, (head, named), own, grouping, true);
             }
             info!(file = %path.display(), "baseline is a result file");
-            return beside(
+            return open_together(
                 settings,
                 what,
                 (head, named),
                 own,
-                Grouping::AllBatches,
+                BatchSelection::AllBatches,
                 false,
             );
         }
         info!(file = %path.display(), "baseline is a bundle");
         // Until the command ends: some outcomes are read only when an answer lists its items.
         let folder = settings.temporary_folder()?.join("baseline");
-        unpack(path, &Store::at(&folder))
-            .map_err(|problem| Failure::from(Problems(vec![problem])))?;
-        let own = Options {
+        unpack_figures(path, &Store::new(&folder))
+            .map_err(|problem| CommandFailure::from(Problems(vec![problem])))?;
+        let own = WarehouseOptions {
             stores: vec![folder],
             files: Vec::new(),
             cache: None,
@@ -187,11 +190,11 @@ fn find(
             lakes: Vec::new(),
             ..head.clone()
         };
-        return beside(
+        return open_together(
             settings,
             what,
             (
-                Options {
+                WarehouseOptions {
                     cache: None,
                     ..head
                 },
@@ -202,47 +205,47 @@ fn find(
             false,
         );
     }
-    let warehouse = opened(settings, &head)?;
-    if let Some(baseline) = among(&warehouse, what)? {
-        return Ok(Opened::of(warehouse, baseline));
+    let warehouse = open_checked(settings, &head)?;
+    if let Some(baseline) = find_among_runs(&warehouse, what)? {
+        return Ok(ResultsWithBaseline::new(warehouse, baseline));
     }
-    match baseline_commit::runs_of(settings, &warehouse, what)? {
-        Ok(Taken { ids, said }) => {
-            let baseline = Baseline::Runs {
+    match baseline_commit::find_commit_runs(settings, &warehouse, what)? {
+        Ok(CommitRuns { ids, said }) => {
+            let baseline = BaselineSelection::Runs {
                 ids,
                 both: BTreeSet::new(),
-                grouping: Grouping::AllBatches,
+                grouping: BatchSelection::AllBatches,
             };
-            Ok(Opened {
+            Ok(ResultsWithBaseline {
                 taken: Some(said),
-                ..Opened::of(warehouse, baseline)
+                ..ResultsWithBaseline::new(warehouse, baseline)
             })
         }
-        Err(why) => Err(not_found(&warehouse, what, &why)),
+        Err(why) => Err(baseline_not_found(&warehouse, what, &why)),
     }
 }
 
 /// Imports another tool's results at a path that holds no runs of ours. Returns what to open, and the settings that name its runs. `None` if
 /// there are none.
-fn foreign(
+fn import_path(
     settings: &Settings,
     path: &Path,
-    (asked, own): (&AskedOfFiles, &Options),
-) -> Result<Option<(Options, Settings)>, Failure> {
+    (asked, own): (&FileOptions, &WarehouseOptions),
+) -> Result<Option<(WarehouseOptions, Settings)>, CommandFailure> {
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
-    let (stores, settings) = foreign::baseline(settings, path, asked)?;
+    let (stores, settings) = foreign::import_baseline(settings, path, asked)?;
     if stores.is_empty() {
         return Ok(None);
     }
     info!(path = %path.display(), files = stores.len(), "baseline is of another tool");
     Ok(Some((
-        Options {
+        WarehouseOptions {
             stores,
             lakes: Vec::new(),
             files: Vec::new(),
-            cache: settings.options().cache,
+            cache: settings.source_options().cache,
             ..own.clone()
         },
         settings,
@@ -250,8 +253,8 @@ fn foreign(
 }
 
 /// Gives files that share their items one suite if only their names tell them apart: a table without a suite is called after its file.
-fn share_suites(opened: &mut Opened, named: &[String]) {
-    let Opened {
+fn share_suites(opened: &mut ResultsWithBaseline, named: &[String]) {
+    let ResultsWithBaseline {
         warehouse,
         baseline,
         guessed_suites,
@@ -259,12 +262,12 @@ fn share_suites(opened: &mut Opened, named: &[String]) {
     } = opened;
     let is_new = |row: &RunRow| named.iter().any(|id| id == row.run.id.as_str());
     let is_old = |row: &RunRow| match &*baseline {
-        Baseline::Runs { ids, .. } => ids.contains(&row.run.id),
-        Baseline::Last(_) => !is_new(row),
+        BaselineSelection::Runs { ids, .. } => ids.contains(&row.run.id),
+        BaselineSelection::Last(_) => !is_new(row),
     };
     let is_guess = |row: &RunRow| {
         let from = row.run.provenance.as_ref();
-        from.is_some_and(|from| row.run.suite == stem_of(Path::new(&from.file)))
+        from.is_some_and(|from| row.run.suite == file_stem(Path::new(&from.file)))
             || guessed_suites.contains(&row.run.suite)
                 && from.is_some_and(|from| from.map.is_some())
     };
@@ -293,35 +296,35 @@ fn share_suites(opened: &mut Opened, named: &[String]) {
             (false, false) => continue,
         };
         for row in renamed {
-            names.give(
+            names.set_names(
                 row.run.id.clone(),
-                RunNames {
+                GivenRunNames {
                     suite: Some((*name).to_owned()),
-                    ..RunNames::default()
+                    ..GivenRunNames::default()
                 },
             );
         }
     }
-    warehouse.give_names(&names);
+    warehouse.apply_run_names(&names);
 }
 
 /// Opens the head's stores and files together with the baseline's.
-fn beside(
+fn open_together(
     settings: &Settings,
     what: &str,
-    (head, named): (Options, &[String]),
-    own: Options,
-    grouping: Grouping,
+    (head, named): (WarehouseOptions, &[String]),
+    own: WarehouseOptions,
+    grouping: BatchSelection,
     lasts: bool,
-) -> Result<Opened, Failure> {
+) -> Result<ResultsWithBaseline, CommandFailure> {
     let mut alone = settings.open_with(&own)?;
-    settings.keep(&mut alone)?;
+    settings.close_warehouse(&mut alone)?;
     if alone.runs().is_empty() {
         // A baseline that cannot be read is an error, not a missing baseline.
         if !alone.problems().is_empty() {
             return Err(Problems(alone.problems().to_vec()).into());
         }
-        return Err(Failure::new(format!("no baseline: {} holds no runs", shown(Path::new(what))))
+        return Err(CommandFailure::new(format!("no baseline: {} holds no runs", display_path(Path::new(what))))
             .with_hint("put the baseline's results there, or name another baseline; only `last:K` may find no runs, on a first night"));
     }
     // A part that cannot be read now might be readable a moment later, and would then not count as the baseline's.
@@ -333,13 +336,13 @@ fn beside(
             .collect();
         first.into_iter().chain(new).collect()
     };
-    let both = Options {
+    let both = WarehouseOptions {
         stores: joined(head.stores, own.stores),
         lakes: joined(head.lakes, own.lakes),
         files: joined(head.files, own.files),
         ..head
     };
-    let warehouse = opened(settings, &both)?;
+    let warehouse = open_checked(settings, &both)?;
     for row in alone.runs() {
         let Some(other) = warehouse
             .runs()
@@ -357,76 +360,84 @@ fn beside(
         let is_same = bare(other) == bare(row);
         // Files that were named as new and imported into the baseline before are the same runs, perhaps under other names.
         let is_new = named.iter().any(|own| own == row.run.id.as_str())
-            && source(&row.run).is_some()
-            && source(&row.run) == source(&other.run);
+            && imported_source_key(&row.run).is_some()
+            && imported_source_key(&row.run) == imported_source_key(&other.run);
         if !is_new && (!is_same || other.items != row.items) {
             let what = format!(
                 "the run `{}` of the baseline {} is another in the results",
                 row.run.id,
-                shown(Path::new(what))
+                display_path(Path::new(what))
             );
-            let hint = if source(&row.run).is_some() && source(&other.run).is_some() {
+            let hint = if imported_source_key(&row.run).is_some()
+                && imported_source_key(&other.run).is_some()
+            {
                 "its file was changed after it was imported: give the files of each run names of their own"
             } else {
                 "ids must be unique: give each run its own"
             };
-            return Err(Failure::new(what).with_hint(hint));
+            return Err(CommandFailure::new(what).with_hint(hint));
         }
     }
     let ids = alone.runs().iter().map(|row| row.run.id.clone()).collect();
-    let baseline = Baseline::Runs {
+    let baseline = BaselineSelection::Runs {
         ids,
         both: BTreeSet::new(),
         grouping,
     };
-    Ok(Opened {
+    Ok(ResultsWithBaseline {
         lasts,
         guessed_suites: settings.guessed_suites.clone(),
-        ..Opened::of(warehouse, baseline)
+        ..ResultsWithBaseline::new(warehouse, baseline)
     })
 }
 
 /// Importer and digest of the file that a run was imported from.
-type Source<'a> = (&'a str, &'a str);
+type ImportedSourceKey<'a> = (&'a str, &'a str);
 
-fn source(run: &Run) -> Option<Source<'_>> {
+fn imported_source_key(run: &Run) -> Option<ImportedSourceKey<'_>> {
     run.provenance
         .as_ref()
         .map(|from| (from.importer.as_str(), from.sha256.as_str()))
 }
 
-fn opened(settings: &Settings, options: &Options) -> Result<Warehouse, Failure> {
+fn open_checked(
+    settings: &Settings,
+    options: &WarehouseOptions,
+) -> Result<Warehouse, CommandFailure> {
     if options.files.is_empty() || !options.stores.is_empty() {
         settings.check_folders()?;
     }
     let warehouse = settings.open_with(options)?;
-    output::conflicts(settings, &warehouse.conflicts())?;
+    output::print_conflicts(settings, &warehouse.find_fact_conflicts())?;
     Ok(warehouse)
 }
 
 /// Finds the baseline among the results, by a run id, a tag or a revision.
-fn among(warehouse: &Warehouse, what: &str) -> Result<Option<Baseline>, Failure> {
-    if let Some(batches) = what.strip_prefix(LAST) {
+fn find_among_runs(
+    warehouse: &Warehouse,
+    what: &str,
+) -> Result<Option<BaselineSelection>, CommandFailure> {
+    if let Some(batches) = what.strip_prefix(LAST_PREFIX) {
         let batches = batches.parse().ok().filter(|batches| *batches > 0);
         return batches
-            .map(|batches| Some(Baseline::Last(batches)))
+            .map(|batches| Some(BaselineSelection::Last(batches)))
             .ok_or_else(|| {
-                Failure::new(format!(
+                CommandFailure::new(format!(
                     "--baseline `{}` has no number of batches above 0",
-                    visible(what)
+                    escape_invisible(what)
                 ))
                 .with_hint("as in --baseline last:3")
             });
     }
     let runs = || warehouse.runs().iter().map(|row| &row.run);
     let found = |ids: BTreeSet<RunId>| {
-        Ok(Some(Baseline::Runs {
+        Ok(Some(BaselineSelection::Runs {
             ids,
             both: BTreeSet::new(),
-            grouping: Grouping::AllBatches,
+            grouping: BatchSelection::AllBatches,
         }))
     };
-    let ids = selection::named(what, runs().map(|run| &run.id));
+    let ids = selection::match_ids(what, runs().map(|run| &run.id));
     if let [one] = ids.as_slice() {
         return found(BTreeSet::from([(*one).clone()]));
     }
@@ -439,7 +450,7 @@ fn among(warehouse: &Warehouse, what: &str) -> Result<Option<Baseline>, Failure>
             return found(tagged);
         }
     }
-    let of_revision = |rev: &str| what.len() >= SHORTEST && rev.starts_with(what);
+    let of_revision = |rev: &str| what.len() >= MIN_ABBREVIATION && rev.starts_with(what);
     let revisions: BTreeSet<&str> = runs()
         .filter_map(|run| run.git.as_ref())
         .map(|git| git.rev.as_str())
@@ -453,18 +464,18 @@ fn among(warehouse: &Warehouse, what: &str) -> Result<Option<Baseline>, Failure>
             };
             found(runs().filter(of_it).map(|run| run.id.clone()).collect())
         }
-        (revisions, ids) => Err(Failure::new(format!(
+        (revisions, ids) => Err(CommandFailure::new(format!(
             "--baseline `{}` is the beginning of {} and {}",
-            visible(what),
-            output::count(ids, "run id"),
-            output::count(revisions, "git revision")
+            escape_invisible(what),
+            output::format_count(ids, "run id"),
+            output::format_count(revisions, "git revision")
         ))
         .with_hint("give more of it")),
     }
 }
 
 /// Says what was tried, and proposes the nearest name: of a file beside the one that was asked for, of a run, or of a tag.
-fn not_found(warehouse: &Warehouse, what: &str, why: &str) -> Failure {
+fn baseline_not_found(warehouse: &Warehouse, what: &str, why: &str) -> CommandFailure {
     let path = Path::new(what);
     let folder = path
         .parent()
@@ -491,13 +502,13 @@ fn not_found(warehouse: &Warehouse, what: &str, why: &str) -> Failure {
                 .map(|(key, value)| format!("{key}={value}")),
         );
     }
-    let failure = Failure::new(format!(
+    let failure = CommandFailure::new(format!(
         "no baseline `{}`: no folder or file has that name, and no run has it as its id, as a tag KEY=VALUE or as its git revision (or as \
-         the beginning of one, from {SHORTEST} characters on); {why}",
-        visible(what)
+         the beginning of one, from {MIN_ABBREVIATION} characters on); {why}",
+        escape_invisible(what)
     ));
-    match nearest(what, names.iter().map(String::as_str)) {
-        Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),
+    match nearest_name(what, names.iter().map(String::as_str)) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", escape_invisible(near))),
         None => failure.with_hint(
             "to make a baseline, run `evalreport export bundle FILE` beside its results, then use --baseline FILE; only `last:K` may find no \
              runs, on a first night",

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Run, RunId, visible};
+use crate::domain::{Run, RunId, escape_invisible};
 use crate::run::{NoCommit, commit_named, first_parents};
 use crate::warehouse::Warehouse;
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output;
 use super::settings::Settings;
 
 /// Number of commits among which the nearest one with runs is looked for.
-const MOST_COMMITS: usize = 10_000;
+const MAX_COMMITS: usize = 10_000;
 /// Characters of a commit's id in a sentence.
-const SHOWN: usize = 7;
+const SHOWN_DIGITS: usize = 7;
 
 /// The runs of a commit.
-pub(super) struct Taken {
+pub(super) struct CommitRuns {
     pub ids: BTreeSet<RunId>,
     /// Says which commit and which runs.
     pub said: String,
@@ -24,12 +24,12 @@ pub(super) struct Taken {
 
 /// Finds the runs of the commit that a name means, or those of the nearest commit before it that has runs. Returns why there are none
 /// otherwise.
-pub(super) fn runs_of(
+pub(super) fn find_commit_runs(
     settings: &Settings,
     warehouse: &Warehouse,
     name: &str,
-) -> Result<Result<Taken, String>, Failure> {
-    let root = settings.root()?;
+) -> Result<Result<CommitRuns, String>, CommandFailure> {
+    let root = settings.project_root()?;
     let commit = match commit_named(&root, name) {
         Ok(commit) => commit,
         Err(NoCommit::NoRepository) => return Ok(Err("git has no repository here".to_owned())),
@@ -42,9 +42,9 @@ pub(super) fn runs_of(
     };
     let of = |commit: &str| -> Vec<&Run> {
         let is_of = |run: &&Run| {
-            run.git
-                .as_ref()
-                .is_some_and(|git| git.rev.len() >= SHOWN && commit.starts_with(git.rev.as_str()))
+            run.git.as_ref().is_some_and(|git| {
+                git.rev.len() >= SHOWN_DIGITS && commit.starts_with(git.rev.as_str())
+            })
         };
         warehouse
             .runs()
@@ -53,25 +53,27 @@ pub(super) fn runs_of(
             .filter(is_of)
             .collect()
     };
-    let name = visible(name);
-    let shown = &commit[..SHOWN];
+    let name = escape_invisible(name);
+    let shown = &commit[..SHOWN_DIGITS];
     let own = of(&commit);
     if !own.is_empty() {
-        return Ok(Ok(taken(&own, |runs| format!("{name} = {shown}, {runs}"))));
+        return Ok(Ok(prefer_committed(&own, |runs| {
+            format!("{name} = {shown}, {runs}")
+        })));
     }
     // Only runs that name a commit can be of one.
-    let before = first_parents(&root, &commit, MOST_COMMITS);
+    let before = first_parents(&root, &commit, MAX_COMMITS);
     let nearest = before
         .iter()
         .enumerate()
         .map(|(steps, commit)| (steps, commit, of(commit)))
         .find(|(_, _, runs)| !runs.is_empty());
     Ok(match nearest {
-        Some((steps, other, runs)) => Ok(taken(&runs, |runs| {
-            let earlier = output::count(steps, "commit");
+        Some((steps, other, runs)) => Ok(prefer_committed(&runs, |runs| {
+            let earlier = output::format_count(steps, "commit");
             format!(
                 "{name} = {shown} has no runs; taken: its ancestor {}, {earlier} earlier, {runs}",
-                &other[..SHOWN]
+                &other[..SHOWN_DIGITS]
             )
         })),
         None => Err(format!(
@@ -81,7 +83,7 @@ pub(super) fn runs_of(
 }
 
 /// Takes the runs, without those of uncommitted changes if there are others.
-fn taken(runs: &[&Run], say: impl FnOnce(&str) -> String) -> Taken {
+fn prefer_committed(runs: &[&Run], say: impl FnOnce(&str) -> String) -> CommitRuns {
     let is_clean = |run: &&&Run| run.git.as_ref().is_some_and(|git| !git.dirty);
     let clean: Vec<&Run> = runs.iter().filter(is_clean).copied().collect();
     let (runs, more) = if clean.is_empty() {
@@ -99,20 +101,20 @@ fn taken(runs: &[&Run], say: impl FnOnce(&str) -> String) -> Taken {
         (Some(first), Some(last)) => format!(" of {first} to {last}"),
         _ => String::new(),
     };
-    let counted = format!("{}{days}{more}", output::count(runs.len(), "run"));
-    Taken {
+    let counted = format!("{}{days}{more}", output::format_count(runs.len(), "run"));
+    CommitRuns {
         ids: runs.iter().map(|run| run.id.clone()).collect(),
         said: format!("Baseline: {}.", say(&counted)),
     }
 }
 
 /// Says that a name is a path and a commit too, and that the path is taken.
-pub(super) fn note_namesake(settings: &Settings, name: &str) -> Result<(), Failure> {
+pub(super) fn note_namesake(settings: &Settings, name: &str) -> Result<(), CommandFailure> {
     if !name.contains(['/', std::path::MAIN_SEPARATOR])
-        && commit_named(&settings.root()?, name).is_ok()
+        && commit_named(&settings.project_root()?, name).is_ok()
     {
-        let name = visible(name);
-        output::say(
+        let name = escape_invisible(name);
+        output::print_message(
             settings,
             &format!(
                 "note: `{name}` is a path here, and git knows it as a commit too: the path is taken; for the commit write refs/heads/{name} or its id"

@@ -4,58 +4,68 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output;
 
 /// Interval between two checks. A machine allocates at most some hundred MB in that time.
-const EVERY: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Default memory limit in MiB, unless half of the free memory is less.
-const USUAL_MIB: u64 = 4096;
+const DEFAULT_MIB: u64 = 4096;
 
 /// Stops watching when it is dropped.
-pub(super) struct Watch {
+pub(super) struct QueryLimitGuard {
     _running: mpsc::Sender<()>,
 }
 
 /// Ends the program with an error once it runs longer than `seconds` or holds more memory than `mib`. Memory is only known on Linux.
-pub(super) fn watch(seconds: u32, mib: Option<u64>) -> Result<Watch, Failure> {
-    let mib = mib.unwrap_or_else(|| free_mib().map_or(USUAL_MIB, |free| (free / 2).min(USUAL_MIB)));
+pub(super) fn limit_query(
+    seconds: u32,
+    mib: Option<u64>,
+) -> Result<QueryLimitGuard, CommandFailure> {
+    let mib =
+        mib.unwrap_or_else(|| free_mib().map_or(DEFAULT_MIB, |free| (free / 2).min(DEFAULT_MIB)));
     let (running, ended) = mpsc::channel::<()>();
     let last = Instant::now() + Duration::from_secs(seconds.into());
     let look = move || {
-        while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-            if let Some(failure) = exceeded(Instant::now() >= last, seconds, held_mib(), mib) {
-                output::failure(&failure);
+        while ended.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            if let Some(failure) = exceeded_limit(Instant::now() >= last, seconds, used_mib(), mib)
+            {
+                output::print_failure(&failure);
                 std::process::exit(failure.code.into());
             }
         }
     };
     let started = thread::Builder::new().name("bounds".to_owned()).spawn(look);
     started.map_err(|error| {
-        Failure::new(format!("the system gives no threads to work with: {error}"))
+        CommandFailure::new(format!("the system gives no threads to work with: {error}"))
     })?;
-    Ok(Watch { _running: running })
+    Ok(QueryLimitGuard { _running: running })
 }
 
-fn exceeded(is_late: bool, seconds: u32, held: Option<u64>, mib: u64) -> Option<Failure> {
+fn exceeded_limit(
+    is_late: bool,
+    seconds: u32,
+    held: Option<u64>,
+    mib: u64,
+) -> Option<CommandFailure> {
     if is_late {
-        let failure = Failure::new(format!(
+        let failure = CommandFailure::new(format!(
             "the query took more than {}",
-            crate::render::format::count(seconds.into(), "second")
+            crate::render::format::format_count(seconds.into(), "second")
         ));
         return Some(failure.with_hint(
             "join by run_id and item, ask for less, or give it longer with --timeout SECONDS",
         ));
     }
     held.filter(|held| *held > mib).map(|_| {
-        let failure = Failure::new(format!("the query needs more than {mib} MiB of memory"));
+        let failure = CommandFailure::new(format!("the query needs more than {mib} MiB of memory"));
         failure
             .with_hint("join by run_id and item, ask for less, or give it more with --memory MIB")
     })
 }
 
 /// Returns the memory that this program holds, in MiB.
-fn held_mib() -> Option<u64> {
+fn used_mib() -> Option<u64> {
     mib_of("/proc/self/status", "VmRSS:")
 }
 
@@ -77,19 +87,20 @@ mod tests {
     #[test]
     fn what_is_within_bounds_goes_on() {
         assert!(
-            exceeded(false, 1, Some(10), 10).is_none() && exceeded(false, 1, None, 0).is_none()
+            exceeded_limit(false, 1, Some(10), 10).is_none()
+                && exceeded_limit(false, 1, None, 0).is_none()
         );
-        let message = |failure: Option<Failure>| failure.expect("too much").message;
+        let message = |failure: Option<CommandFailure>| failure.expect("too much").message;
         assert_eq!(
-            message(exceeded(true, 1, None, 0)),
+            message(exceeded_limit(true, 1, None, 0)),
             "the query took more than 1 second"
         );
         assert_eq!(
-            message(exceeded(false, 1, Some(11), 10)),
+            message(exceeded_limit(false, 1, Some(11), 10)),
             "the query needs more than 10 MiB of memory"
         );
         if cfg!(target_os = "linux") {
-            assert!(held_mib().is_some_and(|held| held > 0) && free_mib().is_some());
+            assert!(used_mib().is_some_and(|held| held > 0) && free_mib().is_some());
         }
     }
 }

@@ -3,74 +3,83 @@
 use tracing::warn;
 
 use crate::domain::{Problem, Problems, PublishedFigures, Run};
-use crate::import::read_published;
-use crate::publish::{self, Built, Found, Order, Target};
+use crate::import::read_published_tables;
+use crate::publish::{self, BuildInputs, BuildResult, BuildTarget, SecretPolicy};
 use crate::views::SiteOptions;
 use crate::warehouse::{FileStamp, Warehouse};
 
 use super::arguments::{Build, Publishing};
-use super::failure::Failure;
-use super::file_arms::AskedOfFiles;
-use super::progress::Bar;
+use super::failure::CommandFailure;
+use super::file_arms::FileOptions;
+use super::progress::ProgressReporter;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{exit_code, foreign, output, policy, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure> {
-    let mut filter = arguments.selection.filter()?;
-    let asked = AskedOfFiles::take(
+pub(super) fn run_command(settings: &Settings, arguments: &Build) -> Result<u8, CommandFailure> {
+    let mut filter = arguments.selection.to_filter()?;
+    let asked = FileOptions::from_arguments(
         &arguments.of_files,
         &mut filter,
         !arguments.paths.is_empty(),
     )?
-    .comparing();
+    .for_comparison();
     let settings = &foreign::with_paths(settings, &arguments.paths, &asked)?;
-    let mut warehouse = settings.open()?;
+    let mut warehouse = settings.open_warehouse()?;
     let filter = selection::with_model_names(&warehouse, filter);
     if warehouse.runs().is_empty() {
-        output::say(settings, "note: no results yet; the site says so");
+        output::print_message(settings, "note: no results yet; the site says so");
     } else {
-        selection::check(&warehouse, &filter)?;
+        selection::check_filter(&warehouse, &filter)?;
     }
-    let order = Order {
+    let order = BuildInputs {
         stores: settings.stores(),
-        policy: policy::configured(settings)?,
-        options: options(settings, &warehouse, &arguments.publishing)?,
-        published: published(settings, &warehouse)?,
+        policy: policy::configured_policy(settings)?,
+        options: site_options(settings, &warehouse, &arguments.publishing)?,
+        published: read_published_figures(settings, &warehouse)?,
         filter,
         patterns: &settings.config.site.redact,
         secrets: settings.secrets().clone(),
         found: if arguments.publishing.redact {
-            Found::TakenOut
+            SecretPolicy::TakenOut
         } else {
-            Found::Named
+            SecretPolicy::Named
         },
         transcripts: arguments.publishing.transcripts,
-        program: program(),
+        program: program_stamp(),
         version: env!("CARGO_PKG_VERSION"),
         may_be_empty: arguments.allow_empty,
     };
     let target = match &arguments.publishing.single_file {
-        Some(file) => Target::File(file),
-        None => Target::Folder {
+        Some(file) => BuildTarget::File(file),
+        None => BuildTarget::Folder {
             folder: &arguments.out,
             cache: &settings.cache,
         },
     };
-    let bar = Bar::new(settings.interactive);
-    let built = bar.watch(|progress| publish::build(order, &mut warehouse, target, progress))?;
-    let say = |lines: &[String]| lines.iter().for_each(|line| output::say(settings, line));
+    let bar = ProgressReporter::new(settings.interactive);
+    let built = bar.run_with_progress(|progress| {
+        publish::build_site(order, &mut warehouse, target, progress)
+    })?;
+    let say = |lines: &[String]| {
+        lines
+            .iter()
+            .for_each(|line| output::print_message(settings, line))
+    };
     match (built, &arguments.publishing.single_file) {
-        (Built::File { bytes, notes }, file) => {
+        (BuildResult::File { bytes, notes }, file) => {
             say(&notes);
-            let file = file.as_deref().map_or_else(String::new, shown);
-            output::say(
+            let file = file.as_deref().map_or_else(String::new, display_path);
+            output::print_message(
                 settings,
-                &format!("{file}: {}\nopen {file}", output::count(bytes, "byte")),
+                &format!(
+                    "{file}: {}\nopen {file}",
+                    output::format_count(bytes, "byte")
+                ),
             );
         }
         (
-            Built::Folder {
+            BuildResult::Folder {
                 written,
                 kept,
                 removed,
@@ -78,12 +87,12 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
             },
             _,
         ) => {
-            let written = output::count(written, "file");
+            let written = output::format_count(written, "file");
             let (folder, page) = (
-                shown(&arguments.out),
-                shown(&arguments.out.join("index.html")),
+                display_path(&arguments.out),
+                display_path(&arguments.out.join("index.html")),
             );
-            output::say(
+            output::print_message(
                 settings,
                 &format!(
                     "{folder}: {written} written, {kept} unchanged, {removed} removed\nopen {page}"
@@ -92,18 +101,21 @@ pub(super) fn run(settings: &Settings, arguments: &Build) -> Result<u8, Failure>
             say(&notes);
         }
     }
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
 /// Identifies this program: another version may draw other pages of the same data.
-fn program() -> Option<FileStamp> {
-    FileStamp::of(&std::env::current_exe().ok()?).ok()
+fn program_stamp() -> Option<FileStamp> {
+    FileStamp::from_path(&std::env::current_exe().ok()?).ok()
 }
 
 /// Reads the tables of published figures that the configuration names.
-fn published(settings: &Settings, warehouse: &Warehouse) -> Result<Vec<PublishedFigures>, Failure> {
-    let root = settings.root()?;
+fn read_published_figures(
+    settings: &Settings,
+    warehouse: &Warehouse,
+) -> Result<Vec<PublishedFigures>, CommandFailure> {
+    let root = settings.project_root()?;
     let (mut found, mut problems) = (Vec::new(), Vec::<Problem>::new());
     for named in &settings.config.published {
         check_name(
@@ -115,7 +127,7 @@ fn published(settings: &Settings, warehouse: &Warehouse) -> Result<Vec<Published
             |run| &run.suite,
         );
         let path = root.join(&named.file);
-        match read_published(&path) {
+        match read_published_tables(&path) {
             Ok(mut tables) => {
                 // Pages name the file as the configuration does.
                 let whole = path.display().to_string();
@@ -157,11 +169,11 @@ fn check_name(
     if let Some(name) =
         name.filter(|name| !runs.is_empty() && runs.iter().all(|row| of(&row.run) != name.as_str()))
     {
-        let unknown = selection::unknown(what, name, runs.iter().map(|row| of(&row.run)));
+        let unknown = selection::unknown_name(what, name, runs.iter().map(|row| of(&row.run)));
         warn!(key, name, "unknown name");
-        slip(
+        warn_of_mistake(
             settings,
-            Failure {
+            CommandFailure {
                 message: format!("`{key}` in the configuration: {}", unknown.message),
                 ..unknown
             },
@@ -170,25 +182,25 @@ fn check_name(
 }
 
 /// Warns of a mistake in the configuration that does not prevent the site.
-fn slip(settings: &Settings, unknown: Failure) {
+fn warn_of_mistake(settings: &Settings, unknown: CommandFailure) {
     let hint = unknown
         .hint
         .map_or_else(String::new, |hint| format!("\n  hint: {hint}"));
-    output::say(settings, &format!("warning: {}{hint}", unknown.message));
+    output::print_message(settings, &format!("warning: {}{hint}", unknown.message));
 }
 
 /// Reads the options of the site. A configured name that no run has is only a warning.
-fn options(
+fn site_options(
     settings: &Settings,
     warehouse: &Warehouse,
     publishing: &Publishing,
-) -> Result<SiteOptions, Failure> {
+) -> Result<SiteOptions, CommandFailure> {
     let site = &settings.config.site;
     let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| {
         check_name(settings, warehouse, key, what, name, of)
     };
     if let Err(unknown) = policy::check_primaries(settings, warehouse) {
-        slip(settings, unknown);
+        warn_of_mistake(settings, unknown);
     }
     check(
         "site.default_suite",
@@ -203,9 +215,9 @@ fn options(
         None => site.base_url.clone(),
         Some(text) => {
             let address = crate::config::folder_address(text).ok_or_else(|| {
-                Failure::new(format!(
+                CommandFailure::new(format!(
                     "--base-url `{}` is not the web address of a folder",
-                    crate::domain::visible(text)
+                    crate::domain::escape_invisible(text)
                 ))
                 .with_hint("as in --base-url https://example.org/evaluations")
             })?;

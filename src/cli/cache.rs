@@ -4,30 +4,30 @@ use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{date_of, visible};
-use crate::render::cell::Cell;
+use crate::domain::{date_of, escape_invisible};
+use crate::render::cell::TableCell;
 use crate::render::format;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::warehouse::{CacheKind, CachePart, cache_parts, clear_cache};
 
 use super::arguments::{Cache, CacheAction, CacheClear, Format};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{clock, exit_code, output};
 
 #[derive(serde::Serialize)]
-struct Answer {
+struct CacheAnswer {
     folder: String,
     /// Whether the parts were deleted.
     cleared: bool,
-    parts: Vec<Part>,
+    parts: Vec<CacheEntry>,
     files: u64,
     bytes: u64,
 }
 
 #[derive(serde::Serialize)]
-struct Part {
+struct CacheEntry {
     kind: CacheKind,
     /// The stores, or the imported file. Empty if unknown.
     of: Vec<String>,
@@ -37,15 +37,15 @@ struct Part {
     last_used: Option<DateTime<Utc>>,
 }
 
-pub(super) fn run(settings: &Settings, arguments: &Cache) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Cache) -> Result<u8, CommandFailure> {
     let cannot = |error: std::io::Error| {
-        Failure::new(format!(
+        CommandFailure::new(format!(
             "cannot use the cache {}: {error}",
-            shown(&settings.cache)
+            display_path(&settings.cache)
         ))
     };
     let answer = match &arguments.action {
-        None => answer(
+        None => build_answer(
             settings,
             &cache_parts(&settings.cache).map_err(cannot)?,
             false,
@@ -55,36 +55,36 @@ pub(super) fn run(settings: &Settings, arguments: &Cache) -> Result<u8, Failure>
             let before =
                 older_than.map(|age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH));
             let Some(cleared) = clear_cache(&settings.cache, before).map_err(cannot)? else {
-                return Err(Failure::new(format!(
+                return Err(CommandFailure::new(format!(
                     "another command uses the cache {}: nothing was deleted",
-                    shown(&settings.cache)
+                    display_path(&settings.cache)
                 ))
                 .with_hint("try again when it has ended"));
             };
-            answer(settings, &cleared, true)
+            build_answer(settings, &cleared, true)
         }
     };
-    let table = table(&answer);
+    let table = build_table(&answer);
     if answer.parts.is_empty() && matches!(settings.format, Format::Table | Format::Markdown) {
-        output::print(&format!("{}\n", table.notes.join("\n")))?;
+        output::print_text(&format!("{}\n", table.notes.join("\n")))?;
         return Ok(exit_code::DONE);
     }
-    output::answer(settings, "cache", &[table], || answer)?;
+    output::print_answer(settings, "cache", &[table], || answer)?;
     Ok(exit_code::DONE)
 }
 
-fn answer(settings: &Settings, parts: &[CachePart], cleared: bool) -> Answer {
-    let part = |part: &CachePart| Part {
+fn build_answer(settings: &Settings, parts: &[CachePart], cleared: bool) -> CacheAnswer {
+    let part = |part: &CachePart| CacheEntry {
         kind: part.kind,
         of: part.of.clone(),
         files: part.files,
         bytes: part.bytes,
         last_used: part.used.map(date_of),
     };
-    let parts: Vec<Part> = parts.iter().map(part).collect();
-    let total = |of: fn(&Part) -> u64| parts.iter().map(of).sum();
-    Answer {
-        folder: shown(&settings.cache),
+    let parts: Vec<CacheEntry> = parts.iter().map(part).collect();
+    let total = |of: fn(&CacheEntry) -> u64| parts.iter().map(of).sum();
+    CacheAnswer {
+        folder: display_path(&settings.cache),
         cleared,
         files: total(|part| part.files),
         bytes: total(|part| part.bytes),
@@ -92,33 +92,33 @@ fn answer(settings: &Settings, parts: &[CachePart], cleared: bool) -> Answer {
     }
 }
 
-fn table(answer: &Answer) -> Table {
-    let mut table = Table::of("cache");
-    table.left("Part", 0);
-    table.left("Of", 0);
-    table.right("Files", 2);
-    table.right("Bytes", 0);
-    table.left("Last used", 1);
-    table.fill(answer.parts.iter().map(|part| {
-        let of: Vec<String> = part.of.iter().map(|one| visible(one)).collect();
+fn build_table(answer: &CacheAnswer) -> ReportTable {
+    let mut table = ReportTable::for_rows("cache");
+    table.add_text_column("Part", 0);
+    table.add_text_column("Of", 0);
+    table.add_number_column("Files", 2);
+    table.add_number_column("Bytes", 0);
+    table.add_text_column("Last used", 1);
+    table.add_rows(answer.parts.iter().map(|part| {
+        let of: Vec<String> = part.of.iter().map(|one| escape_invisible(one)).collect();
         let of = if of.is_empty() {
             "unknown".to_owned()
         } else {
             of.join(", ")
         };
         [
-            Cell::words(part.kind.name()),
-            Cell::words(of),
-            Cell::count(part.files),
-            Cell::count(part.bytes),
-            Cell::time(part.last_used),
+            TableCell::words(part.kind.name()),
+            TableCell::words(of),
+            TableCell::count(part.files),
+            TableCell::count(part.bytes),
+            TableCell::time_or_unknown(part.last_used),
         ]
     }));
     let verb = if answer.cleared { "Deleted from" } else { "In" };
     let size = format!(
         "{} with {}",
-        format::count(answer.files, "file"),
-        format::count(answer.bytes, "byte")
+        format::format_count(answer.files, "file"),
+        format::format_count(answer.bytes, "byte")
     );
     table
         .notes

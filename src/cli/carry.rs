@@ -11,47 +11,48 @@ use std::time::Duration;
 
 use tracing::info;
 
-use crate::agent::Environment;
-use crate::domain::{Filter, Problem, Run, shell_word, visible};
+use crate::agent::AgentEnvironment;
+use crate::domain::{Filter, Problem, Run, escape_invisible, shell_word};
 use crate::files;
-use crate::process::Stop;
-use crate::render::cell::Cell;
+use crate::process::StopSignal;
+use crate::render::cell::TableCell;
 use crate::render::json::{CompareAnswer, LeaderboardAnswer};
-use crate::render::table::{Column, Table};
+use crate::render::table::{ReportTable, TableColumn};
 use crate::render::{board, comparison, format};
-use crate::results::{Batch, PlannedRun, Store, StoreError, parted, plans};
+use crate::results::{Batch, PlannedRun, Store, StoreError, list_plans, split_committed};
 use crate::run::{
-    Arm, Chosen, Context, Executed, Isolation, Kept, Outlook, Purse, Refusal, ToolVersions, Work,
-    ask_until_foreseen, execute, git_state, outlook, repositories_around,
+    AdaptiveResult, AdaptiveStep, ArmRefusal, ArmWork, BatchBudget, ExecutionResult, IsolatedPaths,
+    Isolation, PlanContext, RunnableArm, ToolVersions, ask_until_foreseen, execute_runs, next_step,
+    read_git_state, repositories_around,
 };
 use crate::stats::Units;
 use crate::suite;
-use crate::views::{Grouping, PairOrder, SortKey, board_groups, compare, leaderboard};
+use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_boards, compare_arms};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Carrying;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
-use super::until::{Rule, Until};
-use super::watch::Watch;
+use super::shown::display_path;
+use super::until::{RepeatRule, StoppingRule};
+use super::watch::PlanWatch;
 use super::{chosen, exit_code, output, policy, shortfall};
 
 /// Maximum duration of an immediate stop.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_STOP_TIME: Duration = Duration::from_secs(2);
 
 /// The folders that runs use.
-pub(super) struct Place {
+pub(super) struct RunFolders {
     /// The repository's folder: the configuration's folder, else the current one.
     pub root: PathBuf,
-    pub environment: Environment,
+    pub environment: AgentEnvironment,
     pub scratch: PathBuf,
     /// Folder of the site that is written afterwards.
     pub site: Option<PathBuf>,
 }
 
 /// Result of a command's runs.
-pub(super) struct Carried {
+pub(super) struct ExecutedBatch {
     pub batch: Batch,
     /// Every committed run of the plan.
     pub records: Vec<Run>,
@@ -59,35 +60,35 @@ pub(super) struct Carried {
     /// What was spent if the purse is empty, with the highest cost of an attempt.
     pub spent: Option<(f64, f64)>,
     /// The refusal of an agent that cannot be used, which ended the batch.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<ArmRefusal>,
     /// Number of runs that another process holds.
     pub taken: usize,
     /// Why the repeats ended, if a rule ended them.
     pub reason: Option<String>,
     /// The verdict foreseen from chosen questions.
-    pub chosen: Option<Chosen>,
+    pub chosen: Option<AdaptiveResult>,
     /// The command that resumes the batch.
     pub resume: String,
     /// Number of questions per run, by arm; `None` for code.
     questions: Vec<Option<u64>>,
 }
 
-impl Place {
-    pub fn new(settings: &Settings, scratch: Option<&Path>) -> Result<Self, Failure> {
-        let root = settings.root()?;
-        let environment = settings.environment(root.clone());
-        let scratch = scratch.map_or_else(|| usual_scratch(&environment), Path::to_owned);
+impl RunFolders {
+    pub fn new(settings: &Settings, scratch: Option<&Path>) -> Result<Self, CommandFailure> {
+        let root = settings.project_root()?;
+        let environment = settings.agent_environment(root.clone());
+        let scratch = scratch.map_or_else(|| default_scratch(&environment), Path::to_owned);
         let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
         // Programs in a workspace below the repository would find its files and its git.
         if !root.as_os_str().is_empty() && scratch.starts_with(&root) {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "the folder for workspaces {} is inside the repository",
-                shown(&scratch)
+                display_path(&scratch)
             ))
             .with_hint("name one outside with --scratch DIR"));
         }
         files::sweep_folders(&scratch);
-        settings.store().sweep();
+        settings.store().sweep_leftovers();
         Ok(Self {
             root,
             environment,
@@ -99,7 +100,7 @@ impl Place {
 
 /// Returns the default folder for workspaces, in this user's cache. The system's temporary folder is only the fallback, because programs
 /// that belong to no run write there.
-pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
+pub(super) fn default_scratch(environment: &AgentEnvironment) -> PathBuf {
     let absolute = |name: &str| {
         environment
             .variable(name)
@@ -114,25 +115,31 @@ pub(super) fn usual_scratch(environment: &Environment) -> PathBuf {
 }
 
 /// Finds the batch to resume: by its id or the beginning of its id, else the newest unfinished batch.
-pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Failure> {
+pub(super) fn find_unfinished_batch(
+    settings: &Settings,
+    which: &str,
+) -> Result<Batch, CommandFailure> {
     let store = settings.store();
     let (mut found, mut problems): (Vec<Batch>, Vec<Problem>) = (Vec::new(), Vec::new());
-    for path in plans(&store, &mut problems) {
+    for path in list_plans(&store, &mut problems) {
         match Batch::load(&path) {
             Ok(batch) => found.push(batch),
             Err(problem) => problems.push(problem),
         }
     }
-    output::warnings(settings, &problems)?;
+    output::print_warnings(settings, &problems)?;
     let batch = if which.is_empty() {
-        newest_open(settings, &store, found)?
+        newest_unfinished(settings, &store, found)?
     } else {
         found.retain(|batch| batch.id.starts_with(which));
         if found.len() > 1 {
-            let ids: Vec<String> = found.iter().map(|batch| visible(&batch.id)).collect();
-            return Err(Failure::new(format!(
+            let ids: Vec<String> = found
+                .iter()
+                .map(|batch| escape_invisible(&batch.id))
+                .collect();
+            return Err(CommandFailure::new(format!(
                 "`{}` begins the ids of {} batches",
-                visible(which),
+                escape_invisible(which),
                 ids.len()
             ))
             .with_hint(format!("write more of one: {}", ids.join(", "))));
@@ -143,17 +150,20 @@ pub(super) fn unfinished(settings: &Settings, which: &str) -> Result<Batch, Fail
         let what = if which.is_empty() {
             "no unfinished batch".to_owned()
         } else {
-            format!("there is no batch `{}`", visible(which))
+            format!("there is no batch `{}`", escape_invisible(which))
         };
-        Failure::new(what).with_hint(format!("plans are in {}", shown(&store.batches_dir())))
+        CommandFailure::new(what).with_hint(format!(
+            "plans are in {}",
+            display_path(&store.batches_dir())
+        ))
     })
 }
 
-fn newest_open(
+fn newest_unfinished(
     settings: &Settings,
     store: &Store,
     mut found: Vec<Batch>,
-) -> Result<Option<Batch>, Failure> {
+) -> Result<Option<Batch>, CommandFailure> {
     found.sort_by(|left, right| right.id.cmp(&left.id));
     for batch in found {
         if !batch.open_runs(store)?.is_empty() && !is_decided(settings, &batch, store)? {
@@ -163,36 +173,37 @@ fn newest_open(
     Ok(None)
 }
 
-fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool, Failure> {
+fn is_decided(settings: &Settings, batch: &Batch, store: &Store) -> Result<bool, CommandFailure> {
     let Some(until) = batch
         .until
         .as_deref()
-        .and_then(|text| Until::parse(text).ok())
+        .and_then(|text| RepeatRule::parse(text).ok())
     else {
         return Ok(false);
     };
-    let rule = Rule::new(until, settings)?;
-    let records = committed(batch, store)?;
-    if is_of_tasks(batch) {
-        let alpha = policy::configured(settings)?.alpha;
+    let rule = StoppingRule::new(until, settings)?;
+    let records = committed_runs(batch, store)?;
+    if has_adaptive_tasks(batch) {
+        let alpha = policy::configured_policy(settings)?.alpha;
         return Ok(matches!(
-            outlook(batch, &records, alpha),
-            Outlook::Foreseen(_)
+            next_step(batch, &records, alpha),
+            AdaptiveStep::Foreseen(_)
         ));
     }
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
     Ok((1..=rounds).rev().any(|round| {
-        is_whole(batch, &records, round) && rule.reason(batch, &records, round).is_some()
+        is_round_complete(batch, &records, round)
+            && rule.stop_reason(batch, &records, round).is_some()
     }))
 }
 
 /// Says whether the runs of a plan's tasks are chosen until the verdict is foreseen.
-fn is_of_tasks(batch: &Batch) -> bool {
+fn has_adaptive_tasks(batch: &Batch) -> bool {
     let until = batch
         .until
         .as_deref()
-        .and_then(|text| Until::parse(text).ok());
-    until == Some(Until::Decided)
+        .and_then(|text| RepeatRule::parse(text).ok());
+    until == Some(RepeatRule::Decided)
         && batch
             .arms
             .iter()
@@ -200,7 +211,7 @@ fn is_of_tasks(batch: &Batch) -> bool {
 }
 
 /// Says whether every run up to and including a round has its record.
-fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
+fn is_round_complete(batch: &Batch, records: &[Run], round: u32) -> bool {
     batch
         .runs
         .iter()
@@ -208,19 +219,20 @@ fn is_whole(batch: &Batch, records: &[Run], round: u32) -> bool {
         .all(|run| records.iter().any(|record| record.id == run.id))
 }
 
-fn committed(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
-    parted(&batch.runs, store)?
+fn committed_runs(batch: &Batch, store: &Store) -> Result<Vec<Run>, StoreError> {
+    split_committed(&batch.runs, store)?
         .0
         .into_iter()
-        .map(|run| store.load(&run.id))
+        .map(|run| store.load_run(&run.id))
         .collect()
 }
 
 /// Takes the lock that marks a store as used by a runner: shared, or exclusively if `alone`.
-pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
+pub(super) fn lock_store(store: &Store, alone: bool) -> Result<File, CommandFailure> {
     let path = store.root().join(".runner.lock");
-    let cannot =
-        |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", shown(&path)));
+    let cannot = |error: std::io::Error| {
+        CommandFailure::new(format!("cannot write {}: {error}", display_path(&path)))
+    };
     fs::create_dir_all(store.root()).map_err(cannot)?;
     let file = OpenOptions::new()
         .create(true)
@@ -237,7 +249,7 @@ pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
     match locked {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => {
-            Err(Failure::new("another `run` works on these results")
+            Err(CommandFailure::new("another `run` works on these results")
                 .with_hint("wait for it to end; --exclusive, here or there, allows one at a time"))
         }
         Err(fs::TryLockError::Error(error)) => Err(cannot(error)),
@@ -245,23 +257,25 @@ pub(super) fn lock(store: &Store, alone: bool) -> Result<File, Failure> {
 }
 
 /// Prints the open runs of the plan and the past cost of similar runs, and runs nothing.
-pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure> {
+pub(super) fn describe_plan(settings: &Settings, batch: &Batch) -> Result<(), CommandFailure> {
     let left = Batch {
         runs: batch.open_runs(&settings.store())?,
         ..batch.clone()
     };
     let batch = &left;
-    let mut table = Table::new("Plan");
+    let mut table = ReportTable::new("Plan");
     for (label, key) in [
         ("Suite", "suite"),
         ("Approach", "approach"),
         ("Model", "model"),
     ] {
-        table.head(Column::words(label).keys([key]));
+        table.add_column(TableColumn::words(label).keys([key]));
     }
-    table.head(Column::number("Runs").keys(["runs"]));
-    table.head(Column::number("Cost of one so far").keys(["mean_cost_usd", "runs_with_cost"]));
-    let warehouse = settings.open_with(&settings.options())?;
+    table.add_column(TableColumn::number("Runs").keys(["runs"]));
+    table.add_column(
+        TableColumn::number("Cost of one so far").keys(["mean_cost_usd", "runs_with_cost"]),
+    );
+    let warehouse = settings.open_with(&settings.source_options())?;
     let mut total = Some(0.0);
     for (place, arm) in batch.arms.iter().enumerate() {
         let runs = batch.runs.iter().filter(|run| run.arm == place).count();
@@ -272,7 +286,7 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
             ..Filter::default()
         };
         let costs: Vec<f64> = warehouse
-            .select(&filter)
+            .select_runs(&filter)
             .filter(|row| row.run.status.is_counted())
             .filter_map(|row| row.run.cost_usd)
             .collect();
@@ -282,12 +296,12 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
             .map(|(total, mean)| total + mean * runs as f64);
         let shown = |mean: f64| format!("{} (n = {})", format::money(mean), costs.len());
         let cost = mean.map_or_else(
-            || Cell::unknown("unknown"),
-            |mean| Cell::shown(shown(mean)).data([mean.into(), costs.len().into()]),
+            || TableCell::unknown("unknown"),
+            |mean| TableCell::for_people(shown(mean)).with_data([mean.into(), costs.len().into()]),
         );
         let [suite, approach, model] =
-            [&arm.suite, &arm.approach, &arm.model].map(|name| Cell::words(name.as_str()));
-        table.row([suite, approach, model, Cell::count(runs as u64), cost]);
+            [&arm.suite, &arm.approach, &arm.model].map(|name| TableCell::words(name.as_str()));
+        table.add_row([suite, approach, model, TableCell::count(runs as u64), cost]);
     }
     if batch.question_groups.is_some() {
         table.notes.push(
@@ -295,7 +309,7 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
                 .to_owned(),
         );
     }
-    if is_of_tasks(batch) {
+    if has_adaptive_tasks(batch) {
         table.notes.push(
             "At most: runs of tasks are chosen, and they stop when the verdict of all is foreseen."
                 .to_owned(),
@@ -305,66 +319,71 @@ pub(super) fn describe(settings: &Settings, batch: &Batch) -> Result<(), Failure
         Some(total) => {
             format!(
                 "{} in all; about {}, by the cost of earlier runs.",
-                output::count(batch.runs.len(), "run"),
+                output::format_count(batch.runs.len(), "run"),
                 format::money(total)
             )
         }
         None => {
             format!(
                 "{} in all; likely cost unknown: not every arm has earlier runs with a cost.",
-                output::count(batch.runs.len(), "run")
+                output::format_count(batch.runs.len(), "run")
             )
         }
     });
-    output::answer(settings, "plan", &[table], || batch.clone())
+    output::print_answer(settings, "plan", &[table], || batch.clone())
 }
 
 /// Carries out the open runs of a recorded plan.
-pub(super) fn carry(
+pub(super) fn execute_batch(
     settings: &Settings,
     batch: Batch,
-    arms: &[Arm],
+    arms: &[RunnableArm],
     carrying: &Carrying,
-    place: &Place,
-) -> Result<Carried, Failure> {
+    place: &RunFolders,
+) -> Result<ExecutedBatch, CommandFailure> {
     let store = settings.store();
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     let over = Arc::new(AtomicBool::new(false));
-    listen(&stop, &over)?;
+    listen_for_interrupt(&stop, &over)?;
     let open = batch.open_runs(&store)?.len();
-    let before = committed(&batch, &store)?;
-    let watch = Watch::new(
+    let before = committed_runs(&batch, &store)?;
+    let watch = PlanWatch::new(
         arms,
         batch.runs.len(),
         &before,
         settings.interactive && std::io::stderr().is_terminal(),
         settings.quiet,
     );
-    let events = |event: &crate::run::Event<'_>| watch.event(event);
+    let events = |event: &crate::run::RunEvent<'_>| watch.show_event(event);
     let purse = carrying
         .max_cost
-        .map(|most| Ok::<_, StoreError>(Purse::new(most, costs(&store, &batch, arms, &before)?)))
+        .map(|most| {
+            Ok::<_, StoreError>(BatchBudget::new(
+                most,
+                attempt_costs(&store, &batch, arms, &before)?,
+            ))
+        })
         .transpose()?;
-    let context = Context {
+    let context = PlanContext {
         store: &store,
         environment: &place.environment,
         root: place.root.clone(),
         scratch: place.scratch.clone(),
-        isolation: isolation(settings, &batch, arms, place),
+        isolation: build_isolation(settings, &batch, arms, place),
         watched: settings.config_file().into_iter().collect(),
-        host: host(),
+        host: host_name(),
         tool_version: env!("CARGO_PKG_VERSION"),
-        git: git_state(&place.root),
-        tools: ToolVersions::ask(arms, &place.environment, &place.root),
+        git: read_git_state(&place.root),
+        tools: ToolVersions::start_asking(arms, &place.environment, &place.root),
         purse: purse.as_ref(),
         jobs: carrying.jobs.and_then(|jobs| usize::try_from(jobs).ok()),
         keep_output: !batch.without_output,
         stop: &stop,
         events: &events,
     };
-    let has_code = arms.iter().any(|arm| matches!(arm.work, Work::Code(_)));
+    let has_code = arms.iter().any(|arm| matches!(arm.work, ArmWork::Code(_)));
     if has_code && !batch.without_isolation && !context.isolation.is_enforced() {
-        output::say(
+        output::print_message(
             settings,
             "note: this system cannot isolate approaches; evalreport checks afterwards what they changed",
         );
@@ -379,11 +398,11 @@ pub(super) fn carry(
     let until = batch
         .until
         .as_deref()
-        .map(|text| Rule::new(Until::parse(text)?, settings))
+        .map(|text| StoppingRule::new(RepeatRule::parse(text)?, settings))
         .transpose()?;
     let resume = resume_command(settings, &batch, place.site.as_deref());
-    let questions = arms.iter().map(Arm::questions).collect();
-    let mut carried = Carried {
+    let questions = arms.iter().map(RunnableArm::question_count).collect();
+    let mut carried = ExecutedBatch {
         records: Vec::new(),
         stopped: false,
         spent: None,
@@ -396,38 +415,38 @@ pub(super) fn carry(
         questions,
     };
     let failed = |error: StoreError| {
-        watch.end();
-        Failure::from(error).with_hint(format!(
+        watch.clear_line();
+        CommandFailure::from(error).with_hint(format!(
             "finished work is kept; resume with `{}`",
             carried.resume
         ))
     };
-    if carried.batch.question_groups.is_some() || is_of_tasks(&carried.batch) {
-        let policy = policy::configured(settings)?;
+    if carried.batch.question_groups.is_some() || has_adaptive_tasks(&carried.batch) {
+        let policy = policy::configured_policy(settings)?;
         let alpha = policy.alpha;
         let (executed, chosen) = match arms.first().map(|arm| (&arm.planned.suite, &arm.work)) {
-            Some((suite, Work::Questions(work))) => ask_until_foreseen(
+            Some((suite, ArmWork::Questions(work))) => ask_until_foreseen(
                 &carried.batch,
                 arms,
-                chosen::units(&policy, suite, work),
+                chosen::question_units(&policy, suite, work),
                 alpha,
                 &context,
             ),
             _ => run_until_foreseen(&carried.batch, arms, alpha, &context),
         }
         .map_err(failed)?;
-        watch.end();
+        watch.clear_line();
         over.store(true, Ordering::SeqCst);
-        let records = committed(&carried.batch, &store)?;
-        let Executed {
+        let records = committed_runs(&carried.batch, &store)?;
+        let ExecutionResult {
             taken,
             stopped,
             refusal,
             is_spent,
             ..
         } = executed;
-        let spent = purse.as_ref().filter(|_| is_spent).map(Purse::spent);
-        return Ok(Carried {
+        let spent = purse.as_ref().filter(|_| is_spent).map(BatchBudget::spent);
+        return Ok(ExecutedBatch {
             records,
             stopped,
             spent,
@@ -439,18 +458,18 @@ pub(super) fn carry(
     }
     let rounds: Vec<Vec<PlannedRun>> = match &until {
         None => vec![carried.batch.runs.clone()],
-        Some(_) => by_round(&carried.batch),
+        Some(_) => runs_by_round(&carried.batch),
     };
     for runs in rounds {
-        let executed = execute(&carried.batch, &runs, arms, &context);
-        carried.records = committed(&carried.batch, &store)?;
+        let executed = execute_runs(&carried.batch, &runs, arms, &context);
+        carried.records = committed_runs(&carried.batch, &store)?;
         let executed = executed.map_err(failed)?;
         carried.taken += executed.taken;
         carried.stopped |= executed.stopped;
         carried.spent = purse
             .as_ref()
             .filter(|_| executed.is_spent)
-            .map(Purse::spent);
+            .map(BatchBudget::spent);
         carried.refusal = carried.refusal.or(executed.refusal);
         // A rule cannot be checked while another process is in the middle of the round.
         if carried.stopped
@@ -461,13 +480,13 @@ pub(super) fn carry(
             break;
         }
         if let (Some(until), Some(last)) = (&until, runs.last()) {
-            carried.reason = until.reason(&carried.batch, &carried.records, last.index);
+            carried.reason = until.stop_reason(&carried.batch, &carried.records, last.index);
             if carried.reason.is_some() {
                 break;
             }
         }
     }
-    watch.end();
+    watch.clear_line();
     over.store(true, Ordering::SeqCst);
     if let Some(until) = until.filter(|_| {
         carried.reason.is_none()
@@ -476,28 +495,28 @@ pub(super) fn carry(
             && carried.refusal.is_none()
             && carried.taken == 0
     }) {
-        carried.reason = Some(until.open(&carried.batch, &carried.records));
+        carried.reason = Some(until.describe_unmet(&carried.batch, &carried.records));
     }
     Ok(carried)
 }
 
 /// Returns what the attempts of a batch have cost so far: questions, or runs of code.
-fn costs(
+fn attempt_costs(
     store: &Store,
     batch: &Batch,
-    arms: &[Arm],
+    arms: &[RunnableArm],
     records: &[Run],
 ) -> Result<Vec<f64>, StoreError> {
     let mut costs = Vec::new();
     for run in &batch.runs {
         match &arms[run.arm].work {
-            Work::Questions(_) => costs.extend(
+            ArmWork::Questions(_) => costs.extend(
                 store
-                    .items_so_far(&run.id)?
+                    .read_items_so_far(&run.id)?
                     .into_iter()
                     .filter_map(|(outcome, _)| outcome.cost_usd),
             ),
-            Work::Code(_) => costs.extend(
+            ArmWork::Code(_) => costs.extend(
                 records
                     .iter()
                     .filter(|record| record.id == run.id)
@@ -511,18 +530,18 @@ fn costs(
 /// Runs several tasks block by block. Returns what was foreseen, or `None` if it was stopped, refused, or another process is at it.
 fn run_until_foreseen(
     batch: &Batch,
-    arms: &[Arm],
+    arms: &[RunnableArm],
     alpha: f64,
-    context: &Context<'_>,
-) -> Result<(Executed, Option<Chosen>), StoreError> {
-    let mut all = Executed::default();
+    context: &PlanContext<'_>,
+) -> Result<(ExecutionResult, Option<AdaptiveResult>), StoreError> {
+    let mut all = ExecutionResult::default();
     loop {
-        let runs = match outlook(batch, &committed(batch, context.store)?, alpha) {
-            Outlook::Foreseen(chosen) => return Ok((all, Some(chosen))),
-            Outlook::Next(runs) => runs,
+        let runs = match next_step(batch, &committed_runs(batch, context.store)?, alpha) {
+            AdaptiveStep::Foreseen(chosen) => return Ok((all, Some(chosen))),
+            AdaptiveStep::Next(runs) => runs,
         };
-        let executed = execute(batch, &runs, arms, context)?;
-        all = Executed {
+        let executed = execute_runs(batch, &runs, arms, context)?;
+        all = ExecutionResult {
             finished: all.finished + executed.finished,
             ..executed
         };
@@ -533,11 +552,16 @@ fn run_until_foreseen(
 }
 
 /// Returns the access limits for the plan's programs.
-fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) -> Isolation {
-    let mut kept = Kept {
+fn build_isolation(
+    settings: &Settings,
+    batch: &Batch,
+    arms: &[RunnableArm],
+    place: &RunFolders,
+) -> Isolation {
+    let mut kept = IsolatedPaths {
         from_all: settings.results.clone(),
         unchanged: vec![place.root.clone()],
-        ..Kept::default()
+        ..IsolatedPaths::default()
     };
     kept.from_all.extend([
         settings.cache.clone(),
@@ -549,7 +573,7 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
     // Other suites are hidden too, because they may be run later.
     kept.from_untested.extend(suite::all_folders(&place.root));
     for arm in arms {
-        if let Work::Code(work) = &arm.work {
+        if let ArmWork::Code(work) = &arm.work {
             // A workspace begins with a copy of its history; the repository has other branches.
             kept.from_all.extend(
                 work.start
@@ -559,7 +583,7 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
             );
             kept.from_untested.push(work.suite.folder.clone());
             kept.from_untested
-                .extend(suite::parts(&place.root, &work.suite));
+                .extend(suite::versioned_paths(&place.root, &work.suite));
         }
     }
     Isolation::new(!batch.without_isolation, &kept, &place.environment)
@@ -569,17 +593,17 @@ fn isolation(settings: &Settings, batch: &Batch, arms: &[Arm], place: &Place) ->
 fn resume_command(settings: &Settings, batch: &Batch, site: Option<&Path>) -> String {
     let site = site
         .into_iter()
-        .flat_map(|path| ["--site".to_owned(), shell_word(&shown(path))]);
+        .flat_map(|path| ["--site".to_owned(), shell_word(&display_path(path))]);
     let begin = ["evalreport", "run", "--resume", &batch.id].map(str::to_owned);
     begin
         .into_iter()
-        .chain(settings.place_words())
+        .chain(settings.location_options())
         .chain(site)
         .collect::<Vec<_>>()
         .join(" ")
 }
 
-fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
+fn runs_by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
     let mut rounds: BTreeMap<u32, Vec<PlannedRun>> = BTreeMap::new();
     for run in &batch.runs {
         rounds.entry(run.index).or_default().push(run.clone());
@@ -588,24 +612,24 @@ fn by_round(batch: &Batch) -> Vec<Vec<PlannedRun>> {
 }
 
 /// What a batch ended with.
-pub(super) struct Concluded {
+pub(super) struct BatchConclusion {
     pub code: u8,
     /// The printed tables, for a summary.
-    pub tables: Vec<Table>,
+    pub tables: Vec<ReportTable>,
 }
 
 /// Prints the results of the batch. If the batch was stopped, prints how to resume it instead.
-pub(super) fn conclude(
+pub(super) fn print_conclusion(
     settings: &Settings,
-    carried: &Carried,
+    carried: &ExecutedBatch,
     carrying: &Carrying,
-) -> Result<Concluded, Failure> {
-    let without_tables = |code: u8| Concluded {
+) -> Result<BatchConclusion, CommandFailure> {
+    let without_tables = |code: u8| BatchConclusion {
         code,
         tables: Vec::new(),
     };
     let resume = &carried.resume;
-    if let Some(Refusal { arm, reason }) = &carried.refusal {
+    if let Some(ArmRefusal { arm, reason }) = &carried.refusal {
         let arm = carried
             .batch
             .arms
@@ -613,11 +637,11 @@ pub(super) fn conclude(
             .map_or_else(String::new, |arm| {
                 format!("{} {}/{}", arm.suite, arm.approach, arm.model)
             });
-        return Err(Failure::new(format!("{} cannot be run: {}", visible(&arm), visible(reason)))
+        return Err(CommandFailure::new(format!("{} cannot be run: {}", escape_invisible(&arm), escape_invisible(reason)))
             .with_hint(format!("no further runs were started; finished work is kept. Fix the cause, then resume: {resume}")));
     }
     if carried.stopped {
-        output::say(
+        output::print_message(
             settings,
             &format!("stopped. Finished work is kept. Resume: {resume}"),
         );
@@ -625,7 +649,7 @@ pub(super) fn conclude(
     }
     if let Some((spent, highest)) = carried.spent {
         let most = carrying.max_cost.unwrap_or_default();
-        output::tell(&format!(
+        output::write_stderr(&format!(
             "stopped at {} spent: another attempt may cost {}, and --max-cost is {}. Finished work is kept. Go on with a larger purse: {resume} --max-cost USD",
             format::money(spent),
             format::money(highest),
@@ -635,17 +659,17 @@ pub(super) fn conclude(
             && carried.batch.question_groups.is_none()
             && !carried.records.is_empty();
         let tables = if is_shown {
-            printed(settings, carried)?
+            print_results(settings, carried)?
         } else {
             Vec::new()
         };
-        return Ok(Concluded {
+        return Ok(BatchConclusion {
             code: exit_code::INCONCLUSIVE,
             tables,
         });
     }
     if carried.records.is_empty() {
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "no run was finished here; {} with another process. See later with: {resume}",
@@ -659,55 +683,58 @@ pub(super) fn conclude(
         .as_ref()
         .filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks)
     {
-        let tables = chosen::print(settings, &carried.batch, &carried.records, chosen)?;
-        output::say(
+        let tables = chosen::print_verdicts(settings, &carried.batch, &carried.records, chosen)?;
+        output::print_message(
             settings,
             &format!(
                 "results in {}, batch {}",
-                shown(settings.store().root()),
+                display_path(settings.store().root()),
                 carried.batch.id
             ),
         );
-        let code = shortfall::conclude(
+        let code = shortfall::report_batch(
             settings,
             &carried.batch,
             &carried.records,
             &carried.questions,
             carrying.fail_under,
         );
-        return Ok(Concluded { code, tables });
+        return Ok(BatchConclusion { code, tables });
     }
-    let tables = printed(settings, carried)?;
+    let tables = print_results(settings, carried)?;
     if carried.taken > 0 {
-        let left = output::count(carried.taken, "run");
-        output::say(
+        let left = output::format_count(carried.taken, "run");
+        output::print_message(
             settings,
             &format!(
                 "note: {left} left to another process. Should it not finish them, go on with: {resume}"
             ),
         );
     }
-    output::say(
+    output::print_message(
         settings,
         &format!(
             "results in {}, batch {}",
-            shown(settings.store().root()),
+            display_path(settings.store().root()),
             carried.batch.id
         ),
     );
-    let code = shortfall::conclude(
+    let code = shortfall::report_batch(
         settings,
         &carried.batch,
         &carried.records,
         &carried.questions,
         carrying.fail_under,
     );
-    Ok(Concluded { code, tables })
+    Ok(BatchConclusion { code, tables })
 }
 
 /// Prints the results of the committed runs and returns the tables.
-fn printed(settings: &Settings, carried: &Carried) -> Result<Vec<Table>, Failure> {
-    let mut warehouse = settings.open()?;
+fn print_results(
+    settings: &Settings,
+    carried: &ExecutedBatch,
+) -> Result<Vec<ReportTable>, CommandFailure> {
+    let mut warehouse = settings.open_warehouse()?;
     // Select by id: names may be aliased, and the plan consists of exactly these runs.
     let filter = Filter {
         ids: carried
@@ -717,32 +744,35 @@ fn printed(settings: &Settings, carried: &Carried) -> Result<Vec<Table>, Failure
             .collect(),
         ..Filter::default()
     };
-    let tables = print(settings, &warehouse, &filter, carried)?;
-    settings.keep(&mut warehouse)?;
+    let tables = print_tables(settings, &warehouse, &filter, carried)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(tables)
 }
 
-fn print(
+fn print_tables(
     settings: &Settings,
     warehouse: &Warehouse,
     filter: &Filter,
-    carried: &Carried,
-) -> Result<Vec<Table>, Failure> {
-    let policy = policy::configured(settings)?;
-    let reason = |tables: &mut Vec<Table>| {
+    carried: &ExecutedBatch,
+) -> Result<Vec<ReportTable>, CommandFailure> {
+    let policy = policy::configured_policy(settings)?;
+    let reason = |tables: &mut Vec<ReportTable>| {
         if let (Some(last), Some(reason)) = (tables.last_mut(), &carried.reason) {
             last.notes.push(format!("Stopped repeating: {reason}."));
         }
     };
-    let groups = board_groups(warehouse, filter, Grouping::AllBatches, &policy);
+    let groups = board_groups(warehouse, filter, BatchSelection::AllBatches, &policy);
     if groups.iter().any(|group| group.arms.len() > 1) {
         let comparisons: Vec<_> = groups
             .iter()
-            .map(|group| compare(warehouse, group, &policy, PairOrder::AheadFirst))
+            .map(|group| compare_arms(warehouse, group, &policy, PairOrder::AheadFirst))
             .collect();
-        let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
+        let mut tables: Vec<_> = comparisons
+            .iter()
+            .map(comparison::annotated_table)
+            .collect();
         reason(&mut tables);
-        output::answer(settings, "compare", &tables, || CompareAnswer {
+        output::print_answer(settings, "compare", &tables, || CompareAnswer {
             comparisons,
             apart: Vec::new(),
             taken: None,
@@ -750,17 +780,17 @@ fn print(
         })?;
         Ok(tables)
     } else {
-        let board = leaderboard(
+        let board = build_boards(
             warehouse,
             filter,
-            Grouping::AllBatches,
+            BatchSelection::AllBatches,
             SortKey::Primary,
             &policy,
             false,
         );
-        let mut tables: Vec<_> = board.suites.iter().map(board::table).collect();
+        let mut tables: Vec<_> = board.suites.iter().map(board::annotated_table).collect();
         reason(&mut tables);
-        output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer {
+        output::print_answer(settings, "leaderboard", &tables, || LeaderboardAnswer {
             board,
             overall: None,
         })?;
@@ -768,18 +798,18 @@ fn print(
     }
 }
 
-pub(super) fn check_percent(percent: f64) -> Result<(), Failure> {
+pub(super) fn check_percent(percent: f64) -> Result<(), CommandFailure> {
     if (0.0..=100.0).contains(&percent) {
         Ok(())
     } else {
         Err(
-            Failure::new(format!("--fail-under {percent} is not a percentage"))
+            CommandFailure::new(format!("--fail-under {percent} is not a percentage"))
                 .with_hint("write a number from 0 to 100"),
         )
     }
 }
 
-fn host() -> Option<String> {
+fn host_name() -> Option<String> {
     let name = files::read_to_string("/proc/sys/kernel/hostname")
         .ok()
         .or_else(|| env::var("HOSTNAME").ok())
@@ -789,7 +819,10 @@ fn host() -> Option<String> {
 }
 
 /// Stops cleanly at the first Ctrl-C, and at once at the second. When the runs are `over`, Ctrl-C only ends this process.
-pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure> {
+pub(super) fn listen_for_interrupt(
+    stop: &StopSignal,
+    over: &Arc<AtomicBool>,
+) -> Result<(), CommandFailure> {
     let (stop, over) = (stop.clone(), Arc::clone(over));
     let mut presses = 0;
     ctrlc::set_handler(move || {
@@ -797,15 +830,15 @@ pub(super) fn listen(stop: &Stop, over: &Arc<AtomicBool>) -> Result<(), Failure>
         if over.load(Ordering::SeqCst) {
             std::process::exit(exit_code::INTERRUPTED.into());
         } else if presses > 1 {
-            stop.at_once();
+            stop.stop_at_once();
             // Exit even if something does not react: every run is kept up to its last complete line, and the programs' guard outlives this
             // process.
-            std::thread::sleep(PATIENCE);
+            std::thread::sleep(MAX_STOP_TIME);
             std::process::exit(exit_code::INTERRUPTED.into());
         } else {
-            output::tell("stopping; once more stops at once");
+            output::write_stderr("stopping; once more stops at once");
             stop.stop();
         }
     })
-    .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))
+    .map_err(|error| CommandFailure::new(format!("cannot listen for Ctrl-C: {error}")))
 }

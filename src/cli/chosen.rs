@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{Run, visible};
+use crate::domain::{Run, escape_invisible};
 use crate::inference::{Arm as Name, Design, MIN_ITEMS, Policy};
 use crate::render::foreseen;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::results::Batch;
-use crate::run::{Arm, Chosen, QuestionWork, Work, task_arms};
+use crate::run::{AdaptiveResult, ArmWork, QuestionWork, RunnableArm, task_arms};
 use crate::stats::Units;
 use crate::views::{ForeseenVerdict, PlannedRuns, question_groups};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{output, policy};
 
@@ -22,7 +22,7 @@ const NOT_ASKED: char = '.';
 
 /// How `--until decided` comes to its verdict.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum DecisionMethod {
     /// Questions of one file are chosen: the group of each, a letter each.
     Questions(String),
     /// Runs of several tasks are chosen.
@@ -32,35 +32,38 @@ pub(super) enum Way {
 }
 
 /// Decides what to choose. Fails before anything is paid if no verdict can come of it.
-pub(super) fn way(settings: &Settings, arms: &[Arm]) -> Result<Way, Failure> {
-    let policy = policy::configured(settings)?;
+pub(super) fn choose_method(
+    settings: &Settings,
+    arms: &[RunnableArm],
+) -> Result<DecisionMethod, CommandFailure> {
+    let policy = policy::configured_policy(settings)?;
     let suites: BTreeSet<&str> = arms.iter().map(|arm| arm.planned.suite.as_str()).collect();
     let names: BTreeSet<(&str, &str)> = arms
         .iter()
         .map(|arm| (arm.planned.approach.as_str(), arm.planned.model.as_str()))
         .collect();
     if names.len() < 2 {
-        return Err(Failure::new(
+        return Err(CommandFailure::new(
             "--until decided is about two arms or more, and there is only one",
         )
         .with_hint("choose two approaches or two models"));
     }
     if suites.len() > 1 {
-        return tasks(arms, &suites, names.len(), &policy);
+        return choose_tasks(arms, &suites, names.len(), &policy);
     }
     let works: Option<Vec<&QuestionWork>> = arms
         .iter()
         .map(|arm| match &arm.work {
-            Work::Questions(work) => Some(work.as_ref()),
-            Work::Code(_) => None,
+            ArmWork::Questions(work) => Some(work.as_ref()),
+            ArmWork::Code(_) => None,
         })
         .collect();
     let Some(works) = works else {
-        let fewest = fewest(Units::Tasks, arms.len(), &policy);
+        let fewest = min_units(Units::Tasks, arms.len(), &policy);
         return if arms.len() == 2 {
-            Ok(Way::Whole(None))
+            Ok(DecisionMethod::Whole(None))
         } else {
-            Err(Failure::new(format!(
+            Err(CommandFailure::new(format!(
                 "--until decided repeats the runs of one task for two arms, and there are {} arms",
                 arms.len()
             ))
@@ -69,11 +72,11 @@ pub(super) fn way(settings: &Settings, arms: &[Arm]) -> Result<Way, Failure> {
             )))
         };
     };
-    if let Some(why) = obstacle(arms, &works, &policy) {
+    if let Some(why) = choosing_obstacle(arms, &works, &policy) {
         return if arms.len() == 2 {
-            Ok(Way::Whole(Some(why)))
+            Ok(DecisionMethod::Whole(Some(why)))
         } else {
-            Err(Failure::new(format!(
+            Err(CommandFailure::new(format!(
                 "questions cannot be chosen for {} arms: {why}",
                 arms.len()
             ))
@@ -88,7 +91,7 @@ pub(super) fn way(settings: &Settings, arms: &[Arm]) -> Result<Way, Failure> {
             .iter()
             .map(|question| question.id.as_str())
     };
-    let warehouse = settings.open_with(&settings.options())?;
+    let warehouse = settings.open_with(&settings.source_options())?;
     let groups = question_groups(
         &warehouse,
         suite,
@@ -100,7 +103,7 @@ pub(super) fn way(settings: &Settings, arms: &[Arm]) -> Result<Way, Failure> {
             exclusion.item == id && exclusion.suite.as_ref().is_none_or(|of| of == suite)
         })
     };
-    Ok(Way::Questions(
+    Ok(DecisionMethod::Questions(
         groups
             .chars()
             .zip(questions())
@@ -109,37 +112,40 @@ pub(super) fn way(settings: &Settings, arms: &[Arm]) -> Result<Way, Failure> {
     ))
 }
 
-fn tasks(
-    arms: &[Arm],
+fn choose_tasks(
+    arms: &[RunnableArm],
     suites: &BTreeSet<&str>,
     names: usize,
     policy: &Policy,
-) -> Result<Way, Failure> {
+) -> Result<DecisionMethod, CommandFailure> {
     if arms
         .iter()
-        .any(|arm| matches!(arm.work, Work::Questions(_)))
+        .any(|arm| matches!(arm.work, ArmWork::Questions(_)))
     {
-        return Err(Failure::new(
+        return Err(CommandFailure::new(
             "--until decided is about one file of questions, or about several tasks of code",
         )
         .with_hint("name one question file, or only suites of code"));
     }
     if arms.len() != suites.len() * names {
         return Err(
-            Failure::new("--until decided needs the same arms on every task")
+            CommandFailure::new("--until decided needs the same arms on every task")
                 .with_hint("name the approaches for all tasks"),
         );
     }
-    if let Some(suite) = suites.iter().find(|suite| policy.primary(suite).is_some()) {
-        return Err(Failure::new(format!(
+    if let Some(suite) = suites
+        .iter()
+        .find(|suite| policy.primary_metric(suite).is_some())
+    {
+        return Err(CommandFailure::new(format!(
             "--until decided compares pass rates, and `{}` has another primary metric",
-            visible(suite)
+            escape_invisible(suite)
         ))
         .with_hint("run the tasks without --until"));
     }
-    let fewest = fewest(Units::Tasks, names, policy);
+    let fewest = min_units(Units::Tasks, names, policy);
     if suites.len() < fewest {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "{} tasks cannot give a verdict on {names} arms; {fewest} are needed",
             suites.len()
         ))
@@ -147,21 +153,21 @@ fn tasks(
             "name {fewest} tasks or more, or run each task alone with --until decided and two arms"
         )));
     }
-    Ok(Way::Tasks)
+    Ok(DecisionMethod::Tasks)
 }
 
 /// Returns the fewest units with which a verdict on each pair of some arms is possible.
-fn fewest(units: Units, arms: usize, policy: &Policy) -> usize {
+fn min_units(units: Units, arms: usize, policy: &Policy) -> usize {
     units
-        .fewest(arms * arms.saturating_sub(1) / 2, policy.alpha)
+        .fewest_deciding(arms * arms.saturating_sub(1) / 2, policy.alpha)
         .max(MIN_ITEMS)
 }
 
 /// Returns the units of the comparison of a suite's questions.
-pub(super) fn units(policy: &Policy, suite: &str, work: &QuestionWork) -> Units {
+pub(super) fn question_units(policy: &Policy, suite: &str, work: &QuestionWork) -> Units {
     let is_clustered = policy.use_clusters
         && cluster_count(work) < work.spec.questions.len()
-        && policy.design(suite) != Some(Design::Items);
+        && policy.configured_design(suite) != Some(Design::Items);
     if is_clustered {
         Units::Clusters
     } else {
@@ -181,7 +187,11 @@ fn cluster_count(work: &QuestionWork) -> usize {
 }
 
 /// Returns why the questions cannot be chosen.
-fn obstacle(arms: &[Arm], works: &[&QuestionWork], policy: &Policy) -> Option<String> {
+fn choosing_obstacle(
+    arms: &[RunnableArm],
+    works: &[&QuestionWork],
+    policy: &Policy,
+) -> Option<String> {
     let (first, suite) = (&works[0].spec.questions, arms[0].planned.suite.as_str());
     let is_same = |other: &QuestionWork| {
         let other = &other.spec.questions;
@@ -200,27 +210,27 @@ fn obstacle(arms: &[Arm], works: &[&QuestionWork], policy: &Policy) -> Option<St
     if first.len() < MIN_QUESTIONS {
         return Some(format!(
             "there are {}, and it takes {MIN_QUESTIONS}",
-            output::count(first.len(), "question")
+            output::format_count(first.len(), "question")
         ));
     }
-    if policy.primary(suite).is_some() {
+    if policy.primary_metric(suite).is_some() {
         return Some("the suite has another primary metric than the pass rate".to_owned());
     }
     if policy
-        .design(suite)
+        .configured_design(suite)
         .is_some_and(|design| !design.is_over_items())
     {
         return Some("the suite's verdict is not about its questions".to_owned());
     }
-    if units(policy, suite, works[0]) == Units::Clusters {
+    if question_units(policy, suite, works[0]) == Units::Clusters {
         let (clusters, fewest) = (
             cluster_count(works[0]),
-            fewest(Units::Clusters, arms.len(), policy),
+            min_units(Units::Clusters, arms.len(), policy),
         );
         if clusters < fewest {
             return Some(format!(
                 "they are in {}, and it takes {fewest}",
-                output::count(clusters, "cluster")
+                output::format_count(clusters, "cluster")
             ));
         }
     }
@@ -228,13 +238,13 @@ fn obstacle(arms: &[Arm], works: &[&QuestionWork], policy: &Policy) -> Option<St
 }
 
 /// Prints the verdicts foreseen from chosen questions or runs, and returns the printed tables.
-pub(super) fn print(
+pub(super) fn print_verdicts(
     settings: &Settings,
     batch: &Batch,
     records: &[Run],
-    chosen: &Chosen,
-) -> Result<Vec<Table>, Failure> {
-    let alpha = policy::configured(settings)?.alpha;
+    chosen: &AdaptiveResult,
+) -> Result<Vec<ReportTable>, CommandFailure> {
+    let alpha = policy::configured_policy(settings)?.alpha;
     let arms: Vec<Vec<usize>> = match chosen.units {
         Units::Items | Units::Clusters => (0..batch.arms.len()).map(|arm| vec![arm]).collect(),
         Units::Tasks => task_arms(batch),
@@ -266,14 +276,14 @@ pub(super) fn print(
         }
     };
     let arms: Vec<PlannedRuns<'_>> = arms.iter().zip(&chosen.asked).map(of_arm).collect();
-    let found = ForeseenVerdict::of(
+    let found = ForeseenVerdict::new(
         suites,
         (chosen.units, chosen.unit_count, chosen.items),
         alpha,
         &arms,
         &chosen.pairs,
     );
-    let tables = foreseen::tables(&found);
-    output::answer(settings, "foreseen", &tables, || found)?;
+    let tables = foreseen::verdict_tables(&found);
+    output::print_answer(settings, "foreseen", &tables, || found)?;
     Ok(tables)
 }

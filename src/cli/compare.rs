@@ -3,52 +3,53 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Filter, shell_word, visible};
+use crate::domain::{Filter, escape_invisible, shell_word};
 use crate::render::json::CompareAnswer;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{comparability, comparison, tables, words};
 use crate::views::{
-    Baseline, Comparison, Grouping, PairOrder, SuiteGroup, apart, board_groups, compare,
-    compare_with_flips, criterion_flips, held_groups, retracted,
+    BaselineSelection, BatchSelection, Comparison, PairOrder, SuiteGroup, board_groups,
+    compare_arms, compare_to_baseline, compare_with_flips, count_retracted, criterion_flips,
+    find_separate_arms,
 };
-use crate::warehouse::{Options, Warehouse};
+use crate::warehouse::{Warehouse, WarehouseOptions};
 
 use super::arguments::{Compare, Format};
-use super::failure::{self, Failure};
-use super::file_arms::AskedOfFiles;
+use super::failure::{self, CommandFailure};
+use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{baseline, engine, exit_code, foreign, output, policy, selection, unstarted};
 
-pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Compare) -> Result<u8, CommandFailure> {
     let settings = &engine::with_engine(
         settings,
         &arguments.engine,
         &[&arguments.what, &arguments.selection.suite],
     )?;
-    let (what, paths) = foreign::split(settings, &arguments.what)?;
-    let mut filter = arguments.selection.filter()?;
+    let (what, paths) = foreign::split_names_and_paths(settings, &arguments.what)?;
+    let mut filter = arguments.selection.to_filter()?;
     let has_files = !paths.is_empty()
         || arguments
             .baseline
             .as_ref()
             .is_some_and(|what| Path::new(what).exists());
-    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, has_files)?;
+    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, has_files)?;
     let asked = if arguments.baseline.is_none() {
-        asked.comparing()
+        asked.for_comparison()
     } else {
         asked
     };
     let (settings, stores) = &foreign::with_stores(settings, &paths, &asked)?;
     let are_alone =
-        (arguments.baseline.is_some() || settings.file_arms.are_there()) && !stores.is_empty();
+        (arguments.baseline.is_some() || settings.file_arms.has_files()) && !stores.is_empty();
     let new = if are_alone {
-        foreign::ids_in(settings, stores)?
+        foreign::ids_of_stores(settings, stores)?
     } else {
         Vec::new()
     };
-    let policy = policy::policy(settings, &arguments.judging)?;
-    let (mut warehouse, held) = open(settings, arguments, (&asked, &new))?;
+    let policy = policy::policy_with_options(settings, &arguments.judging)?;
+    let (mut warehouse, held) = open_results(settings, arguments, (&asked, &new))?;
     name_targets(&warehouse, &what, &mut filter)?;
     if what.is_empty() {
         // Files that are compared, with each other or with a baseline, are compared whatever else the stores hold.
@@ -56,40 +57,40 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
     }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     let filter = selection::with_model_names(&warehouse, filter);
-    selection::check(&warehouse, &filter)?;
+    selection::check_filter(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch {
-        Grouping::NewestBatch
+        BatchSelection::NewestBatch
     } else {
-        Grouping::AllBatches
+        BatchSelection::AllBatches
     };
     let mut groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
-            let groups = held_groups(&warehouse, &filter, baseline, grouping);
+            let groups = compare_to_baseline(&warehouse, &filter, baseline, grouping);
             groups
                 .iter()
                 .filter(|held| !held.baseline.is_empty())
-                .map(crate::views::Held::table)
+                .map(crate::views::BaselineComparison::joint_table)
                 .collect()
         }
         None => board_groups(&warehouse, &filter, grouping, &policy),
     };
-    let is_asked = what.iter().any(|word| word != selection::LAST)
+    let is_asked = what.iter().any(|word| word != selection::LAST_WORD)
         || !arguments.selection.suite.is_empty()
         || !arguments.files.is_empty();
     let one = if arguments.flips {
         compare_with_flips
     } else {
-        compare
+        compare_arms
     };
-    if settings.file_arms.are_there() {
+    if settings.file_arms.has_files() {
         for group in &mut groups {
             settings
                 .file_arms
-                .sort(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model));
+                .sort_arms(&mut group.arms, |arm| (&arm.arm.approach, &arm.arm.model));
         }
     }
-    let order = if held.baseline.is_some() || settings.file_arms.are_there() {
+    let order = if held.baseline.is_some() || settings.file_arms.has_files() {
         PairOrder::AsGiven
     } else {
         PairOrder::AheadFirst
@@ -105,25 +106,25 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
                 .position(|compared| compared.arm == arm.arm)
         });
         let criteria = criterion_flips(&warehouse, &turned)
-            .map_err(|error| Failure::new(visible(&error.to_string())))?;
+            .map_err(|error| CommandFailure::new(escape_invisible(&error.to_string())))?;
         Ok(Comparison { criteria, ..table })
     };
     let comparisons: Vec<Comparison> = groups
         .iter()
         .filter(|group| is_asked || group.arms.len() > 1)
         .map(with_criteria)
-        .collect::<Result<_, Failure>>()?;
-    let apart = apart(&groups);
+        .collect::<Result<_, CommandFailure>>()?;
+    let apart = find_separate_arms(&groups);
     if comparisons.is_empty() {
         return Err(match &held.baseline {
-            Some(_) => Failure::new("the baseline has no other run of a selected suite and version")
+            Some(_) => CommandFailure::new("the baseline has no other run of a selected suite and version")
                 .with_hint("`evalreport list --runs` shows all runs"),
-            None if apart.is_empty() && what.iter().any(|word| word == selection::LAST) => {
-                Failure::new("the newest batch has no two arms of a suite")
+            None if apart.is_empty() && what.iter().any(|word| word == selection::LAST_WORD) => {
+                CommandFailure::new("the newest batch has no two arms of a suite")
                     .with_hint("name the suite to compare it with earlier runs, as in `evalreport compare SUITE`")
             }
             None if apart.is_empty() && !paths.is_empty() && groups.len() == 1 && groups[0].arms.len() == 1 => {
-                one_arm(&paths, &with_criteria(&groups[0])?)
+                single_arm_failure(&paths, &with_criteria(&groups[0])?)
             }
             None if apart.is_empty() => {
                 let suites: BTreeSet<&str> = groups.iter().map(|group| group.suite.as_str()).collect();
@@ -134,11 +135,11 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
                         if paths.is_empty() { "import their files again" } else { "compare the files" }
                     ),
                 };
-                Failure::new("no suite has two arms to compare").with_hint(hint)
+                CommandFailure::new("no suite has two arms to compare").with_hint(hint)
             }
             None => {
-                let details = comparability::apart_notes(&apart).iter().map(|note| visible(note)).collect();
-                Failure { details, ..Failure::new("no table has two arms to compare") }
+                let details = comparability::apart_notes(&apart).iter().map(|note| escape_invisible(note)).collect();
+                CommandFailure { details, ..CommandFailure::new("no table has two arms to compare") }
                     .with_hint("name the suite to see the arms of each table, as in `evalreport compare SUITE`")
             }
         });
@@ -148,7 +149,7 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
             .iter()
             .all(|comparison| comparison.arms.len() != 2)
     {
-        return Err(Failure::new("--flips needs two arms")
+        return Err(CommandFailure::new("--flips needs two arms")
             .with_hint("choose them with --approach and --model"));
     }
     let measured = comparisons
@@ -157,48 +158,54 @@ pub(super) fn run(settings: &Settings, arguments: &Compare) -> Result<u8, Failur
         .map(|row| &row.metric);
     policy::check_margins(&arguments.judging, measured)?;
     if settings.strict {
-        failure::refuse_unlike(&comparability::refusals(&comparisons, &apart))?;
+        failure::refuse_incomparable(&comparability::list_refusals(&comparisons, &apart))?;
     }
-    unstarted::say(settings, &warehouse, &filter);
+    unstarted::print_note(settings, &warehouse, &filter);
     policy::warn_primaries(
         settings,
         comparisons
             .iter()
             .map(|table| (table.suite.as_str(), table.primary_not_measured.as_ref())),
     );
-    let retracted = retracted(&warehouse, &filter);
-    let mut tables: Vec<_> = comparisons.iter().map(comparison::table).collect();
+    let retracted = count_retracted(&warehouse, &filter);
+    let mut tables: Vec<_> = comparisons
+        .iter()
+        .map(comparison::annotated_table)
+        .collect();
     if let Some(last) = tables.last_mut() {
         last.notes.extend(comparability::apart_notes(&apart));
         last.notes.extend(held.taken.clone());
     }
-    let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
+    let tables = tables::with_scope_notes(tables, retracted, !warehouse.aliases().is_empty());
     let tables = if arguments.explain || arguments.flips {
-        tables.into_iter().map(Table::explained).collect()
+        tables
+            .into_iter()
+            .map(ReportTable::with_explanations)
+            .collect()
     } else {
-        hinted(settings, tables)
+        add_explain_hint(settings, tables)
     };
     engine::refuse_incomplete(settings, &warehouse)?;
-    output::answer(settings, "compare", &tables, || CompareAnswer {
+    output::print_answer(settings, "compare", &tables, || CompareAnswer {
         comparisons,
         apart,
         taken: held.taken.clone(),
         retracted,
     })?;
     if held.lasts {
-        settings.keep(&mut warehouse)?;
+        settings.close_warehouse(&mut warehouse)?;
     }
     Ok(exit_code::DONE)
 }
 
 /// Says what files hold that have one arm, and what to compare it with.
-fn one_arm(paths: &[PathBuf], table: &Comparison) -> Failure {
+fn single_arm_failure(paths: &[PathBuf], table: &Comparison) -> CommandFailure {
     let figure = table
         .rows
         .first()
-        .and_then(|row| Some(words::cell(&row.metric, row.cells.first()?)));
+        .and_then(|row| Some(words::cell_value(&row.metric, row.cells.first()?)));
     let figure = figure.map_or_else(String::new, |figure| format!(": {figure}"));
-    let shown: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+    let shown: Vec<String> = paths.iter().map(|path| display_path(path)).collect();
     match shown.as_slice() {
         [one] if paths[0].is_file() => {
             let file = shell_word(one);
@@ -206,20 +213,23 @@ fn one_arm(paths: &[PathBuf], table: &Comparison) -> Failure {
                 || "OTHER".to_owned(),
                 |ending| format!("other.{}", ending.to_string_lossy()),
             );
-            Failure::new(format!("{one} has one arm{figure}")).with_hint(format!(
+            CommandFailure::new(format!("{one} has one arm{figure}")).with_hint(format!(
                 "compare it with another file: evalreport compare {file} {}",
                 shell_word(&other)
             ))
         }
-        [one] => Failure::new(format!("{one} has one arm{figure}"))
+        [one] => CommandFailure::new(format!("{one} has one arm{figure}"))
             .with_hint("--approach @file makes each of its files an arm"),
-        several => Failure::new(format!("{} have one arm{figure}", words::listed(several)))
-            .with_hint("--approach @file makes each file an arm"),
+        several => CommandFailure::new(format!(
+            "{} have one arm{figure}",
+            words::join_list(several)
+        ))
+        .with_hint("--approach @file makes each file an arm"),
     }
 }
 
 /// Adds a note on how to see explanations, once, if a person reads the tables.
-fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
+fn add_explain_hint(settings: &Settings, mut tables: Vec<ReportTable>) -> Vec<ReportTable> {
     let has_more = tables.iter().any(|table| !table.more.is_empty());
     if let Some(last) = tables
         .last_mut()
@@ -232,25 +242,25 @@ fn hinted(settings: &Settings, mut tables: Vec<Table>) -> Vec<Table> {
 }
 
 /// The baseline of a comparison, if any, and whether the warehouse's cache is worth keeping.
-struct Against {
-    baseline: Option<Baseline>,
+struct ComparedBaseline {
+    baseline: Option<BaselineSelection>,
     /// Says which runs are the baseline, if its name does not.
     taken: Option<String>,
     lasts: bool,
 }
 
-fn open(
+fn open_results(
     settings: &Settings,
     arguments: &Compare,
-    files: (&AskedOfFiles, &[String]),
-) -> Result<(Warehouse, Against), Failure> {
+    files: (&FileOptions, &[String]),
+) -> Result<(Warehouse, ComparedBaseline), CommandFailure> {
     let options = if arguments.files.is_empty() {
-        settings.options()
+        settings.source_options()
     } else {
-        Options {
+        WarehouseOptions {
             files: arguments.files.clone(),
             aliases: settings.config.aliases.clone(),
-            ..Options::default()
+            ..WarehouseOptions::default()
         }
     };
     if !arguments.files.is_empty() {
@@ -260,10 +270,10 @@ fn open(
             return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());
         }
         if arguments.baseline.is_none() {
-            output::conflicts(settings, &warehouse.conflicts())?;
+            output::print_conflicts(settings, &warehouse.find_fact_conflicts())?;
             return Ok((
                 warehouse,
-                Against {
+                ComparedBaseline {
                     baseline: None,
                     taken: None,
                     lasts: true,
@@ -278,19 +288,20 @@ fn open(
             &[]
         };
         return Ok((
-            settings.open_of(suites)?,
-            Against {
+            settings.open_suites(suites)?,
+            ComparedBaseline {
                 baseline: None,
                 taken: None,
                 lasts: true,
             },
         ));
     };
-    let opened = baseline::open(settings, what, options, !arguments.newest_batch, files)?;
-    output::warnings(settings, opened.warehouse.problems())?;
+    let opened =
+        baseline::open_with_baseline(settings, what, options, !arguments.newest_batch, files)?;
+    output::print_warnings(settings, opened.warehouse.problems())?;
     Ok((
         opened.warehouse,
-        Against {
+        ComparedBaseline {
             baseline: Some(opened.baseline),
             taken: opened.taken,
             lasts: opened.lasts,
@@ -303,7 +314,7 @@ fn name_targets(
     warehouse: &Warehouse,
     what: &[String],
     filter: &mut Filter,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let suites: BTreeSet<&str> = warehouse
         .runs()
         .iter()
@@ -312,14 +323,14 @@ fn name_targets(
     for target in what {
         if suites.contains(target.as_str()) {
             filter.suites.push(target.clone());
-        } else if !selection::named(target, warehouse.runs().iter().map(|row| &row.run.id))
+        } else if !selection::match_ids(target, warehouse.runs().iter().map(|row| &row.run.id))
             .is_empty()
         {
             filter.ids.push(target.clone());
-        } else if target == selection::LAST {
+        } else if target == selection::LAST_WORD {
             filter.ids.extend(selection::newest_batch(warehouse));
         } else if !warehouse.runs().is_empty() {
-            return Err(selection::unknown(
+            return Err(selection::unknown_name(
                 "suite or run",
                 target,
                 suites.iter().copied(),

@@ -7,51 +7,58 @@ use clap::{CommandFactory, Parser};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
-use crate::domain::{Run, visible};
+use crate::domain::{Run, escape_invisible};
 use crate::views::{Runnable, RunnableAgent, RunnableSuite, RunnableTask};
 use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::{Arguments, Completions, Shell};
-use super::failure::Failure;
-use super::selection::LAST;
+use super::failure::CommandFailure;
+use super::selection::LAST_WORD;
 use super::settings::Settings;
 use super::{examples, exit_code, help, output, runnable};
 
 /// The variable with which a shell asks for completions.
-const ASKED: &str = "COMPLETE";
+const COMPLETE_VARIABLE: &str = "COMPLETE";
 /// A longer list helps nobody.
 const MAX_RUNS: usize = 100;
 
-pub(super) fn run(arguments: &Completions) -> Result<u8, Failure> {
+pub(super) fn run_command(arguments: &Completions) -> Result<u8, CommandFailure> {
     let mut bytes = Vec::new();
     let written = match arguments.shell {
         Shell::Man => {
-            clap_mangen::Man::new(examples::added(Arguments::command())).render(&mut bytes)
+            clap_mangen::Man::new(examples::add_examples(Arguments::command())).render(&mut bytes)
         }
         shell => {
             let shells = Shells::builtins();
             let shell = shells
                 .completer(shell.name())
                 .expect("every shell of the argument is built in");
-            shell.write_registration(ASKED, "evalreport", "evalreport", "evalreport", &mut bytes)
+            shell.write_registration(
+                COMPLETE_VARIABLE,
+                "evalreport",
+                "evalreport",
+                "evalreport",
+                &mut bytes,
+            )
         }
     };
-    written.map_err(|error| Failure::new(format!("cannot write: {error}")))?;
-    output::print(&String::from_utf8_lossy(&bytes))?;
+    written.map_err(|error| CommandFailure::new(format!("cannot write: {error}")))?;
+    output::print_text(&String::from_utf8_lossy(&bytes))?;
     Ok(exit_code::DONE)
 }
 
 /// Answers a shell that asks for completions of these words. Returns whether one did.
-pub(super) fn answer(words: &[OsString]) -> bool {
+pub(super) fn answer_shell(words: &[OsString]) -> bool {
     let here = std::env::current_dir().ok();
-    let completions = CompleteEnv::with_factory(|| knowing(Arguments::command())).var(ASKED);
+    let completions = CompleteEnv::with_factory(|| with_known_values(Arguments::command()))
+        .var(COMPLETE_VARIABLE);
     completions
         .try_complete(words.iter().cloned(), here.as_deref())
         .is_ok_and(|is_answered| is_answered)
 }
 
 /// The arguments whose values are in the configuration, the results or the documentation, by their ids.
-fn knowing(command: clap::Command) -> clap::Command {
+fn with_known_values(command: clap::Command) -> clap::Command {
     let names: Vec<String> = command
         .get_subcommands()
         .map(|command| command.get_name().to_owned())
@@ -80,7 +87,7 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
             let of_suite = |suite: RunnableSuite| (suite.suite, suite.description);
             let of_task =
                 |task: RunnableTask| (task.task, Some(format!("questions of {}", task.suite)));
-            of_runnable(|all| {
+            runnable_candidates(|all| {
                 all.suites
                     .into_iter()
                     .map(of_suite)
@@ -89,7 +96,7 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
             })
         },
         ("run", "approach") => || {
-            of_runnable(|all| {
+            runnable_candidates(|all| {
                 all.approaches
                     .into_iter()
                     .map(|one| (one.approach, one.name))
@@ -97,7 +104,7 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
             })
         },
         ("run" | "eval" | "judge", "agent") => || {
-            of_runnable(|all| {
+            runnable_candidates(|all| {
                 all.agents
                     .into_iter()
                     .map(|one| (one.agent, one.model))
@@ -110,7 +117,7 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
             };
             let of_task =
                 |task: RunnableTask| Some((task.model?, Some(format!("of task {}", task.task))));
-            of_runnable(|all| {
+            runnable_candidates(|all| {
                 all.agents
                     .into_iter()
                     .filter_map(of_agent)
@@ -121,69 +128,80 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
         // The names in a table are its own, and those of a suite that `eval` makes are new.
         ("run" | "eval" | "import", _) => return None,
         ("compare", "what") => || {
-            of_results(|results| {
-                names(results, |run| &run.suite)
+            result_candidates(|results| {
+                name_candidates(results, |run| &run.suite)
                     .into_iter()
-                    .chain(ids(results))
+                    .chain(id_candidates(results))
                     .collect()
             })
         },
-        (_, "suite" | "suites") => || of_results(|results| names(results, |run| &run.suite)),
-        (_, "approach") => || of_results(|results| names(results, |run| &run.approach)),
-        (_, "model") => || of_results(|results| names(results, |run| &run.model)),
-        // A run, but not the newest by its name: `last` is no baseline.
-        (_, "baseline") => {
-            || of_results(|results| ids(results).split_off(usize::from(!results.runs().is_empty())))
+        (_, "suite" | "suites") => {
+            || result_candidates(|results| name_candidates(results, |run| &run.suite))
         }
-        (_, "ids") => || of_results(ids),
-        ("help", "topic") => || help::names().map(CompletionCandidate::new).collect(),
+        (_, "approach") => {
+            || result_candidates(|results| name_candidates(results, |run| &run.approach))
+        }
+        (_, "model") => || result_candidates(|results| name_candidates(results, |run| &run.model)),
+        // A run, but not the newest by its name: `last` is no baseline.
+        (_, "baseline") => || {
+            result_candidates(|results| {
+                id_candidates(results).split_off(usize::from(!results.runs().is_empty()))
+            })
+        },
+        (_, "ids") => || result_candidates(id_candidates),
+        ("help", "topic") => || {
+            help::command_and_topic_names()
+                .map(CompletionCandidate::new)
+                .collect()
+        },
         _ => return None,
     })
 }
 
 /// Returns names of what can be run here, each once, with what is told of it.
-fn of_runnable(
+fn runnable_candidates(
     names: impl Fn(Runnable) -> Vec<(String, Option<String>)>,
 ) -> Vec<CompletionCandidate> {
-    let found = settings()
-        .and_then(|settings| runnable::look(&settings, &[]).ok())
+    let found = default_settings()
+        .and_then(|settings| runnable::find_runnable(&settings, &[]).ok())
         .map(names)
         .unwrap_or_default();
     let mut known = BTreeSet::new();
     let new = found.into_iter().filter(|(name, _)| {
-        !name.is_empty() && visible(name) == *name && known.insert(name.clone())
+        !name.is_empty() && escape_invisible(name) == *name && known.insert(name.clone())
     });
     new.map(|(name, about)| {
-        CompletionCandidate::new(name).help(about.map(|about| visible(&about).into()))
+        CompletionCandidate::new(name).help(about.map(|about| escape_invisible(&about).into()))
     })
     .collect()
 }
 
-fn of_results(
+fn result_candidates(
     candidates: impl Fn(&Warehouse) -> Vec<CompletionCandidate>,
 ) -> Vec<CompletionCandidate> {
-    warehouse()
+    open_quietly()
         .map(|warehouse| candidates(&warehouse))
         .unwrap_or_default()
 }
 
-fn names(warehouse: &Warehouse, name: fn(&Run) -> &str) -> Vec<CompletionCandidate> {
+fn name_candidates(warehouse: &Warehouse, name: fn(&Run) -> &str) -> Vec<CompletionCandidate> {
     let names: BTreeSet<&str> = warehouse.runs().iter().map(|row| name(&row.run)).collect();
     // A name that is not as it looks cannot be typed in a shell.
     names
         .into_iter()
-        .filter(|name| !name.is_empty() && visible(name) == *name)
+        .filter(|name| !name.is_empty() && escape_invisible(name) == *name)
         .map(CompletionCandidate::new)
         .collect()
 }
 
 /// Returns ids of runs, the newest first, each with its suite and arm.
-fn ids(warehouse: &Warehouse) -> Vec<CompletionCandidate> {
+fn id_candidates(warehouse: &Warehouse) -> Vec<CompletionCandidate> {
     let mut runs: Vec<&Run> = warehouse.runs().iter().map(|row| &*row.run).collect();
     runs.sort_by(|one, other| (other.timestamp, &other.id).cmp(&(one.timestamp, &one.id)));
-    let about = |run: &Run| visible(&format!("{}: {}, {}", run.suite, run.approach, run.model));
-    let last =
-        (!runs.is_empty()).then(|| CompletionCandidate::new(LAST).help(Some("the newest".into())));
+    let about =
+        |run: &Run| escape_invisible(&format!("{}: {}, {}", run.suite, run.approach, run.model));
+    let last = (!runs.is_empty())
+        .then(|| CompletionCandidate::new(LAST_WORD).help(Some("the newest".into())));
     let ids = runs
         .into_iter()
         .take(MAX_RUNS)
@@ -192,11 +210,11 @@ fn ids(warehouse: &Warehouse) -> Vec<CompletionCandidate> {
 }
 
 /// Opens the results of this folder. `None` if they cannot be read: a completion is no place for messages.
-fn warehouse() -> Option<Warehouse> {
-    Warehouse::open(&settings()?.options(), &Progress::SILENT).ok()
+fn open_quietly() -> Option<Warehouse> {
+    Warehouse::open(&default_settings()?.source_options(), &Progress::SILENT).ok()
 }
 
-fn settings() -> Option<Settings> {
+fn default_settings() -> Option<Settings> {
     let arguments = Arguments::try_parse_from(["evalreport", "list", "--quiet"]).ok()?;
     Settings::new(&arguments.global).ok()
 }

@@ -5,18 +5,21 @@ use std::time::Instant;
 use tracing::info;
 
 use crate::domain::{Problem, UnfinishedRun, UnfinishedState};
-use crate::process::{Network, Support, has_spaces, support};
-use crate::results::{ChainState, Examination, Proof, Store, examine, prove, so_far};
+use crate::process::{ConfinementSupport, Network, has_spaces, support};
+use crate::results::{
+    ChainState, Store, StoreExamination, StoreVerification, describe_progress, examine_store,
+    verify_store,
+};
 
 use super::arguments::{Doctor, Format};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{exit_code, missing, output, tidy};
 
 /// The answer for one store.
 #[derive(serde::Serialize)]
-struct Answer {
+struct DoctorAnswer {
     store: String,
     runs: usize,
     items: u64,
@@ -84,8 +87,8 @@ struct System {
 }
 
 impl System {
-    fn here() -> Self {
-        let Support {
+    fn detect_support() -> Self {
+        let ConfinementSupport {
             files,
             network,
             signals,
@@ -103,7 +106,7 @@ impl System {
         }
     }
 
-    fn words(&self) -> String {
+    fn describe_support(&self) -> String {
         let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" };
         let processes = if self.calls {
             "they see only processes, shared memory and terminals of their own, and no sockets of services; else they see all and can change none"
@@ -149,29 +152,32 @@ impl System {
     }
 }
 
-pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Doctor) -> Result<u8, CommandFailure> {
     if arguments.tidy {
-        tidy::run(settings);
+        tidy::remove_leftovers(settings);
     }
     // What is asked about this system or the cache needs no results.
     let is_of_results = !arguments.system && !arguments.tidy;
     let usual = settings.results.iter().map(std::path::PathBuf::as_path);
     if is_of_results && settings.lakes.is_empty() && !settings.has_results() {
-        return Err(missing::no_results(&usual.collect::<Vec<_>>()));
+        return Err(missing::no_results_failure(&usual.collect::<Vec<_>>()));
     }
     let mut damaged = false;
     let mut answers = Vec::new();
     let mut text = String::new();
     for folder in &settings.results {
         if folder.exists() && !folder.is_dir() {
-            return Err(Failure::new(format!("{} is not a folder", shown(folder))));
+            return Err(CommandFailure::new(format!(
+                "{} is not a folder",
+                display_path(folder)
+            )));
         }
         let start = Instant::now();
-        let store = Store::at(folder);
-        let mut found = examine(&store);
+        let store = Store::new(folder);
+        let mut found = examine_store(&store);
         let proof = arguments
             .verify
-            .then(|| prove(&store, arguments.since.as_deref()));
+            .then(|| verify_store(&store, arguments.since.as_deref()));
         found
             .damage
             .extend(proof.iter().flat_map(|proof| proof.changes.clone()));
@@ -184,29 +190,29 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
             "store examined"
         );
         damaged |= !found.damage.is_empty();
-        describe(&shown(folder), &found, proof.as_ref(), &mut text);
-        answers.push(answer(shown(folder), found, proof.as_ref()));
+        describe_store(&display_path(folder), &found, proof.as_ref(), &mut text);
+        answers.push(store_answer(display_path(folder), found, proof.as_ref()));
     }
-    let system = arguments.system.then(System::here);
-    text.extend(system.iter().map(System::words));
+    let system = arguments.system.then(System::detect_support);
+    text.extend(system.iter().map(System::describe_support));
     match settings.format {
         Format::Json | Format::Full => {
             #[derive(serde::Serialize)]
-            struct Stores {
-                stores: Vec<Answer>,
+            struct StoresAnswer {
+                stores: Vec<DoctorAnswer>,
                 #[serde(skip_serializing_if = "Option::is_none")]
                 system: Option<System>,
             }
-            output::print(&crate::render::json::document(
+            output::print_text(&crate::render::json::write_document(
                 "doctor",
-                Stores {
+                StoresAnswer {
                     stores: answers,
                     system,
                 },
             ))?;
         }
-        Format::Table | Format::Markdown | Format::Csv => output::print(&text)?,
-        Format::Junit => return Err(output::no_junit()),
+        Format::Table | Format::Markdown | Format::Csv => output::print_text(&text)?,
+        Format::Junit => return Err(output::no_junit_failure()),
     }
     Ok(if damaged {
         exit_code::NEGATIVE
@@ -215,7 +221,12 @@ pub(super) fn run(settings: &Settings, arguments: &Doctor) -> Result<u8, Failure
     })
 }
 
-fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut String) {
+fn describe_store(
+    store: &str,
+    found: &StoreExamination,
+    proof: Option<&StoreVerification>,
+    text: &mut String,
+) {
     for problem in &found.damage {
         text.push_str(&format!("{problem}\n"));
         if let Some(hint) = &problem.hint {
@@ -235,7 +246,7 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
     for (folder, run) in found.in_flight.iter().zip(in_progress) {
         text.push_str(&format!(
             "{folder}: in flight: another process is writing it{}\n",
-            so_far(run)
+            describe_progress(run)
         ));
     }
     if let Some(proof) = proof {
@@ -248,7 +259,7 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
             0 => String::new(),
             count => format!(
                 "; no entry names {}: of an earlier version, or of a killed command",
-                output::count(*count, "record")
+                output::format_count(*count, "record")
             ),
         };
         if *entries > 0 {
@@ -267,22 +278,22 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
     }
     let items = usize::try_from(found.items).unwrap_or(usize::MAX);
     let parts = [
-        output::count(found.runs, "run"),
-        output::count(items, "item line"),
+        output::format_count(found.runs, "run"),
+        output::format_count(items, "item line"),
         format!(
             "{} batch{}",
             found.batches,
             if found.batches == 1 { "" } else { "es" }
         ),
-        output::count(found.retractions, "tombstone"),
+        output::format_count(found.retractions, "tombstone"),
     ];
     let accepted = match found.acceptances {
         0 => String::new(),
-        count => format!(", {}", output::count(count, "accepted regression")),
+        count => format!(", {}", output::format_count(count, "accepted regression")),
     };
     let verdict = match found.damage.len() {
         0 => "no damage found".to_owned(),
-        count => format!("{} found", output::count(count, "problem")),
+        count => format!("{} found", output::format_count(count, "problem")),
     };
     text.push_str(&format!(
         "{store}: {}{accepted}; {verdict}\n",
@@ -293,24 +304,28 @@ fn describe(store: &str, found: &Examination, proof: Option<&Proof>, text: &mut 
             0 => String::new(),
             count => format!(
                 "; {} without a seal: written by hand or by an earlier version",
-                output::count(count, "run")
+                output::format_count(count, "run")
             ),
         };
         text.push_str(&format!(
             "{store}: {} sealed{unsealed}\n",
-            output::count(proof.sealed, "run")
+            output::format_count(proof.sealed, "run")
         ));
     }
 }
 
-fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
+fn store_answer(
+    store: String,
+    found: StoreExamination,
+    proof: Option<&StoreVerification>,
+) -> DoctorAnswer {
     let damage = |problem: Problem| Damage {
         file: problem.file,
         line: problem.line,
         problem: problem.message,
         hint: problem.hint,
     };
-    Answer {
+    DoctorAnswer {
         store,
         runs: found.runs,
         items: found.items,
@@ -320,7 +335,7 @@ fn answer(store: String, found: Examination, proof: Option<&Proof>) -> Answer {
         sealed: proof.map(|proof| proof.sealed),
         unsealed: proof.map(|proof| proof.unsealed),
         chain: proof.map(
-            |Proof {
+            |StoreVerification {
                  chain:
                      ChainState {
                          entries,

@@ -8,31 +8,31 @@ use std::time::{Duration, Instant};
 use tracing::info;
 
 use crate::domain::{Problem, Problems};
-use crate::engine::{Access, Address, EngineError, read};
+use crate::engine::{EngineAccess, EngineAddress, EngineError, read_engine_answer};
 use crate::import::read_item_counts;
 use crate::warehouse::{EngineAnswer, Warehouse};
 
 use super::arguments::Engine;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// The variable with the engine's token.
-const TOKEN: &str = "EVALREPORT_ENGINE_TOKEN";
-const LONGEST_WAIT_SECONDS: f64 = 86_400.0;
+const TOKEN_VARIABLE: &str = "EVALREPORT_ENGINE_TOKEN";
+const MAX_WAIT_SECONDS: f64 = 86_400.0;
 
 /// Returns settings that read what the engine holds, if one is named. `names` are those that may be suites: only their outcomes are read.
 pub(super) fn with_engine(
     settings: &Settings,
     asked: &Engine,
     names: &[&[String]],
-) -> Result<Settings, Failure> {
+) -> Result<Settings, CommandFailure> {
     if !asked.from_counts.is_empty() {
         let answers = asked
             .from_counts
             .iter()
-            .map(|path| counted(path))
-            .collect::<Result<_, Failure>>()?;
+            .map(|path| read_counts(path))
+            .collect::<Result<_, CommandFailure>>()?;
         return Ok(Settings {
             answers,
             ..settings.clone()
@@ -41,34 +41,35 @@ pub(super) fn with_engine(
     let Some(url) = &asked.engine else {
         return Ok(settings.clone());
     };
-    let address = Address::parse(url).map_err(|why| Failure::new(format!("--engine: {why}")))?;
+    let address =
+        EngineAddress::parse(url).map_err(|why| CommandFailure::new(format!("--engine: {why}")))?;
     for (option, seconds) in [
         ("--engine-timeout", asked.engine_timeout),
         ("--engine-time-limit", asked.engine_time_limit),
     ] {
-        if !(seconds > 0.0 && seconds <= LONGEST_WAIT_SECONDS) {
-            return Err(Failure::new(format!(
-                "{option} `{seconds}` is not between 0 and {LONGEST_WAIT_SECONDS} seconds"
+        if !(seconds > 0.0 && seconds <= MAX_WAIT_SECONDS) {
+            return Err(CommandFailure::new(format!(
+                "{option} `{seconds}` is not between 0 and {MAX_WAIT_SECONDS} seconds"
             )));
         }
     }
-    let token = match env::var(TOKEN) {
+    let token = match env::var(TOKEN_VARIABLE) {
         Ok(token) => Some(token.trim().to_owned()).filter(|token| !token.is_empty()),
         Err(env::VarError::NotPresent) => None,
         Err(env::VarError::NotUnicode(_)) => {
-            return Err(Failure::new(format!("{TOKEN} is no text")));
+            return Err(CommandFailure::new(format!("{TOKEN_VARIABLE} is no text")));
         }
     };
     let [wait, total] =
         [asked.engine_timeout, asked.engine_time_limit].map(Duration::from_secs_f64);
-    let access = Access {
+    let access = EngineAccess {
         address,
         token,
         wait,
         total,
     };
     let start = Instant::now();
-    let answer = read(&access, &names.concat(), &settings.config.aliases)?;
+    let answer = read_engine_answer(&access, &names.concat(), &settings.config.aliases)?;
     info!(
         engine = %access.address,
         runs = answer.runs.len(),
@@ -84,7 +85,10 @@ pub(super) fn with_engine(
 }
 
 /// Fails if an engine became silent while the answer was made: an answer without its figures would look whole.
-pub(super) fn refuse_incomplete(settings: &Settings, warehouse: &Warehouse) -> Result<(), Failure> {
+pub(super) fn refuse_incomplete(
+    settings: &Settings,
+    warehouse: &Warehouse,
+) -> Result<(), CommandFailure> {
     match warehouse.late_problems().into_iter().next() {
         Some(problem) if !settings.answers.is_empty() => Err(problem.into()),
         _ => Ok(()),
@@ -92,15 +96,16 @@ pub(super) fn refuse_incomplete(settings: &Settings, warehouse: &Warehouse) -> R
 }
 
 /// Reads a table of counts.
-fn counted(path: &Path) -> Result<Arc<EngineAnswer>, Failure> {
-    let counts = read_item_counts(path).map_err(|problems| Failure::from(Problems(problems)))?;
-    let answer = EngineAnswer::of_counts(&shown(path), &counts);
+fn read_counts(path: &Path) -> Result<Arc<EngineAnswer>, CommandFailure> {
+    let counts =
+        read_item_counts(path).map_err(|problems| CommandFailure::from(Problems(problems)))?;
+    let answer = EngineAnswer::from_counts(&display_path(path), &counts);
     answer
         .map(Arc::new)
-        .map_err(|why| Problem::in_file(shown(path), why).into())
+        .map_err(|why| Problem::in_file(display_path(path), why).into())
 }
 
-impl From<EngineError> for Failure {
+impl From<EngineError> for CommandFailure {
     fn from(error: EngineError) -> Self {
         Self {
             hint: error.hint.map(str::to_owned),

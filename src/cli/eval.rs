@@ -1,15 +1,15 @@
 //! `eval`: asks agents the questions of a file.
 
-use crate::config::Budget;
+use crate::config::QuestionBudget;
 
 use super::arguments::{Build, Eval, OfFiles, Publishing, Selection};
-use super::arms::{Maker, Wanted};
-use super::carry::{self, Place};
-use super::failure::Failure;
+use super::arms::{ArmFactory, ArmOptions};
+use super::carry::{self, RunFolders};
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{build, clock, exit_code, preflight, subset, until, versions};
 
-pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Eval) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
     carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
     let settings = &match &arguments.output_dir {
@@ -20,18 +20,18 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
         .output_dir
         .as_ref()
         .map(|folder| folder.join("report"));
-    let place = Place {
+    let place = RunFolders {
         site: report.clone(),
-        ..Place::new(settings, None)?
+        ..RunFolders::new(settings, None)?
     };
     let now = clock::now();
-    let maker = Maker {
+    let maker = ArmFactory {
         config: &settings.config,
         root: &place.root,
         environment: &place.environment,
         now,
     };
-    let wanted = Wanted {
+    let wanted = ArmOptions {
         approaches: Vec::new(),
         agents: arguments.agent.clone(),
         models: carrying.model.clone(),
@@ -39,31 +39,31 @@ pub(super) fn run(settings: &Settings, arguments: &Eval) -> Result<u8, Failure> 
     let file = arguments
         .questions
         .as_ref()
-        .ok_or_else(|| Failure::new("which file of questions?"))?;
+        .ok_or_else(|| CommandFailure::new("which file of questions?"))?;
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     let suite = arguments.suite.as_deref().or(stem).unwrap_or("questions");
     // The path is absolute, so that the batch can be resumed from any folder.
     let questions = std::path::absolute(file).unwrap_or_else(|_| file.clone());
-    let mut arms = maker.file(&questions, suite, &wanted, &Budget::default())?;
-    subset::narrow(&mut arms, &until::subset(carrying))?;
-    versions::settle(settings, &mut arms);
-    let batch = until::plan(settings, &arms, carrying, false, now)?;
-    preflight::check(&arms, false, &place.environment, &place.root)?;
+    let mut arms = maker.arms_of_file(&questions, suite, &wanted, &QuestionBudget::default())?;
+    subset::narrow_arms(&mut arms, &until::asked_subset(carrying))?;
+    versions::settle_versions(settings, &mut arms);
+    let batch = until::plan_runs(settings, &arms, carrying, false, now)?;
+    preflight::check_programs(&arms, false, &place.environment, &place.root)?;
     if carrying.dry_run {
-        carry::describe(settings, &batch)?;
+        carry::describe_plan(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
     let store = settings.store();
-    let _lock = carry::lock(&store, false)?;
+    let _lock = carry::lock_store(&store, false)?;
     batch.save(&store)?;
     // At once: a killed batch has a plan, too.
-    settings.chain("eval");
-    let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
-    let code = carry::conclude(settings, &carried, carrying)?.code;
+    settings.append_chain_entry("eval");
+    let carried = carry::execute_batch(settings, batch, &arms, carrying, &place)?;
+    let code = carry::print_conclusion(settings, &carried, carrying)?.code;
     if code != exit_code::INTERRUPTED
         && let Some(report) = report
     {
-        build::run(
+        build::run_command(
             settings,
             &Build {
                 paths: Vec::new(),

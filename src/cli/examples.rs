@@ -108,7 +108,7 @@ const EXAMPLES: [(&str, [Example; 2]); 25] = [
 ];
 
 /// Adds the examples to the help of each command.
-pub(super) fn added(command: clap::Command) -> clap::Command {
+pub(super) fn add_examples(command: clap::Command) -> clap::Command {
     EXAMPLES.iter().fold(command, |command, (name, examples)| {
         command.mut_subcommand(*name, |command| {
             let mut text = String::from("Examples:\n");
@@ -144,6 +144,6 @@ mod tests {
                 .iter()
                 .all(|(line, _)| line.contains(&format!("evalreport {name}")))
         }));
-        added(command).debug_assert();
+        add_examples(command).debug_assert();
     }
 }

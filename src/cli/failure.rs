@@ -8,11 +8,11 @@ use crate::publish::PublishError;
 use crate::results::StoreError;
 
 use super::exit_code;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// A failed command: messages for the user, and the exit code.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct CommandFailure {
     /// Lower case, without a final full stop.
     pub message: String,
     /// Advice on what to do.
@@ -22,7 +22,7 @@ pub(super) struct Failure {
     pub code: u8,
 }
 
-impl Failure {
+impl CommandFailure {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -38,24 +38,24 @@ impl Failure {
     }
 
     /// Adds a hint if there is none.
-    pub fn with_no_hint_as(mut self, hint: &str) -> Self {
+    pub fn with_default_hint(mut self, hint: &str) -> Self {
         self.hint.get_or_insert_with(|| hint.to_owned());
         self
     }
 
     /// Makes a failure of a document's problems, each with its line if the file can still be read.
-    pub fn of_document(path: &Path, problems: &[Problem]) -> Self {
+    pub fn from_document(path: &Path, problems: &[Problem]) -> Self {
         let source = files::read_to_string(path).unwrap_or_default();
         let count = problems.len();
         let details = problems
             .iter()
-            .map(|problem| crate::document::render(problem, &source))
+            .map(|problem| crate::document::render_problem(problem, &source))
             .collect();
         Self {
             details,
             ..Self::new(format!(
                 "{} has {count} {}",
-                shown(path),
+                display_path(path),
                 if count == 1 { "problem" } else { "problems" }
             ))
         }
@@ -63,30 +63,30 @@ impl Failure {
 }
 
 /// Fails, under `--strict`, if arms are not comparable.
-pub(super) fn refuse_unlike(reasons: &[String]) -> Result<(), Failure> {
+pub(super) fn refuse_incomparable(reasons: &[String]) -> Result<(), CommandFailure> {
     if reasons.is_empty() {
         return Ok(());
     }
     let details = reasons
         .iter()
-        .map(|reason| crate::domain::visible(reason))
+        .map(|reason| crate::domain::escape_invisible(reason))
         .collect();
-    let failure = Failure {
+    let failure = CommandFailure {
         details,
-        ..Failure::new("arms were not measured alike, and --strict refuses to compare them")
+        ..CommandFailure::new("arms were not measured alike, and --strict refuses to compare them")
     };
     Err(failure.with_hint(
         "without --strict the shared part is compared, and the answer names the differences",
     ))
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for CommandFailure {
     fn from(error: StoreError) -> Self {
-        Self::new(error.whole())
+        Self::new(error.full_message())
     }
 }
 
-impl From<PublishError> for Failure {
+impl From<PublishError> for CommandFailure {
     fn from(error: PublishError) -> Self {
         Self {
             hint: error.hint,
@@ -95,13 +95,13 @@ impl From<PublishError> for Failure {
     }
 }
 
-impl From<Problem> for Failure {
+impl From<Problem> for CommandFailure {
     fn from(problem: Problem) -> Self {
         Self::from(Problems(vec![problem]))
     }
 }
 
-impl From<Problems> for Failure {
+impl From<Problems> for CommandFailure {
     fn from(problems: Problems) -> Self {
         match problems.0.as_slice() {
             [one] => Self {

@@ -6,21 +6,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Filter, Run, RunId, RunNames, visible};
+use crate::domain::{Filter, GivenRunNames, Run, RunId, escape_invisible};
 use crate::import::{ImportReport, SourceReport};
-use crate::inference::UNNAMED;
-use crate::warehouse::{Options, RunRow, Warehouse};
+use crate::inference::UNNAMED_APPROACHES;
+use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
 use super::arguments::OfFiles;
-use super::assignments::assignments;
-use super::failure::Failure;
+use super::assignments::parse_assignments;
+use super::failure::CommandFailure;
 use super::file_order::FileOrder;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// What a command asks of the files that it names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AskedOfFiles {
+pub(super) struct FileOptions {
     /// Fields of the files' runs, by `--set`.
     pub set: BTreeMap<String, String>,
     /// The part of each file's path that names its arms, by `--approach @file`.
@@ -35,10 +35,14 @@ enum PartOfPath {
     Folder,
 }
 
-impl AskedOfFiles {
+impl FileOptions {
     /// Takes what is asked of files, and removes from the filter what selects no run. `has_files` says whether the command names any.
-    pub fn take(given: &OfFiles, filter: &mut Filter, has_files: bool) -> Result<Self, Failure> {
-        let set = assignments("--set", &given.set, "--set suite=NAME")?;
+    pub fn from_arguments(
+        given: &OfFiles,
+        filter: &mut Filter,
+        has_files: bool,
+    ) -> Result<Self, CommandFailure> {
+        let set = parse_assignments("--set", &given.set, "--set suite=NAME")?;
         let mut by = None;
         filter.approaches.retain(|name| {
             let part = match name.as_str() {
@@ -55,11 +59,11 @@ impl AskedOfFiles {
             "--set"
         };
         if !has_files && (by.is_some() || !set.is_empty()) {
-            return Err(Failure::new(format!("{option} is for files, and the command names none"))
+            return Err(CommandFailure::new(format!("{option} is for files, and the command names none"))
                 .with_hint("name them, as in `evalreport compare before.csv after.csv`; stored runs keep their names"));
         }
         if by.is_some() && set.contains_key("approach") {
-            return Err(Failure::new(
+            return Err(CommandFailure::new(
                 "--approach @file and --set approach=… both name the approach",
             )
             .with_hint("give one of them"));
@@ -72,7 +76,7 @@ impl AskedOfFiles {
     }
 
     /// Says that the command compares arms.
-    pub fn comparing(self) -> Self {
+    pub fn for_comparison(self) -> Self {
         Self {
             compares: true,
             ..self
@@ -100,13 +104,13 @@ struct ReadFile<'w> {
 }
 
 /// The runs of each arm of a file, by suite, approach and model. The suite is empty if only the file's name tells it.
-type Arms<'w> = BTreeMap<[&'w str; 3], Vec<&'w RunRow>>;
+type RunsByArm<'w> = BTreeMap<[&'w str; 3], Vec<&'w RunRow>>;
 
 /// Returns the ids of a source's runs.
-type IdsOf<'a> = dyn Fn(&SourceReport) -> Result<Vec<String>, Failure> + 'a;
+type IdLookup<'a> = dyn Fn(&SourceReport) -> Result<Vec<String>, CommandFailure> + 'a;
 
 /// What is decided about files: settings that name their runs, and a line about it.
-pub(super) struct Decided {
+pub(super) struct ArmDecision {
     pub settings: Settings,
     pub note: Option<String>,
     /// The files have the same arms and items, or need not have.
@@ -114,15 +118,15 @@ pub(super) struct Decided {
 }
 
 /// Decides which arms the imported files are. `stores` hold their runs; `ids_of` returns the ids of a source's runs.
-pub(super) fn decide(
+pub(super) fn decide_arms(
     settings: &Settings,
-    asked: &AskedOfFiles,
+    asked: &FileOptions,
     paths: &[PathBuf],
     (report, stores): (&ImportReport, &[PathBuf]),
-    ids_of: &IdsOf<'_>,
-) -> Result<Decided, Failure> {
+    ids_of: &IdLookup<'_>,
+) -> Result<ArmDecision, CommandFailure> {
     let may_be = asked.may_be_arms(paths);
-    let mut decided = Decided {
+    let mut decided = ArmDecision {
         settings: settings.clone(),
         note: None,
         coincide: true,
@@ -130,8 +134,8 @@ pub(super) fn decide(
     if !may_be && asked.by.is_none() {
         return Ok(decided);
     }
-    let mut options = settings.options();
-    options = Options {
+    let mut options = settings.source_options();
+    options = WarehouseOptions {
         stores: stores.to_vec(),
         lakes: Vec::new(),
         answers: Vec::new(),
@@ -140,48 +144,48 @@ pub(super) fn decide(
         ..options
     };
     let warehouse = settings.open_with(&options)?;
-    let files = files_of(ids_of, report, &warehouse)?;
+    let files = read_files(ids_of, report, &warehouse)?;
     if let Some(part) = asked.by {
         let labels = match part {
-            PartOfPath::File => labels_of(
+            PartOfPath::File => label_files(
                 &files
                     .iter()
                     .map(|file| file.path.as_path())
                     .collect::<Vec<_>>(),
             ),
-            PartOfPath::Folder => files.iter().map(|file| folder_of(&file.path)).collect(),
+            PartOfPath::Folder => files.iter().map(|file| folder_name(&file.path)).collect(),
         };
         name_arms(&mut decided.settings, &files, &labels, None);
         return Ok(decided);
     }
     let mut files: Vec<ReadFile<'_>> = files;
     files.sort_by_key(|file| paths.iter().position(|path| *path == file.path));
-    let held: Vec<Arms<'_>> = files.iter().map(arms_of).collect();
+    let held: Vec<RunsByArm<'_>> = files.iter().map(group_by_arm).collect();
     let is_whole = files.len() == paths.len() && held.iter().all(|arms| !arms.is_empty());
     decided.coincide = is_whole
         && held
             .iter()
             .skip(1)
-            .all(|arms| coincide(&warehouse, &held[0], arms));
+            .all(|arms| hold_same_arms(&warehouse, &held[0], arms));
     if !decided.coincide {
         let pair = (0..held.len()).flat_map(|one| (0..one).map(move |other| (other, one)));
         let mut shared = pair.filter(|(one, other)| {
-            !held[*one].is_empty() && coincide(&warehouse, &held[*one], &held[*other])
+            !held[*one].is_empty() && hold_same_arms(&warehouse, &held[*one], &held[*other])
         });
         decided.note = shared.next().map(|(one, other)| {
-            let [one, other] = [one, other].map(|file| shown(&files[file].path));
+            let [one, other] = [one, other].map(|file| display_path(&files[file].path));
             format!("note: {one} and {other} have the same arms, so they are runs of these; --approach @file makes each file an arm")
         });
         return Ok(decided);
     }
-    let labels = labels_of(
+    let labels = label_files(
         &files
             .iter()
             .map(|file| file.path.as_path())
             .collect::<Vec<_>>(),
     );
     let is_guess = held[0].keys().any(|[suite, ..]| suite.is_empty());
-    let suite = is_guess.then(|| crate::import::suite_of(paths));
+    let suite = is_guess.then(|| crate::import::guess_suite(paths));
     name_arms(&mut decided.settings, &files, &labels, suite.as_deref());
     let are_several = held[0].len() > 1;
     let pooled = match (are_several, files.len()) {
@@ -194,25 +198,25 @@ pub(super) fn decide(
         if are_several { "arms" } else { "arm" },
         labels
             .iter()
-            .map(|label| visible(label))
+            .map(|label| escape_invisible(label))
             .collect::<Vec<_>>()
             .join(", ")
     ));
-    decided.settings.file_arms = FileOrder::of(labels);
+    decided.settings.file_arms = FileOrder::new(labels);
     Ok(decided)
 }
 
 /// Finds the runs of each file, in the order of the report.
-fn files_of<'w>(
-    ids_of: &IdsOf<'_>,
+fn read_files<'w>(
+    ids_of: &IdLookup<'_>,
     report: &ImportReport,
     warehouse: &'w Warehouse,
-) -> Result<Vec<ReadFile<'w>>, Failure> {
+) -> Result<Vec<ReadFile<'w>>, CommandFailure> {
     let mut files = Vec::new();
     for source in report
         .sources
         .iter()
-        .filter(|source| source.outcome.is_there())
+        .filter(|source| source.outcome.is_stored())
     {
         let path = PathBuf::from(&source.file);
         let name = path
@@ -253,9 +257,9 @@ fn files_of<'w>(
     Ok(files)
 }
 
-fn arms_of<'w>(file: &ReadFile<'w>) -> Arms<'w> {
-    let stem = stem_of(&file.path);
-    let mut arms = Arms::new();
+fn group_by_arm<'w>(file: &ReadFile<'w>) -> RunsByArm<'w> {
+    let stem = file_stem(&file.path);
+    let mut arms = RunsByArm::new();
     for row in &file.rows {
         let run = &row.run;
         let suite = if run.suite == stem {
@@ -271,7 +275,7 @@ fn arms_of<'w>(file: &ReadFile<'w>) -> Arms<'w> {
 }
 
 /// Returns whether two files hold the same arms, each with at least half of the items in common, and no item with another text.
-fn coincide(warehouse: &Warehouse, first: &Arms<'_>, other: &Arms<'_>) -> bool {
+fn hold_same_arms(warehouse: &Warehouse, first: &RunsByArm<'_>, other: &RunsByArm<'_>) -> bool {
     first.len() == other.len()
         && first.iter().all(|(key, rows)| {
             other
@@ -286,10 +290,10 @@ pub(super) fn share_items(warehouse: &Warehouse, first: &[&RunRow], other: &[&Ru
         rows.iter().map(|row| row.run.id.clone()).collect()
     };
     let (ours, theirs) = (ids(first), ids(other));
-    let matrix = warehouse.matrix(ours.iter().chain(&theirs));
+    let matrix = warehouse.outcome_matrix(ours.iter().chain(&theirs));
     let items = |runs: &BTreeSet<RunId>| -> BTreeSet<u32> {
         runs.iter()
-            .flat_map(|run| matrix.rows_of(run))
+            .flat_map(|run| matrix.rows_of_run(run))
             .flat_map(|row| row.items.iter().copied())
             .collect()
     };
@@ -322,21 +326,21 @@ fn name_arms(
             .iter()
             .map(|row| row.run.approach.as_str())
             .collect();
-        let stem = stem_of(&file.path);
+        let stem = file_stem(&file.path);
         for row in &file.rows {
             let own = row.run.approach.as_str();
-            let approach = if approaches.len() > 1 && own != UNNAMED[0] {
+            let approach = if approaches.len() > 1 && own != UNNAMED_APPROACHES[0] {
                 format!("{own} ({label})")
             } else {
                 label.clone()
             };
             let suite = suite.filter(|_| row.run.suite == stem).map(str::to_owned);
-            settings.given.give(
+            settings.given.set_names(
                 row.run.id.clone(),
-                RunNames {
+                GivenRunNames {
                     suite,
                     approach: Some(approach),
-                    ..RunNames::default()
+                    ..GivenRunNames::default()
                 },
             );
         }
@@ -344,23 +348,23 @@ fn name_arms(
 }
 
 /// Returns a name for each file: its own without extensions, or if two share it that of its folder, or its path.
-fn labels_of(paths: &[&Path]) -> Vec<String> {
+fn label_files(paths: &[&Path]) -> Vec<String> {
     let are_apart =
         |labels: &[String]| labels.iter().collect::<BTreeSet<_>>().len() == labels.len();
-    let stems: Vec<String> = paths.iter().map(|path| stem_of(path)).collect();
+    let stems: Vec<String> = paths.iter().map(|path| file_stem(path)).collect();
     if are_apart(&stems) {
         return stems;
     }
-    let folders: Vec<String> = paths.iter().map(|path| folder_of(path)).collect();
+    let folders: Vec<String> = paths.iter().map(|path| folder_name(path)).collect();
     if are_apart(&folders) {
         folders
     } else {
-        paths.iter().map(|path| shown(path)).collect()
+        paths.iter().map(|path| display_path(path)).collect()
     }
 }
 
 /// Returns a file's name without its extension, and without that of a compression.
-pub(super) fn stem_of(path: &Path) -> String {
+pub(super) fn file_stem(path: &Path) -> String {
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
@@ -375,12 +379,12 @@ pub(super) fn stem_of(path: &Path) -> String {
     )
 }
 
-fn folder_of(path: &Path) -> String {
+fn folder_name(path: &Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    absolute
-        .parent()
-        .and_then(Path::file_name)
-        .map_or_else(|| shown(path), |name| name.to_string_lossy().into_owned())
+    absolute.parent().and_then(Path::file_name).map_or_else(
+        || display_path(path),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -389,7 +393,7 @@ mod tests {
 
     #[test]
     fn labels_of_files_are_their_names_or_those_of_their_folders() {
-        let of = |paths: &[&str]| labels_of(&paths.iter().map(Path::new).collect::<Vec<_>>());
+        let of = |paths: &[&str]| label_files(&paths.iter().map(Path::new).collect::<Vec<_>>());
         assert_eq!(
             of(&["a/before.csv.gz", "a/after.eval"]),
             ["before", "after"]

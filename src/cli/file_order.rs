@@ -8,12 +8,12 @@ pub(super) struct FileOrder {
 
 impl FileOrder {
     /// Returns the order of arms that are called after files.
-    pub fn of(labels: Vec<String>) -> Self {
+    pub fn new(labels: Vec<String>) -> Self {
         Self { labels }
     }
 
     /// Sorts arms by their files. Of two, the first file is the base, which comes second like any baseline.
-    pub fn sort<T>(&self, arms: &mut [T], names: impl Fn(&T) -> (&str, &str)) {
+    pub fn sort_arms<T>(&self, arms: &mut [T], names: impl Fn(&T) -> (&str, &str)) {
         let place = |arm: &T| {
             let (name, model) = names(arm);
             let own = |label: &String| {
@@ -40,7 +40,7 @@ impl FileOrder {
         arms.sort_by_cached_key(place);
     }
 
-    pub fn are_there(&self) -> bool {
+    pub fn has_files(&self) -> bool {
         !self.labels.is_empty()
     }
 }
@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn sort_puts_the_base_second_and_keeps_arms_of_several_files_together() {
         let sorted = |labels: [&str; 2], mut arms: Vec<&'static str>| {
-            FileOrder::of(labels.map(str::to_owned).to_vec()).sort(&mut arms, |arm| (arm, "m"));
+            FileOrder::new(labels.map(str::to_owned).to_vec())
+                .sort_arms(&mut arms, |arm| (arm, "m"));
             arms
         };
         assert_eq!(

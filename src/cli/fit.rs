@@ -3,35 +3,36 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::domain::{Problems, visible};
-use crate::import::{ForeignVotes, VoteColumn, VoteLayout, read_matrix, read_votes};
+use crate::domain::{Problems, escape_invisible};
+use crate::import::{ImportedVotes, VoteColumn, VoteLayout, read_matrix, read_votes};
 use crate::render::json::{AbilitiesAnswer, HorizonsAnswer, PreferencesAnswer};
 use crate::render::{abilities, horizons, preferences};
 use crate::stats::Undefined;
 use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
 
 use super::arguments::{Abilities, Fit, Horizons, Model, Preferences, TiesAre};
-use super::failure::Failure;
-use super::file_arms::AskedOfFiles;
+use super::failure::CommandFailure;
+use super::file_arms::FileOptions;
 use super::settings::Settings;
 use super::{audit, exit_code, foreign, output, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &Fit) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Fit) -> Result<u8, CommandFailure> {
     match &arguments.model {
-        Model::Abilities(arguments) => of_answers(settings, arguments),
-        Model::Preferences(arguments) => of_votes(settings, arguments),
-        Model::Horizons(arguments) => of_lengths(settings, arguments),
+        Model::Abilities(arguments) => fit_abilities(settings, arguments),
+        Model::Preferences(arguments) => fit_preferences(settings, arguments),
+        Model::Horizons(arguments) => fit_horizons(settings, arguments),
     }
 }
 
-fn of_answers(settings: &Settings, arguments: &Abilities) -> Result<u8, Failure> {
+fn fit_abilities(settings: &Settings, arguments: &Abilities) -> Result<u8, CommandFailure> {
     let mut found = Vec::new();
     for path in &arguments.matrix {
-        let matrix = read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?;
-        found.push(views::abilities(&audit::board_of(path, matrix)));
+        let matrix =
+            read_matrix(path).map_err(|problems| CommandFailure::from(Problems(problems)))?;
+        found.push(views::fit_abilities(&audit::board_of(path, matrix)));
     }
     if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(audit::of_suites(
+        found.extend(audit::query_suites(
             settings,
             (&arguments.selection, &arguments.of_files),
             &arguments.suites,
@@ -46,37 +47,37 @@ fn of_answers(settings: &Settings, arguments: &Abilities) -> Result<u8, Failure>
         }
     }
     for board in &without {
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "note: {} has no abilities: {}",
-                visible(&board.board),
+                escape_invisible(&board.board),
                 board.reason
             ),
         );
     }
     if boards.is_empty() {
-        let failure = Failure::new("no board has enough answers for abilities");
+        let failure = CommandFailure::new("no board has enough answers for abilities");
         return Err(failure.with_hint(
             "`evalreport compare` compares two arms; --matrix FILE reads a table of arms by items",
         ));
     }
     let table = if arguments.items {
-        abilities::items
+        abilities::difficulty_table
     } else {
-        abilities::table
+        abilities::arms_table
     };
     let tables: Vec<_> = boards.iter().map(table).collect();
-    output::answer(settings, "fit-abilities", &tables, || AbilitiesAnswer {
+    output::print_answer(settings, "fit-abilities", &tables, || AbilitiesAnswer {
         boards,
         without,
     })?;
     Ok(exit_code::DONE)
 }
 
-fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure> {
+fn fit_preferences(settings: &Settings, arguments: &Preferences) -> Result<u8, CommandFailure> {
     let layout = VoteLayout {
-        columns: columns(&arguments.column)?,
+        columns: parse_columns(&arguments.column)?,
         styles: arguments.style.clone(),
     };
     let ties = match arguments.ties {
@@ -85,17 +86,18 @@ fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure>
     };
     let mut boards = Vec::new();
     for path in &arguments.files {
-        let votes = votes_of(
+        let votes = to_votes(
             path,
-            read_votes(path, &layout).map_err(|problems| Failure::from(Problems(problems)))?,
+            read_votes(path, &layout)
+                .map_err(|problems| CommandFailure::from(Problems(problems)))?,
         );
-        let board = views::preferences(&votes, ties).map_err(|reason| {
-            let file = visible(&path.display().to_string());
+        let board = views::fit_preferences(&votes, ties).map_err(|reason| {
+            let file = escape_invisible(&path.display().to_string());
             if reason == Undefined::TooFew {
-                Failure::new(format!("{file}: no two arms have a finite strength"))
+                CommandFailure::new(format!("{file}: no two arms have a finite strength"))
                     .with_hint("two arms need a vote that each won or tied against the other, directly or through others")
             } else {
-                Failure::new(format!("{file}: no strengths: {reason}")).with_hint(if layout.styles.is_empty() {
+                CommandFailure::new(format!("{file}: no strengths: {reason}")).with_hint(if layout.styles.is_empty() {
                     "with --ties davidson some votes must not be ties"
                 } else {
                     "a style must vary, and must not predict each vote or another style; try without --style"
@@ -104,27 +106,30 @@ fn of_votes(settings: &Settings, arguments: &Preferences) -> Result<u8, Failure>
         })?;
         boards.push(board);
     }
-    let tables: Vec<_> = boards.iter().flat_map(preferences::tables).collect();
-    output::answer_by_first_table(settings, "fit-preferences", tables, || PreferencesAnswer {
-        boards,
+    let tables: Vec<_> = boards
+        .iter()
+        .flat_map(preferences::strength_tables)
+        .collect();
+    output::print_answer_by_first_table(settings, "fit-preferences", tables, || {
+        PreferencesAnswer { boards }
     })?;
     Ok(exit_code::DONE)
 }
 
-fn columns(given: &[String]) -> Result<BTreeMap<VoteColumn, String>, Failure> {
+fn parse_columns(given: &[String]) -> Result<BTreeMap<VoteColumn, String>, CommandFailure> {
     let mut columns = BTreeMap::new();
     for pair in given {
         let found = pair.split_once('=').and_then(|(word, name)| {
             let column = VoteColumn::ALL
                 .into_iter()
-                .find(|column| column.word() == word)?;
+                .find(|column| column.argument_name() == word)?;
             Some((column, name.to_owned()))
         });
         let Some((column, name)) = found else {
-            let words = VoteColumn::ALL.map(VoteColumn::word).join(", ");
-            return Err(Failure::new(format!(
+            let words = VoteColumn::ALL.map(VoteColumn::argument_name).join(", ");
+            return Err(CommandFailure::new(format!(
                 "--column `{}` names no column of votes",
-                visible(pair)
+                escape_invisible(pair)
             ))
             .with_hint(format!(
                 "write --column winner=NAME; the columns are {words}"
@@ -135,12 +140,12 @@ fn columns(given: &[String]) -> Result<BTreeMap<VoteColumn, String>, Failure> {
     Ok(columns)
 }
 
-fn votes_of(path: &Path, found: ForeignVotes) -> VotesOnPairs {
+fn to_votes(path: &Path, found: ImportedVotes) -> VotesOnPairs {
     let name = path.file_name().map_or_else(
         || path.display().to_string(),
         |name| name.to_string_lossy().into_owned(),
     );
-    let ForeignVotes {
+    let ImportedVotes {
         sha256,
         arms,
         votes,
@@ -163,27 +168,27 @@ fn votes_of(path: &Path, found: ForeignVotes) -> VotesOnPairs {
     }
 }
 
-fn of_lengths(settings: &Settings, arguments: &Horizons) -> Result<u8, Failure> {
-    let mut filter = arguments.selection.filter()?;
-    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?;
+fn fit_horizons(settings: &Settings, arguments: &Horizons) -> Result<u8, CommandFailure> {
+    let mut filter = arguments.selection.to_filter()?;
+    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;
     let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
-    let mut warehouse = settings.open()?;
+    let mut warehouse = settings.open_warehouse()?;
     let filter = selection::with_model_names(&warehouse, filter);
-    selection::check(&warehouse, &filter)?;
-    let suites = views::horizons(&warehouse, &filter)
-        .map_err(|error| Failure::new(format!("outcomes cannot be read: {error}")))?;
-    settings.keep(&mut warehouse)?;
+    selection::check_filter(&warehouse, &filter)?;
+    let suites = views::suite_horizons(&warehouse, &filter)
+        .map_err(|error| CommandFailure::new(format!("outcomes cannot be read: {error}")))?;
+    settings.close_warehouse(&mut warehouse)?;
     if suites.is_empty() {
         return Err(
-            Failure::new("no selected outcome has a human time").with_hint(format!(
+            CommandFailure::new("no selected outcome has a human time").with_hint(format!(
                 "a time horizon needs the score `{HUMAN_MINUTES}` of outcomes; METR's runs have it"
             )),
         );
     }
-    let tables: Vec<_> = suites.iter().map(horizons::table).collect();
-    output::answer(settings, "fit-horizons", &tables, || HorizonsAnswer {
+    let tables: Vec<_> = suites.iter().map(horizons::arms_table).collect();
+    output::print_answer(settings, "fit-horizons", &tables, || HorizonsAnswer {
         suites,
     })?;
     Ok(exit_code::DONE)

@@ -4,30 +4,30 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Problem, shell_word, visible};
+use crate::domain::{Problem, escape_invisible, shell_word};
 use crate::files;
 use crate::import::{
-    Destination, Hints, ImportReport, Mode, NoProposal, SourceOutcome, SourceReport, StoredRuns,
-    are_tables, import_foreign, import_table, may_be_table, propose_tables,
+    Destination, ImportMode, ImportReport, NoProposal, SourceOutcome, SourceReport, StoredRuns,
+    TableHints, are_tables, import_foreign, import_table, may_be_table, propose_tables,
 };
-use crate::render::format::integer;
+use crate::render::format::format_integer;
 use crate::results::StoreError;
-use crate::warehouse::{Options, SOURCE, Warehouse};
+use crate::warehouse::{SOURCE_EXTENSION, Warehouse, WarehouseOptions};
 
-use super::failure::Failure;
-use super::file_arms::{self, AskedOfFiles, Decided};
-use super::progress::Bar;
+use super::failure::CommandFailure;
+use super::file_arms::{self, ArmDecision, FileOptions};
+use super::progress::ProgressReporter;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{import, missing, output, proposal};
 
 /// Separates names from paths. A word is a path if it begins like one, if it has a separator and exists, or if it is an existing file with
 /// an extension. Names of suites may contain a slash. Any other existing path, and a word that ends like one, is a path unless a run has
 /// that name. Fails if a path is not there.
-pub(super) fn split(
+pub(super) fn split_names_and_paths(
     settings: &Settings,
     words: &[String],
-) -> Result<(Vec<String>, Vec<PathBuf>), Failure> {
+) -> Result<(Vec<String>, Vec<PathBuf>), CommandFailure> {
     let mut store = None;
     let (mut names, mut paths) = (Vec::new(), Vec::new());
     for word in words {
@@ -51,7 +51,7 @@ pub(super) fn split(
             names.push(word.clone())
         }
     }
-    missing::check(paths.iter().map(PathBuf::as_path))?;
+    missing::check_paths(paths.iter().map(PathBuf::as_path))?;
     Ok((names, paths))
 }
 
@@ -60,9 +60,9 @@ fn is_name(
     word: &str,
     settings: &Settings,
     store: &mut Option<Warehouse>,
-) -> Result<bool, Failure> {
+) -> Result<bool, CommandFailure> {
     if store.is_none() {
-        *store = Some(settings.open()?);
+        *store = Some(settings.open_warehouse()?);
     }
     let mut runs = store.iter().flat_map(Warehouse::runs);
     Ok(runs.any(|row| {
@@ -75,32 +75,32 @@ fn is_name(
 pub(super) fn with_paths(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-) -> Result<Settings, Failure> {
+    asked: &FileOptions,
+) -> Result<Settings, CommandFailure> {
     Ok(with_stores(settings, paths, asked)?.0)
 }
 
 /// Like [`with_paths`], for the new side of a gate. Also returns the stores that hold the paths' results. They come first: a run that another
 /// store holds too is the one of the paths.
-pub(super) fn with_side(
+pub(super) fn with_new_runs(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-) -> Result<(Settings, Vec<PathBuf>), Failure> {
+    asked: &FileOptions,
+) -> Result<(Settings, Vec<PathBuf>), CommandFailure> {
     let (mut with, stores) = with_stores(settings, paths, asked)?;
     with.results.rotate_left(settings.results.len());
     Ok((with, stores))
 }
 
 /// Returns the ids of the runs of one source, which one of the stores holds: in the cache, or elsewhere if the cache takes nothing.
-fn ids_of(
+fn ids_of_source(
     settings: &Settings,
     source: &SourceReport,
     stores: &[PathBuf],
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandFailure> {
     let usual = source.key.as_ref().map(|key| {
         Destination::Cache(&settings.imported_folder())
-            .store_of(key)
+            .store_for(key)
             .root()
             .to_owned()
     });
@@ -111,22 +111,22 @@ fn ids_of(
     });
     store.map_or_else(
         || Ok(Vec::new()),
-        |store| ids_in(settings, std::slice::from_ref(store)),
+        |store| ids_of_stores(settings, std::slice::from_ref(store)),
     )
 }
 
-/// Like [`with_side`], with what else is known of the side.
+/// Like [`with_new_runs`], with what else is known of the side.
 pub(super) fn with_stores(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-) -> Result<(Settings, Vec<PathBuf>), Failure> {
+    asked: &FileOptions,
+) -> Result<(Settings, Vec<PathBuf>), CommandFailure> {
     if paths.is_empty() {
         return Ok((settings.clone(), Vec::new()));
     }
-    let imported = imported(settings, paths, asked)?;
-    say(settings, paths, &imported.report)?;
-    let decided = named(settings, paths, asked, &imported)?;
+    let imported = import_files(settings, paths, asked)?;
+    warn_of_unread(settings, paths, &imported.report)?;
+    let decided = name_runs(settings, paths, asked, &imported)?;
     let mut results = settings.results.clone();
     results.extend(
         imported
@@ -142,24 +142,27 @@ pub(super) fn with_stores(
 pub(super) fn with_runs(
     settings: &Settings,
     paths: &[PathBuf],
-) -> Result<(Settings, Vec<String>), Failure> {
-    let (with, stores) = with_stores(settings, paths, &AskedOfFiles::default())?;
+) -> Result<(Settings, Vec<String>), CommandFailure> {
+    let (with, stores) = with_stores(settings, paths, &FileOptions::default())?;
     let ids = if stores.is_empty() {
         Vec::new()
     } else {
-        ids_in(&with, &stores)?
+        ids_of_stores(&with, &stores)?
     };
     Ok((with, ids))
 }
 
 /// Returns the ids of the runs in some stores.
-pub(super) fn ids_in(settings: &Settings, stores: &[PathBuf]) -> Result<Vec<String>, Failure> {
-    let options = Options {
+pub(super) fn ids_of_stores(
+    settings: &Settings,
+    stores: &[PathBuf],
+) -> Result<Vec<String>, CommandFailure> {
+    let options = WarehouseOptions {
         stores: stores.to_vec(),
         lakes: Vec::new(),
         answers: Vec::new(),
         cache: None,
-        ..settings.options()
+        ..settings.source_options()
     };
     Ok(settings
         .open_with(&options)?
@@ -171,38 +174,38 @@ pub(super) fn ids_in(settings: &Settings, stores: &[PathBuf]) -> Result<Vec<Stri
 
 /// Imports the baseline of a comparison. Returns its stores in the cache, and settings that name its runs. No stores if nothing has a known
 /// format.
-pub(super) fn baseline(
+pub(super) fn import_baseline(
     settings: &Settings,
     path: &Path,
-    asked: &AskedOfFiles,
-) -> Result<(Vec<PathBuf>, Settings), Failure> {
+    asked: &FileOptions,
+) -> Result<(Vec<PathBuf>, Settings), CommandFailure> {
     let paths = [path.to_owned()];
-    let imported = imported(settings, &paths, asked)?;
+    let imported = import_files(settings, &paths, asked)?;
     if imported.stores.is_empty() {
         return Ok((Vec::new(), settings.clone()));
     }
-    say(settings, &paths, &imported.report)?;
-    let decided = named(settings, &paths, asked, &imported)?;
+    warn_of_unread(settings, &paths, &imported.report)?;
+    let decided = name_runs(settings, &paths, asked, &imported)?;
     Ok((imported.stores, decided))
 }
 
 /// Decides which arms the files are, and says so.
-fn named(
+fn name_runs(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-    imported: &Imported,
-) -> Result<Settings, Failure> {
-    let Decided {
+    asked: &FileOptions,
+    imported: &ImportedFiles,
+) -> Result<Settings, CommandFailure> {
+    let ArmDecision {
         settings: mut decided,
         note,
         coincide,
-    } = file_arms::decide(
+    } = file_arms::decide_arms(
         settings,
         asked,
         paths,
         (&imported.report, &imported.stores),
-        &|source| ids_of(settings, source, &imported.stores),
+        &|source| ids_of_source(settings, source, &imported.stores),
     )?;
     if let Some(refused) = imported
         .unless_files_coincide
@@ -212,7 +215,7 @@ fn named(
         return Err(refused.clone());
     }
     if let Some(note) = note {
-        output::say(settings, &note);
+        output::print_message(settings, &note);
     }
     decided
         .guessed_suites
@@ -222,22 +225,22 @@ fn named(
 
 /// Files in stores of the cache.
 #[derive(Default)]
-struct Imported {
+struct ImportedFiles {
     report: ImportReport,
     /// Each store once: first those of files, in their order, then the tables' store.
     stores: Vec<PathBuf>,
     /// Suite of tables that have none, by their files' names.
     guessed_suite: Option<String>,
     /// Why the tables are unclear, unless their files hold the same arms and items.
-    unless_files_coincide: Option<Failure>,
+    unless_files_coincide: Option<CommandFailure>,
 }
 
 /// Imports tables and files of known formats.
-fn imported(
+fn import_files(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-) -> Result<Imported, Failure> {
+    asked: &FileOptions,
+) -> Result<ImportedFiles, CommandFailure> {
     let (tables, mut others): (Vec<PathBuf>, Vec<PathBuf>) = paths
         .iter()
         .cloned()
@@ -245,7 +248,7 @@ fn imported(
     let read = if tables.is_empty() {
         None
     } else {
-        imported_tables(settings, &tables, asked)?
+        import_tables(settings, &tables, asked)?
     };
     if read.is_none() {
         // They are reported like all files that no importer reads.
@@ -254,18 +257,18 @@ fn imported(
     let (mut report, mut stores) = if others.is_empty() {
         Default::default()
     } else {
-        imported_foreign(settings, &others, asked)?
+        import_known_formats(settings, &others, asked)?
     };
     let Some(read) = read else {
-        return Ok(Imported {
+        return Ok(ImportedFiles {
             report,
             stores,
-            ..Imported::default()
+            ..ImportedFiles::default()
         });
     };
     report.sources.extend(read.report.sources);
     stores.extend(read.stores);
-    Ok(Imported {
+    Ok(ImportedFiles {
         report,
         stores,
         ..read
@@ -273,11 +276,11 @@ fn imported(
 }
 
 /// Imports tables by the proposed map, and prints a note. Fails if the map is ambiguous. `None` if the files hold no table.
-fn imported_tables(
+fn import_tables(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-) -> Result<Option<Imported>, Failure> {
+    asked: &FileOptions,
+) -> Result<Option<ImportedFiles>, CommandFailure> {
     let own = |more: &str| {
         asked
             .set
@@ -287,45 +290,51 @@ fn imported_tables(
             .collect::<Vec<_>>()
     };
     let command = |option: &str| proposal::import_command(settings, paths, &own(option));
-    let hints = Hints {
+    let hints = TableHints {
         set: asked.set.clone(),
-        ..Hints::default()
+        ..TableHints::default()
     };
     let proposal = match propose_tables(paths, &hints) {
         Err(NoProposal::NoTable) => return Ok(None),
         // Files of one arm, as the command line says, are its runs.
         Err(open @ NoProposal::Open(_)) if asked.settles_arms() => {
-            let as_runs = Hints {
+            let as_runs = TableHints {
                 attempt: Some("@file".to_owned()),
                 ..hints
             };
-            propose_tables(paths, &as_runs).map_err(|_| proposal::refused(open, &command))?
+            propose_tables(paths, &as_runs)
+                .map_err(|_| proposal::proposal_failure(open, &command))?
         }
         // Each file may be an arm.
         Err(open @ NoProposal::Open(_)) if asked.may_be_arms(paths) => {
-            return one_by_one(settings, paths, asked, proposal::refused(open, &command));
+            return import_tables_separately(
+                settings,
+                paths,
+                asked,
+                proposal::proposal_failure(open, &command),
+            );
         }
-        proposed => proposed.map_err(|why| proposal::refused(why, &command))?,
+        proposed => proposed.map_err(|why| proposal::proposal_failure(why, &command))?,
     };
     let look = command("--dry-run");
-    output::say(
+    output::print_message(
         settings,
         &format!(
             "note: {} read as a table; `{look}` shows how",
-            output::count(proposal.files.len(), "file")
+            output::format_count(proposal.files.len(), "file")
         ),
     );
     for note in &proposal.notes {
-        output::say(settings, &format!("note: {}", visible(note)));
+        output::print_message(settings, &format!("note: {}", escape_invisible(note)));
     }
-    let store_in = |folder: &Path| Destination::Cache(folder).store_of(&proposal.key);
-    let (mut report, folder) = through_cache(settings, &|folder| {
+    let store_in = |folder: &Path| Destination::Cache(folder).store_for(&proposal.key);
+    let (mut report, folder) = import_through_cache(settings, &|folder| {
         import_table(
             &store_in(folder),
             &proposal.files,
             &proposal.map,
             &StoredRuns::default(),
-            Mode::Store,
+            ImportMode::Store,
             &mut |_| {},
         )
     })?;
@@ -337,7 +346,7 @@ fn imported_tables(
         report.sources.iter().map(|source| source.file.as_str()),
     );
     let stores = vec![store_in(&folder).root().to_owned()];
-    Ok(Some(Imported {
+    Ok(Some(ImportedFiles {
         report,
         stores,
         guessed_suite: proposal.guessed_suite,
@@ -346,15 +355,15 @@ fn imported_tables(
 }
 
 /// Imports tables each by a map of its own. Fails as `refused` says if one of them is unclear by itself.
-fn one_by_one(
+fn import_tables_separately(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-    refused: Failure,
-) -> Result<Option<Imported>, Failure> {
-    let mut all = Imported::default();
+    asked: &FileOptions,
+    refused: CommandFailure,
+) -> Result<Option<ImportedFiles>, CommandFailure> {
+    let mut all = ImportedFiles::default();
     for path in paths {
-        let Ok(Some(one)) = imported_tables(settings, std::slice::from_ref(path), asked) else {
+        let Ok(Some(one)) = import_tables(settings, std::slice::from_ref(path), asked) else {
             return Err(refused);
         };
         all.report.sources.extend(one.report.sources);
@@ -365,30 +374,30 @@ fn one_by_one(
                 .collect::<Vec<_>>(),
         );
     }
-    Ok(Some(Imported {
+    Ok(Some(ImportedFiles {
         unless_files_coincide: Some(refused),
         ..all
     }))
 }
 
 /// Imports files of known formats. Returns each store once, in the order of the files.
-fn imported_foreign(
+fn import_known_formats(
     settings: &Settings,
     paths: &[PathBuf],
-    asked: &AskedOfFiles,
-) -> Result<(ImportReport, Vec<PathBuf>), Failure> {
+    asked: &FileOptions,
+) -> Result<(ImportReport, Vec<PathBuf>), CommandFailure> {
     let names = import::given_names(settings, asked.set.clone())?;
-    let (mut report, folder) = through_cache(settings, &|folder| {
-        let bar = Bar::new(settings.interactive);
-        bar.watch(|progress| {
-            (progress.begin)("importing", import::bytes_of(paths));
+    let (mut report, folder) = import_through_cache(settings, &|folder| {
+        let bar = ProgressReporter::new(settings.interactive);
+        bar.run_with_progress(|progress| {
+            (progress.begin)("importing", import::total_bytes(paths));
             let mut on_bytes = |bytes| (progress.advance)(bytes);
             let report = import_foreign(
                 Destination::Cache(folder),
                 paths,
                 None,
                 &names,
-                Mode::Store,
+                ImportMode::Store,
                 &mut on_bytes,
             );
             (progress.end)();
@@ -399,9 +408,9 @@ fn imported_foreign(
     for source in &mut report.sources {
         if let Some(key) = source.key.clone() {
             remember_refused(source, &folder, &key);
-            if source.outcome.is_there() {
+            if source.outcome.is_stored() {
                 remember_source(
-                    place.store_of(&key).root(),
+                    place.store_for(&key).root(),
                     std::iter::once(source.file.as_str()),
                 );
             }
@@ -411,10 +420,10 @@ fn imported_foreign(
     let keys = report
         .sources
         .iter()
-        .filter(|source| source.outcome.is_there())
+        .filter(|source| source.outcome.is_stored())
         .filter_map(|source| source.key.as_ref());
     let stores = keys
-        .map(|key| place.store_of(key).root().to_owned())
+        .map(|key| place.store_for(key).root().to_owned())
         .filter(|store| known.insert(store.clone()))
         .collect();
     Ok((report, stores))
@@ -428,12 +437,12 @@ fn remember_refused(source: &mut SourceReport, cache: &Path, key: &str) {
     let path = cache.join(format!("{}-{}.refused", name(key), name(sha256)));
     let message = match source.outcome {
         SourceOutcome::AlreadyImported => files::read_to_string(&path).ok(),
-        _ => refused(source),
+        _ => describe_refused(source),
     };
     let Some(message) = message else { return };
     if source.outcome == SourceOutcome::Imported {
         // Without the file, the next command reads from the cache without this warning.
-        let written = files::temporary_in(cache).and_then(|mut file| {
+        let written = files::create_temporary_in(cache).and_then(|mut file| {
             file.write_all(message.as_bytes())?;
             file.persist(&path).map_err(|error| error.error)
         });
@@ -443,21 +452,22 @@ fn remember_refused(source: &mut SourceReport, cache: &Path, key: &str) {
     }
     let look = format!(
         "`evalreport import {} --dry-run` shows them",
-        shell_word(&shown(Path::new(&source.file)))
+        shell_word(&display_path(Path::new(&source.file)))
     );
     source
         .problems
-        .push(Problem::in_file(visible(&source.file), message).with_hint(look));
+        .push(Problem::in_file(escape_invisible(&source.file), message).with_hint(look));
 }
 
 /// Says how much of a source was refused or repeated, or returns `None` if all of it was taken.
-fn refused(source: &SourceReport) -> Option<String> {
+fn describe_refused(source: &SourceReport) -> Option<String> {
     let noun = if source.foreign.is_some() {
         "record"
     } else {
         "row"
     };
-    let count = |number: u64| output::count(usize::try_from(number).unwrap_or(usize::MAX), noun);
+    let count =
+        |number: u64| output::format_count(usize::try_from(number).unwrap_or(usize::MAX), noun);
     let mut parts = Vec::new();
     if let [first, rest @ ..] = source.refusals.as_slice() {
         let more = if rest.is_empty() {
@@ -467,42 +477,42 @@ fn refused(source: &SourceReport) -> Option<String> {
         };
         parts.push(format!(
             "{} of {} refused: {}{more}",
-            integer(source.rows_refused()),
+            format_integer(source.count_refused_rows()),
             count(source.rows_read),
-            visible(&first.reason)
+            escape_invisible(&first.reason)
         ));
     }
     if !source.runs_repeated.is_empty() && source.foreign.is_none() {
         parts.push(format!(
             "{} left out: an earlier file has them",
-            output::count(source.runs_repeated.len(), "run")
+            output::format_count(source.runs_repeated.len(), "run")
         ));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Imports into the cache, or into a temporary folder if the cache cannot be written. Returns the folder.
-fn through_cache(
+fn import_through_cache(
     settings: &Settings,
     import: &dyn Fn(&Path) -> Result<ImportReport, StoreError>,
-) -> Result<(ImportReport, PathBuf), Failure> {
+) -> Result<(ImportReport, PathBuf), CommandFailure> {
     settings.use_cache();
     let cache = settings.imported_folder();
     let why = match import(&cache) {
-        Ok(report) => match unwritable(&report, &cache) {
+        Ok(report) => match unwritable_cache(&report, &cache) {
             None => return Ok((report, cache)),
             Some(why) => why,
         },
-        Err(error) => error.whole(),
+        Err(error) => error.full_message(),
     };
-    settings.say_not_cached(&why);
+    settings.note_uncached(&why);
     let folder = settings.temporary_folder()?;
     Ok((import(folder)?, folder.to_owned()))
 }
 
 /// Records beside a store in the cache which files it was read from, and that it was used now.
 fn remember_source<'a>(store: &Path, names: impl Iterator<Item = &'a str>) {
-    let place = store.with_extension(SOURCE);
+    let place = store.with_extension(SOURCE_EXTENSION);
     let absolute = |file: &str| {
         std::path::absolute(file).map_or_else(
             |_| file.to_owned(),
@@ -511,14 +521,14 @@ fn remember_source<'a>(store: &Path, names: impl Iterator<Item = &'a str>) {
     };
     let file = names.map(absolute).collect::<Vec<_>>().join(", ");
     if files::read_to_string(&place).is_ok_and(|known| known == file) {
-        files::touch(&place);
+        files::mark_used(&place);
     } else if let Err(error) = std::fs::write(&place, file) {
         tracing::debug!(%error, path = %place.display(), "the source of an imported store is not remembered");
     }
 }
 
 /// Returns why the cache cannot be written, if that may be why a source was not read.
-fn unwritable(report: &ImportReport, cache: &Path) -> Option<String> {
+fn unwritable_cache(report: &ImportReport, cache: &Path) -> Option<String> {
     let is_unread = report
         .sources
         .iter()
@@ -532,7 +542,11 @@ fn unwritable(report: &ImportReport, cache: &Path) -> Option<String> {
 }
 
 /// Warns of unreadable results. Fails instead under `--strict`, or if there are no other results.
-fn say(settings: &Settings, paths: &[PathBuf], report: &ImportReport) -> Result<(), Failure> {
+fn warn_of_unread(
+    settings: &Settings,
+    paths: &[PathBuf],
+    report: &ImportReport,
+) -> Result<(), CommandFailure> {
     let problems: Vec<_> = report
         .sources
         .iter()
@@ -541,14 +555,14 @@ fn say(settings: &Settings, paths: &[PathBuf], report: &ImportReport) -> Result<
     if !report
         .sources
         .iter()
-        .any(|source| source.outcome.is_there())
+        .any(|source| source.outcome.is_stored())
     {
-        let mut failure = Failure::new(match problems.as_slice() {
+        let mut failure = CommandFailure::new(match problems.as_slice() {
             [] => format!(
                 "no results of a known format were found in {}",
                 paths
                     .iter()
-                    .map(|path| shown(path))
+                    .map(|path| display_path(path))
                     .collect::<Vec<_>>()
                     .join(", ")
             ),
@@ -560,10 +574,10 @@ fn say(settings: &Settings, paths: &[PathBuf], report: &ImportReport) -> Result<
             "`evalreport import PATH --dry-run` shows the detected formats".to_owned()
         })));
     }
-    output::warnings(settings, &problems)?;
+    output::print_warnings(settings, &problems)?;
     if !report.unrecognised.is_empty() {
-        let count = output::count(report.unrecognised.len(), "file");
-        output::say(
+        let count = output::format_count(report.unrecognised.len(), "file");
+        output::print_message(
             settings,
             &format!(
                 "note: {count} of no format that is read; `evalreport import PATH --dry-run` names them"
@@ -572,14 +586,14 @@ fn say(settings: &Settings, paths: &[PathBuf], report: &ImportReport) -> Result<
     }
     for source in &report.sources {
         for one in &source.stated.disagreements {
-            output::say(
+            output::print_message(
                 settings,
                 &format!(
                     "note: {}: {} is published as {}, and recomputed as {}",
-                    shown(Path::new(&source.file)),
-                    visible(&one.figure),
-                    import::figure(one.stated, one.unit),
-                    import::figure(one.recomputed, one.unit)
+                    display_path(Path::new(&source.file)),
+                    escape_invisible(&one.figure),
+                    import::format_figure(one.stated, one.unit),
+                    import::format_figure(one.recomputed, one.unit)
                 ),
             );
         }

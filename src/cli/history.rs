@@ -7,74 +7,77 @@ use chrono::{DateTime, Utc};
 
 use crate::domain::Filter;
 use crate::render::json::HistoryAnswer;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{nights, tables};
-use crate::run::commit_places;
-use crate::views::{CommitOrder, History, HistoryPoints, history, retracted};
+use crate::run::commit_positions;
+use crate::views::{CommitOrder, History, HistoryPoints, count_retracted, suite_histories};
 use crate::warehouse::Warehouse;
 
 use super::arguments::{self, Format, HistoryBy};
-use super::failure::Failure;
-use super::file_arms::AskedOfFiles;
+use super::failure::CommandFailure;
+use super::file_arms::FileOptions;
 use super::settings::Settings;
 use super::{engine, exit_code, foreign, output, policy, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &arguments::History) -> Result<u8, Failure> {
+pub(super) fn run_command(
+    settings: &Settings,
+    arguments: &arguments::History,
+) -> Result<u8, CommandFailure> {
     let settings = &engine::with_engine(
         settings,
         &arguments.engine,
         &[&arguments.suites, &arguments.selection.suite],
     )?;
-    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let mut filter = arguments.selection.filter()?;
-    let asked = AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?;
+    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let mut filter = arguments.selection.to_filter()?;
+    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;
     let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
-    let policy = policy::policy(settings, &arguments.judging)?;
-    let mut warehouse = settings.open_of(&filter.suites)?;
+    let policy = policy::policy_with_options(settings, &arguments.judging)?;
+    let mut warehouse = settings.open_suites(&filter.suites)?;
     let filter = selection::with_model_names(&warehouse, filter);
-    selection::check(&warehouse, &filter)?;
+    selection::check_filter(&warehouse, &filter)?;
     let points = match arguments.by {
         HistoryBy::Day => HistoryPoints::Days,
-        HistoryBy::Commit => commits(&warehouse, &filter),
+        HistoryBy::Commit => order_commits(&warehouse, &filter),
     };
-    let histories = history(&warehouse, &filter, &policy, &points);
-    let retracted = retracted(&warehouse, &filter);
+    let histories = suite_histories(&warehouse, &filter, &policy, &points);
+    let retracted = count_retracted(&warehouse, &filter);
     let of_suite = |history: &History| {
-        let nights = nights::table(history, arguments.nights);
+        let nights = nights::arm_nights_table(history, arguments.nights);
         // A spreadsheet takes one table, so CSV has the one with every number.
         if settings.format == Format::Csv {
             vec![nights]
         } else {
-            vec![nights::levels(history), nights]
+            vec![nights::trend_table(history), nights]
         }
     };
     // Runs without times have no nights: a sentence says so in place of empty tables.
     let (dated, undated): (Vec<&History>, Vec<&History>) = histories
         .iter()
         .partition(|history| settings.format == Format::Csv || !history.arms.is_empty());
-    let mut tables: Vec<Table> = dated.into_iter().flat_map(of_suite).collect();
-    tables.extend(nights::without_times(&undated));
-    let tables = tables::scoped(tables, retracted, !warehouse.aliases().is_empty());
+    let mut tables: Vec<ReportTable> = dated.into_iter().flat_map(of_suite).collect();
+    tables.extend(nights::undated_suites_table(&undated));
+    let tables = tables::with_scope_notes(tables, retracted, !warehouse.aliases().is_empty());
     engine::refuse_incomplete(settings, &warehouse)?;
-    output::answer(settings, "history", &tables, || HistoryAnswer {
+    output::print_answer(settings, "history", &tables, || HistoryAnswer {
         histories,
         retracted,
     })?;
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
 /// Orders the commits of the selected runs as the repository here does; if it lacks one of them, all by the time of their first run.
-fn commits(warehouse: &Warehouse, filter: &Filter) -> HistoryPoints {
+fn order_commits(warehouse: &Warehouse, filter: &Filter) -> HistoryPoints {
     let mut first = BTreeMap::<&str, Option<DateTime<Utc>>>::new();
-    for run in warehouse.select(filter).map(|row| &row.run) {
+    for run in warehouse.select_runs(filter).map(|row| &row.run) {
         let Some(git) = &run.git else { continue };
         let known = first.entry(git.rev.as_str()).or_insert(run.timestamp);
         *known = [*known, run.timestamp].into_iter().flatten().min();
     }
-    let places = commit_places(
+    let places = commit_positions(
         Path::new("."),
         &first.keys().copied().collect::<BTreeSet<&str>>(),
     );

@@ -4,104 +4,112 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::document::nearest_hint;
-use crate::domain::{Filter, PriceTable, Problem, Run, RunId, Signer, StatedFigure, Unit, visible};
+use crate::domain::{
+    Filter, PriceTable, Problem, Run, RunId, Signer, StatedFigure, Unit, escape_invisible,
+};
 use crate::import::{
-    Destination, FieldHeld, ForeignFormat, ForeignReport, GivenNames, ImportReport, ImportedRun,
-    Map, Mode, ReplacedRun, SourceOutcome, SourceReport, Standing, StoredRuns, import_bundles,
-    import_foreign, import_rubrics, import_table, join_sessions, superseded, table_files,
+    Destination, FieldCoverage, ForeignFormat, ForeignReport, ImportMode, ImportReport,
+    NameOverrides, ReplacedRun, RunVisibility, SourceOutcome, SourceReport, SourceRun, StoredRuns,
+    TableMap, import_bundles, import_foreign, import_rubrics, import_table, join_sessions,
+    superseded_runs, table_files,
 };
 use crate::render::format;
 use crate::results::{AllowedSigners, ImportLock, Retraction, is_bundle};
 use crate::warehouse::{HiddenBy, Warehouse};
 
 use super::arguments::{Format, Import, ImportAs};
-use super::assignments::assignments;
-use super::failure::Failure;
-use super::progress::Bar;
-use super::proposal::Agreed;
+use super::assignments::parse_assignments;
+use super::failure::CommandFailure;
+use super::progress::ProgressReporter;
+use super::proposal::MapDecision;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{clock, exit_code, import_answer, label_import, output, proposal};
 
 /// How to read the files.
-enum Reading {
-    Table(Box<Map>),
-    Rubric(GivenNames),
+enum ImportMethod {
+    Table(Box<TableMap>),
+    Rubric(NameOverrides),
     /// In the requested format, or in the format detected by content.
-    Foreign(Option<ForeignFormat>, GivenNames),
+    Foreign(Option<ForeignFormat>, NameOverrides),
     /// With the signer of each file, if signatures are required.
     Bundle(BTreeMap<PathBuf, Signer>),
 }
 
-pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Import) -> Result<u8, CommandFailure> {
     proposal::refuse_unread(arguments)?;
-    if let Some(path) = label_import::file(arguments) {
-        let _alone = alone(settings, arguments)?;
-        return label_import::run(settings, arguments, path);
+    if let Some(path) = label_import::labels_file(arguments) {
+        let _alone = lock_imports(settings, arguments)?;
+        return label_import::run_command(settings, arguments, path);
     }
-    let set = assignments("--set", &arguments.set, "--set suite=aider-edit")?;
+    let set = parse_assignments("--set", &arguments.set, "--set suite=aider-edit")?;
     let (reading, files) = match &arguments.signed_by {
         Some(allowed) => (
-            Reading::Bundle(signers(settings, arguments, allowed)?),
+            ImportMethod::Bundle(verify_signatures(settings, arguments, allowed)?),
             arguments.files.clone(),
         ),
-        None => match proposal::agreed(settings, arguments, set.clone())? {
-            Agreed::Read(map, files) => (Reading::Table(map), files),
-            Agreed::Written => return Ok(exit_code::DONE),
-            Agreed::NoTable => (reading(settings, arguments, set)?, arguments.files.clone()),
+        None => match proposal::ask_for_agreement(settings, arguments, set.clone())? {
+            MapDecision::Read(map, files) => (ImportMethod::Table(map), files),
+            MapDecision::Written => return Ok(exit_code::DONE),
+            MapDecision::NoTable => (
+                choose_method(settings, arguments, set)?,
+                arguments.files.clone(),
+            ),
         },
     };
     // After the questions, whose answers may take long, and before the stored runs are read.
-    let _alone = alone(settings, arguments)?;
+    let _alone = lock_imports(settings, arguments)?;
     let existing = stored_runs(settings)?;
     let existing = if arguments.again {
-        existing.anew()
+        existing.with_rereading()
     } else {
         existing
     };
     let mode = if arguments.dry_run {
-        Mode::DryRun
+        ImportMode::DryRun
     } else {
-        Mode::Store
+        ImportMode::Store
     };
-    if settings.strict && mode == Mode::Store {
+    if settings.strict && mode == ImportMode::Store {
         // A strict import stores all or nothing, so problems must be known before it writes.
-        refuse_refused(
-            &import(settings, &files, &reading, &existing, Mode::DryRun)?,
+        fail_on_refusals(
+            &import_sources(settings, &files, &reading, &existing, ImportMode::DryRun)?,
             &reading,
         )?;
     }
-    let report = import(settings, &files, &reading, &existing, mode)?;
-    if mode == Mode::Store && !matches!(reading, Reading::Bundle(_)) {
+    let report = import_sources(settings, &files, &reading, &existing, mode)?;
+    if mode == ImportMode::Store && !matches!(reading, ImportMethod::Bundle(_)) {
         retract_replaced(settings, &report, &existing)?;
     }
     let is_new = report
         .sources
         .iter()
         .any(|source| !source.runs_new.is_empty());
-    if mode == Mode::Store
-        && !matches!(reading, Reading::Bundle(_))
+    if mode == ImportMode::Store
+        && !matches!(reading, ImportMethod::Bundle(_))
         && is_new
         && existing.has_sessions()
     {
-        join(settings)?;
+        join_run_sessions(settings)?;
     }
-    if mode == Mode::Store && matches!(reading, Reading::Foreign(..)) && !existing.ids().is_empty()
+    if mode == ImportMode::Store
+        && matches!(reading, ImportMethod::Foreign(..))
+        && !existing.ids().is_empty()
     {
         retract_superseded(settings, &report)?;
     }
     match settings.format {
-        Format::Json | Format::Full => output::print(&crate::render::json::document(
+        Format::Json | Format::Full => output::print_text(&crate::render::json::write_document(
             "import",
-            import_answer::of(&report),
+            import_answer::build_answer(&report),
         ))?,
         Format::Table | Format::Markdown | Format::Csv => {
-            output::print(&describe(&report, &reading))?
+            output::print_text(&describe_report(&report, &reading))?
         }
-        Format::Junit => return Err(output::no_junit()),
+        Format::Junit => return Err(output::no_junit_failure()),
     }
     if settings.strict {
-        refuse_refused(&report, &reading)?;
+        fail_on_refusals(&report, &reading)?;
     }
     // A folder without results is as bad as a missing one: whoever names it means to import something.
     let failed = report.sources.is_empty()
@@ -119,24 +127,24 @@ pub(super) fn run(settings: &Settings, arguments: &Import) -> Result<u8, Failure
 }
 
 /// Checks the signatures of all files before reading the content of any.
-fn signers(
+fn verify_signatures(
     settings: &Settings,
     arguments: &Import,
     allowed: &Path,
-) -> Result<BTreeMap<PathBuf, Signer>, Failure> {
+) -> Result<BTreeMap<PathBuf, Signer>, CommandFailure> {
     if arguments.kind.is_some_and(|kind| kind != ImportAs::Bundle) {
-        return Err(Failure::new("--signed-by is for bundles"));
+        return Err(CommandFailure::new("--signed-by is for bundles"));
     }
-    let allowed = AllowedSigners::read(allowed)?;
+    let allowed = AllowedSigners::from_file(allowed)?;
     let mut signers = BTreeMap::new();
     for file in &arguments.files {
         let signer = allowed.signer_of(file)?;
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "{}: signed by {} ({})",
-                shown(file),
-                visible(&signer.name),
+                display_path(file),
+                escape_invisible(&signer.name),
                 signer.key
             ),
         );
@@ -146,38 +154,41 @@ fn signers(
 }
 
 /// Waits until no other import works on the store. A dry run stores nothing, and waits for nobody.
-fn alone(settings: &Settings, arguments: &Import) -> Result<Option<ImportLock>, Failure> {
+fn lock_imports(
+    settings: &Settings,
+    arguments: &Import,
+) -> Result<Option<ImportLock>, CommandFailure> {
     if arguments.dry_run {
         return Ok(None);
     }
     let waits = || {
-        output::say(
+        output::print_message(
             settings,
             "another import works on these results: waiting for its end",
         )
     };
-    Ok(Some(ImportLock::take(&settings.store(), waits)?))
+    Ok(Some(ImportLock::acquire(&settings.store(), waits)?))
 }
 
-fn stored_runs(settings: &Settings) -> Result<StoredRuns, Failure> {
-    let warehouse = settings.open()?;
+fn stored_runs(settings: &Settings) -> Result<StoredRuns, CommandFailure> {
+    let warehouse = settings.open_warehouse()?;
     // A stored run that is overlooked would be imported a second time.
     output::refuse_unread("the list of what is imported already", warehouse.problems())?;
-    Ok(standing_of(&warehouse).collect())
+    Ok(runs_with_visibility(&warehouse).collect())
 }
 
 /// Returns each run of the store with whether it counts.
-fn standing_of(warehouse: &Warehouse) -> impl Iterator<Item = (&Run, Standing)> {
+fn runs_with_visibility(warehouse: &Warehouse) -> impl Iterator<Item = (&Run, RunVisibility)> {
     let counted = warehouse
         .runs()
         .iter()
-        .map(|row| (row.run.as_ref(), Standing::Counts));
-    let hidden = warehouse.hidden().iter().map(|hidden| {
+        .map(|row| (row.run.as_ref(), RunVisibility::Counts));
+    let hidden = warehouse.hidden_runs().iter().map(|hidden| {
         let standing = match hidden.by {
-            HiddenBy::Tombstone => Standing::Retracted(hidden.reason.clone()),
-            HiddenBy::Selection => Standing::Covered(hidden.reason.clone()),
+            HiddenBy::Tombstone => RunVisibility::Retracted(hidden.reason.clone()),
+            HiddenBy::Selection => RunVisibility::Covered(hidden.reason.clone()),
             // No tombstone says so yet: the import that replaced it was interrupted, or its tombstone was taken back.
-            HiddenBy::Replacement => Standing::Counts,
+            HiddenBy::Replacement => RunVisibility::Counts,
         };
         (hidden.run.as_ref(), standing)
     });
@@ -189,14 +200,14 @@ fn retract_replaced(
     settings: &Settings,
     report: &ImportReport,
     before: &StoredRuns,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let replaced = report
         .sources
         .iter()
         .flat_map(|source| &source.runs_replaced)
         .map(|one| (one.run.clone(), one.by.clone()));
-    for (run, by) in before.doubled().into_iter().chain(replaced) {
-        retract(
+    for (run, by) in before.duplicate_runs().into_iter().chain(replaced) {
+        retract_run(
             settings,
             &run,
             format!(
@@ -208,20 +219,20 @@ fn retract_replaced(
 }
 
 /// Joins runs with the sessions in which they were made.
-fn join(settings: &Settings) -> Result<(), Failure> {
-    let warehouse = settings.open()?;
+fn join_run_sessions(settings: &Settings) -> Result<(), CommandFailure> {
+    let warehouse = settings.open_warehouse()?;
     let joined = join_sessions(
         &settings.store(),
-        &standing_of(&warehouse).collect::<Vec<_>>(),
+        &runs_with_visibility(&warehouse).collect::<Vec<_>>(),
     )?;
     for note in joined.notes {
-        output::say(settings, &format!("note: {note}"));
+        output::print_message(settings, &format!("note: {note}"));
     }
     for (run, reason) in joined.retracted {
-        retract(settings, &run, reason)?;
+        retract_run(settings, &run, reason)?;
     }
     for run in joined.restored {
-        output::say(
+        output::print_message(
             settings,
             &format!("note: run `{run}` counts again: it is joined with no session any more"),
         );
@@ -235,13 +246,13 @@ fn join(settings: &Settings) -> Result<(), Failure> {
             time: clock::now(),
             undo: true,
         }
-        .append(&settings.store())?;
+        .append_to(&settings.store())?;
     }
     Ok(())
 }
 
-fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failure> {
-    output::say(
+fn retract_run(settings: &Settings, run: &RunId, reason: String) -> Result<(), CommandFailure> {
+    output::print_message(
         settings,
         &format!("note: run `{run}` is retracted: {reason}"),
     );
@@ -255,12 +266,12 @@ fn retract(settings: &Settings, run: &RunId, reason: String) -> Result<(), Failu
         time: clock::now(),
         undo: false,
     }
-    .append(&settings.store())?)
+    .append_to(&settings.store())?)
 }
 
 /// Retracts runs that a retry replaces, if the two were imported by different commands. Their records stay, and the retraction can be
 /// undone.
-fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), Failure> {
+fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), CommandFailure> {
     let format = |source: &SourceReport| {
         source
             .foreign
@@ -279,9 +290,9 @@ fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), 
     if new.is_empty() {
         return Ok(());
     }
-    let warehouse = settings.open()?;
-    for (run, by) in superseded(warehouse.runs().iter().map(|row| row.run.as_ref()), &new) {
-        retract(
+    let warehouse = settings.open_warehouse()?;
+    for (run, by) in superseded_runs(warehouse.runs().iter().map(|row| row.run.as_ref()), &new) {
+        retract_run(
             settings,
             &run.id,
             format!("superseded by `{}`, a later log of the same task", by.id),
@@ -290,32 +301,32 @@ fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), 
     Ok(())
 }
 
-fn import(
+fn import_sources(
     settings: &Settings,
     files: &[PathBuf],
-    reading: &Reading,
+    reading: &ImportMethod,
     existing: &StoredRuns,
-    mode: Mode,
-) -> Result<ImportReport, Failure> {
-    if let Reading::Foreign(None, names) = reading
+    mode: ImportMode,
+) -> Result<ImportReport, CommandFailure> {
+    if let ImportMethod::Foreign(None, names) = reading
         && !names.is_empty()
         && let Some(bundle) = files
             .iter()
             .find(|file| file.is_file() && is_bundle(file).unwrap_or(false))
     {
-        return Err(keeps_names(bundle));
+        return Err(bundle_names_failure(bundle));
     }
-    let bar = Bar::new(settings.interactive);
-    let total = bytes_of(files);
-    let report = bar.watch(|progress| {
+    let bar = ProgressReporter::new(settings.interactive);
+    let total = total_bytes(files);
+    let report = bar.run_with_progress(|progress| {
         (progress.begin)("importing", total);
         let store = settings.store();
         let mut on_bytes = |bytes| (progress.advance)(bytes);
-        if mode == Mode::Store {
-            store.sweep();
+        if mode == ImportMode::Store {
+            store.sweep_leftovers();
         }
         let report = match reading {
-            Reading::Table(map) => import_table(
+            ImportMethod::Table(map) => import_table(
                 &store,
                 &table_files(files),
                 map,
@@ -323,7 +334,7 @@ fn import(
                 mode,
                 &mut on_bytes,
             ),
-            Reading::Rubric(names) => import_rubrics(
+            ImportMethod::Rubric(names) => import_rubrics(
                 &store,
                 &table_files(files),
                 names,
@@ -331,7 +342,7 @@ fn import(
                 mode,
                 &mut on_bytes,
             ),
-            Reading::Bundle(signers) => Ok(import_bundles(
+            ImportMethod::Bundle(signers) => Ok(import_bundles(
                 &store,
                 files,
                 existing,
@@ -339,7 +350,7 @@ fn import(
                 mode,
                 &mut on_bytes,
             )),
-            Reading::Foreign(format, names) => import_foreign(
+            ImportMethod::Foreign(format, names) => import_foreign(
                 Destination::Store(&store, existing),
                 files,
                 *format,
@@ -354,16 +365,16 @@ fn import(
     Ok(report)
 }
 
-fn keeps_names(bundle: &std::path::Path) -> Failure {
-    Failure::new(format!(
+fn bundle_names_failure(bundle: &std::path::Path) -> CommandFailure {
+    CommandFailure::new(format!(
         "the runs of the bundle {} keep their names",
-        shown(bundle)
+        display_path(bundle)
     ))
     .with_hint("--set is for files of other kinds")
 }
 
 /// Returns the total size of the files. Folders are not counted, because their size is unknown.
-pub(super) fn bytes_of(paths: &[PathBuf]) -> u64 {
+pub(super) fn total_bytes(paths: &[PathBuf]) -> u64 {
     paths
         .iter()
         .filter_map(|path| std::fs::metadata(path).ok())
@@ -373,8 +384,12 @@ pub(super) fn bytes_of(paths: &[PathBuf]) -> u64 {
 }
 
 /// Fails, under `--strict`, if a row was refused or a file could not be read.
-fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failure> {
-    let refused: u64 = report.sources.iter().map(SourceReport::rows_refused).sum();
+fn fail_on_refusals(report: &ImportReport, reading: &ImportMethod) -> Result<(), CommandFailure> {
+    let refused: u64 = report
+        .sources
+        .iter()
+        .map(SourceReport::count_refused_rows)
+        .sum();
     let unreadable = report
         .sources
         .iter()
@@ -382,36 +397,39 @@ fn refuse_refused(report: &ImportReport, reading: &Reading) -> Result<(), Failur
     if refused == 0 && !unreadable {
         return Ok(());
     }
-    let mut failure = Failure::new(format!(
+    let mut failure = CommandFailure::new(format!(
         "{} refused, and --strict imports all or nothing",
-        rows(refused)
+        count_rows(refused)
     ));
-    failure.details = vec![describe(report, reading).trim_end().to_owned()];
+    failure.details = vec![describe_report(report, reading).trim_end().to_owned()];
     Err(failure)
 }
 
-fn reading(
+fn choose_method(
     settings: &Settings,
     arguments: &Import,
     set: BTreeMap<String, String>,
-) -> Result<Reading, Failure> {
+) -> Result<ImportMethod, CommandFailure> {
     match (arguments.kind, &arguments.map) {
         (Some(ImportAs::Table) | None, Some(map)) => {
-            let read =
-                Map::load(map, &set).map_err(|problems| Failure::of_document(map, &problems.0))?;
-            Ok(Reading::Table(Box::new(read)))
+            let read = TableMap::load(map, &set)
+                .map_err(|problems| CommandFailure::from_document(map, &problems.0))?;
+            Ok(ImportMethod::Table(Box::new(read)))
         }
         (Some(ImportAs::Rubric | ImportAs::Bundle | ImportAs::Foreign(_)), Some(_)) => Err(
-            Failure::new("--map is for tables; files of a known format explain themselves"),
+            CommandFailure::new("--map is for tables; files of a known format explain themselves"),
         ),
-        (Some(ImportAs::Rubric), None) => given_names(settings, set).map(Reading::Rubric),
-        (Some(ImportAs::Bundle), None) if set.is_empty() => Ok(Reading::Bundle(BTreeMap::new())),
-        (Some(ImportAs::Bundle), None) => Err(keeps_names(&arguments.files[0])),
-        (Some(ImportAs::Foreign(format)), None) => {
-            Ok(Reading::Foreign(Some(format), given_names(settings, set)?))
+        (Some(ImportAs::Rubric), None) => given_names(settings, set).map(ImportMethod::Rubric),
+        (Some(ImportAs::Bundle), None) if set.is_empty() => {
+            Ok(ImportMethod::Bundle(BTreeMap::new()))
         }
+        (Some(ImportAs::Bundle), None) => Err(bundle_names_failure(&arguments.files[0])),
+        (Some(ImportAs::Foreign(format)), None) => Ok(ImportMethod::Foreign(
+            Some(format),
+            given_names(settings, set)?,
+        )),
         (Some(ImportAs::Table) | None, None) => {
-            Ok(Reading::Foreign(None, given_names(settings, set)?))
+            Ok(ImportMethod::Foreign(None, given_names(settings, set)?))
         }
     }
 }
@@ -420,9 +438,9 @@ fn reading(
 pub(super) fn given_names(
     settings: &Settings,
     mut set: BTreeMap<String, String>,
-) -> Result<GivenNames, Failure> {
+) -> Result<NameOverrides, CommandFailure> {
     let [suite, approach, model] = ["suite", "approach", "model"].map(|name| set.remove(name));
-    let names = GivenNames {
+    let names = NameOverrides {
         suite,
         approach,
         model,
@@ -430,8 +448,10 @@ pub(super) fn given_names(
     };
     if let Some(other) = set.keys().next() {
         let hint = nearest_hint(other, ["suite", "approach", "model"]);
-        return Err(Failure::new(format!("`{}` cannot be set", visible(other)))
-            .with_hint(hint.unwrap_or_else(|| "suite, approach and model can".to_owned())));
+        return Err(
+            CommandFailure::new(format!("`{}` cannot be set", escape_invisible(other)))
+                .with_hint(hint.unwrap_or_else(|| "suite, approach and model can".to_owned())),
+        );
     }
     if let Some((field, _)) = [
         ("suite", &names.suite),
@@ -441,13 +461,13 @@ pub(super) fn given_names(
     .into_iter()
     .find(|(_, name)| name.as_ref().is_some_and(|name| name.trim().is_empty()))
     {
-        return Err(Failure::new(format!("--set {field}= gives no name")));
+        return Err(CommandFailure::new(format!("--set {field}= gives no name")));
     }
     Ok(names)
 }
 
 /// Words for the parts of a source.
-struct Words {
+struct SourceWords {
     row: &'static str,
     figure: &'static str,
     /// The data that figures are checked against.
@@ -457,24 +477,24 @@ struct Words {
     same_way: &'static str,
 }
 
-impl Words {
-    fn of(reading: &Reading) -> Self {
+impl SourceWords {
+    fn for_method(reading: &ImportMethod) -> Self {
         match reading {
-            Reading::Table(_) => Self {
+            ImportMethod::Table(_) => Self {
                 row: "row",
                 figure: "published figure",
                 grounds: "the source's counts",
                 lacking: "counts",
                 same_way: "with the same map",
             },
-            Reading::Rubric(_) => Self {
+            ImportMethod::Rubric(_) => Self {
                 row: "node",
                 figure: "branch score",
                 grounds: "the grades below them",
                 lacking: "all the grades",
                 same_way: "under the same names",
             },
-            Reading::Bundle(_) | Reading::Foreign(..) => Self {
+            ImportMethod::Bundle(_) | ImportMethod::Foreign(..) => Self {
                 row: "record",
                 figure: "published figure",
                 grounds: "the source's records",
@@ -484,25 +504,25 @@ impl Words {
         }
     }
 
-    fn rows(&self, count: u64) -> String {
-        output::count(usize::try_from(count).unwrap_or(usize::MAX), self.row)
+    fn count_rows(&self, count: u64) -> String {
+        output::format_count(usize::try_from(count).unwrap_or(usize::MAX), self.row)
     }
 
-    fn figures(&self, count: u64) -> String {
-        output::count(usize::try_from(count).unwrap_or(usize::MAX), self.figure)
+    fn count_figures(&self, count: u64) -> String {
+        output::format_count(usize::try_from(count).unwrap_or(usize::MAX), self.figure)
     }
 }
 
-fn rows(count: u64) -> String {
-    output::count(usize::try_from(count).unwrap_or(usize::MAX), "row")
+fn count_rows(count: u64) -> String {
+    output::format_count(usize::try_from(count).unwrap_or(usize::MAX), "row")
 }
 
-fn runs(count: usize) -> String {
-    output::count(count, "run")
+fn count_runs(count: usize) -> String {
+    output::format_count(count, "run")
 }
 
-fn describe(report: &ImportReport, reading: &Reading) -> String {
-    let words = Words::of(reading);
+fn describe_report(report: &ImportReport, reading: &ImportMethod) -> String {
+    let words = SourceWords::for_method(reading);
     let mut text = String::new();
     for source in &report.sources {
         describe_source(source, &words, report.dry_run, &mut text);
@@ -516,15 +536,15 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
             .sum();
         text.push_str(&format!(
             "{} in all: {} read, {} accepted, {} refused; {} new, {} checked: {} with {}, {}\n",
-            output::count(report.sources.len(), "file"),
-            words.rows(sum(|source| source.rows_read)),
-            format::integer(sum(|source| source.rows_accepted)),
-            format::integer(sum(SourceReport::rows_refused)),
-            runs(new),
-            words.figures(sum(|source| source.stated.checked)),
-            agree(sum(|source| source.stated.agree)),
+            output::format_count(report.sources.len(), "file"),
+            words.count_rows(sum(|source| source.rows_read)),
+            format::format_integer(sum(|source| source.rows_accepted)),
+            format::format_integer(sum(SourceReport::count_refused_rows)),
+            count_runs(new),
+            words.count_figures(sum(|source| source.stated.checked)),
+            count_agreeing(sum(|source| source.stated.agree)),
             words.grounds,
-            do_not(sum(|source| source.stated.disagreements.len() as u64)),
+            count_disagreeing(sum(|source| source.stated.disagreements.len() as u64)),
         ));
         let named: BTreeSet<&RunId> = report
             .sources
@@ -535,7 +555,7 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
         if !named.is_empty() {
             text.push_str(&format!(
                 "the figures that do not agree are in {}\n",
-                runs(named.len())
+                count_runs(named.len())
             ));
         }
     }
@@ -548,7 +568,7 @@ fn describe(report: &ImportReport, reading: &Reading) -> String {
 
 /// Describes files of walked folders that are not sources. They are counted, and a dry run names them.
 fn describe_unrecognised(report: &ImportReport, text: &mut String) {
-    let files = |count: usize| output::count(count, "file");
+    let files = |count: usize| output::format_count(count, "file");
     let (known, unknown): (Vec<_>, Vec<_>) = report
         .unrecognised
         .iter()
@@ -571,7 +591,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         let listed = if report.dry_run {
             String::new()
         } else {
-            format!(": {}", few(names))
+            format!(": {}", name_first_few(names))
         };
         text.push_str(&format!(
             "{} of no format that is recognised{listed}\n",
@@ -586,8 +606,8 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
         text.push_str(&format!("  hint: {hint}\n"));
     }
     if !report.links.is_empty() {
-        let links = output::count(report.links.len(), "symbolic link");
-        let names = few(report.links.iter().map(String::as_str));
+        let links = output::format_count(report.links.len(), "symbolic link");
+        let names = name_first_few(report.links.iter().map(String::as_str));
         text.push_str(&format!("{links} not followed: {names}\n  hint: name the files or folders themselves to import them\n"));
     }
     if report.dry_run {
@@ -595,7 +615,7 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
             let tool = file
                 .tool
                 .map_or_else(String::new, |tool| format!(" ({tool})"));
-            text.push_str(&format!("  {}{tool}\n", visible(&file.file)));
+            text.push_str(&format!("  {}{tool}\n", escape_invisible(&file.file)));
         }
     }
     if report.sources.is_empty() && report.unrecognised.is_empty() {
@@ -604,10 +624,10 @@ fn describe_unrecognised(report: &ImportReport, text: &mut String) {
 }
 
 /// Names the first few files, and counts the others.
-fn few<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
-    const SHOWN: usize = 3;
-    let more = names.len().saturating_sub(SHOWN);
-    let shown: Vec<String> = names.take(SHOWN).map(visible).collect();
+fn name_first_few<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    const MAX_NAMED: usize = 3;
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let shown: Vec<String> = names.take(MAX_NAMED).map(escape_invisible).collect();
     let more = if more > 0 {
         format!(" and {more} more")
     } else {
@@ -621,23 +641,25 @@ fn describe_foreign(foreign: &ForeignReport, line: &mut dyn FnMut(String)) {
     let version = foreign
         .version
         .as_ref()
-        .map_or_else(String::new, |version| format!(", {}", visible(version)));
+        .map_or_else(String::new, |version| {
+            format!(", {}", escape_invisible(version))
+        });
     line(format!(
         "  format {}{version}, {}",
         foreign.format,
-        output::count(foreign.files, "file")
+        output::format_count(foreign.files, "file")
     ));
-    let (held, lacking): (Vec<&FieldHeld>, Vec<&FieldHeld>) =
+    let (held, lacking): (Vec<&FieldCoverage>, Vec<&FieldCoverage>) =
         foreign.fields.iter().partition(|field| field.held > 0);
-    let share = |field: &&FieldHeld| {
+    let share = |field: &&FieldCoverage| {
         if field.held == field.of {
             field.field.to_owned()
         } else {
             format!(
                 "{} ({} of {})",
                 field.field,
-                format::integer(field.held),
-                format::integer(field.of)
+                format::format_integer(field.held),
+                format::format_integer(field.of)
             )
         }
     };
@@ -668,38 +690,38 @@ fn describe_foreign(foreign: &ForeignReport, line: &mut dyn FnMut(String)) {
         let checked = match (recomputed, one.figure.disagrees()) {
             (Some(recomputed), Some(true)) => format!(
                 "recomputed {}: they do not agree",
-                figure(*recomputed, *unit)
+                format_figure(*recomputed, *unit)
             ),
-            (Some(recomputed), _) => format!("recomputed {}", figure(*recomputed, *unit)),
+            (Some(recomputed), _) => format!("recomputed {}", format_figure(*recomputed, *unit)),
             (None, _) => "not recomputable".to_owned(),
         };
         line(format!(
             "  published {} {}, {checked}",
-            visible(name),
-            figure(*value, *unit)
+            escape_invisible(name),
+            format_figure(*value, *unit)
         ));
     }
 }
 
-fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &mut String) {
-    let file = visible(&source.file);
+fn describe_source(source: &SourceReport, words: &SourceWords, dry_run: bool, text: &mut String) {
+    let file = escape_invisible(&source.file);
     let mut line = |content: String| {
         text.push_str(&content);
         text.push('\n');
     };
     for problem in &source.problems {
-        line(with_hint(problem));
+        line(problem_with_hint(problem));
     }
     let outcome = match source.outcome {
         SourceOutcome::Imported if dry_run => format!(
             "would import {} with {}",
-            runs(source.runs_new.len()),
-            outcomes(source.items)
+            count_runs(source.runs_new.len()),
+            count_outcomes(source.items)
         ),
         SourceOutcome::Imported => format!(
             "imported {} with {}",
-            runs(source.runs_new.len()),
-            outcomes(source.items)
+            count_runs(source.runs_new.len()),
+            count_outcomes(source.items)
         ),
         SourceOutcome::AlreadyImported => {
             format!("imported before, {}; nothing to do", words.same_way)
@@ -718,15 +740,15 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     if source.rows_read > 0 {
         line(format!(
             "  {} read, {} accepted, {} refused",
-            words.rows(source.rows_read),
-            format::integer(source.rows_accepted),
-            format::integer(source.rows_refused())
+            words.count_rows(source.rows_read),
+            format::format_integer(source.rows_accepted),
+            format::format_integer(source.count_refused_rows())
         ));
     }
     if source.rows_skipped > 0 {
         line(format!(
             "  {} skipped: totals or notes, by the map",
-            rows(source.rows_skipped)
+            count_rows(source.rows_skipped)
         ));
     }
     if let Some(foreign) = &source.foreign {
@@ -735,21 +757,21 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
         }
         for (quirk, count) in &foreign.quirks {
             let times = if *count > 1 {
-                format!(" ({} times)", format::integer(*count))
+                format!(" ({} times)", format::format_integer(*count))
             } else {
                 String::new()
             };
-            line(format!("  note: {}{times}", visible(quirk)));
+            line(format!("  note: {}{times}", escape_invisible(quirk)));
         }
     }
     for note in &source.notes {
-        line(format!("  note: {}", visible(note)));
+        line(format!("  note: {}", escape_invisible(note)));
     }
     for refusal in &source.refusals {
         line(format!(
             "  refused {}: {}",
-            rows(refusal.rows),
-            visible(&refusal.reason)
+            count_rows(refusal.rows),
+            escape_invisible(&refusal.reason)
         ));
         for example in &refusal.examples {
             line(format!("    {example}"));
@@ -758,7 +780,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     if !source.runs_repeated.is_empty() {
         line(format!(
             "  {} repeated: in the store or in an earlier file already, kept as they were",
-            runs(source.runs_repeated.len())
+            count_runs(source.runs_repeated.len())
         ));
     }
     for ReplacedRun {
@@ -770,11 +792,11 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     } in &source.runs_replaced
     {
         let before = stored.map_or_else(String::new, |stored| {
-            format!(", {} before", format::integer(stored))
+            format!(", {} before", format::format_integer(stored))
         });
         line(format!(
             "  run {run} is replaced by {by}: {}{before}",
-            format::count(*found, unit)
+            format::format_count(*found, unit)
         ));
     }
     for lacking in &source.columns_lacking {
@@ -784,7 +806,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
             .map_or_else(String::new, |hint| format!("; {hint}"));
         line(format!(
             "  no row has column `{}` (for {}){hint}",
-            visible(&lacking.column),
+            escape_invisible(&lacking.column),
             lacking.fields.join(", ")
         ));
     }
@@ -792,7 +814,7 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
         let columns: Vec<String> = source
             .columns_unused
             .iter()
-            .map(|column| visible(column))
+            .map(|column| escape_invisible(column))
             .collect();
         line(format!(
             "  columns the map does not read: {}",
@@ -803,16 +825,16 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
     if stated.checked > 0 {
         line(format!(
             "  {} checked against {}: {}, {}",
-            words.figures(stated.checked),
+            words.count_figures(stated.checked),
             words.grounds,
-            agree(stated.agree),
-            do_not(stated.disagreements.len() as u64)
+            count_agreeing(stated.agree),
+            count_disagreeing(stated.disagreements.len() as u64)
         ));
     }
     if stated.unchecked > 0 {
         line(format!(
             "  {} without {} to check them by",
-            words.figures(stated.unchecked),
+            words.count_figures(stated.unchecked),
             words.lacking
         ));
     }
@@ -820,41 +842,41 @@ fn describe_source(source: &SourceReport, words: &Words, dry_run: bool, text: &m
         line(format!(
             "    {}: {} published {}, recomputed {}",
             run_name(&one.run),
-            visible(&one.figure),
-            figure(one.stated, one.unit),
-            figure(one.recomputed, one.unit)
+            escape_invisible(&one.figure),
+            format_figure(one.stated, one.unit),
+            format_figure(one.recomputed, one.unit)
         ));
     }
 }
 
-fn agree(count: u64) -> String {
+fn count_agreeing(count: u64) -> String {
     format!(
         "{} {}",
-        format::integer(count),
+        format::format_integer(count),
         if count == 1 { "agrees" } else { "agree" }
     )
 }
 
-fn do_not(count: u64) -> String {
+fn count_disagreeing(count: u64) -> String {
     format!(
         "{} {}",
-        format::integer(count),
+        format::format_integer(count),
         if count == 1 { "does not" } else { "do not" }
     )
 }
 
-fn outcomes(count: u64) -> String {
-    output::count(usize::try_from(count).unwrap_or(usize::MAX), "outcome")
+fn count_outcomes(count: u64) -> String {
+    output::format_count(usize::try_from(count).unwrap_or(usize::MAX), "outcome")
 }
 
-fn with_hint(problem: &Problem) -> String {
+fn problem_with_hint(problem: &Problem) -> String {
     match &problem.hint {
         Some(hint) => format!("{problem}\n  hint: {hint}"),
         None => problem.to_string(),
     }
 }
 
-fn run_name(run: &ImportedRun) -> String {
+fn run_name(run: &SourceRun) -> String {
     let place = run
         .line
         .map_or_else(|| run.file.clone(), |line| format!("{}:{line}", run.file));
@@ -862,15 +884,15 @@ fn run_name(run: &ImportedRun) -> String {
         .identity
         .clone()
         .unwrap_or_else(|| format!("{} · {}", run.approach, run.model));
-    visible(&format!("{place} {name}"))
+    escape_invisible(&format!("{place} {name}"))
 }
 
 /// Formats a published figure, as precisely as any source prints it.
-pub(super) fn figure(value: f64, unit: Unit) -> String {
+pub(super) fn format_figure(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::Fraction => format!("{}%", format::fixed(value * 100.0, 2)),
+        Unit::Fraction => format!("{}%", format::fixed_decimals(value * 100.0, 2)),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
-            format::value(value, unit, 0)
+            format::value_in_unit(value, unit, 0)
         }
     }
 }

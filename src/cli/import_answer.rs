@@ -1,31 +1,31 @@
 //! The report of an import, in the form for programs.
 
 use crate::import::{
-    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, Refusal, SourceOutcome,
-    SourceReport, StatedLine, Unrecognised,
+    FieldCoverage, FigureDisagreement, ForeignReport, ImportReport, PublishedFigureLine,
+    RefusalReason, SourceOutcome, SourceReport, SourceRun, UnrecognisedSource,
 };
 use crate::views::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows,
     StatedOtherwise, UnrecognisedFile,
 };
 
-pub(super) fn of(report: &ImportReport) -> ImportAnswer {
-    let unrecognised = |file: &Unrecognised| UnrecognisedFile {
+pub(super) fn build_answer(report: &ImportReport) -> ImportAnswer {
+    let unrecognised = |file: &UnrecognisedSource| UnrecognisedFile {
         file: file.file.clone(),
         tool: file.tool.map(str::to_owned),
     };
     ImportAnswer {
         dry_run: report.dry_run,
-        sources: report.sources.iter().map(source).collect(),
+        sources: report.sources.iter().map(source_answer).collect(),
         unrecognised: report.unrecognised.iter().map(unrecognised).collect(),
         links: report.links.clone(),
         passed_over: report.passed_over,
     }
 }
 
-fn source(source: &SourceReport) -> ImportedSource {
-    let ids = |runs: &[ImportedRun]| runs.iter().map(|run| run.id.to_string()).collect();
-    let disagreement = |one: &Disagreement| StatedOtherwise {
+fn source_answer(source: &SourceReport) -> ImportedSource {
+    let ids = |runs: &[SourceRun]| runs.iter().map(|run| run.id.to_string()).collect();
+    let disagreement = |one: &FigureDisagreement| StatedOtherwise {
         run: one.run.id.to_string(),
         file: one.run.file.clone(),
         identity: one.run.identity.clone(),
@@ -33,7 +33,7 @@ fn source(source: &SourceReport) -> ImportedSource {
         stated: one.stated,
         recomputed: one.recomputed,
     };
-    let refusal = |refusal: &Refusal| RefusedRows {
+    let refusal = |refusal: &RefusalReason| RefusedRows {
         reason: refusal.reason.clone(),
         rows: refusal.rows,
         examples: refusal.examples.iter().map(ToString::to_string).collect(),
@@ -41,11 +41,11 @@ fn source(source: &SourceReport) -> ImportedSource {
     ImportedSource {
         file: source.file.clone(),
         sha256: source.sha256.clone(),
-        outcome: outcome(source.outcome).to_owned(),
+        outcome: outcome_name(source.outcome).to_owned(),
         problems: source.problems.iter().map(ToString::to_string).collect(),
         rows_read: source.rows_read,
         rows_accepted: source.rows_accepted,
-        rows_refused: source.rows_refused(),
+        rows_refused: source.count_refused_rows(),
         refusals: source.refusals.iter().map(refusal).collect(),
         runs_new: ids(&source.runs_new),
         runs_repeated: ids(&source.runs_repeated),
@@ -70,11 +70,11 @@ fn source(source: &SourceReport) -> ImportedSource {
             .iter()
             .map(disagreement)
             .collect(),
-        foreign: source.foreign.as_ref().map(foreign),
+        foreign: source.foreign.as_ref().map(foreign_answer),
     }
 }
 
-fn outcome(outcome: SourceOutcome) -> &'static str {
+fn outcome_name(outcome: SourceOutcome) -> &'static str {
     match outcome {
         SourceOutcome::Imported => "imported",
         SourceOutcome::AlreadyImported => "already_imported",
@@ -84,13 +84,13 @@ fn outcome(outcome: SourceOutcome) -> &'static str {
     }
 }
 
-fn foreign(foreign: &ForeignReport) -> ForeignSource {
-    let field = |field: &FieldHeld| HeldField {
+fn foreign_answer(foreign: &ForeignReport) -> ForeignSource {
+    let field = |field: &FieldCoverage| HeldField {
         field: field.field.to_owned(),
         held: field.held,
         of: field.of,
     };
-    let stated = |one: &StatedLine| CheckedFigure {
+    let stated = |one: &PublishedFigureLine| CheckedFigure {
         run: one.run.to_string(),
         figure: one.figure.name.clone(),
         unit: one.figure.unit,

@@ -8,12 +8,12 @@ use crate::domain::shell_word;
 use crate::files;
 
 use super::arguments::Init;
-use super::failure::Failure;
-use super::shown::shown;
+use super::failure::CommandFailure;
+use super::shown::display_path;
 use super::{exit_code, output};
 
 /// Every file with its text. The samples need nothing but a shell.
-const FILES: [(&str, &str); 7] = [
+const SAMPLE_FILES: [(&str, &str); 7] = [
     ("evalreport.yaml", include_str!("init/evalreport.yaml")),
     (
         "baselines/choose.sh",
@@ -43,9 +43,9 @@ const FILES: [(&str, &str); 7] = [
 /// A configuration under this other name would be hidden by ours.
 const OTHER_CONFIGURATION: &str = "evalreport.yml";
 /// The default folder.
-const HERE: &str = ".";
+const CURRENT_FOLDER: &str = ".";
 /// Commands to run next, with their purpose.
-const NEXT: [(&str, &str); 5] = [
+const NEXT_COMMANDS: [(&str, &str); 5] = [
     (
         "evalreport run warmup --agent random-choice,longest-choice --runs 5",
         "put ten questions to two agents",
@@ -65,47 +65,47 @@ const NEXT: [(&str, &str); 5] = [
     ),
 ];
 
-pub(super) fn run(is_quiet: bool, arguments: &Init) -> Result<u8, Failure> {
+pub(super) fn run_command(is_quiet: bool, arguments: &Init) -> Result<u8, CommandFailure> {
     let folder = &arguments.folder;
-    let in_the_way = in_the_way(folder);
+    let in_the_way = conflicting_files(folder);
     if !in_the_way.is_empty() {
         let details = in_the_way
             .iter()
-            .map(|path| format!("{} is already there", place(folder, path)))
+            .map(|path| format!("{} is already there", format_path(folder, path)))
             .collect();
-        let failure = Failure {
+        let failure = CommandFailure {
             details,
-            ..Failure::new("nothing was written: init replaces no file")
+            ..CommandFailure::new("nothing was written: init replaces no file")
         };
         return Err(failure.with_hint("choose an empty folder: evalreport init DIR"));
     }
     let mut written = Vec::new();
-    for (path, text) in FILES {
+    for (path, text) in SAMPLE_FILES {
         let path = folder.join(path);
         if is_written(&path, text) {
             continue;
         }
-        if let Err(error) = write(&path, text) {
+        if let Err(error) = write_new_file(&path, text) {
             // Remove an incomplete example, so that it does not block the next attempt.
             for path in &written {
                 let _ = fs::remove_file(path);
             }
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "cannot write {}: {error}",
-                shown(&path)
+                display_path(&path)
             )));
         }
         written.push(path);
     }
     if !is_quiet {
-        output::print(&what_is_next(folder))?;
+        output::print_text(&describe_next_steps(folder))?;
     }
     Ok(exit_code::DONE)
 }
 
 /// Returns existing files that would be replaced or hidden, and files in place of folders. Files of an incomplete `init` do not count.
-fn in_the_way(folder: &Path) -> Vec<String> {
-    let (written, mut missing): (Vec<_>, Vec<_>) = FILES
+fn conflicting_files(folder: &Path) -> Vec<String> {
+    let (written, mut missing): (Vec<_>, Vec<_>) = SAMPLE_FILES
         .iter()
         .partition(|(path, text)| is_written(&folder.join(path), text));
     if missing.is_empty() {
@@ -120,7 +120,7 @@ fn in_the_way(folder: &Path) -> Vec<String> {
         .filter(|path| is_there(path))
         .map(str::to_owned)
         .collect();
-    for (path, _) in FILES {
+    for (path, _) in SAMPLE_FILES {
         let parents = Path::new(path)
             .ancestors()
             .skip(1)
@@ -146,8 +146,8 @@ fn is_written(path: &Path, text: &str) -> bool {
 }
 
 /// Writes a new file completely or not at all. Never replaces a file, even if another program creates it meanwhile.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new(HERE));
+fn write_new_file(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new(CURRENT_FOLDER));
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -163,21 +163,21 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Lists the written files and the next commands.
-fn what_is_next(folder: &Path) -> String {
+fn describe_next_steps(folder: &Path) -> String {
     let mut text = String::new();
-    for (path, _) in FILES {
-        text.push_str(&format!("wrote {}\n", place(folder, path)));
+    for (path, _) in SAMPLE_FILES {
+        text.push_str(&format!("wrote {}\n", format_path(folder, path)));
     }
     text.push_str("\nNo key and no network needed. Next steps:\n\n");
-    if folder != Path::new(HERE) {
-        text.push_str(&format!("  cd {}\n", shell_word(&shown(folder))));
+    if folder != Path::new(CURRENT_FOLDER) {
+        text.push_str(&format!("  cd {}\n", shell_word(&display_path(folder))));
     }
-    let width = NEXT
+    let width = NEXT_COMMANDS
         .iter()
         .map(|(command, _)| command.len())
         .max()
         .unwrap_or(0);
-    for (command, reason) in NEXT {
+    for (command, reason) in NEXT_COMMANDS {
         text.push_str(&format!("  {command:width$}  # {reason}\n"));
     }
     text.push_str("\nThen put your own agents and approaches into evalreport.yaml, and your own suites into suites/.\n");
@@ -185,11 +185,11 @@ fn what_is_next(folder: &Path) -> String {
 }
 
 /// Formats the path of a written file.
-fn place(folder: &Path, path: &str) -> String {
-    if folder == Path::new(HERE) {
-        shown(Path::new(path))
+fn format_path(folder: &Path, path: &str) -> String {
+    if folder == Path::new(CURRENT_FOLDER) {
+        display_path(Path::new(path))
     } else {
-        shown(&folder.join(path))
+        display_path(&folder.join(path))
     }
 }
 
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn every_file_is_sound() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        for (path, text) in FILES {
-            write(&folder.path().join(path), text).expect("the file can be written");
+        for (path, text) in SAMPLE_FILES {
+            write_new_file(&folder.path().join(path), text).expect("the file can be written");
         }
         let config =
             config::load(&folder.path().join("evalreport.yaml")).expect("a sound configuration");
@@ -210,7 +210,7 @@ mod tests {
             suite::load_questions(&folder.path().join(&task.questions_file))
                 .expect("sound questions");
         }
-        let suites = suite::discover(folder.path()).expect("a folder of suites");
+        let suites = suite::discover_suites(folder.path()).expect("a folder of suites");
         assert!(!suites.is_empty() && !config.tasks.is_empty());
         for found in suites {
             found.suite.expect("a sound suite");
@@ -224,7 +224,7 @@ mod tests {
                 .filter(|rest| rest.starts_with(['-', ' ']))
                 .map(|rest| format!("  {rest}"))
         };
-        let (_, text) = FILES[0];
+        let (_, text) = SAMPLE_FILES[0];
         let text: Vec<String> = text
             .lines()
             .map(|line| commented(line).unwrap_or_else(|| line.to_owned()))

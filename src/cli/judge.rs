@@ -4,71 +4,83 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::domain::{Evaluator, Filter, Run, visible};
-use crate::process::Stop;
+use crate::domain::{Evaluator, Filter, Run, escape_invisible};
+use crate::process::StopSignal;
 use crate::render::json::{JudgeAnswer, NextAnswer, ProbeAnswer};
 use crate::render::{judging, labelling};
 use crate::results::{Store, StoreError};
-use crate::run::Evaluation;
-use crate::run::judge::{Bench, Judgement, Kept, Standing, Unfit};
+use crate::run::SuiteEvaluation;
+use crate::run::judge::{JudgementContext, JudgementState, KeptWork, NewJudgement, UnfitReason};
 use crate::suite::Suite;
 use crate::views::{
-    JudgeReport, JudgedRun, ProbedRun, SkippedRun, decided_otherwise, next_labels, probe_report,
+    JudgeReport, JudgedRun, ProbedRun, SkippedRun, criterion_flips_in_run, next_labels,
+    probe_report,
 };
 use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::Judge;
-use super::arms::{Jurors, Maker};
-use super::carry::{self, Place};
-use super::failure::Failure;
-use super::judge_imported::{Imported, suite_to_write};
-use super::progress::Bar;
-use super::raters::{against_judge, against_labels, against_people};
+use super::arms::{ArmFactory, JudgeOptions};
+use super::carry::{self, RunFolders};
+use super::failure::CommandFailure;
+use super::judge_imported::{ImportedRuns, suite_to_write};
+use super::progress::ProgressReporter;
+use super::raters::{compare_judges, compare_with_labels, compare_with_people};
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{clock, exit_code, labels, output, policy, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &Judge) -> Result<u8, Failure> {
-    let warehouse = settings.open()?;
+pub(super) fn run_command(settings: &Settings, arguments: &Judge) -> Result<u8, CommandFailure> {
+    let warehouse = settings.open_warehouse()?;
     output::refuse_unread("what is judged", warehouse.problems())?;
-    let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
+    let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
     let path = arguments.agreement.as_ref().and_then(Option::as_deref);
-    let labels = path.map(labels::read).transpose()?.map(|read| read.labels);
+    let labels = path
+        .map(labels::read_file)
+        .transpose()?
+        .map(|read| read.labels);
     filter.ids.clone_from(&arguments.ids);
     let has_own_selection = arguments.agreement.is_some()
         || arguments.next.is_some()
         || arguments.against.is_some()
         || arguments.retry;
     if filter.is_empty() && !has_own_selection {
-        return Err(Failure::new("judge needs a run id or a selection")
+        return Err(CommandFailure::new("judge needs a run id or a selection")
             .with_hint("`evalreport list --runs` shows the ids; --retry finds runs with undecided criteria"));
     }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
-    selection::check(&warehouse, &filter)?;
+    selection::check_filter(&warehouse, &filter)?;
     if let Some(count) = arguments.next {
-        let report = next_labels(&warehouse, &filter, &policy::configured(settings)?, count);
-        output::answer(settings, "next", &[labelling::next(&report)], || {
-            NextAnswer { report }
-        })?;
+        let report = next_labels(
+            &warehouse,
+            &filter,
+            &policy::configured_policy(settings)?,
+            count,
+        );
+        output::print_answer(
+            settings,
+            "next",
+            &[labelling::next_labels_table(&report)],
+            || NextAnswer { report },
+        )?;
         return Ok(exit_code::DONE);
     }
     let runs = warehouse.stored_runs(&filter);
     if arguments.agreement.is_some() && path.is_none() {
-        return against_labels(settings, &warehouse, &runs);
+        return compare_with_labels(settings, &warehouse, &runs);
     }
     match (labels, path, &arguments.against) {
         (Some(labels), Some(path), _) => {
-            against_people(settings, arguments, path, &labels, &warehouse, &runs)
+            compare_with_people(settings, arguments, path, &labels, &warehouse, &runs)
         }
-        (_, _, Some(other)) => against_judge(settings, arguments, other, &warehouse, &runs),
-        (_, _, None) => ask(settings, arguments, warehouse, &filter, &runs),
+        (_, _, Some(other)) => compare_judges(settings, arguments, other, &warehouse, &runs),
+        (_, _, None) => ask_judge(settings, arguments, warehouse, &filter, &runs),
     }
 }
 
 const IN_FLIGHT: &str = "another process is writing to it, so nothing was kept";
 
 /// Everything needed to judge the runs of one suite.
-type Prepared = Result<(Suite, Evaluation), Unprepared>;
+type PreparedSuite = Result<(Suite, SuiteEvaluation), Unprepared>;
 
 /// Why no run of a suite can be judged.
 enum Unprepared {
@@ -86,42 +98,45 @@ impl Unprepared {
 }
 
 /// Asks a judge to judge again, or to judge in two orders.
-fn ask(
+fn ask_judge(
     settings: &Settings,
     arguments: &Judge,
     mut warehouse: Warehouse,
     filter: &Filter,
     runs: &[Arc<Run>],
-) -> Result<u8, Failure> {
-    let place = Place::new(settings, None)?;
-    let maker = Maker {
+) -> Result<u8, CommandFailure> {
+    let place = RunFolders::new(settings, None)?;
+    let maker = ArmFactory {
         config: &settings.config,
         root: &place.root,
         environment: &place.environment,
         now: clock::now(),
     };
-    let jurors = Jurors {
+    let jurors = JudgeOptions {
         agent: arguments.agent.clone(),
         model: arguments.model_of_agent.clone(),
         votes: arguments.votes,
         is_strict: arguments.is_strict,
     };
     if jurors.agent.is_none() && settings.config.judge.is_none() {
-        return Err(Failure::new("no judge is named").with_hint(
+        return Err(CommandFailure::new("no judge is named").with_hint(
             "name an agent with --judge, or as `judge: {agent: ID}` in evalreport.yaml",
         ));
     }
-    let mut suites: BTreeMap<String, Prepared> = BTreeMap::new();
+    let mut suites: BTreeMap<String, PreparedSuite> = BTreeMap::new();
     for run in runs {
         if !suites.contains_key(&run.suite) {
-            suites.insert(run.suite.clone(), prepare(&maker, &run.suite, &jurors)?);
+            suites.insert(
+                run.suite.clone(),
+                prepare_suite(&maker, &run.suite, &jurors)?,
+            );
         }
     }
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     let over = Arc::new(AtomicBool::new(false));
-    carry::listen(&stop, &over)?;
-    let imported = Imported::of(&warehouse, filter);
-    let asked = Asked {
+    carry::listen_for_interrupt(&stop, &over)?;
+    let imported = ImportedRuns::from_selection(&warehouse, filter);
+    let asked = JudgingSetup {
         settings,
         arguments,
         imported: &imported,
@@ -132,9 +147,9 @@ fn ask(
         .jobs
         .and_then(|jobs| usize::try_from(jobs).ok())
         .unwrap_or(1);
-    let came = Bar::new(settings.interactive).watch(|progress| {
+    let came = ProgressReporter::new(settings.interactive).run_with_progress(|progress| {
         (progress.begin)("judging", runs.len() as u64);
-        let came = asked.all(runs, &suites, jobs, progress);
+        let came = asked.judge_all(runs, &suites, jobs, progress);
         (progress.end)();
         came
     });
@@ -146,20 +161,20 @@ fn ask(
     let (mut probed, mut is_lacking) = (Vec::new(), false);
     for came in came? {
         match came {
-            Came::Judged(runs) => report.runs.extend(runs),
-            Came::Probed(run) => probed.push(run),
-            Came::Skipped(run) => report.skipped.push(run),
-            Came::Unstored(run) => {
+            JudgingResult::Judged(runs) => report.runs.extend(runs),
+            JudgingResult::Probed(run) => probed.push(run),
+            JudgingResult::Skipped(run) => report.skipped.push(run),
+            JudgingResult::Unstored(run) => {
                 is_lacking = true;
                 report.skipped.push(run);
             }
-            Came::Nothing => {}
+            JudgingResult::Nothing => {}
         }
     }
     is_lacking |= !report.is_dry && report.runs.iter().any(|run| run.not_evaluated.is_some());
     is_lacking |= probed.iter().any(|run| run.not_evaluated.is_some());
     let code = if stop.is_stopped() {
-        output::say(settings, "stopped; finished judgements are kept");
+        output::print_message(settings, "stopped; finished judgements are kept");
         exit_code::INTERRUPTED
     } else if is_lacking {
         exit_code::NEGATIVE
@@ -168,22 +183,32 @@ fn ask(
     };
     if arguments.probe {
         let report = probe_report(probed, report.skipped);
-        output::answer_by_first_table(settings, "probe", judging::probe(&report), || {
-            ProbeAnswer { report }
-        })?;
+        output::print_answer_by_first_table(
+            settings,
+            "probe",
+            judging::probe_tables(&report),
+            || ProbeAnswer { report },
+        )?;
         return Ok(code);
     }
-    output::answer_by_first_table(settings, "judge", judging::report(&report), || {
-        JudgeAnswer { report }
-    })?;
-    settings.keep(&mut warehouse)?;
+    output::print_answer_by_first_table(
+        settings,
+        "judge",
+        judging::report_tables(&report),
+        || JudgeAnswer { report },
+    )?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(code)
 }
 
 /// Loads a suite and its judged evaluators. Fails if the judge or the suite's file is invalid. If the suite is missing or has nothing to
 /// judge, only its own runs cannot be judged.
-fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, Failure> {
-    let suite = match maker.suite(name) {
+fn prepare_suite(
+    maker: &ArmFactory<'_>,
+    name: &str,
+    jurors: &JudgeOptions,
+) -> Result<PreparedSuite, CommandFailure> {
+    let suite = match maker.find_suite(name) {
         Ok(suite) => suite,
         // A missing suite may be gone or belong to another project. An invalid suite must be corrected.
         Err(failure) if failure.details.is_empty() => {
@@ -191,7 +216,7 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
         }
         Err(failure) => return Err(failure),
     };
-    let evaluation = maker.evaluation(&suite, jurors)?.judged_only();
+    let evaluation = maker.plan_evaluation(&suite, jurors)?.only_judged();
     if evaluation.is_empty() {
         return Ok(Err(Unprepared::NothingJudged));
     }
@@ -199,17 +224,17 @@ fn prepare(maker: &Maker<'_>, name: &str, jurors: &Jurors) -> Result<Prepared, F
 }
 
 /// Everything that all runs share while they are judged.
-struct Asked<'a> {
+struct JudgingSetup<'a> {
     settings: &'a Settings,
     arguments: &'a Judge,
-    imported: &'a Imported<'a>,
-    stop: &'a Stop,
+    imported: &'a ImportedRuns<'a>,
+    stop: &'a StopSignal,
     /// Whether the user searches for open work, so that runs without any are not listed.
     is_searching: bool,
 }
 
 /// Result of one run.
-enum Came {
+enum JudgingResult {
     /// One line per evaluator, with its judgement or, in a dry run, its plan.
     Judged(Vec<JudgedRun>),
     Probed(ProbedRun),
@@ -220,26 +245,26 @@ enum Came {
     Nothing,
 }
 
-impl Asked<'_> {
+impl JudgingSetup<'_> {
     /// Judges up to `jobs` runs in parallel. The results are in the order of the runs, however long each took.
     ///
     /// A failing judge affects only its own run. A store that cannot be written ends all runs, because nothing more could be kept.
-    fn all(
+    fn judge_all(
         &self,
         runs: &[Arc<Run>],
-        suites: &BTreeMap<String, Prepared>,
+        suites: &BTreeMap<String, PreparedSuite>,
         jobs: usize,
         progress: &Progress<'_>,
-    ) -> Result<Vec<Came>, Failure> {
+    ) -> Result<Vec<JudgingResult>, CommandFailure> {
         let next = AtomicUsize::new(0);
-        let came: Mutex<BTreeMap<usize, Result<Came, Failure>>> = Mutex::default();
+        let came: Mutex<BTreeMap<usize, Result<JudgingResult, CommandFailure>>> = Mutex::default();
         let work = || {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 let Some(run) = runs.get(place).filter(|_| !self.stop.is_stopped()) else {
                     break;
                 };
-                let one = self.one(run, &suites[&run.suite]);
+                let one = self.judge_one(run, &suites[&run.suite]);
                 if one.is_err() {
                     self.stop.stop();
                 }
@@ -267,70 +292,80 @@ impl Asked<'_> {
             .collect()
     }
 
-    fn one(&self, run: &Arc<Run>, prepared: &Prepared) -> Result<Came, Failure> {
+    fn judge_one(
+        &self,
+        run: &Arc<Run>,
+        prepared: &PreparedSuite,
+    ) -> Result<JudgingResult, CommandFailure> {
         let store = self.settings.store();
-        let is_imported = !store.has(&run.id)?;
+        let is_imported = !store.has_run(&run.id)?;
         if let Some(reason) = if is_imported {
-            self.elsewhere(run, &store)?
+            self.stored_elsewhere(run, &store)?
         } else {
             None
         } {
-            return Ok(self.no_matter(run, &reason));
+            return Ok(self.skip_unless_searching(run, &reason));
         }
         let of_answers;
         let (suite, evaluation) = match prepared {
             Ok((suite, _)) if is_imported && suite.acceptance_criteria.is_empty() => {
-                return Ok(self.no_matter(
+                return Ok(self.skip_unless_searching(
                     run,
                     "its suite has no `acceptance_criteria` for its answers to be judged by",
                 ));
             }
             Ok((suite, evaluation)) if is_imported => {
-                of_answers = evaluation.clone().of_answers();
+                of_answers = evaluation.clone().answers_only();
                 (suite, &of_answers)
             }
             Ok((suite, evaluation)) => (suite, evaluation),
             Err(Unprepared::NoSuite(reason)) if is_imported => {
-                return Ok(self.no_matter(run, &format!("{reason}; {}", suite_to_write(run))));
+                return Ok(
+                    self.skip_unless_searching(run, &format!("{reason}; {}", suite_to_write(run)))
+                );
             }
-            Err(unprepared) => return Ok(self.no_matter(run, unprepared.reason())),
+            Err(unprepared) => return Ok(self.skip_unless_searching(run, unprepared.reason())),
         };
         if evaluation.is_empty() {
-            return Ok(self.no_matter(run, Unprepared::NothingJudged.reason()));
+            return Ok(self.skip_unless_searching(run, Unprepared::NothingJudged.reason()));
         }
         if !run.status.is_counted() {
-            return Ok(skip(run, "an outage or an interrupt ended it"));
+            return Ok(skip_run(run, "an outage or an interrupt ended it"));
         }
-        let bench = Bench {
+        let bench = JudgementContext {
             store: &store,
             suite,
             evaluation,
             stop: self.stop,
         };
         if self.arguments.retry && !bench.is_open(&run.id)? {
-            return Ok(self.no_matter(run, "everything is decided"));
+            return Ok(self.skip_unless_searching(run, "everything is decided"));
         }
         let kept = if is_imported {
-            self.imported.answers(run)
+            self.imported.read_answers(run)
         } else {
-            Kept::find(&store, run, suite)
+            KeptWork::find_results(&store, run, suite)
         };
         let kept = match kept {
             Ok(kept) => kept,
-            Err(Unfit::Lacking(reason)) if is_imported => return Ok(self.no_matter(run, &reason)),
-            Err(Unfit::Lacking(reason)) => return Ok(skip(run, &reason)),
-            Err(Unfit::Unread(reason)) => return Ok(Came::Unstored(skipped(run, &reason))),
+            Err(UnfitReason::Lacking(reason)) if is_imported => {
+                return Ok(self.skip_unless_searching(run, &reason));
+            }
+            Err(UnfitReason::Lacking(reason)) => return Ok(skip_run(run, &reason)),
+            Err(UnfitReason::Unread(reason)) => {
+                return Ok(JudgingResult::Unstored(skipped_run(run, &reason)));
+            }
         };
         if self.arguments.dry_run {
             let plan = |evaluator| {
-                Ok(planned(
+                Ok(planned_judgement(
                     run,
                     evaluator,
-                    Standing::newest(&store.judgements(&run.id, evaluator.name())?),
+                    JudgementState::from_newest(&store.read_judgements(&run.id, evaluator.name())?),
                     evaluation,
                 ))
             };
-            return Ok(Came::Judged(
+            return Ok(JudgingResult::Judged(
                 evaluation
                     .evaluators()
                     .map(plan)
@@ -344,55 +379,63 @@ impl Asked<'_> {
                     .iter()
                     .all(|criterion| criterion.children.len() < 2)
             {
-                return Ok(skip(
+                return Ok(skip_run(
                     run,
                     "its suite has no two criteria to put into another order",
                 ));
             }
-            return match bench.probe(&run.id, &kept) {
-                Ok(probe) => Ok(probe.map_or(Came::Nothing, |(given, reversed)| {
-                    Came::Probed(probed(run, &given, &reversed))
+            return match bench.probe_order(&run.id, &kept) {
+                Ok(probe) => Ok(probe.map_or(JudgingResult::Nothing, |(given, reversed)| {
+                    JudgingResult::Probed(probed_run(run, &given, &reversed))
                 })),
-                Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, IN_FLIGHT))),
+                Err(StoreError::InFlight { .. }) => {
+                    Ok(JudgingResult::Unstored(skipped_run(run, IN_FLIGHT)))
+                }
                 Err(error) => Err(error.into()),
             };
         }
-        match bench.judge(&run.id, &kept, self.arguments.retry) {
-            Ok(Some(judgements)) => Ok(Came::Judged(
+        match bench.judge_run(&run.id, &kept, self.arguments.retry) {
+            Ok(Some(judgements)) => Ok(JudgingResult::Judged(
                 judgements
                     .iter()
-                    .map(|judgement| judged(run, judgement))
+                    .map(|judgement| judged_run(run, judgement))
                     .collect(),
             )),
-            Ok(None) => Ok(Came::Nothing),
-            Err(StoreError::InFlight { .. }) => Ok(Came::Unstored(skipped(run, IN_FLIGHT))),
-            Err(error) => Err(Failure::from(error)
+            Ok(None) => Ok(JudgingResult::Nothing),
+            Err(StoreError::InFlight { .. }) => {
+                Ok(JudgingResult::Unstored(skipped_run(run, IN_FLIGHT)))
+            }
+            Err(error) => Err(CommandFailure::from(error)
                 .with_hint("finished judgements are kept; `judge --retry` asks about the rest")),
         }
     }
 
     /// Says where a run is stored, if its record is not in the store to write to. `None` if the run's judgements can be stored here.
-    fn elsewhere(&self, run: &Run, store: &Store) -> Result<Option<String>, Failure> {
-        let own = self.settings.stores().of(&run.id)?;
-        let only_read =
-            own.map(|other| format!("it is in {}, which is read-only", shown(other.root())));
-        Ok(only_read.or_else(|| self.imported.elsewhere(&run.id, store)))
+    fn stored_elsewhere(&self, run: &Run, store: &Store) -> Result<Option<String>, CommandFailure> {
+        let own = self.settings.stores().store_of(&run.id)?;
+        let only_read = own.map(|other| {
+            format!(
+                "it is in {}, which is read-only",
+                display_path(other.root())
+            )
+        });
+        Ok(only_read.or_else(|| self.imported.stored_elsewhere(&run.id, store)))
     }
 
-    fn no_matter(&self, run: &Run, reason: &str) -> Came {
+    fn skip_unless_searching(&self, run: &Run, reason: &str) -> JudgingResult {
         if self.is_searching {
-            Came::Nothing
+            JudgingResult::Nothing
         } else {
-            skip(run, reason)
+            skip_run(run, reason)
         }
     }
 }
 
-fn skip(run: &Run, reason: &str) -> Came {
-    Came::Skipped(skipped(run, reason))
+fn skip_run(run: &Run, reason: &str) -> JudgingResult {
+    JudgingResult::Skipped(skipped_run(run, reason))
 }
 
-fn skipped(run: &Run, reason: &str) -> SkippedRun {
+fn skipped_run(run: &Run, reason: &str) -> SkippedRun {
     SkippedRun {
         run: run.id.to_string(),
         suite: run.suite.clone(),
@@ -400,11 +443,11 @@ fn skipped(run: &Run, reason: &str) -> SkippedRun {
     }
 }
 
-fn planned(
+fn planned_judgement(
     run: &Run,
     evaluator: Evaluator,
-    before: Option<Standing>,
-    evaluation: &Evaluation,
+    before: Option<JudgementState>,
+    evaluation: &SuiteEvaluation,
 ) -> JudgedRun {
     let jury = evaluation.jury.as_ref();
     JudgedRun {
@@ -431,9 +474,9 @@ fn planned(
     }
 }
 
-fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
+fn judged_run(run: &Run, judgement: &NewJudgement) -> JudgedRun {
     let (before, after) = (judgement.before.as_ref(), &judgement.after);
-    let met = after.met();
+    let met = after.criteria_met();
     let open = met.iter().filter(|(_, met)| met.is_none()).count();
     let not_evaluated = after
         .not_evaluated
@@ -447,7 +490,7 @@ fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
         judge_before: before.and_then(|before| before.judge.clone()),
         before: before.and_then(|before| before.score),
         after: after.score,
-        not_evaluated: not_evaluated.map(|reason| visible(&reason)),
+        not_evaluated: not_evaluated.map(|reason| escape_invisible(&reason)),
         passed: met.iter().filter(|(_, met)| *met == Some(true)).count() as u64,
         decided: (met.len() - open) as u64,
         criteria: met.len() as u64,
@@ -455,13 +498,13 @@ fn judged(run: &Run, judgement: &Judgement) -> JudgedRun {
         revision: judgement.revision,
         cost_usd: judgement.cost_usd,
         flips: before
-            .map(|before| decided_otherwise(run.id.as_str(), &before.met(), &met))
+            .map(|before| criterion_flips_in_run(run.id.as_str(), &before.criteria_met(), &met))
             .unwrap_or_default(),
     }
 }
 
-fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
-    let (in_order, in_reverse) = (given.met(), reversed.met());
+fn probed_run(run: &Run, given: &JudgementState, reversed: &JudgementState) -> ProbedRun {
+    let (in_order, in_reverse) = (given.criteria_met(), reversed.criteria_met());
     let decided: BTreeSet<&str> = in_order
         .iter()
         .filter(|(_, met)| met.is_some())
@@ -477,11 +520,11 @@ fn probed(run: &Run, given: &Standing, reversed: &Standing) -> ProbedRun {
             .not_evaluated
             .clone()
             .or_else(|| reversed.not_evaluated.clone())
-            .map(|reason| visible(&reason)),
+            .map(|reason| escape_invisible(&reason)),
         n: in_reverse
             .iter()
             .filter(|(item, met)| met.is_some() && decided.contains(item.as_str()))
             .count() as u64,
-        flips: decided_otherwise(run.id.as_str(), &in_order, &in_reverse),
+        flips: criterion_flips_in_run(run.id.as_str(), &in_order, &in_reverse),
     }
 }

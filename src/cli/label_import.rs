@@ -6,27 +6,27 @@ use std::sync::Arc;
 
 use crate::domain::{
     Direction, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, ScoreRecord, Unit,
-    is_person, person, visible,
+    escape_invisible, is_person, person_evaluator,
 };
 use crate::render::json::LabelsAnswer;
 use crate::render::labelling;
 use crate::results::ScoreLine;
-use crate::suite::normalized;
+use crate::suite::normalize_answer;
 use crate::views::{LabelReport, LabelledRun};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Import;
-use super::failure::Failure;
-use super::labels::{self, Label, Labels};
+use super::failure::CommandFailure;
+use super::labels::{self, HumanLabel, LabelFile};
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{exit_code, output, selection};
 
 /// An outcome's place in a run: its item, as named there, and the attempt.
-type Place = (String, u32);
+type AttemptKey = (String, u32);
 
 /// Returns the file if the import is of one file of labels and no option says otherwise.
-pub(super) fn file(arguments: &Import) -> Option<&PathBuf> {
+pub(super) fn labels_file(arguments: &Import) -> Option<&PathBuf> {
     let [path] = arguments.files.as_slice() else {
         return None;
     };
@@ -38,34 +38,38 @@ pub(super) fn file(arguments: &Import) -> Option<&PathBuf> {
 }
 
 /// Adds the labels of a file to the labels of the runs that it names. A label replaces an earlier one of the same person.
-pub(super) fn run(settings: &Settings, arguments: &Import, path: &Path) -> Result<u8, Failure> {
-    let Labels { labels, blank } = labels::read(path)?;
-    let warehouse = settings.open()?;
+pub(super) fn run_command(
+    settings: &Settings,
+    arguments: &Import,
+    path: &Path,
+) -> Result<u8, CommandFailure> {
+    let LabelFile { labels, blank } = labels::read_file(path)?;
+    let warehouse = settings.open_warehouse()?;
     output::refuse_unread("what is labelled", warehouse.problems())?;
-    let (by_run, problems) = by_run(&warehouse, path, &labels);
+    let (by_run, problems) = labels_by_run(&warehouse, path, &labels);
     let mut found = Vec::new();
     let mut all = problems;
     for (run, labels) in &by_run {
         let outcomes = warehouse
-            .detailed(std::slice::from_ref(run))
+            .read_detailed_outcomes(std::slice::from_ref(run))
             .map_err(|error| {
-                Failure::new(format!(
+                CommandFailure::new(format!(
                     "the outcomes of run `{}` cannot be read: {error}",
                     run.id
                 ))
             })?;
-        match placed(path, run, labels, &outcomes) {
+        match find_outcomes(path, run, labels, &outcomes) {
             Ok(placed) => found.push((run, outcomes, placed)),
             Err(problems) => all.extend(problems),
         }
     }
     if !all.is_empty() {
-        return Err(labels::refused(path, &all));
+        return Err(labels::problems_failure(path, &all));
     }
     let mut runs = Vec::new();
     for (run, outcomes, placed) in found {
         for (rater, new) in placed {
-            runs.push(store(
+            runs.push(store_labels(
                 settings,
                 arguments.dry_run,
                 run,
@@ -76,29 +80,33 @@ pub(super) fn run(settings: &Settings, arguments: &Import, path: &Path) -> Resul
         }
     }
     let report = LabelReport {
-        file: shown(path),
+        file: display_path(path),
         is_dry: arguments.dry_run,
         blank,
         runs,
     };
-    output::answer(settings, "labels", &[labelling::labels(&report)], || {
-        LabelsAnswer { report }
-    })?;
+    output::print_answer(
+        settings,
+        "labels",
+        &[labelling::added_labels_table(&report)],
+        || LabelsAnswer { report },
+    )?;
     Ok(exit_code::DONE)
 }
 
 /// Runs with their labels.
-type Labelled<'a> = Vec<(Arc<Run>, Vec<&'a Label>)>;
+type RunsWithLabels<'a> = Vec<(Arc<Run>, Vec<&'a HumanLabel>)>;
 
-fn by_run<'a>(
+fn labels_by_run<'a>(
     warehouse: &Warehouse,
     path: &Path,
-    labels: &'a [Label],
-) -> (Labelled<'a>, Vec<Problem>) {
+    labels: &'a [HumanLabel],
+) -> (RunsWithLabels<'a>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let mut by_run = BTreeMap::<RunId, (Arc<Run>, Vec<&Label>)>::new();
+    let mut by_run = BTreeMap::<RunId, (Arc<Run>, Vec<&HumanLabel>)>::new();
     for label in labels {
-        let found = selection::named(&label.run, warehouse.runs().iter().map(|row| &row.run.id));
+        let found =
+            selection::match_ids(&label.run, warehouse.runs().iter().map(|row| &row.run.id));
         let message = match found.as_slice() {
             [id] => {
                 if let Some(row) = warehouse.runs().iter().find(|row| row.run.id == **id) {
@@ -110,30 +118,30 @@ fn by_run<'a>(
                 }
                 continue;
             }
-            [] => format!("no run `{}`", visible(&label.run)),
+            [] => format!("no run `{}`", escape_invisible(&label.run)),
             several => format!(
                 "`{}` is the beginning of {} run ids",
-                visible(&label.run),
+                escape_invisible(&label.run),
                 several.len()
             ),
         };
-        problems.push(Problem::at_line(shown(path), label.line, message));
+        problems.push(Problem::at_line(display_path(path), label.line, message));
     }
     (by_run.into_values().collect(), problems)
 }
 
 /// Finds the outcomes that labels are about, by person.
-fn placed(
+fn find_outcomes(
     path: &Path,
     run: &Run,
-    labels: &[&Label],
+    labels: &[&HumanLabel],
     outcomes: &[(ItemOutcome, ItemDetails)],
-) -> Result<BTreeMap<String, BTreeMap<Place, bool>>, Vec<Problem>> {
+) -> Result<BTreeMap<String, BTreeMap<AttemptKey, bool>>, Vec<Problem>> {
     let names: BTreeMap<String, &str> = outcomes
         .iter()
-        .map(|(outcome, _)| (normalized(&outcome.item), outcome.item.as_str()))
+        .map(|(outcome, _)| (normalize_answer(&outcome.item), outcome.item.as_str()))
         .collect();
-    let mut placed = BTreeMap::<String, BTreeMap<Place, bool>>::new();
+    let mut placed = BTreeMap::<String, BTreeMap<AttemptKey, bool>>::new();
     let mut problems = Vec::new();
     for label in labels {
         // Our CSV quotes a name that a spreadsheet would take for a formula.
@@ -146,21 +154,27 @@ fn placed(
             .iter()
             .find(|(outcome, _)| outcome.item == asked)
             .map(|(outcome, _)| outcome.item.as_str());
-        let Some(item) = exact.or_else(|| names.get(&normalized(asked)).copied()) else {
+        let Some(item) = exact.or_else(|| names.get(&normalize_answer(asked)).copied()) else {
             let problem = Problem::at_line(
-                shown(path),
+                display_path(path),
                 label.line,
-                format!("run `{}` has no item `{}`", run.id, visible(&label.item)),
+                format!(
+                    "run `{}` has no item `{}`",
+                    run.id,
+                    escape_invisible(&label.item)
+                ),
             );
             problems.push(
-                match crate::domain::nearest(&label.item, names.values().copied()) {
-                    Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
+                match crate::domain::nearest_name(&label.item, names.values().copied()) {
+                    Some(near) => {
+                        problem.with_hint(format!("did you mean `{}`?", escape_invisible(near)))
+                    }
                     None => problem,
                 },
             );
             continue;
         };
-        let rater = person(if label.rater == labels::ONE_RATER {
+        let rater = person_evaluator(if label.rater == labels::ONE_RATER {
             ""
         } else {
             &label.rater
@@ -178,15 +192,15 @@ fn placed(
 }
 
 /// Stores one person's labels of a run: the earlier ones with the new ones, as one revision.
-fn store(
+fn store_labels(
     settings: &Settings,
     is_dry: bool,
     run: &Run,
     rater: &str,
-    new: &BTreeMap<Place, bool>,
+    new: &BTreeMap<AttemptKey, bool>,
     outcomes: &[(ItemOutcome, ItemDetails)],
-) -> Result<LabelledRun, Failure> {
-    let mut all: BTreeMap<Place, ItemOutcome> = outcomes
+) -> Result<LabelledRun, CommandFailure> {
+    let mut all: BTreeMap<AttemptKey, ItemOutcome> = outcomes
         .iter()
         .filter(|(outcome, _)| outcome.evaluator == rater)
         .map(|(outcome, _)| ((outcome.item.clone(), outcome.attempt), outcome.clone()))
@@ -224,7 +238,7 @@ fn store(
     }
     if !is_dry && added + changed > 0 {
         let store = settings.store();
-        let revision = store.judgements(&run.id, rater)?.next.max(
+        let revision = store.read_judgements(&run.id, rater)?.next.max(
             all.values()
                 .map(|outcome| outcome.revision + 1)
                 .max()
@@ -245,7 +259,7 @@ fn store(
             evaluator: Some(rater.to_owned()),
             revision,
         };
-        store.append_judgement(&run.id, &lines, &ScoreLine::of(share))?;
+        store.append_judgement(&run.id, &lines, &ScoreLine::from_score(share))?;
     }
     Ok(LabelledRun {
         run: run.id.to_string(),

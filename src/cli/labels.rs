@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, escape_invisible};
 use crate::files;
 
-use super::failure::Failure;
-use super::shown::shown;
+use super::failure::CommandFailure;
+use super::shown::display_path;
 
 /// Rater name if the file has no raters.
 pub(super) const ONE_RATER: &str = "labels";
-const PASS: [&str; 6] = ["pass", "passed", "true", "yes", "met", "1"];
-const FAIL: [&str; 7] = ["fail", "failed", "false", "no", "unmet", "not met", "0"];
+const PASS_WORDS: [&str; 6] = ["pass", "passed", "true", "yes", "met", "1"];
+const FAIL_WORDS: [&str; 7] = ["fail", "failed", "false", "no", "unmet", "not met", "0"];
 
 /// A label with its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Label {
+pub(super) struct HumanLabel {
     pub line: usize,
     /// As written: a run's id or the beginning of one. `item` is a criterion.
     pub run: String,
@@ -28,8 +28,8 @@ pub(super) struct Label {
 
 /// The labels of a file, and its number of rows without a label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Labels {
-    pub labels: Vec<Label>,
+pub(super) struct LabelFile {
+    pub labels: Vec<HumanLabel>,
     pub blank: u64,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn is_labels(path: &Path) -> bool {
     };
     let mut line = Vec::new();
     let read = BufReader::new(file)
-        .take(MOST_OF_A_LINE)
+        .take(MAX_OF_A_LINE)
         .read_until(b'\n', &mut line);
     let first = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&line);
     let mut reader = csv::ReaderBuilder::new()
@@ -60,21 +60,22 @@ pub(super) fn is_labels(path: &Path) -> bool {
 }
 
 /// Maximum length of a line of column names, in bytes.
-const MOST_OF_A_LINE: u64 = 4096;
+const MAX_OF_A_LINE: u64 = 4096;
 
 /// Reads the whole file and reports all its problems.
-pub(super) fn read(path: &Path) -> Result<Labels, Failure> {
-    let bytes = files::read(path)
-        .map_err(|error| Failure::new(format!("cannot read {}: {error}", shown(path))))?;
-    parse(&shown(path), &bytes).map_err(|problems| refused(path, &problems))
+pub(super) fn read_file(path: &Path) -> Result<LabelFile, CommandFailure> {
+    let bytes = files::read(path).map_err(|error| {
+        CommandFailure::new(format!("cannot read {}: {error}", display_path(path)))
+    })?;
+    parse_table(&display_path(path), &bytes).map_err(|problems| problems_failure(path, &problems))
 }
 
 /// Makes a failure of the file's problems.
-pub(super) fn refused(path: &Path, problems: &[Problem]) -> Failure {
-    Failure::of_document(path, problems)
+pub(super) fn problems_failure(path: &Path, problems: &[Problem]) -> CommandFailure {
+    CommandFailure::from_document(path, problems)
 }
 
-fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
+fn parse_table(file: &str, bytes: &[u8]) -> Result<LabelFile, Vec<Problem>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
     let uncounted = usize::from(
@@ -112,7 +113,7 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
             Err(error) => {
                 let line = error
                     .position()
-                    .map_or(1, |position| line_of(position.line()) + uncounted);
+                    .map_or(1, |position| line_number(position.line()) + uncounted);
                 problems.push(Problem::at_line(
                     file,
                     line,
@@ -123,7 +124,7 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
         };
         let line = record
             .position()
-            .map_or(1, |position| line_of(position.line()) + uncounted);
+            .map_or(1, |position| line_number(position.line()) + uncounted);
         let cell = |column: usize| record.get(column).unwrap_or_default();
         for (name, column) in [("run", run), ("item", item)] {
             if cell(column).is_empty() {
@@ -135,12 +136,15 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
             blank += 1;
             continue;
         }
-        let met = PASS.contains(&said.as_str());
-        if !met && !FAIL.contains(&said.as_str()) {
+        let met = PASS_WORDS.contains(&said.as_str());
+        if !met && !FAIL_WORDS.contains(&said.as_str()) {
             problems.push(Problem::at_line(
                 file,
                 line,
-                format!("label `{}` is neither pass nor fail", visible(cell(label))),
+                format!(
+                    "label `{}` is neither pass nor fail",
+                    escape_invisible(cell(label))
+                ),
             ));
             continue;
         }
@@ -156,7 +160,7 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
                     Problem::at_line(file, line, format!("labels the same as line {first}"));
                 problems.push(problem.with_hint("keep one of the two"));
             }
-            None => labels.push(Label {
+            None => labels.push(HumanLabel {
                 line,
                 run,
                 item,
@@ -166,18 +170,18 @@ fn parse(file: &str, bytes: &[u8]) -> Result<Labels, Vec<Problem>> {
         }
     }
     if problems.is_empty() {
-        Ok(Labels { labels, blank })
+        Ok(LabelFile { labels, blank })
     } else {
         Err(problems)
     }
 }
 
-fn line_of(line: u64) -> usize {
+fn line_number(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }
 
 /// Returns the raters, sorted by name.
-pub(super) fn raters(labels: &[Label]) -> BTreeSet<&str> {
+pub(super) fn rater_names(labels: &[HumanLabel]) -> BTreeSet<&str> {
     labels.iter().map(|label| label.rater.as_str()).collect()
 }
 
@@ -187,9 +191,9 @@ mod tests {
 
     #[test]
     fn every_spelling_is_read_and_every_mistake_named() {
-        let labels = parse("l.csv", "\u{feff}Run,item,label,rater\nr1,\"a, b\",PASS,x\nr1,\"a, b\",0,y\nr2, c ,met,\nr2,d,,\n".as_bytes())
+        let labels = parse_table("l.csv", "\u{feff}Run,item,label,rater\nr1,\"a, b\",PASS,x\nr1,\"a, b\",0,y\nr2, c ,met,\nr2,d,,\n".as_bytes())
             .expect("labels");
-        let Labels { labels, blank } = labels;
+        let LabelFile { labels, blank } = labels;
         assert_eq!(blank, 1);
         let said: Vec<_> = labels
             .iter()
@@ -211,11 +215,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            raters(&labels).into_iter().collect::<Vec<_>>(),
+            rater_names(&labels).into_iter().collect::<Vec<_>>(),
             ["labels", "x", "y"]
         );
 
-        let problems = parse(
+        let problems = parse_table(
             "l.csv",
             b"run,item,label\nr1,a,maybe\n,b,pass\nr1,A,pass\nr1,a,fail\n",
         )
@@ -230,10 +234,12 @@ mod tests {
             ]
         );
         assert_eq!(
-            parse("l.csv", b"id,label\n").expect_err("no columns").len(),
+            parse_table("l.csv", b"id,label\n")
+                .expect_err("no columns")
+                .len(),
             1
         );
-        let problems = parse("l.csv", b"run,item,label\r\nr1,a,pass\r\nr1,b,maybe\r\n")
+        let problems = parse_table("l.csv", b"run,item,label\r\nr1,a,pass\r\nr1,b,maybe\r\n")
             .expect_err("one mistake");
         assert_eq!(
             problems[0].to_string(),

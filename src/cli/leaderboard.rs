@@ -3,67 +3,70 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::domain::{Problems, visible};
+use crate::domain::{Problems, escape_invisible};
 use crate::import::read_matrix;
 use crate::render::json::LeaderboardAnswer;
 use crate::render::{comparability, overall, tables};
 use crate::views::{
-    Board, Grouping, Overall, Pooling, SortKey, leaderboard, overall as over_suites,
-    overall_of_table,
+    BatchSelection, Board, Overall, Pooling, SortKey, build_boards, combine_suites as over_suites,
+    overall_from_table,
 };
 
 use super::arguments::{Leaderboard, Mean, Sort};
-use super::failure::{self, Failure};
-use super::file_arms::AskedOfFiles;
+use super::failure::{self, CommandFailure};
+use super::file_arms::FileOptions;
 use super::settings::Settings;
 use super::{engine, exit_code, foreign, output, policy, selection, unstarted};
 
-pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Failure> {
+pub(super) fn run_command(
+    settings: &Settings,
+    arguments: &Leaderboard,
+) -> Result<u8, CommandFailure> {
     let weights: BTreeMap<String, f64> = arguments.weight.iter().cloned().collect();
     if arguments.overall == Some(Mean::Micro) && (!weights.is_empty() || arguments.matrix.is_some())
     {
-        return Err(Failure::new(
+        return Err(CommandFailure::new(
             "a micro mean weighs items, so it has no weights of suites and no table of scores",
         )
         .with_hint("use --overall macro"));
     }
     if let Some(path) = &arguments.matrix {
-        return of_table(settings, path, arguments, &weights);
+        return rank_table(settings, path, arguments, &weights);
     }
     let settings = &engine::with_engine(
         settings,
         &arguments.engine,
         &[&arguments.suites, &arguments.selection.suite],
     )?;
-    let mut filter = arguments.selection.filter()?;
-    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
-    let asked =
-        AskedOfFiles::take(&arguments.of_files, &mut filter, !paths.is_empty())?.comparing();
+    let mut filter = arguments.selection.to_filter()?;
+    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?
+        .for_comparison();
     let settings = &foreign::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
-    let policy = policy::policy(settings, &arguments.judging)?;
+    let policy = policy::policy_with_options(settings, &arguments.judging)?;
     policy::check_only_pass_rate(&arguments.judging)?;
-    let mut warehouse = settings.open_of(&filter.suites)?;
+    let mut warehouse = settings.open_suites(&filter.suites)?;
     let filter = selection::with_model_names(&warehouse, filter);
-    selection::check(&warehouse, &filter)?;
+    selection::check_filter(&warehouse, &filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch {
-        Grouping::NewestBatch
+        BatchSelection::NewestBatch
     } else {
-        Grouping::AllBatches
+        BatchSelection::AllBatches
     };
-    let board = leaderboard(
+    let board = build_boards(
         &warehouse,
         &filter,
         grouping,
-        sort_key(arguments.sort),
+        to_sort_key(arguments.sort),
         &policy,
         arguments.resample,
     );
     if settings.strict {
-        failure::refuse_unlike(&comparability::board_refusals(&board))?;
+        failure::refuse_incomparable(&comparability::board_refusals(&board))?;
     }
-    unstarted::say(settings, &warehouse, &filter);
+    unstarted::print_note(settings, &warehouse, &filter);
     policy::warn_primaries(
         settings,
         board
@@ -89,42 +92,42 @@ pub(super) fn run(settings: &Settings, arguments: &Leaderboard) -> Result<u8, Fa
         )
     });
     if let Some(overall) = &pooled {
-        known_suites(&weights, overall)?;
+        check_weights(&weights, overall)?;
     }
     let tables = match &pooled {
-        Some(overall) => tables::scoped(
-            vec![overall::table(overall)],
+        Some(overall) => tables::with_scope_notes(
+            vec![overall::suite_means_table(overall)],
             board.retracted,
             board.aliased,
         ),
-        None => tables::boards(&board),
+        None => tables::board_tables(&board),
     };
     engine::refuse_incomplete(settings, &warehouse)?;
-    output::answer(settings, "leaderboard", &tables, || LeaderboardAnswer {
+    output::print_answer(settings, "leaderboard", &tables, || LeaderboardAnswer {
         board,
         overall: pooled,
     })?;
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
-fn of_table(
+fn rank_table(
     settings: &Settings,
     path: &Path,
     arguments: &Leaderboard,
     weights: &BTreeMap<String, f64>,
-) -> Result<u8, Failure> {
-    let matrix = read_matrix(path).map_err(|problems| Failure::from(Problems(problems)))?;
-    let pooled = overall_of_table(&super::audit::board_of(path, matrix), weights);
-    known_suites(weights, &pooled)?;
+) -> Result<u8, CommandFailure> {
+    let matrix = read_matrix(path).map_err(|problems| CommandFailure::from(Problems(problems)))?;
+    let pooled = overall_from_table(&super::audit::board_of(path, matrix), weights);
+    check_weights(weights, &pooled)?;
     let board = Board {
         suites: Vec::new(),
         retracted: 0,
         aliased: false,
-        sorted_by: sort_key(arguments.sort),
+        sorted_by: to_sort_key(arguments.sort),
     };
-    let table = overall::table(&pooled);
-    output::answer(settings, "leaderboard", &[table], || LeaderboardAnswer {
+    let table = overall::suite_means_table(&pooled);
+    output::print_answer(settings, "leaderboard", &[table], || LeaderboardAnswer {
         board,
         overall: Some(pooled),
     })?;
@@ -132,18 +135,18 @@ fn of_table(
 }
 
 /// Refuses weights of suites that are not on the board.
-fn known_suites(weights: &BTreeMap<String, f64>, overall: &Overall) -> Result<(), Failure> {
+fn check_weights(weights: &BTreeMap<String, f64>, overall: &Overall) -> Result<(), CommandFailure> {
     match weights.keys().find(|suite| !overall.suites.contains(suite)) {
-        Some(suite) => Err(Failure::new(format!(
+        Some(suite) => Err(CommandFailure::new(format!(
             "--weight: the board has no suite `{}`",
-            visible(suite)
+            escape_invisible(suite)
         ))
         .with_hint("`evalreport list` shows the suites")),
         None => Ok(()),
     }
 }
 
-fn sort_key(sort: Sort) -> SortKey {
+fn to_sort_key(sort: Sort) -> SortKey {
     match sort {
         Sort::Primary => SortKey::Primary,
         Sort::PassRate => SortKey::PassRate,

@@ -3,20 +3,20 @@
 use tracing::info;
 
 use crate::render::json::ListAnswer;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{runnable as layout, tables};
-use crate::views::{ProblemLine, Runnable, retracted, run_line, suite_lines};
+use crate::views::{ProblemLine, Runnable, count_retracted, run_line, suite_lines};
 
 use super::arguments::{Format, List};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{exit_code, foreign, output, runnable, selection, versions};
 
-pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> {
-    let (suites, paths) = foreign::split(settings, &arguments.suites)?;
+pub(super) fn run_command(settings: &Settings, arguments: &List) -> Result<u8, CommandFailure> {
+    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
     let (settings, ids) = &foreign::with_runs(settings, &paths)?;
-    let mut warehouse = settings.open()?;
-    let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
+    let mut warehouse = settings.open_warehouse()?;
+    let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
     filter.suites.extend(suites);
     filter.ids.clone_from(ids);
     let suites = suite_lines(&warehouse, &filter);
@@ -24,48 +24,51 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
     let found = if arguments.runs || !filter.is_empty() {
         None
     } else {
-        Some(runnable::look(settings, &suites)?)
+        Some(runnable::find_runnable(settings, &suites)?)
     };
-    let found = found.inspect(log);
+    let found = found.inspect(log_problems);
     let has_something = found.as_ref().is_some_and(|found| !found.is_empty());
     let unfinished: Vec<_> = warehouse
         .unfinished_runs()
         .into_iter()
         .filter(|run| run.is_selected(&filter))
         .collect();
-    if !((has_something || !unfinished.is_empty()) && warehouse.select(&filter).next().is_none()) {
-        selection::check(&warehouse, &filter)
-            .map_err(|failure| hinted(failure, warehouse.hidden().is_empty()))?;
+    if !((has_something || !unfinished.is_empty())
+        && warehouse.select_runs(&filter).next().is_none())
+    {
+        selection::check_filter(&warehouse, &filter)
+            .map_err(|failure| add_new_project_hint(failure, warehouse.hidden_runs().is_empty()))?;
     }
-    let retracted = retracted(&warehouse, &filter);
-    let runs = warehouse.select(&filter).count();
+    let retracted = count_retracted(&warehouse, &filter);
+    let runs = warehouse.select_runs(&filter).count();
     let run_lines: Option<Vec<_>> = arguments.runs.then(|| {
-        let matrix = warehouse.matrix(warehouse.select(&filter).map(|row| &row.run.id));
+        let matrix =
+            warehouse.outcome_matrix(warehouse.select_runs(&filter).map(|row| &row.run.id));
         warehouse
-            .select(&filter)
+            .select_runs(&filter)
             .map(|row| run_line(row, &matrix))
             .collect()
     });
     let mut notes: Vec<String> = tables::retracted_note(retracted).into_iter().collect();
     // In CSV the list of runs is one table.
     let has_table = !(unfinished.is_empty() || arguments.runs && settings.format == Format::Csv);
-    if warehouse.unfinished() > 0 && !has_table {
+    if warehouse.unfinished_count() > 0 && !has_table {
         notes.push(format!(
             "{} not finished.",
-            output::count(warehouse.unfinished(), "run")
+            output::format_count(warehouse.unfinished_count(), "run")
         ));
     }
     let version_changes = if run_lines.is_none() {
-        versions::changes(settings)
+        versions::version_changes(settings)
     } else {
         Vec::new()
     };
-    notes.extend(version_changes.iter().map(versions::sentence));
-    let mut shown: Vec<Table> = match &run_lines {
+    notes.extend(version_changes.iter().map(versions::describe_change));
+    let mut shown: Vec<ReportTable> = match &run_lines {
         Some(lines) if lines.is_empty() && has_table => Vec::new(),
-        Some(lines) => vec![tables::runs(lines)],
+        Some(lines) => vec![tables::runs_table(lines)],
         None if suites.is_empty() => Vec::new(),
-        None => vec![tables::suites(&suites)],
+        None => vec![tables::suites_table(&suites)],
     };
     if suites.is_empty() && !has_table {
         notes.insert(0, "No results yet.".to_owned());
@@ -75,30 +78,30 @@ pub(super) fn run(settings: &Settings, arguments: &List) -> Result<u8, Failure> 
             results.title = Some("Results".to_owned());
         }
     }
-    shown.extend(has_table.then(|| tables::unfinished(&unfinished)));
+    shown.extend(has_table.then(|| tables::unfinished_runs_table(&unfinished)));
     if let (Some(found), true) = (&found, has_something) {
-        shown.extend(layout::tables(found));
+        shown.extend(layout::tables_by_kind(found));
     }
     // Notes about the store go below its table or, without that table, below the first one.
     if let Some(first) = shown.first_mut() {
         first.notes.extend(notes);
     }
-    output::answer(settings, "list", &shown, || ListAnswer {
+    output::print_answer(settings, "list", &shown, || ListAnswer {
         suites,
         runnable: found,
         version_changes,
         runs: runs as u64,
         run_lines,
         retracted,
-        unfinished: warehouse.unfinished() as u64,
+        unfinished: warehouse.unfinished_count() as u64,
         unfinished_runs: unfinished,
     })?;
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
 /// Adds a hint for a new project: an empty store, and nothing to run.
-fn hinted(failure: Failure, is_new: bool) -> Failure {
+fn add_new_project_hint(failure: CommandFailure, is_new: bool) -> CommandFailure {
     if is_new && failure.message == "the store holds no runs" {
         failure.with_hint(
             "`evalreport init` writes something to run; `evalreport import FILE` brings results in",
@@ -109,13 +112,13 @@ fn hinted(failure: Failure, is_new: bool) -> Failure {
 }
 
 /// Logs every problem for `--verbose` and `--log`. A table has room for the first only.
-fn log(found: &Runnable) {
+fn log_problems(found: &Runnable) {
     let say = |what: &str, name: &str, problems: &[ProblemLine]| {
         for problem in problems {
             info!(
                 what,
                 name,
-                problem = problem.words(),
+                problem = problem.message_with_place(),
                 hint = problem.hint,
                 "cannot be run"
             );

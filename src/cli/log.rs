@@ -19,26 +19,26 @@ use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 use super::arguments::Global;
 use super::clock;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// First segment of our events' targets. The crates we use have events of their own.
-const OURS: &str = env!("CARGO_CRATE_NAME");
+const OWN_CRATE: &str = env!("CARGO_CRATE_NAME");
 /// Keys of every log object, before the fields of its event.
-const KEYS: [&str; 4] = ["time", "level", "target", "message"];
+const RESERVED_KEYS: [&str; 4] = ["time", "level", "target", "message"];
 
 /// Starts the output if either option asks for it.
-pub(super) fn start(global: &Global) -> Result<(), Failure> {
-    let log = Log {
+pub(super) fn start_logging(global: &Global) -> Result<(), CommandFailure> {
+    let log = LogOutput {
         start: Instant::now(),
         is_verbose: global.verbose && !global.quiet,
         is_quiet: global.quiet,
-        file: global.log.as_deref().map(open).transpose()?,
+        file: global.log.as_deref().map(open_log).transpose()?,
         has_failed: AtomicBool::new(false),
     };
     if log.is_verbose || log.file.is_some() {
@@ -48,19 +48,22 @@ pub(super) fn start(global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open(path: &Path) -> Result<File, Failure> {
+fn open_log(path: &Path) -> Result<File, CommandFailure> {
     OpenOptions::new()
         .create(true)
         .append(true)
         .open(path)
         .map_err(|error| {
-            Failure::new(format!("cannot open the log {}: {error}", shown(path)))
-                .with_hint("--log takes a file that can be written, in a folder that exists")
+            CommandFailure::new(format!(
+                "cannot open the log {}: {error}",
+                display_path(path)
+            ))
+            .with_hint("--log takes a file that can be written, in a folder that exists")
         })
 }
 
 /// Destinations of the lines.
-struct Log {
+struct LogOutput {
     start: Instant,
     is_verbose: bool,
     is_quiet: bool,
@@ -69,20 +72,20 @@ struct Log {
     has_failed: AtomicBool,
 }
 
-impl Log {
-    fn append(&self, mut file: &File, metadata: &Metadata<'_>, said: &Said) {
+impl LogOutput {
+    fn append_event(&self, mut file: &File, metadata: &Metadata<'_>, said: &LoggedEvent) {
         // Write each line at once: several commands may append to one file.
-        let line = format!("{}\n", said.object(metadata));
+        let line = format!("{}\n", said.to_json(metadata));
         if let Err(error) = file.write_all(line.as_bytes())
             && !self.has_failed.swap(true, Ordering::Relaxed)
             && !self.is_quiet
         {
-            output::tell(&format!("note: the log could not be written: {error}"));
+            output::write_stderr(&format!("note: the log could not be written: {error}"));
         }
     }
 }
 
-impl<S: Subscriber> Layer<S> for Log {
+impl<S: Subscriber> Layer<S> for LogOutput {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         if is_ours(metadata) {
             Interest::always()
@@ -100,43 +103,45 @@ impl<S: Subscriber> Layer<S> for Log {
     }
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut said = Said::default();
+        let mut said = LoggedEvent::default();
         event.record(&mut said);
         if self.is_verbose {
-            output::tell(&format!(
+            output::write_stderr(&format!(
                 "{:8.3}s {}",
                 self.start.elapsed().as_secs_f64(),
-                said.words()
+                said.to_text()
             ));
         }
         if let Some(file) = &self.file {
-            self.append(file, event.metadata(), &said);
+            self.append_event(file, event.metadata(), &said);
         }
     }
 }
 
 fn is_ours(metadata: &Metadata<'_>) -> bool {
-    metadata.target().split("::").next() == Some(OURS)
+    metadata.target().split("::").next() == Some(OWN_CRATE)
 }
 
 /// An event: its message, and its fields in order. All texts are safe to show.
 #[derive(Default)]
-struct Said {
+struct LoggedEvent {
     message: String,
     fields: Vec<(&'static str, Value)>,
 }
 
-impl Said {
-    fn take(&mut self, field: &Field, value: Value) {
+impl LoggedEvent {
+    fn record_value(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
-            ("message", Value::String(text)) => self.message = visible(&text),
-            (name, Value::String(text)) => self.fields.push((name, Value::String(visible(&text)))),
+            ("message", Value::String(text)) => self.message = escape_invisible(&text),
+            (name, Value::String(text)) => self
+                .fields
+                .push((name, Value::String(escape_invisible(&text)))),
             (name, value) => self.fields.push((name, value)),
         }
     }
 
     /// Formats the message, then ` key=value` for each field.
-    fn words(&self) -> String {
+    fn to_text(&self) -> String {
         let mut words = self.message.clone();
         for (name, value) in &self.fields {
             let text = match value {
@@ -156,7 +161,7 @@ impl Said {
     }
 
     /// Formats time, level, target and message, then the fields under their names. A field never replaces one of the four.
-    fn object(&self, metadata: &Metadata<'_>) -> String {
+    fn to_json(&self, metadata: &Metadata<'_>) -> String {
         let level = metadata.level().as_str().to_ascii_lowercase();
         let time = clock::now().to_rfc3339_opts(SecondsFormat::Millis, true);
         let own = [
@@ -165,9 +170,9 @@ impl Said {
             json!(metadata.target()),
             json!(self.message),
         ];
-        let own = KEYS.iter().map(|key| (*key).to_owned()).zip(own);
+        let own = RESERVED_KEYS.iter().map(|key| (*key).to_owned()).zip(own);
         let fields = self.fields.iter().map(|(name, value)| {
-            let name = if KEYS.contains(name) {
+            let name = if RESERVED_KEYS.contains(name) {
                 format!("field_{name}")
             } else {
                 (*name).to_owned()
@@ -193,28 +198,28 @@ fn quoted_if_needed(text: &str) -> String {
     }
 }
 
-impl Visit for Said {
+impl Visit for LoggedEvent {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.take(field, json!(value));
+        self.record_value(field, json!(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.take(field, json!(value));
+        self.record_value(field, json!(value));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.take(field, json!(value));
+        self.record_value(field, json!(value));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.take(field, json!(value));
+        self.record_value(field, json!(value));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.take(field, json!(value));
+        self.record_value(field, json!(value));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.take(field, json!(format!("{value:?}")));
+        self.record_value(field, json!(format!("{value:?}")));
     }
 }

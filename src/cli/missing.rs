@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-use crate::domain::nearest;
+use crate::domain::nearest_name;
 
-use super::failure::Failure;
-use super::shown::shown;
+use super::failure::CommandFailure;
+use super::shown::display_path;
 
 /// Paths of the command line that a command writes or makes, by their ids, and the one that may be of a file which the change removed. Any
 /// other path is read: a new option needs no line here, and its path is checked.
@@ -67,12 +67,14 @@ pub(super) fn read_paths(command: &Command, matches: &ArgMatches) -> Vec<PathBuf
 }
 
 /// Fails if one of the paths is not there, and names all that are not. An address is no path, and is left to whoever reads it.
-pub(super) fn check<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Failure> {
+pub(super) fn check_paths<'p>(
+    paths: impl IntoIterator<Item = &'p Path>,
+) -> Result<(), CommandFailure> {
     let missing: Vec<&Path> = paths.into_iter().filter(|path| is_missing(path)).collect();
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(failure(&missing))
+        Err(paths_not_found(&missing))
     }
 }
 
@@ -83,23 +85,23 @@ pub(super) fn is_missing(path: &Path) -> bool {
 }
 
 /// Says that the paths are not there, and which similar one is.
-pub(super) fn failure(paths: &[&Path]) -> Failure {
-    let names: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+pub(super) fn paths_not_found(paths: &[&Path]) -> CommandFailure {
+    let names: Vec<String> = paths.iter().map(|path| display_path(path)).collect();
     let noun = if paths.len() == 1 {
         "file or folder"
     } else {
         "files or folders"
     };
-    let failure = Failure::new(format!("no such {noun}: {}", names.join(", ")));
-    match paths.iter().find_map(|path| similar(path)) {
-        Some(near) => failure.with_hint(format!("did you mean `{}`?", shown(&near))),
+    let failure = CommandFailure::new(format!("no such {noun}: {}", names.join(", ")));
+    match paths.iter().find_map(|path| similar_path(path)) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", display_path(&near))),
         None => failure.with_hint("a relative path begins in the current folder"),
     }
 }
 
 /// Says that a results folder is not there that was named.
-pub(super) fn no_results(folders: &[&Path]) -> Failure {
-    let failure = failure(folders);
+pub(super) fn no_results_failure(folders: &[&Path]) -> CommandFailure {
+    let failure = paths_not_found(folders);
     if failure
         .hint
         .as_deref()
@@ -111,7 +113,7 @@ pub(super) fn no_results(folders: &[&Path]) -> Failure {
 }
 
 /// Returns the path beside a missing one whose name is most similar.
-fn similar(path: &Path) -> Option<PathBuf> {
+fn similar_path(path: &Path) -> Option<PathBuf> {
     let folder = path.parent()?;
     let name = path.file_name()?.to_str()?;
     let place = if folder.as_os_str().is_empty() {
@@ -126,7 +128,7 @@ fn similar(path: &Path) -> Option<PathBuf> {
         .collect();
     names.retain(is_there);
     names.sort();
-    nearest(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
+    nearest_name(name, names.iter().map(String::as_str)).map(|near| folder.join(near))
 }
 
 /// Returns whether a word that names nothing was meant as a path: it ends in a separator, or has the ending of a file.
@@ -179,7 +181,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("reports.csv"), "").expect("a file");
         let [near, far] = ["report.csv", "zzzzzzzzzz"].map(|name| folder.path().join(name));
-        let failure = failure(&[&near, &far]);
+        let failure = paths_not_found(&[&near, &far]);
         assert_eq!(
             failure.message,
             format!(

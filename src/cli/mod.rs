@@ -81,7 +81,7 @@ use clap::{CommandFactory, FromArgMatches};
 use tracing::{error, info};
 
 use arguments::{Arguments, Command};
-use failure::Failure;
+use failure::CommandFailure;
 use settings::Settings;
 
 /// Returns the command line, for tests that hold for all commands and options.
@@ -95,10 +95,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(code) = crate::process::serve_helpers(&arguments) {
         return ExitCode::from(code);
     }
-    if completions::answer(&arguments) {
+    if completions::answer_shell(&arguments) {
         return ExitCode::from(exit_code::DONE);
     }
-    let mut command = examples::added(Arguments::command());
+    let mut command = examples::add_examples(Arguments::command());
     let parsed = command.try_get_matches_from_mut(arguments);
     let read = parsed
         .as_ref()
@@ -120,29 +120,29 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let arguments = Arguments {
-        command: arguments.command.meant(),
+        command: arguments.command.resolve_alias(),
         global: arguments.global,
     };
-    match threads::telling_refusals(|| logged(arguments, &read)) {
+    match threads::run_catching_refusals(|| run_logged(arguments, &read)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            output::failure(&failure);
+            output::print_failure(&failure);
             ExitCode::from(failure.code)
         }
     }
 }
 
 /// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.
-fn logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, Failure> {
+fn run_logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
     crate::process::adopt(std::env::vars_os().collect());
-    written::check(&arguments)?;
-    log::start(&arguments.global)?;
+    written::check_outputs(&arguments)?;
+    log::start_logging(&arguments.global)?;
     info!(
         version = env!("CARGO_PKG_VERSION"),
         command = arguments.command.name(),
         "started"
     );
-    let done = dispatch(arguments, read);
+    let done = dispatch_command(arguments, read);
     match &done {
         Ok(code) => info!(exit_code = code, "done"),
         Err(failure) => error!(exit_code = failure.code, error = failure.message, "failed"),
@@ -150,56 +150,56 @@ fn logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, Failure> {
     done
 }
 
-fn dispatch(arguments: Arguments, read: &[PathBuf]) -> Result<u8, Failure> {
+fn dispatch_command(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
     if let Command::Completions(completions) = &arguments.command {
-        return completions::run(completions);
+        return completions::run_command(completions);
     }
     if let Command::Help(help) = &arguments.command {
-        return help::run(help, settings::style(&arguments.global));
+        return help::run_command(help, settings::terminal_style(&arguments.global));
     }
     // Neither command needs a configuration, so a broken one must not stop them.
     if let Command::Init(init) = &arguments.command {
-        return init::run(arguments.global.quiet, init);
+        return init::run_command(arguments.global.quiet, init);
     }
-    threads::start()?;
-    missing::check(read.iter().map(PathBuf::as_path))?;
+    threads::start_pool()?;
+    missing::check_paths(read.iter().map(PathBuf::as_path))?;
     let settings = Settings::new(&arguments.global)?;
-    if !arguments.command.makes_results() {
-        settings.check_named()?;
+    if !arguments.command.creates_results_folder() {
+        settings.check_named_paths()?;
     }
     if arguments.command.writes_results() {
         settings.check_writes(arguments.command.name())?;
     }
     let name = arguments.command.name();
     let done = match arguments.command {
-        Command::Init(init) => init::run(settings.quiet, &init),
-        Command::Run(run) => run::run(&settings, &run),
-        Command::Eval(eval) => eval::run(&settings, &eval),
-        Command::Verify(verify) => verify::run(&settings, &verify),
-        Command::List(list) => list::run(&settings, &list),
-        Command::Show(show) => show::run(&settings, &show),
-        Command::Import(import) => import::run(&settings, &import),
-        Command::Record(record) => record::run(&settings, &record),
-        Command::Retract(retract) => retract::run(&settings, &retract),
-        Command::Compare(compare) => compare::run(&settings, &compare),
-        Command::Leaderboard(leaderboard) => leaderboard::run(&settings, &leaderboard),
-        Command::Audit(audit) => audit::run(&settings, &audit),
-        Command::Noise(noise) => noise::run(&settings, &noise),
-        Command::Fit(fit) => fit::run(&settings, &fit),
-        Command::Judge(judge) => judge::run(&settings, &judge),
-        Command::Gate(gate) => gate::run(&settings, &gate),
-        Command::History(history) => history::run(&settings, &history),
-        Command::Build(build) => build::run(&settings, &build),
-        Command::Serve(serve) => serve::run(&arguments.global, &settings, &serve),
-        Command::Sql(sql) => sql::run(&settings, &sql),
-        Command::Export(export) => export::run(&settings, &export),
-        Command::Doctor(doctor) => doctor::run(&settings, &doctor),
-        Command::Cache(cache) => cache::run(&settings, &cache),
-        Command::Completions(completions) => completions::run(&completions),
-        Command::Help(help) => help::run(&help, settings.style),
+        Command::Init(init) => init::run_command(settings.quiet, &init),
+        Command::Run(run) => run::run_command(&settings, &run),
+        Command::Eval(eval) => eval::run_command(&settings, &eval),
+        Command::Verify(verify) => verify::run_command(&settings, &verify),
+        Command::List(list) => list::run_command(&settings, &list),
+        Command::Show(show) => show::run_command(&settings, &show),
+        Command::Import(import) => import::run_command(&settings, &import),
+        Command::Record(record) => record::run_command(&settings, &record),
+        Command::Retract(retract) => retract::run_command(&settings, &retract),
+        Command::Compare(compare) => compare::run_command(&settings, &compare),
+        Command::Leaderboard(leaderboard) => leaderboard::run_command(&settings, &leaderboard),
+        Command::Audit(audit) => audit::run_command(&settings, &audit),
+        Command::Noise(noise) => noise::run_command(&settings, &noise),
+        Command::Fit(fit) => fit::run_command(&settings, &fit),
+        Command::Judge(judge) => judge::run_command(&settings, &judge),
+        Command::Gate(gate) => gate::run_command(&settings, &gate),
+        Command::History(history) => history::run_command(&settings, &history),
+        Command::Build(build) => build::run_command(&settings, &build),
+        Command::Serve(serve) => serve::run_command(&arguments.global, &settings, &serve),
+        Command::Sql(sql) => sql::run_command(&settings, &sql),
+        Command::Export(export) => export::run_command(&settings, &export),
+        Command::Doctor(doctor) => doctor::run_command(&settings, &doctor),
+        Command::Cache(cache) => cache::run_command(&settings, &cache),
+        Command::Completions(completions) => completions::run_command(&completions),
+        Command::Help(help) => help::run_command(&help, settings.style),
     };
     // Also after a failure: what was added is there.
-    settings.chain(name);
+    settings.append_chain_entry(name);
     settings.release_cache();
     done
 }

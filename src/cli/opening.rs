@@ -6,40 +6,40 @@ use std::time::Instant;
 
 use tracing::{debug, info};
 
-use crate::domain::{shell_word, visible};
+use crate::domain::{escape_invisible, shell_word};
 use crate::results::Store;
-use crate::warehouse::{Options, Warehouse};
+use crate::warehouse::{Warehouse, WarehouseOptions};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{clock, missing, output, progress, same_versions};
 
 impl Settings {
     /// Opens the stores. Warns of unreadable parts, or fails because of them under `--strict`.
-    pub fn open(&self) -> Result<Warehouse, Failure> {
-        self.open_of(&[])
+    pub fn open_warehouse(&self) -> Result<Warehouse, CommandFailure> {
+        self.open_suites(&[])
     }
 
     /// Opens the stores for an answer about runs of these suites, or of all if none is named. Lakes are read only as far as it takes: the
     /// runs of other suites have no outcomes then.
-    pub fn open_of(&self, suites: &[String]) -> Result<Warehouse, Failure> {
+    pub fn open_suites(&self, suites: &[String]) -> Result<Warehouse, CommandFailure> {
         self.check_folders()?;
         let suites = (!suites.is_empty()).then(|| self.config.aliases.stored_suites(suites));
-        let warehouse = self.open_with(&Options {
+        let warehouse = self.open_with(&WarehouseOptions {
             suites,
-            ..self.options()
+            ..self.source_options()
         })?;
-        output::warnings(self, warehouse.problems())?;
-        output::conflicts(self, &warehouse.conflicts())?;
-        if warehouse.runs().is_empty() && warehouse.hidden().is_empty() {
-            self.say_foreign();
+        output::print_warnings(self, warehouse.problems())?;
+        output::print_conflicts(self, &warehouse.find_fact_conflicts())?;
+        if warehouse.runs().is_empty() && warehouse.hidden_runs().is_empty() {
+            self.mention_foreign_files();
         }
         Ok(warehouse)
     }
 
     /// Says how to read results of other tools, if a folder that was named as a store has such files instead of runs.
-    fn say_foreign(&self) {
+    fn mention_foreign_files(&self) {
         let is_foreign = |folder: &&PathBuf| {
             let entries = std::fs::read_dir(folder)
                 .into_iter()
@@ -55,8 +55,8 @@ impl Settings {
                 })
         };
         for folder in self.results.iter().filter(is_foreign) {
-            let word = shell_word(&shown(folder));
-            output::say(
+            let word = shell_word(&display_path(folder));
+            output::print_message(
                 self,
                 &format!(
                     "note: {word} holds no runs of a store, but other files: `evalreport list {word}` reads results of other tools, and `evalreport import {word}` stores them"
@@ -73,7 +73,7 @@ impl Settings {
     }
 
     /// Fails if a results folder or lake that the user named is not there. The usual folder need not be there.
-    pub fn check_named(&self) -> Result<(), Failure> {
+    pub fn check_named_paths(&self) -> Result<(), CommandFailure> {
         let named = self
             .results
             .iter()
@@ -90,48 +90,52 @@ impl Settings {
         if missing.is_empty() {
             Ok(())
         } else {
-            Err(missing::no_results(&missing))
+            Err(missing::no_results_failure(&missing))
         }
     }
 
     /// Fails if the path of a store is not a folder.
-    pub fn check_folders(&self) -> Result<(), Failure> {
+    pub fn check_folders(&self) -> Result<(), CommandFailure> {
         if let Some(folder) = self
             .lakes
             .iter()
             .find(|folder| folder.as_os_str().is_empty())
         {
-            return Err(
-                Failure::new(format!("`lake:{}` names no folder", shown(folder)))
-                    .with_hint("as in --results lake:evaluations"),
-            );
+            return Err(CommandFailure::new(format!(
+                "`lake:{}` names no folder",
+                display_path(folder)
+            ))
+            .with_hint("as in --results lake:evaluations"));
         }
         for folder in &self.results {
             if folder.exists() && !folder.is_dir() {
-                return Err(Failure::new(format!("{} is not a folder", shown(folder)))
-                    .with_hint("--results takes the folder that holds the result files"));
+                return Err(CommandFailure::new(format!(
+                    "{} is not a folder",
+                    display_path(folder)
+                ))
+                .with_hint("--results takes the folder that holds the result files"));
             }
         }
         Ok(())
     }
 
     /// Opens the results without reporting problems. Fails only if it is unclear which runs may be shown.
-    pub fn open_with(&self, options: &Options) -> Result<Warehouse, Failure> {
+    pub fn open_with(&self, options: &WarehouseOptions) -> Result<Warehouse, CommandFailure> {
         let start = Instant::now();
-        let bar = progress::Bar::new(self.interactive);
-        let mut warehouse = bar.watch(|progress| Warehouse::open(options, progress))?;
-        warehouse.give_names(&same_versions::joined(&options.stores, &warehouse));
-        warehouse.give_names(&self.given);
-        for note in warehouse.notes() {
-            output::say(self, &format!("note: {note}"));
+        let bar = progress::ProgressReporter::new(self.interactive);
+        let mut warehouse = bar.run_with_progress(|progress| Warehouse::open(options, progress))?;
+        warehouse.apply_run_names(&same_versions::join_versions(&options.stores, &warehouse));
+        warehouse.apply_run_names(&self.given);
+        for note in warehouse.source_notes() {
+            output::print_message(self, &format!("note: {note}"));
             if let Some(hint) = &note.hint {
-                output::say(self, &format!("  hint: {hint}"));
+                output::print_message(self, &format!("  hint: {hint}"));
             }
         }
         info!(
             runs = warehouse.runs().len(),
-            retracted = warehouse.hidden().len(),
-            unfinished = warehouse.unfinished(),
+            retracted = warehouse.hidden_runs().len(),
+            unfinished = warehouse.unfinished_count(),
             problems = warehouse.problems().len(),
             seconds = start.elapsed().as_secs_f64(),
             "results opened"
@@ -140,43 +144,43 @@ impl Settings {
     }
 
     /// Opens the stores for answers about all of their content. Fails if a part could not be read; `what` names the answer.
-    pub fn open_whole(&self, what: &str) -> Result<Warehouse, Failure> {
+    pub fn open_complete(&self, what: &str) -> Result<Warehouse, CommandFailure> {
         self.check_folders()?;
-        let warehouse = self.open_with(&self.options())?;
+        let warehouse = self.open_with(&self.source_options())?;
         output::refuse_incomplete(what, warehouse.problems())?;
-        output::conflicts(self, &warehouse.conflicts())?;
+        output::print_conflicts(self, &warehouse.find_fact_conflicts())?;
         Ok(warehouse)
     }
 
     /// Adds an entry to the chain of the store about what the command added. Without it nothing is damaged, but a removal would not be found.
-    pub fn chain(&self, command: &str) {
+    pub fn append_chain_entry(&self, command: &str) {
         let Some(folder) = self.results.first() else {
             return;
         };
-        if let Err(error) = Store::at(folder)
-            .noting(self.added.clone())
-            .chain(command, clock::now())
+        if let Err(error) = Store::new(folder)
+            .with_added_records(self.added.clone())
+            .append_chain_entry(command, clock::now())
         {
-            output::say(
+            output::print_message(
                 self,
                 &format!(
                     "warning: the chain of the results could not be continued: {}",
-                    error.whole()
+                    error.full_message()
                 ),
             );
         }
     }
 
     /// Says once that the cache could not be written.
-    pub fn say_not_cached(&self, error: &str) {
+    pub fn note_uncached(&self, error: &str) {
         info!(folder = %self.cache.display(), %error, "cache not written");
         if !self.is_cache_trouble_said.swap(true, Ordering::Relaxed) {
-            let folder = shown(&self.cache);
-            output::say(
+            let folder = display_path(&self.cache);
+            output::print_message(
                 self,
                 &format!(
                     "warning: the cache {folder} could not be written: {}",
-                    visible(error)
+                    escape_invisible(error)
                 ),
             );
         }
@@ -184,13 +188,13 @@ impl Settings {
 
     /// Finishes the work with a warehouse: reports parts that became unreadable, and saves the cache. Without a cache, the next command
     /// only takes longer.
-    pub fn keep(&self, warehouse: &mut Warehouse) -> Result<(), Failure> {
+    pub fn close_warehouse(&self, warehouse: &mut Warehouse) -> Result<(), CommandFailure> {
         let start = Instant::now();
         if let Err(error) = warehouse.save_cache() {
-            self.say_not_cached(&error);
+            self.note_uncached(&error);
         } else {
             debug!(seconds = start.elapsed().as_secs_f64(), "cache up to date");
         }
-        output::warnings(self, &warehouse.late_problems())
+        output::print_warnings(self, &warehouse.late_problems())
     }
 }

@@ -6,30 +6,30 @@ use tracing::warn;
 
 use crate::config::{EXCLUSIONS_FILE, JudgeErrors, load_exclusions, parse_share_of};
 use crate::domain::{
-    BUILT_IN, Bound, COST_PER_SOLVED, Direction, Metric, MetricKind, NoMargin, PASS_RATE, built_in,
-    metric_key, visible,
+    BUILT_IN, COST_PER_SOLVED, ChangeBound, Direction, Metric, MetricKind, NoMargin, PASS_RATE,
+    built_in_metric, escape_invisible, metric_key,
 };
 use crate::views::{Calibration, Design, ITEM_SCORE, Policy};
 use crate::warehouse::Warehouse;
 
 use super::arguments::{ClusterField, Judging, JudgingDesign};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{output, selection};
 
 /// Returns the configuration's policy.
-pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
+pub(super) fn configured_policy(settings: &Settings) -> Result<Policy, CommandFailure> {
     let path = settings.config.folder.join(EXCLUSIONS_FILE);
-    let exclusions =
-        load_exclusions(&path).map_err(|problems| Failure::of_document(&path, &problems))?;
+    let exclusions = load_exclusions(&path)
+        .map_err(|problems| CommandFailure::from_document(&path, &problems))?;
     let designs = settings
         .config
         .designs
         .iter()
-        .map(|(suite, design)| (suite.clone(), of_config(*design)))
+        .map(|(suite, design)| (suite.clone(), to_design(*design)))
         .collect();
     let primary = settings.config.primaries.clone();
-    let judge_errors = settings.config.judge_errors.map(calibration);
+    let judge_errors = settings.config.judge_errors.map(to_calibration);
     Ok(Policy {
         metrics: settings.config.metrics.clone(),
         primary,
@@ -41,12 +41,15 @@ pub(super) fn configured(settings: &Settings) -> Result<Policy, Failure> {
 }
 
 /// Returns the configuration's policy with the options of a command applied.
-pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, Failure> {
-    let mut policy = configured(settings)?;
+pub(super) fn policy_with_options(
+    settings: &Settings,
+    options: &Judging,
+) -> Result<Policy, CommandFailure> {
+    let mut policy = configured_policy(settings)?;
     if let Some(alpha) = options.alpha {
         if !(alpha > 0.0 && alpha < 1.0) {
             return Err(
-                Failure::new(format!("--alpha {alpha} is not between 0 and 1"))
+                CommandFailure::new(format!("--alpha {alpha} is not between 0 and 1"))
                     .with_hint("for example 0.05"),
             );
         }
@@ -56,15 +59,15 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
         let (metric, bound) = parse_margin(text)?;
         let own = policy.metrics.entry(metric.clone()).or_default();
         // Other metrics are known only after the runs have been read, see `check_margins`.
-        if let Some((unit, kind)) = built_in(&metric) {
+        if let Some((unit, kind)) = built_in_metric(&metric) {
             bound
-                .margin(own.unit.unwrap_or(unit), own.kind.unwrap_or(kind))
-                .map_err(|wrong| no_margin(text, wrong))?;
+                .to_margin(own.unit.unwrap_or(unit), own.kind.unwrap_or(kind))
+                .map_err(|wrong| margin_failure(text, wrong))?;
         }
         own.margin = Some(bound.value);
     }
     if let Some(errors) = options.judge_errors.as_deref() {
-        policy.judge_errors = Some(calibration(parse_errors(errors)?));
+        policy.judge_errors = Some(to_calibration(parse_errors(errors)?));
     }
     policy.use_clusters = options.cluster != Some(ClusterField::None);
     if let Some(design) = options.design {
@@ -79,7 +82,7 @@ pub(super) fn policy(settings: &Settings, options: &Judging) -> Result<Policy, F
 }
 
 /// Reads `sensitivity=.93/200,specificity=.88/150`.
-fn parse_errors(text: &str) -> Result<JudgeErrors, Failure> {
+fn parse_errors(text: &str) -> Result<JudgeErrors, CommandFailure> {
     let part = |name: &str| {
         parse_share_of(
             text.split(',')
@@ -90,7 +93,7 @@ fn parse_errors(text: &str) -> Result<JudgeErrors, Failure> {
         .then(|| part("sensitivity").zip(part("specificity")))
         .flatten();
     let refused = |why: &str| {
-        Failure::new(format!("--judge-errors `{}` {why}", visible(text)))
+        CommandFailure::new(format!("--judge-errors `{}` {why}", escape_invisible(text)))
             .with_hint("as in --judge-errors sensitivity=.93/200,specificity=.88/150: the judge passes 93% of 200 true passes and fails 88% of 150 true fails")
     };
     let Some((sensitivity, specificity)) = both else {
@@ -100,7 +103,7 @@ fn parse_errors(text: &str) -> Result<JudgeErrors, Failure> {
         .ok_or_else(|| refused("is no better than chance, which nothing can correct"))
 }
 
-fn calibration(errors: JudgeErrors) -> Calibration {
+fn to_calibration(errors: JudgeErrors) -> Calibration {
     let JudgeErrors {
         sensitivity: (sensitivity, passes),
         specificity: (specificity, fails),
@@ -114,7 +117,10 @@ fn calibration(errors: JudgeErrors) -> Calibration {
 }
 
 /// Fails if the name of a primary metric is unknown, once there are runs: a typo must not leave the decision to another metric.
-pub(super) fn check_primaries(settings: &Settings, warehouse: &Warehouse) -> Result<(), Failure> {
+pub(super) fn check_primaries(
+    settings: &Settings,
+    warehouse: &Warehouse,
+) -> Result<(), CommandFailure> {
     if warehouse.runs().is_empty() {
         return Ok(());
     }
@@ -142,11 +148,11 @@ pub(super) fn check_primaries(settings: &Settings, warehouse: &Warehouse) -> Res
     {
         None => Ok(()),
         Some((suite, metric)) => {
-            let failure = selection::unknown("metric", metric, known());
-            Err(Failure {
+            let failure = selection::unknown_name("metric", metric, known());
+            Err(CommandFailure {
                 message: format!(
                     "`primary.{}` in the configuration: {}",
-                    visible(suite),
+                    escape_invisible(suite),
                     failure.message
                 ),
                 ..failure
@@ -164,19 +170,19 @@ pub(super) fn warn_primaries<'a>(
     for (suite, metric) in tables {
         if let Some(metric) = metric {
             warn!(suite, metric, "primary metric not measured");
-            output::say(
+            output::print_message(
                 settings,
                 &format!(
                     "warning: `primary.{}` in the configuration: no run here has `{}`; another metric decides",
-                    visible(suite),
-                    visible(metric)
+                    escape_invisible(suite),
+                    escape_invisible(metric)
                 ),
             );
         }
     }
 }
 
-fn of_config(design: crate::config::SuiteDesign) -> Design {
+fn to_design(design: crate::config::SuiteDesign) -> Design {
     match design {
         crate::config::SuiteDesign::Items => Design::Items,
         crate::config::SuiteDesign::Clusters => Design::Clusters,
@@ -189,7 +195,7 @@ fn of_config(design: crate::config::SuiteDesign) -> Design {
 pub(super) fn check_margins<'a>(
     options: &Judging,
     measured: impl Iterator<Item = &'a Metric>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let measured: BTreeMap<&str, &Metric> = measured
         .map(|metric| (metric.name.as_str(), metric))
         .collect();
@@ -207,7 +213,10 @@ pub(super) fn check_margins<'a>(
     let judged_here = || {
         format!(
             "judged here: {}",
-            judged().map(visible).collect::<Vec<_>>().join(", ")
+            judged()
+                .map(escape_invisible)
+                .collect::<Vec<_>>()
+                .join(", ")
         )
     };
     for text in &options.margin {
@@ -215,39 +224,39 @@ pub(super) fn check_margins<'a>(
         match measured.get(key.as_str()) {
             Some(metric) if is_judged(metric) => {
                 bound
-                    .margin(metric.unit, metric.kind)
-                    .map_err(|wrong| no_margin(text, wrong))?;
+                    .to_margin(metric.unit, metric.kind)
+                    .map_err(|wrong| margin_failure(text, wrong))?;
             }
             Some(_) => {
-                let failure = Failure::new(format!(
+                let failure = CommandFailure::new(format!(
                     "--margin `{}`: `{}` is shown but never judged",
-                    visible(text),
-                    visible(&key)
+                    escape_invisible(text),
+                    escape_invisible(&key)
                 ));
                 return Err(failure.with_hint(judged_here()));
             }
             None if BUILT_IN.iter().any(|(name, _, _)| *name == key) => {
-                let failure = Failure::new(format!(
+                let failure = CommandFailure::new(format!(
                     "--margin `{}`: no selected run measures `{}`",
-                    visible(text),
-                    visible(&key)
+                    escape_invisible(text),
+                    escape_invisible(&key)
                 ));
                 return Err(failure.with_hint(judged_here()));
             }
-            None => return Err(selection::unknown("metric", &key, judged())),
+            None => return Err(selection::unknown_name("metric", &key, judged())),
         }
     }
     Ok(())
 }
 
 /// Fails if a margin is for another metric than the pass rate, for commands that judge only pass rates.
-pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
+pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), CommandFailure> {
     for text in &options.margin {
         let (key, _) = parse_margin(text)?;
         if key != PASS_RATE {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "--margin `{}`: only pass rates are judged here",
-                visible(text)
+                escape_invisible(text)
             ))
             .with_hint("`evalreport compare` judges the other metrics"));
         }
@@ -256,27 +265,32 @@ pub(super) fn check_only_pass_rate(options: &Judging) -> Result<(), Failure> {
 }
 
 /// Fails if there are margins, for commands that judge no equivalence.
-pub(super) fn refuse_margins(options: &Judging) -> Result<(), Failure> {
+pub(super) fn refuse_margins(options: &Judging) -> Result<(), CommandFailure> {
     options.margin.first().map_or(Ok(()), |text| {
-        Err(Failure::new(format!(
+        Err(CommandFailure::new(format!(
             "--margin `{}`: nothing is judged equivalent here",
-            visible(text)
+            escape_invisible(text)
         ))
         .with_hint("`evalreport compare` judges by margins"))
     })
 }
 
-fn no_margin(text: &str, wrong: NoMargin) -> Failure {
-    Failure::new(format!("--margin `{}` {}", visible(text), wrong.problem)).with_hint(wrong.hint)
+fn margin_failure(text: &str, wrong: NoMargin) -> CommandFailure {
+    CommandFailure::new(format!(
+        "--margin `{}` {}",
+        escape_invisible(text),
+        wrong.problem
+    ))
+    .with_hint(wrong.hint)
 }
 
 /// Reads `shared_tests=2pp`, `cost_usd=10%` or `score=1.5`. All names of the pass rate mean the headline rate.
-fn parse_margin(text: &str) -> Result<(String, Bound), Failure> {
+fn parse_margin(text: &str) -> Result<(String, ChangeBound), CommandFailure> {
     let parsed = text
         .split_once('=')
-        .and_then(|(metric, amount)| Some((metric_key(metric), Bound::parse(amount)?)));
+        .and_then(|(metric, amount)| Some((metric_key(metric), ChangeBound::parse(amount)?)));
     parsed.filter(|(metric, _)| !metric.is_empty()).map(|(metric, bound)| (metric.to_owned(), bound)).ok_or_else(|| {
-        Failure::new(format!("--margin `{}` is not METRIC=VALUE", visible(text)))
+        CommandFailure::new(format!("--margin `{}` is not METRIC=VALUE", escape_invisible(text)))
             .with_hint("as in --margin shared_tests=2pp, --margin cost_usd=10%, --margin duration_seconds=0.1")
     })
 }

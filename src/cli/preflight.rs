@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::agent::Environment;
-use crate::domain::visible;
-use crate::run::{Arm, CodeWork, Missing, Prerequisites, Work};
+use crate::agent::AgentEnvironment;
+use crate::domain::escape_invisible;
+use crate::run::{ArmWork, CodeWork, MissingPrerequisite, Prerequisites, RunnableArm};
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::output;
 use super::runnable;
 use super::settings::Settings;
@@ -16,23 +16,23 @@ use super::settings::Settings;
 /// Programs inside a sandbox cannot be checked from here.
 ///
 /// If only kept output is tested, no agent is started.
-pub(super) fn check(
-    arms: &[Arm],
+pub(super) fn check_programs(
+    arms: &[RunnableArm],
     is_of_tests: bool,
-    environment: &Environment,
+    environment: &AgentEnvironment,
     root: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let mut details: Vec<String> = Vec::new();
     let mut hint = None;
     for arm in arms.iter().filter(|_| !is_of_tests) {
-        for program in programs(arm, environment) {
-            let Some(problem) = runnable::missing(&program, environment) else {
+        for program in first_programs(arm, environment) {
+            let Some(problem) = runnable::missing_program(&program, environment) else {
                 continue;
             };
             let detail = format!(
                 "{} needs it for `{}`: {}",
-                visible(&arm.planned.approach),
-                visible(&arm.planned.suite),
+                escape_invisible(&arm.planned.approach),
+                escape_invisible(&arm.planned.suite),
                 problem.message
             );
             hint = hint.or(problem.hint);
@@ -43,15 +43,15 @@ pub(super) fn check(
     }
     let prerequisites = Prerequisites::new(environment, root);
     for arm in arms {
-        let Work::Code(work) = &arm.work else {
+        let ArmWork::Code(work) = &arm.work else {
             continue;
         };
-        for Missing { what, remedy } in
-            prerequisites.missing(&work.suite, &work.wrap_of_tests(&environment.root))
+        for MissingPrerequisite { what, remedy } in
+            prerequisites.list_missing(&work.suite, &work.tests_wrap(&environment.root))
         {
             let detail = format!(
                 "the tests of `{}` need it: {what} ({remedy})",
-                visible(&work.suite.name)
+                escape_invisible(&work.suite.name)
             );
             hint.get_or_insert_with(|| {
                 "add what is missing; `evalreport list` checks again".to_owned()
@@ -64,9 +64,9 @@ pub(super) fn check(
     if details.is_empty() {
         return Ok(());
     }
-    let failure = Failure {
+    let failure = CommandFailure {
         details,
-        ..Failure::new("a program is missing; nothing was started")
+        ..CommandFailure::new("a program is missing; nothing was started")
     };
     Err(failure.with_hint(hint.unwrap_or_else(|| {
         "correct its path in evalreport.yaml, or make it executable".to_owned()
@@ -76,25 +76,25 @@ pub(super) fn check(
 /// Warns of tools of the approaches' own tests that are not there. Own tests decide nothing, and an approach may bring the tools.
 pub(super) fn warn_of_missing_own_tools(
     settings: &Settings,
-    arms: &[Arm],
-    environment: &Environment,
+    arms: &[RunnableArm],
+    environment: &AgentEnvironment,
     root: &Path,
 ) {
     let prerequisites = Prerequisites::new(environment, root);
     let mut told: Vec<String> = Vec::new();
     for arm in arms {
-        let Work::Code(work) = &arm.work else {
+        let ArmWork::Code(work) = &arm.work else {
             continue;
         };
-        for Missing { what, remedy } in
-            prerequisites.missing_for_own_tests(&work.suite, &work.wrap_of_tests(&environment.root))
+        for MissingPrerequisite { what, remedy } in prerequisites
+            .list_missing_for_own_tests(&work.suite, &work.tests_wrap(&environment.root))
         {
-            let suite = visible(&work.suite.name);
+            let suite = escape_invisible(&work.suite.name);
             let text = format!(
                 "warning: own tests of `{suite}` need it: {what} ({remedy}). Unless an approach brings it, they are unknown"
             );
             if !told.contains(&text) {
-                output::say(settings, &text);
+                output::print_message(settings, &text);
                 told.push(text);
             }
         }
@@ -102,23 +102,23 @@ pub(super) fn warn_of_missing_own_tools(
 }
 
 /// Returns the programs that a run of an arm starts first, outside of a sandbox.
-fn programs(arm: &Arm, environment: &Environment) -> Vec<String> {
+fn first_programs(arm: &RunnableArm, environment: &AgentEnvironment) -> Vec<String> {
     match &arm.work {
-        Work::Questions(work) => work
+        ArmWork::Questions(work) => work
             .agent
             .program()
             .map(str::to_owned)
             .into_iter()
             .collect(),
-        Work::Code(work) => of_code(work, environment),
+        ArmWork::Code(work) => programs_of_code(work, environment),
     }
 }
 
-fn of_code(work: &CodeWork, environment: &Environment) -> Vec<String> {
+fn programs_of_code(work: &CodeWork, environment: &AgentEnvironment) -> Vec<String> {
     let outer = |wrap: Vec<String>| wrap.into_iter().next();
-    let agent = outer(work.wrap_of_agent(&environment.root))
-        .or_else(|| work.approach.program().map(str::to_owned));
-    let sandbox = outer(work.wrap_of_tests(&environment.root));
+    let agent = outer(work.agent_wrap(&environment.root))
+        .or_else(|| work.approach.program_name().map(str::to_owned));
+    let sandbox = outer(work.tests_wrap(&environment.root));
     let judge = work
         .evaluation
         .jury
@@ -143,10 +143,10 @@ fn of_code(work: &CodeWork, environment: &Environment) -> Vec<String> {
 }
 
 /// Warns of suites that need a judge if nobody named one.
-pub(super) fn warn_of_missing_judges(settings: &Settings, arms: &[Arm]) {
+pub(super) fn warn_of_missing_judges(settings: &Settings, arms: &[RunnableArm]) {
     let mut suites: Vec<&CodeWork> = Vec::new();
     for arm in arms {
-        if let Work::Code(work) = &arm.work
+        if let ArmWork::Code(work) = &arm.work
             && work.evaluation.is_judged()
             && work.evaluation.jury.is_none()
             && suites
@@ -159,14 +159,15 @@ pub(super) fn warn_of_missing_judges(settings: &Settings, arms: &[Arm]) {
     for work in suites {
         let what = match work.suite.acceptance_criteria.len() {
             0 => "its evaluators".to_owned(),
-            count => output::count(count, "acceptance criterion").replace("criterions", "criteria"),
+            count => output::format_count(count, "acceptance criterion")
+                .replace("criterions", "criteria"),
         };
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "warning: no judge for {what} of `{}`: set `judge: {{agent: ID}}` in evalreport.yaml, or turn them off \
                  with `evaluators: {{requirementFulfillment: false}}`",
-                visible(&work.suite.name)
+                escape_invisible(&work.suite.name)
             ),
         );
     }

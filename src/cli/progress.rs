@@ -9,22 +9,22 @@ use tracing::{Level, enabled, info};
 use crate::warehouse::Progress;
 
 /// Work that takes less time gets no bar.
-const DELAY: Duration = Duration::from_millis(300);
+const BAR_DELAY: Duration = Duration::from_millis(300);
 
-pub(super) struct Bar {
+pub(super) struct ProgressReporter {
     interactive: bool,
-    phase: Mutex<Option<Phase>>,
+    phase: Mutex<Option<WorkPhase>>,
 }
 
 /// The current work, and when it started.
-struct Phase {
+struct WorkPhase {
     what: &'static str,
     total: u64,
     start: Instant,
     drawn: Option<ProgressBar>,
 }
 
-impl Bar {
+impl ProgressReporter {
     pub fn new(interactive: bool) -> Self {
         Self {
             interactive,
@@ -33,13 +33,13 @@ impl Bar {
     }
 
     /// Runs the work with a reporter for its progress.
-    pub fn watch<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
+    pub fn run_with_progress<T>(&self, work: impl FnOnce(&Progress) -> T) -> T {
         if !self.interactive && !enabled!(Level::INFO) {
             return work(&Progress::SILENT);
         }
-        let begin = |what: &'static str, total: u64| self.begin(what, total);
+        let begin = |what: &'static str, total: u64| self.begin_phase(what, total);
         let advance = |by: u64| self.advance(by);
-        let end = || self.end();
+        let end = || self.end_phase();
         work(&Progress {
             begin: &begin,
             advance: &advance,
@@ -47,9 +47,9 @@ impl Bar {
         })
     }
 
-    fn begin(&self, what: &'static str, total: u64) {
-        let drawn = self.interactive.then(|| draw(what, total));
-        self.replace(Some(Phase {
+    fn begin_phase(&self, what: &'static str, total: u64) {
+        let drawn = self.interactive.then(|| draw_bar(what, total));
+        self.replace_phase(Some(WorkPhase {
             what,
             total,
             start: Instant::now(),
@@ -59,7 +59,7 @@ impl Bar {
 
     fn advance(&self, by: u64) {
         if let Ok(phase) = self.phase.lock()
-            && let Some(Phase {
+            && let Some(WorkPhase {
                 drawn: Some(bar), ..
             }) = phase.as_ref()
         {
@@ -67,17 +67,17 @@ impl Bar {
         }
     }
 
-    fn end(&self) {
-        if let Some(Phase {
+    fn end_phase(&self) {
+        if let Some(WorkPhase {
             what, total, start, ..
-        }) = self.replace(None)
+        }) = self.replace_phase(None)
         {
             info!(total, seconds = start.elapsed().as_secs_f64(), "{what}");
         }
     }
 
     /// Removes the previous phase from the screen and returns it.
-    fn replace(&self, new: Option<Phase>) -> Option<Phase> {
+    fn replace_phase(&self, new: Option<WorkPhase>) -> Option<WorkPhase> {
         let old = std::mem::replace(&mut *self.phase.lock().ok()?, new)?;
         if let Some(bar) = &old.drawn {
             bar.finish_and_clear();
@@ -86,12 +86,12 @@ impl Bar {
     }
 }
 
-fn draw(what: &'static str, total: u64) -> ProgressBar {
+fn draw_bar(what: &'static str, total: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {bar:32} {percent}%")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar = ProgressBar::hidden().with_style(style).with_message(what);
     bar.set_length(total);
     bar.set_draw_target(indicatif::ProgressDrawTarget::stderr_with_hz(10));
-    bar.enable_steady_tick(DELAY);
+    bar.enable_steady_tick(BAR_DELAY);
     bar
 }

@@ -6,25 +6,28 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::domain::{ItemStatus, shell_word, visible};
+use crate::domain::{ItemStatus, escape_invisible, shell_word};
 use crate::files;
 use crate::import::{
-    Better, Hints, Map, NoProposal, Proposal, ProposedRow, Question, WideAre, are_tables,
-    propose_tables,
+    BetterEnd, MapProposal, MappingQuestion, NoProposal, ProposedRow, TableHints, TableMap,
+    WideKind, are_tables, propose_tables,
 };
 use crate::render::format;
 
 use super::arguments::{End, Import, ImportAs, Mark, Table, Wide};
-use super::assignments::assignments;
-use super::failure::Failure;
+use super::assignments::parse_assignments;
+use super::failure::CommandFailure;
 use super::output;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// Maximum length of a shown line of the map, in characters.
-const MOST_SHOWN: usize = 160;
+const MAX_SHOWN: usize = 160;
 
-fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, Failure> {
+fn read_hints(
+    arguments: &Import,
+    set: BTreeMap<String, String>,
+) -> Result<TableHints, CommandFailure> {
     let Table {
         approach,
         model,
@@ -42,22 +45,24 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
         list,
         ..
     } = &arguments.table;
-    let values = assignments("--value", values, "--value partial=fail")?;
+    let values = parse_assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values
         .iter()
         .find(|(_, status)| ItemStatus::from_name(status).is_none())
     {
         let names: Vec<&str> = ItemStatus::ALL.iter().map(|status| status.name()).collect();
-        return Err(Failure::new(format!("`{}` is no status", visible(status)))
-            .with_hint(format!("write one of {}", names.join(", "))));
+        return Err(
+            CommandFailure::new(format!("`{}` is no status", escape_invisible(status)))
+                .with_hint(format!("write one of {}", names.join(", "))),
+        );
     }
     let wide = wide.map(|wide| match wide {
-        Wide::Approaches => WideAre::Approaches,
-        Wide::Items => WideAre::Items,
-        Wide::Suites => WideAre::Suites,
-        Wide::Attempts => WideAre::Attempts,
+        Wide::Approaches => WideKind::Approaches,
+        Wide::Items => WideKind::Items,
+        Wide::Suites => WideKind::Suites,
+        Wide::Attempts => WideKind::Attempts,
     });
-    Ok(Hints {
+    Ok(TableHints {
         approach: approach.clone(),
         model: model.clone(),
         suite: suite.clone(),
@@ -70,9 +75,9 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
         list: list.clone(),
         direction: direction.map(|end| {
             if end == End::Up {
-                Better::High
+                BetterEnd::High
             } else {
-                Better::Low
+                BetterEnd::Low
             }
         }),
         wide,
@@ -83,9 +88,9 @@ fn hints_of(arguments: &Import, set: BTreeMap<String, String>) -> Result<Hints, 
 }
 
 /// Decision on tables without a map.
-pub(super) enum Agreed {
+pub(super) enum MapDecision {
     /// The files are to be read by this map, as agreed.
-    Read(Box<Map>, Vec<PathBuf>),
+    Read(Box<TableMap>, Vec<PathBuf>),
     /// The map was only to be written to a file.
     Written,
     /// The files are not tables without a map, and no option says that they are.
@@ -94,68 +99,70 @@ pub(super) enum Agreed {
 
 /// Shows the proposal and asks whether it is right, if the files are tables without a map: because an option says so, or because they have
 /// no known format.
-pub(super) fn agreed(
+pub(super) fn ask_for_agreement(
     settings: &Settings,
     arguments: &Import,
     set: BTreeMap<String, String>,
-) -> Result<Agreed, Failure> {
+) -> Result<MapDecision, CommandFailure> {
     if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
-        return Ok(Agreed::NoTable);
+        return Ok(MapDecision::NoTable);
     }
-    let hints = hints_of(arguments, set)?;
+    let hints = read_hints(arguments, set)?;
     let is_meant =
-        arguments.kind.is_some() || arguments.table.write_map.is_some() || hints.are_given();
+        arguments.kind.is_some() || arguments.table.write_map.is_some() || hints.has_hints();
     if !is_meant && !are_tables(&arguments.files) {
-        return Ok(Agreed::NoTable);
+        return Ok(MapDecision::NoTable);
     }
     let proposal = match propose_tables(&arguments.files, &hints) {
-        Err(NoProposal::NoTable) if !is_meant => return Ok(Agreed::NoTable),
-        proposed => {
-            proposed.map_err(|why| refused(why, &|option| command(settings, arguments, option)))?
-        }
+        Err(NoProposal::NoTable) if !is_meant => return Ok(MapDecision::NoTable),
+        proposed => proposed.map_err(|why| {
+            proposal_failure(why, &|option| extend_command(settings, arguments, option))
+        })?,
     };
-    let described = describe(&proposal);
+    let described = describe_proposal(&proposal);
     let table = &arguments.table;
     if let Some(path) = &table.write_map {
         write_map(path, &proposal.text)?;
-        output::say(settings, &format!("the map is in {}", shown(path)));
+        output::print_message(settings, &format!("the map is in {}", display_path(path)));
     }
     if table.yes || arguments.dry_run {
-        say(settings, &described);
-        return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
+        print_lines(settings, &described);
+        return Ok(MapDecision::Read(Box::new(proposal.map), proposal.files));
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         if table.write_map.is_some() {
-            say(settings, &described);
-            return Ok(Agreed::Written);
+            print_lines(settings, &described);
+            return Ok(MapDecision::Written);
         }
-        let mut failure = Failure::new("the table has no map; proposed map");
+        let mut failure = CommandFailure::new("the table has no map; proposed map");
         failure.details = described;
         return Err(failure.with_hint(format!(
             "to import it so: {}",
-            command(settings, arguments, "--yes")
+            extend_command(settings, arguments, "--yes")
         )));
     }
     for line in &described {
-        output::tell(line);
+        output::write_stderr(line);
     }
-    if ask("Import it so? [Y/n] ") {
-        return Ok(Agreed::Read(Box::new(proposal.map), proposal.files));
+    if ask_yes_no("Import it so? [Y/n] ") {
+        return Ok(MapDecision::Read(Box::new(proposal.map), proposal.files));
     }
-    Err(Failure::new("nothing was imported").with_hint(format!(
-        "change the map and use it: {}",
-        command(settings, arguments, "--write-map map.yaml")
-    )))
+    Err(
+        CommandFailure::new("nothing was imported").with_hint(format!(
+            "change the map and use it: {}",
+            extend_command(settings, arguments, "--write-map map.yaml")
+        )),
+    )
 }
 
-fn say(settings: &Settings, lines: &[String]) {
+fn print_lines(settings: &Settings, lines: &[String]) {
     for line in lines {
-        output::say(settings, line);
+        output::print_message(settings, line);
     }
 }
 
 /// Asks a question. An empty answer, `y` or `yes` means yes; anything else, and the end of the input, means no.
-fn ask(question: &str) -> bool {
+fn ask_yes_no(question: &str) -> bool {
     let mut stderr = io::stderr();
     let mut answer = String::new();
     let is_asked = stderr
@@ -170,14 +177,14 @@ fn ask(question: &str) -> bool {
     is_answered && matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")
 }
 
-fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
-    let written = files::open_by(
+fn write_map(path: &Path, text: &str) -> Result<(), CommandFailure> {
+    let written = files::open_with_options(
         std::fs::OpenOptions::new().write(true).create_new(true),
         path,
     )
     .and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| {
-        let failure = Failure::new(format!("cannot write {}: {error}", shown(path)));
+        let failure = CommandFailure::new(format!("cannot write {}: {error}", display_path(path)));
         if error.kind() == io::ErrorKind::AlreadyExists {
             failure.with_hint("name another file, or take it away first")
         } else {
@@ -187,7 +194,7 @@ fn write_map(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Fails if options for tables without a map are given although the files are read as something else, or by a map.
-pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
+pub(super) fn refuse_unread(arguments: &Import) -> Result<(), CommandFailure> {
     let reason = match arguments {
         Import {
             kind: Some(kind), ..
@@ -198,7 +205,7 @@ pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
         Import { map: Some(_), .. } => "--map gives one".to_owned(),
         _ => return Ok(()),
     };
-    let mut names: Vec<&str> = given(&arguments.table)
+    let mut names: Vec<&str> = given_options(&arguments.table)
         .into_iter()
         .map(|(name, _)| name)
         .collect();
@@ -210,13 +217,13 @@ pub(super) fn refuse_unread(arguments: &Import) -> Result<(), Failure> {
         [most @ .., last] => format!("{} and {last} are", most.join(", ")),
     };
     Err(
-        Failure::new(format!("{subject} for tables without a map, and {reason}"))
+        CommandFailure::new(format!("{subject} for tables without a map, and {reason}"))
             .with_hint(format!("leave out {}", names.join(", "))),
     )
 }
 
 /// Returns the given command with one more option. Leaves out options that import nothing, and answers to questions that are asked again.
-fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
+fn extend_command(settings: &Settings, arguments: &Import, more: &str) -> String {
     let Import {
         files,
         kind,
@@ -231,16 +238,16 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
         .iter()
         .map(|kind| format!("--as {}", kind.name()))
         .collect();
-    let options = given(table)
+    let options = given_options(table)
         .into_iter()
         .filter(|(name, _)| !["--yes", "--write-map"].contains(name));
     words.extend(options.map(|(name, value)| match value {
-        Some(value) => format!("{name} {}", shell_word(&visible(&value))),
+        Some(value) => format!("{name} {}", shell_word(&escape_invisible(&value))),
         None => name.to_owned(),
     }));
     words.extend(
         set.iter()
-            .map(|one| format!("--set {}", shell_word(&visible(one)))),
+            .map(|one| format!("--set {}", shell_word(&escape_invisible(one)))),
     );
     words.extend(again.then(|| "--again".to_owned()));
     words.extend(settings.strict.then(|| "--strict".to_owned()));
@@ -249,7 +256,7 @@ fn command(settings: &Settings, arguments: &Import, more: &str) -> String {
 }
 
 /// Returns the given options for tables, each with its value if it takes one.
-fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
+fn given_options(table: &Table) -> Vec<(&'static str, Option<String>)> {
     let Table {
         yes,
         write_map,
@@ -280,9 +287,9 @@ fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
         ("--evaluator", evaluator.clone()),
         ("--sheet", sheet.clone()),
         ("--list", list.clone()),
-        ("--direction", direction.as_ref().and_then(name_of)),
-        ("--wide", wide.as_ref().and_then(name_of)),
-        ("--decimal", decimal.as_ref().and_then(name_of)),
+        ("--direction", direction.as_ref().and_then(value_name)),
+        ("--wide", wide.as_ref().and_then(value_name)),
+        ("--decimal", decimal.as_ref().and_then(value_name)),
         ("--write-map", written),
     ];
     let single = single.into_iter().filter(|(_, value)| value.is_some());
@@ -293,34 +300,38 @@ fn given(table: &Table) -> Vec<(&'static str, Option<String>)> {
         .collect()
 }
 
-fn name_of(value: &impl ValueEnum) -> Option<String> {
+fn value_name(value: &impl ValueEnum) -> Option<String> {
     value
         .to_possible_value()
         .map(|value| value.get_name().to_owned())
 }
 
 /// Returns the failure of a proposal. `command` formats the command with the option that answers an open question.
-pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Failure {
+pub(super) fn proposal_failure(
+    why: NoProposal,
+    command: &dyn Fn(&str) -> String,
+) -> CommandFailure {
     match why {
-        NoProposal::NoTable => Failure::new(
+        NoProposal::NoTable => CommandFailure::new(
             "the files hold no table: no rows with columns, no list of objects, no object of rows",
         ),
-        NoProposal::Unreadable(problems) => Failure::from(crate::domain::Problems(problems)),
+        NoProposal::Unreadable(problems) => CommandFailure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
-            let mut failure = Failure::new("the table's columns are unclear");
-            let detail = |Question { text, option }: &Question| match option.as_str() {
-                "" => visible(text),
-                option => format!("{}: {}", visible(text), visible(option)),
+            let mut failure = CommandFailure::new("the table's columns are unclear");
+            let detail = |MappingQuestion { text, option }: &MappingQuestion| match option.as_str()
+            {
+                "" => escape_invisible(text),
+                option => format!("{}: {}", escape_invisible(text), escape_invisible(option)),
             };
             failure.details = questions.iter().map(detail).collect();
             let given = questions
                 .iter()
-                .map(Question::given)
+                .map(MappingQuestion::given_option)
                 .find(|option| !option.is_empty());
             failure.with_hint(match given {
                 Some(option) => format!(
                     "decide it: {}; or write a map, see `evalreport help import/tables`",
-                    command(&visible(option))
+                    command(&escape_invisible(option))
                 ),
                 None => "write a map, see `evalreport help import/tables`".to_owned(),
             })
@@ -330,49 +341,49 @@ pub(super) fn refused(why: NoProposal, command: &dyn Fn(&str) -> String) -> Fail
 
 /// Returns the command that imports the files with these options into the same results.
 pub(super) fn import_command(settings: &Settings, files: &[PathBuf], options: &[String]) -> String {
-    let files = files.iter().map(|file| shell_word(&shown(file)));
+    let files = files.iter().map(|file| shell_word(&display_path(file)));
     let words = ["evalreport".to_owned(), "import".to_owned()]
         .into_iter()
         .chain(files);
     words
-        .chain(settings.place_words())
+        .chain(settings.location_options())
         .chain(options.iter().cloned())
         .collect::<Vec<_>>()
         .join(" ")
 }
 
 /// Describes the proposal: the map, the assumptions, and the first rows as they would be read.
-fn describe(proposal: &Proposal) -> Vec<String> {
+fn describe_proposal(proposal: &MapProposal) -> Vec<String> {
     let cut = |line: &str| {
-        let line = visible(line);
-        if line.chars().count() > MOST_SHOWN {
-            format!("{}…", line.chars().take(MOST_SHOWN).collect::<String>())
+        let line = escape_invisible(line);
+        if line.chars().count() > MAX_SHOWN {
+            format!("{}…", line.chars().take(MAX_SHOWN).collect::<String>())
         } else {
             line
         }
     };
     let mut lines = vec![format!(
         "{} read as a table by this map:",
-        output::count(proposal.files.len(), "file")
+        output::format_count(proposal.files.len(), "file")
     )];
     lines.extend(proposal.text.lines().map(|line| format!("  {}", cut(line))));
     lines.extend(
         proposal
             .notes
             .iter()
-            .map(|note| format!("note: {}", visible(note))),
+            .map(|note| format!("note: {}", escape_invisible(note))),
     );
     lines.push("the first rows as they will be read:".to_owned());
     lines.extend(
         proposal
             .rows
             .iter()
-            .map(|row| format!("  {}", cut(&row_of(row)))),
+            .map(|row| format!("  {}", cut(&format_row(row)))),
     );
     lines
 }
 
-fn row_of(row: &ProposedRow) -> String {
+fn format_row(row: &ProposedRow) -> String {
     let score = row
         .score
         .map_or_else(String::new, |score| format!(", score {score}"));
@@ -381,8 +392,8 @@ fn row_of(row: &ProposedRow) -> String {
         (Some((item, status)), _) => format!("{arm}: {item} {}{score}", status.name()),
         (None, Some((passed, total))) => format!(
             "{arm}: {} of {}{score}",
-            format::integer(passed),
-            format::integer(total)
+            format::format_integer(passed),
+            format::format_integer(total)
         ),
         (None, None) => format!("{arm}{score}"),
     }

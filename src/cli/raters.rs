@@ -5,38 +5,38 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::domain::{
-    Evaluator, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, is_person, standing,
-    standing_score, visible,
+    Evaluator, ItemDetails, ItemOutcome, ItemStatus, Problem, Run, RunId, escape_invisible,
+    is_person, latest_revision, latest_score,
 };
 use crate::render::json::AgreementAnswer;
 use crate::render::judging;
 use crate::results::{JudgeLine, Judgements};
-use crate::run::judge::Standing;
-use crate::suite::normalized;
-use crate::views::{AgreementReport, Rater, agreement, biases};
+use crate::run::judge::JudgementState;
+use crate::suite::normalize_answer;
+use crate::views::{AgreementReport, Rater, category_biases, measure_agreement};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Judge;
-use super::failure::Failure;
-use super::labels::{self, Label};
+use super::failure::CommandFailure;
+use super::labels::{self, HumanLabel};
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{exit_code, output, selection};
 
 /// Compares the judge with labels that people gave.
-pub(super) fn against_people(
+pub(super) fn compare_with_people(
     settings: &Settings,
     arguments: &Judge,
     path: &Path,
-    labels: &[Label],
+    labels: &[HumanLabel],
     warehouse: &Warehouse,
     runs: &[Arc<Run>],
-) -> Result<u8, Failure> {
-    let file = shown(path);
+) -> Result<u8, CommandFailure> {
+    let file = display_path(path);
     let mut problems = Vec::new();
-    let mut known: BTreeMap<RunId, Option<Standing>> = BTreeMap::new();
+    let mut known: BTreeMap<RunId, Option<JudgementState>> = BTreeMap::new();
     let mut judges: BTreeMap<String, Rater> = BTreeMap::new();
-    let mut people: BTreeMap<&str, Rater> = labels::raters(labels)
+    let mut people: BTreeMap<&str, Rater> = labels::rater_names(labels)
         .into_iter()
         .map(|name| {
             (
@@ -50,21 +50,21 @@ pub(super) fn against_people(
         .collect();
     let mut undecided = BTreeSet::new();
     for label in labels {
-        let found = selection::named(&label.run, runs.iter().map(|run| &run.id));
+        let found = selection::match_ids(&label.run, runs.iter().map(|run| &run.id));
         let id = match found.as_slice() {
             [one] => (*one).clone(),
             [] => {
                 problems.push(Problem::at_line(
                     &file,
                     label.line,
-                    format!("no selected run `{}`", visible(&label.run)),
+                    format!("no selected run `{}`", escape_invisible(&label.run)),
                 ));
                 continue;
             }
             several => {
                 let message = format!(
                     "`{}` is the beginning of {} run ids",
-                    visible(&label.run),
+                    escape_invisible(&label.run),
                     several.len()
                 );
                 problems.push(Problem::at_line(&file, label.line, message));
@@ -74,8 +74,8 @@ pub(super) fn against_people(
         if !known.contains_key(&id) {
             known.insert(
                 id.clone(),
-                newest_of(
-                    &stored(settings, warehouse, &id)?,
+                newest_judgement(
+                    &load_judgements(settings, warehouse, &id)?,
                     arguments.agent.as_deref(),
                 ),
             );
@@ -87,24 +87,29 @@ pub(super) fn against_people(
                 standing
                     .items
                     .iter()
-                    .find(|(item, _)| normalized(item) == normalized(&label.item)),
+                    .find(|(item, _)| normalize_answer(item) == normalize_answer(&label.item)),
             )
         });
         let rated = match criterion {
             None => (id.to_string(), label.item.clone()),
             Some((_, Some((item, _)))) => (id.to_string(), item.clone()),
             Some((standing, None)) => {
-                let near = crate::domain::nearest(
+                let near = crate::domain::nearest_name(
                     &label.item,
                     standing.items.iter().map(|(item, _)| item.as_str()),
                 );
                 let problem = Problem::at_line(
                     &file,
                     label.line,
-                    format!("run `{id}` has no criterion `{}`", visible(&label.item)),
+                    format!(
+                        "run `{id}` has no criterion `{}`",
+                        escape_invisible(&label.item)
+                    ),
                 );
                 problems.push(match near {
-                    Some(near) => problem.with_hint(format!("did you mean `{}`?", visible(near))),
+                    Some(near) => {
+                        problem.with_hint(format!("did you mean `{}`?", escape_invisible(near)))
+                    }
                     None => problem,
                 });
                 continue;
@@ -114,7 +119,7 @@ pub(super) fn against_people(
             Some((
                 standing.judge.clone()?,
                 standing
-                    .met()
+                    .criteria_met()
                     .into_iter()
                     .find(|(item, _)| *item == rated.1)?
                     .1?,
@@ -137,14 +142,15 @@ pub(super) fn against_people(
         }
     }
     if !problems.is_empty() {
-        return Err(labels::refused(path, &problems));
+        return Err(labels::problems_failure(path, &problems));
     }
     if judges.is_empty() {
-        return Err(
-            Failure::new("no judge has decided about any criterion that is labelled").with_hint(
-                "judge the runs first with `evalreport judge`; --judge picks one of several judges",
-            ),
-        );
+        return Err(CommandFailure::new(
+            "no judge has decided about any criterion that is labelled",
+        )
+        .with_hint(
+            "judge the runs first with `evalreport judge`; --judge picks one of several judges",
+        ));
     }
     // Several judges are several raters and are never merged.
     let (judges, people): (Vec<Rater>, Vec<Rater>) = (
@@ -152,25 +158,28 @@ pub(super) fn against_people(
         people.into_values().collect(),
     );
     let raters: Vec<Rater> = judges.iter().chain(&people).cloned().collect();
-    let bias = biases(&judges, &people, &BTreeMap::new());
+    let bias = category_biases(&judges, &people, &BTreeMap::new());
     let report = AgreementReport {
         bias,
-        ..agreement(&raters, undecided.len() as u64)
+        ..measure_agreement(&raters, undecided.len() as u64)
     };
-    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || {
-        AgreementAnswer { report }
-    })?;
+    output::print_answer_by_first_table(
+        settings,
+        "agreement",
+        judging::agreement_tables(&report),
+        || AgreementAnswer { report },
+    )?;
     Ok(exit_code::DONE)
 }
 
 /// Compares the evaluators of stored runs with the labels that people gave them.
-pub(super) fn against_labels(
+pub(super) fn compare_with_labels(
     settings: &Settings,
     warehouse: &Warehouse,
     runs: &[Arc<Run>],
-) -> Result<u8, Failure> {
-    let outcomes = warehouse.detailed(runs).map_err(|error| {
-        Failure::new(format!("the outcomes of the runs cannot be read: {error}"))
+) -> Result<u8, CommandFailure> {
+    let outcomes = warehouse.read_detailed_outcomes(runs).map_err(|error| {
+        CommandFailure::new(format!("the outcomes of the runs cannot be read: {error}"))
     })?;
     let rated = |outcome: &ItemOutcome| (outcome.run.to_string(), outcome.item.clone());
     let is_decided = |outcome: &&(ItemOutcome, ItemDetails)| {
@@ -194,7 +203,7 @@ pub(super) fn against_labels(
             .iter()
             .find(|row| row.run.id == outcome.run);
         let known = row
-            .and_then(|row| standing_score(&row.run.scores, &outcome.evaluator))
+            .and_then(|row| latest_score(&row.run.scores, &outcome.evaluator))
             .and_then(|score| score.evaluator.clone());
         let name = known
             .filter(|_| !is_human)
@@ -224,34 +233,37 @@ pub(super) fn against_labels(
             .collect::<Vec<Rater>>()
     });
     if people.is_empty() || judges.is_empty() {
-        return Err(Failure::new("no person has labelled an item that a judge decides").with_hint(
+        return Err(CommandFailure::new("no person has labelled an item that a judge decides").with_hint(
             "`evalreport judge --next 50 --format csv > labels.csv` chooses items; fill in `label`, then `evalreport import labels.csv`",
         ));
     }
     let undecided = labelled.difference(&decided).count() as u64;
     let raters: Vec<Rater> = judges.iter().chain(&people).cloned().collect();
     let report = AgreementReport {
-        bias: biases(&judges, &people, &categories),
-        ..agreement(&raters, undecided)
+        bias: category_biases(&judges, &people, &categories),
+        ..measure_agreement(&raters, undecided)
     };
-    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || {
-        AgreementAnswer { report }
-    })?;
+    output::print_answer_by_first_table(
+        settings,
+        "agreement",
+        judging::agreement_tables(&report),
+        || AgreementAnswer { report },
+    )?;
     Ok(exit_code::DONE)
 }
 
 /// Compares one judge with another over the runs that both have judged.
-pub(super) fn against_judge(
+pub(super) fn compare_judges(
     settings: &Settings,
     arguments: &Judge,
     other: &str,
     warehouse: &Warehouse,
     runs: &[Arc<Run>],
-) -> Result<u8, Failure> {
+) -> Result<u8, CommandFailure> {
     let mut judges: [Option<Rater>; 2] = [None, None];
     let mut names = BTreeSet::new();
     for run in runs {
-        let judgements = stored(settings, warehouse, &run.id)?;
+        let judgements = load_judgements(settings, warehouse, &run.id)?;
         names.extend(
             judgements
                 .scores
@@ -259,7 +271,7 @@ pub(super) fn against_judge(
                 .filter_map(|line| line.judge.as_ref())
                 .map(JudgeLine::name),
         );
-        let theirs = newest_of(&judgements, Some(other));
+        let theirs = newest_judgement(&judgements, Some(other));
         let without = Judgements {
             scores: judgements
                 .scores
@@ -268,13 +280,13 @@ pub(super) fn against_judge(
                     !line
                         .judge
                         .as_ref()
-                        .is_some_and(|judge| is_named(&judge.name(), other))
+                        .is_some_and(|judge| is_judge_named(&judge.name(), other))
                 })
                 .cloned()
                 .collect(),
             ..judgements.clone()
         };
-        let ours = newest_of(&without, arguments.agent.as_deref());
+        let ours = newest_judgement(&without, arguments.agent.as_deref());
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
             continue;
         };
@@ -285,11 +297,11 @@ pub(super) fn against_judge(
                 labels: BTreeMap::new(),
             });
             if rater.name != name {
-                return Err(Failure::new(format!("`{}` and `{}` are two judges; name one", visible(&rater.name), visible(&name)))
+                return Err(CommandFailure::new(format!("`{}` and `{}` are two judges; name one", escape_invisible(&rater.name), escape_invisible(&name)))
                     .with_hint("name a judge with --judge or --against as listed: AGENT, AGENT:MODEL, or with its #PROMPT"));
             }
             let decided = standing
-                .met()
+                .criteria_met()
                 .into_iter()
                 .filter_map(|(item, met)| Some(((run.id.to_string(), item), met?)));
             rater.labels.extend(decided);
@@ -298,51 +310,62 @@ pub(super) fn against_judge(
     let [Some(ours), Some(theirs)] = judges else {
         let known: Vec<String> = names
             .iter()
-            .map(|name| format!("`{}`", visible(name)))
+            .map(|name| format!("`{}`", escape_invisible(name)))
             .collect();
         let hint = if known.is_empty() {
             "none of the runs was judged yet".to_owned()
         } else {
             format!("judges of these runs: {}", known.join(", "))
         };
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "no selected run was judged both by `{}` and by another",
-            visible(other)
+            escape_invisible(other)
         ))
         .with_hint(hint));
     };
-    let report = agreement(&[ours, theirs], 0);
-    output::answer_by_first_table(settings, "agreement", judging::agreement(&report), || {
-        AgreementAnswer { report }
-    })?;
+    let report = measure_agreement(&[ours, theirs], 0);
+    output::print_answer_by_first_table(
+        settings,
+        "agreement",
+        judging::agreement_tables(&report),
+        || AgreementAnswer { report },
+    )?;
     Ok(exit_code::DONE)
 }
 
 /// Returns the judgements of a run, whichever store holds it.
-fn stored(settings: &Settings, warehouse: &Warehouse, run: &RunId) -> Result<Judgements, Failure> {
-    match settings.stores().beside(warehouse, run)? {
-        Some(store) => Ok(store.judgements(run, Evaluator::RequirementFulfillment.name())?),
+fn load_judgements(
+    settings: &Settings,
+    warehouse: &Warehouse,
+    run: &RunId,
+) -> Result<Judgements, CommandFailure> {
+    match settings.stores().score_store_of(warehouse, run)? {
+        Some(store) => Ok(store.read_judgements(run, Evaluator::RequirementFulfillment.name())?),
         None => Ok(Judgements::default()),
     }
 }
 
 /// Returns the newest judgement by any judge, or by the judge that `judge` names.
-fn newest_of(judgements: &Judgements, judge: Option<&str>) -> Option<Standing> {
-    let is_wanted = |name: &str| judge.is_none_or(|wanted| is_named(name, wanted));
+fn newest_judgement(judgements: &Judgements, judge: Option<&str>) -> Option<JudgementState> {
+    let is_wanted = |name: &str| judge.is_none_or(|wanted| is_judge_named(name, wanted));
     let lines = judgements.scores.iter().filter(|line| {
         line.judge
             .as_ref()
             .is_some_and(|judge| is_wanted(&judge.name()))
     });
     let newest = lines.filter(|line| {
-        line.score.value.is_some() || judgements.of_revision(line.score.revision).next().is_some()
+        line.score.value.is_some()
+            || judgements
+                .items_of_revision(line.score.revision)
+                .next()
+                .is_some()
     });
-    standing(newest, |line| line.score.revision)
-        .map(|line| Standing::of_revision(judgements, line.score.revision))
+    latest_revision(newest, |line| line.score.revision)
+        .map(|line| JudgementState::from_revision(judgements, line.score.revision))
 }
 
 /// Says whether `wanted` names a judge: by agent, by agent and model, or by the full name.
-fn is_named(name: &str, wanted: &str) -> bool {
+fn is_judge_named(name: &str, wanted: &str) -> bool {
     name.strip_prefix(wanted)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ' ']))
 }

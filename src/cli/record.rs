@@ -21,26 +21,28 @@ use tracing::info;
 
 use crate::domain::{
     CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, Usage,
-    visible,
+    escape_invisible,
 };
-use crate::results::{Begun, Journal, MAX_LINE_BYTES, ScoreLine, Store, StoreError, scan};
+use crate::results::{
+    MAX_LINE_BYTES, RunJournal, RunStart, ScoreLine, Store, StoreError, scan_store,
+};
 use crate::run::add_items;
 
 use super::arguments::Record;
-use super::assignments::assignments;
-use super::failure::Failure;
+use super::assignments::parse_assignments;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{clock, exit_code, output, selection};
 
 /// One line of input. It has one of these keys, and may have a number `n`, which the answer repeats.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
-    item: Option<Item>,
-    messages: Option<Messages>,
+struct InputLine {
+    item: Option<RecordedItem>,
+    messages: Option<RecordedMessages>,
     score: Option<ScoreLine>,
-    end: Option<End>,
+    end: Option<RecordedEnd>,
 }
 
 /// An outcome, with the keys of `items.jsonl` and `passed` as a short form of `status`.
@@ -50,7 +52,7 @@ struct Line {
     clippy::struct_field_names,
     reason = "the keys are those of `items.jsonl`"
 )]
-struct Item {
+struct RecordedItem {
     #[serde(deserialize_with = "item_id")]
     item: String,
     kind: Option<ItemKind>,
@@ -72,7 +74,7 @@ struct Item {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Messages {
+struct RecordedMessages {
     #[serde(default, deserialize_with = "some_item_id")]
     item: Option<String>,
     entries: Vec<Value>,
@@ -110,7 +112,7 @@ fn passed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<bool>, D:
 /// What only the end of a run tells. Sums over the items are computed, unless they are given here.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct End {
+struct RecordedEnd {
     status: Option<RunStatus>,
     error: Option<String>,
     duration_seconds: Option<f64>,
@@ -121,11 +123,11 @@ struct End {
 }
 
 /// A run being recorded.
-struct Recording {
+struct RunRecording {
     store: Store,
     id: RunId,
-    begun: Begun,
-    journal: Journal,
+    begun: RunStart,
+    journal: RunJournal,
     kind: ItemKind,
     evaluator: String,
     /// Every recorded outcome: kind, evaluator, item and attempt.
@@ -134,59 +136,59 @@ struct Recording {
     start: Option<Instant>,
 }
 
-pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Record) -> Result<u8, CommandFailure> {
     settings.check_folders()?;
     let kinds = ItemKind::ALL.map(ItemKind::name).join(", ");
     let kind = ItemKind::from_name(&arguments.kind).ok_or_else(|| {
-        Failure::new(format!("no kind `{}`", visible(&arguments.kind)))
+        CommandFailure::new(format!("no kind `{}`", escape_invisible(&arguments.kind)))
             .with_hint(format!("kinds are {kinds}"))
     })?;
     let store = settings.store();
-    store.sweep();
+    store.sweep_leftovers();
     let mut recording = match &arguments.resume {
-        Some(id) => Recording::resume(store, id, kind, arguments)?,
-        None => Recording::begin(store, kind, arguments)?,
+        Some(id) => RunRecording::resume_run(store, id, kind, arguments)?,
+        None => RunRecording::begin_run(store, kind, arguments)?,
     };
-    answer(recording.introduction(), None)?;
+    print_answer(recording.opening_answer(), None)?;
     let mut input = std::io::stdin().lock();
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
         let read = read_line(&mut input, &mut bytes)
-            .map_err(|error| Failure::new(format!("cannot read the input: {error}")));
+            .map_err(|error| CommandFailure::new(format!("cannot read the input: {error}")));
         if read? == 0 {
-            return Err(recording.stopped());
+            return Err(recording.keep_unfinished());
         }
         // A harness that was killed may leave a half line.
         if bytes.trim_ascii().is_empty() {
             continue;
         }
-        let (n, line) = parse(&bytes);
+        let (n, line) = parse_line(&bytes);
         let done = match line
-            .map_err(Refusal::Line)
-            .and_then(|line| recording.take(line))
+            .map_err(LineRefusal::Line)
+            .and_then(|line| recording.handle_line(line))
         {
             Ok(done) => Ok(done),
-            Err(Refusal::Line(failure)) => Err(failure),
-            Err(Refusal::Store(error)) => {
+            Err(LineRefusal::Line(failure)) => Err(failure),
+            Err(LineRefusal::Store(error)) => {
                 // Without this outcome, the end of the run would be the end of another run.
-                answer(
-                    json!({"error": error.to_string(), "hint": recording.resumed_by()}),
+                print_answer(
+                    json!({"error": error.to_string(), "hint": recording.resume_hint()}),
                     n,
                 )?;
-                return Err(Failure::from(error).with_hint(recording.resumed_by()));
+                return Err(CommandFailure::from(error).with_hint(recording.resume_hint()));
             }
         };
         let has_ended = matches!(done, Ok(Some(_)));
         let told = match done {
             Ok(Some(committed)) => committed,
             Ok(None) => json!({"stored": true}),
-            Err(Failure { message, hint, .. }) => hint.map_or_else(
+            Err(CommandFailure { message, hint, .. }) => hint.map_or_else(
                 || json!({"error": message}),
                 |hint| json!({"error": message, "hint": hint}),
             ),
         };
-        answer(told, n)?;
+        print_answer(told, n)?;
         if has_ended {
             return Ok(exit_code::DONE);
         }
@@ -194,11 +196,11 @@ pub(super) fn run(settings: &Settings, arguments: &Record) -> Result<u8, Failure
 }
 
 /// Prints an answer, with the number of its line.
-fn answer(mut told: Value, n: Option<Value>) -> Result<(), Failure> {
+fn print_answer(mut told: Value, n: Option<Value>) -> Result<(), CommandFailure> {
     if let Some(n) = n {
         told["n"] = n;
     }
-    output::print(&format!("{told}\n"))
+    output::print_text(&format!("{told}\n"))
 }
 
 /// Reads one line. Of a longer one than a store holds, it reads the beginning and skips the rest.
@@ -215,12 +217,16 @@ fn read_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> std::io::Result<u
 }
 
 /// Parses a line, and its number. If the number comes first, it is known whatever else is wrong.
-fn parse(bytes: &[u8]) -> (Option<Value>, Result<Line, Failure>) {
+fn parse_line(bytes: &[u8]) -> (Option<Value>, Result<InputLine, CommandFailure>) {
     let bad = |error: serde_json::Error| {
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or_default();
         let hint = "one line of JSON has one outcome, at most 64 MiB long and 100 levels deep";
-        Failure::new(format!("the line is not a record: {}", visible(text))).with_hint(hint)
+        CommandFailure::new(format!(
+            "the line is not a record: {}",
+            escape_invisible(text)
+        ))
+        .with_hint(hint)
     };
     match serde_json::from_slice::<Value>(bytes) {
         Ok(mut value) => {
@@ -240,26 +246,26 @@ fn parse(bytes: &[u8]) -> (Option<Value>, Result<Line, Failure>) {
     }
 }
 
-fn name(what: &str, text: &str) -> Result<String, Failure> {
+fn check_name(what: &str, text: &str) -> Result<String, CommandFailure> {
     if text.trim().is_empty() {
-        Err(Failure::new(format!("the {what} is empty")))
+        Err(CommandFailure::new(format!("the {what} is empty")))
     } else {
         Ok(text.to_owned())
     }
 }
 
-fn measured(key: &str, value: Option<f64>) -> Result<Option<f64>, Failure> {
+fn check_measured(key: &str, value: Option<f64>) -> Result<Option<f64>, CommandFailure> {
     match value {
-        Some(number) if number < 0.0 => Err(Failure::new(format!("`{key}` is negative"))),
+        Some(number) if number < 0.0 => Err(CommandFailure::new(format!("`{key}` is negative"))),
         value => Ok(value),
     }
 }
 
-impl Recording {
-    fn begin(store: Store, kind: ItemKind, arguments: &Record) -> Result<Self, Failure> {
+impl RunRecording {
+    fn begin_run(store: Store, kind: ItemKind, arguments: &Record) -> Result<Self, CommandFailure> {
         let now = clock::now();
         let id = match &arguments.id {
-            Some(id) => RunId::parse(id).map_err(Failure::new)?,
+            Some(id) => RunId::parse(id).map_err(CommandFailure::new)?,
             None => Store::new_run_id(now),
         };
         // A batch may have a plan, which is a file of that name.
@@ -268,10 +274,10 @@ impl Recording {
             .as_deref()
             .map(RunId::parse)
             .transpose()
-            .map_err(|error| Failure::new(format!("batch: {error}")))?;
-        let begun = Begun {
-            suite: name("suite", arguments.suite.as_deref().unwrap_or_default())?,
-            approach: name(
+            .map_err(|error| CommandFailure::new(format!("batch: {error}")))?;
+        let begun = RunStart {
+            suite: check_name("suite", arguments.suite.as_deref().unwrap_or_default())?,
+            approach: check_name(
                 "approach",
                 arguments.approach.as_deref().unwrap_or_default(),
             )?,
@@ -281,30 +287,30 @@ impl Recording {
             batch_id: batch_id.map(|id| id.to_string()),
             run_index: arguments.run_index,
             seed: arguments.seed,
-            tags: assignments("--tag", &arguments.tag, "--tag KEY=VALUE")?,
+            tags: parse_assignments("--tag", &arguments.tag, "--tag KEY=VALUE")?,
             suite_version: arguments.suite_version.clone(),
         };
         let begun_before = || {
-            Failure::new(format!(
+            CommandFailure::new(format!(
                 "run `{id}` was begun before, at {}",
-                shown(&store.run_dir(&id))
+                display_path(&store.run_dir(&id))
             ))
             .with_hint(format!(
                 "`evalreport record --resume {id}` resumes it; another id makes another run"
             ))
         };
-        if !store.has(&id)? && Begun::load(&store.run_dir(&id))?.is_some() {
+        if !store.has_run(&id)? && RunStart::load(&store.run_dir(&id))?.is_some() {
             return Err(begun_before());
         }
-        let mut journal = store.journal(&id)?;
-        if !journal.decided()?.is_empty() {
+        let mut journal = store.open_journal(&id)?;
+        if !journal.read_outcomes()?.is_empty() {
             return Err(begun_before());
         }
         // A folder without outcomes is left if beginning failed. It becomes this run.
         journal.clear()?;
         begun.save(&store, &id)?;
         info!(run = %id, suite = begun.suite, approach = begun.approach, "recording begun");
-        let evaluator = name("evaluator", &arguments.evaluator)?;
+        let evaluator = check_name("evaluator", &arguments.evaluator)?;
         Ok(Self {
             store,
             id,
@@ -317,43 +323,47 @@ impl Recording {
         })
     }
 
-    fn resume(
+    fn resume_run(
         store: Store,
         text: &str,
         kind: ItemKind,
         arguments: &Record,
-    ) -> Result<Self, Failure> {
-        let contents = scan(&store);
+    ) -> Result<Self, CommandFailure> {
+        let contents = scan_store(&store);
         let ids: Vec<RunId> = contents
             .headless
             .iter()
-            .filter_map(|headless| RunId::parse(headless.run()).ok())
+            .filter_map(|headless| RunId::parse(headless.run_id()).ok())
             .collect();
-        let id = match selection::named(text, ids.iter()).as_slice() {
+        let id = match selection::match_ids(text, ids.iter()).as_slice() {
             [one] => (*one).clone(),
-            [] if RunId::parse(text).is_ok_and(|id| store.has(&id).unwrap_or(false)) => {
-                return Err(Failure::new(format!("run `{}` is finished", visible(text)))
-                    .with_hint("record another run"));
+            [] if RunId::parse(text).is_ok_and(|id| store.has_run(&id).unwrap_or(false)) => {
+                return Err(CommandFailure::new(format!(
+                    "run `{}` is finished",
+                    escape_invisible(text)
+                ))
+                .with_hint("record another run"));
             }
             [] => {
-                return Err(
-                    Failure::new(format!("no abandoned run `{}`", visible(text)))
-                        .with_hint("`evalreport list --runs` names the runs that are not finished"),
-                );
+                return Err(CommandFailure::new(format!(
+                    "no abandoned run `{}`",
+                    escape_invisible(text)
+                ))
+                .with_hint("`evalreport list --runs` names the runs that are not finished"));
             }
             several => {
-                return Err(Failure::new(format!(
+                return Err(CommandFailure::new(format!(
                     "`{}` is the beginning of {} run ids",
-                    visible(text),
+                    escape_invisible(text),
                     several.len()
                 ))
                 .with_hint("give more of the id"));
             }
         };
-        let mut journal = store.journal(&id)?;
-        let Some(begun) = Begun::load(&store.run_dir(&id))? else {
+        let mut journal = store.open_journal(&id)?;
+        let Some(begun) = RunStart::load(&store.run_dir(&id))? else {
             return Err(
-                Failure::new(format!("run `{id}` was not begun by `record`"))
+                CommandFailure::new(format!("run `{id}` was not begun by `record`"))
                     .with_hint("`evalreport run --resume` resumes runs of a plan"),
             );
         };
@@ -366,14 +376,14 @@ impl Recording {
             )
         };
         let seen: BTreeSet<_> = journal
-            .decided()?
+            .read_outcomes()?
             .into_iter()
             .map(|(outcome, _)| of_outcome(outcome))
             .collect();
         // The harness asks the other items again, and sends their messages again.
-        journal.keep_transcript_of(&seen.iter().map(|(_, _, item, _)| item.clone()).collect())?;
+        journal.retain_transcript_of(&seen.iter().map(|(_, _, item, _)| item.clone()).collect())?;
         info!(run = %id, outcomes = seen.len(), "recording resumed");
-        let evaluator = name("evaluator", &arguments.evaluator)?;
+        let evaluator = check_name("evaluator", &arguments.evaluator)?;
         Ok(Self {
             store,
             id,
@@ -387,7 +397,7 @@ impl Recording {
     }
 
     /// The first answer: which run it is, and the outcomes that it has.
-    fn introduction(&self) -> Value {
+    fn opening_answer(&self) -> Value {
         let decided = self
             .seen
             .iter()
@@ -406,16 +416,16 @@ impl Recording {
     }
 
     /// Stores what a line says. Returns the last answer if the line ends the run.
-    fn take(&mut self, line: Line) -> Result<Option<Value>, Refusal> {
-        let Line {
+    fn handle_line(&mut self, line: InputLine) -> Result<Option<Value>, LineRefusal> {
+        let InputLine {
             item,
             messages,
             score,
             end,
         } = line;
         match (item, messages, score, end) {
-            (Some(item), None, None, None) => self.item(item).map(|()| None),
-            (None, Some(Messages { item, entries }), None, None) => {
+            (Some(item), None, None, None) => self.record_item(item).map(|()| None),
+            (None, Some(RecordedMessages { item, entries }), None, None) => {
                 self.journal.append_transcript(item.as_deref(), &entries)?;
                 Ok(None)
             }
@@ -423,17 +433,17 @@ impl Recording {
                 self.journal.append_score(&score)?;
                 Ok(None)
             }
-            (None, None, None, Some(end)) => self.end(end).map(Some),
-            _ => Err(Failure::new(
+            (None, None, None, Some(end)) => self.finish_run(end).map(Some),
+            _ => Err(CommandFailure::new(
                 "the line needs one key of `item`, `messages`, `score` and `end`",
             )
             .into()),
         }
     }
 
-    fn item(&mut self, item: Item) -> Result<(), Refusal> {
-        let (outcome, details) = self.outcome(item)?;
-        self.journal.append(&outcome, &details)?;
+    fn record_item(&mut self, item: RecordedItem) -> Result<(), LineRefusal> {
+        let (outcome, details) = self.build_outcome(item)?;
+        self.journal.append_outcome(&outcome, &details)?;
         self.seen.insert((
             outcome.kind,
             outcome.evaluator,
@@ -443,7 +453,10 @@ impl Recording {
         Ok(())
     }
 
-    fn outcome(&self, item: Item) -> Result<(ItemOutcome, ItemDetails), Failure> {
+    fn build_outcome(
+        &self,
+        item: RecordedItem,
+    ) -> Result<(ItemOutcome, ItemDetails), CommandFailure> {
         let status = match (item.status, item.passed) {
             (Some(status), None) => status,
             (None, Some(true)) => ItemStatus::Pass,
@@ -451,38 +464,38 @@ impl Recording {
             // As for tables: it is known how good it is, and nobody said whether that passes.
             (None, None) if item.score.is_some() => ItemStatus::Skipped,
             (None, None) => {
-                return Err(Failure::new(format!(
+                return Err(CommandFailure::new(format!(
                     "item `{}` has no `passed`, no `status` and no `score`",
-                    visible(&item.item)
+                    escape_invisible(&item.item)
                 ))
                 .with_hint(
                     "`status` is pass, fail, error, limit, infra, skipped or not_evaluated",
                 ));
             }
             (Some(_), Some(_)) => {
-                return Err(Failure::new(format!(
+                return Err(CommandFailure::new(format!(
                     "item `{}` has `passed` and `status`",
-                    visible(&item.item)
+                    escape_invisible(&item.item)
                 ))
                 .with_hint("give one of both"));
             }
         };
         let attempt = item.attempt.unwrap_or(1);
         if attempt == 0 {
-            return Err(Failure::new("attempts count from 1"));
+            return Err(CommandFailure::new("attempts count from 1"));
         }
         let evaluator = item.evaluator.unwrap_or_else(|| self.evaluator.clone());
         let kind = item.kind.unwrap_or(self.kind);
         let key = (
             kind,
-            name("evaluator", &evaluator)?,
-            name("item", &item.item)?,
+            check_name("evaluator", &evaluator)?,
+            check_name("item", &item.item)?,
             attempt,
         );
         if self.seen.contains(&key) {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "item `{}`, attempt {attempt} is recorded already",
-                visible(&item.item)
+                escape_invisible(&item.item)
             ))
             .with_hint(format!(
                 "another attempt at it has `attempt` {}",
@@ -509,8 +522,8 @@ impl Recording {
             score: item.score,
             evaluator,
             revision: 0,
-            duration_seconds: measured("duration_seconds", item.duration_seconds)?,
-            cost_usd: measured("cost_usd", item.cost_usd)?,
+            duration_seconds: check_measured("duration_seconds", item.duration_seconds)?,
+            cost_usd: check_measured("cost_usd", item.cost_usd)?,
             input_tokens: item.input_tokens,
             output_tokens: item.output_tokens,
         };
@@ -518,11 +531,11 @@ impl Recording {
     }
 
     /// Commits the run.
-    fn end(&mut self, end: End) -> Result<Value, Refusal> {
-        let duration = measured("duration_seconds", end.duration_seconds)?;
-        let cost = measured("cost_usd", end.cost_usd)?;
+    fn finish_run(&mut self, end: RecordedEnd) -> Result<Value, LineRefusal> {
+        let duration = check_measured("duration_seconds", end.duration_seconds)?;
+        let cost = check_measured("cost_usd", end.cost_usd)?;
         self.journal.sync()?;
-        let decided = self.journal.decided()?;
+        let decided = self.journal.read_outcomes()?;
         let mut run = Run {
             timestamp: Some(clock::now()),
             ..self.begun.to_run(&self.id)
@@ -547,14 +560,14 @@ impl Recording {
             run.usage = None;
         }
         run.reported_model = end.reported_model;
-        count(&mut run, &decided);
+        count_outcomes(&mut run, &decided);
         run.error = end.error.filter(|error| !error.is_empty());
         match end.status {
             Some(status) => run.status = status,
             None if run.error.is_some() => run.status = RunStatus::Failed,
-            None => judge_by_items(&mut run, &decided),
+            None => set_status_by_items(&mut run, &decided),
         }
-        let path = self.store.commit(&run, &self.journal)?;
+        let path = self.store.commit_run(&run, &self.journal)?;
         info!(run = %self.id, status = run.status.name(), file = %path.display(), "recording committed");
         Ok(json!({
             "committed": path.display().to_string(),
@@ -566,45 +579,45 @@ impl Recording {
     }
 
     /// Keeps what was recorded, and says that it is not a finished run.
-    fn stopped(&self) -> Failure {
-        let outcomes = output::count(self.seen.len(), "outcome");
+    fn keep_unfinished(&self) -> CommandFailure {
+        let outcomes = output::format_count(self.seen.len(), "outcome");
         let kept = match self.journal.sync() {
             Ok(()) => format!(
                 "the input ended without `end`: run `{}` has {outcomes} and is not finished",
                 self.id
             ),
-            Err(error) => error.whole(),
+            Err(error) => error.full_message(),
         };
-        Failure::new(kept).with_hint(self.resumed_by())
+        CommandFailure::new(kept).with_hint(self.resume_hint())
     }
 
-    fn resumed_by(&self) -> String {
+    fn resume_hint(&self) -> String {
         format!("`evalreport record --resume {}` resumes it", self.id)
     }
 }
 
 /// Why a line was not stored.
-enum Refusal {
+enum LineRefusal {
     /// The line is wrong. The recording goes on.
-    Line(Failure),
+    Line(CommandFailure),
     /// The store cannot be written to, so nothing more can be recorded.
     Store(StoreError),
 }
 
-impl From<Failure> for Refusal {
-    fn from(failure: Failure) -> Self {
+impl From<CommandFailure> for LineRefusal {
+    fn from(failure: CommandFailure) -> Self {
         Self::Line(failure)
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for LineRefusal {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
 /// Counts passed and total as readers of the header count them.
-fn count(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
+fn count_outcomes(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     let counts_of = |is_of: &dyn Fn(&str) -> bool| {
         let counted = || {
             decided
@@ -626,7 +639,7 @@ fn count(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
 }
 
 /// Sets the status of a run whose harness did not say any. An agent that was never reached was not measured.
-fn judge_by_items(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
+fn set_status_by_items(run: &mut Run, decided: &[(ItemOutcome, ItemDetails)]) {
     let all = |is_so: &dyn Fn(ItemStatus) -> bool| {
         !decided.is_empty() && decided.iter().all(|(outcome, _)| is_so(outcome.status))
     };

@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use tracing::info;
 
-use crate::domain::{RunId, visible};
+use crate::domain::{RunId, escape_invisible};
 use crate::results::{Retraction, Retractions};
 
 use super::arguments::Retract;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{clock, exit_code, output, selection};
 
-pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failure> {
-    let mut selector = arguments.selection.filter()?;
+pub(super) fn run_command(settings: &Settings, arguments: &Retract) -> Result<u8, CommandFailure> {
+    let mut selector = arguments.selection.to_filter()?;
     selector.ids.clone_from(&arguments.ids);
     if selector.is_empty() {
-        return Err(Failure::new("retract needs a run id or a selection")
+        return Err(CommandFailure::new("retract needs a run id or a selection")
             .with_hint("`evalreport list --runs` shows the ids"));
     }
     let reason = arguments
@@ -26,7 +26,7 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         .trim()
         .to_owned();
     if reason.is_empty() && !arguments.undo {
-        return Err(Failure::new("the reason is empty")
+        return Err(CommandFailure::new("the reason is empty")
             .with_hint("give a reason with --reason TEXT, for readers of the site"));
     }
     let store = settings.store();
@@ -35,7 +35,7 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
         selector.ids = selector
             .ids
             .iter()
-            .map(|id| whole_id(id, &standing))
+            .map(|id| complete_retracted_id(id, &standing))
             .collect();
         if !standing
             .standing
@@ -43,44 +43,44 @@ pub(super) fn run(settings: &Settings, arguments: &Retract) -> Result<u8, Failur
             .any(|retraction| retraction.selector == selector)
         {
             return Err(
-                Failure::new("no retraction has this selector").with_hint(format!(
+                CommandFailure::new("no retraction has this selector").with_hint(format!(
                     "{} lists them",
-                    visible(&store.retractions_path().display().to_string())
+                    escape_invisible(&store.retractions_path().display().to_string())
                 )),
             );
         }
         "runs shown again".to_owned()
     } else {
-        let warehouse = settings.open()?;
+        let warehouse = settings.open_warehouse()?;
         selector.ids = selection::complete_ids(&warehouse, &selector.ids)?;
-        selection::check(&warehouse, &selector)?;
+        selection::check_filter(&warehouse, &selector)?;
         format!(
             "{} retracted",
-            output::count(warehouse.select(&selector).count(), "run")
+            output::format_count(warehouse.select_runs(&selector).count(), "run")
         )
     };
-    store.sweep();
+    store.sweep_leftovers();
     Retraction {
         selector,
         reason,
         time: clock::now(),
         undo: arguments.undo,
     }
-    .append(&store)?;
+    .append_to(&store)?;
     info!(file = %store.retractions_path().display(), undo = arguments.undo, "tombstone written");
-    output::say(settings, &said);
+    output::print_message(settings, &said);
     Ok(exit_code::DONE)
 }
 
 /// Returns the id in a current tombstone that equals `text` or begins with it. Returns `text` itself if no id or several ids match.
-fn whole_id(text: &str, standing: &Retractions) -> String {
+fn complete_retracted_id(text: &str, standing: &Retractions) -> String {
     let ids: BTreeSet<RunId> = standing
         .standing
         .iter()
         .flat_map(|retraction| &retraction.selector.ids)
         .filter_map(|id| RunId::parse(id).ok())
         .collect();
-    match selection::named(text, ids.iter()).as_slice() {
+    match selection::match_ids(text, ids.iter()).as_slice() {
         [one] => one.to_string(),
         _ => text.to_owned(),
     }

@@ -5,41 +5,41 @@ use crate::results::Batch;
 use super::arguments::{
     Build, Engine, Gate, Instead, Judging, OfFiles, Publishing, Run, Selection,
 };
-use super::arms::{Maker, Wanted};
-use super::carry::{self, Concluded, Place};
-use super::failure::Failure;
-use super::gate::Gated;
+use super::arms::{ArmFactory, ArmOptions};
+use super::carry::{self, BatchConclusion, RunFolders};
+use super::failure::CommandFailure;
+use super::gate::GateResult;
 use super::settings::Settings;
-use super::summary::{self, Said};
+use super::summary::{self, SummaryPart};
 use super::{again, build, clock, exit_code, gate, preflight, subset, targets, until, versions};
 
-pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
     carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
     if arguments.gate.is_some() {
         gate::check_configured(settings)?;
     }
-    let place = Place {
+    let place = RunFolders {
         site: arguments.site.clone(),
-        ..Place::new(settings, arguments.scratch.as_deref())?
+        ..RunFolders::new(settings, arguments.scratch.as_deref())?
     };
     let now = clock::now();
-    let maker = Maker {
+    let maker = ArmFactory {
         config: &settings.config,
         root: &place.root,
         environment: &place.environment,
         now,
     };
     let (batch, arms) = if let Some(which) = &arguments.resume {
-        let batch = carry::unfinished(settings, which)?;
-        let arms = maker.resumed(&batch)?;
+        let batch = carry::find_unfinished_batch(settings, which)?;
+        let arms = maker.arms_of_plan(&batch)?;
         (batch, arms)
     } else if let Some(which) = &arguments.retry {
-        again::retry(settings, &maker, which)?
+        again::plan_retry(settings, &maker, which)?
     } else if !arguments.retest.is_empty() {
-        again::retest(settings, &maker, &arguments.retest)?
+        again::plan_retest(settings, &maker, &arguments.retest)?
     } else {
-        let wanted = Wanted {
+        let wanted = ArmOptions {
             approaches: arguments.approach.clone(),
             agents: arguments.agent.clone(),
             models: carrying.model.clone(),
@@ -55,13 +55,13 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             arguments.what.clone()
         };
         if targets.is_empty() {
-            return Err(Failure::new("nothing to run")
+            return Err(CommandFailure::new("nothing to run")
                 .with_hint("name a suite or a task; `evalreport list` shows them, `evalreport init` writes examples"));
         }
-        let mut arms = targets::arms(&maker, &targets, &wanted)?;
-        subset::narrow(&mut arms, &until::subset(carrying))?;
-        versions::settle(settings, &mut arms);
-        let batch = until::plan(settings, &arms, carrying, arguments.gate.is_some(), now)?;
+        let mut arms = targets::make_arms(&maker, &targets, &wanted)?;
+        subset::narrow_arms(&mut arms, &until::asked_subset(carrying))?;
+        versions::settle_versions(settings, &mut arms);
+        let batch = until::plan_runs(settings, &arms, carrying, arguments.gate.is_some(), now)?;
         (
             Batch {
                 without_output: arguments.no_output,
@@ -71,50 +71,50 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
             arms,
         )
     };
-    preflight::check(
+    preflight::check_programs(
         &arms,
-        again::is_of_tests(&batch, &arms),
+        again::is_test_only(&batch, &arms),
         &place.environment,
         &place.root,
     )?;
     preflight::warn_of_missing_own_tools(settings, &arms, &place.environment, &place.root);
     if carrying.dry_run {
-        carry::describe(settings, &batch)?;
+        carry::describe_plan(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
     preflight::warn_of_missing_judges(settings, &arms);
     let store = settings.store();
-    let _lock = carry::lock(&store, arguments.exclusive)?;
+    let _lock = carry::lock_store(&store, arguments.exclusive)?;
     if arguments.resume.is_none() {
         batch.save(&store)?;
         // At once: a killed batch has a plan, too.
-        settings.chain("run");
+        settings.append_chain_entry("run");
     }
-    let carried = carry::carry(settings, batch, &arms, carrying, &place)?;
-    again::conclude(settings, &carried.batch, &carried.records)?;
-    let summarise = |said: &[Said<'_>]| {
-        arguments
-            .summary
-            .as_deref()
-            .map_or(Ok(()), |path| summary::append(path, &carried.batch, said))
+    let carried = carry::execute_batch(settings, batch, &arms, carrying, &place)?;
+    again::hide_replaced_runs(settings, &carried.batch, &carried.records)?;
+    let summarise = |said: &[SummaryPart<'_>]| {
+        arguments.summary.as_deref().map_or(Ok(()), |path| {
+            summary::append_section(path, &carried.batch, said)
+        })
     };
-    let Concluded { code, tables } = match carry::conclude(settings, &carried, carrying) {
-        Ok(concluded) => concluded,
-        Err(failure) => {
-            summarise(&[Said::Failure(&failure)])?;
-            return Err(failure);
-        }
-    };
+    let BatchConclusion { code, tables } =
+        match carry::print_conclusion(settings, &carried, carrying) {
+            Ok(concluded) => concluded,
+            Err(failure) => {
+                summarise(&[SummaryPart::Failure(&failure)])?;
+                return Err(failure);
+            }
+        };
     if code == exit_code::INTERRUPTED {
         return Ok(code);
     }
     if carried.spent.is_some() {
         // A gate over a part of the runs could pass for want of the others.
-        summarise(&[Said::Tables(&tables)])?;
+        summarise(&[SummaryPart::Tables(&tables)])?;
         return Ok(code);
     }
     if let Some(site) = &arguments.site {
-        build::run(
+        build::run_command(
             settings,
             &Build {
                 paths: Vec::new(),
@@ -127,27 +127,27 @@ pub(super) fn run(settings: &Settings, arguments: &Run) -> Result<u8, Failure> {
         )?;
     }
     let Some(baseline) = &arguments.gate else {
-        summarise(&[Said::Tables(&tables)])?;
+        summarise(&[SummaryPart::Tables(&tables)])?;
         return Ok(code);
     };
-    let gated = gated(settings, arguments, baseline, &carried.batch);
+    let gated = check_gate(settings, arguments, baseline, &carried.batch);
     match &gated {
-        Ok(Gated { comment, .. }) => summarise(&[
-            Said::Gate(comment.clone().unwrap_or_default()),
-            Said::Tables(&tables),
+        Ok(GateResult { comment, .. }) => summarise(&[
+            SummaryPart::Gate(comment.clone().unwrap_or_default()),
+            SummaryPart::Tables(&tables),
         ])?,
-        Err(failure) => summarise(&[Said::Failure(failure), Said::Tables(&tables)])?,
+        Err(failure) => summarise(&[SummaryPart::Failure(failure), SummaryPart::Tables(&tables)])?,
     }
-    Ok(worse(code, gated?.code))
+    Ok(worse_exit_code(code, gated?.code))
 }
 
 /// Checks the batch's runs by the configured rules.
-fn gated(
+fn check_gate(
     settings: &Settings,
     arguments: &Run,
     baseline: &str,
     batch: &Batch,
-) -> Result<Gated, Failure> {
+) -> Result<GateResult, CommandFailure> {
     let suites: std::collections::BTreeSet<String> =
         batch.arms.iter().map(|arm| arm.suite.clone()).collect();
     // Arms of the baseline that this batch was not asked to run are not missing.
@@ -179,11 +179,11 @@ fn gated(
             ..Selection::default()
         },
     };
-    gate::gated(settings, &asked)
+    gate::check_and_print(settings, &asked)
 }
 
 /// Returns the worse of two exit codes: a negative answer is worse than an inconclusive one.
-fn worse(one: u8, other: u8) -> u8 {
+fn worse_exit_code(one: u8, other: u8) -> u8 {
     let rank = |code: u8| match code {
         exit_code::DONE => 0,
         exit_code::INCONCLUSIVE => 1,

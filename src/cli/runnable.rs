@@ -3,67 +3,74 @@
 use std::env;
 use std::path::Path;
 
-use crate::agent::{Agent, Environment, Prices, SetupError, holds_model, program_of};
-use crate::config::{self, Task};
-use crate::domain::{Problem, visible};
+use crate::agent::{
+    Agent, AgentEnvironment, Prices, SetupError, has_model_placeholder, program_of,
+};
+use crate::config::{self, ConfiguredTask};
+use crate::domain::{Problem, escape_invisible};
 use crate::run::verification::VerificationSettings;
-use crate::run::{Approach, Evaluation, Means, Missing, Prerequisites};
-use crate::suite::{self, Found, Suite, load_questions, suite_version};
+use crate::run::{
+    ApproachKind, ExecutableApproach, MissingPrerequisite, Prerequisites, SuiteEvaluation,
+};
+use crate::suite::{self, FoundSuite, Suite, load_questions, suite_version};
 use crate::verify::Overrides;
 use crate::views::{
     ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind,
     SuiteLine,
 };
 
-use super::arms::{Jurors, Maker, needs_model};
+use super::arms::{ArmFactory, JudgeOptions, needs_model};
 use super::clock;
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 
 /// Approaches that need no configuration.
 const BUILT_IN: [&str; 2] = ["oneshot", "ralph"];
 /// Maximum number of names in a command. Nobody reads a longer command.
-const MOST_NAMES: usize = 2;
+const MAX_NAMES: usize = 2;
 /// Placeholder for the model if the command line must name one.
 const ANY_MODEL: &str = "model";
 
 /// Checks everything that can be run. `lines` are the suites of the store.
-pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable, Failure> {
-    let root = settings.root()?;
-    let environment = settings.environment(root.clone());
-    let maker = Maker {
+pub(super) fn find_runnable(
+    settings: &Settings,
+    lines: &[SuiteLine],
+) -> Result<Runnable, CommandFailure> {
+    let root = settings.project_root()?;
+    let environment = settings.agent_environment(root.clone());
+    let maker = ArmFactory {
         config: &settings.config,
         root: &root,
         environment: &environment,
         now: clock::now(),
     };
     let mut runnable = Runnable::default();
-    match suite::discover(&root) {
+    match suite::discover_suites(&root) {
         Ok(found) => {
             let prerequisites = Prerequisites::new(&environment, &root);
             runnable.suites = found
                 .into_iter()
-                .map(|found| suite(&maker, &prerequisites, found, lines))
+                .map(|found| check_suite(&maker, &prerequisites, found, lines))
                 .collect();
         }
-        Err(problem) => runnable.problems.push(within(&root, problem)),
+        Err(problem) => runnable.problems.push(relative_problem(&root, problem)),
     }
     runnable.problems.extend(
-        settings_of_all(&maker)
+        check_settings(&maker)
             .into_iter()
-            .map(|problem| within(&root, problem)),
+            .map(|problem| relative_problem(&root, problem)),
     );
     runnable.tasks = settings
         .config
         .tasks
         .iter()
-        .map(|one| task(settings, &root, one))
+        .map(|one| check_task(settings, &root, one))
         .collect();
     runnable.agents = settings
         .config
         .agents
         .iter()
-        .map(|one| agent(settings, &environment, one))
+        .map(|one| check_agent(settings, &environment, one))
         .collect();
     let configured = settings
         .config
@@ -79,20 +86,20 @@ pub(super) fn look(settings: &Settings, lines: &[SuiteLine]) -> Result<Runnable,
     });
     runnable.approaches = configured
         .chain(built_in)
-        .map(|id| approach(&maker, id))
+        .map(|id| check_approach(&maker, id))
         .collect();
-    runnable.commands = commands(&runnable);
+    runnable.commands = example_commands(&runnable);
     Ok(runnable)
 }
 
-fn suite(
-    maker: &Maker<'_>,
+fn check_suite(
+    maker: &ArmFactory<'_>,
     prerequisites: &Prerequisites<'_>,
-    found: Found,
+    found: FoundSuite,
     lines: &[SuiteLine],
 ) -> RunnableSuite {
     let root = maker.root;
-    let Found { name, path, suite } = found;
+    let FoundSuite { name, path, suite } = found;
     let runs = lines
         .iter()
         .find(|line| line.suite == name)
@@ -114,9 +121,9 @@ fn suite(
     };
     match suite {
         Ok(suite) => {
-            let (questions, mut problems) = contents(maker, &suite);
-            let missing = prerequisites.missing(&suite, &suite.wrap).into_iter();
-            problems.extend(missing.map(|Missing { what, remedy }| {
+            let (questions, mut problems) = check_contents(maker, &suite);
+            let missing = prerequisites.list_missing(&suite, &suite.wrap).into_iter();
+            problems.extend(missing.map(|MissingPrerequisite { what, remedy }| {
                 ProblemLine::new(format!("its tests need it: {what}"), Some(remedy))
             }));
             entry.kind = Some(match (&suite.questions, &suite.requirements) {
@@ -130,7 +137,7 @@ fn suite(
         Err(problems) => {
             entry.problems = problems
                 .into_iter()
-                .map(|problem| within(root, problem))
+                .map(|problem| relative_problem(root, problem))
                 .collect()
         }
     }
@@ -138,53 +145,57 @@ fn suite(
 }
 
 /// Returns problems in the configured settings for evaluators and verification of all suites.
-fn settings_of_all(maker: &Maker<'_>) -> Vec<Problem> {
-    let mut problems = Evaluation::problems_of(maker.config);
+fn check_settings(maker: &ArmFactory<'_>) -> Vec<Problem> {
+    let mut problems = SuiteEvaluation::settings_problems(maker.config);
     if let Some(node) = &maker.config.verification {
-        Overrides::read(&maker.config.file, "verification", node, &mut problems);
+        Overrides::from_node(&maker.config.file, "verification", node, &mut problems);
     }
     problems
 }
 
 /// Counts a suite's questions, and returns problems of the files that the suite names.
-fn contents(maker: &Maker<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>) {
+fn check_contents(maker: &ArmFactory<'_>, suite: &Suite) -> (Option<u64>, Vec<ProblemLine>) {
     let (root, environment) = (maker.root, maker.environment);
     let (questions, mut problems) = match &suite.questions {
-        Some(path) => counted(root, path),
+        Some(path) => count_questions(root, path),
         None => (None, Vec::new()),
     };
     if problems.is_empty()
         && let Err(found) = suite_version(root, suite)
     {
-        problems.extend(found.into_iter().map(|problem| within(root, problem)));
+        problems.extend(
+            found
+                .into_iter()
+                .map(|problem| relative_problem(root, problem)),
+        );
     }
     problems.extend(
         suite
             .wrap
             .first()
-            .and_then(|program| missing(program, environment)),
+            .and_then(|program| missing_program(program, environment)),
     );
     // Answers to questions are graded, but neither evaluated nor verified.
     if suite.questions.is_none() {
-        problems.extend(afterwards(maker, suite));
+        problems.extend(check_later_steps(maker, suite));
     }
     (questions, problems)
 }
 
 /// Returns the problems of the steps after a suite's tests, evaluators and verification, that would prevent a run.
-fn afterwards(maker: &Maker<'_>, suite: &Suite) -> Vec<ProblemLine> {
+fn check_later_steps(maker: &ArmFactory<'_>, suite: &Suite) -> Vec<ProblemLine> {
     let settings = [
-        Evaluation::plan(maker.config, suite).err(),
-        VerificationSettings::of(suite, maker.config, maker.root).err(),
+        SuiteEvaluation::select_evaluators(maker.config, suite).err(),
+        VerificationSettings::from_suite(suite, maker.config, maker.root).err(),
     ];
     let mut problems: Vec<ProblemLine> = settings
         .into_iter()
         .flatten()
         .flatten()
-        .map(|problem| within(maker.root, problem))
+        .map(|problem| relative_problem(maker.root, problem))
         .collect();
     if problems.is_empty()
-        && let Err(failure) = maker.evaluation(suite, &Jurors::default())
+        && let Err(failure) = maker.plan_evaluation(suite, &JudgeOptions::default())
     {
         // All settings are valid, so the failure is about the judge.
         problems.push(ProblemLine::new(failure.message, failure.hint));
@@ -192,22 +203,22 @@ fn afterwards(maker: &Maker<'_>, suite: &Suite) -> Vec<ProblemLine> {
     problems
 }
 
-fn counted(root: &Path, path: &Path) -> (Option<u64>, Vec<ProblemLine>) {
+fn count_questions(root: &Path, path: &Path) -> (Option<u64>, Vec<ProblemLine>) {
     match load_questions(path) {
         Ok(spec) => (Some(spec.questions.len() as u64), Vec::new()),
         Err(problems) => (
             None,
             problems
                 .into_iter()
-                .map(|problem| within(root, problem))
+                .map(|problem| relative_problem(root, problem))
                 .collect(),
         ),
     }
 }
 
-fn task(settings: &Settings, root: &Path, task: &Task) -> RunnableTask {
+fn check_task(settings: &Settings, root: &Path, task: &ConfiguredTask) -> RunnableTask {
     let config = &settings.config;
-    let (questions, mut problems) = counted(root, &root.join(&task.questions_file));
+    let (questions, mut problems) = count_questions(root, &root.join(&task.questions_file));
     let only = match config.agents.as_slice() {
         [only] => Some(&only.id),
         _ => None,
@@ -233,10 +244,14 @@ fn task(settings: &Settings, root: &Path, task: &Task) -> RunnableTask {
     }
 }
 
-fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) -> RunnableAgent {
-    let needs_model = agent.model.is_none() && holds_model(&agent.command);
+fn check_agent(
+    settings: &Settings,
+    environment: &AgentEnvironment,
+    agent: &config::AgentConfig,
+) -> RunnableAgent {
+    let needs_model = agent.model.is_none() && has_model_placeholder(&agent.command);
     let mut problems = agent_problems(agent, needs_model.then_some(ANY_MODEL), environment);
-    problems.extend(program_of(agent).and_then(|program| missing(program, environment)));
+    problems.extend(program_of(agent).and_then(|program| missing_program(program, environment)));
     RunnableAgent {
         agent: agent.id.clone(),
         kind: agent.kind.name().to_owned(),
@@ -249,9 +264,9 @@ fn agent(settings: &Settings, environment: &Environment, agent: &config::Agent) 
 
 /// Returns why an agent cannot be set up. Does not check whether its program exists.
 fn agent_problems(
-    agent: &config::Agent,
+    agent: &config::AgentConfig,
     model: Option<&str>,
-    environment: &Environment,
+    environment: &AgentEnvironment,
 ) -> Vec<ProblemLine> {
     let prices = Prices::new(&[], clock::now().date_naive());
     match Agent::new(agent, model, environment, &prices) {
@@ -262,12 +277,12 @@ fn agent_problems(
         Err(SetupError::Recording(problems)) => problems
             .0
             .into_iter()
-            .map(|problem| within(&environment.root, problem))
+            .map(|problem| relative_problem(&environment.root, problem))
             .collect(),
     }
 }
 
-fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
+fn check_approach(maker: &ArmFactory<'_>, id: &str) -> RunnableApproach {
     let configured = maker
         .config
         .approaches
@@ -287,8 +302,8 @@ fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
         needs_model: false,
         problems: Vec::new(),
     };
-    match maker.approach(id, None) {
-        Ok(approach) => fill(&mut entry, &approach, maker.environment),
+    match maker.make_approach(id, None) {
+        Ok(approach) => fill_approach(&mut entry, &approach, maker.environment),
         Err(failure) => entry
             .problems
             .push(ProblemLine::new(failure.message, failure.hint)),
@@ -296,15 +311,19 @@ fn approach(maker: &Maker<'_>, id: &str) -> RunnableApproach {
     entry
 }
 
-fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environment) {
+fn fill_approach(
+    entry: &mut RunnableApproach,
+    approach: &ExecutableApproach,
+    environment: &AgentEnvironment,
+) {
     entry.problems.extend(
         approach
             .wrap
             .first()
-            .and_then(|program| missing(program, environment)),
+            .and_then(|program| missing_program(program, environment)),
     );
     match &approach.means {
-        Means::Oneshot { agent, .. } => {
+        ApproachKind::Oneshot { agent, .. } => {
             (entry.agent, entry.needs_model) = (
                 Some(agent.id.clone()),
                 agent.model.is_none() && needs_model(approach),
@@ -315,21 +334,24 @@ fn fill(entry: &mut RunnableApproach, approach: &Approach, environment: &Environ
                 environment,
             ));
         }
-        Means::Ralph { .. } => {}
-        Means::Command { .. } => {
+        ApproachKind::Ralph { .. } => {}
+        ApproachKind::Command { .. } => {
             "command".clone_into(&mut entry.kind);
             entry.needs_model = needs_model(approach);
         }
     }
     entry.problems.extend(
         approach
-            .program()
-            .and_then(|program| missing(program, environment)),
+            .program_name()
+            .and_then(|program| missing_program(program, environment)),
     );
 }
 
 /// Returns a problem if a program is missing. A program whose name is only known during a run is not checked.
-pub(super) fn missing(program: &str, environment: &Environment) -> Option<ProblemLine> {
+pub(super) fn missing_program(
+    program: &str,
+    environment: &AgentEnvironment,
+) -> Option<ProblemLine> {
     let program = program.replace("{root}", &environment.root.display().to_string());
     if program.contains('{') {
         return None;
@@ -337,7 +359,10 @@ pub(super) fn missing(program: &str, environment: &Environment) -> Option<Proble
     if program.contains(std::path::is_separator) {
         let path = environment.root.join(&program);
         return (!is_program(&path)).then(|| {
-            ProblemLine::new(format!("there is no program `{}`", visible(&program)), None)
+            ProblemLine::new(
+                format!("there is no program `{}`", escape_invisible(&program)),
+                None,
+            )
         });
     }
     let folders = environment
@@ -359,7 +384,7 @@ pub(super) fn missing(program: &str, environment: &Environment) -> Option<Proble
     let hint = || Some("install it, or add its folder to PATH".to_owned());
     (!is_found).then(|| {
         ProblemLine::new(
-            format!("program `{}` not found on PATH", visible(&program)),
+            format!("program `{}` not found on PATH", escape_invisible(&program)),
             hint(),
         )
     })
@@ -379,10 +404,10 @@ fn is_program(path: &Path) -> bool {
 }
 
 /// Shortens the path of the problem's file to one relative to the root.
-fn within(root: &Path, problem: Problem) -> ProblemLine {
+fn relative_problem(root: &Path, problem: Problem) -> ProblemLine {
     let shown = format!(
         "{}{}",
-        visible(&root.display().to_string()),
+        escape_invisible(&root.display().to_string()),
         std::path::MAIN_SEPARATOR
     );
     let file = problem
@@ -394,7 +419,7 @@ fn within(root: &Path, problem: Problem) -> ProblemLine {
 }
 
 /// Returns commands that work as printed. They only use things without problems.
-fn commands(runnable: &Runnable) -> Vec<String> {
+fn example_commands(runnable: &Runnable) -> Vec<String> {
     let suite_of = |kind: SuiteKind| {
         let is_fit = |suite: &&RunnableSuite| {
             suite.kind == Some(kind) && suite.problems.is_empty() && is_plain(&suite.suite)
@@ -425,7 +450,7 @@ fn commands(runnable: &Runnable) -> Vec<String> {
     let some = |names: &mut dyn Iterator<Item = &'_ str>| -> Vec<String> {
         names
             .filter(|name| is_plain(name))
-            .take(MOST_NAMES)
+            .take(MAX_NAMES)
             .map(str::to_owned)
             .collect()
     };

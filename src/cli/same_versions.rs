@@ -7,12 +7,12 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{NamesByRun, RunNames};
-use crate::results::{Batch, Store, plans};
+use crate::domain::{GivenRunNames, NamesByRun};
+use crate::results::{Batch, Store, list_plans};
 use crate::warehouse::Warehouse;
 
 /// Gives runs of one content one version: that of the newest of them. Nothing is given where each suite has one version.
-pub(super) fn joined(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
+pub(super) fn join_versions(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
     let mut names = NamesByRun::default();
     let mut newest = BTreeMap::<&str, BTreeMap<&str, Option<DateTime<Utc>>>>::new();
     for row in warehouse.runs() {
@@ -39,8 +39,8 @@ pub(super) fn joined(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
     }
     let paths = stores
         .iter()
-        .map(Store::at)
-        .flat_map(|store| plans(&store, &mut Vec::new()));
+        .map(Store::new)
+        .flat_map(|store| list_plans(&store, &mut Vec::new()));
     for arm in paths
         .filter_map(|path| Batch::load(&path).ok())
         .flat_map(|batch| batch.arms)
@@ -76,11 +76,11 @@ pub(super) fn joined(stores: &[PathBuf], warehouse: &Warehouse) -> NamesByRun {
             .get(&(row.run.suite.as_str(), version))
             .filter(|stands| **stands != version)
         {
-            names.give(
+            names.set_names(
                 row.run.id.clone(),
-                RunNames {
+                GivenRunNames {
                     suite_version: Some((*stands).to_owned()),
-                    ..RunNames::default()
+                    ..GivenRunNames::default()
                 },
             );
         }

@@ -5,35 +5,35 @@ use std::path::Path;
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::domain::{Filter, Run, RunId, may_mean, nearest, visible};
-use crate::views::batch_of;
+use crate::domain::{Filter, Run, RunId, escape_invisible, may_mean, nearest_name};
+use crate::views::batch_name;
 use crate::warehouse::Warehouse;
 
 use super::arguments::Selection;
-use super::assignments::assignment;
-use super::failure::Failure;
+use super::assignments::parse_assignment;
+use super::failure::CommandFailure;
 use super::output;
 
 impl Selection {
     /// Converts the arguments into a filter. Checks only their form.
-    pub fn filter(&self) -> Result<Filter, Failure> {
+    pub fn to_filter(&self) -> Result<Filter, CommandFailure> {
         let tags = self
             .tag
             .iter()
-            .map(|one| assignment("--tag", one, "--tag KEY=VALUE"));
+            .map(|one| parse_assignment("--tag", one, "--tag KEY=VALUE"));
         Ok(Filter {
             suites: self.suite.clone(),
             approaches: self.approach.clone(),
             models: self.model.clone(),
-            tags: tags.collect::<Result<_, Failure>>()?,
-            since: self.since.as_deref().map(time).transpose()?,
+            tags: tags.collect::<Result<_, CommandFailure>>()?,
+            since: self.since.as_deref().map(parse_time).transpose()?,
             batch: self.batch.clone(),
             ids: Vec::new(),
         })
     }
 }
 
-fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
+fn parse_time(text: &str) -> Result<DateTime<Utc>, CommandFailure> {
     let day = || {
         NaiveDate::parse_from_str(text, "%Y-%m-%d")
             .ok()
@@ -45,42 +45,45 @@ fn time(text: &str) -> Result<DateTime<Utc>, Failure> {
         .ok()
         .or_else(day)
         .ok_or_else(|| {
-            Failure::new(format!("--since `{}` is not a time", visible(text)))
-                .with_hint("write a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z")
+            CommandFailure::new(format!(
+                "--since `{}` is not a time",
+                escape_invisible(text)
+            ))
+            .with_hint("write a day like 2026-01-31 or a time like 2026-01-31T12:00:00Z")
         })
 }
 
 /// Returns one of a run's names, such as its suite.
-type Name = fn(&crate::domain::Run) -> &str;
+type NameGetter = fn(&crate::domain::Run) -> &str;
 
 /// Fails if the filter has a name that no run has, suggesting the nearest one, or if it selects nothing.
-pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failure> {
+pub(super) fn check_filter(warehouse: &Warehouse, filter: &Filter) -> Result<(), CommandFailure> {
     if warehouse.runs().is_empty() {
-        let hidden = warehouse.hidden().len();
+        let hidden = warehouse.hidden_runs().len();
         if let Some(first) = warehouse.problems().first().filter(|_| hidden == 0) {
             return Err(
-                Failure::new(format!("no run of the store could be read: {first}"))
+                CommandFailure::new(format!("no run of the store could be read: {first}"))
                     .with_hint("`evalreport doctor` lists everything that is wrong"),
             );
         }
-        let unfinished = warehouse.unfinished();
+        let unfinished = warehouse.unfinished_count();
         return Err(if hidden == 0 && unfinished > 0 {
-            let runs = output::count(unfinished, "run");
-            Failure::new(format!("the store holds no finished run, and {runs} without an end"))
+            let runs = output::format_count(unfinished, "run");
+            CommandFailure::new(format!("the store holds no finished run, and {runs} without an end"))
                 .with_hint("`evalreport run --resume` ends an interrupted batch; `evalreport list --runs` shows its runs")
         } else if hidden > 0 {
-            Failure::new(format!("all {hidden} runs of the store are retracted"))
+            CommandFailure::new(format!("all {hidden} runs of the store are retracted"))
                 .with_hint("`evalreport retract --undo` with the same selector shows them again")
         } else {
             let of_ralph = Path::new("evals/results");
-            Failure::new("the store holds no runs").with_hint(if of_ralph.is_dir() {
+            CommandFailure::new("the store holds no runs").with_hint(if of_ralph.is_dir() {
                 "to read the results of `ralph eval` here, add --results evals/results"
             } else {
                 "bring some in with `evalreport import FILE`, or point --results at a folder of result files"
             })
         });
     }
-    let names: [(&str, &[String], Name); 3] = [
+    let names: [(&str, &[String], NameGetter); 3] = [
         ("suite", &filter.suites, |run| &run.suite),
         ("approach", &filter.approaches, |run| &run.approach),
         ("model", &filter.models, |run| &run.model),
@@ -88,7 +91,7 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
     for (what, wanted, name) in names {
         for one in wanted {
             if !warehouse.runs().iter().any(|row| name(&row.run) == one) {
-                return Err(unknown(
+                return Err(unknown_name(
                     what,
                     one,
                     warehouse.runs().iter().map(|row| name(&row.run)),
@@ -96,8 +99,8 @@ pub(super) fn check(warehouse: &Warehouse, filter: &Filter) -> Result<(), Failur
             }
         }
     }
-    if warehouse.select(filter).next().is_none() {
-        return Err(Failure::new("no run matches the selection")
+    if warehouse.select_runs(filter).next().is_none() {
+        return Err(CommandFailure::new("no run matches the selection")
             .with_hint("`evalreport list --runs` shows all runs"));
     }
     Ok(())
@@ -126,7 +129,10 @@ pub(super) fn with_model_names(warehouse: &Warehouse, filter: Filter) -> Filter 
 }
 
 /// Completes abbreviated run ids, so that a stored selection keeps its meaning when more runs are added.
-pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<String>, Failure> {
+pub(super) fn complete_ids(
+    warehouse: &Warehouse,
+    ids: &[String],
+) -> Result<Vec<String>, CommandFailure> {
     // If there are no runs, the selection is refused for that reason later.
     if warehouse.runs().is_empty() {
         return Ok(ids.to_vec());
@@ -135,10 +141,10 @@ pub(super) fn complete_ids(warehouse: &Warehouse, ids: &[String]) -> Result<Vec<
 }
 
 /// The newest run, or the newest batch. Ids of runs that were made together begin alike, so this is quicker to write.
-pub(super) const LAST: &str = "last";
+pub(super) const LAST_WORD: &str = "last";
 
 /// Returns the newest run. Runs without a time are older than all others.
-fn newest(warehouse: &Warehouse) -> Option<&Run> {
+fn newest_run(warehouse: &Warehouse) -> Option<&Run> {
     warehouse
         .runs()
         .iter()
@@ -148,34 +154,34 @@ fn newest(warehouse: &Warehouse) -> Option<&Run> {
 
 /// Returns the ids of the newest batch: the runs that were started or imported together with the newest run.
 pub(super) fn newest_batch(warehouse: &Warehouse) -> Vec<String> {
-    let Some(batch) = newest(warehouse).map(batch_of) else {
+    let Some(batch) = newest_run(warehouse).map(batch_name) else {
         return Vec::new();
     };
     warehouse
         .runs()
         .iter()
-        .filter(|row| batch_of(&row.run) == batch)
+        .filter(|row| batch_name(&row.run) == batch)
         .map(|row| row.run.id.to_string())
         .collect()
 }
 
-fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
-    if let Some(run) = newest(warehouse).filter(|_| {
-        text == LAST
+fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, CommandFailure> {
+    if let Some(run) = newest_run(warehouse).filter(|_| {
+        text == LAST_WORD
             && warehouse
                 .runs()
                 .iter()
-                .all(|row| row.run.id.as_str() != LAST)
+                .all(|row| row.run.id.as_str() != LAST_WORD)
     }) {
         return Ok(run.id.to_string());
     }
-    let hidden = warehouse.hidden();
+    let hidden = warehouse.hidden_runs();
     let retracted = |ids: &[&RunId]| {
         let one = hidden.iter().find(|hidden| ids.contains(&&hidden.run.id))?;
-        Some(Failure::new(format!(
+        Some(CommandFailure::new(format!(
             "run `{}` is retracted: {}",
             one.run.id,
-            visible(&one.reason)
+            escape_invisible(&one.reason)
         )))
     };
     // A complete id means that run, even if the run is retracted and its id is the beginning of another id.
@@ -187,16 +193,16 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
     if let Some(failure) = retracted(&whole) {
         return Err(failure);
     }
-    match named(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
+    match match_ids(text, warehouse.runs().iter().map(|row| &row.run.id)).as_slice() {
         [one] => Ok(one.to_string()),
         [] => Err(
-            retracted(&named(text, hidden.iter().map(|hidden| &hidden.run.id))).unwrap_or_else(
+            retracted(&match_ids(text, hidden.iter().map(|hidden| &hidden.run.id))).unwrap_or_else(
                 || {
                     if text.len() < 4 {
-                        Failure::new(format!("no run `{}`", visible(text)))
+                        CommandFailure::new(format!("no run `{}`", escape_invisible(text)))
                             .with_hint("the beginning of an id needs at least four characters")
                     } else {
-                        unknown(
+                        unknown_name(
                             "run",
                             text,
                             warehouse.runs().iter().map(|row| row.run.id.as_str()),
@@ -205,9 +211,9 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
                 },
             ),
         ),
-        several => Err(Failure::new(format!(
+        several => Err(CommandFailure::new(format!(
             "`{}` is the beginning of {} run ids",
-            visible(text),
+            escape_invisible(text),
             several.len()
         ))
         .with_hint("give more of the id")),
@@ -215,7 +221,7 @@ fn complete_id(warehouse: &Warehouse, text: &str) -> Result<String, Failure> {
 }
 
 /// Returns the ids that `text` names: the equal id, else all ids that begin with `text` if it has at least four characters.
-pub(super) fn named<'a>(
+pub(super) fn match_ids<'a>(
     text: &str,
     ids: impl Iterator<Item = &'a RunId> + Clone,
 ) -> Vec<&'a RunId> {
@@ -227,13 +233,21 @@ pub(super) fn named<'a>(
 }
 
 /// Returns the failure for an unknown name, with the nearest known name or some known names.
-pub(super) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+pub(super) fn unknown_name<'a>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> CommandFailure {
     let known: BTreeSet<&str> = known.collect();
-    let failure = Failure::new(format!("no {what} `{}`", visible(name)));
-    match nearest(name, known.iter().copied()) {
-        Some(near) => failure.with_hint(format!("did you mean `{}`?", visible(near))),
+    let failure = CommandFailure::new(format!("no {what} `{}`", escape_invisible(name)));
+    match nearest_name(name, known.iter().copied()) {
+        Some(near) => failure.with_hint(format!("did you mean `{}`?", escape_invisible(near))),
         None => {
-            let some: Vec<String> = known.iter().take(8).map(|name| visible(name)).collect();
+            let some: Vec<String> = known
+                .iter()
+                .take(8)
+                .map(|name| escape_invisible(name))
+                .collect();
             let rest = known.len().saturating_sub(some.len());
             let rest = if rest > 0 {
                 format!(" and {rest} more")

@@ -15,19 +15,23 @@ use crate::files::HeldFolder;
 use crate::serve::Server;
 
 use super::arguments::{Build, Global, Serve};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{build, exit_code, output};
 
 /// Interval between two checks of the files.
-const EVERY: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between two checks of the stop signal.
-const PAUSE: Duration = Duration::from_millis(50);
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Result<u8, Failure> {
+pub(super) fn run_command(
+    global: &Global,
+    settings: &Settings,
+    arguments: &Serve,
+) -> Result<u8, CommandFailure> {
     let temporary = HeldFolder::create()
-        .map_err(|error| Failure::new(format!("cannot make a temporary folder: {error}")))?;
+        .map_err(|error| CommandFailure::new(format!("cannot make a temporary folder: {error}")))?;
     let out = arguments
         .out
         .clone()
@@ -40,11 +44,11 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
         of_files: arguments.of_files.clone(),
         selection: arguments.selection.clone(),
     };
-    let mut seen = stamps(settings, &ask.paths);
-    build::run(settings, &ask)?;
+    let mut seen = source_stamps(settings, &ask.paths);
+    build::run_command(settings, &ask)?;
 
     let cannot = |error: std::io::Error| {
-        Failure::new(format!("cannot serve on port {}: {error}", arguments.port))
+        CommandFailure::new(format!("cannot serve on port {}: {error}", arguments.port))
     };
     let server = Server::bind(&out, arguments.port)
         .map_err(|error| cannot(error).with_hint("choose another with --port"))?;
@@ -52,27 +56,30 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
     let stop = Arc::new(AtomicBool::new(false));
     let handler = Arc::clone(&stop);
     ctrlc::set_handler(move || handler.store(true, Ordering::SeqCst))
-        .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
+        .map_err(|error| CommandFailure::new(format!("cannot listen for Ctrl-C: {error}")))?;
     let stop_server = Arc::clone(&stop);
     let serving = thread::Builder::new()
-        .spawn(move || server.run(&stop_server))
+        .spawn(move || server.serve_until(&stop_server))
         .map_err(cannot)?;
     info!(%address, folder = %out.display(), "serving");
-    output::print(&format!("http://{address}/\n"))?;
-    output::say(settings, &format!("serving {}; Ctrl-C ends", shown(&out)));
+    output::print_text(&format!("http://{address}/\n"))?;
+    output::print_message(
+        settings,
+        &format!("serving {}; Ctrl-C ends", display_path(&out)),
+    );
 
     let mut waited = Duration::ZERO;
     while !stop.load(Ordering::SeqCst) {
-        thread::sleep(PAUSE);
-        waited += PAUSE;
-        if waited < EVERY {
+        thread::sleep(STOP_CHECK_INTERVAL);
+        waited += STOP_CHECK_INTERVAL;
+        if waited < CHECK_INTERVAL {
             continue;
         }
         waited = Duration::ZERO;
-        let now = stamps(settings, &ask.paths);
+        let now = source_stamps(settings, &ask.paths);
         if now != seen {
             seen = now;
-            rebuild(global, settings, &ask);
+            rebuild_site(global, settings, &ask);
         }
     }
     if serving.join().is_err() {
@@ -82,17 +89,21 @@ pub(super) fn run(global: &Global, settings: &Settings, arguments: &Serve) -> Re
 }
 
 /// Rebuilds the site with the current configuration. If that fails, the site stays unchanged.
-fn rebuild(global: &Global, settings: &Settings, ask: &Build) {
-    let now = Settings::new(global).and_then(|settings| settings.check_named().map(|()| settings));
-    let built = now.and_then(|settings| build::run(&settings, ask));
+fn rebuild_site(global: &Global, settings: &Settings, ask: &Build) {
+    let now =
+        Settings::new(global).and_then(|settings| settings.check_named_paths().map(|()| settings));
+    let built = now.and_then(|settings| build::run_command(&settings, ask));
     if let Err(failure) = built {
-        output::say(settings, "the site stays as it was:");
-        output::failure(&failure);
+        output::print_message(settings, "the site stays as it was:");
+        output::print_failure(&failure);
     }
 }
 
 /// Returns size and time of every file that the site is made from. `paths` are other tools' results.
-fn stamps(settings: &Settings, paths: &[PathBuf]) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+fn source_stamps(
+    settings: &Settings,
+    paths: &[PathBuf],
+) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
     let mut places: Vec<PathBuf> = settings
         .results
         .iter()

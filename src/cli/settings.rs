@@ -9,20 +9,22 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tracing::info;
 
-use crate::agent::Environment;
-use crate::config::{self, Config};
+use crate::agent::AgentEnvironment;
+use crate::config::{self, ProjectConfig};
 use crate::domain::{NamesByRun, Secrets, shell_word};
 use crate::files::{FolderUse, HeldFolder};
-use crate::import::reading;
-use crate::publish::Stores;
+use crate::import::versions_digest;
+use crate::publish::NamedStores;
 use crate::render::terminal::Style;
-use crate::results::{Added, Store};
-use crate::warehouse::{EngineAnswer, IMPORTED, LAKE, Options, ShownNames, sweep_cache};
+use crate::results::{AddedRecords, Store};
+use crate::warehouse::{
+    DisplayNames, EngineAnswer, IMPORTED_PREFIX, LAKE_PREFIX, WarehouseOptions, sweep_cache,
+};
 
 use super::arguments::{Color, Format, Global};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::file_order::FileOrder;
-use super::shown::shown;
+use super::shown::display_path;
 
 /// Width of a table that is written to a file or a pipe.
 const PIPED_WIDTH: usize = 120;
@@ -31,12 +33,12 @@ const MIN_WIDTH: usize = 40;
 /// Settings that every command works with.
 #[derive(Clone)]
 pub(super) struct Settings {
-    pub config: Config,
+    pub config: ProjectConfig,
     /// The configured names of outcomes.
-    pub names: ShownNames,
+    pub names: DisplayNames,
     /// The configuration file given by `--config`.
     pub config_path: Option<PathBuf>,
-    /// The results folders; only the first is written to. Empty if there are only lakes, see [`Settings::check_writes`].
+    /// The results folders; only the first is written to. Empty if there are only lakes, see [`MetricEvaluatorSettings::check_writes`].
     pub results: Vec<PathBuf>,
     /// Lakes beside the folders. They are only read.
     pub lakes: Vec<PathBuf>,
@@ -60,7 +62,7 @@ pub(super) struct Settings {
     pub is_cache_trouble_said: Arc<AtomicBool>,
     pub secrets: Arc<OnceLock<Secrets>>,
     /// What the command adds to the store, for its chain.
-    pub added: Added,
+    pub added: AddedRecords,
     /// Held from the first use of imported stores in the cache, so that no other command deletes them.
     pub cache_use: Arc<Mutex<Option<FolderUse>>>,
     /// Holds data that could not be written to the cache, until the command ends.
@@ -68,18 +70,19 @@ pub(super) struct Settings {
 }
 
 /// Locations of the configuration and the results.
-pub(super) struct Places {
+pub(super) struct SettingsPaths {
     pub config: Option<PathBuf>,
     /// The results folders; only the first is written to.
     pub results: Vec<PathBuf>,
     pub lakes: Vec<PathBuf>,
 }
 
-impl Places {
-    pub fn of(global: &Global) -> Result<Self, Failure> {
-        let here = env::current_dir()
-            .map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
-        let config = global.config.clone().or_else(|| config::find(&here));
+impl SettingsPaths {
+    pub fn from_options(global: &Global) -> Result<Self, CommandFailure> {
+        let here = env::current_dir().map_err(|error| {
+            CommandFailure::new(format!("the current folder is unknown: {error}"))
+        })?;
+        let config = global.config.clone().or_else(|| config::find_file(&here));
         let base = config
             .as_deref()
             .and_then(Path::parent)
@@ -93,7 +96,7 @@ impl Places {
             global
                 .results
                 .iter()
-                .filter(|path| lake(path).is_none())
+                .filter(|path| lake_folder(path).is_none())
                 .cloned()
                 .collect()
         };
@@ -103,19 +106,19 @@ impl Places {
             lakes: global
                 .results
                 .iter()
-                .filter_map(|path| lake(path))
+                .filter_map(|path| lake_folder(path))
                 .collect(),
         })
     }
 }
 
 impl Settings {
-    pub fn new(global: &Global) -> Result<Self, Failure> {
-        let Places {
+    pub fn new(global: &Global) -> Result<Self, CommandFailure> {
+        let SettingsPaths {
             config: config_path,
             results,
             lakes,
-        } = Places::of(global)?;
+        } = SettingsPaths::from_options(global)?;
         let config = match &config_path {
             Some(path) => {
                 info!(file = %path.display(), "configuration");
@@ -123,7 +126,7 @@ impl Settings {
             }
             None => {
                 info!("no configuration file");
-                Config::default()
+                ProjectConfig::default()
             }
         };
         // The cache is beside the results; a lake may be for others to write.
@@ -143,7 +146,7 @@ impl Settings {
         }
         info!(folder = %cache.display(), exists = cache.is_dir(), "cache");
         Ok(Self {
-            names: ShownNames::of(&config.aliases),
+            names: DisplayNames::from_aliases(&config.aliases),
             config,
             config_path: global.config.clone(),
             usual_results: results
@@ -158,13 +161,13 @@ impl Settings {
             guessed_suites: BTreeSet::new(),
             answers: Vec::new(),
             format: global.format,
-            style: style(global),
+            style: terminal_style(global),
             quiet: global.quiet,
             strict: global.strict,
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
             is_cache_trouble_said: Arc::default(),
             secrets: Arc::default(),
-            added: Added::default(),
+            added: AddedRecords::default(),
             cache_use: Arc::default(),
             temporary: Arc::default(),
         })
@@ -178,16 +181,17 @@ impl Settings {
             results: vec![results],
             lakes: Vec::new(),
             cache_use: Arc::default(),
-            added: Added::default(),
+            added: AddedRecords::default(),
             ..self.clone()
         }
     }
 
     /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
     /// folder.
-    pub fn root(&self) -> Result<PathBuf, Failure> {
-        let here = env::current_dir()
-            .map_err(|error| Failure::new(format!("the current folder is unknown: {error}")))?;
+    pub fn project_root(&self) -> Result<PathBuf, CommandFailure> {
+        let here = env::current_dir().map_err(|error| {
+            CommandFailure::new(format!("the current folder is unknown: {error}"))
+        })?;
         Ok(here.join(&self.config.folder))
     }
 
@@ -199,14 +203,14 @@ impl Settings {
 
     /// Returns the store that is written to.
     pub fn store(&self) -> Store {
-        Store::at(&self.results[0])
-            .hiding(self.secrets().clone())
-            .noting(self.added.clone())
+        Store::new(&self.results[0])
+            .with_secrets(self.secrets().clone())
+            .with_added_records(self.added.clone())
     }
 
     /// Returns the options, as shell words, with which another command in the same folder finds the same configuration and results. Leaves
     /// out defaults.
-    pub fn place_words(&self) -> Vec<String> {
+    pub fn location_options(&self) -> Vec<String> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let usual = absolute(&self.config.folder.join("results"));
         // Files that the command reads lie in the cache, and another command reads them again.
@@ -217,15 +221,15 @@ impl Settings {
         let results = named
             .into_iter()
             .filter(|_| !is_usual)
-            .map(|path| ("--results", shown(path)));
+            .map(|path| ("--results", display_path(path)));
         let lakes = self
             .lakes
             .iter()
-            .map(|path| ("--results", format!("{LAKE}{}", shown(path))));
+            .map(|path| ("--results", format!("{LAKE_PREFIX}{}", display_path(path))));
         let places = self
             .config_path
             .iter()
-            .map(|path| ("--config", shown(path)))
+            .map(|path| ("--config", display_path(path)))
             .chain(results)
             .chain(lakes);
         places
@@ -236,11 +240,11 @@ impl Settings {
     /// Returns the secrets that must not be written or published, in every form. They are computed once.
     pub fn secrets(&self) -> &Secrets {
         self.secrets
-            .get_or_init(|| self.environment(PathBuf::new()).secrets(None))
+            .get_or_init(|| self.agent_environment(PathBuf::new()).collect_secrets(None))
     }
 
     /// Returns what agents need from outside: this process's environment variables, and which of them the configuration names as keys.
-    pub fn environment(&self, root: PathBuf) -> Environment {
+    pub fn agent_environment(&self, root: PathBuf) -> AgentEnvironment {
         let variables = env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
@@ -250,27 +254,27 @@ impl Settings {
             .iter()
             .filter_map(|agent| agent.api_key_env.clone())
             .collect();
-        Environment {
+        AgentEnvironment {
             variables: variables.collect(),
             keys,
             root,
-            ..Environment::default()
+            ..AgentEnvironment::default()
         }
     }
 
     /// Returns a folder that exists until the command ends.
-    pub fn temporary_folder(&self) -> Result<&Path, Failure> {
+    pub fn temporary_folder(&self) -> Result<&Path, CommandFailure> {
         if self.temporary.get().is_none() {
             let made = HeldFolder::create();
             let made = made.map_err(|error| {
-                Failure::new(format!("cannot make a temporary folder: {error}"))
+                CommandFailure::new(format!("cannot make a temporary folder: {error}"))
             })?;
             let _ = self.temporary.set(made);
         }
         self.temporary
             .get()
             .map(HeldFolder::path)
-            .ok_or_else(|| Failure::new("cannot make a temporary folder"))
+            .ok_or_else(|| CommandFailure::new("cannot make a temporary folder"))
     }
 
     /// Returns the folder of imported stores in the cache. Its name changes whenever an importer reads differently.
@@ -278,7 +282,7 @@ impl Settings {
         self.cache.join(imported_name())
     }
 
-    /// Keeps imported stores in the cache until [`Settings::release_cache`].
+    /// Keeps imported stores in the cache until [`MetricEvaluatorSettings::release_cache`].
     pub fn use_cache(&self) {
         let mut held = self
             .cache_use
@@ -287,7 +291,7 @@ impl Settings {
         if held.is_none() {
             // A folder that cannot be made is reported when something is written to it.
             let _ = std::fs::create_dir_all(&self.cache);
-            *held = FolderUse::begin(&self.cache);
+            *held = FolderUse::begin_use(&self.cache);
         }
     }
 
@@ -305,19 +309,19 @@ impl Settings {
     }
 
     /// Returns the stores, with the configured aliases of names.
-    pub fn stores(&self) -> Stores<'_> {
-        Stores {
+    pub fn stores(&self) -> NamedStores<'_> {
+        NamedStores {
             folders: &self.results,
             names: &self.names,
         }
     }
 
-    /// Returns the sources that [`Settings::open`] reads.
-    pub fn options(&self) -> Options {
+    /// Returns the sources that [`MetricEvaluatorSettings::open`] reads.
+    pub fn source_options(&self) -> WarehouseOptions {
         let is_read = |folder: &&PathBuf| {
             self.answers.is_empty() || self.usual_results.as_ref() != Some(*folder)
         };
-        Options {
+        WarehouseOptions {
             stores: self.results.iter().filter(is_read).cloned().collect(),
             lakes: self.lakes.clone(),
             suites: None,
@@ -329,9 +333,9 @@ impl Settings {
     }
 
     /// Fails if there is no folder for a command that writes results: a lake is only read.
-    pub fn check_writes(&self, command: &str) -> Result<(), Failure> {
+    pub fn check_writes(&self, command: &str) -> Result<(), CommandFailure> {
         if self.results.is_empty() {
-            return Err(Failure::new(format!("`{command}` needs a results folder, and a lake is only read"))
+            return Err(CommandFailure::new(format!("`{command}` needs a results folder, and a lake is only read"))
                 .with_hint("give the folder too, as in --results results; `evalreport export lake DIR` then publishes what it holds"));
         }
         Ok(())
@@ -339,12 +343,12 @@ impl Settings {
 }
 
 /// Returns the folder of a lake that is named by `lake:DIR`.
-pub(super) fn lake(path: &Path) -> Option<PathBuf> {
-    path.to_str()?.strip_prefix(LAKE).map(PathBuf::from)
+pub(super) fn lake_folder(path: &Path) -> Option<PathBuf> {
+    path.to_str()?.strip_prefix(LAKE_PREFIX).map(PathBuf::from)
 }
 
 fn imported_name() -> String {
-    format!("{IMPORTED}{}", reading())
+    format!("{IMPORTED_PREFIX}{}", versions_digest())
 }
 
 /// Shortens paths below the current folder to relative ones, for display and storage.
@@ -355,11 +359,11 @@ fn relative_to(here: &Path, path: PathBuf) -> PathBuf {
     }
 }
 
-fn load_config(path: &Path) -> Result<Config, Failure> {
-    config::load(path).map_err(|problems| Failure::of_document(path, &problems))
+fn load_config(path: &Path) -> Result<ProjectConfig, CommandFailure> {
+    config::load(path).map_err(|problems| CommandFailure::from_document(path, &problems))
 }
 
-pub(super) fn style(global: &Global) -> Style {
+pub(super) fn terminal_style(global: &Global) -> Style {
     let stdout = std::io::stdout();
     let is_terminal = stdout.is_terminal();
     let asked = env::var("COLUMNS")

@@ -1,20 +1,20 @@
 //! Reports what a batch did not measure or reach: the reasons in words, and the exit code.
 
-use crate::domain::{Evaluator, ItemStatus, Run, RunStatus, visible};
+use crate::domain::{Evaluator, ItemStatus, Run, RunStatus, escape_invisible};
 use crate::render::{format, reasons as words};
 use crate::results::{Batch, PlannedArm, ScoreLine, Store};
-use crate::views::{Ending, Reason, reasons};
+use crate::views::{OutcomeReason, Reason, count_reasons};
 
 use super::settings::Settings;
 use super::{exit_code, output};
 
 /// Maximum number of failure reasons printed after the runs. The page of a run has more.
-const MOST_REASONS: usize = 3;
+const MAX_REASONS: usize = 3;
 /// Maximum length of a message in a printed line, in characters.
-const REASON_CHARACTERS: usize = 400;
+const MAX_REASON_CHARACTERS: usize = 400;
 
 /// One arm of a batch, with its runs.
-struct OfArm<'a> {
+struct BatchArm<'a> {
     planned: &'a PlannedArm,
     /// Number of questions per run; `None` for code.
     questions: Option<u64>,
@@ -24,7 +24,7 @@ struct OfArm<'a> {
 /// Prints why items did not pass, what was not measured, and which rates are too low. Returns the exit code.
 ///
 /// `records` are the committed runs of the batch; `questions` is the number of questions per run, by arm.
-pub(super) fn conclude(
+pub(super) fn report_batch(
     settings: &Settings,
     batch: &Batch,
     records: &[Run],
@@ -33,22 +33,22 @@ pub(super) fn conclude(
 ) -> u8 {
     let store = settings.store();
     let mut code = exit_code::DONE;
-    let arms: Vec<OfArm<'_>> = arms(batch, records, questions);
+    let arms: Vec<BatchArm<'_>> = group_by_arm(batch, records, questions);
     for arm in &arms {
-        arm.tell_reasons(settings, &store);
+        arm.print_reasons(settings, &store);
     }
     for arm in arms.iter().filter(|arm| {
         !arm.records.is_empty() && !arm.records.iter().any(|run| arm.is_measured(run, &store))
     }) {
-        output::tell(&format!(
+        output::write_stderr(&format!(
             "nothing was measured of {}: see why above",
             arm.name()
         ));
         code = exit_code::INCONCLUSIVE;
     }
     for arm in &arms {
-        if let Some(reason) = arm.undecided(&store) {
-            output::tell(&format!(
+        if let Some(reason) = arm.undecided_reason(&store) {
+            output::write_stderr(&format!(
                 "not all was judged of {}: {reason}; `evalreport judge --retry` asks again",
                 arm.name()
             ));
@@ -57,8 +57,8 @@ pub(super) fn conclude(
     }
     if let Some(least) = fail_under {
         for arm in &arms {
-            if let Some(why) = arm.below(least, &store) {
-                output::tell(&format!(
+            if let Some(why) = arm.result_below(least, &store) {
+                output::write_stderr(&format!(
                     "{} {why}, less than --fail-under {least}",
                     arm.name()
                 ));
@@ -69,13 +69,17 @@ pub(super) fn conclude(
     code
 }
 
-fn arms<'a>(batch: &'a Batch, records: &'a [Run], questions: &[Option<u64>]) -> Vec<OfArm<'a>> {
+fn group_by_arm<'a>(
+    batch: &'a Batch,
+    records: &'a [Run],
+    questions: &[Option<u64>],
+) -> Vec<BatchArm<'a>> {
     let of = |(place, planned): (usize, &'a PlannedArm)| {
         let runs = batch.runs.iter().filter(|run| run.arm == place);
         let records = runs
             .filter_map(|run| records.iter().find(|record| record.id == run.id))
             .collect();
-        OfArm {
+        BatchArm {
             planned,
             questions: questions.get(place).copied().flatten(),
             records,
@@ -84,21 +88,21 @@ fn arms<'a>(batch: &'a Batch, records: &'a [Run], questions: &[Option<u64>]) -> 
     batch.arms.iter().enumerate().map(of).collect()
 }
 
-impl OfArm<'_> {
+impl BatchArm<'_> {
     fn name(&self) -> String {
-        visible(&format!(
+        escape_invisible(&format!(
             "{} {}/{}",
             self.planned.suite, self.planned.approach, self.planned.model
         ))
     }
 
     /// Prints why items of the arm did not pass, and which errors its runs had.
-    fn tell_reasons(&self, settings: &Settings, store: &Store) {
+    fn print_reasons(&self, settings: &Settings, store: &Store) {
         let mut rows = Vec::new();
         for record in &self.records {
             rows.extend(
                 store
-                    .detailed_items(&record.id)
+                    .read_detailed_items(&record.id)
                     .ok()
                     .flatten()
                     .unwrap_or_default(),
@@ -106,13 +110,13 @@ impl OfArm<'_> {
         }
         let is_question = self.questions.is_some();
         let all = rows.len();
-        let endings = rows.iter().map(|(outcome, details)| Ending {
+        let endings = rows.iter().map(|(outcome, details)| OutcomeReason {
             kind: outcome.kind.name(),
             item: &outcome.item,
             status: outcome.status.name(),
             reason: details.reason.as_deref(),
         });
-        let found: Vec<Reason> = reasons(endings);
+        let found: Vec<Reason> = count_reasons(endings);
         // A wrong choice needs no explanation, and reasons of failed tests are on the run's page.
         let told: Vec<&Reason> = found
             .iter()
@@ -121,22 +125,22 @@ impl OfArm<'_> {
         if let Some(first) = told.first() {
             let parts: Vec<String> = told
                 .iter()
-                .take(MOST_REASONS)
-                .map(|reason| cut(&words::line(reason)))
+                .take(MAX_REASONS)
+                .map(|reason| cut_reason(&words::counted_reason(reason)))
                 .collect();
-            let more = if told.len() > MOST_REASONS {
+            let more = if told.len() > MAX_REASONS {
                 "; and others"
             } else {
                 ""
             };
-            output::say(
+            output::print_message(
                 settings,
                 &format!(
                     "note: {}, {}: {}{more} (such as {})",
                     self.name(),
-                    output::count(all, "outcome"),
+                    output::format_count(all, "outcome"),
                     parts.join("; "),
-                    visible(&first.example)
+                    escape_invisible(&first.example)
                 ),
             );
         }
@@ -144,7 +148,7 @@ impl OfArm<'_> {
             .records
             .iter()
             .filter(|_| !is_question)
-            .map(|record| Ending {
+            .map(|record| OutcomeReason {
                 kind: "run",
                 item: record.id.as_str(),
                 status: if record.status == RunStatus::Completed {
@@ -154,19 +158,19 @@ impl OfArm<'_> {
                 },
                 reason: record.error.as_deref(),
             });
-        for reason in reasons(endings).iter().take(MOST_REASONS) {
+        for reason in count_reasons(endings).iter().take(MAX_REASONS) {
             let runs = format!(
                 "{} of {} runs",
-                format::integer(reason.count),
-                format::integer(self.records.len() as u64)
+                format::format_integer(reason.count),
+                format::format_integer(self.records.len() as u64)
             );
             let status = &reason.status;
-            output::say(
+            output::print_message(
                 settings,
                 &format!(
                     "note: {}, {runs}, {status}: {} (`evalreport show {}`)",
                     self.name(),
-                    cut(&reason.reason),
+                    cut_reason(&reason.reason),
                     reason.example
                 ),
             );
@@ -185,13 +189,13 @@ impl OfArm<'_> {
             return true;
         }
         let is_scored = || {
-            scores(record, store)
+            read_scores(record, store)
                 .iter()
                 .any(|line| line.score.value.is_some())
         };
         let items = || {
             store
-                .detailed_items(&record.id)
+                .read_detailed_items(&record.id)
                 .ok()
                 .flatten()
                 .unwrap_or_default()
@@ -206,7 +210,7 @@ impl OfArm<'_> {
     }
 
     /// Returns why a requested judge left something undecided in a finished run.
-    fn undecided(&self, store: &Store) -> Option<String> {
+    fn undecided_reason(&self, store: &Store) -> Option<String> {
         let counted = self
             .records
             .iter()
@@ -220,52 +224,60 @@ impl OfArm<'_> {
             .find_map(|(record, evaluator)| {
                 let judgements = evaluator
                     .is_judged()
-                    .then(|| store.judgements(&record.id, evaluator.name()).ok())??;
+                    .then(|| store.read_judgements(&record.id, evaluator.name()).ok())??;
                 let newest = judgements
-                    .newest()
+                    .latest_score()
                     .filter(|line| line.score.value.is_none())?;
-                Some(cut(newest
-                    .not_evaluated
-                    .as_deref()
-                    .unwrap_or("it gave no reason")))
+                Some(cut_reason(
+                    newest
+                        .not_evaluated
+                        .as_deref()
+                        .unwrap_or("it gave no reason"),
+                ))
             })
     }
 
     /// Returns the arm's result if its mean pass rate over the runs is below `least`, in percent.
-    fn below(&self, least: f64, store: &Store) -> Option<String> {
+    fn result_below(&self, least: f64, store: &Store) -> Option<String> {
         if self.records.is_empty() {
             return Some("has no run".to_owned());
         }
         let rates: Vec<f64> = self
             .records
             .iter()
-            .map(|record| self.share(record, store))
+            .map(|record| self.passed_share(record, store))
             .collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64 * 100.0;
-        let runs = output::count(rates.len(), "run");
+        let runs = output::format_count(rates.len(), "run");
         (mean < least).then(|| match self.records.as_slice() {
             [only] => match only.shared_tests_passed.zip(only.shared_tests_total) {
                 Some((passed, total)) if total > 0 => {
                     let asked = self
                         .questions
                         .map_or(total, |questions| questions.max(total));
-                    format!("passed {}% ({passed} of {asked})", format::fixed(mean, 1))
+                    format!(
+                        "passed {}% ({passed} of {asked})",
+                        format::fixed_decimals(mean, 1)
+                    )
                 }
-                Some(_) | None => format!("passed {}% in {runs}", format::fixed(mean, 1)),
+                Some(_) | None => format!("passed {}% in {runs}", format::fixed_decimals(mean, 1)),
             },
-            _ => format!("passed {}% in the mean of {runs}", format::fixed(mean, 1)),
+            _ => format!(
+                "passed {}% in the mean of {runs}",
+                format::fixed_decimals(mean, 1)
+            ),
         })
     }
 
     /// Returns the share that passed, from 0 to 1.
-    fn share(&self, record: &Run, store: &Store) -> f64 {
+    fn passed_share(&self, record: &Run, store: &Store) -> f64 {
         // If nothing was tested, use the judge's score for the criteria.
         let judged = || {
             Some(
                 store
-                    .judgements(&record.id, Evaluator::RequirementFulfillment.name())
+                    .read_judgements(&record.id, Evaluator::RequirementFulfillment.name())
                     .ok()?
-                    .newest()?
+                    .latest_score()?
                     .score
                     .value?
                     / 100.0,
@@ -282,13 +294,13 @@ impl OfArm<'_> {
     }
 }
 
-fn scores(record: &Run, store: &Store) -> Vec<ScoreLine> {
+fn read_scores(record: &Run, store: &Store) -> Vec<ScoreLine> {
     ScoreLine::read_all(&store.scores_path(&record.id), &mut Vec::new())
 }
 
-fn cut(text: &str) -> String {
-    let text = visible(text);
-    match text.char_indices().nth(REASON_CHARACTERS) {
+fn cut_reason(text: &str) -> String {
+    let text = escape_invisible(text);
+    match text.char_indices().nth(MAX_REASON_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -3,17 +3,17 @@
 use std::str::FromStr;
 
 use crate::domain::{Filter, UnfinishedRun};
-use crate::publish::{evaluators, has_details};
+use crate::publish::{has_details, read_evaluator_scores};
 use crate::render::json::ShowAnswer;
-use crate::render::shown::Texts;
+use crate::render::shown::TextLength;
 use crate::render::{judged, reasons, shown, tables};
-use crate::views::{ItemChoice, ShownRun, criteria_of, run_page, shown_run};
+use crate::views::{ItemChoice, ShownRun, criterion_rows, run_page, shown_run};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::{Format, Show};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown as shown_path;
+use super::shown::display_path;
 use super::{exit_code, foreign, output, selection};
 
 /// Maximum number of runs. For more runs, `list` is the right command.
@@ -21,110 +21,115 @@ const MAX_RUNS: usize = 50;
 /// Number of items that fit on a screen.
 const ITEMS_ON_A_SCREEN: usize = 20;
 
-pub(super) fn run(settings: &Settings, arguments: &Show) -> Result<u8, Failure> {
-    let (ids, paths) = foreign::split(settings, &arguments.ids)?;
+pub(super) fn run_command(settings: &Settings, arguments: &Show) -> Result<u8, CommandFailure> {
+    let (ids, paths) = foreign::split_names_and_paths(settings, &arguments.ids)?;
     let (settings, of_paths) = &foreign::with_runs(settings, &paths)?;
-    let mut warehouse = settings.open()?;
-    let mut filter = selection::with_model_names(&warehouse, arguments.selection.filter()?);
+    let mut warehouse = settings.open_warehouse()?;
+    let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
     filter.ids = [ids, of_paths.clone()].concat();
     if filter.is_empty() {
-        return Err(Failure::new("show needs a run id or a selection")
+        return Err(CommandFailure::new("show needs a run id or a selection")
             .with_hint("`evalreport list --runs` shows the ids"));
     }
     let unfinished = take_unfinished(&warehouse, &mut filter);
     if unfinished.is_empty() || !filter.is_empty() {
         filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
-        selection::check(&warehouse, &filter)?;
+        selection::check_filter(&warehouse, &filter)?;
     }
     let rows: Vec<_> = if filter.is_empty() {
         Vec::new()
     } else {
-        warehouse.select(&filter).collect()
+        warehouse.select_runs(&filter).collect()
     };
     if rows.len() > MAX_RUNS {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "{} match; show prints at most {MAX_RUNS}",
-            output::count(rows.len(), "run")
+            output::format_count(rows.len(), "run")
         ))
         .with_hint("narrow the selection, or use `evalreport list --runs`"));
     }
     let (choice, texts) = match settings.format {
-        Format::Table | Format::Markdown => (ItemChoice::First(ITEMS_ON_A_SCREEN), Texts::Short),
+        Format::Table | Format::Markdown => {
+            (ItemChoice::First(ITEMS_ON_A_SCREEN), TextLength::Short)
+        }
         Format::Json | Format::Full | Format::Csv | Format::Junit => {
-            (ItemChoice::All, Texts::Whole)
+            (ItemChoice::All, TextLength::Whole)
         }
     };
     let choice = arguments.items.unwrap_or(choice);
     let runs = rows
         .into_iter()
-        .map(|row| one(settings, &warehouse, row, choice))
-        .collect::<Result<Vec<_>, Failure>>()?;
+        .map(|row| load_shown_run(settings, &warehouse, row, choice))
+        .collect::<Result<Vec<_>, CommandFailure>>()?;
     let of_run = |run: &ShownRun| {
-        let mut tables = vec![tables::run(run)];
-        tables.extend(judged::criteria(run, texts));
-        tables.extend(judged::evaluators(run, texts));
-        tables.extend(judged::verification(run, texts));
-        if texts == Texts::Short {
-            tables.extend(reasons::table(run));
+        let mut tables = vec![tables::run_table(run)];
+        tables.extend(judged::criteria_table(run, texts));
+        tables.extend(judged::evaluators_table(run, texts));
+        tables.extend(judged::verification_tables(run, texts));
+        if texts == TextLength::Short {
+            tables.extend(reasons::failure_table(run));
         }
-        tables.extend(shown::items(run, texts));
+        tables.extend(shown::items_table(run, texts));
         tables
     };
-    let of_unfinished = (!unfinished.is_empty()).then(|| tables::unfinished(&unfinished));
+    let of_unfinished =
+        (!unfinished.is_empty()).then(|| tables::unfinished_runs_table(&unfinished));
     let tables: Vec<_> = of_unfinished
         .into_iter()
         .chain(runs.iter().flat_map(of_run))
         .collect();
-    output::answer(settings, "show", &tables, || ShowAnswer {
+    output::print_answer(settings, "show", &tables, || ShowAnswer {
         runs,
         unfinished,
     })?;
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
 /// Takes the ids of runs without a header out of the filter, and returns these runs.
 fn take_unfinished(warehouse: &Warehouse, filter: &mut Filter) -> Vec<UnfinishedRun> {
-    if filter.ids.is_empty() || warehouse.unfinished() == 0 {
+    if filter.ids.is_empty() || warehouse.unfinished_count() == 0 {
         return Vec::new();
     }
-    let is_stored =
-        |id: &str| !selection::named(id, warehouse.runs().iter().map(|row| &row.run.id)).is_empty();
+    let is_stored = |id: &str| {
+        !selection::match_ids(id, warehouse.runs().iter().map(|row| &row.run.id)).is_empty()
+    };
     let mut unfinished = warehouse.unfinished_runs();
     let (ids, other): (Vec<String>, Vec<String>) =
         std::mem::take(&mut filter.ids).into_iter().partition(|id| {
-            !is_stored(id) && selection::named(id, unfinished.iter().map(|run| &run.id)).len() == 1
+            !is_stored(id)
+                && selection::match_ids(id, unfinished.iter().map(|run| &run.id)).len() == 1
         });
     filter.ids = other;
     unfinished.retain(|run| ids.iter().any(|id| run.id.as_str().starts_with(id)));
     unfinished
 }
 
-fn one(
+fn load_shown_run(
     settings: &Settings,
     warehouse: &Warehouse,
     row: &RunRow,
     choice: ItemChoice,
-) -> Result<ShownRun, Failure> {
+) -> Result<ShownRun, CommandFailure> {
     let id = &row.run.id;
     let stores = settings.stores();
-    let store = stores.beside(warehouse, id)?;
+    let store = stores.score_store_of(warehouse, id)?;
     let journalled = match &store {
-        Some(store) => stores.detailed(store, id)?,
+        Some(store) => stores.read_journal(store, id)?,
         None => None,
     };
     let items = match journalled {
         Some(items) => items,
         None if has_details(warehouse, row) && choice != ItemChoice::First(0) => {
-            stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?
+            stores.read_detailed_imports(warehouse, std::slice::from_ref(&row.run))?
         }
         // Outcomes of imported tables are stored among those of other runs, without details.
         None if row.items.is_some() && choice != ItemChoice::First(0) => {
-            stores.outcomes_of_imports(warehouse, &[id])?
+            stores.read_imported_outcomes(warehouse, &[id])?
         }
-        None => stores.judgements_of_import(warehouse, id)?,
+        None => stores.read_import_judgements(warehouse, id)?,
     };
-    let place = |path: Option<std::path::PathBuf>| path.map(|path| shown_path(&path));
+    let place = |path: Option<std::path::PathBuf>| path.map(|path| display_path(&path));
     let transcript = place(
         store
             .as_ref()
@@ -141,8 +146,8 @@ fn one(
     );
     let mut page = run_page(warehouse, row);
     page.add_judgements(
-        evaluators(store.as_ref(), warehouse, id),
-        criteria_of(&items),
+        read_evaluator_scores(store.as_ref(), warehouse, id),
+        criterion_rows(&items),
     );
     Ok(shown_run(page, &items, choice, transcript, output))
 }

@@ -3,6 +3,6 @@
 use std::path::Path;
 
 /// Formats a path for printing.
-pub(super) fn shown(path: &Path) -> String {
-    crate::domain::visible(&path.display().to_string())
+pub(super) fn display_path(path: &Path) -> String {
+    crate::domain::escape_invisible(&path.display().to_string())
 }

@@ -5,111 +5,117 @@ use std::time::Instant;
 use tracing::info;
 
 use crate::domain::Filter;
-use crate::render::cell::{Cell, Datum};
-use crate::render::sheet::Sheet;
-use crate::render::table::Table;
+use crate::render::cell::{Datum, TableCell};
+use crate::render::sheet::FigureSheet;
+use crate::render::table::ReportTable;
 use crate::render::{board, comparison, format};
-use crate::views::{Grouping, PairOrder, SortKey, board_groups, compare, leaderboard};
-use crate::warehouse::{Derived, SqlError, SqlTable, SqlValue};
+use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_boards, compare_arms};
+use crate::warehouse::{DerivedTable, SqlError, SqlTable, SqlValue};
 
 use super::arguments::{Format, Sql};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{bounds, exit_code, output, policy};
 
-pub(super) fn run(settings: &Settings, arguments: &Sql) -> Result<u8, Failure> {
-    let mut warehouse = settings.open()?;
-    let _bounds = bounds::watch(arguments.timeout, arguments.memory)?;
+pub(super) fn run_command(settings: &Settings, arguments: &Sql) -> Result<u8, CommandFailure> {
+    let mut warehouse = settings.open_warehouse()?;
+    let _bounds = bounds::limit_query(arguments.timeout, arguments.memory)?;
     let start = Instant::now();
-    let policy = policy::configured(settings)?;
+    let policy = policy::configured_policy(settings)?;
     let (filter, store) = (Filter::default(), &warehouse);
     let arms = || {
-        sheet(
-            leaderboard(
+        combine_tables(
+            build_boards(
                 store,
                 &filter,
-                Grouping::AllBatches,
+                BatchSelection::AllBatches,
                 SortKey::Primary,
                 &policy,
                 false,
             )
             .suites
             .iter()
-            .map(board::table),
+            .map(board::annotated_table),
         )
     };
-    let metrics =
-        || {
-            let groups = board_groups(store, &filter, Grouping::AllBatches, &policy);
-            sheet(groups.iter().map(|group| {
-                comparison::table(&compare(store, group, &policy, PairOrder::AheadFirst))
-            }))
-        };
+    let metrics = || {
+        let groups = board_groups(store, &filter, BatchSelection::AllBatches, &policy);
+        combine_tables(groups.iter().map(|group| {
+            comparison::annotated_table(&compare_arms(store, group, &policy, PairOrder::AheadFirst))
+        }))
+    };
     let derived = [
-        Derived {
+        DerivedTable {
             name: "arms",
             make: &arms,
         },
-        Derived {
+        DerivedTable {
             name: "metrics",
             make: &metrics,
         },
     ];
-    let answer = warehouse.sql(&arguments.query, &derived).map_err(|error| {
-        let failure = Failure::new(crate::domain::visible(&error.to_string()));
-        match error {
-            SqlError::Failed(_) => {
-                failure.with_hint("`evalreport help guide` lists the tables and their columns")
+    let answer = warehouse
+        .query_sql(&arguments.query, &derived)
+        .map_err(|error| {
+            let failure = CommandFailure::new(crate::domain::escape_invisible(&error.to_string()));
+            match error {
+                SqlError::Failed(_) => {
+                    failure.with_hint("`evalreport help guide` lists the tables and their columns")
+                }
+                SqlError::Syntax(_)
+                | SqlError::Refused(_)
+                | SqlError::Cache { .. }
+                | SqlError::Unread { .. } => failure,
             }
-            SqlError::Syntax(_)
-            | SqlError::Refused(_)
-            | SqlError::Cache { .. }
-            | SqlError::Unread { .. } => failure,
-        }
-    })?;
+        })?;
     info!(
         rows = answer.rows.len(),
         seconds = start.elapsed().as_secs_f64(),
         "query answered"
     );
     match settings.format {
-        Format::Json | Format::Full => {
-            output::print(&crate::render::json::document("sql", json(&answer)))?
-        }
+        Format::Json | Format::Full => output::print_text(&crate::render::json::write_document(
+            "sql",
+            to_answer(&answer),
+        ))?,
         Format::Table | Format::Markdown | Format::Csv => {
-            output::answer(settings, "sql", &[table(&answer)], || ())?
+            output::print_answer(settings, "sql", &[to_table(&answer)], || ())?
         }
-        Format::Junit => return Err(output::no_junit()),
+        Format::Junit => return Err(output::no_junit_failure()),
     }
-    settings.keep(&mut warehouse)?;
+    settings.close_warehouse(&mut warehouse)?;
     Ok(exit_code::DONE)
 }
 
 #[derive(serde::Serialize)]
-struct Answer<'a> {
+struct SqlAnswer<'a> {
     columns: &'a [String],
     rows: &'a [Vec<SqlValue>],
 }
 
-fn json(answer: &SqlTable) -> Answer<'_> {
-    Answer {
+fn to_answer(answer: &SqlTable) -> SqlAnswer<'_> {
+    SqlAnswer {
         columns: &answer.columns,
         rows: &answer.rows,
     }
 }
 
 /// Combines tables with rows of the same kind into one table for queries.
-fn sheet(tables: impl Iterator<Item = Table>) -> SqlTable {
-    let tables: Vec<Table> = tables.collect();
-    let Sheet { keys, rows } =
-        Sheet::of(&tables.iter().map(Table::for_programs).collect::<Vec<_>>());
+fn combine_tables(tables: impl Iterator<Item = ReportTable>) -> SqlTable {
+    let tables: Vec<ReportTable> = tables.collect();
+    let FigureSheet { keys, rows } = FigureSheet::from_tables(
+        &tables
+            .iter()
+            .map(ReportTable::for_programs)
+            .collect::<Vec<_>>(),
+    );
     let value = |datum: Datum| match datum {
         Datum::Absent => SqlValue::Null,
         Datum::Integer(number) => SqlValue::Integer(number),
         Datum::Number(number) => SqlValue::Number(number),
         Datum::Flag(flag) => SqlValue::Boolean(flag),
         Datum::Text(text) => SqlValue::Text(text),
-        Datum::Time(time) => SqlValue::Text(format::timestamp(&time)),
+        Datum::Time(time) => SqlValue::Text(format::rfc3339_time(&time)),
     };
     SqlTable {
         columns: keys,
@@ -120,8 +126,8 @@ fn sheet(tables: impl Iterator<Item = Table>) -> SqlTable {
     }
 }
 
-fn table(answer: &SqlTable) -> Table {
-    let mut table = Table::default();
+fn to_table(answer: &SqlTable) -> ReportTable {
+    let mut table = ReportTable::default();
     for (index, column) in answer.columns.iter().enumerate() {
         let is_number = |row: &Vec<SqlValue>| {
             matches!(
@@ -130,21 +136,25 @@ fn table(answer: &SqlTable) -> Table {
             )
         };
         if !answer.rows.is_empty() && answer.rows.iter().all(is_number) {
-            table.right(column, 0);
+            table.add_number_column(column, 0);
         } else {
-            table.left(column, 0);
+            table.add_text_column(column, 0);
         }
     }
-    table.fill(answer.rows.iter().map(|row| row.iter().map(cell)));
+    table.add_rows(answer.rows.iter().map(|row| row.iter().map(to_cell)));
     table
 }
 
-fn cell(value: &SqlValue) -> Cell {
+fn to_cell(value: &SqlValue) -> TableCell {
     match value {
-        SqlValue::Null => Cell::default(),
-        SqlValue::Boolean(value) => Cell::shown(value.to_string()).data([(*value).into()]),
-        SqlValue::Integer(value) => Cell::shown(value.to_string()).data([Datum::Integer(*value)]),
-        SqlValue::Number(value) => Cell::number(format::significant(*value), *value),
-        SqlValue::Text(value) => Cell::words(value.as_str()),
+        SqlValue::Null => TableCell::default(),
+        SqlValue::Boolean(value) => {
+            TableCell::for_people(value.to_string()).with_data([(*value).into()])
+        }
+        SqlValue::Integer(value) => {
+            TableCell::for_people(value.to_string()).with_data([Datum::Integer(*value)])
+        }
+        SqlValue::Number(value) => TableCell::number(format::six_digits(*value), *value),
+        SqlValue::Text(value) => TableCell::words(value.as_str()),
     }
 }

@@ -4,33 +4,43 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::render::gate_comment::MARKER;
 use crate::render::markdown;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::results::Batch;
 
-use super::failure::Failure;
-use super::shown::shown;
+use super::failure::CommandFailure;
+use super::shown::display_path;
 
 /// The part of a batch's answer that is known when the summary is written.
-pub(super) enum Said<'a> {
+pub(super) enum SummaryPart<'a> {
     /// The comment of a gate.
     Gate(String),
-    Tables(&'a [Table]),
+    Tables(&'a [ReportTable]),
     /// Why there is no answer.
-    Failure(&'a Failure),
+    Failure(&'a CommandFailure),
 }
 
 /// Appends the section of a batch. The date and the batch come first, so that the newest night is found without reading the others.
-pub(super) fn append(path: &Path, batch: &Batch, said: &[Said<'_>]) -> Result<(), Failure> {
-    let mut text = format!("## {}, batch `{}`\n\n", day(batch), visible(&batch.id));
+pub(super) fn append_section(
+    path: &Path,
+    batch: &Batch,
+    said: &[SummaryPart<'_>],
+) -> Result<(), CommandFailure> {
+    let mut text = format!(
+        "## {}, batch `{}`\n\n",
+        format_time(batch),
+        escape_invisible(&batch.id)
+    );
     for part in said {
         match part {
             // By the marker, a later report replaces the comment of a pull request. A night is not replaced.
-            Said::Gate(comment) => text.push_str(comment.trim_start_matches(MARKER).trim_start()),
-            Said::Tables(tables) => text.push_str(&markdown::tables(tables)),
-            Said::Failure(failure) => text.push_str(&failed(failure)),
+            SummaryPart::Gate(comment) => {
+                text.push_str(comment.trim_start_matches(MARKER).trim_start())
+            }
+            SummaryPart::Tables(tables) => text.push_str(&markdown::write_tables(tables)),
+            SummaryPart::Failure(failure) => text.push_str(&format_failure(failure)),
         }
         text.push('\n');
     }
@@ -41,24 +51,26 @@ pub(super) fn append(path: &Path, batch: &Batch, said: &[Said<'_>]) -> Result<()
             .open(path)?
             .write_all(text.as_bytes())
     };
-    append().map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))
+    append().map_err(|error| {
+        CommandFailure::new(format!("cannot write {}: {error}", display_path(path)))
+    })
 }
 
-fn failed(failure: &Failure) -> String {
+fn format_failure(failure: &CommandFailure) -> String {
     let lines = std::iter::once(&failure.message)
         .chain(&failure.details)
         .chain(&failure.hint);
     let lines: Vec<String> = lines
-        .map(|line| format!("{}  \n", markdown::escape(line)))
+        .map(|line| format!("{}  \n", markdown::escape_text(line)))
         .collect();
     format!("### No answer\n\n{}", lines.concat())
 }
 
 /// Returns when the plan was made, as `2026-02-01 02:00 UTC`.
-fn day(batch: &Batch) -> String {
+fn format_time(batch: &Batch) -> String {
     let created = chrono::DateTime::parse_from_rfc3339(&batch.created);
     created.map_or_else(
-        |_| visible(&batch.created),
+        |_| escape_invisible(&batch.created),
         |time| time.to_utc().format("%Y-%m-%d %H:%M UTC").to_string(),
     )
 }
@@ -76,15 +88,17 @@ mod tests {
             created: "2026-02-01T02:00:00Z".to_owned(),
             ..Batch::default()
         };
-        let tables = [Table::new("hello")];
+        let tables = [ReportTable::new("hello")];
         for _ in 0..2 {
-            let gate = Said::Gate(format!("{MARKER}\n### Gate: pass\n"));
-            append(&path, &batch, &[gate, Said::Tables(&tables)]).expect("writable");
+            let gate = SummaryPart::Gate(format!("{MARKER}\n### Gate: pass\n"));
+            append_section(&path, &batch, &[gate, SummaryPart::Tables(&tables)]).expect("writable");
         }
-        append(
+        append_section(
             &path,
             &batch,
-            &[Said::Failure(&Failure::new("a | b").with_hint("do"))],
+            &[SummaryPart::Failure(
+                &CommandFailure::new("a | b").with_hint("do"),
+            )],
         )
         .expect("writable");
         let text = std::fs::read_to_string(&path).expect("written");

@@ -1,9 +1,9 @@
 //! Makes the arms of a command's targets: each target gets the options that fit its kind.
 
-use crate::run::Arm;
+use crate::run::RunnableArm;
 
-use super::arms::{Maker, Wanted};
-use super::failure::Failure;
+use super::arms::{ArmFactory, ArmOptions};
+use super::failure::CommandFailure;
 
 /// Makes the arms of all targets, in their order.
 ///
@@ -13,11 +13,11 @@ use super::failure::Failure;
 /// # Errors
 ///
 /// Fails if an option fits none of the targets, or if a target cannot be run.
-pub(super) fn arms(
-    maker: &Maker<'_>,
+pub(super) fn make_arms(
+    maker: &ArmFactory<'_>,
     targets: &[String],
-    wanted: &Wanted,
-) -> Result<Vec<Arm>, Failure> {
+    wanted: &ArmOptions,
+) -> Result<Vec<RunnableArm>, CommandFailure> {
     let asked: Vec<bool> = targets
         .iter()
         .map(|target| maker.asks_questions(target))
@@ -32,16 +32,16 @@ pub(super) fn arms(
     for (target, asks) in targets.iter().zip(asked) {
         let wanted = match (is_mixed, asks) {
             (false, _) => wanted.clone(),
-            (true, true) => of_questions(maker, wanted),
-            (true, false) => of_code(maker, wanted, has_use_for_agents),
+            (true, true) => question_options(maker, wanted),
+            (true, false) => code_options(maker, wanted, has_use_for_agents),
         };
-        arms.extend(maker.target(target, &wanted)?);
+        arms.extend(maker.arms_of_target(target, &wanted)?);
     }
     Ok(arms)
 }
 
 /// Returns the options that are for questions, if both kinds are mixed.
-fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
+fn question_options(maker: &ArmFactory<'_>, wanted: &ArmOptions) -> ArmOptions {
     let agents = if wanted.agents.is_empty() {
         wanted
             .approaches
@@ -52,7 +52,7 @@ fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
     } else {
         wanted.agents.clone()
     };
-    Wanted {
+    ArmOptions {
         approaches: Vec::new(),
         agents,
         models: wanted.models.clone(),
@@ -60,7 +60,11 @@ fn of_questions(maker: &Maker<'_>, wanted: &Wanted) -> Wanted {
 }
 
 /// Returns the options that are for code, if both kinds are mixed.
-fn of_code(maker: &Maker<'_>, wanted: &Wanted, has_use_for_agents: bool) -> Wanted {
+fn code_options(
+    maker: &ArmFactory<'_>,
+    wanted: &ArmOptions,
+    has_use_for_agents: bool,
+) -> ArmOptions {
     let is_for_questions =
         |name: &String| wanted.agents.is_empty() && has_use_for_agents && maker.is_agent_only(name);
     let approaches: Vec<String> = wanted
@@ -74,7 +78,7 @@ fn of_code(maker: &Maker<'_>, wanted: &Wanted, has_use_for_agents: bool) -> Want
     } else {
         wanted.agents.clone()
     };
-    Wanted {
+    ArmOptions {
         approaches,
         agents,
         models: wanted.models.clone(),

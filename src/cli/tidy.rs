@@ -10,14 +10,14 @@ use crate::results::Store;
 use super::output;
 use super::settings::Settings;
 
-pub(super) fn run(settings: &Settings) {
+pub(super) fn remove_leftovers(settings: &Settings) {
     let stores: usize = settings
         .results
         .iter()
-        .map(|folder| Store::at(folder).tidy())
+        .map(|folder| Store::new(folder).remove_all_leftovers())
         .sum();
     let cache = files::sweep_tree(&settings.cache, false);
-    let usual = super::carry::usual_scratch(&settings.environment(PathBuf::new()));
+    let usual = super::carry::default_scratch(&settings.agent_environment(PathBuf::new()));
     let workspaces: usize = BTreeSet::from([usual, env::temp_dir()])
         .iter()
         .map(|folder| files::sweep_folders(folder))
@@ -28,7 +28,7 @@ pub(super) fn run(settings: &Settings) {
     ];
     let removed: Vec<String> = removed
         .iter()
-        .map(|(number, noun)| output::count(*number, noun))
+        .map(|(number, noun)| output::format_count(*number, noun))
         .collect();
-    output::say(settings, &format!("removed: {}", removed.join(", ")));
+    output::print_message(settings, &format!("removed: {}", removed.join(", ")));
 }

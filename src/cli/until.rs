@@ -4,35 +4,35 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{Filter, Run, parse_amount, visible};
-use crate::inference::{Compared, Duels, PILOT, Policy, fewest_pairs, planned_runs};
+use crate::domain::{Filter, Run, escape_invisible, parse_amount};
+use crate::inference::{PILOT_RUNS, Policy, RoundDuels, RunComparison, fewest_pairs, planned_runs};
 use crate::render::format;
 use crate::results::{Batch, Subset};
-use crate::run::{Arm, batch_id, interleaved, rate_of};
-use crate::views::{Grouping, PairOrder, board_groups, compare};
+use crate::run::{RunnableArm, interleave_arms, new_batch_id, pass_rate};
+use crate::views::{BatchSelection, PairOrder, board_groups, compare_arms};
 
 use super::arguments::Carrying;
-use super::chosen::{self, Way};
-use super::failure::Failure;
+use super::chosen::{self, DecisionMethod};
+use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{output, policy};
 
 /// Runs per arm of a plan that may end early.
-const MOST_RUNS: u32 = 50;
+const MAX_RUNS: u32 = 50;
 /// Runs of each of several tasks per arm of a plan that may end early.
 const TASK_RUNS: u32 = 5;
 
 /// A rule that ends repeats.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Until {
+pub(super) enum RepeatRule {
     /// For two arms: enough pairs of runs are won or lost.
     Decided,
     /// Each arm's pass rate is known to within this half-width. The number of runs is planned once.
     Precise(f64),
 }
 
-impl Until {
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+impl RepeatRule {
+    pub fn parse(text: &str) -> Result<Self, CommandFailure> {
         if text == "decided" {
             return Ok(Self::Decided);
         }
@@ -41,45 +41,50 @@ impl Until {
             .and_then(parse_amount)
             .filter(|width| *width > 0.0 && *width < 1.0);
         width.map(Self::Precise).ok_or_else(|| {
-            Failure::new(format!("--until `{}` is no rule", visible(text)))
+            CommandFailure::new(format!("--until `{}` is no rule", escape_invisible(text)))
                 .with_hint("write decided, or a half-width such as ci:5pp")
         })
     }
 }
 
 /// Makes a plan of fresh runs: as many as are asked for, or as a rule may need.
-pub(super) fn plan(
+pub(super) fn plan_runs(
     settings: &Settings,
-    arms: &[Arm],
+    arms: &[RunnableArm],
     carrying: &Carrying,
     has_gate: bool,
     now: DateTime<Utc>,
-) -> Result<Batch, Failure> {
-    let (question_groups, runs) = match carrying.until.as_deref().map(Until::parse).transpose()? {
+) -> Result<Batch, CommandFailure> {
+    let (question_groups, runs) = match carrying
+        .until
+        .as_deref()
+        .map(RepeatRule::parse)
+        .transpose()?
+    {
         None => (None, carrying.runs),
-        Some(Until::Precise(_)) => (None, carrying.max_runs.unwrap_or(MOST_RUNS)),
-        Some(Until::Decided) => decided_by(settings, arms, carrying, has_gate)?,
+        Some(RepeatRule::Precise(_)) => (None, carrying.max_runs.unwrap_or(MAX_RUNS)),
+        Some(RepeatRule::Decided) => choose_design(settings, arms, carrying, has_gate)?,
     };
     // The batch id is random, and seeds derived from it are recorded with the runs.
     let seed = carrying.seed.unwrap_or_else(|| {
-        batch_id(now).bytes().fold(0u64, |seed, byte| {
+        new_batch_id(now).bytes().fold(0u64, |seed, byte| {
             seed.wrapping_mul(31).wrapping_add(byte.into())
         })
     });
     let planned = arms.iter().map(|arm| arm.planned.clone()).collect();
-    let tags = tags(carrying)?;
-    let subset = subset(carrying);
+    let tags = parse_tags(carrying)?;
+    let subset = asked_subset(carrying);
     Ok(Batch {
         until: carrying.until.clone(),
         question_groups,
         tags,
         subset,
-        ..interleaved(planned, runs, seed, carrying.shuffle, now)
+        ..interleave_arms(planned, runs, seed, carrying.shuffle, now)
     })
 }
 
 /// Returns the part of each suite that is asked for.
-pub(super) fn subset(carrying: &Carrying) -> Subset {
+pub(super) fn asked_subset(carrying: &Carrying) -> Subset {
     Subset {
         limit: carrying.limit,
         items: carrying.items.clone(),
@@ -88,39 +93,39 @@ pub(super) fn subset(carrying: &Carrying) -> Subset {
 
 /// Returns the groups of chosen questions, if questions are chosen, and the runs per arm and suite. Says before anything is paid why questions are
 /// not chosen, and if so few runs can decide nothing.
-fn decided_by(
+fn choose_design(
     settings: &Settings,
-    arms: &[Arm],
+    arms: &[RunnableArm],
     carrying: &Carrying,
     has_gate: bool,
-) -> Result<(Option<String>, u32), Failure> {
+) -> Result<(Option<String>, u32), CommandFailure> {
     // Chosen questions give no rate to hold against a limit or a baseline.
     let wants_rates = carrying.max_runs.is_some() || carrying.fail_under.is_some() || has_gate;
-    let why = match chosen::way(settings, arms)? {
-        Way::Questions(groups) if !wants_rates => return Ok((Some(groups), 1)),
-        Way::Questions(_) if arms.len() > 2 => {
-            return Err(Failure::new(format!(
+    let why = match chosen::choose_method(settings, arms)? {
+        DecisionMethod::Questions(groups) if !wants_rates => return Ok((Some(groups), 1)),
+        DecisionMethod::Questions(_) if arms.len() > 2 => {
+            return Err(CommandFailure::new(format!(
                 "chosen questions of {} arms give no rates",
                 arms.len()
             ))
             .with_hint("leave out --max-runs, --fail-under and --gate, or compare two arms"));
         }
-        Way::Tasks => return Ok((None, carrying.max_runs.unwrap_or(TASK_RUNS))),
-        Way::Questions(_) => None,
-        Way::Whole(why) => why,
+        DecisionMethod::Tasks => return Ok((None, carrying.max_runs.unwrap_or(TASK_RUNS))),
+        DecisionMethod::Questions(_) => None,
+        DecisionMethod::Whole(why) => why,
     };
     if let Some(why) = why {
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "note: whole runs are repeated, because the questions cannot be chosen: {why}"
             ),
         );
     }
-    let runs = carrying.max_runs.unwrap_or(MOST_RUNS);
-    let needed = fewest_pairs(policy::configured(settings)?.alpha);
+    let runs = carrying.max_runs.unwrap_or(MAX_RUNS);
+    let needed = fewest_pairs(policy::configured_policy(settings)?.alpha);
     if u64::from(runs) < needed {
-        output::say(
+        output::print_message(
             settings,
             &format!(
                 "note: {runs} runs of each arm decide nothing: it takes {needed} pairs of runs that one arm wins"
@@ -130,64 +135,67 @@ fn decided_by(
     Ok((None, runs))
 }
 
-fn tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, Failure> {
+fn parse_tags(carrying: &Carrying) -> Result<BTreeMap<String, String>, CommandFailure> {
     let pair = |tag: &String| match tag.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(Failure::new(format!(
+        _ => Err(CommandFailure::new(format!(
             "--tag `{}` is not KEY=VALUE",
-            visible(tag)
+            escape_invisible(tag)
         ))),
     };
     carrying.tag.iter().map(pair).collect()
 }
 
 /// A rule with everything it needs besides the runs.
-pub(super) struct Rule<'a> {
-    until: Until,
+pub(super) struct StoppingRule<'a> {
+    until: RepeatRule,
     settings: &'a Settings,
     policy: Policy,
 }
 
-impl<'a> Rule<'a> {
+impl<'a> StoppingRule<'a> {
     /// Reads everything that the rule needs, so that nothing is missing once runs have been made.
-    pub fn new(until: Until, settings: &'a Settings) -> Result<Self, Failure> {
+    pub fn new(until: RepeatRule, settings: &'a Settings) -> Result<Self, CommandFailure> {
         Ok(Self {
             until,
             settings,
-            policy: policy::configured(settings)?,
+            policy: policy::configured_policy(settings)?,
         })
     }
 
     /// Returns the reason to stop repeating after round `round`, or `None` to go on. `records` are the plan's committed runs. Later rounds
     /// do not count, so that a resumed plan ends at the same round.
-    pub fn reason(&self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
-        let rates = rates(batch, records, round);
+    pub fn stop_reason(&self, batch: &Batch, records: &[Run], round: u32) -> Option<String> {
+        let rates = pass_rates(batch, records, round);
         match self.until {
-            Until::Decided => self.decided(batch, &rates, round),
-            Until::Precise(width) => planned(batch, &rates, width).filter(|needed| u64::from(round) >= *needed).map(|_| {
+            RepeatRule::Decided => self.decided_reason(batch, &rates, round),
+            RepeatRule::Precise(width) => needed_runs(batch, &rates, width).filter(|needed| u64::from(round) >= *needed).map(|_| {
                 format!(
-                    "{round} runs of each arm, as planned after the first {PILOT} for an interval of ± {} percentage points",
-                    format::plain(width * 100.0)
+                    "{round} runs of each arm, as planned after the first {PILOT_RUNS} for an interval of ± {} percentage points",
+                    format::unscaled_number(width * 100.0)
                 )
             }),
         }
     }
 
     /// Describes a plan that has ended although its rule is not met.
-    pub fn open(&self, batch: &Batch, records: &[Run]) -> String {
+    pub fn describe_unmet(&self, batch: &Batch, records: &[Run]) -> String {
         let most = last_round(batch);
-        let rates = rates(batch, records, most);
+        let rates = pass_rates(batch, records, most);
         match self.until {
-            Until::Decided => {
-                let Duels {
+            RepeatRule::Decided => {
+                let RoundDuels {
                     won,
                     lost,
                     e_value,
                     enough,
                     verdict,
-                } = duels(&rates, &self.policy);
-                let (e_value, enough) = (format::plain(e_value), format::plain(enough));
-                let why = if verdict.winner().is_some() {
+                } = build_duels(&rates, &self.policy);
+                let (e_value, enough) = (
+                    format::unscaled_number(e_value),
+                    format::unscaled_number(enough),
+                );
+                let why = if verdict.winning_place().is_some() {
                     "; the table does not agree yet"
                 } else {
                     ""
@@ -197,9 +205,9 @@ impl<'a> Rule<'a> {
                      decides){why}"
                 )
             }
-            Until::Precise(half) => {
-                let width = format::plain(half * 100.0);
-                let needed = planned(batch, &rates, half)
+            RepeatRule::Precise(half) => {
+                let width = format::unscaled_number(half * 100.0);
+                let needed = needed_runs(batch, &rates, half)
                     .map_or_else(String::new, |needed| format!("; it takes about {needed}"));
                 format!(
                     "{most} runs of each arm, the most that were allowed, are too few for an interval of ± {width} percentage points{needed}"
@@ -208,8 +216,13 @@ impl<'a> Rule<'a> {
         }
     }
 
-    fn decided(&self, batch: &Batch, rates: &[Vec<Option<f64>>], round: u32) -> Option<String> {
-        let duels = duels(rates, &self.policy);
+    fn decided_reason(
+        &self,
+        batch: &Batch,
+        rates: &[Vec<Option<f64>>],
+        round: u32,
+    ) -> Option<String> {
+        let duels = build_duels(rates, &self.policy);
         let most = last_round(batch);
         let left = u64::from(most.saturating_sub(round));
         // So few runs were asked for although they can decide nothing.
@@ -240,8 +253,8 @@ impl<'a> Rule<'a> {
         Some(format!(
             "decided after {round} runs of each arm: {} won {more} and lost {less} of the pairs that differ (e = {}); this is about this \
              suite, run again{beyond}",
-            visible(&format!("{}/{}", leader.approach, leader.model)),
-            format::plain(duels.e_value)
+            escape_invisible(&format!("{}/{}", leader.approach, leader.model)),
+            format::unscaled_number(duels.e_value)
         ))
     }
 }
@@ -252,7 +265,7 @@ fn compared_after(
     batch: &Batch,
     round: u32,
     policy: &Policy,
-) -> Option<Compared> {
+) -> Option<RunComparison> {
     let planned = || batch.runs.iter().filter(|run| run.index <= round);
     // Select by id: names may be aliased, and the plan consists of exactly these runs.
     let filter = Filter {
@@ -260,31 +273,31 @@ fn compared_after(
         ..Filter::default()
     };
     // If the results cannot be opened, nothing is settled and the plan goes on. The command's own answer reports the error.
-    let warehouse = settings.open_with(&settings.options()).ok()?;
-    let groups = board_groups(&warehouse, &filter, Grouping::AllBatches, policy);
+    let warehouse = settings.open_with(&settings.source_options()).ok()?;
+    let groups = board_groups(&warehouse, &filter, BatchSelection::AllBatches, policy);
     let [group] = groups.as_slice() else {
         return None;
     };
-    let comparison = compare(&warehouse, group, policy, PairOrder::AsGiven);
+    let comparison = compare_arms(&warehouse, group, policy, PairOrder::AsGiven);
     let [one, _] = comparison.arms.as_slice() else {
         return None;
     };
-    let pair = comparison.primary()?.evidence.pair(0, 1)?;
+    let pair = comparison.primary_row()?.evidence.find_pair(0, 1)?;
     let is_first =
         planned().any(|run| run.arm == 0 && one.run_ids.iter().any(|id| id == run.id.as_str()));
-    Some(Compared {
+    Some(RunComparison {
         verdict: pair.seen_from(usize::from(!is_first)).verdict,
         decision: comparison.decision.clone(),
     })
 }
 
 /// Returns the pass rate by arm and round, if the run exists and counts. Ignores later rounds.
-fn rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
+fn pass_rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
     let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
     let mut rates = vec![BTreeMap::new(); batch.arms.len()];
     for run in batch.runs.iter().filter(|run| run.index <= round) {
         if let Some(arm) = rates.get_mut(run.arm) {
-            arm.insert(run.index, rate_of(run, &by_run));
+            arm.insert(run.index, pass_rate(run, &by_run));
         }
     }
     rates
@@ -293,14 +306,14 @@ fn rates(batch: &Batch, records: &[Run], round: u32) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-fn duels(rates: &[Vec<Option<f64>>], policy: &Policy) -> Duels {
+fn build_duels(rates: &[Vec<Option<f64>>], policy: &Policy) -> RoundDuels {
     match rates {
-        [first, second, ..] => Duels::of(first, second, policy.alpha),
-        _ => Duels::of(&[], &[], policy.alpha),
+        [first, second, ..] => RoundDuels::from_rates(first, second, policy.alpha),
+        _ => RoundDuels::from_rates(&[], &[], policy.alpha),
     }
 }
 
-fn planned(batch: &Batch, rates: &[Vec<Option<f64>>], width: f64) -> Option<u64> {
+fn needed_runs(batch: &Batch, rates: &[Vec<Option<f64>>], width: f64) -> Option<u64> {
     planned_runs(rates, u64::from(last_round(batch)), width)
 }
 
@@ -344,24 +357,27 @@ mod tests {
             ..Batch::default()
         };
         assert_eq!(
-            rates(&batch, &records, 2),
+            pass_rates(&batch, &records, 2),
             [vec![Some(0.25), None], vec![Some(0.75), Some(0.5)]]
         );
         assert_eq!(
-            rates(&batch, &records[1..2], 2),
+            pass_rates(&batch, &records[1..2], 2),
             [vec![Some(0.25), None], vec![None, None]]
         );
     }
 
     #[test]
     fn rules_as_people_write_them() {
-        assert_eq!(Until::parse("decided").expect("a rule"), Until::Decided);
         assert_eq!(
-            Until::parse("ci:5pp").expect("a rule"),
-            Until::Precise(0.05)
+            RepeatRule::parse("decided").expect("a rule"),
+            RepeatRule::Decided
+        );
+        assert_eq!(
+            RepeatRule::parse("ci:5pp").expect("a rule"),
+            RepeatRule::Precise(0.05)
         );
         for wrong in ["", "ci:", "ci:0", "ci:200%", "soon"] {
-            assert!(Until::parse(wrong).is_err(), "{wrong}");
+            assert!(RepeatRule::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

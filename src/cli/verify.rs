@@ -10,55 +10,55 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing::info;
 
 use crate::config;
-use crate::domain::{Profile, Verification, visible};
-use crate::process::Stop;
+use crate::domain::{Profile, Verification, escape_invisible};
+use crate::process::StopSignal;
 use crate::render::verification;
-use crate::run::verification::{Tickets, Verifying, prepare};
+use crate::run::verification::{Tickets, VerificationInput, prepare_verification};
 use crate::verify::Overrides;
 
 use super::arguments::{Format, Verify, VerifyProfile};
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::shown;
+use super::shown::display_path;
 use super::{carry, exit_code, output};
 
 /// Interval between two updates of the line on a terminal.
-const TICK: Duration = Duration::from_millis(120);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(120);
 
-pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure> {
+pub(super) fn run_command(settings: &Settings, arguments: &Verify) -> Result<u8, CommandFailure> {
     if settings.format == Format::Junit {
-        return Err(output::no_junit());
+        return Err(output::no_junit_failure());
     }
     if arguments.goal.trim().is_empty() {
-        return Err(Failure::new("the goal is empty")
+        return Err(CommandFailure::new("the goal is empty")
             .with_hint("describe the goal of the change in a sentence"));
     }
-    let folder = folder(&arguments.folder)?;
-    let overrides = overrides(settings)?;
-    let scratch = scratch(arguments.scratch.as_deref(), &folder)?;
-    let environment = settings.environment(folder.clone());
-    let root = settings.root()?;
-    let tickets = Tickets::of(&overrides, &root, &root);
-    let stop = Stop::new();
-    let bar = bar(settings.interactive);
+    let folder = check_folder(&arguments.folder)?;
+    let overrides = read_overrides(settings)?;
+    let scratch = scratch_folder(arguments.scratch.as_deref(), &folder)?;
+    let environment = settings.agent_environment(folder.clone());
+    let root = settings.project_root()?;
+    let tickets = Tickets::from_overrides(&overrides, &root, &root);
+    let stop = StopSignal::new();
+    let bar = progress_bar(settings.interactive);
     let tell = |what: &str| {
         info!(what, "step");
         if let Some(bar) = &bar {
             bar.set_message(what.to_owned());
         }
     };
-    let verifying = Verifying {
+    let verifying = VerificationInput {
         folder: &folder,
         goal: arguments.goal.trim(),
         profile: arguments
             .profile
-            .map(VerifyProfile::profile)
+            .map(VerifyProfile::to_profile)
             .or(overrides.profile)
             .unwrap_or(Profile::Strict),
         files: arguments
             .file
             .iter()
-            .map(|file| below(&folder, file))
+            .map(|file| path_below(&folder, file))
             .collect::<Result<_, _>>()?,
         base: arguments.base.as_deref(),
         overrides: &overrides,
@@ -68,55 +68,62 @@ pub(super) fn run(settings: &Settings, arguments: &Verify) -> Result<u8, Failure
         stop: &stop,
         step: &tell,
     };
-    let prepared = prepare(&verifying).map_err(|error| Failure::new(error.to_string()))?;
+    let prepared =
+        prepare_verification(&verifying).map_err(|error| CommandFailure::new(error.to_string()))?;
     if arguments.dry_run {
-        print(settings, &prepared.record())?;
+        print_record(settings, &prepared.planned_record())?;
         return Ok(exit_code::DONE);
     }
     let over = Arc::new(AtomicBool::new(false));
-    carry::listen(&stop, &over)?;
-    let record = prepared.verify(&verifying);
+    carry::listen_for_interrupt(&stop, &over)?;
+    let record = prepared.run_checks(&verifying);
     over.store(true, Ordering::SeqCst);
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
     let Some((record, status)) = record else {
-        output::say(settings, "stopped; nothing is left behind");
+        output::print_message(settings, "stopped; nothing is left behind");
         return Ok(exit_code::INTERRUPTED);
     };
-    print(settings, &record)?;
+    print_record(settings, &record)?;
     Ok(status.exit_code())
 }
 
-fn print(settings: &Settings, record: &Verification) -> Result<(), Failure> {
-    output::answer(settings, "verify", &verification::tables(record), || {
-        record.clone()
-    })
+fn print_record(settings: &Settings, record: &Verification) -> Result<(), CommandFailure> {
+    output::print_answer(
+        settings,
+        "verify",
+        &verification::check_and_failure_tables(record),
+        || record.clone(),
+    )
 }
 
-fn folder(folder: &Path) -> Result<PathBuf, Failure> {
-    let found = folder
-        .canonicalize()
-        .map_err(|error| Failure::new(format!("cannot look at {}: {error}", shown(folder))))?;
+fn check_folder(folder: &Path) -> Result<PathBuf, CommandFailure> {
+    let found = folder.canonicalize().map_err(|error| {
+        CommandFailure::new(format!("cannot look at {}: {error}", display_path(folder)))
+    })?;
     if found.is_dir() {
         Ok(found)
     } else {
-        Err(Failure::new(format!("{} is not a folder", shown(folder))))
+        Err(CommandFailure::new(format!(
+            "{} is not a folder",
+            display_path(folder)
+        )))
     }
 }
 
-fn overrides(settings: &Settings) -> Result<Overrides, Failure> {
+fn read_overrides(settings: &Settings) -> Result<Overrides, CommandFailure> {
     let Some(node) = &settings.config.verification else {
         return Ok(Overrides::default());
     };
     let path = settings
         .config_path
         .clone()
-        .or_else(|| config::find(&settings.config.folder))
+        .or_else(|| config::find_file(&settings.config.folder))
         .unwrap_or_default();
     let mut problems = Vec::new();
-    let overrides = Overrides::read(
-        &visible(&path.display().to_string()),
+    let overrides = Overrides::from_node(
+        &escape_invisible(&path.display().to_string()),
         "verification",
         node,
         &mut problems,
@@ -124,20 +131,20 @@ fn overrides(settings: &Settings) -> Result<Overrides, Failure> {
     if problems.is_empty() {
         Ok(overrides)
     } else {
-        Err(Failure::of_document(&path, &problems))
+        Err(CommandFailure::from_document(&path, &problems))
     }
 }
 
-fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
+fn scratch_folder(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, CommandFailure> {
     let scratch = asked.map_or_else(env::temp_dir, Path::to_owned);
     let scratch = std::path::absolute(&scratch).unwrap_or(scratch);
     let real = scratch.canonicalize().unwrap_or_else(|_| scratch.clone());
     // Otherwise the tree before the change would be among the files of the tree after it.
     if real.starts_with(folder) {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "the folder for the tree before the change, {}, is inside {}",
-            shown(&scratch),
-            shown(folder)
+            display_path(&scratch),
+            display_path(folder)
         ))
         .with_hint("name one outside with --scratch DIR"));
     }
@@ -145,10 +152,14 @@ fn scratch(asked: Option<&Path>, folder: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// Returns the path of a file relative to the folder.
-fn below(folder: &Path, file: &Path) -> Result<String, Failure> {
+fn path_below(folder: &Path, file: &Path) -> Result<String, CommandFailure> {
     let outside = || {
-        Failure::new(format!("{} is not below {}", shown(file), shown(folder)))
-            .with_hint("--file takes paths below DIR")
+        CommandFailure::new(format!(
+            "{} is not below {}",
+            display_path(file),
+            display_path(folder)
+        ))
+        .with_hint("--file takes paths below DIR")
     };
     let relative = if file.is_absolute() {
         file.strip_prefix(folder).map_err(|_| outside())?
@@ -172,14 +183,14 @@ fn below(folder: &Path, file: &Path) -> Result<String, Failure> {
     }
 }
 
-fn bar(interactive: bool) -> Option<ProgressBar> {
+fn progress_bar(interactive: bool) -> Option<ProgressBar> {
     let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}")
         .unwrap_or_else(|_| ProgressStyle::default_spinner());
     let bar = interactive.then(|| {
         ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10))
             .with_style(style)
     })?;
-    bar.enable_steady_tick(TICK);
+    bar.enable_steady_tick(UPDATE_INTERVAL);
     Some(bar)
 }
 
@@ -190,7 +201,7 @@ mod tests {
     #[test]
     fn files_are_named_below_the_folder() {
         let folder = Path::new("/home/u/app");
-        let of = |file: &str| below(folder, Path::new(file)).ok();
+        let of = |file: &str| path_below(folder, Path::new(file)).ok();
         assert_eq!(of("./src//main.py").as_deref(), Some("src/main.py"));
         assert_eq!(
             of("/home/u/app/src/main.py").as_deref(),

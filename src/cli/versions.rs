@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::render::words;
-use crate::results::{Batch, PlannedArm, PlannedContent, Store, plans};
-use crate::run::Arm;
+use crate::results::{Batch, PlannedArm, PlannedContent, Store, list_plans};
+use crate::run::RunnableArm;
 use crate::views::VersionChange;
 
 use super::output;
 use super::settings::Settings;
 
 /// Maximum number of changed parts listed by name. Further parts are counted.
-const MOST_PARTS: usize = 4;
+const MAX_PARTS: usize = 4;
 
 /// Gives each arm the version under which the store already knows its content, whatever release planned it. Prints a note if the arm is not
 /// comparable with the last batch.
-pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
-    let planned = planned(settings);
+pub(super) fn settle_versions(settings: &Settings, arms: &mut [RunnableArm]) {
+    let planned = planned_arms(settings);
     let mut told = BTreeSet::new();
     let mut stored = None;
     for arm in arms {
@@ -29,7 +29,7 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
                 .iter()
                 .filter(|known| known.suite == arm.planned.suite && known.suite_version.is_some())
         };
-        if let Some(known) = of_suite().find(|known| content.is_of(known)) {
+        if let Some(known) = of_suite().find(|known| content.matches_arm(known)) {
             arm.planned.suite_version.clone_from(&known.suite_version);
         } else {
             // Runs may come without their plan, such as those of a bundle.
@@ -49,10 +49,10 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
             && told.insert(arm.planned.suite.clone())
         {
             let [now, before] = [&arm.planned, newest]
-                .map(|arm| words::version(arm.suite_version.as_deref().unwrap_or_default()));
-            let suite = visible(&arm.planned.suite);
-            let why = why(newest.content.as_ref(), &content);
-            output::say(
+                .map(|arm| words::short_version(arm.suite_version.as_deref().unwrap_or_default()));
+            let suite = escape_invisible(&arm.planned.suite);
+            let why = change_reasons(newest.content.as_ref(), &content);
+            output::print_message(
                 settings,
                 &format!(
                     "note: `{suite}` is version {now}, and was {before} in the last batch: {why}. Runs of the two are not compared"
@@ -64,7 +64,7 @@ pub(super) fn settle(settings: &Settings, arms: &mut [Arm]) {
 
 /// Returns the versions of which the stores hold runs, each with its suite. What cannot be read is reported when it is asked for.
 fn stored_versions(settings: &Settings) -> BTreeSet<(String, String)> {
-    let Ok(warehouse) = settings.open_with(&settings.options()) else {
+    let Ok(warehouse) = settings.open_with(&settings.source_options()) else {
         return BTreeSet::new();
     };
     warehouse
@@ -75,8 +75,8 @@ fn stored_versions(settings: &Settings) -> BTreeSet<(String, String)> {
 }
 
 /// Returns for each suite why its newest version differs from the one before. Suites with only one version are absent.
-pub(super) fn changes(settings: &Settings) -> Vec<VersionChange> {
-    let planned = planned(settings);
+pub(super) fn version_changes(settings: &Settings) -> Vec<VersionChange> {
+    let planned = planned_arms(settings);
     let mut newest: BTreeMap<&str, &PlannedArm> = BTreeMap::new();
     let mut told: BTreeMap<&str, VersionChange> = BTreeMap::new();
     for arm in &planned {
@@ -86,8 +86,8 @@ pub(super) fn changes(settings: &Settings) -> Vec<VersionChange> {
             continue;
         }
         let why = new.content.as_ref().map_or_else(
-            || UNKNOWN.to_owned(),
-            |content| why(arm.content.as_ref(), content),
+            || UNKNOWN_CHANGE.to_owned(),
+            |content| change_reasons(arm.content.as_ref(), content),
         );
         let [version, before] = [new, arm].map(|arm| arm.suite_version.clone());
         told.insert(
@@ -104,26 +104,26 @@ pub(super) fn changes(settings: &Settings) -> Vec<VersionChange> {
 }
 
 /// Formats a change, such as: `speed` is version 1a2b and was 3c4d before: `timeout` in suite.yaml changed.
-pub(super) fn sentence(change: &VersionChange) -> String {
+pub(super) fn describe_change(change: &VersionChange) -> String {
     let shown = |version: &Option<String>| {
         version
             .as_deref()
-            .map_or_else(|| "unknown".to_owned(), words::version)
+            .map_or_else(|| "unknown".to_owned(), words::short_version)
     };
     let (now, before) = (shown(&change.version), shown(&change.before));
     format!(
         "`{}` is version {now} and was {before} before: {}.",
-        visible(&change.suite),
+        escape_invisible(&change.suite),
         change.why
     )
 }
 
-const UNKNOWN: &str = "the change was not recorded";
+const UNKNOWN_CHANGE: &str = "the change was not recorded";
 
 /// Returns the arms of all plans of the stores, newest first. Ignores unreadable plans; resuming one reports the problem.
-fn planned(settings: &Settings) -> Vec<PlannedArm> {
-    let stores = settings.results.iter().map(Store::at);
-    let paths = stores.flat_map(|store| plans(&store, &mut Vec::new()));
+fn planned_arms(settings: &Settings) -> Vec<PlannedArm> {
+    let stores = settings.results.iter().map(Store::new);
+    let paths = stores.flat_map(|store| list_plans(&store, &mut Vec::new()));
     let mut batches: Vec<Batch> = paths.filter_map(|path| Batch::load(&path).ok()).collect();
     batches.sort_by(|left, right| {
         right
@@ -135,9 +135,9 @@ fn planned(settings: &Settings) -> Vec<PlannedArm> {
 }
 
 /// Formats the reasons, such as: `timeout` in suite.yaml changed; `tests/test_a.py` is new.
-fn why(before: Option<&PlannedContent>, now: &PlannedContent) -> String {
+fn change_reasons(before: Option<&PlannedContent>, now: &PlannedContent) -> String {
     let Some(before) = before.filter(|before| !before.parts.is_empty()) else {
-        return UNKNOWN.to_owned();
+        return UNKNOWN_CHANGE.to_owned();
     };
     let labels: BTreeSet<&String> = before.parts.keys().chain(now.parts.keys()).collect();
     let changed: Vec<String> = labels
@@ -145,28 +145,28 @@ fn why(before: Option<&PlannedContent>, now: &PlannedContent) -> String {
         .filter_map(
             |label| match (before.parts.get(label), now.parts.get(label)) {
                 (Some(before), Some(now)) if before == now => None,
-                (Some(_), Some(_)) => Some(format!("{} changed", part(label))),
-                (None, _) => Some(format!("{} is new", part(label))),
-                (_, None) => Some(format!("{} is gone", part(label))),
+                (Some(_), Some(_)) => Some(format!("{} changed", part_name(label))),
+                (None, _) => Some(format!("{} is new", part_name(label))),
+                (_, None) => Some(format!("{} is gone", part_name(label))),
             },
         )
         .collect();
     match changed.len() {
         0 => "it is hashed in another way".to_owned(),
-        count if count > MOST_PARTS => format!(
+        count if count > MAX_PARTS => format!(
             "{} and {} more",
-            changed[..MOST_PARTS].join(", "),
-            count - MOST_PARTS
+            changed[..MAX_PARTS].join(", "),
+            count - MAX_PARTS
         ),
         _ => changed.join(", "),
     }
 }
 
-fn part(label: &str) -> String {
+fn part_name(label: &str) -> String {
     match label.split_once('/') {
-        Some(("key", key)) => format!("`{}` in suite.yaml", visible(key)),
-        Some((_, path)) => format!("`{}`", visible(path)),
-        None => format!("`{}`", visible(label)),
+        Some(("key", key)) => format!("`{}` in suite.yaml", escape_invisible(key)),
+        Some((_, path)) => format!("`{}`", escape_invisible(path)),
+        None => format!("`{}`", escape_invisible(label)),
     }
 }
 
@@ -198,12 +198,12 @@ mod tests {
             ("suite/new.py", "1"),
         ]);
         assert_eq!(
-            why(Some(&before), &now),
+            change_reasons(Some(&before), &now),
             "`timeout` in suite.yaml changed, `a.md` is gone, `new.py` is new"
         );
-        assert_eq!(why(None, &now), UNKNOWN);
+        assert_eq!(change_reasons(None, &now), UNKNOWN_CHANGE);
         let many: Vec<String> = (0..9).map(|number| format!("suite/{number}")).collect();
         let many: Vec<(&str, &str)> = many.iter().map(|label| (label.as_str(), "1")).collect();
-        assert!(why(Some(&before), &content(&many)).ends_with("and 8 more"));
+        assert!(change_reasons(Some(&before), &content(&many)).ends_with("and 8 more"));
     }
 }

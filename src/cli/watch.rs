@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tracing::{info, warn};
 
-use crate::domain::{ItemStatus, Run, RunStatus, visible};
+use crate::domain::{ItemStatus, Run, RunStatus, escape_invisible};
 use crate::render::format;
 use crate::results::PlannedArm;
-use crate::run::{Arm, Event};
+use crate::run::{RunEvent, RunnableArm};
 
 use super::output;
 
 /// Number of steps of the bar per run, so that the bar also moves within a run of a thousand questions.
-const PARTS: u64 = 1000;
+const STEPS_PER_RUN: u64 = 1000;
 /// Maximum length of an error in a line, in characters.
-const ERROR_CHARACTERS: usize = 200;
+const MAX_ERROR_CHARACTERS: usize = 200;
 /// Maximum number of troubled items per run shown on a terminal, above the changing line. A pipe gets all of them.
 const ITEMS_ON_A_TERMINAL: u64 = 3;
 
 /// A run in progress.
-struct Running {
+struct RunInProgress {
     name: String,
     /// The current step, in words.
     step: String,
@@ -35,8 +35,8 @@ struct Running {
 
 /// The state so far.
 #[derive(Default)]
-struct Seen {
-    running: BTreeMap<String, Running>,
+struct WatchedState {
+    running: BTreeMap<String, RunInProgress>,
     done: u64,
     failed: u64,
     /// Number of runs left to another process.
@@ -46,8 +46,8 @@ struct Seen {
     is_lower_bound: bool,
 }
 
-pub(super) struct Watch {
-    seen: Mutex<Seen>,
+pub(super) struct PlanWatch {
+    seen: Mutex<WatchedState>,
     total: u64,
     arms: Vec<PlannedArm>,
     /// Number of questions per run, by arm; `None` for code.
@@ -57,47 +57,53 @@ pub(super) struct Watch {
     start: Instant,
 }
 
-impl Watch {
+impl PlanWatch {
     /// Watches `total` runs of these arms, of which those in `done` are already finished. Without a terminal, every event is a line unless
     /// `quiet` is set. On a terminal, important events stay above the changing line.
-    pub fn new(arms: &[Arm], total: usize, done: &[Run], is_terminal: bool, quiet: bool) -> Self {
+    pub fn new(
+        arms: &[RunnableArm],
+        total: usize,
+        done: &[Run],
+        is_terminal: bool,
+        quiet: bool,
+    ) -> Self {
         let total = u64::try_from(total).unwrap_or(u64::MAX);
-        let mut seen = Seen {
+        let mut seen = WatchedState {
             done: done.len() as u64,
-            ..Seen::default()
+            ..WatchedState::default()
         };
         seen.failed = done
             .iter()
             .filter(|run| run.status != RunStatus::Completed)
             .count() as u64;
         for run in done {
-            seen.spend(run.cost_usd);
+            seen.add_cost(run.cost_usd);
         }
         let before = seen.done;
         Self {
             seen: Mutex::new(seen),
             total,
-            questions: arms.iter().map(Arm::questions).collect(),
+            questions: arms.iter().map(RunnableArm::question_count).collect(),
             arms: arms.iter().map(|arm| arm.planned.clone()).collect(),
             quiet,
-            bar: is_terminal.then(|| draw(total, before)),
+            bar: is_terminal.then(|| draw_bar(total, before)),
             start: Instant::now(),
         }
     }
 
-    pub fn event(&self, event: &Event<'_>) {
+    pub fn show_event(&self, event: &RunEvent<'_>) {
         let Ok(mut seen) = self.seen.lock() else {
             return;
         };
         match event {
-            Event::Started { arm, run } => {
-                let name = format!("{} {}", label(arm), run.index);
+            RunEvent::Started { arm, run } => {
+                let name = format!("{} {}", arm_label(arm), run.index);
                 info!(run = %run.id, suite = arm.suite, approach = arm.approach, model = arm.model, index = run.index, "run started");
-                self.line(&format!("start     {name}"));
+                self.print_line(&format!("start     {name}"));
                 let of = self.questions.get(run.arm).copied().flatten();
                 seen.running.insert(
                     run.id.to_string(),
-                    Running {
+                    RunInProgress {
                         name,
                         step: String::new(),
                         items: 0,
@@ -106,7 +112,7 @@ impl Watch {
                     },
                 );
             }
-            Event::Resumed { run, items } => {
+            RunEvent::Resumed { run, items } => {
                 info!(run = %run.id, items, "decided before");
                 let of = self
                     .questions
@@ -114,23 +120,23 @@ impl Watch {
                     .copied()
                     .flatten()
                     .map_or_else(String::new, |of| format!(" of {of}"));
-                self.line(&format!(
+                self.print_line(&format!(
                     "resumed   {}: {items}{of} items were decided before",
-                    self.name(run.arm, run.index)
+                    self.run_name(run.arm, run.index)
                 ));
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
                     running.items = *items as u64;
                 }
             }
-            Event::Warning { run, what } => {
+            RunEvent::Warning { run, what } => {
                 warn!(run = %run.id, what, "trouble");
-                self.lasting(&format!(
+                self.print_lasting(&format!(
                     "warning: {}: {}",
-                    self.name(run.arm, run.index),
-                    told(what)
+                    self.run_name(run.arm, run.index),
+                    shorten_reason(what)
                 ));
             }
-            Event::Item {
+            RunEvent::Item {
                 run,
                 item,
                 status,
@@ -138,7 +144,7 @@ impl Watch {
                 cost_usd,
             } => {
                 info!(run = %run.id, item, status = status.name(), cost_usd, "item");
-                seen.spend(*cost_usd);
+                seen.add_cost(*cost_usd);
                 let is_troubled = !matches!(status, ItemStatus::Pass | ItemStatus::Fail);
                 let mut troubled = 0;
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
@@ -147,27 +153,28 @@ impl Watch {
                     troubled = running.troubled;
                 }
                 if is_troubled && (self.bar.is_none() || troubled <= ITEMS_ON_A_TERMINAL) {
-                    let why =
-                        reason.map_or_else(String::new, |reason| format!(" – {}", told(reason)));
-                    self.lasting(&format!(
+                    let why = reason.map_or_else(String::new, |reason| {
+                        format!(" – {}", shorten_reason(reason))
+                    });
+                    self.print_lasting(&format!(
                         "item      {}, {}: {}{why}",
-                        self.name(run.arm, run.index),
-                        visible(item),
+                        self.run_name(run.arm, run.index),
+                        escape_invisible(item),
                         status.name()
                     ));
                 }
             }
-            Event::Step { run, what } => {
+            RunEvent::Step { run, what } => {
                 info!(run = %run.id, what, "step");
-                self.line(&format!(
+                self.print_line(&format!(
                     "step      {}: {what}",
-                    self.name(run.arm, run.index)
+                    self.run_name(run.arm, run.index)
                 ));
                 if let Some(running) = seen.running.get_mut(run.id.as_str()) {
                     (*what).clone_into(&mut running.step);
                 }
             }
-            Event::Finished {
+            RunEvent::Finished {
                 run,
                 record,
                 criteria,
@@ -177,7 +184,7 @@ impl Watch {
                 seen.failed += u64::from(record.status != RunStatus::Completed);
                 // The cost of questions was already added one by one.
                 if self.questions.get(run.arm).is_none_or(Option::is_none) {
-                    seen.spend(record.cost_usd);
+                    seen.add_cost(record.cost_usd);
                 }
                 info!(run = %run.id, status = record.status.name(), error = record.error, cost_usd = record.cost_usd, "run finished");
                 let counts = record.shared_tests_passed.zip(record.shared_tests_total);
@@ -191,7 +198,7 @@ impl Watch {
                 let mut line = format!(
                     "{:<9} {}: {counts}",
                     record.status.name(),
-                    self.name(run.arm, run.index)
+                    self.run_name(run.arm, run.index)
                 );
                 line.push_str(&format!(
                     ", run {} ({} of {} runs",
@@ -199,33 +206,33 @@ impl Watch {
                 ));
                 line.push_str(
                     &seen
-                        .spent()
+                        .format_cost()
                         .map_or_else(|| ")".to_owned(), |spent| format!(", {spent})")),
                 );
                 if let Some(error) = &record.error {
-                    line.push_str(&format!(" – {}", told(error)));
+                    line.push_str(&format!(" – {}", shorten_reason(error)));
                 }
-                self.lasting(&line);
+                self.print_lasting(&line);
             }
-            Event::Taken { run } => {
+            RunEvent::Taken { run } => {
                 seen.running.remove(run.id.as_str());
                 seen.left += 1;
                 info!(run = %run.id, "run left to another process");
-                self.lasting(&format!(
+                self.print_lasting(&format!(
                     "left      {}, run {}: another process is at it",
-                    self.name(run.arm, run.index),
+                    self.run_name(run.arm, run.index),
                     run.id
                 ));
             }
         }
         if let Some(bar) = &self.bar {
-            bar.set_position(seen.parts());
-            bar.set_message(seen.words(self.total));
+            bar.set_position(seen.progress_steps());
+            bar.set_message(seen.format_progress(self.total));
         }
     }
 
     /// Removes the line from the screen.
-    pub fn end(&self) {
+    pub fn clear_line(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -242,31 +249,31 @@ impl Watch {
         );
     }
 
-    fn name(&self, arm: usize, index: u32) -> String {
+    fn run_name(&self, arm: usize, index: u32) -> String {
         self.arms
             .get(arm)
-            .map_or_else(String::new, |arm| format!("{} {index}", label(arm)))
+            .map_or_else(String::new, |arm| format!("{} {index}", arm_label(arm)))
     }
 
     /// Prints an event that must stay visible, above the bar if there is one: a result or an error.
-    fn lasting(&self, text: &str) {
+    fn print_lasting(&self, text: &str) {
         match &self.bar {
             Some(bar) if !self.quiet => bar.println(text),
             Some(_) => {}
-            None => self.line(text),
+            None => self.print_line(text),
         }
     }
 
     /// Prints an event, if there is no bar that shows it.
-    fn line(&self, text: &str) {
+    fn print_line(&self, text: &str) {
         if self.bar.is_none() && !self.quiet {
-            output::tell(text);
+            output::write_stderr(text);
         }
     }
 }
 
-impl Seen {
-    fn spend(&mut self, cost: Option<f64>) {
+impl WatchedState {
+    fn add_cost(&mut self, cost: Option<f64>) {
         match cost {
             Some(cost) => *self.cost.get_or_insert(0.0) += cost,
             None => self.is_lower_bound = true,
@@ -274,52 +281,56 @@ impl Seen {
     }
 
     /// Formats the cost, such as `$0.02 so far`. `None` if no cost is known.
-    fn spent(&self) -> Option<String> {
+    fn format_cost(&self) -> Option<String> {
         let least = if self.is_lower_bound { "≥ " } else { "" };
         self.cost
             .map(|cost| format!("{least}{} so far", format::money(cost)))
     }
 
     /// Returns the progress of all runs, in steps of the bar.
-    fn parts(&self) -> u64 {
-        let share = |running: &Running| {
+    fn progress_steps(&self) -> u64 {
+        let share = |running: &RunInProgress| {
             running
                 .of
                 .filter(|of| *of > 0)
-                .map_or(0, |of| running.items.min(of) * PARTS / of)
+                .map_or(0, |of| running.items.min(of) * STEPS_PER_RUN / of)
         };
         // Rounding or a resumed run may complete a run's steps early. The last step counts only when the run has ended.
-        (self.done + self.left) * PARTS
+        (self.done + self.left) * STEPS_PER_RUN
             + self
                 .running
                 .values()
-                .map(|running| share(running).min(PARTS - 1))
+                .map(|running| share(running).min(STEPS_PER_RUN - 1))
                 .sum::<u64>()
     }
 
     /// Formats the progress, such as `3/10 runs, 1 not completed · $0.02 so far · tasktracker oneshot/m 2 (setup) and 1 more`.
-    fn words(&self, total: u64) -> String {
+    fn format_progress(&self, total: u64) -> String {
         let failed = if self.failed > 0 {
             format!(", {} not completed", self.failed)
         } else {
             String::new()
         };
         let mut parts = vec![format!("{}/{total} runs{failed}", self.done)];
-        parts.extend(self.spent());
+        parts.extend(self.format_cost());
         if let Some(running) = self.running.values().next() {
             let more = if self.running.len() > 1 {
                 format!(" and {} more", self.running.len() - 1)
             } else {
                 String::new()
             };
-            parts.push(format!("{}{}{more}", running.name, running.at()));
+            parts.push(format!(
+                "{}{}{more}",
+                running.name,
+                running.format_position()
+            ));
         }
         parts.join(" · ")
     }
 }
 
-impl Running {
-    fn at(&self) -> String {
+impl RunInProgress {
+    fn format_position(&self) -> String {
         match self.of {
             Some(of) => format!(" ({}/{of})", self.items),
             None if self.step.is_empty() => String::new(),
@@ -329,25 +340,25 @@ impl Running {
 }
 
 /// Shortens a reason to the length that fits a line.
-fn told(reason: &str) -> String {
-    let text = visible(reason);
-    match text.char_indices().nth(ERROR_CHARACTERS) {
+fn shorten_reason(reason: &str) -> String {
+    let text = escape_invisible(reason);
+    match text.char_indices().nth(MAX_ERROR_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-fn draw(total: u64, before: u64) -> ProgressBar {
+fn draw_bar(total: u64, before: u64) -> ProgressBar {
     // The message is limited to the remaining width: a line that wraps would stay on the screen.
     let style = ProgressStyle::with_template("{bar:16} {elapsed}{left} {wide_msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key(
             "left",
             move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-                if let Some(left) = left(
+                if let Some(left) = estimate_remaining(
                     state.elapsed(),
                     state.pos(),
-                    before * PARTS,
+                    before * STEPS_PER_RUN,
                     state.len().unwrap_or(0),
                 ) {
                     // Writing into a text in memory cannot fail.
@@ -356,17 +367,17 @@ fn draw(total: u64, before: u64) -> ProgressBar {
             },
         );
     let bar = ProgressBar::with_draw_target(
-        Some(total.saturating_mul(PARTS)),
+        Some(total.saturating_mul(STEPS_PER_RUN)),
         ProgressDrawTarget::stderr_with_hz(10),
     )
     .with_style(style);
-    bar.set_position(before * PARTS);
+    bar.set_position(before * STEPS_PER_RUN);
     bar.set_message(
-        Seen {
+        WatchedState {
             done: before,
-            ..Seen::default()
+            ..WatchedState::default()
         }
-        .words(total),
+        .format_progress(total),
     );
     bar.enable_steady_tick(Duration::from_millis(500));
     bar
@@ -374,23 +385,23 @@ fn draw(total: u64, before: u64) -> ProgressBar {
 
 /// Estimates the remaining time at the current pace. `None` before anything is done. Runs that were done `before` do not count for the
 /// pace.
-fn left(elapsed: Duration, done: u64, before: u64, total: u64) -> Option<Duration> {
+fn estimate_remaining(elapsed: Duration, done: u64, before: u64, total: u64) -> Option<Duration> {
     let now = done.checked_sub(before).filter(|now| *now > 0)?;
     let rest = total.checked_sub(done).filter(|rest| *rest > 0)?;
     Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest as f64 / now as f64).ok()
 }
 
 /// Formats an arm as `suite approach/model`.
-fn label(arm: &PlannedArm) -> String {
-    visible(&format!("{} {}/{}", arm.suite, arm.approach, arm.model))
+fn arm_label(arm: &PlannedArm) -> String {
+    escape_invisible(&format!("{} {}/{}", arm.suite, arm.approach, arm.model))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn running(items: u64, of: Option<u64>) -> Running {
-        Running {
+    fn running(items: u64, of: Option<u64>) -> RunInProgress {
+        RunInProgress {
             name: "s a/m 1".to_owned(),
             step: "setup".to_owned(),
             items,
@@ -402,38 +413,44 @@ mod tests {
     #[test]
     fn the_rest_is_told_once_something_is_done() {
         let seconds = Duration::from_secs;
-        assert_eq!(left(seconds(10), 0, 0, 5000), None);
-        assert_eq!(left(seconds(10), 1000, 0, 5000), Some(seconds(40)));
-        assert_eq!(left(seconds(10), 5000, 0, 5000), None);
-        assert_eq!(left(seconds(10), 3000, 3000, 5000), None);
-        assert_eq!(left(seconds(10), 4000, 3000, 5000), Some(seconds(10)));
+        assert_eq!(estimate_remaining(seconds(10), 0, 0, 5000), None);
+        assert_eq!(
+            estimate_remaining(seconds(10), 1000, 0, 5000),
+            Some(seconds(40))
+        );
+        assert_eq!(estimate_remaining(seconds(10), 5000, 0, 5000), None);
+        assert_eq!(estimate_remaining(seconds(10), 3000, 3000, 5000), None);
+        assert_eq!(
+            estimate_remaining(seconds(10), 4000, 3000, 5000),
+            Some(seconds(10))
+        );
     }
 
     #[test]
     fn a_run_of_questions_moves_the_bar_before_its_end() {
-        let mut seen = Seen {
+        let mut seen = WatchedState {
             done: 1,
-            ..Seen::default()
+            ..WatchedState::default()
         };
         seen.running.insert("r".to_owned(), running(25, Some(100)));
         assert_eq!(
-            (seen.parts(), seen.words(3).as_str()),
+            (seen.progress_steps(), seen.format_progress(3).as_str()),
             (1250, "1/3 runs · s a/m 1 (25/100)")
         );
         // More decided items than the run has, as after a change of the file. The run is still not finished.
         seen.running.insert("r".to_owned(), running(125, Some(100)));
-        assert_eq!(seen.parts(), 1999);
+        assert_eq!(seen.progress_steps(), 1999);
         seen.running.insert("s".to_owned(), running(0, None));
         seen.failed = 1;
-        seen.spend(Some(0.5));
+        seen.add_cost(Some(0.5));
         assert_eq!(
-            seen.words(3),
+            seen.format_progress(3),
             "1/3 runs, 1 not completed · $0.50 so far · s a/m 1 (125/100) and 1 more"
         );
-        seen.spend(None);
+        seen.add_cost(None);
         seen.running.remove("r");
         assert_eq!(
-            seen.words(3),
+            seen.format_progress(3),
             "1/3 runs, 1 not completed · ≥ $0.50 so far · s a/m 1 (setup)"
         );
     }

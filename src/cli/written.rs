@@ -2,33 +2,33 @@
 
 use std::path::PathBuf;
 
-use crate::results::{Guarded, signature_path};
+use crate::results::{WriteProtectedPaths, signature_path};
 
 use super::arguments::{Arguments, Command};
-use super::failure::Failure;
-use super::settings::Places;
-use super::shown::shown;
+use super::failure::CommandFailure;
+use super::settings::SettingsPaths;
+use super::shown::display_path;
 
 /// Fails if the command would write into a store, over a configuration or into a suite. Runs before anything is done.
-pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let paths = paths(arguments);
+pub(super) fn check_outputs(arguments: &Arguments) -> Result<(), CommandFailure> {
+    let paths = output_paths(arguments);
     if paths.is_empty() {
         return Ok(());
     }
-    let Places {
+    let SettingsPaths {
         config,
         results,
         lakes: _,
-    } = Places::of(&arguments.global)?;
-    let guarded = Guarded {
+    } = SettingsPaths::from_options(&arguments.global)?;
+    let guarded = WriteProtectedPaths {
         stores: results,
         configuration: config,
     };
     for path in paths {
-        if let Some(why) = guarded.refusal(&path) {
-            return Err(Failure::new(format!(
+        if let Some(why) = guarded.refusal_reason(&path) {
+            return Err(CommandFailure::new(format!(
                 "{} {why}, which nothing else is written to",
-                shown(&path)
+                display_path(&path)
             ))
             .with_hint("name another place"));
         }
@@ -37,7 +37,7 @@ pub(super) fn check(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Returns every path that a command was told to write to, except its own stores, cache and workspaces.
-fn paths(arguments: &Arguments) -> Vec<PathBuf> {
+fn output_paths(arguments: &Arguments) -> Vec<PathBuf> {
     let of_command = match &arguments.command {
         Command::Export(export) => vec![
             Some(export.path.clone()),

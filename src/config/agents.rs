@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::ids::Ids;
 use super::{command, duration};
-use crate::document::{Fields, Value, quote};
+use crate::document::{Fields, Value, quote_text};
 use crate::domain::Problem;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Agent {
+pub struct AgentConfig {
     pub id: String,
     pub kind: AgentKind,
     /// The model's provider, as pages show it.
@@ -106,14 +106,14 @@ impl AgentKind {
     }
 }
 
-pub(super) fn read(fields: &mut Fields) -> (Vec<Agent>, Ids) {
-    let mut ids = Ids::of("agent");
-    let agents = fields.each("agents", |fields| read_agent(fields, &mut ids));
+pub(super) fn read_section(fields: &mut Fields) -> (Vec<AgentConfig>, Ids) {
+    let mut ids = Ids::new("agent");
+    let agents = fields.read_each("agents", |fields| read_agent(fields, &mut ids));
     (agents, ids)
 }
 
-fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
-    let id = ids.take(&mut fields);
+fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
+    let id = ids.read_id(&mut fields);
     let kind = read_kind(&mut fields);
     if let Some(kind) = kind {
         check_keys(&mut fields, kind);
@@ -121,7 +121,7 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
     refuse_key(&mut fields);
     let provider = fields.text("provider");
     let model = fields.text("model");
-    let command = command::read(&mut fields, "command");
+    let command = command::read_arguments(&mut fields, "command");
     let base_url = super::site::read_url(&mut fields, "base_url");
     let api_key_env = fields.text("api_key_env");
     let env = fields.texts("env");
@@ -129,9 +129,9 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<Agent> {
     let max_steps = fields.unsigned("max_steps");
     let max_tokens = fields.unsigned("max_tokens");
     let temperature = fields.amount("temperature");
-    let timeout = duration::read(&mut fields, "timeout");
+    let timeout = duration::read_duration(&mut fields, "timeout");
     fields.finish();
-    Some(Agent {
+    Some(AgentConfig {
         id: id?,
         kind: kind?,
         provider,
@@ -158,7 +158,7 @@ fn read_kind(fields: &mut Fields) -> Option<AgentKind> {
     {
         let message = format!(
             "{} is `builtin`, which evalreport does not have",
-            quote(&fields.path_of("type"))
+            quote_text(&fields.path_of("type"))
         );
         let hint = "write `type: claude` or `type: command` for an agent with tools, `type: openai` or `type: anthropic` for one without";
         fields.reject("type", message, Some(hint.to_owned()));
@@ -171,7 +171,7 @@ fn read_kind(fields: &mut Fields) -> Option<AgentKind> {
     kind
 }
 
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => names.concat(),
@@ -185,7 +185,7 @@ fn refuse_key(fields: &mut Fields) {
     // The message names the line. A problem's place would print the line itself, and with it the key.
     let message = format!(
         "{} on line {} must not be in a file",
-        quote(&fields.path_of("api_key")),
+        quote_text(&fields.path_of("api_key")),
         fields.line_of("api_key")
     );
     let hint = "keys come from the environment: name the variable in `api_key_env`, and replace the key that was written here";
@@ -204,13 +204,13 @@ fn check_keys(fields: &mut Fields, kind: AgentKind) {
                 .collect();
             let message = format!(
                 "{} is not used by an agent of type `{}`",
-                quote(&fields.path_of(key)),
+                quote_text(&fields.path_of(key)),
                 kind.name()
             );
             fields.reject(
                 key,
                 message,
-                Some(format!("it belongs to type {}", listed(&users))),
+                Some(format!("it belongs to type {}", join_names(&users))),
             );
         }
     }
@@ -219,7 +219,7 @@ fn check_keys(fields: &mut Fields, kind: AgentKind) {
     {
         let message = format!(
             "{} is missing, which an agent of type `{}` needs",
-            quote(&fields.path_of(key)),
+            quote_text(&fields.path_of(key)),
             kind.name()
         );
         fields.reject(key, message, None);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, quote_text};
 use crate::domain::Aliases;
 
-pub(super) fn read(fields: &mut Fields) -> Aliases {
+pub(super) fn read_section(fields: &mut Fields) -> Aliases {
     let Some(mut fields) = fields.fields("aliases") else {
         return Aliases::default();
     };
@@ -24,7 +24,7 @@ fn read_names(fields: &mut Fields, key: &str) -> BTreeMap<String, String> {
     let names = fields.text_map(key);
     let path = fields.path_of(key);
     for (name, target) in &names {
-        let place = quote(&format!("{path}.{name}"));
+        let place = quote_text(&format!("{path}.{name}"));
         if target.trim().is_empty() {
             fields.reject_entry(key, name, format!("{place} is empty"), None);
         } else if name == target {
@@ -37,13 +37,13 @@ fn read_names(fields: &mut Fields, key: &str) -> BTreeMap<String, String> {
         } else if let Some(end) = names.get(target) {
             let message = format!(
                 "{place} leads to {}, which is itself an alias",
-                quote(target)
+                quote_text(target)
             );
             fields.reject_entry(
                 key,
                 name,
                 message,
-                Some(format!("give the final name, such as {}", quote(end))),
+                Some(format!("give the final name, such as {}", quote_text(end))),
             );
         }
     }

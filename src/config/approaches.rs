@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::ids::Ids;
 use super::{command, duration};
-use crate::document::{Fields, nearest_hint, quote};
+use crate::document::{Fields, nearest_hint, quote_text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Approach {
+pub struct ApproachConfig {
     pub id: String,
     /// The name that pages show instead of the id.
     pub name: Option<String>,
@@ -45,17 +45,17 @@ pub const PLACEHOLDERS: [&str; 6] = [
 /// Approaches that need no command of their own.
 const BUILT_IN: [&str; 2] = ["oneshot", "ralph"];
 
-pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Vec<Approach> {
-    let mut ids = Ids::of("approach");
-    fields.each("approaches", |fields| {
+pub(super) fn read_section(fields: &mut Fields, agents: &Ids) -> Vec<ApproachConfig> {
+    let mut ids = Ids::new("approach");
+    fields.read_each("approaches", |fields| {
         read_approach(fields, &mut ids, agents)
     })
 }
 
-fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Approach> {
-    let id = ids.take(&mut fields);
+fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<ApproachConfig> {
+    let id = ids.read_id(&mut fields);
     let name = fields.text("name");
-    let command = command::read(&mut fields, "command");
+    let command = command::read_arguments(&mut fields, "command");
     if let Some(id) = &id
         && ["command", "agent"]
             .iter()
@@ -63,43 +63,43 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
         && !BUILT_IN.contains(&id.as_str())
     {
         let hint = "only `oneshot` and `ralph` are built in; any other approach is a command, or names the `agent` that it asks";
-        let message = format!("{} is missing", quote(&fields.path_of("command")));
+        let message = format!("{} is missing", quote_text(&fields.path_of("command")));
         fields.reject("command", message, Some(hint.to_owned()));
     }
     for unknown in command
         .iter()
-        .flat_map(|argument| placeholders(argument))
+        .flat_map(|argument| find_placeholders(argument))
         .filter(|name| !PLACEHOLDERS.contains(name))
     {
         let hint = nearest_hint(unknown, PLACEHOLDERS)
             .unwrap_or_else(|| format!("known placeholders: {}", PLACEHOLDERS.join(", ")));
         let message = format!(
             "{} has the unknown placeholder {}",
-            quote(&fields.path_of("command")),
-            quote(unknown)
+            quote_text(&fields.path_of("command")),
+            quote_text(unknown)
         );
         fields.reject("command", message, Some(hint));
     }
-    let timeout = duration::read(&mut fields, "timeout");
-    let agent = agents.reference(&mut fields, "agent");
+    let timeout = duration::read_duration(&mut fields, "timeout");
+    let agent = agents.read_reference(&mut fields, "agent");
     let args = fields.texts("args");
     let prompt = fields.text("prompt");
     for key in ["agent", "args", "prompt"] {
         if fields.child(key).is_some() && (!command.is_empty() || id.as_deref() == Some("ralph")) {
             let message = format!(
                 "{} is only used by an approach that asks an agent, which has no command",
-                quote(&fields.path_of(key))
+                quote_text(&fields.path_of(key))
             );
             fields.reject(key, message, None);
         }
     }
     let files = fields.text("files");
-    let wrap = command::read(&mut fields, "wrap");
+    let wrap = command::read_arguments(&mut fields, "wrap");
     let reads = fields.texts("reads");
     let writes = fields.texts("writes");
     let env = fields.texts("env");
     fields.finish();
-    Some(Approach {
+    Some(ApproachConfig {
         id: id?,
         name,
         command,
@@ -116,7 +116,7 @@ fn read_approach(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Appr
 }
 
 /// Finds placeholders such as `{word}`. Braces around anything else, such as JSON, are plain text.
-fn placeholders(argument: &str) -> impl Iterator<Item = &str> {
+fn find_placeholders(argument: &str) -> impl Iterator<Item = &str> {
     let is_word = |name: &str| {
         !name.is_empty()
             && name

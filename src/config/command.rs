@@ -1,28 +1,28 @@
 //! Programs with their arguments. No shell is involved: each argument reaches the program unchanged.
 
-use crate::document::{Fields, Form, Value, quote};
+use crate::document::{Fields, Value, ValueForm, quote_text};
 
 /// Shell metacharacters. Their use in plain text suggests that the writer expects a shell.
-const SHELL: &[char] = &[
+const SHELL_CHARACTERS: &[char] = &[
     '\'', '"', '\\', '|', '&', ';', '<', '>', '$', '`', '*', '?', '~', '#', '(', ')',
 ];
 
 /// Reads a list of arguments, or a text split at spaces. Returns an empty list if the key is absent.
-pub(super) fn read(fields: &mut Fields, key: &str) -> Vec<String> {
-    fields.note(key, || {
-        Form::OneOf(vec![Form::Filled, Form::list(Form::Text)])
+pub(super) fn read_arguments(fields: &mut Fields, key: &str) -> Vec<String> {
+    fields.note_form(key, || {
+        ValueForm::OneOf(vec![ValueForm::Filled, ValueForm::list_of(ValueForm::Text)])
     });
     let Some(node) = fields.child(key) else {
         return Vec::new();
     };
-    let path = quote(&fields.path_of(key));
+    let path = quote_text(&fields.path_of(key));
     let command = match &node.value {
         Value::List(_) => fields.texts(key),
         Value::Scalar(_) | Value::Map(_) => {
             let Some(text) = fields.text(key) else {
                 return Vec::new();
             };
-            if text.contains(SHELL) {
+            if text.contains(SHELL_CHARACTERS) {
                 let hint = "no shell reads it: write a list with one item for each argument, such as [\"program\", \"--flag\", \"two words\"]";
                 fields.reject(
                     key,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Form, quote};
+use crate::document::{Fields, ValueForm, quote_text};
 
 /// The sampling unit of a suite: what was independently repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,33 +15,36 @@ pub enum SuiteDesign {
     Runs,
 }
 
-const WORDS: [(&str, SuiteDesign); 3] = [
+const DESIGN_WORDS: [(&str, SuiteDesign); 3] = [
     ("items", SuiteDesign::Items),
     ("clusters", SuiteDesign::Clusters),
     ("runs", SuiteDesign::Runs),
 ];
 
-pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
-    fields.note("designs", || {
-        Form::named(Form::Word(
-            WORDS.iter().map(|(word, _)| (*word).to_owned()).collect(),
+pub(super) fn read_section(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
+    fields.note_form("designs", || {
+        ValueForm::map_of(ValueForm::Word(
+            DESIGN_WORDS
+                .iter()
+                .map(|(word, _)| (*word).to_owned())
+                .collect(),
         ))
     });
     let words = fields.text_map("designs");
     let mut designs = BTreeMap::new();
     for (suite, word) in words {
-        match WORDS.iter().find(|(known, _)| *known == word) {
+        match DESIGN_WORDS.iter().find(|(known, _)| *known == word) {
             Some((_, design)) => {
                 designs.insert(suite, *design);
             }
             None => {
-                let place = quote(&format!("designs.{suite}"));
+                let place = quote_text(&format!("designs.{suite}"));
                 fields.reject_entry(
                     "designs",
                     &suite,
                     format!(
                         "{place} must be one of `items`, `clusters`, `runs`, not {}",
-                        quote(&word)
+                        quote_text(&word)
                     ),
                     None,
                 );

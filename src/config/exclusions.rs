@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::document::{self, Fields, quote};
-use crate::domain::{Exclusion, Problem, visible};
+use crate::document::{self, Fields, quote_text};
+use crate::domain::{Exclusion, Problem, escape_invisible};
 
 /// The file's name, next to `evalreport.yaml`.
 pub const EXCLUSIONS_FILE: &str = "exclusions.yaml";
@@ -13,8 +13,8 @@ pub fn load_exclusions(path: &Path) -> Result<Vec<Exclusion>, Vec<Problem>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    let file = visible(&path.display().to_string());
-    let text = super::read(path).map_err(|message| vec![Problem::in_file(&file, message)])?;
+    let file = escape_invisible(&path.display().to_string());
+    let text = super::read_text(path).map_err(|message| vec![Problem::in_file(&file, message)])?;
     parse_exclusions(&file, &text)
 }
 
@@ -24,7 +24,7 @@ pub fn parse_exclusions(file: &str, text: &str) -> Result<Vec<Exclusion>, Vec<Pr
     let mut problems = Vec::new();
     let exclusions = Fields::new(file, &root, "", &mut problems).map(|mut fields| {
         super::check_version(&mut fields);
-        let exclusions = fields.each("exclusions", read_exclusion);
+        let exclusions = fields.read_each("exclusions", read_exclusion);
         fields.finish();
         exclusions
     });
@@ -48,8 +48,8 @@ fn read_exclusion(mut fields: Fields) -> Option<Exclusion> {
         if day.is_none() {
             let message = format!(
                 "{} must be a day, not {}",
-                quote(&fields.path_of("since")),
-                quote(&text)
+                quote_text(&fields.path_of("since")),
+                quote_text(&text)
             );
             fields.reject("since", message, Some("write it as 2026-01-31".to_owned()));
         }

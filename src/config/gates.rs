@@ -1,29 +1,29 @@
 //! Gates: limits on regressions.
 
-use crate::document::{Fields, Form, ScalarKind, Value, quote};
-use crate::domain::{Bound, Mark};
+use crate::document::{Fields, ScalarKind, Value, ValueForm, quote_text};
+use crate::domain::{AmountMark, ChangeBound};
 
 /// What an inconclusive gate means for whoever reads the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnInconclusive {
+pub enum InconclusiveMeaning {
     Fail,
     Pass,
 }
 
-const WORDS: [(&str, OnInconclusive); 2] = [
-    ("fail", OnInconclusive::Fail),
-    ("pass", OnInconclusive::Pass),
+const INCONCLUSIVE_WORDS: [(&str, InconclusiveMeaning); 2] = [
+    ("fail", InconclusiveMeaning::Fail),
+    ("pass", InconclusiveMeaning::Pass),
 ];
 
 /// One rule. It applies to every suite and approach unless it names some.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gate {
+pub struct GateConfig {
     pub metric: Option<String>,
     pub suite: Option<String>,
     pub approach: Option<String>,
     /// The largest fall and rise allowed, in the metric's unit. Relative for time, tokens and cost: 0.1 means 10%.
-    pub max_drop: Option<Bound>,
-    pub max_rise: Option<Bound>,
+    pub max_drop: Option<ChangeBound>,
+    pub max_rise: Option<ChangeBound>,
     /// Items that must pass.
     pub must_pass: Vec<String>,
     /// Whether an item that always passed in the baseline must not fail now.
@@ -31,28 +31,28 @@ pub struct Gate {
     /// Whether items of the baseline may be gone.
     pub allow_removed: bool,
     /// Share of the baseline's items that may have no outcome.
-    pub max_missing: Option<Bound>,
+    pub max_missing: Option<ChangeBound>,
 }
 
-pub(super) fn read_on_inconclusive(fields: &mut Fields) -> Option<OnInconclusive> {
-    fields.one_of("on_inconclusive", &WORDS)
+pub(super) fn read_on_inconclusive(fields: &mut Fields) -> Option<InconclusiveMeaning> {
+    fields.one_of("on_inconclusive", &INCONCLUSIVE_WORDS)
 }
 
-pub(super) fn read(fields: &mut Fields) -> Vec<Gate> {
-    fields.each("gate", |fields| Some(read_gate(fields)))
+pub(super) fn read_section(fields: &mut Fields) -> Vec<GateConfig> {
+    fields.read_each("gate", |fields| Some(read_gate(fields)))
 }
 
-fn read_gate(mut fields: Fields) -> Gate {
-    let gate = Gate {
+fn read_gate(mut fields: Fields) -> GateConfig {
+    let gate = GateConfig {
         metric: fields.text("metric"),
         suite: fields.text("suite"),
         approach: fields.text("approach"),
-        max_drop: bound(&mut fields, "max_drop"),
-        max_rise: bound(&mut fields, "max_rise"),
+        max_drop: read_bound(&mut fields, "max_drop"),
+        max_rise: read_bound(&mut fields, "max_rise"),
         must_pass: fields.texts("must_pass"),
         no_new_failures: fields.boolean("no_new_failures").unwrap_or_default(),
         allow_removed: fields.boolean("allow_removed").unwrap_or_default(),
-        max_missing: bound(&mut fields, "max_missing"),
+        max_missing: read_bound(&mut fields, "max_missing"),
     };
     let bounded = ["max_drop", "max_rise"]
         .into_iter()
@@ -62,8 +62,8 @@ fn read_gate(mut fields: Fields) -> Gate {
     if fields.child("max_rise").is_some() && !has_metric {
         let message = format!(
             "{} is missing, which {} needs",
-            quote(&fields.path_of("metric")),
-            quote("max_rise")
+            quote_text(&fields.path_of("metric")),
+            quote_text("max_rise")
         );
         fields.reject(
             "metric",
@@ -72,7 +72,7 @@ fn read_gate(mut fields: Fields) -> Gate {
         );
     }
     if has_metric && bounded.is_none() {
-        let message = format!("{} has no bound", quote(&fields.path_of("metric")));
+        let message = format!("{} has no bound", quote_text(&fields.path_of("metric")));
         fields.reject(
             "metric",
             message,
@@ -96,23 +96,25 @@ fn read_gate(mut fields: Fields) -> Gate {
 }
 
 /// Reads a number, or text such as `2pp` or `10%`.
-pub(super) fn bound(fields: &mut Fields, key: &str) -> Option<Bound> {
-    fields.note(key, || Form::OneOf(vec![Form::Amount, Form::Filled]));
+pub(super) fn read_bound(fields: &mut Fields, key: &str) -> Option<ChangeBound> {
+    fields.note_form(key, || {
+        ValueForm::OneOf(vec![ValueForm::Amount, ValueForm::Filled])
+    });
     let text = match &fields.child(key)?.value {
         Value::Scalar(scalar) if scalar.kind == ScalarKind::Text => &scalar.text,
         Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
-            return fields.amount(key).map(|value| Bound {
+            return fields.amount(key).map(|value| ChangeBound {
                 value,
-                mark: Mark::None,
+                mark: AmountMark::None,
             });
         }
     };
-    let bound = Bound::parse(text);
+    let bound = ChangeBound::parse(text);
     if bound.is_none() {
         let message = format!(
             "{} must be an amount, not {}",
-            quote(&fields.path_of(key)),
-            quote(text)
+            quote_text(&fields.path_of(key)),
+            quote_text(text)
         );
         fields.reject(
             key,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::duration;
 use super::ids::Ids;
-use crate::document::{Fields, quote};
+use crate::document::{Fields, quote_text};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judge {
+pub struct JudgeConfig {
     /// The id of a declared agent.
     pub agent: String,
     /// Overrides the agent's own model.
@@ -19,22 +19,25 @@ pub struct Judge {
     pub timeout: Option<Duration>,
 }
 
-pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Option<Judge> {
+pub(super) fn read_section(fields: &mut Fields, agents: &Ids) -> Option<JudgeConfig> {
     let mut fields = fields.fields("judge")?;
     if fields.child("agent").is_none() {
         fields.reject_missing("agent");
     }
-    let agent = agents.reference(&mut fields, "agent");
+    let agent = agents.read_reference(&mut fields, "agent");
     let model = fields.text("model");
     let votes = fields.unsigned("votes");
     if votes == Some(0) {
-        let message = format!("{} must be at least 1", quote(&fields.path_of("votes")));
+        let message = format!(
+            "{} must be at least 1",
+            quote_text(&fields.path_of("votes"))
+        );
         fields.reject("votes", message, None);
     }
     let strict = fields.boolean("strict").unwrap_or_default();
-    let timeout = duration::read(&mut fields, "timeout");
+    let timeout = duration::read_duration(&mut fields, "timeout");
     fields.finish();
-    Some(Judge {
+    Some(JudgeConfig {
         agent: agent?,
         model,
         votes,

@@ -1,6 +1,6 @@
 //! How often a judge errs, as tested on items whose truth is known.
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, quote_text};
 
 /// The error rates of a judge, with the numbers of items behind them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub fn parse_share_of(text: &str) -> Option<(f64, u32)> {
     ((0.0..=1.0).contains(&share) && n > 0).then_some((share, n))
 }
 
-pub(super) fn read(fields: &mut Fields) -> Option<JudgeErrors> {
+pub(super) fn read_section(fields: &mut Fields) -> Option<JudgeErrors> {
     let mut fields = fields.fields("judge_errors")?;
     let mut share = |key: &str| {
         let text = fields.required_text(key)?;
@@ -39,8 +39,8 @@ pub(super) fn read(fields: &mut Fields) -> Option<JudgeErrors> {
         if found.is_none() {
             let message = format!(
                 "{} is no share with a number of items: {}",
-                quote(&fields.path_of(key)),
-                quote(&text)
+                quote_text(&fields.path_of(key)),
+                quote_text(&text)
             );
             fields.reject(
                 key,

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::document::{
-    Fields, Form, Key, Node, Scalar, ScalarKind, Setting, Value, nearest_hint, quote,
+    Fields, MapKey, Node, Scalar, ScalarKind, SwitchSetting, Value, ValueForm, nearest_hint,
+    quote_text,
 };
 use crate::domain::{
-    Direction, Evaluator, Mark, MetricKind, MetricSettings, Problem, Unit, built_in, metric_key,
+    AmountMark, Direction, Evaluator, MetricKind, MetricSettings, Problem, Unit, built_in_metric,
+    metric_key,
 };
 
-use super::gates::bound;
+use super::gates::read_bound;
 
-const KINDS: [(&str, MetricKind); 4] = [
+const KIND_NAMES: [(&str, MetricKind); 4] = [
     ("rate", MetricKind::Rate),
     ("amount", MetricKind::Amount),
     ("score", MetricKind::Score),
@@ -19,26 +21,26 @@ const KINDS: [(&str, MetricKind); 4] = [
 ];
 
 /// Reads the metrics' settings, and the enabled evaluators: from `evaluators`, or from `metrics.NAME: true`.
-pub(super) fn read(
+pub(super) fn read_sections(
     fields: &mut Fields,
 ) -> (
     BTreeMap<String, MetricSettings>,
-    BTreeMap<Evaluator, Setting>,
+    BTreeMap<Evaluator, SwitchSetting>,
 ) {
-    fields.note("metrics", || {
-        let settings = || Fields::form(|own| drop(read_one(own, "")));
-        let switch = || Form::OneOf(vec![Form::Boolean, settings()]);
-        Form::Known(
+    fields.note_form("metrics", || {
+        let settings = || Fields::derive_form(|own| drop(read_metric(own, "")));
+        let switch = || ValueForm::OneOf(vec![ValueForm::Boolean, settings()]);
+        ValueForm::Known(
             Evaluator::ALL
                 .map(|evaluator| (evaluator.name(), switch()))
                 .into(),
             Some(Box::new(settings())),
         )
     });
-    fields.note("evaluators", || {
-        Form::Known(
+    fields.note_form("evaluators", || {
+        ValueForm::Known(
             Evaluator::ALL
-                .map(|evaluator| (evaluator.name(), Setting::form()))
+                .map(|evaluator| (evaluator.name(), SwitchSetting::accepted_form()))
                 .into(),
             None,
         )
@@ -52,13 +54,13 @@ pub(super) fn read(
             ..
         }) = &node.value
         {
-            take(fields, name, node, &path, &mut evaluators);
+            read_evaluator(fields, name, node, &path, &mut evaluators);
         } else if let Some(own) = Fields::new(fields.file(), node, path, fields.problems()) {
-            metrics.insert(name.text.clone(), read_one(own, &name.text));
+            metrics.insert(name.text.clone(), read_metric(own, &name.text));
         }
     }
     for (name, node) in fields.entries_of("evaluators") {
-        take(
+        read_evaluator(
             fields,
             name,
             node,
@@ -83,7 +85,7 @@ fn share_margins(metrics: &mut BTreeMap<String, MetricSettings>) {
     }
 }
 
-fn read_one(mut fields: Fields, name: &str) -> MetricSettings {
+fn read_metric(mut fields: Fields, name: &str) -> MetricSettings {
     let mut settings = MetricSettings {
         label: fields.text("label"),
         direction: fields.one_of(
@@ -91,23 +93,23 @@ fn read_one(mut fields: Fields, name: &str) -> MetricSettings {
             &Direction::ALL.map(|direction| (direction.name(), direction)),
         ),
         unit: fields.one_of("unit", &Unit::ALL.map(|unit| (unit.name(), unit))),
-        kind: fields.one_of("kind", &KINDS),
+        kind: fields.one_of("kind", &KIND_NAMES),
         margin: None,
     };
-    settings.margin = margin(&mut fields, name, &settings);
+    settings.margin = read_margin(&mut fields, name, &settings);
     fields.finish();
     settings
 }
 
 /// Reads a margin, and checks it against the metric's known unit and kind.
-fn margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<f64> {
-    let bound = bound(fields, "margin")?;
-    let (unit, kind) =
-        built_in(metric_key(name)).map_or((None, None), |(unit, kind)| (Some(unit), Some(kind)));
+fn read_margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<f64> {
+    let bound = read_bound(fields, "margin")?;
+    let (unit, kind) = built_in_metric(metric_key(name))
+        .map_or((None, None), |(unit, kind)| (Some(unit), Some(kind)));
     let kind = settings.kind.or(kind).unwrap_or(MetricKind::Score);
     // Without a known unit, a score with a percent mark counts as a fraction, and one without as a plain number.
     let of_mark = || {
-        if bound.mark == Mark::None {
+        if bound.mark == AmountMark::None {
             Unit::Number
         } else {
             Unit::Fraction
@@ -115,41 +117,49 @@ fn margin(fields: &mut Fields, name: &str, settings: &MetricSettings) -> Option<
     };
     let unit = settings.unit.or(unit).unwrap_or_else(of_mark);
     bound
-        .margin(unit, kind)
+        .to_margin(unit, kind)
         .map_err(|wrong| {
             fields.reject(
                 "margin",
-                format!("{} {}", quote(&fields.path_of("margin")), wrong.problem),
+                format!(
+                    "{} {}",
+                    quote_text(&fields.path_of("margin")),
+                    wrong.problem
+                ),
                 Some(wrong.hint.to_owned()),
             );
         })
         .ok()
 }
 
-fn take(
+fn read_evaluator(
     fields: &mut Fields,
-    name: &Key,
+    name: &MapKey,
     node: &Node,
     path: &str,
-    evaluators: &mut BTreeMap<Evaluator, Setting>,
+    evaluators: &mut BTreeMap<Evaluator, SwitchSetting>,
 ) {
-    let Some(setting) = Setting::read(fields, node, path) else {
+    let Some(setting) = SwitchSetting::read_at(fields, node, path) else {
         return;
     };
     let mut reject = |message, hint: String| {
-        let problem = Problem::at(fields.file(), name.line, name.column, message).with_hint(hint);
+        let problem =
+            Problem::at_position(fields.file(), name.line, name.column, message).with_hint(hint);
         fields.problems().push(problem);
     };
     let Some(evaluator) = Evaluator::from_name(&name.text) else {
         let known = Evaluator::ALL.map(Evaluator::name);
         let hint = nearest_hint(&name.text, known)
             .unwrap_or_else(|| format!("known: {}", known.join(", ")));
-        reject(format!("unknown evaluator {}", quote(&name.text)), hint);
+        reject(
+            format!("unknown evaluator {}", quote_text(&name.text)),
+            hint,
+        );
         return;
     };
     if evaluators.insert(evaluator, setting).is_some() {
         reject(
-            format!("{} is given twice", quote(&name.text)),
+            format!("{} is given twice", quote_text(&name.text)),
             "keep one of the two".to_owned(),
         );
     }

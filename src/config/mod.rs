@@ -9,9 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use crate::document::duration::parse_duration;
-use crate::document::{self, Fields, Form, Node, Setting, duration, quote};
+use crate::document::{self, Fields, Node, SwitchSetting, ValueForm, duration, quote_text};
 use crate::domain::{
-    Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, Price, Problem, visible,
+    Aliases, CONFIGURATION_NAMES, Evaluator, MetricSettings, ModelPrice, Problem, escape_invisible,
 };
 use crate::files;
 
@@ -32,39 +32,39 @@ mod published;
 mod site;
 mod tasks;
 
-pub use agents::{Agent, AgentKind};
-pub use approaches::{Approach, PLACEHOLDERS};
+pub use agents::{AgentConfig, AgentKind};
+pub use approaches::{ApproachConfig, PLACEHOLDERS};
 pub use designs::SuiteDesign;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};
-pub use gates::{Gate, OnInconclusive};
-pub use judge::Judge;
+pub use gates::{GateConfig, InconclusiveMeaning};
+pub use judge::JudgeConfig;
 pub use judge_errors::{JudgeErrors, parse_share_of};
 pub use published::PublishedFile;
-pub use site::{Site, folder_address};
-pub use tasks::{Budget, Task};
+pub use site::{SiteConfig, folder_address};
+pub use tasks::{ConfiguredTask, QuestionBudget};
 
-const VERSION: i64 = 1;
+const FORMAT_VERSION: i64 = 1;
 /// Name of the file's JSON Schema.
-pub const SCHEMA: &str = "configuration";
+pub const SCHEMA_NAME: &str = "configuration";
 /// Far more than a person writes. A larger file is probably no configuration.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 /// The settings of a project. Empty if there is no file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Config {
+pub struct ProjectConfig {
     /// The folder of the file, from which its relative paths start. Empty without a file.
     pub folder: PathBuf,
-    pub agents: Vec<Agent>,
+    pub agents: Vec<AgentConfig>,
     /// The id of an entry in `agents`.
     pub default_agent: Option<String>,
-    pub approaches: Vec<Approach>,
-    pub tasks: Vec<Task>,
-    pub judge: Option<Judge>,
+    pub approaches: Vec<ApproachConfig>,
+    pub tasks: Vec<ConfiguredTask>,
+    pub judge: Option<JudgeConfig>,
     /// The error rates of the judges, for suites that people did not label.
     pub judge_errors: Option<JudgeErrors>,
     pub metrics: BTreeMap<String, MetricSettings>,
     /// The evaluators of finished workspaces, unless a suite has its own settings.
-    pub evaluators: BTreeMap<Evaluator, Setting>,
+    pub evaluators: BTreeMap<Evaluator, SwitchSetting>,
     /// Overrides of verification's choices, as written. Verification parses them.
     pub verification: Option<Node>,
     /// The file's name in messages. Empty without a file.
@@ -74,36 +74,36 @@ pub struct Config {
     /// Keys of the deciding metrics by suite, if not the pass rate.
     pub primaries: BTreeMap<String, String>,
     /// Prices sorted by model and date.
-    pub prices: Vec<Price>,
-    pub gate: Vec<Gate>,
+    pub prices: Vec<ModelPrice>,
+    pub gate: Vec<GateConfig>,
     /// What an inconclusive gate means, unless the command says so.
-    pub on_inconclusive: Option<OnInconclusive>,
+    pub on_inconclusive: Option<InconclusiveMeaning>,
     /// Tables of published figures that the site checks.
     pub published: Vec<PublishedFile>,
-    pub site: Site,
+    pub site: SiteConfig,
     pub aliases: Aliases,
 }
 
 /// Finds the nearest configuration in `start` or a parent folder.
-pub fn find(start: &Path) -> Option<PathBuf> {
+pub fn find_file(start: &Path) -> Option<PathBuf> {
     start.ancestors().find_map(|folder| {
         CONFIGURATION_NAMES
             .map(|name| folder.join(name))
             .into_iter()
-            .find(|path| is_there(path))
+            .find(|path| is_present_file(path))
     })
 }
 
 /// Returns whether the path exists and is no folder. Other special files count too: loading them reports the problem.
-fn is_there(path: &Path) -> bool {
+fn is_present_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
 }
 
-pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
-    let file = visible(&path.display().to_string());
-    let text = read(path).map_err(|message| vec![Problem::in_file(&file, message)])?;
+pub fn load(path: &Path) -> Result<ProjectConfig, Vec<Problem>> {
+    let file = escape_invisible(&path.display().to_string());
+    let text = read_text(path).map_err(|message| vec![Problem::in_file(&file, message)])?;
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    Ok(Config {
+    Ok(ProjectConfig {
         folder,
         ..parse(&file, &text)?
     })
@@ -113,14 +113,14 @@ pub fn load(path: &Path) -> Result<Config, Vec<Problem>> {
 /// module reads; `repository` has the schema's address, as `owner/name`.
 ///
 /// It refuses unknown keys, missing ones and values of another type. References, and what keys mean together, only [`parse`] checks.
-pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
-    let form = Fields::form(|mut fields| {
-        fields.note("verification", || verification);
+pub fn json_schema(verification: ValueForm, repository: &str) -> serde_json::Value {
+    let form = Fields::derive_form(|mut fields| {
+        fields.note_form("verification", || verification);
         drop(read_fields(fields));
     });
     let description = "evalreport.yaml: agents, approaches, tasks, metrics, gates and the site. `evalreport help configuration` has every key.";
-    form.file_schema(
-        SCHEMA,
+    form.to_file_schema(
+        SCHEMA_NAME,
         repository,
         "Configuration of evalreport",
         description,
@@ -128,7 +128,7 @@ pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
 }
 
 /// Parses the `text` of `file`. The name `file` decides between YAML and JSON, and appears in each problem.
-pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
+pub fn parse(file: &str, text: &str) -> Result<ProjectConfig, Vec<Problem>> {
     let root = document::parse(file, text)?;
     let mut problems = Vec::new();
     let config = Fields::new(file, &root, "", &mut problems).map(read_fields);
@@ -142,13 +142,13 @@ pub fn parse(file: &str, text: &str) -> Result<Config, Vec<Problem>> {
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
+fn read_text(path: &Path) -> Result<String, String> {
     let size = fs::metadata(path)
         .map_err(|error| format!("cannot be read: {error}"))?
         .len();
-    if size > MOST_BYTES {
+    if size > MAX_BYTES {
         return Err(format!(
-            "is no configuration: it has {size} bytes, more than {MOST_BYTES}"
+            "is no configuration: it has {size} bytes, more than {MAX_BYTES}"
         ));
     }
     let bytes = files::read(path).map_err(|error| format!("cannot be read: {error}"))?;
@@ -160,38 +160,38 @@ fn read(path: &Path) -> Result<String, String> {
     })
 }
 
-fn read_fields(mut fields: Fields) -> Config {
+fn read_fields(mut fields: Fields) -> ProjectConfig {
     check_version(&mut fields);
-    let (agents, agent_ids) = agents::read(&mut fields);
-    let (metrics, evaluators) = metrics::read(&mut fields);
-    let config = Config {
+    let (agents, agent_ids) = agents::read_section(&mut fields);
+    let (metrics, evaluators) = metrics::read_sections(&mut fields);
+    let config = ProjectConfig {
         folder: PathBuf::new(),
         agents,
-        default_agent: agent_ids.reference(&mut fields, "default_agent"),
-        approaches: approaches::read(&mut fields, &agent_ids),
-        tasks: tasks::read(&mut fields, &agent_ids),
-        judge: judge::read(&mut fields, &agent_ids),
-        judge_errors: judge_errors::read(&mut fields),
+        default_agent: agent_ids.read_reference(&mut fields, "default_agent"),
+        approaches: approaches::read_section(&mut fields, &agent_ids),
+        tasks: tasks::read_section(&mut fields, &agent_ids),
+        judge: judge::read_section(&mut fields, &agent_ids),
+        judge_errors: judge_errors::read_section(&mut fields),
         metrics,
         evaluators,
         verification: fields.child("verification").cloned(),
         file: fields.file().to_owned(),
-        designs: designs::read(&mut fields),
-        primaries: primaries::read(&mut fields),
-        prices: prices::read(&mut fields),
-        gate: gates::read(&mut fields),
+        designs: designs::read_section(&mut fields),
+        primaries: primaries::read_section(&mut fields),
+        prices: prices::read_section(&mut fields),
+        gate: gates::read_section(&mut fields),
         on_inconclusive: gates::read_on_inconclusive(&mut fields),
-        published: published::read(&mut fields),
-        site: site::read(&mut fields),
-        aliases: aliases::read(&mut fields),
+        published: published::read_section(&mut fields),
+        site: site::read_section(&mut fields),
+        aliases: aliases::read_section(&mut fields),
     };
-    fields.replaced(&REPLACED);
+    fields.set_replacements(&REPLACED_KEYS);
     fields.finish();
     config
 }
 
 /// Keys of cogni's configuration that this one does not have.
-const REPLACED: [(&str, &str); 3] = [
+const REPLACED_KEYS: [(&str, &str); 3] = [
     (
         "adapters",
         "describe agents under `agents`, and their questions as tasks of `type: question_eval`",
@@ -207,22 +207,25 @@ const REPLACED: [(&str, &str); 3] = [
 ];
 
 fn check_version(fields: &mut Fields) {
-    fields.note("version", || Form::Exactly(VERSION));
+    fields.note_form("version", || ValueForm::Exactly(FORMAT_VERSION));
     fields.note_required("version");
     if fields.child("version").is_none() {
         fields.reject(
             "version",
             "`version` is missing",
-            Some(format!("write version: {VERSION}")),
+            Some(format!("write version: {FORMAT_VERSION}")),
         );
     } else if let Some(version) = fields.integer("version")
-        && version != VERSION
+        && version != FORMAT_VERSION
     {
-        let message = format!("version {} is not supported", quote(&version.to_string()));
+        let message = format!(
+            "version {} is not supported",
+            quote_text(&version.to_string())
+        );
         fields.reject(
             "version",
             message,
-            Some(format!("write version: {VERSION}")),
+            Some(format!("write version: {FORMAT_VERSION}")),
         );
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
 
-use crate::document::{Fields, quote};
-use crate::domain::{Price, PriceTier, TokenPrices};
+use crate::document::{Fields, quote_text};
+use crate::domain::{ModelPrice, PriceTier, TokenPrices};
 
-pub(super) fn read(fields: &mut Fields) -> Vec<Price> {
+pub(super) fn read_section(fields: &mut Fields) -> Vec<ModelPrice> {
     let mut lines = BTreeMap::new();
-    let mut prices = fields.each("prices", |fields| read_price(fields, &mut lines));
+    let mut prices = fields.read_each("prices", |fields| read_price(fields, &mut lines));
     prices.sort_by(|left, right| (&left.model, left.date).cmp(&(&right.model, right.date)));
     prices
 }
@@ -17,18 +17,18 @@ pub(super) fn read(fields: &mut Fields) -> Vec<Price> {
 fn read_price(
     mut fields: Fields,
     lines: &mut BTreeMap<(String, Option<NaiveDate>), usize>,
-) -> Option<Price> {
+) -> Option<ModelPrice> {
     let model = fields.required_text("model");
     let date = read_date(&mut fields);
     if fields.child("usd_per_million").is_none() {
         fields.reject_missing("usd_per_million");
     }
     let usd_per_million = fields.fields("usd_per_million").and_then(read_token_prices);
-    let tiers = fields.each("tiers", read_tier);
+    let tiers = fields.read_each("tiers", read_tier);
     if let Some(model) = &model
         && let Some(first) = lines.insert((model.clone(), date), fields.line_of("model"))
     {
-        let message = format!("duplicate price of {}", quote(model));
+        let message = format!("duplicate price of {}", quote_text(model));
         fields.reject(
             "model",
             message,
@@ -38,7 +38,7 @@ fn read_price(
         );
     }
     fields.finish();
-    Some(Price {
+    Some(ModelPrice {
         model: model?,
         date,
         usd_per_million: usd_per_million?,
@@ -86,8 +86,8 @@ fn read_date(fields: &mut Fields) -> Option<NaiveDate> {
     if date.is_none() {
         let message = format!(
             "{} must be a date, not {}",
-            quote(&fields.path_of("date")),
-            quote(&text)
+            quote_text(&fields.path_of("date")),
+            quote_text(&text)
         );
         fields.reject(
             "date",

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, quote_text};
 use crate::domain::metric_key;
 
 /// Reads the metric keys by suite.
-pub(super) fn read(fields: &mut Fields) -> BTreeMap<String, String> {
+pub(super) fn read_section(fields: &mut Fields) -> BTreeMap<String, String> {
     let mut primaries = BTreeMap::new();
     for (suite, metric) in fields.text_map("primary") {
         let key = metric_key(&metric);
         if key.is_empty() {
-            let place = quote(&format!("primary.{suite}"));
+            let place = quote_text(&format!("primary.{suite}"));
             fields.reject_entry(
                 "primary",
                 &suite,

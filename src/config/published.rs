@@ -14,8 +14,8 @@ pub struct PublishedFile {
     pub source: Option<String>,
 }
 
-pub(super) fn read(fields: &mut Fields) -> Vec<PublishedFile> {
-    fields.each("published", |mut fields| {
+pub(super) fn read_section(fields: &mut Fields) -> Vec<PublishedFile> {
+    fields.read_each("published", |mut fields| {
         let (suite, file) = (fields.required_text("suite"), fields.required_text("file"));
         let source = read_url(&mut fields, "source");
         fields.finish();

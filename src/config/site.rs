@@ -1,10 +1,10 @@
 //! The site's settings.
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, quote_text};
 use crate::domain::OwnPattern;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Site {
+pub struct SiteConfig {
     pub title: Option<String>,
     /// The site's address, for links that must be absolute. Has no trailing slash.
     pub base_url: Option<String>,
@@ -18,17 +18,17 @@ pub struct Site {
     pub redact: Vec<OwnPattern>,
 }
 
-pub(super) fn read(fields: &mut Fields) -> Site {
+pub(super) fn read_section(fields: &mut Fields) -> SiteConfig {
     let Some(mut fields) = fields.fields("site") else {
-        return Site::default();
+        return SiteConfig::default();
     };
-    let site = Site {
+    let site = SiteConfig {
         title: fields.text("title"),
         base_url: read_base_url(&mut fields),
         default_suite: fields.text("default_suite"),
         baseline: fields.text("baseline"),
         noindex: fields.boolean("noindex").unwrap_or_default(),
-        redact: fields.each("redact", read_pattern),
+        redact: fields.read_each("redact", read_pattern),
     };
     fields.finish();
     site
@@ -44,7 +44,7 @@ fn read_pattern(mut fields: Fields) -> Option<OwnPattern> {
         if let Err(reason) = &parsed {
             let message = format!(
                 "{} is no pattern to redact by: {reason}",
-                quote(&fields.path_of("pattern"))
+                quote_text(&fields.path_of("pattern"))
             );
             fields.reject("pattern", message, None);
         }
@@ -60,7 +60,7 @@ fn read_base_url(fields: &mut Fields) -> Option<String> {
     if url.contains(['?', '#']) {
         let message = format!(
             "`site.base_url` must be the address of a folder, not {}",
-            quote(&url)
+            quote_text(&url)
         );
         fields.reject(
             "base_url",
@@ -78,8 +78,8 @@ pub(super) fn read_url(fields: &mut Fields, key: &str) -> Option<String> {
     if !is_web_address(&text) {
         let message = format!(
             "{} must be a web address, not {}",
-            quote(&fields.path_of(key)),
-            quote(&text)
+            quote_text(&fields.path_of(key)),
+            quote_text(&text)
         );
         fields.reject(
             key,

@@ -1,11 +1,11 @@
 //! Configured tasks: named sets of questions for an agent.
 
 use super::ids::Ids;
-use crate::document::{Fields, Form, quote};
+use crate::document::{Fields, ValueForm, quote_text};
 
 /// A question evaluation, the only type of configured task.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Task {
+pub struct ConfiguredTask {
     pub id: String,
     /// The id of an agent. `None` means the default agent.
     pub agent: Option<String>,
@@ -15,31 +15,31 @@ pub struct Task {
     pub questions_file: String,
     /// The suite under which results are stored.
     pub suite: Option<String>,
-    pub budget: Budget,
+    pub budget: QuestionBudget,
     /// Number of questions asked in parallel; at least 1.
     pub concurrency: Option<u64>,
 }
 
 /// The limits of one question.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Budget {
+pub struct QuestionBudget {
     pub max_tokens: Option<u64>,
     pub max_seconds: Option<f64>,
     pub max_steps: Option<u64>,
 }
 
-pub(super) fn read(fields: &mut Fields, agents: &Ids) -> Vec<Task> {
-    let mut ids = Ids::of("task");
-    fields.each("tasks", |fields| read_task(fields, &mut ids, agents))
+pub(super) fn read_section(fields: &mut Fields, agents: &Ids) -> Vec<ConfiguredTask> {
+    let mut ids = Ids::new("task");
+    fields.read_each("tasks", |fields| read_task(fields, &mut ids, agents))
 }
 
-fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
-    let id = ids.take(&mut fields);
+fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<ConfiguredTask> {
+    let id = ids.read_id(&mut fields);
     if !check_type(&mut fields) {
         // The other keys belong to an unknown type, so they cannot be checked.
         return None;
     }
-    let agent = agents.reference(&mut fields, "agent");
+    let agent = agents.read_reference(&mut fields, "agent");
     let model = fields.text("model");
     let questions_file = fields.required_text("questions_file");
     let suite = fields.text("suite");
@@ -48,16 +48,16 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
     if concurrency == Some(0) {
         let message = format!(
             "{} must be at least 1",
-            quote(&fields.path_of("concurrency"))
+            quote_text(&fields.path_of("concurrency"))
         );
         fields.reject("concurrency", message, None);
     }
-    fields.replaced(&[(
+    fields.set_replacements(&[(
         "compaction",
         "remove it: the agent compacts its own context",
     )]);
     fields.finish();
-    Some(Task {
+    Some(ConfiguredTask {
         id: id?,
         agent,
         model,
@@ -70,15 +70,15 @@ fn read_task(mut fields: Fields, ids: &mut Ids, agents: &Ids) -> Option<Task> {
 
 /// Returns whether the rest of the task can be checked as a question evaluation.
 fn check_type(fields: &mut Fields) -> bool {
-    const QUESTIONS: &str = "question_eval";
-    let path = quote(&fields.path_of("type"));
-    fields.note("type", || Form::Word(vec![QUESTIONS.to_owned()]));
+    const QUESTION_TYPE: &str = "question_eval";
+    let path = quote_text(&fields.path_of("type"));
+    fields.note_form("type", || ValueForm::Word(vec![QUESTION_TYPE.to_owned()]));
     fields.note_required("type");
     if fields.child("type").is_none() {
         fields.reject(
             "type",
             format!("{path} is missing"),
-            Some(format!("write type: {QUESTIONS}")),
+            Some(format!("write type: {QUESTION_TYPE}")),
         );
         return true;
     }
@@ -87,25 +87,28 @@ fn check_type(fields: &mut Fields) -> bool {
     };
     if name == "cucumber_eval" {
         let hint = format!(
-            "write the scenarios as questions and use type: {QUESTIONS} with `questions_file`"
+            "write the scenarios as questions and use type: {QUESTION_TYPE} with `questions_file`"
         );
         fields.reject(
             "type",
             format!("{path} is `cucumber_eval`, which question evaluation replaced"),
             Some(hint),
         );
-    } else if name != QUESTIONS {
+    } else if name != QUESTION_TYPE {
         fields.reject(
             "type",
-            format!("{path} must be `{QUESTIONS}`, not {}", quote(&name)),
+            format!(
+                "{path} must be `{QUESTION_TYPE}`, not {}",
+                quote_text(&name)
+            ),
             None,
         );
     }
-    name == QUESTIONS
+    name == QUESTION_TYPE
 }
 
-fn read_budget(mut fields: Fields) -> Budget {
-    let budget = Budget {
+fn read_budget(mut fields: Fields) -> QuestionBudget {
+    let budget = QuestionBudget {
         max_tokens: fields.unsigned("max_tokens"),
         max_seconds: fields.amount("max_seconds"),
         max_steps: fields.unsigned("max_steps"),

@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::domain::{Bound, Direction, Mark, MetricKind, Unit};
+use crate::domain::{AmountMark, ChangeBound, Direction, MetricKind, Unit};
 
 const GUIDE: &str = include_str!("../../docs/configuration.md");
 
@@ -24,7 +24,7 @@ fn refused(text: &str, expected: &[&str]) {
 }
 
 #[track_caller]
-fn accepted(text: &str) -> Config {
+fn accepted(text: &str) -> ProjectConfig {
     parse("c.yaml", &format!("version: 1\n{text}"))
         .unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
@@ -64,7 +64,7 @@ fn the_guide_has_a_complete_example() {
     );
     assert_eq!(
         config.tasks[0].budget,
-        Budget {
+        QuestionBudget {
             max_tokens: Some(2000),
             max_seconds: Some(30.0),
             max_steps: Some(5)
@@ -136,9 +136,9 @@ fn the_guide_names_every_key_of_the_top_level() {
 
 #[test]
 fn nothing_but_a_version_is_the_default() {
-    let default = Config {
+    let default = ProjectConfig {
         file: "c.yaml".to_owned(),
-        ..Config::default()
+        ..ProjectConfig::default()
     };
     assert_eq!(accepted(""), default);
     assert_eq!(accepted("agents:\nsite:\naliases: {model: ~}\n"), default);
@@ -281,7 +281,7 @@ fn a_key_in_the_file_is_refused_without_showing_it() {
     let text = "version: 1\nagents:\n  - {id: c, type: openai, api_key: sk-secret}\n";
     let problems = parse("c.yaml", text).expect_err("a key");
     assert_eq!(problems.len(), 1);
-    let shown = document::render(&problems[0], text);
+    let shown = document::render_problem(&problems[0], text);
     assert!(
         shown.contains("`agents[0].api_key` on line 3") && !shown.contains("sk-secret"),
         "{shown}"
@@ -471,20 +471,20 @@ fn prices_are_ordered_and_given_once() {
 fn bounds_of_gates_are_numbers_or_text() {
     let config = parse("c.yaml", "version: 1\ngate:\n  - {metric: a, max_drop: 2pp, max_rise: +10%}\n  - {metric: a, max_drop: 0.5}\n")
         .expect("valid");
-    let bound = |value, mark| Some(Bound { value, mark });
+    let bound = |value, mark| Some(ChangeBound { value, mark });
     assert_eq!(
         (config.gate[0].max_drop, config.gate[0].max_rise),
         (
-            bound(0.02, Mark::PercentagePoints),
-            bound(0.1, Mark::Percent)
+            bound(0.02, AmountMark::PercentagePoints),
+            bound(0.1, AmountMark::Percent)
         )
     );
-    assert_eq!(config.gate[1].max_drop, bound(0.5, Mark::None));
+    assert_eq!(config.gate[1].max_drop, bound(0.5, AmountMark::None));
     let of_rate = parse("c.yaml", "version: 1\ngate:\n  - {max_drop: 5pp}\n")
         .expect("a drop of the pass rate");
     assert_eq!(
         (of_rate.gate[0].max_drop, &of_rate.gate[0].metric),
-        (bound(0.05, Mark::PercentagePoints), &None)
+        (bound(0.05, AmountMark::PercentagePoints), &None)
     );
     let problems = parse(
         "c.yaml",
@@ -582,7 +582,7 @@ fn hostile_text_is_shown_safely() {
     let problems = parse("c.yaml", &text).expect_err("hostile");
     assert_eq!(problems.len(), 5, "{problems:?}");
     for problem in &problems {
-        let shown = document::render(problem, &text);
+        let shown = document::render_problem(problem, &text);
         assert!(shown.len() < 700 && !shown.contains('\u{202e}'), "{shown}");
         assert!(
             !shown
@@ -600,15 +600,15 @@ fn the_nearest_file_upwards_is_found() {
     let inner = root.path().join("a/b");
     fs::create_dir_all(&inner).expect("folders");
     assert_eq!(
-        find(&inner).filter(|path| path.starts_with(root.path())),
+        find_file(&inner).filter(|path| path.starts_with(root.path())),
         None
     );
     fs::write(root.path().join("evalreport.yml"), "version: 1\n").expect("a file");
-    assert_eq!(find(&inner), Some(root.path().join("evalreport.yml")));
+    assert_eq!(find_file(&inner), Some(root.path().join("evalreport.yml")));
     fs::write(root.path().join("evalreport.yaml"), "version: 1\n").expect("a file");
-    assert_eq!(find(&inner), Some(root.path().join("evalreport.yaml")));
+    assert_eq!(find_file(&inner), Some(root.path().join("evalreport.yaml")));
     fs::create_dir(root.path().join("a/evalreport.yaml")).expect("a folder of that name");
-    assert_eq!(find(&inner), Some(root.path().join("evalreport.yaml")));
+    assert_eq!(find_file(&inner), Some(root.path().join("evalreport.yaml")));
 }
 
 #[test]
@@ -632,7 +632,7 @@ fn a_file_that_cannot_be_read_is_one_problem() {
     fs::write(&path, b"version: 1\n\xff").expect("a file");
     assert_eq!(message(), "is not valid UTF-8 from byte 12 on");
     fs::File::create(&path)
-        .and_then(|file| file.set_len(MOST_BYTES + 1))
+        .and_then(|file| file.set_len(MAX_BYTES + 1))
         .expect("a large file");
     assert!(
         message().starts_with("is no configuration: "),

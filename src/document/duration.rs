@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use super::{Fields, Form, Scalar, ScalarKind, Value, quote};
+use super::{Fields, Scalar, ScalarKind, Value, ValueForm, quote_text};
 
-const FORM: &str = "write hours, minutes and seconds such as 2h, 30m, 1h30m or 90s";
+const DURATION_HINT: &str = "write hours, minutes and seconds such as 2h, 30m, 1h30m or 90s";
 
 /// Parses whole hours, minutes and seconds, each at most once and in this order. Rejects zero, which is no sensible limit.
 ///
 /// The error is worded to follow the key's name.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("must be a duration, not {}", quote(text));
+    let wrong = || format!("must be a duration, not {}", quote_text(text));
     let mut rest = text.trim();
     let mut seconds: u64 = 0;
     for (unit, length) in [('h', 3600), ('m', 60), ('s', 1)] {
@@ -29,18 +29,18 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         return Err(wrong());
     }
     if seconds == 0 {
-        return Err(format!("must be longer than {}", quote(text)));
+        return Err(format!("must be longer than {}", quote_text(text)));
     }
     Ok(Duration::from_secs(seconds))
 }
 
 /// Reads a key that holds a duration. Rejects a bare number, which has no unit.
-pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
-    fields.note(key, || {
-        Form::Pattern("^\\s*([0-9]+h([0-9]+m)?([0-9]+s)?|[0-9]+m([0-9]+s)?|[0-9]+s)\\s*$")
+pub fn read_duration(fields: &mut Fields, key: &str) -> Option<Duration> {
+    fields.note_form(key, || {
+        ValueForm::Pattern("^\\s*([0-9]+h([0-9]+m)?([0-9]+s)?|[0-9]+m([0-9]+s)?|[0-9]+s)\\s*$")
     });
     let node = fields.child(key)?;
-    let path = quote(&fields.path_of(key));
+    let path = quote_text(&fields.path_of(key));
     if let Value::Scalar(Scalar {
         kind: ScalarKind::Integer(_) | ScalarKind::Float(_),
         text,
@@ -48,8 +48,8 @@ pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
     {
         fields.reject(
             key,
-            format!("{path} needs a unit after {}", quote(text)),
-            Some(FORM.to_owned()),
+            format!("{path} needs a unit after {}", quote_text(text)),
+            Some(DURATION_HINT.to_owned()),
         );
         return None;
     }
@@ -57,7 +57,11 @@ pub fn read(fields: &mut Fields, key: &str) -> Option<Duration> {
     match parse_duration(&text) {
         Ok(duration) => Some(duration),
         Err(message) => {
-            fields.reject(key, format!("{path} {message}"), Some(FORM.to_owned()));
+            fields.reject(
+                key,
+                format!("{path} {message}"),
+                Some(DURATION_HINT.to_owned()),
+            );
             None
         }
     }

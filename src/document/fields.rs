@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Form, Key, Node, Scalar, ScalarKind, Shape, Value, nearest_hint, quote, quote::clip};
+use super::{
+    KeyForms, MapKey, Node, Scalar, ScalarKind, Value, ValueForm, nearest_hint, quote::clip_text,
+    quote_text,
+};
 use crate::domain::Problem;
 
 /// The keys of a map. Each method takes one key; `null` counts as absent. [`Fields::finish`] reports the keys that no method asked for.
@@ -15,18 +18,18 @@ pub struct Fields<'d, 'p> {
     path: String,
     line: usize,
     column: usize,
-    entries: &'d [(Key, Node)],
+    entries: &'d [(MapKey, Node)],
     /// The keys asked for so far, which are the map's valid keys.
     known: Vec<String>,
     /// Keys of earlier tools that this map does not take, each with its replacement.
     replaced: &'static [(&'static str, &'static str)],
     problems: &'p mut Vec<Problem>,
     /// Where the keys are noted, if only they are wanted.
-    noted: Option<Shape>,
+    noted: Option<KeyForms>,
 }
 
 /// Stands for any name in a map of free names.
-static ANY_NAME: Key = Key {
+static ANY_NAME: MapKey = MapKey {
     text: String::new(),
     line: 0,
     column: 0,
@@ -45,13 +48,13 @@ impl<'d, 'p> Fields<'d, 'p> {
             let what = if path.is_empty() {
                 "the file".to_owned()
             } else {
-                quote(&path)
+                quote_text(&path)
             };
-            problems.push(Problem::at(
+            problems.push(Problem::at_position(
                 file,
                 node.line,
                 node.column,
-                format!("{what} must be a map of keys, not {}", node.noun()),
+                format!("{what} must be a map of keys, not {}", node.kind_noun()),
             ));
             return None;
         };
@@ -69,13 +72,13 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Returns the form of the maps that `read` reads: it gets an empty map, and what it asks for is noted.
-    pub fn form(read: impl FnOnce(Fields<'_, '_>)) -> Form {
-        let shape = Shape::default();
-        read(Fields::noting(&shape, &mut Vec::new()));
-        Form::Map(shape)
+    pub fn derive_form(read: impl FnOnce(Fields<'_, '_>)) -> ValueForm {
+        let shape = KeyForms::default();
+        read(Fields::noting_forms(&shape, &mut Vec::new()));
+        ValueForm::Map(shape)
     }
 
-    fn noting(shape: &Shape, problems: &'p mut Vec<Problem>) -> Self {
+    fn noting_forms(shape: &KeyForms, problems: &'p mut Vec<Problem>) -> Self {
         Self {
             file: "",
             path: String::new(),
@@ -90,16 +93,16 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Notes the form of a key that no typed method reads. Has no effect on reading.
-    pub fn note(&mut self, key: &str, form: impl FnOnce() -> Form) {
+    pub fn note_form(&mut self, key: &str, form: impl FnOnce() -> ValueForm) {
         if let Some(shape) = &self.noted {
-            shape.ask(key, form());
+            shape.ask_key(key, form());
         }
     }
 
     /// Notes that a key must be there. Has no effect on reading.
     pub fn note_required(&mut self, key: &str) {
         if let Some(shape) = &self.noted {
-            shape.require(key);
+            shape.require_key(key);
         }
     }
 
@@ -110,9 +113,9 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// Returns the path of `key` in the file, such as `agents[0].model`.
     pub fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() {
-            clip(key)
+            clip_text(key)
         } else {
-            format!("{}.{}", self.path, clip(key))
+            format!("{}.{}", self.path, clip_text(key))
         }
     }
 
@@ -146,9 +149,9 @@ impl<'d, 'p> Fields<'d, 'p> {
             .find(|(found, _)| found.text == key)
             .map(|(_, node)| (node.line, node.column));
         let (line, column) = place.unwrap_or((self.line, self.column));
-        push(
+        push_problem(
             self.problems,
-            Problem::at(self.file, line, column, message),
+            Problem::at_position(self.file, line, column, message),
             hint,
         );
     }
@@ -167,9 +170,9 @@ impl<'d, 'p> Fields<'d, 'p> {
             .find(|(found, _)| found.text == key)
             .and_then(|(_, node)| node.get(name));
         let (line, column) = node.map_or((self.line, self.column), |node| (node.line, node.column));
-        push(
+        push_problem(
             self.problems,
-            Problem::at(self.file, line, column, message),
+            Problem::at_position(self.file, line, column, message),
             hint,
         );
     }
@@ -185,31 +188,35 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// Adds the problem that `key` is missing.
     pub fn reject_missing(&mut self, key: &str) {
         self.note_required(key);
-        let message = format!("{} is missing", quote(&self.path_of(key)));
-        push(
+        let message = format!("{} is missing", quote_text(&self.path_of(key)));
+        push_problem(
             self.problems,
-            Problem::at(self.file, self.line, self.column, message),
+            Problem::at_position(self.file, self.line, self.column, message),
             None,
         );
     }
 
     /// Reads text. A number or boolean is a problem, whose hint shows the quoted form.
     pub fn text(&mut self, key: &str) -> Option<String> {
-        self.note(key, || Form::Text);
+        self.note_form(key, || ValueForm::Text);
         let node = self.child(key)?;
         self.text_of(node, &self.path_of(key))
     }
 
     /// Reads text that must be present and not blank.
     pub fn required_text(&mut self, key: &str) -> Option<String> {
-        self.note(key, || Form::Filled);
+        self.note_form(key, || ValueForm::Filled);
         if self.child(key).is_none() {
             self.reject_missing(key);
             return None;
         }
         let text = self.text(key)?;
         if text.trim().is_empty() {
-            self.reject(key, format!("{} is empty", quote(&self.path_of(key))), None);
+            self.reject(
+                key,
+                format!("{} is empty", quote_text(&self.path_of(key))),
+                None,
+            );
             return None;
         }
         Some(text)
@@ -217,7 +224,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a whole number.
     pub fn integer(&mut self, key: &str) -> Option<i64> {
-        self.note(key, || Form::Integer);
+        self.note_form(key, || ValueForm::Integer);
         let (scalar, path) = self.number_scalar(key, "a whole number")?;
         match scalar.kind {
             ScalarKind::Integer(integer) => Some(integer),
@@ -226,8 +233,8 @@ impl<'d, 'p> Fields<'d, 'p> {
                     key,
                     format!(
                         "{} must be a whole number, not {}",
-                        quote(&path),
-                        quote(&scalar.text)
+                        quote_text(&path),
+                        quote_text(&scalar.text)
                     ),
                     None,
                 );
@@ -238,14 +245,14 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a whole number of at least 0.
     pub fn unsigned(&mut self, key: &str) -> Option<u64> {
-        self.note(key, || Form::Unsigned);
+        self.note_form(key, || ValueForm::Unsigned);
         let integer = self.integer(key)?;
         if integer < 0 {
             self.reject(
                 key,
                 format!(
                     "{} must not be negative, but is `{integer}`",
-                    quote(&self.path_of(key))
+                    quote_text(&self.path_of(key))
                 ),
                 None,
             );
@@ -255,7 +262,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a finite number.
     pub fn number(&mut self, key: &str) -> Option<f64> {
-        self.note(key, || Form::Number);
+        self.note_form(key, || ValueForm::Number);
         let (scalar, path) = self.number_scalar(key, "a number")?;
         let number = match scalar.kind {
             ScalarKind::Integer(integer) => integer as f64,
@@ -267,8 +274,8 @@ impl<'d, 'p> Fields<'d, 'p> {
                 key,
                 format!(
                     "{} must be a finite number, not {}",
-                    quote(&path),
-                    quote(&scalar.text)
+                    quote_text(&path),
+                    quote_text(&scalar.text)
                 ),
                 None,
             );
@@ -279,14 +286,14 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a finite number of at least 0.
     pub fn amount(&mut self, key: &str) -> Option<f64> {
-        self.note(key, || Form::Amount);
+        self.note_form(key, || ValueForm::Amount);
         let number = self.number(key)?;
         if number < 0.0 {
             self.reject(
                 key,
                 format!(
                     "{} must not be negative, but is `{number}`",
-                    quote(&self.path_of(key))
+                    quote_text(&self.path_of(key))
                 ),
                 None,
             );
@@ -296,7 +303,7 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     pub fn boolean(&mut self, key: &str) -> Option<bool> {
-        self.note(key, || Form::Boolean);
+        self.note_form(key, || ValueForm::Boolean);
         let node = self.child(key)?;
         if let Value::Scalar(scalar) = &node.value {
             if let ScalarKind::Bool(boolean) = scalar.kind {
@@ -311,8 +318,8 @@ impl<'d, 'p> Fields<'d, 'p> {
                 key,
                 format!(
                     "{} must be true or false, not {}",
-                    quote(&self.path_of(key)),
-                    quote(&scalar.text)
+                    quote_text(&self.path_of(key)),
+                    quote_text(&scalar.text)
                 ),
                 hint,
             );
@@ -322,8 +329,8 @@ impl<'d, 'p> Fields<'d, 'p> {
             key,
             format!(
                 "{} must be true or false, not {}",
-                quote(&self.path_of(key)),
-                node.noun()
+                quote_text(&self.path_of(key)),
+                node.kind_noun()
             ),
             None,
         );
@@ -332,8 +339,8 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads one of the given names, and returns its value.
     pub fn one_of<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Option<T> {
-        self.note(key, || {
-            Form::Word(choices.iter().map(|(name, _)| (*name).to_owned()).collect())
+        self.note_form(key, || {
+            ValueForm::Word(choices.iter().map(|(name, _)| (*name).to_owned()).collect())
         });
         let text = self.text(key)?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == text) {
@@ -349,8 +356,8 @@ impl<'d, 'p> Fields<'d, 'p> {
             key,
             format!(
                 "{} must be one of {names}, not {}",
-                quote(&self.path_of(key)),
-                quote(&text)
+                quote_text(&self.path_of(key)),
+                quote_text(&text)
             ),
             hint,
         );
@@ -359,7 +366,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Returns the items of a list.
     pub fn list(&mut self, key: &str) -> Option<&'d [Node]> {
-        self.note(key, || Form::list(Form::Any));
+        self.note_form(key, || ValueForm::list_of(ValueForm::Any));
         let node = self.child(key)?;
         match &node.value {
             Value::List(items) => Some(items),
@@ -368,8 +375,8 @@ impl<'d, 'p> Fields<'d, 'p> {
                     key,
                     format!(
                         "{} must be a list, not {}",
-                        quote(&self.path_of(key)),
-                        node.noun()
+                        quote_text(&self.path_of(key)),
+                        node.kind_noun()
                     ),
                     None,
                 );
@@ -380,7 +387,7 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a list of texts; empty if absent. An item that is not text is a problem and is left out.
     pub fn texts(&mut self, key: &str) -> Vec<String> {
-        self.note(key, || Form::list(Form::Text));
+        self.note_form(key, || ValueForm::list_of(ValueForm::Text));
         let items = self.list(key).unwrap_or_default();
         let path = self.path_of(key);
         items
@@ -392,11 +399,11 @@ impl<'d, 'p> Fields<'d, 'p> {
 
     /// Reads a map of free names to texts; empty if absent.
     pub fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
-        self.note(key, || Form::named(Form::Text));
+        self.note_form(key, || ValueForm::map_of(ValueForm::Text));
         let entries = self.entries_of(key);
         let path = self.path_of(key);
-        let text_of = |(name, node): &'d (Key, Node)| {
-            let text = self.text_of(node, &format!("{path}.{}", clip(&name.text)))?;
+        let text_of = |(name, node): &'d (MapKey, Node)| {
+            let text = self.text_of(node, &format!("{path}.{}", clip_text(&name.text)))?;
             Some((name.text.clone(), text))
         };
         entries.iter().filter_map(text_of).collect()
@@ -405,24 +412,24 @@ impl<'d, 'p> Fields<'d, 'p> {
     /// Opens the map at `key`.
     pub fn fields(&mut self, key: &str) -> Option<Fields<'d, '_>> {
         if let Some(shape) = &self.noted {
-            let inner = Shape::default();
-            shape.ask(key, Form::Map(inner.clone()));
-            return Some(Fields::noting(&inner, self.problems));
+            let inner = KeyForms::default();
+            shape.ask_key(key, ValueForm::Map(inner.clone()));
+            return Some(Fields::noting_forms(&inner, self.problems));
         }
         let node = self.child(key)?;
         Fields::new(self.file, node, self.path_of(key), self.problems)
     }
 
     /// Reads each item of a list of maps. Leaves out items that are not maps or that `read` rejects.
-    pub fn each<T>(
+    pub fn read_each<T>(
         &mut self,
         key: &str,
         mut read: impl FnMut(Fields<'d, '_>) -> Option<T>,
     ) -> Vec<T> {
         if let Some(shape) = &self.noted {
-            let inner = Shape::default();
-            shape.ask(key, Form::list(Form::Map(inner.clone())));
-            return read(Fields::noting(&inner, self.problems))
+            let inner = KeyForms::default();
+            shape.ask_key(key, ValueForm::list_of(ValueForm::Map(inner.clone())));
+            return read(Fields::noting_forms(&inner, self.problems))
                 .into_iter()
                 .collect();
         }
@@ -436,15 +443,15 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Reads each map in a map of free names, sorted by name.
-    pub fn each_named<T>(
+    pub fn read_each_named<T>(
         &mut self,
         key: &str,
-        mut read: impl FnMut(&'d Key, Fields<'d, '_>) -> Option<T>,
+        mut read: impl FnMut(&'d MapKey, Fields<'d, '_>) -> Option<T>,
     ) -> BTreeMap<String, T> {
         if let Some(shape) = &self.noted {
-            let inner = Shape::default();
-            shape.ask(key, Form::named(Form::Map(inner.clone())));
-            let read = read(&ANY_NAME, Fields::noting(&inner, self.problems));
+            let inner = KeyForms::default();
+            shape.ask_key(key, ValueForm::map_of(ValueForm::Map(inner.clone())));
+            let read = read(&ANY_NAME, Fields::noting_forms(&inner, self.problems));
             return read
                 .into_iter()
                 .map(|value| (String::new(), value))
@@ -452,11 +459,11 @@ impl<'d, 'p> Fields<'d, 'p> {
         }
         let entries = self.entries_of(key);
         let path = self.path_of(key);
-        let entry = |(name, node): &'d (Key, Node)| {
+        let entry = |(name, node): &'d (MapKey, Node)| {
             let fields = Fields::new(
                 self.file,
                 node,
-                format!("{path}.{}", clip(&name.text)),
+                format!("{path}.{}", clip_text(&name.text)),
                 self.problems,
             )?;
             Some((name.text.clone(), read(name, fields)?))
@@ -465,7 +472,7 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Returns the entries of a map of free names at `key`; empty if absent.
-    pub fn entries_of(&mut self, key: &str) -> &'d [(Key, Node)] {
+    pub fn entries_of(&mut self, key: &str) -> &'d [(MapKey, Node)] {
         let Some(node) = self.child(key) else {
             return &[];
         };
@@ -476,8 +483,8 @@ impl<'d, 'p> Fields<'d, 'p> {
                     key,
                     format!(
                         "{} must be a map of names, not {}",
-                        quote(&self.path_of(key)),
-                        node.noun()
+                        quote_text(&self.path_of(key)),
+                        node.kind_noun()
                     ),
                     None,
                 );
@@ -494,14 +501,18 @@ impl<'d, 'p> Fields<'d, 'p> {
                 kind: ScalarKind::Text,
             }) => Some(text.clone()),
             Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
-                let message = format!("{} must be text, not {}", quote(path), node.noun());
+                let message = format!(
+                    "{} must be text, not {}",
+                    quote_text(path),
+                    node.kind_noun()
+                );
                 let hint = match &node.value {
-                    Value::Scalar(scalar) => Some(format!("write \"{}\"", clip(&scalar.text))),
+                    Value::Scalar(scalar) => Some(format!("write \"{}\"", clip_text(&scalar.text))),
                     Value::List(_) | Value::Map(_) => None,
                 };
-                push(
+                push_problem(
                     self.problems,
-                    Problem::at(self.file, node.line, node.column, message),
+                    Problem::at_position(self.file, node.line, node.column, message),
                     hint,
                 );
                 None
@@ -510,7 +521,7 @@ impl<'d, 'p> Fields<'d, 'p> {
     }
 
     /// Names the replacement of keys that this map does not take, for [`Fields::finish`].
-    pub fn replaced(&mut self, keys: &'static [(&'static str, &'static str)]) {
+    pub fn set_replacements(&mut self, keys: &'static [(&'static str, &'static str)]) {
         self.replaced = keys;
     }
 
@@ -534,9 +545,10 @@ impl<'d, 'p> Fields<'d, 'p> {
                     known.sort_unstable();
                     format!("known keys here: {}", known.join(", "))
                 });
-            let message = format!("unknown key {}", quote(&self.path_of(&key.text)));
-            self.problems
-                .push(Problem::at(self.file, key.line, key.column, message).with_hint(hint));
+            let message = format!("unknown key {}", quote_text(&self.path_of(&key.text)));
+            self.problems.push(
+                Problem::at_position(self.file, key.line, key.column, message).with_hint(hint),
+            );
         }
     }
 
@@ -548,16 +560,18 @@ impl<'d, 'p> Fields<'d, 'p> {
             Value::Scalar(scalar) => match scalar.kind {
                 ScalarKind::Integer(_) | ScalarKind::Float(_) => return Some((scalar, path)),
                 ScalarKind::Text if is_number(&scalar.text) => (
-                    node.noun(),
-                    Some(format!("write {} without quotes", clip(&scalar.text))),
+                    node.kind_noun(),
+                    Some(format!("write {} without quotes", clip_text(&scalar.text))),
                 ),
-                ScalarKind::Text | ScalarKind::Null | ScalarKind::Bool(_) => (node.noun(), None),
+                ScalarKind::Text | ScalarKind::Null | ScalarKind::Bool(_) => {
+                    (node.kind_noun(), None)
+                }
             },
-            Value::List(_) | Value::Map(_) => (node.noun(), None),
+            Value::List(_) | Value::Map(_) => (node.kind_noun(), None),
         };
         self.reject(
             key,
-            format!("{} must be {wanted}, not {found}", quote(&path)),
+            format!("{} must be {wanted}, not {found}", quote_text(&path)),
             hint,
         );
         None
@@ -566,12 +580,12 @@ impl<'d, 'p> Fields<'d, 'p> {
 
 fn is_number(text: &str) -> bool {
     matches!(
-        Scalar::plain(text.to_owned()).kind,
+        Scalar::from_plain(text.to_owned()).kind,
         ScalarKind::Integer(_) | ScalarKind::Float(_)
     )
 }
 
-fn push(problems: &mut Vec<Problem>, problem: Problem, hint: Option<String>) {
+fn push_problem(problems: &mut Vec<Problem>, problem: Problem, hint: Option<String>) {
     problems.push(match hint {
         Some(hint) => problem.with_hint(hint),
         None => problem,
@@ -725,12 +739,12 @@ mod tests {
     fn items_and_names_carry_their_path() {
         let text = "agents:\n  - id: a\n  - 5\n  - id: 7\n    x: 1\nmetrics:\n  speed: {unit: 1}\n  cost: ~\n";
         let (ids, problems) = read(text, |fields| {
-            let ids = fields.each("agents", |mut agent| {
+            let ids = fields.read_each("agents", |mut agent| {
                 let id = agent.required_text("id");
                 agent.finish();
                 id
             });
-            fields.each_named("metrics", |_, mut metric| {
+            fields.read_each_named("metrics", |_, mut metric| {
                 metric.text("unit");
                 metric.finish();
                 Some(())

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 
-use super::mistake::{DEEPEST, duplicate, too_deep};
-use super::{Key, Node, Scalar, Value};
-use crate::domain::{Problem, visible};
+use super::mistake::{MAX_DEPTH, duplicate_key, too_deep};
+use super::{MapKey, Node, Scalar, Value};
+use crate::domain::{Problem, escape_invisible};
 
 pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
@@ -25,14 +25,14 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
             .filter(|(index, _)| *index < error.column())
             .count()
             .max(1);
-        return Err(vec![Problem::at(
+        return Err(vec![Problem::at_position(
             file,
             error.line(),
             column,
-            format!("not valid JSON: {}", visible(message)),
+            format!("not valid JSON: {}", escape_invisible(message)),
         )]);
     }
-    let mut walker = Walker {
+    let mut walker = JsonWalker {
         file,
         text,
         position: 0,
@@ -40,10 +40,10 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
         column: 1,
         problems: Vec::new(),
     };
-    match walker.node(0) {
+    match walker.parse_node(0) {
         Ok(node) if walker.problems.is_empty() => Ok(node),
         Ok(_) => Err(walker.problems),
-        Err(Stop(problem)) => {
+        Err(JsonStop(problem)) => {
             walker.problems.push(problem);
             Err(walker.problems)
         }
@@ -51,7 +51,7 @@ pub(super) fn parse(file: &str, text: &str) -> Result<Node, Vec<Problem>> {
 }
 
 /// A cursor over valid JSON. Line and column of `position` are updated on the way, once per character.
-struct Walker<'t> {
+struct JsonWalker<'t> {
     file: &'t str,
     text: &'t str,
     position: usize,
@@ -60,18 +60,20 @@ struct Walker<'t> {
     problems: Vec<Problem>,
 }
 
-struct Stop(Problem);
+struct JsonStop(Problem);
 
-impl<'t> Walker<'t> {
-    fn node(&mut self, depth: usize) -> Result<Node, Stop> {
+impl<'t> JsonWalker<'t> {
+    fn parse_node(&mut self, depth: usize) -> Result<Node, JsonStop> {
         self.skip_space();
         let (line, column) = (self.line, self.column);
         let value = match self.peek() {
-            b'{' | b'[' if depth >= DEEPEST => return Err(Stop(too_deep(self.file, line, column))),
-            b'{' => Value::Map(self.map(depth)?),
-            b'[' => Value::List(self.list(depth)?),
-            b'"' => Value::Scalar(Scalar::quoted(self.string()?)),
-            _ => Value::Scalar(Scalar::plain(self.word().to_owned())),
+            b'{' | b'[' if depth >= MAX_DEPTH => {
+                return Err(JsonStop(too_deep(self.file, line, column)));
+            }
+            b'{' => Value::Map(self.parse_map(depth)?),
+            b'[' => Value::List(self.parse_list(depth)?),
+            b'"' => Value::Scalar(Scalar::from_quoted(self.parse_string()?)),
+            _ => Value::Scalar(Scalar::from_plain(self.read_word().to_owned())),
         };
         Ok(Node {
             line,
@@ -80,31 +82,31 @@ impl<'t> Walker<'t> {
         })
     }
 
-    fn list(&mut self, depth: usize) -> Result<Vec<Node>, Stop> {
+    fn parse_list(&mut self, depth: usize) -> Result<Vec<Node>, JsonStop> {
         let mut items = Vec::new();
         self.advance(1);
-        while !self.closes(b']') {
-            items.push(self.node(depth + 1)?);
+        while !self.skip_closing(b']') {
+            items.push(self.parse_node(depth + 1)?);
         }
         Ok(items)
     }
 
-    fn map(&mut self, depth: usize) -> Result<Vec<(Key, Node)>, Stop> {
-        let mut entries: Vec<(Key, Node)> = Vec::new();
+    fn parse_map(&mut self, depth: usize) -> Result<Vec<(MapKey, Node)>, JsonStop> {
+        let mut entries: Vec<(MapKey, Node)> = Vec::new();
         let mut lines = BTreeMap::new();
         self.advance(1);
-        while !self.closes(b'}') {
+        while !self.skip_closing(b'}') {
             let (line, column) = (self.line, self.column);
-            let key = Key {
-                text: self.string()?,
+            let key = MapKey {
+                text: self.parse_string()?,
                 line,
                 column,
             };
             self.skip_space();
             self.advance(1);
-            let node = self.node(depth + 1)?;
+            let node = self.parse_node(depth + 1)?;
             if let Some(first) = lines.get(&key.text) {
-                self.problems.push(duplicate(self.file, &key, *first));
+                self.problems.push(duplicate_key(self.file, &key, *first));
             } else {
                 lines.insert(key.text.clone(), line);
                 entries.push((key, node));
@@ -114,7 +116,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Skips space and a comma before the next item. Returns true after skipping the closing bracket.
-    fn closes(&mut self, bracket: u8) -> bool {
+    fn skip_closing(&mut self, bracket: u8) -> bool {
         self.skip_space();
         if self.peek() == b',' {
             self.advance(1);
@@ -127,7 +129,7 @@ impl<'t> Walker<'t> {
         closes
     }
 
-    fn string(&mut self) -> Result<String, Stop> {
+    fn parse_string(&mut self) -> Result<String, JsonStop> {
         let bytes = self.rest().as_bytes();
         let mut length = 1;
         while length < bytes.len() && bytes[length] != b'"' {
@@ -136,7 +138,7 @@ impl<'t> Walker<'t> {
         let length = (length + 1).min(bytes.len());
         let decoded = serde_json::from_str(&self.rest()[..length]);
         let string = decoded.map_err(|_| {
-            Stop(Problem::at(
+            JsonStop(Problem::at_position(
                 self.file,
                 self.line,
                 self.column,
@@ -148,7 +150,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Reads a number, `true`, `false` or `null`.
-    fn word(&mut self) -> &'t str {
+    fn read_word(&mut self) -> &'t str {
         let rest = self.rest();
         let length = rest
             .bytes()
@@ -228,7 +230,7 @@ mod tests {
         );
         assert_eq!(
             items[1].value,
-            Value::Scalar(Scalar::quoted("😀\"".to_owned()))
+            Value::Scalar(Scalar::from_quoted("😀\"".to_owned()))
         );
         assert!(root.get("b").is_some_and(Node::is_null));
         let c = root.get("c").expect("present");
@@ -288,7 +290,7 @@ mod tests {
         assert!(
             parse(
                 "a.json",
-                &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))
+                &format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH))
             )
             .is_ok()
         );
@@ -307,7 +309,7 @@ mod tests {
             Value::List(vec![Node {
                 line: 1,
                 column: 2,
-                value: Value::Scalar(Scalar::quoted("\0\x1b".to_owned()))
+                value: Value::Scalar(Scalar::from_quoted("\0\x1b".to_owned()))
             }])
         );
     }

@@ -15,12 +15,12 @@ pub enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
     /// In file order. Keys are unique, except in results of [`parse_table`](super::parse_table).
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(MapKey, Node)>),
 }
 
 /// A map's key as written, without its quotes. A plain `007` or `true` is a key with that text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct MapKey {
     pub text: String,
     pub line: usize,
     pub column: usize,
@@ -49,7 +49,7 @@ impl Node {
     }
 
     /// Returns the node's kind for messages such as "must be text, not a list".
-    pub fn noun(&self) -> &'static str {
+    pub fn kind_noun(&self) -> &'static str {
         match &self.value {
             Value::List(_) => "a list",
             Value::Map(_) => "a map",

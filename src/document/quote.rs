@@ -1,12 +1,12 @@
 //! Quotes foreign text for messages: visible and short.
 
-use crate::domain::{nearest, visible};
+use crate::domain::{escape_invisible, nearest_name};
 
-const LONGEST: usize = 80;
+const MAX_QUOTED: usize = 80;
 
 /// Returns `text` in backticks, with control characters made visible and long text cut.
-pub fn quote(text: &str) -> String {
-    format!("`{}`", clip(text))
+pub fn quote_text(text: &str) -> String {
+    format!("`{}`", clip_text(text))
 }
 
 /// Returns the hint "did you mean `…`?" if a candidate is near enough.
@@ -15,16 +15,17 @@ pub fn nearest_hint<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
     // Edit distance takes time proportional to the product of the lengths, and a long name is no typo.
-    if name.chars().take(LONGEST + 1).count() > LONGEST {
+    if name.chars().take(MAX_QUOTED + 1).count() > MAX_QUOTED {
         return None;
     }
-    nearest(name, candidates).map(|candidate| format!("did you mean {}?", quote(candidate)))
+    nearest_name(name, candidates)
+        .map(|candidate| format!("did you mean {}?", quote_text(candidate)))
 }
 
-pub(super) fn clip(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", visible(&text[..end])),
-        None => visible(text),
+pub(super) fn clip_text(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{}…", escape_invisible(&text[..end])),
+        None => escape_invisible(text),
     }
 }
 
@@ -34,10 +35,10 @@ mod tests {
 
     #[test]
     fn quoted_text_is_visible_and_short() {
-        assert_eq!(quote("a\x1b[2J"), "`a␛[2J`");
-        assert_eq!(quote(&"é".repeat(80)).chars().count(), 82);
-        assert_eq!(quote(&"é".repeat(81)).chars().count(), 83);
-        assert!(quote(&"é".repeat(81)).ends_with("…`"));
+        assert_eq!(quote_text("a\x1b[2J"), "`a␛[2J`");
+        assert_eq!(quote_text(&"é".repeat(80)).chars().count(), 82);
+        assert_eq!(quote_text(&"é".repeat(81)).chars().count(), 83);
+        assert!(quote_text(&"é".repeat(81)).ends_with("…`"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub enum ScalarKind {
 }
 
 impl Scalar {
-    pub(super) fn quoted(text: String) -> Self {
+    pub(super) fn from_quoted(text: String) -> Self {
         Self {
             text,
             kind: ScalarKind::Text,
@@ -26,13 +26,13 @@ impl Scalar {
     }
 
     /// Resolves plain text by YAML 1.2's core schema, which includes JSON's literals and numbers.
-    pub(super) fn plain(text: String) -> Self {
-        let kind = resolve(&text);
+    pub(super) fn from_plain(text: String) -> Self {
+        let kind = resolve_plain(&text);
         Self { text, kind }
     }
 }
 
-fn resolve(text: &str) -> ScalarKind {
+fn resolve_plain(text: &str) -> ScalarKind {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return ScalarKind::Null,
         "true" | "True" | "TRUE" => return ScalarKind::Bool(true),
@@ -90,7 +90,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, kind: ScalarKind) {
-        assert_eq!(resolve(text), kind, "{text}");
+        assert_eq!(resolve_plain(text), kind, "{text}");
     }
 
     #[test]
@@ -130,6 +130,6 @@ mod tests {
         check("1e400", ScalarKind::Float(f64::INFINITY));
         check("-.inf", ScalarKind::Float(f64::NEG_INFINITY));
         check("+.INF", ScalarKind::Float(f64::INFINITY));
-        assert!(matches!(resolve(".nan"), ScalarKind::Float(number) if number.is_nan()));
+        assert!(matches!(resolve_plain(".nan"), ScalarKind::Float(number) if number.is_nan()));
     }
 }

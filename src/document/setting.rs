@@ -1,18 +1,18 @@
 //! A switch that may have settings of its own.
 
-use super::{Fields, Form, Node, Scalar, ScalarKind, Value, quote};
+use super::{Fields, Node, Scalar, ScalarKind, Value, ValueForm, quote_text};
 use crate::domain::Problem;
 
 /// Whether something is enabled, and with which settings.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Setting {
+pub enum SwitchSetting {
     Off,
     On,
     /// A map of settings, which the enabled component parses itself.
     With(Node),
 }
 
-impl Setting {
+impl SwitchSetting {
     pub fn is_wanted(&self) -> bool {
         match self {
             Self::Off => false,
@@ -21,19 +21,19 @@ impl Setting {
     }
 
     /// Returns the map of settings, if there is one.
-    pub fn node(&self) -> Option<&Node> {
+    pub fn settings_node(&self) -> Option<&Node> {
         match self {
             Self::Off | Self::On => None,
             Self::With(node) => Some(node),
         }
     }
 
-    pub fn form() -> Form {
-        Form::OneOf(vec![Form::Boolean, Form::named(Form::Any)])
+    pub fn accepted_form() -> ValueForm {
+        ValueForm::OneOf(vec![ValueForm::Boolean, ValueForm::map_of(ValueForm::Any)])
     }
 
     /// Reads `true`, `false` or a map at `path`.
-    pub fn read(fields: &mut Fields, node: &Node, path: &str) -> Option<Self> {
+    pub fn read_at(fields: &mut Fields, node: &Node, path: &str) -> Option<Self> {
         match &node.value {
             Value::Map(_) => Some(Self::With(node.clone())),
             Value::Scalar(Scalar {
@@ -47,10 +47,10 @@ impl Setting {
             Value::Scalar(_) | Value::List(_) => {
                 let message = format!(
                     "{} must be true, false or a map of settings, not {}",
-                    quote(path),
-                    node.noun()
+                    quote_text(path),
+                    node.kind_noun()
                 );
-                let problem = Problem::at(fields.file(), node.line, node.column, message);
+                let problem = Problem::at_position(fields.file(), node.line, node.column, message);
                 fields.problems().push(problem);
                 None
             }

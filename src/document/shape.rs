@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// The form of a value.
 #[derive(Clone, Debug)]
-pub enum Form {
+pub enum ValueForm {
     /// Anything, because another reader checks it.
     Any,
     Text,
@@ -29,35 +29,35 @@ pub enum Form {
     Exactly(i64),
     /// `false`, where `true` says nothing.
     False,
-    List(Box<Form>),
+    List(Box<ValueForm>),
     /// A map of free names.
-    Named(Box<Form>),
+    Named(Box<ValueForm>),
     /// A map with these names, and with any others if they have a form.
-    Known(Vec<(&'static str, Form)>, Option<Box<Form>>),
-    Map(Shape),
-    OneOf(Vec<Form>),
+    Known(Vec<(&'static str, ValueForm)>, Option<Box<ValueForm>>),
+    Map(KeyForms),
+    OneOf(Vec<ValueForm>),
     /// As at this key of the file, for values that hold others of their kind.
     Like(&'static str),
 }
 
-impl Form {
-    pub fn list(form: Self) -> Self {
+impl ValueForm {
+    pub fn list_of(form: Self) -> Self {
         Self::List(Box::new(form))
     }
 
-    pub fn named(form: Self) -> Self {
+    pub fn map_of(form: Self) -> Self {
         Self::Named(Box::new(form))
     }
 
     /// Returns the schema of a file for editors. `name` is that of the schema, and `repository`, as `owner/name`, has its address.
-    pub fn file_schema(
+    pub fn to_file_schema(
         &self,
         name: &str,
         repository: &str,
         title: &str,
         description: &str,
     ) -> Value {
-        let mut schema = self.schema();
+        let mut schema = self.to_schema();
         schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
         schema["$id"] = format!(
             "https://raw.githubusercontent.com/{}/HEAD/docs/schemas/{name}.json",
@@ -70,7 +70,7 @@ impl Form {
     }
 
     /// Returns the schema of the value.
-    pub fn schema(&self) -> Value {
+    pub fn to_schema(&self) -> Value {
         match self {
             Self::Any => json!(true),
             Self::Text => json!({"type": "string"}),
@@ -84,20 +84,24 @@ impl Form {
             Self::Boolean => json!({"type": "boolean"}),
             Self::Exactly(number) => json!({"const": number}),
             Self::False => json!({"const": false}),
-            Self::List(form) => json!({"type": "array", "items": form.schema()}),
-            Self::Named(form) => json!({"type": "object", "additionalProperties": form.schema()}),
+            Self::List(form) => json!({"type": "array", "items": form.to_schema()}),
+            Self::Named(form) => {
+                json!({"type": "object", "additionalProperties": form.to_schema()})
+            }
             Self::Known(names, others) => {
                 let properties: Map<String, Value> = names
                     .iter()
-                    .map(|(name, form)| ((*name).to_owned(), form.schema()))
+                    .map(|(name, form)| ((*name).to_owned(), form.to_schema()))
                     .collect();
-                let others = others.as_ref().map_or(json!(false), |form| form.schema());
+                let others = others
+                    .as_ref()
+                    .map_or(json!(false), |form| form.to_schema());
                 json!({"type": "object", "properties": properties, "additionalProperties": others})
             }
-            Self::Map(shape) => shape.schema(),
+            Self::Map(shape) => shape.to_schema(),
             Self::Like(key) => json!({"$ref": format!("#/properties/{key}")}),
             Self::OneOf(forms) => {
-                json!({"anyOf": forms.iter().map(Self::schema).collect::<Vec<_>>()})
+                json!({"anyOf": forms.iter().map(Self::to_schema).collect::<Vec<_>>()})
             }
         }
     }
@@ -105,17 +109,17 @@ impl Form {
 
 /// The keys of a map, in their order.
 #[derive(Clone, Debug, Default)]
-pub struct Shape(Rc<RefCell<BTreeMap<String, Asked>>>);
+pub struct KeyForms(Rc<RefCell<BTreeMap<String, AskedKey>>>);
 
 #[derive(Clone, Debug, Default)]
-struct Asked {
+struct AskedKey {
     /// `None` if the key is only looked at, for example to refuse it.
-    form: Option<Form>,
+    form: Option<ValueForm>,
     is_required: bool,
 }
 
-impl Shape {
-    pub(super) fn ask(&self, key: &str, form: Form) {
+impl KeyForms {
+    pub(super) fn ask_key(&self, key: &str, form: ValueForm) {
         self.0
             .borrow_mut()
             .entry(key.to_owned())
@@ -124,7 +128,7 @@ impl Shape {
             .get_or_insert(form);
     }
 
-    pub(super) fn require(&self, key: &str) {
+    pub(super) fn require_key(&self, key: &str) {
         self.0
             .borrow_mut()
             .entry(key.to_owned())
@@ -133,13 +137,13 @@ impl Shape {
     }
 
     /// Returns the schema of the map: other keys are refused, and a key without a value is absent.
-    pub fn schema(&self) -> Value {
+    pub fn to_schema(&self) -> Value {
         let keys = self.0.borrow();
         let mut properties = Map::new();
         let mut required = Vec::new();
         for (key, asked) in keys.iter() {
             let Some(form) = &asked.form else { continue };
-            let schema = form.schema();
+            let schema = form.to_schema();
             let is_any = schema == json!(true);
             properties.insert(
                 key.clone(),

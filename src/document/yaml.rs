@@ -6,9 +6,9 @@ use std::str::Chars;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
-use super::mistake::{DEEPEST, duplicate, empty, too_deep};
-use super::{Key, Node, Scalar, ScalarKind, Value, quote};
-use crate::domain::{Problem, visible};
+use super::mistake::{MAX_DEPTH, duplicate_key, empty_file, too_deep};
+use super::{MapKey, Node, Scalar, ScalarKind, Value, quote_text};
+use crate::domain::{Problem, escape_invisible};
 
 /// Maximum expansion of all aliases of a file, in bytes of text plus [`NODE_COST`] per node.
 const ALIAS_BUDGET: usize = 8 << 20;
@@ -23,15 +23,15 @@ const TOO_MANY: (&str, &str) = (
 /// Number of values per allowed mark inside brackets: the parser uses up to 600 bytes for each mark.
 const VALUES_OF_A_MARK: usize = 2;
 /// Parsing stops after this many problems. A person fixes a few and runs again.
-const MOST_PROBLEMS: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
-pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Vec<Problem>> {
+pub(super) fn parse(file: &str, text: &str, repeats: RepeatedKeys) -> Result<Node, Vec<Problem>> {
     // The scanner treats a zero character as the end of the text, so reject it first.
-    if let Some(problem) = unprintable(file, text) {
+    if let Some(problem) = find_unprintable(file, text) {
         return Err(vec![problem]);
     }
     let values_left = FREE_VALUES + text.len() / TEXT_OF_A_VALUE;
-    let mut builder = Builder {
+    let mut builder = TreeBuilder {
         file,
         repeats,
         open: Vec::new(),
@@ -48,11 +48,11 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
         .nth(most_marks)
         .is_none()
     {
-        builder.take_all(Parser::new_from_str(text), || {});
+        builder.process_events(Parser::new_from_str(text), || {});
     } else {
         let left = Cell::new(most_marks);
-        builder.take_all(
-            Parser::new_from_iter(Ahead {
+        builder.process_events(
+            Parser::new_from_iter(LookaheadLimit {
                 characters: text.chars(),
                 left: &left,
             }),
@@ -69,7 +69,7 @@ pub(super) fn parse(file: &str, text: &str, repeats: Repeats) -> Result<Node, Ve
     }
     match builder.root {
         Some(root) if builder.problems.is_empty() => Ok(root),
-        None if builder.problems.is_empty() => Err(vec![empty(file)]),
+        None if builder.problems.is_empty() => Err(vec![empty_file(file)]),
         Some(_) | None => Err(builder.problems),
     }
 }
@@ -81,13 +81,13 @@ fn is_mark(character: char) -> bool {
 
 /// Limits the text for a parser that may buffer only a limited number of marks before it emits events. Where a key is possible, the parser
 /// buffers the whole content of brackets until it knows whether they are a key.
-struct Ahead<'t> {
+struct LookaheadLimit<'t> {
     characters: Chars<'t>,
     /// Marks left before the next event. At zero the text ends.
     left: &'t Cell<usize>,
 }
 
-impl Iterator for Ahead<'_> {
+impl Iterator for LookaheadLimit<'_> {
     type Item = char;
 
     fn next(&mut self) -> Option<char> {
@@ -100,7 +100,7 @@ impl Iterator for Ahead<'_> {
 }
 
 /// Finds the first character that YAML does not allow.
-fn unprintable(file: &str, text: &str) -> Option<Problem> {
+fn find_unprintable(file: &str, text: &str) -> Option<Problem> {
     let allowed = |character: char| match character {
         '\t' | '\n' | '\r' | '\u{85}' => true,
         '\u{fffe}' | '\u{ffff}' => false,
@@ -118,15 +118,15 @@ fn unprintable(file: &str, text: &str) -> Option<Problem> {
         u32::from(character)
     );
     Some(
-        Problem::at(file, line, column, message)
+        Problem::at_position(file, line, column, message)
             .with_hint("in text in double quotes, write it as an escape such as \"\\u001B\""),
     )
 }
 
-struct Builder<'t> {
+struct TreeBuilder<'t> {
     file: &'t str,
-    repeats: Repeats,
-    open: Vec<Open>,
+    repeats: RepeatedKeys,
+    open: Vec<OpenCollection>,
     root: Option<Node>,
     /// Complete anchored nodes with their costs. Excludes anchors whose node is still open.
     anchors: BTreeMap<usize, (Node, usize)>,
@@ -136,34 +136,34 @@ struct Builder<'t> {
 }
 
 /// A list or map that has not ended.
-struct Open {
+struct OpenCollection {
     line: usize,
     column: usize,
     anchor: usize,
-    content: Content,
+    content: CollectionContent,
 }
 
-enum Content {
+enum CollectionContent {
     List(Vec<Node>),
     Map {
-        entries: Vec<(Key, Node)>,
+        entries: Vec<(MapKey, Node)>,
         lines: BTreeMap<String, usize>,
-        pending: Option<Pending>,
+        pending: Option<PendingKey>,
     },
 }
 
 /// The key of the next value. The value of a rejected key is read and dropped.
-enum Pending {
-    Good(Key),
+enum PendingKey {
+    Good(MapKey),
     Refused,
 }
 
 /// Parsing cannot continue. The reason is among the problems.
-struct Stop;
+struct YamlStop;
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// Processes events until one fails. Calls `taken` before each.
-    fn take_all<'e>(
+    fn process_events<'e>(
         &mut self,
         events: impl Iterator<Item = Result<(Event<'e>, Span), ScanError>>,
         taken: impl Fn(),
@@ -172,14 +172,14 @@ impl Builder<'_> {
             taken();
             match event {
                 Ok((event, span)) => {
-                    if self.take(event, span).is_err() {
+                    if self.process_event(event, span).is_err() {
                         return;
                     }
                 }
                 Err(error) => {
                     let marker = error.marker();
-                    let message = format!("not valid YAML: {}", visible(error.info()));
-                    self.problems.push(Problem::at(
+                    let message = format!("not valid YAML: {}", escape_invisible(error.info()));
+                    self.problems.push(Problem::at_position(
                         self.file,
                         marker.line(),
                         marker.col() + 1,
@@ -188,21 +188,21 @@ impl Builder<'_> {
                     return;
                 }
             }
-            if self.problems.len() >= MOST_PROBLEMS {
+            if self.problems.len() >= MAX_PROBLEMS {
                 return;
             }
         }
     }
 
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
+    fn process_event(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlStop> {
         let (line, column) = (span.start.line(), span.start.col() + 1);
         if matches!(
             event,
             Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..)
         ) {
             let Some(left) = self.values_left.checked_sub(1) else {
-                self.problem(line, column, TOO_MANY.0, Some(TOO_MANY.1));
-                return Err(Stop);
+                self.add_problem(line, column, TOO_MANY.0, Some(TOO_MANY.1));
+                return Err(YamlStop);
             };
             self.values_left = left;
         }
@@ -210,13 +210,13 @@ impl Builder<'_> {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) => {
                 if self.root.is_some() {
-                    self.problem(
+                    self.add_problem(
                         line,
                         column,
                         "a second document starts here",
                         Some("keep one document per file"),
                     );
-                    return Err(Stop);
+                    return Err(YamlStop);
                 }
                 Ok(())
             }
@@ -226,15 +226,15 @@ impl Builder<'_> {
                     || style != ScalarStyle::Plain;
                 // The document is empty, such as a lone `---`.
                 if self.open.is_empty() && text.is_empty() && !is_text {
-                    self.problems.push(empty(self.file));
-                    return Err(Stop);
+                    self.problems.push(empty_file(self.file));
+                    return Err(YamlStop);
                 }
                 let scalar = if is_text {
-                    Scalar::quoted(text)
+                    Scalar::from_quoted(text)
                 } else {
-                    Scalar::plain(text)
+                    Scalar::from_plain(text)
                 };
-                self.complete(
+                self.add_node(
                     Node {
                         line,
                         column,
@@ -245,15 +245,15 @@ impl Builder<'_> {
             }
             Event::SequenceStart(anchor, tag) => {
                 self.check_tag(tag.as_deref(), "seq", line, column);
-                self.open(line, column, anchor, Content::List(Vec::new()))
+                self.open_collection(line, column, anchor, CollectionContent::List(Vec::new()))
             }
             Event::MappingStart(anchor, tag) => {
                 self.check_tag(tag.as_deref(), "map", line, column);
-                self.open(
+                self.open_collection(
                     line,
                     column,
                     anchor,
-                    Content::Map {
+                    CollectionContent::Map {
                         entries: Vec::new(),
                         lines: BTreeMap::new(),
                         pending: None,
@@ -261,7 +261,7 @@ impl Builder<'_> {
                 )
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(Open {
+                let Some(OpenCollection {
                     line,
                     column,
                     anchor,
@@ -271,10 +271,10 @@ impl Builder<'_> {
                     return Ok(());
                 };
                 let value = match content {
-                    Content::List(items) => Value::List(items),
-                    Content::Map { entries, .. } => Value::Map(entries),
+                    CollectionContent::List(items) => Value::List(items),
+                    CollectionContent::Map { entries, .. } => Value::Map(entries),
                 };
-                self.complete(
+                self.add_node(
                     Node {
                         line,
                         column,
@@ -285,45 +285,45 @@ impl Builder<'_> {
             }
             Event::Alias(anchor) => {
                 let Some((node, cost)) = self.anchors.get(&anchor) else {
-                    self.problem(
+                    self.add_problem(
                         line,
                         column,
                         "this alias refers to the value that contains it",
                         None,
                     );
-                    return Err(Stop);
+                    return Err(YamlStop);
                 };
                 let (node, cost) = (node, *cost);
                 if self.spent.saturating_add(cost) > ALIAS_BUDGET
-                    || self.open.len() + depth(node) > DEEPEST
+                    || self.open.len() + node_depth(node) > MAX_DEPTH
                 {
-                    self.problem(
+                    self.add_problem(
                         line,
                         column,
                         "aliases expand to more than a file may hold",
                         None,
                     );
-                    return Err(Stop);
+                    return Err(YamlStop);
                 }
                 self.spent += cost;
                 let node = node.clone();
-                self.complete(node, 0)
+                self.add_node(node, 0)
             }
         }
     }
 
-    fn open(
+    fn open_collection(
         &mut self,
         line: usize,
         column: usize,
         anchor: usize,
-        content: Content,
-    ) -> Result<(), Stop> {
-        if self.open.len() >= DEEPEST {
+        content: CollectionContent,
+    ) -> Result<(), YamlStop> {
+        if self.open.len() >= MAX_DEPTH {
             self.problems.push(too_deep(self.file, line, column));
-            return Err(Stop);
+            return Err(YamlStop);
         }
-        self.open.push(Open {
+        self.open.push(OpenCollection {
             line,
             column,
             anchor,
@@ -333,32 +333,32 @@ impl Builder<'_> {
     }
 
     /// Adds a complete node to the innermost open list or map, as an item, a key or a value.
-    fn complete(&mut self, node: Node, anchor: usize) -> Result<(), Stop> {
+    fn add_node(&mut self, node: Node, anchor: usize) -> Result<(), YamlStop> {
         if anchor != 0 {
             // Storing an anchor costs as much as using it: otherwise nested anchors could multiply for free.
-            let cost = cost(&node);
+            let cost = expansion_cost(&node);
             self.spent = self.spent.saturating_add(cost);
             if self.spent > ALIAS_BUDGET {
-                self.problem(
+                self.add_problem(
                     node.line,
                     node.column,
                     "anchors hold more than a file may repeat",
                     None,
                 );
-                return Err(Stop);
+                return Err(YamlStop);
             }
             self.anchors.insert(anchor, (node.clone(), cost));
         }
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
-            Some(Content::List(items)) => items.push(node),
-            Some(Content::Map {
+            Some(CollectionContent::List(items)) => items.push(node),
+            Some(CollectionContent::Map {
                 entries,
                 lines,
                 pending,
             }) => match pending.take() {
-                Some(Pending::Good(key)) => entries.push((key, node)),
-                Some(Pending::Refused) => {}
+                Some(PendingKey::Good(key)) => entries.push((key, node)),
+                Some(PendingKey::Refused) => {}
                 None => {
                     let (key, problem) = accept_key(self.file, node, lines, self.repeats);
                     *pending = Some(key);
@@ -380,18 +380,18 @@ impl Builder<'_> {
             } else {
                 tag.to_string()
             };
-            self.problem(
+            self.add_problem(
                 line,
                 column,
-                &format!("tag {} is not supported", quote(&tag)),
+                &format!("tag {} is not supported", quote_text(&tag)),
                 Some("write the value without a tag"),
             );
         }
         expected == "str"
     }
 
-    fn problem(&mut self, line: usize, column: usize, message: &str, hint: Option<&str>) {
-        let problem = Problem::at(self.file, line, column, message);
+    fn add_problem(&mut self, line: usize, column: usize, message: &str, hint: Option<&str>) {
+        let problem = Problem::at_position(self.file, line, column, message);
         self.problems.push(match hint {
             Some(hint) => problem.with_hint(hint),
             None => problem,
@@ -404,10 +404,10 @@ fn accept_key(
     file: &str,
     node: Node,
     lines: &mut BTreeMap<String, usize>,
-    repeats: Repeats,
-) -> (Pending, Option<Problem>) {
-    let refused = |problem| (Pending::Refused, Some(problem));
-    let noun = node.noun();
+    repeats: RepeatedKeys,
+) -> (PendingKey, Option<Problem>) {
+    let refused = |problem| (PendingKey::Refused, Some(problem));
+    let noun = node.kind_noun();
     let Node {
         line,
         column,
@@ -419,43 +419,43 @@ fn accept_key(
             ..
         })
         | Value::List(_)
-        | Value::Map(_) => refused(Problem::at(
+        | Value::Map(_) => refused(Problem::at_position(
             file,
             line,
             column,
             format!("a key must be text, not {noun}"),
         )),
         Value::Scalar(Scalar { text, .. }) => {
-            let key = Key { text, line, column };
-            if let (Repeats::Refused, Some(first)) = (repeats, lines.get(&key.text)) {
-                return refused(duplicate(file, &key, *first));
+            let key = MapKey { text, line, column };
+            if let (RepeatedKeys::Refused, Some(first)) = (repeats, lines.get(&key.text)) {
+                return refused(duplicate_key(file, &key, *first));
             }
             lines.insert(key.text.clone(), line);
-            (Pending::Good(key), None)
+            (PendingKey::Good(key), None)
         }
     }
 }
 
-fn cost(node: &Node) -> usize {
+fn expansion_cost(node: &Node) -> usize {
     NODE_COST
         + match &node.value {
             Value::Scalar(scalar) => scalar.text.len(),
-            Value::List(items) => items.iter().map(cost).sum(),
+            Value::List(items) => items.iter().map(expansion_cost).sum(),
             Value::Map(entries) => entries
                 .iter()
-                .map(|(key, node)| key.text.len() + cost(node))
+                .map(|(key, node)| key.text.len() + expansion_cost(node))
                 .sum(),
         }
 }
 
-fn depth(node: &Node) -> usize {
+fn node_depth(node: &Node) -> usize {
     match &node.value {
         Value::Scalar(_) => 0,
-        Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Value::List(items) => 1 + items.iter().map(node_depth).max().unwrap_or(0),
         Value::Map(entries) => {
             1 + entries
                 .iter()
-                .map(|(_, node)| depth(node))
+                .map(|(_, node)| node_depth(node))
                 .max()
                 .unwrap_or(0)
         }
@@ -464,7 +464,7 @@ fn depth(node: &Node) -> usize {
 
 /// How to handle a key that appears twice in a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repeats {
+pub(super) enum RepeatedKeys {
     Refused,
     Kept,
 }
@@ -508,14 +508,16 @@ mod tests {
             Some(&Node {
                 line: 5,
                 column: 9,
-                value: Value::Scalar(Scalar::quoted("é".to_owned()))
+                value: Value::Scalar(Scalar::from_quoted("é".to_owned()))
             })
         );
         assert_eq!(items[1].get("z").map(place), Some((5, 17)));
         assert!(root.get("empty").is_some_and(Node::is_null));
         assert_eq!(
             root.get("text").map(|node| &node.value),
-            Some(&Value::Scalar(Scalar::quoted("two\nlines\n".to_owned())))
+            Some(&Value::Scalar(Scalar::from_quoted(
+                "two\nlines\n".to_owned()
+            )))
         );
         let Value::Map(entries) = &root.value else {
             panic!("a map")
@@ -594,11 +596,11 @@ mod tests {
         .expect("valid");
         assert_eq!(
             root.get("a").map(|node| &node.value),
-            Some(&Value::Scalar(Scalar::quoted("4.10".to_owned())))
+            Some(&Value::Scalar(Scalar::from_quoted("4.10".to_owned())))
         );
         assert_eq!(
             root.get("b").map(|node| &node.value),
-            Some(&Value::Scalar(Scalar::quoted("12".to_owned())))
+            Some(&Value::Scalar(Scalar::from_quoted("12".to_owned())))
         );
         refused(
             "a: !!python/object:os.system x\nb: !env HOME\nc: !!int 3\n",
@@ -664,7 +666,7 @@ mod tests {
         assert!(
             parse(
                 "a.yaml",
-                &format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST))
+                &format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH))
             )
             .is_ok()
         );

@@ -4,28 +4,28 @@
 //! mistakes and attacks, which would show as `NaN` or infinity somewhere.
 
 /// Largest amount: a billion dollars, or seconds of 31 years.
-const MOST: f64 = 1e9;
+const MAX_AMOUNT: f64 = 1e9;
 /// Smallest amount above zero. What a subtraction leaves of binary fractions is far larger.
-const LEAST: f64 = 1e-30;
+const MIN_AMOUNT: f64 = 1e-30;
 /// Largest distance of a score or another figure from zero, and the smallest except zero itself.
-const WIDEST: f64 = 1e60;
-const NARROWEST: f64 = 1e-60;
+const MAX_FIGURE: f64 = 1e60;
+const MIN_FIGURE: f64 = 1e-60;
 /// Largest count of tokens, calls, files and the like. Sums over a million runs still fit.
-const MOST_COUNTED: u64 = 10_000_000_000_000;
+const MAX_COUNTED: u64 = 10_000_000_000_000;
 
 /// Returns whether a number can be an amount: dollars or seconds.
 pub fn is_amount(number: f64) -> bool {
-    number == 0.0 || (LEAST..=MOST).contains(&number)
+    number == 0.0 || (MIN_AMOUNT..=MAX_AMOUNT).contains(&number)
 }
 
 /// Returns whether a number can be a figure: a score, or what a source publishes.
 pub fn is_figure(number: f64) -> bool {
-    number == 0.0 || (NARROWEST..=WIDEST).contains(&number.abs())
+    number == 0.0 || (MIN_FIGURE..=MAX_FIGURE).contains(&number.abs())
 }
 
 /// Returns whether a number can be a count of tokens, calls or files.
 pub fn is_count(number: u64) -> bool {
-    number <= MOST_COUNTED
+    number <= MAX_COUNTED
 }
 
 /// Says why a number is no amount, or returns `None` if it is one.
@@ -36,7 +36,7 @@ pub fn amount_problem(number: f64) -> Option<String> {
         Some("is negative".to_owned())
     } else {
         Some(format!(
-            "is {number:e}; an amount is 0, or from {LEAST:e} to {MOST:e}"
+            "is {number:e}; an amount is 0, or from {MIN_AMOUNT:e} to {MAX_AMOUNT:e}"
         ))
     }
 }
@@ -45,14 +45,14 @@ pub fn amount_problem(number: f64) -> Option<String> {
 pub fn figure_problem(number: f64) -> Option<String> {
     (!is_figure(number)).then(|| {
         format!(
-            "is {number:e}; a number is 0, or from {NARROWEST:e} to {WIDEST:e}, with either sign"
+            "is {number:e}; a number is 0, or from {MIN_FIGURE:e} to {MAX_FIGURE:e}, with either sign"
         )
     })
 }
 
 /// Says why a number is no count, or returns `None` if it is one.
 pub fn count_problem(number: u64) -> Option<String> {
-    (!is_count(number)).then(|| format!("is {number}; a count is at most {MOST_COUNTED}"))
+    (!is_count(number)).then(|| format!("is {number}; a count is at most {MAX_COUNTED}"))
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 /// A table of published figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClaimedTable {
+pub struct PublishedTable {
     /// The file, with the sheet or the list inside it.
     pub name: String,
     pub columns: Vec<String>,
-    pub rows: Vec<ClaimedRow>,
+    pub rows: Vec<PublishedRow>,
 }
 
 /// The tables of a file of published figures about a suite.
@@ -16,11 +16,11 @@ pub struct PublishedFigures {
     pub file: String,
     /// The web address that they come from.
     pub source: Option<String>,
-    pub tables: Vec<ClaimedTable>,
+    pub tables: Vec<PublishedTable>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClaimedRow {
+pub struct PublishedRow {
     /// From 1, without the header.
     pub number: u64,
     /// Line in the file, if the format has lines.

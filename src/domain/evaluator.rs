@@ -32,7 +32,7 @@ impl Evaluator {
     ];
 
     /// Returns the position of a score's name in order of importance. Unknown names come last.
-    pub fn place_by_weight(name: &str) -> usize {
+    pub fn importance_rank(name: &str) -> usize {
         let found = Self::from_name(name).and_then(|named| {
             Self::BY_WEIGHT
                 .iter()

@@ -4,23 +4,23 @@
 //!
 //! - **Exit status 126 or 127.** Shells, `env`, `timeout` and containers end so if a program is not there or cannot be executed.
 //! - **No standard output.** A program that wrote something ran, whatever it called at its end.
-//! - **Within [`SOON`].** A program that worked for a minute has started.
+//! - **Within [`MAX_START_SECONDS`].** A program that worked for a minute has started.
 //! - **No answer of the same run before.** A program that answered other questions can be started: its 127 is its own, and counts. So no agent
 //!   gets rid of hard questions by ending with 127.
 //!
-//! After [`FAILED_STARTS`] of them in a row a batch asks no more: the next ones would end alike, and the other arms would cost money for a
+//! After [`MAX_FAILED_STARTS`] of them in a row a batch asks no more: the next ones would end alike, and the other arms would cost money for a
 //! comparison that cannot be made. Refused keys and unknown models are told by what services say: see `agent::outage`.
 
 use super::{Run, RunStatus};
 
 /// Failed starts in a row, without an answer before, after which an arm is asked no more. One may be a coincidence.
-pub const FAILED_STARTS: u32 = 3;
+pub const MAX_FAILED_STARTS: u32 = 3;
 /// Longest time of a failed start, in seconds. Starting a shell or a container takes less.
-const SOON: f64 = 10.0;
+const MAX_START_SECONDS: f64 = 10.0;
 /// The exit statuses of what cannot be executed, and of what is not there.
-const STATUSES: [i32; 2] = [126, 127];
+const EXIT_STATUSES: [i32; 2] = [126, 127];
 /// What shells and starters say then, in lower case.
-const COMPLAINTS: [&str; 6] = [
+const START_COMPLAINTS: [&str; 6] = [
     "not found",
     "no such file",
     "permission denied",
@@ -29,18 +29,18 @@ const COMPLAINTS: [&str; 6] = [
     "executable file not found",
 ];
 /// How the reason of a failed program begins.
-const ENDED: &str = "ended with exit status ";
+const EXIT_REASON_PREFIX: &str = "ended with exit status ";
 /// Between the number of questions and their reason, in the error of a run whose questions all ended alike.
 const ALL_ALIKE: &str = " questions ended with the same error: ";
 
 /// Returns whether a program that ended by itself did not start its work, as far as the program alone can tell.
 pub fn is_failed_start(status: i32, has_output: bool, seconds: f64) -> bool {
-    STATUSES.contains(&status) && !has_output && seconds < SOON
+    EXIT_STATUSES.contains(&status) && !has_output && seconds < MAX_START_SECONDS
 }
 
 /// Returns whether the recorded reason of a failed program tells of a failed start.
-pub fn tells_failed_start(reason: &str) -> bool {
-    let Some(rest) = reason.strip_prefix(ENDED) else {
+pub fn reports_failed_start(reason: &str) -> bool {
+    let Some(rest) = reason.strip_prefix(EXIT_REASON_PREFIX) else {
         return false;
     };
     let end = rest
@@ -48,11 +48,13 @@ pub fn tells_failed_start(reason: &str) -> bool {
         .unwrap_or(rest.len());
     let (status, said) = rest.split_at(end);
     let said = said.to_lowercase();
-    let is_complaint =
-        said.is_empty() || COMPLAINTS.iter().any(|complaint| said.contains(complaint));
+    let is_complaint = said.is_empty()
+        || START_COMPLAINTS
+            .iter()
+            .any(|complaint| said.contains(complaint));
     status
         .parse()
-        .is_ok_and(|status| STATUSES.contains(&status))
+        .is_ok_and(|status| EXIT_STATUSES.contains(&status))
         && is_complaint
 }
 
@@ -74,12 +76,12 @@ impl Run {
         let calls = self.total_calls.unwrap_or(1).max(1) as f64;
         let is_soon = self
             .duration_seconds
-            .is_none_or(|seconds| seconds / calls < SOON);
+            .is_none_or(|seconds| seconds / calls < MAX_START_SECONDS);
         let has_worked = self.shared_tests_passed.is_some_and(|passed| passed > 0)
             || self.files_generated.is_some_and(|files| files > 0)
             || self.cost_usd.is_some_and(|cost| cost > 0.0)
             || self.total_tokens.is_some_and(|tokens| tokens > 0);
-        tells_failed_start(reason) && is_soon && !has_worked
+        reports_failed_start(reason) && is_soon && !has_worked
     }
 }
 

@@ -79,7 +79,7 @@ impl Aliases {
     }
 
     /// Returns the run with aliases of suite, approach and model applied, or the same run if it has none.
-    pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
+    pub fn apply_to(&self, run: &Arc<Run>) -> Arc<Run> {
         let (suite, approach, model) = (
             self.suite.get(&run.suite),
             self.approach.get(&run.approach),

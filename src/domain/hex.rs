@@ -1,11 +1,11 @@
 //! Digests as hexadecimal text.
 
 /// Returns the bytes in lower-case hex.
-pub fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+pub fn to_hex(bytes: &[u8]) -> String {
+    const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()
         .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .map(|digit| char::from(HEX_DIGITS[usize::from(digit)]))
         .collect()
 }

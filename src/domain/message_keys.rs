@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 /// Hexadecimal digits of a key. Among a million messages, two have one key by chance in one of 500 stores.
-const DIGITS: usize = 12;
+const KEY_DIGITS: usize = 12;
 
 /// The messages that a run counts, so that no other import counts them again. Written as one text, 12 hexadecimal digits per message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,10 +14,10 @@ pub struct MessageKeys(BTreeSet<u64>);
 
 impl MessageKeys {
     /// Returns the key of a message with this digest.
-    pub fn key(digest: &[u8]) -> u64 {
+    pub fn key_of_digest(digest: &[u8]) -> u64 {
         digest
             .iter()
-            .take(DIGITS / 2)
+            .take(KEY_DIGITS / 2)
             .fold(0, |key, byte| key << 8 | u64::from(*byte))
     }
 
@@ -53,7 +53,7 @@ impl FromIterator<u64> for MessageKeys {
 impl From<MessageKeys> for String {
     fn from(keys: MessageKeys) -> Self {
         keys.iter().fold(String::new(), |mut text, key| {
-            text.push_str(&format!("{key:0DIGITS$x}"));
+            text.push_str(&format!("{key:0KEY_DIGITS$x}"));
             text
         })
     }
@@ -66,12 +66,12 @@ impl TryFrom<String> for MessageKeys {
         let key = |digits: &[u8]| {
             let digits = std::str::from_utf8(digits)
                 .ok()
-                .filter(|digits| digits.len() == DIGITS);
+                .filter(|digits| digits.len() == KEY_DIGITS);
             digits
                 .and_then(|digits| u64::from_str_radix(digits, 16).ok())
                 .ok_or_else(|| "is no list of keys of messages".to_owned())
         };
-        text.as_bytes().chunks(DIGITS).map(key).collect()
+        text.as_bytes().chunks(KEY_DIGITS).map(key).collect()
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn keys_are_read_as_they_were_written() {
         let keys: MessageKeys = [
-            MessageKeys::key(&[1, 2, 3, 4, 5, 6, 7]),
+            MessageKeys::key_of_digest(&[1, 2, 3, 4, 5, 6, 7]),
             0xffff_ffff_ffff,
             0,
         ]

@@ -137,7 +137,7 @@ pub fn parse_amount(text: &str) -> Option<f64> {
 
 /// The mark with which an amount was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum AmountMark {
     None,
     /// `10%`.
     Percent,
@@ -147,14 +147,14 @@ pub enum Mark {
 
 /// A limit for a metric's change, or a margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub struct ChangeBound {
     /// The value from [`parse_amount`]: 0.02 for `2pp` and `2%`.
     pub value: f64,
-    pub mark: Mark,
+    pub mark: AmountMark,
 }
 
 /// Largest sensible margin of a rate. A larger one is probably a wrong unit.
-const WIDEST_SHARE: f64 = 0.5;
+const MAX_SHARE: f64 = 0.5;
 
 /// Why an amount is not a valid margin of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,60 +164,61 @@ pub struct NoMargin {
     pub hint: &'static str,
 }
 
-impl Bound {
+impl ChangeBound {
     /// Parses a bound in human notation. See [`parse_amount`].
     pub fn parse(text: &str) -> Option<Self> {
         let mark = match text.trim_end() {
-            text if text.ends_with('%') => Mark::Percent,
-            text if text.ends_with("pp") => Mark::PercentagePoints,
-            _ => Mark::None,
+            text if text.ends_with('%') => AmountMark::Percent,
+            text if text.ends_with("pp") => AmountMark::PercentagePoints,
+            _ => AmountMark::None,
         };
         parse_amount(text).map(|value| Self { value, mark })
     }
 
     pub fn is_percent(self) -> bool {
-        self.mark == Mark::Percent
+        self.mark == AmountMark::Percent
     }
 
     /// Returns this value as a margin of a metric: a fraction for rates, relative for amounts (0.1 for 10%), otherwise in the metric's
     /// unit.
-    pub fn margin(self, unit: Unit, kind: MetricKind) -> Result<f64, NoMargin> {
+    pub fn to_margin(self, unit: Unit, kind: MetricKind) -> Result<f64, NoMargin> {
         let wrong = match (kind, self.mark) {
             (MetricKind::Count, _) => Some((
                 "is for a count, and counts are shown but never judged",
                 "leave it out",
             )),
-            (MetricKind::Amount, Mark::PercentagePoints) => Some((
+            (MetricKind::Amount, AmountMark::PercentagePoints) => Some((
                 "is in percentage points, but an amount needs a percentage",
                 "write 10%",
             )),
             // 5 could mean 5 seconds or five times.
-            (MetricKind::Amount, Mark::None) if self.value >= 1.0 => Some((
+            (MetricKind::Amount, AmountMark::None) if self.value >= 1.0 => Some((
                 "has no percent sign, and for an amount it is relative",
                 "write 10% or 0.1 for a tenth",
             )),
-            (MetricKind::Rate | MetricKind::Score, Mark::Percent) if unit == Unit::Fraction => {
+            (MetricKind::Rate | MetricKind::Score, AmountMark::Percent)
+                if unit == Unit::Fraction =>
+            {
                 Some((
                     "is in percent, which for a share could be relative",
                     "write 2pp or 0.02 for two percentage points",
                 ))
             }
             (MetricKind::Rate | MetricKind::Score, _)
-                if unit == Unit::Fraction && self.value > WIDEST_SHARE =>
+                if unit == Unit::Fraction && self.value > MAX_SHARE =>
             {
                 Some((
                     "is more than 50 percentage points",
                     "write 2pp or 0.02 for two percentage points",
                 ))
             }
-            (MetricKind::Rate | MetricKind::Score, Mark::Percent | Mark::PercentagePoints)
-                if unit != Unit::Fraction =>
-            {
-                Some((
-                    "is no plain number, and the metric is no share",
-                    "write it in the metric's own unit, as in 1.5",
-                ))
-            }
+            (
+                MetricKind::Rate | MetricKind::Score,
+                AmountMark::Percent | AmountMark::PercentagePoints,
+            ) if unit != Unit::Fraction => Some((
+                "is no plain number, and the metric is no share",
+                "write it in the metric's own unit, as in 1.5",
+            )),
             _ => None,
         };
         wrong.map_or(Ok(self.value), |(problem, hint)| {
@@ -246,7 +247,7 @@ pub const BUILT_IN: [(&str, Unit, MetricKind); 9] = [
 ];
 
 /// Returns the unit and kind of a built-in metric by its key.
-pub fn built_in(key: &str) -> Option<(Unit, MetricKind)> {
+pub fn built_in_metric(key: &str) -> Option<(Unit, MetricKind)> {
     BUILT_IN
         .into_iter()
         .find(|(name, _, _)| *name == key)
@@ -341,13 +342,13 @@ mod tests {
             assert_eq!(parse_amount(text), Some(value), "{text}");
         }
         for (text, mark) in [
-            ("2pp", Mark::PercentagePoints),
-            ("2 pp ", Mark::PercentagePoints),
-            ("10%", Mark::Percent),
-            ("0.1", Mark::None),
+            ("2pp", AmountMark::PercentagePoints),
+            ("2 pp ", AmountMark::PercentagePoints),
+            ("10%", AmountMark::Percent),
+            ("0.1", AmountMark::None),
         ] {
             assert_eq!(
-                Bound::parse(text).map(|bound| bound.mark),
+                ChangeBound::parse(text).map(|bound| bound.mark),
                 Some(mark),
                 "{text}"
             );
@@ -417,7 +418,7 @@ mod tests {
             ("3", calls, None),
         ] {
             assert_eq!(
-                Bound::parse(text).and_then(|bound| bound.margin(unit, kind).ok()),
+                ChangeBound::parse(text).and_then(|bound| bound.to_margin(unit, kind).ok()),
                 value,
                 "{text} of {unit:?} {kind:?}"
             );

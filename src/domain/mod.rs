@@ -40,43 +40,45 @@ mod verification;
 pub use acceptance::Acceptance;
 pub use amount::{amount_problem, count_problem, figure_problem, is_amount, is_count, is_figure};
 pub use carried::{Carried, Signer};
-pub use claimed::{ClaimedRow, ClaimedTable, PublishedFigures};
-pub use counted::{count, grouped, integer};
+pub use claimed::{PublishedFigures, PublishedRow, PublishedTable};
+pub use counted::{format_count, format_integer, group_digits};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
-pub use failed_start::{FAILED_STARTS, is_failed_start, tells_failed_start};
+pub use failed_start::{MAX_FAILED_STARTS, is_failed_start, reports_failed_start};
 pub use filter::{Aliases, Filter};
-pub use hex::hex;
+pub use hex::to_hex;
 pub use item::{ItemKey, ItemOutcome};
 pub use item_counts::ItemCounts;
 pub use item_kind::ItemKind;
 pub use message_keys::MessageKeys;
 pub use metric::{
-    BUILT_IN, Bound, COST_PER_SOLVED, Direction, Mark, Metric, MetricKind, MetricSettings,
-    NoMargin, PASS_RATE, Unit, built_in, metric_key, parse_amount, score_label,
+    AmountMark, BUILT_IN, COST_PER_SOLVED, ChangeBound, Direction, Metric, MetricKind,
+    MetricSettings, NoMargin, PASS_RATE, Unit, built_in_metric, metric_key, parse_amount,
+    score_label,
 };
 pub use model_name::{is_same_model, may_mean};
-pub use moment::{date_of, nanoseconds};
+pub use moment::{date_of, to_nanoseconds};
 pub use names::CONFIGURATION_NAMES;
-pub use person::{PERSON, is_judge, is_person, person};
-pub use price::{Price, PriceTable, PriceTier, TokenPrices};
+pub use person::{PERSON, is_judge, is_person, person_evaluator};
+pub use price::{ModelPrice, PriceTable, PriceTier, TokenPrices};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
-pub use redaction::{Counts, Foreign, OwnPattern, Published, Redactor, is_known_secret};
+pub use redaction::{MatchCounts, OwnPattern, Redacted, Redactor, Untrusted, is_known_secret};
 pub use resources::{Repeated, Resources};
 pub use run::{
     Git, ImportedContent, ItemsDigest, JoinedPart, JudgeProbe, Provenance, Run, RunId, ScoreRecord,
     StatedFigure,
 };
-pub use run_names::{NamesByRun, RunNames};
+pub use run_names::{GivenRunNames, NamesByRun};
 pub use secrets::{Secrets, is_secret};
 pub use standing::{
-    is_asked_again, standing, standing_of_each, standing_revision, standing_score, takes_over,
+    can_judge_again, latest_of_each, latest_outcome_revision, latest_revision, latest_score,
+    replaces_revision,
 };
 pub use status::{ItemStatus, RunStatus};
-pub use text::{beginning, nearest, shell_word, visible};
-pub use title_words::words_of;
+pub use text::{escape_invisible, nearest_name, shell_word, shorten_to};
+pub use title_words::split_title;
 pub use unfinished::{UnfinishedRun, UnfinishedState};
 pub use usage::{CostSource, Usage};
 pub use verification::{

@@ -1,10 +1,10 @@
 //! Decides whether two model names mean the same model.
 
 /// Suffix for the current release of a model.
-const LATEST: &str = "latest";
+const LATEST_SUFFIX: &str = "latest";
 
 /// Models of runs without a model, and of runs whose source does not name it.
-const NAMELESS: [&str; 2] = ["none", "unknown"];
+const NAMELESS_MODELS: [&str; 2] = ["none", "unknown"];
 
 /// Returns whether an agent that reports `reported` used the requested model. Services report a dated name for an undated one, and programs
 /// the full name for an alias.
@@ -12,7 +12,7 @@ const NAMELESS: [&str; 2] = ["none", "unknown"];
 /// `sonnet` matches `claude-sonnet-4-5-20250929`, and `gpt-4o` matches `gpt-4o-2024-08-06`, but `gpt-4o` does not match `gpt-4o-mini`. An
 /// alias is a name without digits. It matches every model that contains it as a word.
 pub fn is_same_model(asked: &str, reported: &str) -> bool {
-    let (asked, reported) = (parts(asked), parts(reported));
+    let (asked, reported) = (name_parts(asked), name_parts(reported));
     if asked == reported {
         return true;
     }
@@ -29,20 +29,21 @@ pub fn is_same_model(asked: &str, reported: &str) -> bool {
 /// Returns whether someone who writes `asked` may mean the model that a run calls `name`: its own name, or an alias or undated name of it. A
 /// dated name means only itself, and so do the words for a run without a known model.
 pub fn may_mean(asked: &str, name: &str) -> bool {
-    let is_name =
-        !asked.is_empty() && !NAMELESS.contains(&asked) && date_length(&words(asked)) == 0;
+    let is_name = !asked.is_empty()
+        && !NAMELESS_MODELS.contains(&asked)
+        && date_length(&name_words(asked)) == 0;
     asked == name || is_name && is_same_model(asked, name)
 }
 
 /// Returns the words of a name in lower case, without provider (`anthropic/…`), context size (`…[1m]`) and date.
-fn parts(name: &str) -> Vec<String> {
-    let mut parts = words(name);
+fn name_parts(name: &str) -> Vec<String> {
+    let mut parts = name_words(name);
     let dated = date_length(&parts);
     parts.truncate(parts.len() - dated);
     parts
 }
 
-fn words(name: &str) -> Vec<String> {
+fn name_words(name: &str) -> Vec<String> {
     let name = name.trim().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let name = name.split('[').next().unwrap_or_default();
@@ -51,7 +52,7 @@ fn words(name: &str) -> Vec<String> {
         .filter(|part| !part.is_empty())
         .map(str::to_owned)
         .collect();
-    if parts.last().is_some_and(|last| last == LATEST) {
+    if parts.last().is_some_and(|last| last == LATEST_SUFFIX) {
         parts.pop();
     }
     parts

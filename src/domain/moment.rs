@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, Utc};
 
 /// Returns the nanoseconds since 1970, negative before. Saturates after about 292 years in either direction.
-pub fn nanoseconds(time: SystemTime) -> i64 {
+pub fn to_nanoseconds(time: SystemTime) -> i64 {
     match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
         Err(before) => {
@@ -16,7 +16,7 @@ pub fn nanoseconds(time: SystemTime) -> i64 {
 
 /// Converts a time to a date. Unlike `chrono`'s own conversion, does not panic for times before 1970.
 pub fn date_of(time: SystemTime) -> DateTime<Utc> {
-    DateTime::from_timestamp_nanos(nanoseconds(time))
+    DateTime::from_timestamp_nanos(to_nanoseconds(time))
 }
 
 #[cfg(test)]
@@ -38,15 +38,15 @@ mod tests {
         );
         assert_eq!(
             (
-                nanoseconds(UNIX_EPOCH),
-                nanoseconds(UNIX_EPOCH - Duration::from_nanos(5))
+                to_nanoseconds(UNIX_EPOCH),
+                to_nanoseconds(UNIX_EPOCH - Duration::from_nanos(5))
             ),
             (0, -5)
         );
         assert_eq!(
             (
-                nanoseconds(UNIX_EPOCH - 365 * 400 * day),
-                nanoseconds(UNIX_EPOCH + 365 * 400 * day)
+                to_nanoseconds(UNIX_EPOCH - 365 * 400 * day),
+                to_nanoseconds(UNIX_EPOCH + 365 * 400 * day)
             ),
             (i64::MIN, i64::MAX)
         );

@@ -4,7 +4,7 @@
 pub const PERSON: &str = "human";
 
 /// Words in the names of evaluators that are models.
-const JUDGES: [&str; 9] = [
+const JUDGE_WORDS: [&str; 9] = [
     "judge", "grader", "graded", "llm", "geval", "g-eval", "gpt-", "claude-", "gemini-",
 ];
 
@@ -16,7 +16,7 @@ pub fn is_person(evaluator: &str) -> bool {
 }
 
 /// Returns the evaluator of a person's labels. An empty name is that of the only person.
-pub fn person(name: &str) -> String {
+pub fn person_evaluator(name: &str) -> String {
     if name.is_empty() || is_person(name) {
         if name.is_empty() { PERSON } else { name }.to_owned()
     } else {
@@ -27,8 +27,8 @@ pub fn person(name: &str) -> String {
 /// Returns whether an evaluator's name is that of a judging model.
 pub fn is_judge(evaluator: &str) -> bool {
     let name = evaluator.to_lowercase();
-    super::is_asked_again(evaluator) && !is_person(evaluator)
-        || JUDGES.iter().any(|word| name.contains(word))
+    super::can_judge_again(evaluator) && !is_person(evaluator)
+        || JUDGE_WORDS.iter().any(|word| name.contains(word))
 }
 
 #[cfg(test)]
@@ -44,7 +44,11 @@ mod tests {
                 && !is_person("judge")
         );
         assert_eq!(
-            [person(""), person("alice"), person("human:bo")],
+            [
+                person_evaluator(""),
+                person_evaluator("alice"),
+                person_evaluator("human:bo")
+            ],
             ["human", "human:alice", "human:bo"]
         );
         assert!(is_judge("requirementFulfillment") && is_judge("GPT-4o") && is_judge("llm_judge"));

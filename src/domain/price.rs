@@ -5,7 +5,7 @@ use chrono::NaiveDate;
 use super::Usage;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Price {
+pub struct ModelPrice {
     pub model: String,
     /// The first day on which the price is valid. `None` means always.
     pub date: Option<NaiveDate>,
@@ -33,10 +33,10 @@ pub struct TokenPrices {
 
 /// The prices in a configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PriceTable(Vec<Price>);
+pub struct PriceTable(Vec<ModelPrice>);
 
 impl PriceTable {
-    pub fn new(prices: &[Price]) -> Self {
+    pub fn new(prices: &[ModelPrice]) -> Self {
         Self(prices.to_vec())
     }
 
@@ -44,25 +44,25 @@ impl PriceTable {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Price> {
+    pub fn iter(&self) -> impl Iterator<Item = &ModelPrice> {
         self.0.iter()
     }
 
     /// Returns the cost of the tokens in US dollars, using the first of `models` with a price on that day. Returns `None` rather than too
     /// low a cost: if input or output is unknown, if cached tokens have no price, or if a tier might apply to several requests of which
     /// only the total is known.
-    pub fn usd(
+    pub fn price_usd(
         &self,
         day: NaiveDate,
         models: &[&str],
         usage: &Usage,
         requests: Option<u64>,
     ) -> Option<f64> {
-        self.usd_by_lifetime(day, models, usage, 0, requests)
+        self.price_usd_by_lifetime(day, models, usage, 0, requests)
     }
 
-    /// Returns the cost like [`usd`](Self::usd) if the cache keeps `long_writes` of the written tokens for an hour.
-    pub fn usd_by_lifetime(
+    /// Returns the cost like [`price_usd`](Self::usd) if the cache keeps `long_writes` of the written tokens for an hour.
+    pub fn price_usd_by_lifetime(
         &self,
         day: NaiveDate,
         models: &[&str],
@@ -77,9 +77,9 @@ impl PriceTable {
     }
 
     /// Returns the model's newest price valid on the day. A price without a date is the oldest.
-    fn price_of(&self, day: NaiveDate, model: &str) -> Option<&Price> {
+    fn price_of(&self, day: NaiveDate, model: &str) -> Option<&ModelPrice> {
         let valid =
-            |price: &&Price| price.model == model && price.date.is_none_or(|date| date <= day);
+            |price: &&ModelPrice| price.model == model && price.date.is_none_or(|date| date <= day);
         self.0.iter().filter(valid).max_by_key(|price| price.date)
     }
 }
@@ -88,7 +88,7 @@ impl PriceTable {
 const LONG_WRITE: f64 = 2.0;
 
 fn price_tokens(
-    price: &Price,
+    price: &ModelPrice,
     usage: &Usage,
     long_writes: u64,
     requests: Option<u64>,
@@ -149,7 +149,7 @@ mod tests {
             above_input_tokens: 200_000,
             usd_per_million: rates(6.0, Some(7.5)),
         }];
-        let price = |cache_write| Price {
+        let price = |cache_write| ModelPrice {
             model: "m".to_owned(),
             date: None,
             usd_per_million: rates(3.0, cache_write),
@@ -162,7 +162,7 @@ mod tests {
                 cache_write: Some(written),
                 ..Usage::default()
             };
-            PriceTable::new(&[price(cache_write)]).usd_by_lifetime(
+            PriceTable::new(&[price(cache_write)]).price_usd_by_lifetime(
                 NaiveDate::default(),
                 &["m"],
                 &usage,

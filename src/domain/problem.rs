@@ -34,7 +34,7 @@ impl Problem {
     }
 
     /// Creates the problem of a file that the system does not let us read, or not completely.
-    pub fn unread(file: impl Into<String>, error: &impl fmt::Display) -> Self {
+    pub fn unread_file(file: impl Into<String>, error: &impl fmt::Display) -> Self {
         Self {
             is_unread: true,
             ..Self::in_file(file, format!("cannot read: {error}"))
@@ -48,7 +48,7 @@ impl Problem {
         }
     }
 
-    pub fn at(
+    pub fn at_position(
         file: impl Into<String>,
         line: usize,
         column: usize,
@@ -67,7 +67,7 @@ impl Problem {
     }
 
     /// Returns `file`, `file:line` or `file:line:column`.
-    pub fn place(&self) -> String {
+    pub fn format_place(&self) -> String {
         match (self.line, self.column) {
             (Some(line), Some(column)) => format!("{}:{line}:{column}", self.file),
             (Some(line), None) => format!("{}:{line}", self.file),
@@ -78,7 +78,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.place(), self.message)
+        write!(formatter, "{}: {}", self.format_place(), self.message)
     }
 }
 

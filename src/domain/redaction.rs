@@ -19,8 +19,8 @@ pub struct OwnPattern {
 }
 
 /// Maximum size of a compiled pattern. A pattern that needs more is probably a mistake.
-const MOST_BYTES: usize = 1 << 20;
-const LONGEST_NAME: usize = 40;
+const MAX_BYTES: usize = 1 << 20;
+const MAX_NAME: usize = 40;
 
 impl OwnPattern {
     /// Accepts a regular expression that cannot match the empty string.
@@ -28,18 +28,15 @@ impl OwnPattern {
         let is_word = |character: char| {
             character.is_alphanumeric() || matches!(character, '-' | '_' | ' ' | '.')
         };
-        if name.trim().is_empty()
-            || name.chars().count() > LONGEST_NAME
-            || !name.chars().all(is_word)
-        {
+        if name.trim().is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(is_word) {
             return Err(format!(
-                "a name has 1 to {LONGEST_NAME} letters, digits, blanks, `-`, `_` and `.`"
+                "a name has 1 to {MAX_NAME} letters, digits, blanks, `-`, `_` and `.`"
             ));
         }
-        let regex = compile(pattern).map_err(|error| {
+        let regex = compile_pattern(pattern).map_err(|error| {
             // The last line has the reason. The lines above point at the place in the pattern.
             let text = error.to_string();
-            super::visible(
+            super::escape_invisible(
                 text.lines()
                     .last()
                     .unwrap_or_default()
@@ -56,65 +53,65 @@ impl OwnPattern {
     }
 }
 
-fn compile(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).size_limit(MOST_BYTES).build()
+fn compile_pattern(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(MAX_BYTES).build()
 }
 
 /// A redaction pattern. Removes the first group that matched, or the whole match if the pattern has no group.
-struct Pattern {
+struct RedactionPattern {
     name: String,
     source: String,
     /// Compiled on first use: most sites need no pattern.
     regex: OnceCell<Regex>,
-    accepts: Accepts,
+    accepts: MatchFilter,
 }
 
 /// Removes secrets and personal data from texts.
 pub struct Redactor {
     /// Known secrets, which come before all patterns.
     secrets: Secrets,
-    patterns: Vec<Pattern>,
+    patterns: Vec<RedactionPattern>,
     /// All patterns together, to recognise quickly that a text matches none.
     all: RegexSet,
-    homes: Pattern,
+    homes: RedactionPattern,
     users: Option<Regex>,
 }
 
 /// A value whose texts have been redacted. Pages accept foreign text in no other form.
 ///
-/// Only [`Redactor::publish`] turns other values into this type, so that no page can contain unchecked text.
+/// Only [`Redactor::redact_value`] turns other values into this type, so that no page can contain unchecked text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Published<T>(T);
+pub struct Redacted<T>(T);
 
-impl<T> Published<T> {
+impl<T> Redacted<T> {
     /// Converts the value. The closure receives no unchecked data.
-    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Published<U> {
-        Published(make(self.0))
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Redacted<U> {
+        Redacted(make(self.0))
     }
 
     /// Combines two checked values.
-    pub fn and<U>(self, other: Published<U>) -> Published<(T, U)> {
-        Published((self.0, other.0))
+    pub fn pair_with<U>(self, other: Redacted<U>) -> Redacted<(T, U)> {
+        Redacted((self.0, other.0))
     }
 }
 
 #[cfg(test)]
-impl<T> Published<T> {
+impl<T> Redacted<T> {
     /// Wraps a value for tests, without redaction.
-    pub fn of_test(value: T) -> Self {
+    pub fn unchecked_for_test(value: T) -> Self {
         Self(value)
     }
 }
 
-impl<T, U> Published<(T, U)> {
+impl<T, U> Redacted<(T, U)> {
     /// Splits a pair of checked values.
-    pub fn apart(self) -> (Published<T>, Published<U>) {
-        (Published(self.0.0), Published(self.0.1))
+    pub fn split_pair(self) -> (Redacted<T>, Redacted<U>) {
+        (Redacted(self.0.0), Redacted(self.0.1))
     }
 }
 
-impl<T> Deref for Published<T> {
+impl<T> Deref for Redacted<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -123,63 +120,63 @@ impl<T> Deref for Published<T> {
 }
 
 /// A value with texts from agents, judges, imports or people.
-pub trait Foreign {
+pub trait Untrusted {
     /// Visits each foreign text with the name of its field. Implementations destructure the value, so that a new field does not compile
     /// until it is handled.
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String));
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String));
 }
 
 /// A text on its own. Its context gives the field's name.
-impl Foreign for String {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for String {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         visit("text", self);
     }
 }
 
-impl<T: Foreign> Foreign for Vec<T> {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl<T: Untrusted> Untrusted for Vec<T> {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         for one in self.iter_mut() {
-            one.each_text(visit);
+            one.visit_texts(visit);
         }
     }
 }
 
-impl<K, T: Foreign> Foreign for BTreeMap<K, T> {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl<K, T: Untrusted> Untrusted for BTreeMap<K, T> {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         for one in self.values_mut() {
-            one.each_text(visit);
+            one.visit_texts(visit);
         }
     }
 }
 
 /// Prefix of the names of patterns for secrets from this process's environment.
-const KNOWN: &str = "the value of $";
+const KNOWN_PREFIX: &str = "the value of $";
 
 /// Returns whether a pattern finds a known secret, rather than text that looks like one.
 pub fn is_known_secret(pattern: &str) -> bool {
-    pattern.starts_with(KNOWN)
+    pattern.starts_with(KNOWN_PREFIX)
 }
 
 /// Start of the text that replaces a secret.
 const TAKEN_OUT: &str = "[redacted ";
 
 /// Number of matches by pattern.
-pub type Counts = BTreeMap<String, u64>;
+pub type MatchCounts = BTreeMap<String, u64>;
 
 /// Name of the pattern for user names outside paths.
 const USER_NAME: &str = "user-name";
 const HOME_PATH: &str = "home-path";
 
 /// Folders and accounts of no particular person. They are not redacted outside paths.
-const NOBODY: [&str; 24] = [
+const IMPERSONAL_NAMES: [&str; 24] = [
     "admin", "agent", "app", "build", "builder", "circleci", "default", "dev", "docker",
     "ec2-user", "gitpod", "guest", "jenkins", "node", "public", "root", "runner", "sandbox",
     "shared", "test", "ubuntu", "user", "vscode", "work",
 ];
 /// Shorter names are part of too many words.
-const SHORTEST_USER: usize = 3;
+const MIN_USER: usize = 3;
 
-fn anything(_: &str) -> bool {
+fn accept_anything(_: &str) -> bool {
     true
 }
 
@@ -216,7 +213,7 @@ fn is_real_address(address: &str) -> bool {
 /// Returns whether a JSON web token was ever valid. Tests of expiry print tokens that expire when they are issued (RFC 7519, 4.1).
 fn was_ever_valid(token: &str) -> bool {
     #[derive(Deserialize)]
-    struct Claims {
+    struct TokenClaims {
         iat: f64,
         exp: f64,
     }
@@ -225,30 +222,30 @@ fn was_ever_valid(token: &str) -> bool {
         .nth(1)
         .and_then(|part| URL_SAFE_NO_PAD.decode(part).ok());
     claims
-        .and_then(|claims| serde_json::from_slice::<Claims>(&claims).ok())
+        .and_then(|claims| serde_json::from_slice::<TokenClaims>(&claims).ok())
         .is_none_or(|claims| claims.exp > claims.iat)
 }
 
 /// Checks whether a match is really to be redacted.
-type Accepts = fn(&str) -> bool;
+type MatchFilter = fn(&str) -> bool;
 
 /// Name, pattern, and an additional check of the match.
-const BUILT_IN: [(&str, &str, Accepts); 12] = [
+const BUILT_IN: [(&str, &str, MatchFilter); 12] = [
     (
         "private-key",
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
-        anything,
+        accept_anything,
     ),
     // The rest of a key whose beginning was cut off.
     (
         "private-key",
         r"(?:[A-Za-z0-9+/=]{32,}(?:\s|\\n)*)+-----END [A-Z0-9 ]*PRIVATE KEY-----",
-        anything,
+        accept_anything,
     ),
     (
         "url-password",
         r"://[^/\s:@'\x22]*:([^/\s@'\x22]+)@",
-        anything,
+        accept_anything,
     ),
     (
         "token",
@@ -259,12 +256,12 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
     (
         "api-key",
         r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,})",
-        anything,
+        accept_anything,
     ),
     (
         "api-key",
         r"\b(?:(?:AKIA|ASIA)[0-9A-Z]{16}\b|AIza[0-9A-Za-z_-]{30,}|xox[abeoprs]-[0-9A-Za-z-]{10,})",
-        anything,
+        accept_anything,
     ),
     (
         "token",
@@ -287,19 +284,19 @@ const BUILT_IN: [(&str, &str, Accepts); 12] = [
         r"[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b",
         is_real_address,
     ),
-    (HOME_PATH, HOMES, anything),
+    (HOME_PATH, HOME_FOLDERS, accept_anything),
 ];
 
 /// Home folders on Linux, macOS and Windows. The group captures the user's name.
-const HOMES: &str = concat!(
+const HOME_FOLDERS: &str = concat!(
     r"(?:/home/|/Users/)([A-Za-z0-9][A-Za-z0-9._-]*)",
     r"|(?i:\b[a-z]:(?:\\{1,4}|/)users(?:\\{1,4}|/))(?:([^\\/:*?\x22<>|\r\n]+)[\\/]|([^\\/:*?\x22<>|\s]+))",
 );
 
-impl Pattern {
-    fn regex(&self) -> &Regex {
+impl RedactionPattern {
+    fn compiled_regex(&self) -> &Regex {
         let compiled = || {
-            compile(&self.source)
+            compile_pattern(&self.source)
                 .expect("own patterns were compiled when they were read, and a test compiles ours")
         };
         self.regex.get_or_init(compiled)
@@ -309,15 +306,19 @@ impl Pattern {
 impl Redactor {
     /// Known secrets come first, then the project's own patterns, so that both see the original text.
     pub fn new(own: &[OwnPattern], secrets: &Secrets) -> Self {
-        let own = own
-            .iter()
-            .map(|own| (own.name.clone(), own.pattern.clone(), anything as Accepts));
+        let own = own.iter().map(|own| {
+            (
+                own.name.clone(),
+                own.pattern.clone(),
+                accept_anything as MatchFilter,
+            )
+        });
         let built_in = BUILT_IN
             .into_iter()
             .map(|(name, pattern, accepts)| (name.to_owned(), pattern.to_owned(), accepts));
-        let patterns: Vec<Pattern> = own
+        let patterns: Vec<RedactionPattern> = own
             .chain(built_in)
-            .map(|(name, source, accepts)| Pattern {
+            .map(|(name, source, accepts)| RedactionPattern {
                 name,
                 source,
                 regex: OnceCell::new(),
@@ -325,14 +326,14 @@ impl Redactor {
             })
             .collect();
         let all = RegexSetBuilder::new(patterns.iter().map(|pattern| &pattern.source))
-            .size_limit(MOST_BYTES * (patterns.len() + 1))
+            .size_limit(MAX_BYTES * (patterns.len() + 1))
             .build()
             .expect("each of the patterns compiles, within its share of the bytes");
-        let homes = Pattern {
+        let homes = RedactionPattern {
             name: HOME_PATH.to_owned(),
-            source: HOMES.to_owned(),
+            source: HOME_FOLDERS.to_owned(),
             regex: OnceCell::new(),
-            accepts: anything,
+            accepts: accept_anything,
         };
         Self {
             secrets: secrets.clone(),
@@ -344,12 +345,13 @@ impl Redactor {
     }
 
     /// Adds the user names from all home folder paths in the text to `users`.
-    pub fn learn(&self, text: &str, users: &mut BTreeSet<String>) {
-        for captures in self.homes.regex().captures_iter(text) {
-            let name = part(&captures)
+    pub fn learn_users(&self, text: &str, users: &mut BTreeSet<String>) {
+        for captures in self.homes.compiled_regex().captures_iter(text) {
+            let name = part_to_redact(&captures)
                 .map(|found| found.as_str().trim_end_matches(['.', '-', '_']))
                 .unwrap_or_default();
-            if name.len() >= SHORTEST_USER && !NOBODY.contains(&name.to_ascii_lowercase().as_str())
+            if name.len() >= MIN_USER
+                && !IMPERSONAL_NAMES.contains(&name.to_ascii_lowercase().as_str())
             {
                 users.insert(name.to_owned());
             }
@@ -358,7 +360,7 @@ impl Redactor {
 
     /// Also redacts these names outside paths.
     #[must_use]
-    pub fn knowing(self, users: &BTreeSet<String>) -> Self {
+    pub fn with_users(self, users: &BTreeSet<String>) -> Self {
         let names: Vec<String> = users.iter().map(|name| regex::escape(name)).collect();
         let pattern = format!(r"\b(?:{})\b", names.join("|"));
         // The pattern is only too large with an absurd number of users. Even then, paths are redacted.
@@ -366,7 +368,7 @@ impl Redactor {
             None
         } else {
             RegexBuilder::new(&pattern)
-                .size_limit(64 * MOST_BYTES)
+                .size_limit(64 * MAX_BYTES)
                 .build()
                 .ok()
         };
@@ -375,33 +377,33 @@ impl Redactor {
 
     /// Checks all texts of a value. `is_taken_out` receives each field with matches, and returns whether to redact it. If not, the
     /// publisher has been told.
-    pub fn publish<T: Foreign>(
+    pub fn redact_value<T: Untrusted>(
         &self,
         mut value: T,
-        is_taken_out: &mut dyn FnMut(&str, Counts) -> bool,
-    ) -> Published<T> {
-        value.each_text(&mut |field, text| {
-            if let Some((shorter, counts)) = self.redact(text)
+        is_taken_out: &mut dyn FnMut(&str, MatchCounts) -> bool,
+    ) -> Redacted<T> {
+        value.visit_texts(&mut |field, text| {
+            if let Some((shorter, counts)) = self.redact_text(text)
                 && is_taken_out(field, counts)
             {
                 *text = shorter;
             }
         });
-        Published(value)
+        Redacted(value)
     }
 
     /// Returns the redacted text and the matches by pattern, or `None` if there are none.
-    pub fn redact(&self, text: &str) -> Option<(String, Counts)> {
-        let mut counts = Counts::new();
+    pub fn redact_text(&self, text: &str) -> Option<(String, MatchCounts)> {
+        let mut counts = MatchCounts::new();
         let mut current: Option<String> = None;
         if let Some((shorter, found)) = self
             .secrets
-            .replaced_in(text, |name| format!("{TAKEN_OUT}{KNOWN}{name}]"))
+            .replaced_in(text, |name| format!("{TAKEN_OUT}{KNOWN_PREFIX}{name}]"))
         {
             counts.extend(
                 found
                     .into_iter()
-                    .map(|(name, count)| (format!("{KNOWN}{name}"), count)),
+                    .map(|(name, count)| (format!("{KNOWN_PREFIX}{name}"), count)),
             );
             current = Some(shorter);
         }
@@ -413,19 +415,22 @@ impl Redactor {
         for index in matched {
             let pattern = &self.patterns[index];
             let now = current.as_deref().unwrap_or(text);
-            if let Some((shorter, count)) =
-                take_out(now, pattern.regex(), &pattern.name, pattern.accepts)
-            {
+            if let Some((shorter, count)) = replace_matches(
+                now,
+                pattern.compiled_regex(),
+                &pattern.name,
+                pattern.accepts,
+            ) {
                 *counts.entry(pattern.name.clone()).or_default() += count;
                 current = Some(shorter);
             }
         }
         if let Some(users) = &self.users
-            && let Some((shorter, count)) = take_out(
+            && let Some((shorter, count)) = replace_matches(
                 current.as_deref().unwrap_or(text),
                 users,
                 USER_NAME,
-                anything,
+                accept_anything,
             )
         {
             counts.insert(USER_NAME.to_owned(), count);
@@ -436,21 +441,26 @@ impl Redactor {
 }
 
 /// Returns the part of a match to redact.
-fn part<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
+fn part_to_redact<'t>(captures: &Captures<'t>) -> Option<Match<'t>> {
     let groups = (1..captures.len()).find_map(|group| captures.get(group));
     groups
         .or_else(|| captures.get(0))
         .filter(|found| !found.is_empty())
 }
 
-fn take_out(text: &str, regex: &Regex, name: &str, accepts: Accepts) -> Option<(String, u64)> {
+fn replace_matches(
+    text: &str,
+    regex: &Regex,
+    name: &str,
+    accepts: MatchFilter,
+) -> Option<(String, u64)> {
     let mut shorter = String::new();
     let (mut end, mut count) = (0, 0);
     for captures in regex.captures_iter(text) {
         // A redaction placeholder is not a secret.
         let is_left =
             |found: &Match| !found.as_str().starts_with(TAKEN_OUT) && accepts(found.as_str());
-        let Some(found) = part(&captures).filter(is_left) else {
+        let Some(found) = part_to_redact(&captures).filter(is_left) else {
             continue;
         };
         shorter.push_str(&text[end..found.start()]);
@@ -467,7 +477,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let found = Redactor::new(&[], &Secrets::default()).redact(text);
+        let found = Redactor::new(&[], &Secrets::default()).redact_text(text);
         assert_eq!(
             found.as_ref().map_or(text, |(text, _)| text),
             expected,
@@ -475,7 +485,7 @@ mod tests {
         );
         // A redaction placeholder is not a secret.
         assert_eq!(
-            Redactor::new(&[], &Secrets::default()).redact(expected),
+            Redactor::new(&[], &Secrets::default()).redact_text(expected),
             None,
             "{expected}"
         );
@@ -574,10 +584,10 @@ mod tests {
     fn a_user_is_known_by_the_home_and_nobody_is_nobody() {
         let redactor = Redactor::new(&[], &Secrets::default());
         let mut users = BTreeSet::new();
-        redactor.learn("/home/jdoe/x /home/runner/y /Users/al/z", &mut users);
+        redactor.learn_users("/home/jdoe/x /home/runner/y /Users/al/z", &mut users);
         assert_eq!(users, BTreeSet::from(["jdoe".to_owned()]));
-        let redactor = redactor.knowing(&users);
-        let (text, counts) = redactor.redact("by jdoe, not jdoes").expect("found");
+        let redactor = redactor.with_users(&users);
+        let (text, counts) = redactor.redact_text("by jdoe, not jdoes").expect("found");
         assert_eq!(
             (text.as_str(), counts[USER_NAME]),
             ("by [redacted user-name], not jdoes", 1)
@@ -588,12 +598,12 @@ mod tests {
     fn own_patterns_are_checked_and_come_first() {
         let own = OwnPattern::parse("project", "Project (?:Blue|Red)").expect("a pattern");
         let (text, counts) = Redactor::new(&[own], &Secrets::default())
-            .redact("Project Blue, jo@corp.io")
+            .redact_text("Project Blue, jo@corp.io")
             .expect("found");
         assert_eq!(text, "[redacted project], [redacted e-mail]");
         assert_eq!(
             counts,
-            Counts::from([("e-mail".to_owned(), 1), ("project".to_owned(), 1)])
+            MatchCounts::from([("e-mail".to_owned(), 1), ("project".to_owned(), 1)])
         );
         for (name, pattern) in [
             ("x", "("),

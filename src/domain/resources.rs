@@ -60,7 +60,7 @@ pub struct Resources {
 }
 
 /// HTTP statuses with which a service reports too many requests or an overload.
-const THROTTLED: [u64; 3] = [429, 503, 529];
+const THROTTLED_STATUSES: [u64; 3] = [429, 503, 529];
 
 /// Requests that had to be repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -78,12 +78,12 @@ pub struct Repeated {
 impl Repeated {
     /// Returns whether this HTTP status reports too many requests or an overload.
     pub fn is_throttled(status: u64) -> bool {
-        THROTTLED.contains(&status)
+        THROTTLED_STATUSES.contains(&status)
     }
 
     /// Like [`Self::is_throttled`], for a message that names the status, such as `unexpected status 429 Too Many Requests`.
-    pub fn tells_throttled(complaint: &str) -> bool {
-        THROTTLED
+    pub fn reports_throttling(complaint: &str) -> bool {
+        THROTTLED_STATUSES
             .iter()
             .any(|status| complaint.contains(&format!("status {status}")))
     }
@@ -113,7 +113,7 @@ impl Resources {
     }
 
     /// Returns all texts with the names of their fields.
-    pub fn texts(&mut self) -> impl Iterator<Item = (String, &mut String)> {
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = (String, &mut String)> {
         let fixed = [
             ("resources.system", &mut self.system),
             ("resources.kernel", &mut self.kernel),

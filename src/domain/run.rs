@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::amount::{amount_problem, count_problem, figure_problem};
 use super::{
     Carried, CostSource, Direction, ItemKind, MessageKeys, Resources, RunStatus, Unit, Usage,
-    visible,
+    escape_invisible,
 };
 
 /// A run's id: a UUID for our own and imported runs, or any file-name-safe text in a hand-written result file.
@@ -31,7 +31,7 @@ impl RunId {
         } else if text.starts_with('.') || !text.bytes().all(safe) {
             Err(format!(
                 "id `{}` has characters other than letters, digits, `-`, `_` and `.`, or starts with a dot",
-                super::visible(text)
+                super::escape_invisible(text)
             ))
         } else {
             Ok(Self(text.to_owned()))
@@ -131,7 +131,7 @@ pub struct ImportedContent {
 impl Provenance {
     /// Returns the study of a run: its importer and, for tables, its map. Runs in one table must share it, besides suite and version. A map
     /// describes how a study was made, over any number of files; for other sources the suite describes it.
-    pub fn study(&self) -> (&str, Option<&str>) {
+    pub fn study_key(&self) -> (&str, Option<&str>) {
         (&self.importer, self.map_sha256.as_deref())
     }
 }
@@ -164,17 +164,19 @@ pub struct StatedFigure {
 
 impl StatedFigure {
     /// Says why the figure cannot be, or returns `None` if it can.
-    pub fn problem(&self) -> Option<String> {
-        let rounding = self
-            .rounding
-            .and_then(amount_problem)
-            .map(|problem| format!("the rounding of `{}` {problem}", visible(&self.name)));
+    pub fn find_problem(&self) -> Option<String> {
+        let rounding = self.rounding.and_then(amount_problem).map(|problem| {
+            format!(
+                "the rounding of `{}` {problem}",
+                escape_invisible(&self.name)
+            )
+        });
         let number = [Some(self.value), self.recomputed]
             .into_iter()
             .flatten()
             .find_map(figure_problem);
         number
-            .map(|problem| format!("`{}` {problem}", visible(&self.name)))
+            .map(|problem| format!("`{}` {problem}", escape_invisible(&self.name)))
             .or(rounding)
     }
 
@@ -188,7 +190,7 @@ impl StatedFigure {
     }
 
     /// Returns the maximum change from rounding to this many decimals.
-    pub fn half_of_last(decimals: u32) -> f64 {
+    pub fn max_rounding(decimals: u32) -> f64 {
         0.5 * 10_f64.powi(-i32::try_from(decimals).unwrap_or(30))
     }
 
@@ -207,7 +209,7 @@ impl StatedFigure {
         let decimals = written
             .split_once('.')
             .map_or(0, |(_, decimals)| decimals.len());
-        Self::half_of_last(u32::try_from(decimals).unwrap_or(u32::MAX).max(least))
+        Self::max_rounding(u32::try_from(decimals).unwrap_or(u32::MAX).max(least))
     }
 }
 
@@ -235,7 +237,7 @@ pub struct ScoreRecord {
 
 impl ScoreRecord {
     /// Says why the score cannot be, or returns `None` if it can.
-    pub fn problem(&self) -> Option<String> {
+    pub fn find_problem(&self) -> Option<String> {
         let mut numbers = [self.value, self.standard_error]
             .into_iter()
             .chain(self.range.unwrap_or_default().map(Some))
@@ -243,7 +245,7 @@ impl ScoreRecord {
         let problem = numbers
             .find_map(figure_problem)
             .or_else(|| self.n.and_then(count_problem));
-        problem.map(|problem| format!("`{}` {problem}", visible(&self.metric)))
+        problem.map(|problem| format!("`{}` {problem}", escape_invisible(&self.metric)))
     }
 
     /// Creates a score with only a value, in `unit`.
@@ -344,7 +346,7 @@ pub struct Run {
 
 impl Run {
     /// Returns the run's batch: its batch id, else its imported source, else its own id.
-    pub fn batch(&self) -> &str {
+    pub fn batch_name(&self) -> &str {
         self.batch_id
             .as_deref()
             .or(self.provenance.as_ref().map(|from| from.sha256.as_str()))

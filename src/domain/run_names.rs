@@ -7,7 +7,7 @@ use super::{Run, RunId};
 
 /// Names that take the place of a run's own; `None` keeps its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunNames {
+pub struct GivenRunNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub suite_version: Option<String>,
@@ -15,7 +15,7 @@ pub struct RunNames {
 
 /// Names by run. Stored records keep theirs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NamesByRun(BTreeMap<RunId, RunNames>);
+pub struct NamesByRun(BTreeMap<RunId, GivenRunNames>);
 
 impl NamesByRun {
     pub fn is_empty(&self) -> bool {
@@ -23,7 +23,7 @@ impl NamesByRun {
     }
 
     /// Names a run. Names that were given before are kept unless `names` has others.
-    pub fn give(&mut self, run: RunId, names: RunNames) {
+    pub fn set_names(&mut self, run: RunId, names: GivenRunNames) {
         let known = self.0.entry(run).or_default();
         known.suite = names.suite.or(known.suite.take());
         known.approach = names.approach.or(known.approach.take());
@@ -31,7 +31,7 @@ impl NamesByRun {
     }
 
     /// Returns the run under its given names, or the same run if it has none.
-    pub fn applied(&self, run: &Arc<Run>) -> Arc<Run> {
+    pub fn apply_to(&self, run: &Arc<Run>) -> Arc<Run> {
         let Some(names) = self.0.get(&run.id) else {
             return Arc::clone(run);
         };

@@ -9,46 +9,46 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 /// Shortest form that is looked for. Shorter ones match ordinary text.
-pub(super) const LEAST_LENGTH: usize = 8;
+pub(super) const MIN_LENGTH: usize = 8;
 /// Shortest form that is looked for across line ends.
-const LEAST_WRAPPED: usize = 16;
+const MIN_WRAPPED: usize = 16;
 /// Longer secrets are private keys and documents: of most of their forms the lines alone are looked for.
-const MOST_BYTES_OF_ALL_FORMS: usize = 1024;
+const MAX_BYTES_OF_ALL_FORMS: usize = 1024;
 /// Blanks and equals signs of a secret of which each may be at a line end.
-const MOST_BLANKS: usize = 12;
+const MAX_BLANKS: usize = 12;
 /// Levels of JSON inside JSON.
-const MOST_NESTED: usize = 4;
+const MAX_NESTED: usize = 4;
 /// Letters that stay as they are in URLs: by the standard, as browsers and as Python write them.
 const UNESCAPED_IN_URLS: [&str; 3] = ["-_.~", "-_.!~*'()", "-_.~/"];
 
-/// Returns the forms of a secret, at least [`LEAST_LENGTH`] bytes each.
+/// Returns the forms of a secret, at least [`MIN_LENGTH`] bytes each.
 pub(super) fn forms_of(secret: &str) -> BTreeSet<Vec<u8>> {
-    let is_long = secret.len() > MOST_BYTES_OF_ALL_FORMS;
+    let is_long = secret.len() > MAX_BYTES_OF_ALL_FORMS;
     let mut texts = BTreeSet::from([secret.to_owned(), secret.replace('\n', "\r\n")]);
-    texts.extend(json(secret, if is_long { 1 } else { MOST_NESTED }));
-    texts.extend(base64(secret));
-    texts.extend(lines(secret));
+    texts.extend(json_forms(secret, if is_long { 1 } else { MAX_NESTED }));
+    texts.extend(base64_forms(secret));
+    texts.extend(inner_lines(secret));
     if !is_long {
         let in_json = escaped_json(secret, |_| false);
         for text in [secret, &in_json] {
-            texts.extend(markup(text));
-            texts.extend(source_code(text));
+            texts.extend(markup_forms(text));
+            texts.extend(source_code_forms(text));
         }
-        texts.extend(addresses(secret));
-        texts.extend(hexadecimal(secret));
+        texts.extend(percent_forms(secret));
+        texts.extend(hexadecimal_forms(secret));
     }
     let mut forms: BTreeSet<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
-    forms.extend(latin(secret));
-    forms.extend(Joined::of(secret.as_bytes()).map(|joined| joined.bytes));
-    forms.retain(|form| form.len() >= LEAST_LENGTH);
+    forms.extend(latin_form(secret));
+    forms.extend(JoinedText::from_bytes(secret.as_bytes()).map(|joined| joined.bytes));
+    forms.retain(|form| form.len() >= MIN_LENGTH);
     forms
 }
 
 /// Returns the forms of a secret in UTF-16, whose removal keeps its two bytes per letter, each with its form as text of JSON.
 pub(super) fn wide_forms_of(secret: &str) -> [(Vec<u8>, Option<String>); 2] {
     [
-        wide(secret, u16::to_le_bytes),
-        wide(secret, u16::to_be_bytes),
+        encode_wide(secret, u16::to_le_bytes),
+        encode_wide(secret, u16::to_be_bytes),
     ]
     .map(|form| {
         let text = std::str::from_utf8(&form)
@@ -59,21 +59,21 @@ pub(super) fn wide_forms_of(secret: &str) -> [(Vec<u8>, Option<String>); 2] {
 }
 
 /// Returns text in UTF-16.
-pub(super) fn wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+pub(super) fn encode_wide(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(bytes).collect()
 }
 
-/// Returns forms as [`Joined`] text has them. A blank at a line end is taken for indentation, and `=` for a sign that the line goes on.
+/// Returns forms as [`JoinedText`] text has them. A blank at a line end is taken for indentation, and `=` for a sign that the line goes on.
 pub(super) fn joined_forms(forms: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
-    let joined = forms
-        .iter()
-        .map(|form| Joined::of(form).map_or_else(|| form.clone(), |joined| joined.bytes));
-    let mut joined: BTreeSet<Vec<u8>> = joined.filter(|form| form.len() >= LEAST_WRAPPED).collect();
+    let joined = forms.iter().map(|form| {
+        JoinedText::from_bytes(form).map_or_else(|| form.clone(), |joined| joined.bytes)
+    });
+    let mut joined: BTreeSet<Vec<u8>> = joined.filter(|form| form.len() >= MIN_WRAPPED).collect();
     let without_a_blank = joined.iter().flat_map(|form| {
         let blanks = (0..form.len())
             .rev()
             .filter(|place| b" =".contains(&form[*place]))
-            .take(MOST_BLANKS);
+            .take(MAX_BLANKS);
         blanks.map(|place| [&form[..place], &form[place + 1..]].concat())
     });
     let without_a_blank: Vec<Vec<u8>> = without_a_blank.collect();
@@ -107,11 +107,11 @@ fn escaped_json(text: &str, is_code: impl Fn(char) -> bool) -> String {
 }
 
 /// Writes the digits of `\u00f6` large.
-fn with_large_digits(text: &str) -> String {
-    with_large_digits_after(text, "\\u", 4)
+fn with_uppercase_digits(text: &str) -> String {
+    with_uppercase_digits_after(text, "\\u", 4)
 }
 
-fn with_large_digits_after(text: &str, sign: &str, count: usize) -> String {
+fn with_uppercase_digits_after(text: &str, sign: &str, count: usize) -> String {
     let mut large = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(sign) {
@@ -125,7 +125,7 @@ fn with_large_digits_after(text: &str, sign: &str, count: usize) -> String {
 }
 
 /// Returns the forms in JSON, in JSON inside JSON and so on.
-fn json(secret: &str, levels: usize) -> BTreeSet<String> {
+fn json_forms(secret: &str, levels: usize) -> BTreeSet<String> {
     let is_foreign = |letter: char| !letter.is_ascii();
     let in_pages =
         |letter: char| matches!(letter, '<' | '>' | '&' | '\'' | '\u{2028}' | '\u{2029}');
@@ -137,7 +137,7 @@ fn json(secret: &str, levels: usize) -> BTreeSet<String> {
     ];
     let mut level = BTreeSet::from([plain.clone(), ascii]);
     level.extend(of_pages);
-    level.extend(level.clone().iter().map(|text| with_large_digits(text)));
+    level.extend(level.clone().iter().map(|text| with_uppercase_digits(text)));
     level.extend(level.clone().iter().map(|text| text.replace('/', "\\/")));
     let mut all = level.clone();
     let mut plain = plain;
@@ -148,14 +148,14 @@ fn json(secret: &str, levels: usize) -> BTreeSet<String> {
             .collect();
         // Only the outermost may be the one that knows no other letters.
         let ascii = escaped_json(&plain, is_foreign);
-        level.extend([with_large_digits(&ascii), ascii]);
+        level.extend([with_uppercase_digits(&ascii), ascii]);
         all.extend(level.iter().cloned());
         plain = escaped_json(&plain, |_| false);
     }
     all
 }
 
-fn replaced(text: &str, by: impl Fn(char) -> Option<String>) -> String {
+fn replace_characters(text: &str, by: impl Fn(char) -> Option<String>) -> String {
     let mut replaced = String::with_capacity(text.len());
     for letter in text.chars() {
         match by(letter) {
@@ -167,9 +167,9 @@ fn replaced(text: &str, by: impl Fn(char) -> Option<String>) -> String {
 }
 
 /// Returns the forms in HTML and XML.
-fn markup(text: &str) -> BTreeSet<String> {
+fn markup_forms(text: &str) -> BTreeSet<String> {
     let named = |quote: &'static str, apostrophe: &'static str| {
-        replaced(text, |letter| {
+        replace_characters(text, |letter| {
             let entity = match letter {
                 '&' => "&amp;",
                 '<' => "&lt;",
@@ -182,7 +182,7 @@ fn markup(text: &str) -> BTreeSet<String> {
         })
     };
     let is_special = |letter: char| matches!(letter, '&' | '<' | '>' | '"' | '\'');
-    let numbered = replaced(text, |letter| {
+    let numbered = replace_characters(text, |letter| {
         is_special(letter).then(|| format!("&#{};", u32::from(letter)))
     });
     let mut forms = BTreeSet::from([numbered]);
@@ -193,7 +193,7 @@ fn markup(text: &str) -> BTreeSet<String> {
     }
     for form in forms.clone() {
         let foreign = |code: fn(u32) -> String| {
-            replaced(&form, |letter| {
+            replace_characters(&form, |letter| {
                 (!letter.is_ascii()).then(|| code(u32::from(letter)))
             })
         };
@@ -207,7 +207,7 @@ fn markup(text: &str) -> BTreeSet<String> {
 }
 
 /// Returns the forms in shells, YAML, CSV, SQL, and in what languages print for a text.
-fn source_code(text: &str) -> BTreeSet<String> {
+fn source_code_forms(text: &str) -> BTreeSet<String> {
     let in_shell = |letter: char| {
         letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"-_./:=@%+,".contains(letter)
     };
@@ -230,7 +230,7 @@ fn source_code(text: &str) -> BTreeSet<String> {
         })
     };
     let python = |is_ascii: bool, quote: char| {
-        replaced(text, |letter| {
+        replace_characters(text, |letter| {
             Some(match letter {
                 '\\' => "\\\\".to_owned(),
                 '\n' => "\\n".to_owned(),
@@ -254,10 +254,10 @@ fn source_code(text: &str) -> BTreeSet<String> {
         text.replace('\'', "'\\''"),
         text.replace('\'', "'\"'\"'"),
         text.replace('\'', "\\'"),
-        replaced(text, |letter| {
+        replace_characters(text, |letter| {
             in_shell(letter).then(|| format!("\\{letter}"))
         }),
-        replaced(text, |letter| {
+        replace_characters(text, |letter| {
             matches!(letter, '"' | '\\' | '$' | '`').then(|| format!("\\{letter}"))
         }),
         octal,
@@ -275,17 +275,17 @@ fn source_code(text: &str) -> BTreeSet<String> {
         python(true, '\0'),
     ]);
     // YAML writes other digits in its double quotes.
-    let yaml = with_large_digits_after(
-        &with_large_digits_after(&python(true, '"'), "\\x", 2),
+    let yaml = with_uppercase_digits_after(
+        &with_uppercase_digits_after(&python(true, '"'), "\\x", 2),
         "\\U",
         8,
     );
-    forms.insert(with_large_digits(&yaml));
+    forms.insert(with_uppercase_digits(&yaml));
     forms
 }
 
 /// Returns the percent-encoded forms, and the quoted-printable one.
-fn addresses(secret: &str) -> BTreeSet<String> {
+fn percent_forms(secret: &str) -> BTreeSet<String> {
     let encoded = |sign: &str, is_large: bool, stays: &dyn Fn(u8) -> bool| {
         secret.bytes().fold(String::new(), |form, byte| match byte {
             byte if stays(byte) => form + char::from(byte).encode_utf8(&mut [0; 4]),
@@ -317,7 +317,7 @@ fn addresses(secret: &str) -> BTreeSet<String> {
     forms
 }
 
-fn hexadecimal(secret: &str) -> [String; 8] {
+fn hexadecimal_forms(secret: &str) -> [String; 8] {
     let joined = |between: &str, is_large: bool| {
         let digits = secret.bytes().map(|byte| {
             if is_large {
@@ -336,7 +336,7 @@ fn hexadecimal(secret: &str) -> [String; 8] {
 }
 
 /// Returns the base64 forms, at any offset of the encoded text, in both alphabets.
-fn base64(secret: &str) -> BTreeSet<String> {
+fn base64_forms(secret: &str) -> BTreeSet<String> {
     let mut forms = BTreeSet::new();
     let with_line_end = format!("{secret}\n");
     for text in [secret, &secret.replace('\n', "\r\n"), &with_line_end] {
@@ -361,9 +361,9 @@ fn base64(secret: &str) -> BTreeSet<String> {
 }
 
 /// Returns the lines of a key of several lines, as PEM has them, without its first and last.
-fn lines(secret: &str) -> Vec<String> {
+fn inner_lines(secret: &str) -> Vec<String> {
     let is_encoded = |line: &&str| {
-        line.len() >= LEAST_WRAPPED
+        line.len() >= MIN_WRAPPED
             && line
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte))
@@ -389,7 +389,7 @@ fn lines(secret: &str) -> Vec<String> {
 }
 
 /// Returns the form in Latin-1, if the secret has letters beyond ASCII that it knows.
-fn latin(secret: &str) -> Option<Vec<u8>> {
+fn latin_form(secret: &str) -> Option<Vec<u8>> {
     if secret.is_ascii() {
         None
     } else {
@@ -402,15 +402,15 @@ fn latin(secret: &str) -> Option<Vec<u8>> {
 
 /// Text without its line ends, written out or as `\n`, and what comes with them: indentation, and signs that the line goes on. It has no
 /// backslashes either: with each level of JSON in JSON there are more of them, and nothing else changes.
-pub(super) struct Joined {
+pub(super) struct JoinedText {
     pub bytes: Vec<u8>,
     /// Where bytes were left out of the joined text, and how many in all until there.
     gaps: Vec<(usize, usize)>,
 }
 
-impl Joined {
+impl JoinedText {
     /// Returns `None` if there is nothing to leave out.
-    pub fn of(text: &[u8]) -> Option<Self> {
+    pub fn from_bytes(text: &[u8]) -> Option<Self> {
         let mut joined = Self {
             bytes: Vec::new(),
             gaps: Vec::new(),
@@ -444,7 +444,7 @@ impl Joined {
     }
 
     /// Returns where a byte of the joined text is in the text.
-    pub fn place(&self, at: usize) -> usize {
+    pub fn original_place(&self, at: usize) -> usize {
         let before = self.gaps.partition_point(|(place, _)| *place <= at);
         at + before.checked_sub(1).map_or(0, |last| self.gaps[last].1)
     }
@@ -529,7 +529,7 @@ mod tests {
     #[test]
     fn line_ends_and_what_comes_with_them_are_left_out() {
         let joined = |text: &str| {
-            Joined::of(text.as_bytes())
+            JoinedText::from_bytes(text.as_bytes())
                 .map(|joined| String::from_utf8_lossy(&joined.bytes).into_owned())
         };
         assert_eq!(joined("no end, C:/x"), None);
@@ -546,9 +546,9 @@ mod tests {
             assert_eq!(joined(text).as_deref(), Some("abcd"), "{text:?}");
         }
         let text = b"a\nbc\\n  d";
-        let joined = Joined::of(text).expect("line ends");
+        let joined = JoinedText::from_bytes(text).expect("line ends");
         let places: Vec<u8> = (0..joined.bytes.len())
-            .map(|at| text[joined.place(at)])
+            .map(|at| text[joined.original_place(at)])
             .collect();
         assert_eq!(places, b"abcd");
     }

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
-use super::secret_forms::{Joined, LEAST_LENGTH, forms_of, joined_forms, wide, wide_forms_of};
+use super::secret_forms::{
+    JoinedText, MIN_LENGTH, encode_wide, forms_of, joined_forms, wide_forms_of,
+};
 
 /// Words in a variable's name, separated by underscores, that mark it as secret.
 const NAME_WORDS: [&str; 28] = [
@@ -64,8 +66,8 @@ const WORD_ENDS: [&str; 16] = [
 /// Words that mark a variable as secret if they are beside each other.
 const WORD_PAIRS: [(&str, &str); 1] = [("CONNECTION", "STRING")];
 /// End of words such as `SSHPASS`.
-const PASS: &str = "PASS";
-/// Words that end in [`PASS`] and have nothing to do with passwords.
+const PASS_SUFFIX: &str = "PASS";
+/// Words that end in [`PASS_SUFFIX`] and have nothing to do with passwords.
 const OTHER_PASSES: [&str; 9] = [
     "BYPASS",
     "COMPASS",
@@ -97,7 +99,7 @@ const AFTER_PASSING: [&str; 14] = [
 /// Variables of the shell that hold folders, not secrets.
 const NO_SECRETS: [&str; 2] = ["PWD", "OLDPWD"];
 /// Names of parameters in addresses and connection strings that are secret there alone.
-const PARAMETERS: [&str; 4] = ["SIG", "SIGNATURE", "SHAREDACCESSSIGNATURE", "CODE"];
+const SECRET_PARAMETERS: [&str; 4] = ["SIG", "SIGNATURE", "SHAREDACCESSSIGNATURE", "CODE"];
 /// Prefixes of keys of well-known services.
 const KEY_BEGINNINGS: [&str; 38] = [
     "sk-",
@@ -164,7 +166,7 @@ fn is_secret_name(name: &str) -> bool {
             || WORD_PAIRS
                 .iter()
                 .any(|(first, second)| first == word && next == Some(second))
-            || (word.ends_with(PASS)
+            || (word.ends_with(PASS_SUFFIX)
                 && !OTHER_PASSES.contains(word)
                 && next.is_none_or(|next| !AFTER_PASSING.contains(next)))
     })
@@ -177,7 +179,7 @@ pub fn is_secret(name: &str, value: &str) -> bool {
 
 fn looks_like_a_key(value: &str) -> bool {
     let value = value.trim();
-    value.len() >= 2 * LEAST_LENGTH
+    value.len() >= 2 * MIN_LENGTH
         && (KEY_BEGINNINGS
             .iter()
             .any(|beginning| value.starts_with(beginning))
@@ -208,7 +210,7 @@ fn parts_of(value: &str) -> Vec<String> {
         );
         if !password.is_empty() {
             parts.push(password.to_owned());
-            parts.extend(decoded(password));
+            parts.extend(percent_decoded(password));
         }
     }
     for parameter in value.split([';', '&', '?', '#']) {
@@ -225,11 +227,11 @@ fn parts_of(value: &str) -> Vec<String> {
         let is_parameter = value.contains([';', '&', '?', '#']);
         if is_name
             && is_parameter
-            && secret.len() >= LEAST_LENGTH
-            && (is_secret_name(name) || PARAMETERS.contains(&name.to_uppercase().as_str()))
+            && secret.len() >= MIN_LENGTH
+            && (is_secret_name(name) || SECRET_PARAMETERS.contains(&name.to_uppercase().as_str()))
         {
             parts.push(secret.to_owned());
-            parts.extend(decoded(secret));
+            parts.extend(percent_decoded(secret));
         }
     }
     if value.starts_with('{')
@@ -260,7 +262,7 @@ fn add_secret_texts(name: &str, value: &Value, parts: &mut Vec<String>) {
 }
 
 /// Returns a percent-encoded text without its encoding, if it has any.
-fn decoded(text: &str) -> Option<String> {
+fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, after)) = rest.split_first() {
@@ -288,7 +290,7 @@ fn decoded(text: &str) -> Option<String> {
 
 /// A form of a secret.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Form {
+struct SecretForm {
     bytes: Vec<u8>,
     /// Name of the variable.
     name: String,
@@ -299,17 +301,17 @@ struct Form {
 /// Secrets in all forms in which they may appear, and their removal from text.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    forms: Vec<Form>,
+    forms: Vec<SecretForm>,
     /// Finds all forms in one pass. `None` if there are no secrets.
     finder: Option<Arc<AhoCorasick>>,
     /// Forms without line ends, and what finds them in text without line ends.
-    joined: Vec<Form>,
+    joined: Vec<SecretForm>,
     joined_finder: Option<Arc<AhoCorasick>>,
 }
 
 impl Secrets {
     /// Collects the variables that look secret by name or value, and those in `named`.
-    pub fn of(variables: &BTreeMap<String, String>, named: &BTreeSet<String>) -> Self {
+    pub fn from_variables(variables: &BTreeMap<String, String>, named: &BTreeSet<String>) -> Self {
         let (mut forms, mut joined) = (BTreeMap::new(), BTreeMap::new());
         for (name, value) in variables {
             let value = value.trim();
@@ -325,12 +327,12 @@ impl Secrets {
                     .into_iter()
                     .zip([u16::to_le_bytes, u16::to_be_bytes])
                 {
-                    forms
-                        .entry(form)
-                        .or_insert_with(|| (shown.to_owned(), wide(&format!("[{shown}]"), bytes)));
+                    forms.entry(form).or_insert_with(|| {
+                        (shown.to_owned(), encode_wide(&format!("[{shown}]"), bytes))
+                    });
                     all.extend(in_json.map(String::into_bytes));
                 }
-                let called = || (shown.to_owned(), placeholder(shown));
+                let called = || (shown.to_owned(), placeholder_of(shown));
                 for form in joined_forms(&all) {
                     joined.entry(form).or_insert_with(called);
                 }
@@ -338,18 +340,18 @@ impl Secrets {
                     forms.entry(form).or_insert_with(called);
                 }
             };
-            if (named.contains(name) || is_secret(name, value)) && value.len() >= LEAST_LENGTH {
+            if (named.contains(name) || is_secret(name, value)) && value.len() >= MIN_LENGTH {
                 add(value);
             }
             for part in parts_of(value)
                 .iter()
-                .filter(|part| part.len() >= LEAST_LENGTH)
+                .filter(|part| part.len() >= MIN_LENGTH)
             {
                 add(part);
             }
         }
-        let (forms, finder) = found_by(forms);
-        let (joined, joined_finder) = found_by(joined);
+        let (forms, finder) = build_finder(forms);
+        let (joined, joined_finder) = build_finder(joined);
         Self {
             forms,
             finder,
@@ -359,7 +361,7 @@ impl Secrets {
     }
 
     /// Returns the forms of each secret by the name of its variable.
-    pub fn by_name(&self) -> BTreeMap<&str, Vec<&[u8]>> {
+    pub fn forms_by_name(&self) -> BTreeMap<&str, Vec<&[u8]>> {
         let mut by_name: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
         for form in &self.forms {
             by_name.entry(&form.name).or_default().push(&form.bytes);
@@ -382,7 +384,7 @@ impl Secrets {
 
     /// Like [`Self::hide`], for bytes that need not be text.
     pub fn hide_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let found = self.found_in(bytes);
+        let found = self.find_secrets(bytes);
         if found.is_empty() {
             return Cow::Borrowed(bytes);
         }
@@ -399,7 +401,7 @@ impl Secrets {
 
     /// Returns the name of the first secret in `bytes`.
     pub fn first_in(&self, bytes: &[u8]) -> Option<&str> {
-        self.found_in(bytes)
+        self.find_secrets(bytes)
             .first()
             .map(|(_, form)| form.name.as_str())
     }
@@ -410,7 +412,7 @@ impl Secrets {
         text: &str,
         instead: impl Fn(&str) -> String,
     ) -> Option<(String, BTreeMap<&str, u64>)> {
-        let found = self.found_in(text.as_bytes());
+        let found = self.find_secrets(text.as_bytes());
         let mut counts = BTreeMap::new();
         let (mut replaced, mut end) = (Vec::with_capacity(text.len()), 0);
         for (place, form) in &found {
@@ -424,7 +426,7 @@ impl Secrets {
     }
 
     /// Returns where secrets are, in order and apart from each other.
-    fn found_in(&self, bytes: &[u8]) -> Vec<(Range<usize>, &Form)> {
+    fn find_secrets(&self, bytes: &[u8]) -> Vec<(Range<usize>, &SecretForm)> {
         let Some(finder) = &self.finder else {
             return Vec::new();
         };
@@ -435,9 +437,9 @@ impl Secrets {
             .filter(|(place, _)| !is_number_of_json(bytes, place))
             .collect();
         // What goes over line ends, or is escaped again and again, is not in the text as it is.
-        if let (Some(finder), Some(text)) = (&self.joined_finder, Joined::of(bytes)) {
+        if let (Some(finder), Some(text)) = (&self.joined_finder, JoinedText::from_bytes(bytes)) {
             let wrapped = finder.find_iter(&text.bytes).map(|wrapped| {
-                let start = text.place(wrapped.start());
+                let start = text.original_place(wrapped.start());
                 // The first letter may be escaped, and what is left must not escape what takes its place.
                 let start = start
                     - bytes[..start]
@@ -446,7 +448,7 @@ impl Secrets {
                         .take_while(|byte| **byte == b'\\')
                         .count();
                 (
-                    start..text.place(wrapped.end() - 1) + 1,
+                    start..text.original_place(wrapped.end() - 1) + 1,
                     &self.joined[wrapped.pattern()],
                 )
             });
@@ -489,15 +491,17 @@ impl fmt::Debug for Secrets {
     }
 }
 
-fn placeholder(name: &str) -> Vec<u8> {
+fn placeholder_of(name: &str) -> Vec<u8> {
     format!("[{name}]").into_bytes()
 }
 
 /// Returns the forms, longer ones first, and what finds them.
-fn found_by(forms: BTreeMap<Vec<u8>, (String, Vec<u8>)>) -> (Vec<Form>, Option<Arc<AhoCorasick>>) {
-    let mut forms: Vec<Form> = forms
+fn build_finder(
+    forms: BTreeMap<Vec<u8>, (String, Vec<u8>)>,
+) -> (Vec<SecretForm>, Option<Arc<AhoCorasick>>) {
+    let mut forms: Vec<SecretForm> = forms
         .into_iter()
-        .map(|(bytes, (name, instead))| Form {
+        .map(|(bytes, (name, instead))| SecretForm {
             bytes,
             name,
             instead,
@@ -542,7 +546,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        Secrets::of(
+        Secrets::from_variables(
             &variables,
             &named.iter().map(|name| (*name).to_owned()).collect(),
         )
@@ -690,7 +694,7 @@ mod tests {
     #[test]
     fn text_in_utf_16_stays_in_utf_16() {
         let secrets = secrets(&[("A_KEY", "0123456789")], &[]);
-        let text = |text: &str| wide(text, u16::to_le_bytes);
+        let text = |text: &str| encode_wide(text, u16::to_le_bytes);
         assert_eq!(
             secrets.hide_bytes(&text("it is 0123456789.")),
             text("it is [A_KEY].")

@@ -7,14 +7,17 @@ use std::collections::btree_map::Entry;
 use super::{Evaluator, ScoreRecord, is_person};
 
 /// Returns whether a statement replaces one that was read before it. A higher or equal revision does.
-pub fn takes_over(revision: u32, before: u32) -> bool {
+pub fn replaces_revision(revision: u32, before: u32) -> bool {
     revision >= before
 }
 
 /// Returns the current one of several statements about the same thing, given in reading order.
-pub fn standing<T>(said: impl IntoIterator<Item = T>, revision: impl Fn(&T) -> u32) -> Option<T> {
+pub fn latest_revision<T>(
+    said: impl IntoIterator<Item = T>,
+    revision: impl Fn(&T) -> u32,
+) -> Option<T> {
     said.into_iter().reduce(|before, next| {
-        if takes_over(revision(&next), revision(&before)) {
+        if replaces_revision(revision(&next), revision(&before)) {
             next
         } else {
             before
@@ -23,7 +26,7 @@ pub fn standing<T>(said: impl IntoIterator<Item = T>, revision: impl Fn(&T) -> u
 }
 
 /// Returns the current statement about each thing, in order of first appearance.
-pub fn standing_of_each<T, K: Ord>(
+pub fn latest_of_each<T, K: Ord>(
     said: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
     revision: impl Fn(&T) -> u32,
@@ -38,7 +41,7 @@ pub fn standing_of_each<T, K: Ord>(
             }
             Entry::Occupied(place) => {
                 let before = &mut standing[*place.get()];
-                if takes_over(revision(&next), revision(before)) {
+                if replaces_revision(revision(&next), revision(before)) {
                     *before = next;
                 }
             }
@@ -48,8 +51,8 @@ pub fn standing_of_each<T, K: Ord>(
 }
 
 /// Returns the current score of a metric.
-pub fn standing_score<'a>(scores: &'a [ScoreRecord], metric: &str) -> Option<&'a ScoreRecord> {
-    standing(
+pub fn latest_score<'a>(scores: &'a [ScoreRecord], metric: &str) -> Option<&'a ScoreRecord> {
+    latest_revision(
         scores.iter().filter(|score| score.metric == metric),
         |score| score.revision,
     )
@@ -57,13 +60,13 @@ pub fn standing_score<'a>(scores: &'a [ScoreRecord], metric: &str) -> Option<&'a
 
 /// Returns the revision whose outcomes are current for a judged evaluator: the revision of the current score, or 0 without a score. Returns
 /// `None` for other evaluators, whose outcomes are selected one by one.
-pub fn standing_revision(evaluator: &str, scores: &[ScoreRecord]) -> Option<u32> {
-    is_asked_again(evaluator)
-        .then(|| standing_score(scores, evaluator).map_or(0, |score| score.revision))
+pub fn latest_outcome_revision(evaluator: &str, scores: &[ScoreRecord]) -> Option<u32> {
+    can_judge_again(evaluator)
+        .then(|| latest_score(scores, evaluator).map_or(0, |score| score.revision))
 }
 
 /// Returns whether an evaluator with this name is a judge or a person, who can judge a whole run again.
-pub fn is_asked_again(evaluator: &str) -> bool {
+pub fn can_judge_again(evaluator: &str) -> bool {
     is_person(evaluator)
         || Evaluator::ALL
             .into_iter()
@@ -94,17 +97,17 @@ mod tests {
     #[test]
     fn of_equal_revisions_the_later_line_stands() {
         assert_eq!(
-            standing([(1, "a"), (0, "b"), (1, "c"), (0, "d")], |said| said.0),
+            latest_revision([(1, "a"), (0, "b"), (1, "c"), (0, "d")], |said| said.0),
             Some((1, "c"))
         );
-        assert_eq!(standing([(0, "a"); 0], |said| said.0), None);
+        assert_eq!(latest_revision([(0, "a"); 0], |said| said.0), None);
     }
 
     #[test]
     fn each_stands_where_it_was_first_named() {
         let said = [("b", 0, 1), ("a", 2, 2), ("a", 1, 3), ("b", 0, 4)];
         assert_eq!(
-            standing_of_each(said, |said| said.0, |said| said.1),
+            latest_of_each(said, |said| said.0, |said| said.1),
             [("b", 0, 4), ("a", 2, 2)]
         );
     }
@@ -112,13 +115,13 @@ mod tests {
     #[test]
     fn only_judges_are_asked_again() {
         let scores = [score("tool_use", 2), score("efficiency", 1)];
-        assert_eq!(standing_revision("tool_use", &scores), Some(2));
+        assert_eq!(latest_outcome_revision("tool_use", &scores), Some(2));
         assert_eq!(
-            standing_revision("requirementFulfillment", &scores),
+            latest_outcome_revision("requirementFulfillment", &scores),
             Some(0)
         );
-        assert_eq!(standing_revision("efficiency", &scores), None);
-        assert_eq!(standing_revision("answers", &scores), None);
+        assert_eq!(latest_outcome_revision("efficiency", &scores), None);
+        assert_eq!(latest_outcome_revision("answers", &scores), None);
     }
 
     proptest! {
@@ -129,14 +132,14 @@ mod tests {
             let (of, revision) = (|said: &(u8, u32)| said.0, |said: &(u8, u32)| said.1);
             let mut sorted = said.clone();
             sorted.sort_unstable();
-            let mut standing: Vec<(u8, u32)> = standing_of_each(said.clone(), of, revision);
+            let mut standing: Vec<(u8, u32)> = latest_of_each(said.clone(), of, revision);
             standing.sort_unstable();
-            prop_assert_eq!(&standing, &standing_of_each(sorted, of, revision));
+            prop_assert_eq!(&standing, &latest_of_each(sorted, of, revision));
             for (thing, highest) in standing {
                 let alone = said.iter().copied().filter(|said| said.0 == thing);
-                prop_assert_eq!(super::standing(alone, revision), Some((thing, highest)));
+                prop_assert_eq!(super::latest_revision(alone, revision), Some((thing, highest)));
                 let scores: Vec<ScoreRecord> = said.iter().filter(|said| said.0 == thing).map(|said| score("tool_use", said.1)).collect();
-                prop_assert_eq!(standing_revision("tool_use", &scores), Some(highest));
+                prop_assert_eq!(latest_outcome_revision("tool_use", &scores), Some(highest));
             }
         }
     }

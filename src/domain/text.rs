@@ -5,7 +5,7 @@
 /// C0 controls and DEL become control pictures (U+2400 block). These become `\u{…}` escapes: C1 controls, bidirectional controls, line and
 /// paragraph separators, zero-width characters, and foreign letters that look Latin within a Latin word. Joiners and variation selectors
 /// stay if a script or emoji needs them, but not next to ASCII.
-pub fn visible(text: &str) -> String {
+pub fn escape_invisible(text: &str) -> String {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.to_owned();
     }
@@ -73,11 +73,11 @@ fn is_plain(neighbour: Option<char>) -> bool {
 
 /// Returns whether a non-Latin letter looks like a Latin one (confusables of Unicode TS 39 that fonts draw alike).
 fn passes_for_latin(character: char) -> bool {
-    const CYRILLIC: &str = "аеорсухіѕјһԁԛԝѵАВЕЗКМНОРСТУХІЅЈ";
-    const GREEK: &str = "οΑΒΕΖΗΙΚΜΝΟΡΤΥΧν";
+    const CYRILLIC_LOOKALIKES: &str = "аеорсухіѕјһԁԛԝѵАВЕЗКМНОРСТУХІЅЈ";
+    const GREEK_LOOKALIKES: &str = "οΑΒΕΖΗΙΚΜΝΟΡΤΥΧν";
     matches!(character, '\u{ff21}'..='\u{ff3a}' | '\u{ff41}'..='\u{ff5a}' | '\u{ff10}'..='\u{ff19}')
-        || CYRILLIC.contains(character)
-        || GREEK.contains(character)
+        || CYRILLIC_LOOKALIKES.contains(character)
+        || GREEK_LOOKALIKES.contains(character)
 }
 
 /// Returns whether the word around a character contains Latin letters.
@@ -92,7 +92,7 @@ fn is_in_latin_word(before: &str, after: impl Iterator<Item = char>) -> bool {
 }
 
 /// Returns the first `characters` of a text, with an ellipsis if there is more.
-pub fn beginning(text: &str, characters: usize) -> String {
+pub fn shorten_to(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{} …", &text[..end]),
         None => text.to_owned(),
@@ -100,7 +100,10 @@ pub fn beginning(text: &str, characters: usize) -> String {
 }
 
 /// Returns the candidate nearest to `name` by edit distance, if it is near enough to be a typo.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| {
@@ -158,8 +161,14 @@ mod tests {
 
     #[test]
     fn control_characters_become_visible() {
-        assert_eq!(visible("a\x1b[31mb\u{202e}c\n"), "a␛[31mb\\u{202e}c␊");
-        assert_eq!(visible("Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣"), "Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣");
+        assert_eq!(
+            escape_invisible("a\x1b[31mb\u{202e}c\n"),
+            "a␛[31mb\\u{202e}c␊"
+        );
+        assert_eq!(
+            escape_invisible("Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣"),
+            "Ünïcødé 漢字 👩‍🔬 ❤️ 1️⃣"
+        );
         for text in [
             "می‌خواهم",
             "Москва и Kyiv",
@@ -168,7 +177,7 @@ mod tests {
             "ｶﾞ",
             "naïve café",
         ] {
-            assert_eq!(visible(text), text);
+            assert_eq!(escape_invisible(text), text);
         }
     }
 
@@ -193,7 +202,7 @@ mod tests {
             "sonnet\u{feff}",
         ];
         let shown: std::collections::BTreeSet<String> =
-            names.iter().map(|name| visible(name)).collect();
+            names.iter().map(|name| escape_invisible(name)).collect();
         assert_eq!(shown.len(), names.len(), "{shown:?}");
         assert!(shown.iter().all(|name| name.is_ascii()), "{shown:?}");
     }
@@ -220,11 +229,11 @@ mod tests {
     #[test]
     fn nearest_finds_slips_and_nothing_else() {
         assert_eq!(
-            nearest("tasktraker", ["workflow", "tasktracker"]),
+            nearest_name("tasktraker", ["workflow", "tasktracker"]),
             Some("tasktracker")
         );
-        assert_eq!(nearest("modle", ["model", "suite"]), Some("model"));
-        assert_eq!(nearest("zzz", ["workflow", "tasktracker"]), None);
-        assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest_name("modle", ["model", "suite"]), Some("model"));
+        assert_eq!(nearest_name("zzz", ["workflow", "tasktracker"]), None);
+        assert_eq!(nearest_name("x", []), None);
     }
 }

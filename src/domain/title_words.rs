@@ -1,7 +1,7 @@
 //! The words of a column's title.
 
 /// Returns the words of a column's title, in lower case without accents. Units in brackets are separate words.
-pub fn words_of(name: &str) -> Vec<String> {
+pub fn split_title(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut is_lower = false;
     let mut word = String::new();

@@ -22,27 +22,27 @@ pub struct Usage {
 impl Usage {
     /// Returns all input tokens, cached or not, or `None` if no part was measured.
     pub fn input_total(&self) -> Option<u64> {
-        Self::sum([self.input, self.cache_write, self.cache_read])
+        Self::sum_known([self.input, self.cache_write, self.cache_read])
     }
 
     /// Returns all input and output tokens.
     pub fn total(&self) -> Option<u64> {
-        Self::sum([self.input_total(), self.output])
+        Self::sum_known([self.input_total(), self.output])
     }
 
     /// Adds two usages. A part that only one side measured is kept.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
-            input: Self::sum([self.input, other.input]),
-            cache_write: Self::sum([self.cache_write, other.cache_write]),
-            cache_read: Self::sum([self.cache_read, other.cache_read]),
-            output: Self::sum([self.output, other.output]),
+            input: Self::sum_known([self.input, other.input]),
+            cache_write: Self::sum_known([self.cache_write, other.cache_write]),
+            cache_read: Self::sum_known([self.cache_read, other.cache_read]),
+            output: Self::sum_known([self.output, other.output]),
         }
     }
 
     /// Sums the known parts. Saturates, because foreign numbers may be huge.
-    fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
+    fn sum_known<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
         parts.into_iter().flatten().reduce(u64::saturating_add)
     }
 }

@@ -147,79 +147,79 @@ pub struct VerifiedBaseline {
 impl Verification {
     /// Parses a stored record, or returns `None` if no known field is set. Ignores fields of unexpected types, so that records of other
     /// versions or tools can be read.
-    pub fn of(record: &Value) -> Option<Self> {
+    pub fn from_record(record: &Value) -> Option<Self> {
         let found = Self {
-            stack: said(record, "stack"),
-            primary_test: said(record, "primaryTest"),
-            smoke_test: said(record, "smokeTest"),
-            build_command: said(record, "buildCommand"),
-            lint_command: said(record, "lintCommand"),
-            syntax_check: said(record, "syntaxCheck"),
-            parts: list(record, "parts", VerifiedPart::of),
-            goal: said(record, "goal"),
-            task_kind: said(record, "taskKind"),
-            profile: said(record, "profile"),
-            files: texts(record, "files"),
-            changed: texts(record, "changed"),
-            checks: list(record, "checks", VerifiedCheck::of),
-            failures: list(record, "failures", VerifiedFailure::of),
-            fixed: list(record, "fixed", VerifiedFailure::of),
-            baseline: VerifiedBaseline::of(record),
-            manual: said(record, "manual"),
-            reasons: texts(record, "reasons"),
-            terminal_status: Self::status_of(record),
-            next: said(record, "next"),
-            alternative: said(record, "alternative"),
-            reason: said(record, "reason"),
-            ticket: said(record, "ticket"),
+            stack: nonblank_field(record, "stack"),
+            primary_test: nonblank_field(record, "primaryTest"),
+            smoke_test: nonblank_field(record, "smokeTest"),
+            build_command: nonblank_field(record, "buildCommand"),
+            lint_command: nonblank_field(record, "lintCommand"),
+            syntax_check: nonblank_field(record, "syntaxCheck"),
+            parts: list_field(record, "parts", VerifiedPart::from_value),
+            goal: nonblank_field(record, "goal"),
+            task_kind: nonblank_field(record, "taskKind"),
+            profile: nonblank_field(record, "profile"),
+            files: texts_field(record, "files"),
+            changed: texts_field(record, "changed"),
+            checks: list_field(record, "checks", VerifiedCheck::from_value),
+            failures: list_field(record, "failures", VerifiedFailure::from_value),
+            fixed: list_field(record, "fixed", VerifiedFailure::from_value),
+            baseline: VerifiedBaseline::from_value(record),
+            manual: nonblank_field(record, "manual"),
+            reasons: texts_field(record, "reasons"),
+            terminal_status: Self::read_status(record),
+            next: nonblank_field(record, "next"),
+            alternative: nonblank_field(record, "alternative"),
+            reason: nonblank_field(record, "reason"),
+            ticket: nonblank_field(record, "ticket"),
         };
         (found != Self::default()).then_some(found)
     }
 
     /// Reads only the terminal status of a stored record.
-    pub fn status_of(record: &Value) -> Option<String> {
-        said(record, "terminalStatus")
+    pub fn read_status(record: &Value) -> Option<String> {
+        nonblank_field(record, "terminalStatus")
     }
 }
 
 impl VerifiedPart {
-    fn of(part: &Value) -> Option<Self> {
+    fn from_value(part: &Value) -> Option<Self> {
         Some(Self {
-            folder: text(part, "folder").unwrap_or_default(),
-            stack: said(part, "stack")?,
-            reasons: texts(part, "reasons"),
+            folder: text_field(part, "folder").unwrap_or_default(),
+            stack: nonblank_field(part, "stack")?,
+            reasons: texts_field(part, "reasons"),
         })
     }
 }
 
 impl VerifiedCheck {
-    fn of(check: &Value) -> Option<Self> {
-        let id = said(check, "id");
+    fn from_value(check: &Value) -> Option<Self> {
+        let id = nonblank_field(check, "id");
         Some(Self {
-            kind: said(check, "kind"),
-            command: said(check, "command").or_else(|| id.clone())?,
+            kind: nonblank_field(check, "kind"),
+            command: nonblank_field(check, "command").or_else(|| id.clone())?,
             id: id.unwrap_or_default(),
-            folder: text(check, "folder"),
-            reason: said(check, "reason"),
-            outcome: said(check, "outcome"),
-            message: said(check, "message"),
+            folder: text_field(check, "folder"),
+            reason: nonblank_field(check, "reason"),
+            outcome: nonblank_field(check, "outcome"),
+            message: nonblank_field(check, "message"),
             seconds: check.get("seconds").and_then(Value::as_f64),
-            baseline: said(check, "baseline"),
+            baseline: nonblank_field(check, "baseline"),
         })
     }
 }
 
 impl VerifiedFailure {
-    fn of(failure: &Value) -> Option<Self> {
-        let signature = said(failure, "signature");
+    fn from_value(failure: &Value) -> Option<Self> {
+        let signature = nonblank_field(failure, "signature");
         Some(Self {
-            check: said(failure, "check").unwrap_or_default(),
-            scope: said(failure, "scope"),
-            reason: said(failure, "reason"),
-            text: said(failure, "text").or_else(|| signature.clone())?,
+            check: nonblank_field(failure, "check").unwrap_or_default(),
+            scope: nonblank_field(failure, "scope"),
+            reason: nonblank_field(failure, "reason"),
+            text: nonblank_field(failure, "text").or_else(|| signature.clone())?,
             signature,
-            files: texts(failure, "files"),
-            test: said(failure, "test"),
+            files: texts_field(failure, "files"),
+            test: nonblank_field(failure, "test"),
             at_baseline: failure.get("atBaseline").and_then(Value::as_bool),
         })
     }
@@ -227,22 +227,23 @@ impl VerifiedFailure {
 
 impl VerifiedBaseline {
     /// Reads `{"name": "HEAD"}`, or only the name.
-    fn of(record: &Value) -> Option<Self> {
-        let name = said(record, "baseline").or_else(|| said(record.get("baseline")?, "name"))?;
+    fn from_value(record: &Value) -> Option<Self> {
+        let name = nonblank_field(record, "baseline")
+            .or_else(|| nonblank_field(record.get("baseline")?, "name"))?;
         Some(Self { name })
     }
 }
 
-fn text(record: &Value, key: &str) -> Option<String> {
+fn text_field(record: &Value, key: &str) -> Option<String> {
     record.get(key).and_then(Value::as_str).map(str::to_owned)
 }
 
 /// Returns a text that is not blank.
-fn said(record: &Value, key: &str) -> Option<String> {
-    text(record, key).filter(|text| !text.trim().is_empty())
+fn nonblank_field(record: &Value, key: &str) -> Option<String> {
+    text_field(record, key).filter(|text| !text.trim().is_empty())
 }
 
-fn list<T>(record: &Value, key: &str, of: impl Fn(&Value) -> Option<T>) -> Vec<T> {
+fn list_field<T>(record: &Value, key: &str, of: impl Fn(&Value) -> Option<T>) -> Vec<T> {
     record
         .get(key)
         .and_then(Value::as_array)
@@ -252,8 +253,8 @@ fn list<T>(record: &Value, key: &str, of: impl Fn(&Value) -> Option<T>) -> Vec<T
         .collect()
 }
 
-fn texts(record: &Value, key: &str) -> Vec<String> {
-    list(record, key, |text| text.as_str().map(str::to_owned))
+fn texts_field(record: &Value, key: &str) -> Vec<String> {
+    list_field(record, key, |text| text.as_str().map(str::to_owned))
 }
 
 #[cfg(test)]
@@ -277,7 +278,7 @@ mod tests {
             "baseline": {"name": "HEAD"}, "manual": "look", "reasons": ["r"], "terminalStatus": "done_partial", "next": "accept_partial",
             "reason": "r", "ticket": "t.md",
         });
-        let read = Verification::of(&stored).expect("every field of a record");
+        let read = Verification::from_record(&stored).expect("every field of a record");
         assert_eq!(serde_json::to_value(&read).expect("JSON"), stored);
     }
 
@@ -287,7 +288,7 @@ mod tests {
             "checks": [{"id": "fuzz", "kind": "fuzz", "command": "c", "folder": "", "reason": "r", "outcome": "skipped"}],
             "failures": [{"check": "fuzz", "scope": "perhaps", "reason": "r", "signature": "s", "text": "t", "added": 1}],
             "terminalStatus": "perhaps", "added": 1});
-        let read = Verification::of(&stored).expect("it says something");
+        let read = Verification::from_record(&stored).expect("it says something");
         assert_eq!(
             (read.stack.as_deref(), read.terminal_status.as_deref()),
             (Some("zig"), Some("perhaps"))
@@ -310,9 +311,9 @@ mod tests {
             json!({}),
             json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]}),
         ] {
-            assert_eq!(Verification::of(&nothing), None, "{nothing}");
+            assert_eq!(Verification::from_record(&nothing), None, "{nothing}");
         }
-        let partly = Verification::of(&json!({"baseline": "HEAD", "checks": [{"command": "make"}, 7, {"id": "lint", "command": " "}],
+        let partly = Verification::from_record(&json!({"baseline": "HEAD", "checks": [{"command": "make"}, 7, {"id": "lint", "command": " "}],
             "failures": [{"signature": "s"}]}))
         .expect("it says something");
         let commands: Vec<&str> = partly

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// The address of an Arrow Flight SQL server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct EngineAddress {
     /// As it is shown.
     text: String,
     /// Host and port.
@@ -16,14 +16,14 @@ pub struct Address {
     pub(super) is_here: bool,
 }
 
-impl Address {
+impl EngineAddress {
     /// Reads `grpc://HOST:PORT` or `grpc+tls://HOST:PORT`.
     ///
     /// # Errors
     ///
     /// Says what is wrong with the address.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let shown = visible(text);
+        let shown = escape_invisible(text);
         let wrong = |why: &str| Err(format!("`{shown}` is no address of an engine: {why}"));
         let (is_tls, authority) = match text.split_once("://") {
             Some(("grpc" | "grpc+tcp", rest)) => (false, rest),
@@ -70,7 +70,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for EngineAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.text)
     }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn an_address_has_a_scheme_a_host_and_a_port() {
         let parsed =
-            |text: &str| Address::parse(text).map(|address| (address.uri(), address.is_here));
+            |text: &str| EngineAddress::parse(text).map(|address| (address.uri(), address.is_here));
         assert_eq!(
             parsed("grpc://127.0.0.1:32010"),
             Ok(("http://127.0.0.1:32010".to_owned(), true))
@@ -111,9 +111,9 @@ mod tests {
             "grpc://host:1/db",
             "grpc://h ost:1",
         ] {
-            assert!(Address::parse(wrong).is_err(), "{wrong}");
+            assert!(EngineAddress::parse(wrong).is_err(), "{wrong}");
         }
-        let secret = Address::parse("grpc://me:hunter2@host:1").expect_err("no password");
+        let secret = EngineAddress::parse("grpc://me:hunter2@host:1").expect_err("no password");
         assert!(!secret.contains("hunter2"), "{secret}");
     }
 }

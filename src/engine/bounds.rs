@@ -4,25 +4,25 @@ use arrow_flight::FlightData;
 use arrow_ipc::{CompressionType, RecordBatch, root_as_message};
 
 use super::engine_error::EngineError;
-use super::queries::Query;
+use super::queries::EngineQuery;
 
 /// Largest message, as it comes and unpacked. Engines send batches of a few megabytes; a text as long as a run's record may be in one.
-pub(super) const MOST_MESSAGE_BYTES: usize = 256 << 20;
+pub(super) const MAX_MESSAGE_BYTES: usize = 256 << 20;
 /// Parts of one answer.
-const MOST_ENDPOINTS: usize = 1_000;
+const MAX_ENDPOINTS: usize = 1_000;
 /// Messages without a row.
-const MOST_EMPTY: u64 = 10_000;
+const MAX_EMPTY: u64 = 10_000;
 
 /// What came of one answer so far.
-pub(super) struct Taken {
-    query: Query,
+pub(super) struct AnswerMeter {
+    query: EngineQuery,
     rows: u64,
     bytes: u64,
     empty: u64,
 }
 
-impl Taken {
-    pub fn of(query: Query) -> Self {
+impl AnswerMeter {
+    pub fn new(query: EngineQuery) -> Self {
         Self {
             query,
             rows: 0,
@@ -33,27 +33,27 @@ impl Taken {
 
     pub fn check_endpoints(&self, endpoints: usize) -> Result<(), EngineError> {
         let name = self.query.name;
-        if endpoints <= MOST_ENDPOINTS {
+        if endpoints <= MAX_ENDPOINTS {
             return Ok(());
         }
         Err(EngineError::new(format!(
-            "{name}: the answer is in {endpoints} parts, and at most {MOST_ENDPOINTS} are read"
+            "{name}: the answer is in {endpoints} parts, and at most {MAX_ENDPOINTS} are read"
         )))
     }
 
     /// Measures the next message. Fails if it is too large, or the whole answer would be.
-    pub fn add(&mut self, data: &FlightData) -> Result<(), EngineError> {
-        let Query {
+    pub fn measure_message(&mut self, data: &FlightData) -> Result<(), EngineError> {
+        let EngineQuery {
             name,
             most_rows,
             most_bytes,
             ..
         } = self.query;
-        let (rows, bytes) = measured(data).ok_or_else(|| {
+        let (rows, bytes) = measure_data(data).ok_or_else(|| {
             EngineError::new(format!("{name}: a message of the answer is damaged"))
         })?;
-        if bytes > MOST_MESSAGE_BYTES as u64 {
-            let most = MOST_MESSAGE_BYTES >> 20;
+        if bytes > MAX_MESSAGE_BYTES as u64 {
+            let most = MAX_MESSAGE_BYTES >> 20;
             return Err(EngineError::new(format!(
                 "{name}: a message would have {} MB unpacked, and at most {most} MB are read",
                 bytes >> 20
@@ -63,7 +63,8 @@ impl Taken {
         self.bytes = self.bytes.saturating_add(bytes);
         self.empty += u64::from(rows == 0);
         let beyond = |what: String| {
-            EngineError::new(format!("{name}: the answer has more than {what}")).with_hint(FEWER)
+            EngineError::new(format!("{name}: the answer has more than {what}"))
+                .with_hint(FEWER_RUNS_HINT)
         };
         if self.rows > most_rows {
             return Err(beyond(format!("{most_rows} rows")));
@@ -71,17 +72,17 @@ impl Taken {
         if self.bytes > most_bytes {
             return Err(beyond(format!("{} MB", most_bytes >> 20)));
         }
-        if self.empty > MOST_EMPTY {
-            return Err(beyond(format!("{MOST_EMPTY} messages without a row")));
+        if self.empty > MAX_EMPTY {
+            return Err(beyond(format!("{MAX_EMPTY} messages without a row")));
         }
         Ok(())
     }
 }
 
-const FEWER: &str = "name suites, so that the engine is asked about their runs alone";
+const FEWER_RUNS_HINT: &str = "name suites, so that the engine is asked about their runs alone";
 
 /// Returns the rows and the unpacked bytes of a message, or `None` if it contradicts itself.
-fn measured(data: &FlightData) -> Option<(u64, u64)> {
+fn measure_data(data: &FlightData) -> Option<(u64, u64)> {
     let body = &data.data_body;
     let plain = Some((0, (data.data_header.len() + body.len()) as u64));
     if data.data_header.is_empty() {
@@ -89,17 +90,20 @@ fn measured(data: &FlightData) -> Option<(u64, u64)> {
     }
     let message = root_as_message(&data.data_header).ok()?;
     if let Some(batch) = message.header_as_record_batch() {
-        return Some((u64::try_from(batch.length()).ok()?, unpacked(&batch, body)?));
+        return Some((
+            u64::try_from(batch.length()).ok()?,
+            unpacked_bytes(&batch, body)?,
+        ));
     }
     match message.header_as_dictionary_batch() {
-        Some(dictionary) => Some((0, unpacked(&dictionary.data()?, body)?)),
+        Some(dictionary) => Some((0, unpacked_bytes(&dictionary.data()?, body)?)),
         None => plain,
     }
 }
 
 /// Returns the bytes of a batch's buffers after decompression. Each compressed buffer begins with its length, or with -1 if it is stored as
 /// it is: see the Arrow columnar format, IPC, buffer compression.
-fn unpacked(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
+fn unpacked_bytes(batch: &RecordBatch<'_>, body: &[u8]) -> Option<u64> {
     let is_compressed = match batch.compression() {
         Some(compression) => matches!(
             compression.codec(),
@@ -144,9 +148,9 @@ mod tests {
 
     #[test]
     fn add_measures_rows_and_bytes_before_anything_is_unpacked() {
-        let mut taken = Taken::of(CELLS);
+        let mut taken = AnswerMeter::new(CELLS);
         for message in messages(1_000) {
-            taken.add(&message).expect("small");
+            taken.measure_message(&message).expect("small");
         }
         assert_eq!(taken.rows, 1_000);
         assert!((8_000..20_000).contains(&taken.bytes), "{}", taken.bytes);
@@ -158,7 +162,7 @@ mod tests {
         };
         assert!(
             taken
-                .add(&cut)
+                .measure_message(&cut)
                 .expect_err("cut")
                 .message
                 .contains("is damaged")
@@ -169,7 +173,7 @@ mod tests {
         };
         assert!(
             taken
-                .add(&broken)
+                .measure_message(&broken)
                 .expect_err("broken")
                 .message
                 .contains("is damaged")
@@ -178,26 +182,26 @@ mod tests {
 
     #[test]
     fn an_answer_has_an_end_in_rows_messages_and_parts() {
-        let mut taken = Taken::of(RUNS);
+        let mut taken = AnswerMeter::new(RUNS);
         let [schema, batch] = messages(300_000).try_into().expect("two messages");
         for _ in 0..3 {
-            taken.add(&batch).expect("fewer than a million");
+            taken.measure_message(&batch).expect("fewer than a million");
         }
         assert!(
             taken
-                .add(&batch)
+                .measure_message(&batch)
                 .expect_err("more")
                 .message
                 .contains("more than 1000000 rows")
         );
-        let mut taken = Taken::of(RUNS);
-        let refused = (0..=MOST_EMPTY + 1)
-            .find_map(|_| taken.add(&schema).err())
+        let mut taken = AnswerMeter::new(RUNS);
+        let refused = (0..=MAX_EMPTY + 1)
+            .find_map(|_| taken.measure_message(&schema).err())
             .expect("too many");
         assert!(refused.message.contains("without a row"));
         assert!(
-            taken.check_endpoints(MOST_ENDPOINTS).is_ok()
-                && taken.check_endpoints(MOST_ENDPOINTS + 1).is_err()
+            taken.check_endpoints(MAX_ENDPOINTS).is_ok()
+                && taken.check_endpoints(MAX_ENDPOINTS + 1).is_err()
         );
     }
 }

@@ -18,19 +18,19 @@ use tokio::time::Instant;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, IntoRequest};
 
-use super::address::Address;
-use super::bounds::{MOST_MESSAGE_BYTES, Taken};
-use super::engine_error::{EngineError, shortened};
-use super::queries::Query;
+use super::address::EngineAddress;
+use super::bounds::{AnswerMeter, MAX_MESSAGE_BYTES};
+use super::engine_error::{EngineError, shorten_message};
+use super::queries::EngineQuery;
 
-const LONGEST_CONNECT: Duration = Duration::from_secs(20);
+const MAX_CONNECT: Duration = Duration::from_secs(20);
 /// The address in an answer that means: on this connection.
 const SAME_CONNECTION: &str = "arrow-flight-reuse-connection:";
 
 /// Where an engine is, and how it is asked.
 #[derive(Clone)]
-pub struct Access {
-    pub address: Address,
+pub struct EngineAccess {
+    pub address: EngineAddress,
     /// Sent as `authorization: Bearer`.
     pub token: Option<String>,
     /// Longest wait for the engine's next rows.
@@ -40,22 +40,22 @@ pub struct Access {
 }
 
 /// An open connection.
-pub(super) struct Client {
+pub(super) struct EngineClient {
     runtime: Runtime,
     flight: FlightSqlServiceClient<Channel>,
-    access: Access,
+    access: EngineAccess,
     /// When the total time is over.
     end: Instant,
 }
 
-impl Client {
+impl EngineClient {
     /// Connects.
     ///
     /// # Errors
     ///
     /// Says why there is no connection, also if none is made in time.
-    pub fn connect(access: &Access) -> Result<Self, EngineError> {
-        let Access {
+    pub fn connect(access: &EngineAccess) -> Result<Self, EngineError> {
+        let EngineAccess {
             address,
             token,
             wait,
@@ -70,7 +70,7 @@ impl Client {
         let no_connection = |why: &dyn std::fmt::Display| {
             EngineError::new(format!(
                 "no connection to {address}: {}",
-                shortened(&why.to_string())
+                shorten_message(&why.to_string())
             ))
         };
         let mut endpoint = Endpoint::from_shared(address.uri())
@@ -78,7 +78,7 @@ impl Client {
                 endpoint.user_agent(concat!("evalreport/", env!("CARGO_PKG_VERSION")))
             })
             .map_err(|error| no_connection(&error))?
-            .connect_timeout(LONGEST_CONNECT.min(*wait))
+            .connect_timeout(MAX_CONNECT.min(*wait))
             .tcp_nodelay(true);
         if address.is_tls {
             let tls = ClientTlsConfig::new().with_native_roots();
@@ -91,22 +91,22 @@ impl Client {
             .build()
             .map_err(|error| no_connection(&error))?;
         let connected = runtime.block_on(async {
-            tokio::time::timeout(LONGEST_CONNECT.min(*wait), endpoint.connect()).await
+            tokio::time::timeout(MAX_CONNECT.min(*wait), endpoint.connect()).await
         });
         let channel = match connected {
             Ok(Ok(channel)) => channel,
             Ok(Err(error)) => {
-                return Err(no_connection(&causes(&error))
+                return Err(no_connection(&join_causes(&error))
                     .with_hint("is the engine running, and is the address right?"));
             }
             Err(_) => {
                 return Err(no_connection(&format!(
                     "none within {} s",
-                    LONGEST_CONNECT.min(*wait).as_secs_f64()
+                    MAX_CONNECT.min(*wait).as_secs_f64()
                 )));
             }
         };
-        let inner = FlightServiceClient::new(channel).max_decoding_message_size(MOST_MESSAGE_BYTES);
+        let inner = FlightServiceClient::new(channel).max_decoding_message_size(MAX_MESSAGE_BYTES);
         let mut flight = FlightSqlServiceClient::new_from_inner(inner);
         if let Some(token) = token {
             flight.set_token(token.clone());
@@ -124,9 +124,9 @@ impl Client {
     /// # Errors
     ///
     /// Names the query and says why the answer is not whole, or too large.
-    pub fn ask(
+    pub fn run_query(
         &mut self,
-        query: Query,
+        query: EngineQuery,
         sql: String,
         each: &mut dyn FnMut(&RecordBatch) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
@@ -136,13 +136,13 @@ impl Client {
             access,
             end,
         } = self;
-        let times = Times {
+        let times = AnswerDeadline {
             access,
             name: query.name,
             end: *end,
         };
         let asking =
-            AssertUnwindSafe(|| runtime.block_on(answer(flight, &times, query, sql, each)));
+            AssertUnwindSafe(|| runtime.block_on(receive_answer(flight, &times, query, sql, each)));
         IS_DECODING.set(true);
         let answered = catch_unwind(asking);
         IS_DECODING.set(false);
@@ -165,26 +165,28 @@ pub fn is_decoding() -> bool {
     IS_DECODING.get()
 }
 
-async fn answer(
+async fn receive_answer(
     flight: &mut FlightSqlServiceClient<Channel>,
-    times: &Times<'_>,
-    query: Query,
+    times: &AnswerDeadline<'_>,
+    query: EngineQuery,
     sql: String,
     each: &mut dyn FnMut(&RecordBatch) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let Access { address, token, .. } = times.access;
+    let EngineAccess { address, token, .. } = times.access;
     let name = query.name;
-    let failed = |error: FlightError| refused(address, name, &error);
+    let failed = |error: FlightError| explain_failure(address, name, &error);
     let information = times
-        .bound(flight.execute(sql, None), times.next())
+        .wait_for(flight.execute(sql, None), times.next_deadline())
         .await?
         .map_err(failed)?;
-    let taken = Arc::new(Mutex::new((Taken::of(query), None)));
-    lock(&taken).0.check_endpoints(information.endpoint.len())?;
+    let taken = Arc::new(Mutex::new((AnswerMeter::new(query), None)));
+    lock_meter(&taken)
+        .0
+        .check_endpoints(information.endpoint.len())?;
     // An answer in many empty parts is no answer: only rows begin the wait anew.
-    let mut until = times.next();
+    let mut until = times.next_deadline();
     for endpoint in information.endpoint {
-        check_place(address, name, &endpoint)?;
+        check_location(address, name, &endpoint)?;
         let Some(ticket) = endpoint.ticket else {
             return Err(EngineError::new(format!(
                 "{name}: {address} promised an answer without a ticket"
@@ -201,7 +203,7 @@ async fn answer(
             );
         }
         let response = times
-            .bound(flight.inner_mut().do_get(request), until)
+            .wait_for(flight.inner_mut().do_get(request), until)
             .await?;
         let messages = response
             .map_err(|status| failed(status.into()))?
@@ -209,8 +211,8 @@ async fn answer(
         let measure = Arc::clone(&taken);
         // Measured before the decoder sees it, because the decoder believes every length.
         let measured = messages.map_err(FlightError::from).and_then(move |data| {
-            let mut taken = lock(&measure);
-            let is_taken = taken.0.add(&data).map_err(|error| {
+            let mut taken = lock_meter(&measure);
+            let is_taken = taken.0.measure_message(&data).map_err(|error| {
                 let message = error.message.clone();
                 taken.1.get_or_insert(error);
                 FlightError::DecodeError(message)
@@ -218,12 +220,12 @@ async fn answer(
             std::future::ready(is_taken.map(|()| data))
         });
         let mut batches = FlightRecordBatchStream::new_from_flight_data(measured);
-        while let Some(batch) = times.bound(batches.next(), until).await? {
-            let batch =
-                batch.map_err(|error| lock(&taken).1.take().unwrap_or_else(|| failed(error)))?;
+        while let Some(batch) = times.wait_for(batches.next(), until).await? {
+            let batch = batch
+                .map_err(|error| lock_meter(&taken).1.take().unwrap_or_else(|| failed(error)))?;
             if batch.num_rows() > 0 {
                 each(&batch)?;
-                until = times.next();
+                until = times.next_deadline();
             }
         }
     }
@@ -231,35 +233,35 @@ async fn answer(
 }
 
 /// What came of an answer, and why no more of it is taken.
-type Measure = (Taken, Option<EngineError>);
+type MeterState = (AnswerMeter, Option<EngineError>);
 
-fn lock(measure: &Mutex<Measure>) -> MutexGuard<'_, Measure> {
+fn lock_meter(measure: &Mutex<MeterState>) -> MutexGuard<'_, MeterState> {
     measure.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How long an answer may take.
-struct Times<'a> {
-    access: &'a Access,
+struct AnswerDeadline<'a> {
+    access: &'a EngineAccess,
     /// The query in messages.
     name: &'static str,
     end: Instant,
 }
 
-impl Times<'_> {
+impl AnswerDeadline<'_> {
     /// Returns until when the next rows must come.
-    fn next(&self) -> Instant {
+    fn next_deadline(&self) -> Instant {
         Instant::now() + self.access.wait
     }
 
     /// Waits for one message until then, and not beyond the total time.
-    async fn bound<T>(
+    async fn wait_for<T>(
         &self,
         message: impl Future<Output = T>,
         until: Instant,
     ) -> Result<T, EngineError> {
         let Self {
             access:
-                Access {
+                EngineAccess {
                     address,
                     wait,
                     total,
@@ -288,8 +290,8 @@ impl Times<'_> {
 }
 
 /// Refuses answers that are to be fetched elsewhere: only the engine that the user named is asked, and gets the token.
-fn check_place(
-    address: &Address,
+fn check_location(
+    address: &EngineAddress,
     name: &str,
     endpoint: &FlightEndpoint,
 ) -> Result<(), EngineError> {
@@ -306,7 +308,7 @@ fn check_place(
         {
             Err(EngineError::new(format!(
                 "{name}: {address} keeps its answer at `{}`, which is not asked",
-                shortened(&elsewhere.uri)
+                shorten_message(&elsewhere.uri)
             ))
             .with_hint("let the engine hand out answers itself, or name that address"))
         }
@@ -314,14 +316,14 @@ fn check_place(
     }
 }
 
-fn refused(address: &Address, name: &str, error: &FlightError) -> EngineError {
+fn explain_failure(address: &EngineAddress, name: &str, error: &FlightError) -> EngineError {
     let FlightError::Tonic(status) = error else {
         return EngineError::new(format!(
             "{name}: the answer of {address} cannot be read: {}",
-            shortened(&error.to_string())
+            shorten_message(&error.to_string())
         ));
     };
-    let said = shortened(status.message());
+    let said = shorten_message(status.message());
     // An engine's own answer has no cause on this side.
     let broke = std::error::Error::source(status.as_ref()).is_some();
     match status.code() {
@@ -342,7 +344,7 @@ fn refused(address: &Address, name: &str, error: &FlightError) -> EngineError {
 }
 
 /// Returns an error with its causes, because the outermost says only "transport error".
-fn causes(error: &dyn std::error::Error) -> String {
+fn join_causes(error: &dyn std::error::Error) -> String {
     let mut said: Vec<String> = Vec::new();
     let mut cause = error.source();
     while let Some(error) = cause {

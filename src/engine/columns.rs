@@ -5,53 +5,54 @@ use arrow_array::types::{Float64Type, Int8Type, Int16Type, Int32Type, Int64Type}
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 
-use super::engine_error::{EngineError, shortened};
+use super::engine_error::{EngineError, shorten_message};
 
 /// A batch of the answer to a query.
-pub(super) struct Batch<'a> {
+pub(super) struct AnswerBatch<'a> {
     pub batch: &'a RecordBatch,
     /// The query in messages.
     pub query: &'static str,
 }
 
 /// A column of texts.
-pub(super) struct Texts<'a>(&'a ArrayRef);
+pub(super) struct TextColumn<'a>(&'a ArrayRef);
 /// A column of integers of any width up to 64 bits.
-pub(super) struct Integers<'a>(&'a ArrayRef);
+pub(super) struct IntegerColumn<'a>(&'a ArrayRef);
 /// A column of 64-bit floats.
-pub(super) struct Floats<'a>(&'a ArrayRef);
+pub(super) struct FloatColumn<'a>(&'a ArrayRef);
 
-impl<'a> Batch<'a> {
+impl<'a> AnswerBatch<'a> {
     pub fn len(&self) -> usize {
         self.batch.num_rows()
     }
 
-    pub fn texts(&self, name: &str) -> Result<Texts<'a>, EngineError> {
+    pub fn text_column(&self, name: &str) -> Result<TextColumn<'a>, EngineError> {
         let is_text = |of: &DataType| {
             matches!(
                 of,
                 DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
             )
         };
-        self.column(name, "text", is_text).map(Texts)
+        self.typed_column(name, "text", is_text).map(TextColumn)
     }
 
-    pub fn integers(&self, name: &str) -> Result<Integers<'a>, EngineError> {
+    pub fn integer_column(&self, name: &str) -> Result<IntegerColumn<'a>, EngineError> {
         let is_integer = |of: &DataType| {
             matches!(
                 of,
                 DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64
             )
         };
-        self.column(name, "integers", is_integer).map(Integers)
+        self.typed_column(name, "integers", is_integer)
+            .map(IntegerColumn)
     }
 
-    pub fn floats(&self, name: &str) -> Result<Floats<'a>, EngineError> {
-        self.column(name, "64-bit floats", |of| *of == DataType::Float64)
-            .map(Floats)
+    pub fn float_column(&self, name: &str) -> Result<FloatColumn<'a>, EngineError> {
+        self.typed_column(name, "64-bit floats", |of| *of == DataType::Float64)
+            .map(FloatColumn)
     }
 
-    fn column(
+    fn typed_column(
         &self,
         name: &str,
         wanted: &str,
@@ -64,7 +65,7 @@ impl<'a> Batch<'a> {
             )));
         };
         if !fits(column.data_type()) {
-            let has = shortened(&column.data_type().to_string());
+            let has = shorten_message(&column.data_type().to_string());
             return Err(EngineError::new(format!(
                 "{}: column `{name}` is of type {has}, not {wanted}",
                 self.query
@@ -74,13 +75,13 @@ impl<'a> Batch<'a> {
     }
 
     /// Returns the value of a column that has one in every row.
-    pub fn known<T>(&self, name: &str, value: Option<T>) -> Result<T, EngineError> {
+    pub fn require_value<T>(&self, name: &str, value: Option<T>) -> Result<T, EngineError> {
         value.ok_or_else(|| EngineError::new(format!("{}: column `{name}` has a null", self.query)))
     }
 }
 
-impl<'a> Texts<'a> {
-    pub fn at(&self, row: usize) -> Option<&'a str> {
+impl<'a> TextColumn<'a> {
+    pub fn value_at(&self, row: usize) -> Option<&'a str> {
         if self.0.is_null(row) {
             return None;
         }
@@ -92,8 +93,8 @@ impl<'a> Texts<'a> {
     }
 }
 
-impl Integers<'_> {
-    pub fn at(&self, row: usize) -> Option<i64> {
+impl IntegerColumn<'_> {
+    pub fn value_at(&self, row: usize) -> Option<i64> {
         if self.0.is_null(row) {
             return None;
         }
@@ -106,7 +107,7 @@ impl Integers<'_> {
     }
 
     /// Returns the values if they are bytes without nulls.
-    pub fn bytes(&self) -> Option<&[i8]> {
+    pub fn as_i8_slice(&self) -> Option<&[i8]> {
         let values = self
             .0
             .as_primitive_opt::<Int8Type>()
@@ -115,8 +116,8 @@ impl Integers<'_> {
     }
 }
 
-impl Floats<'_> {
-    pub fn at(&self, row: usize) -> Option<f64> {
+impl FloatColumn<'_> {
+    pub fn value_at(&self, row: usize) -> Option<f64> {
         let values = self.0.as_primitive::<Float64Type>();
         values.is_valid(row).then(|| values.value(row))
     }

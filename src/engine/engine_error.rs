@@ -2,10 +2,10 @@
 
 use thiserror::Error;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// Longest part of a foreign message that is shown, in characters.
-const MOST_CHARACTERS: usize = 400;
+const MAX_CHARACTERS: usize = 400;
 
 /// Why there is no answer, in lower case and without a final full stop. Texts of the engine are made visible.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -58,7 +58,7 @@ impl EngineError {
 }
 
 /// Returns the beginning of a foreign message, on one line.
-pub(super) fn shortened(text: &str) -> String {
+pub(super) fn shorten_message(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
-    crate::domain::beginning(&visible(&line.join(" ")), MOST_CHARACTERS)
+    crate::domain::shorten_to(&escape_invisible(&line.join(" ")), MAX_CHARACTERS)
 }

@@ -18,7 +18,7 @@ mod queries;
 mod reading;
 mod sums;
 
-pub use address::Address;
-pub use client::{Access, is_decoding};
+pub use address::EngineAddress;
+pub use client::{EngineAccess, is_decoding};
 pub use engine_error::EngineError;
-pub use reading::read;
+pub use reading::read_engine_answer;

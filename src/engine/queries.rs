@@ -4,7 +4,7 @@ use crate::domain::RunId;
 
 /// One file of `queries/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Query {
+pub(super) struct EngineQuery {
     /// The file, for messages.
     pub name: &'static str,
     text: &'static str,
@@ -18,7 +18,7 @@ const RESTRICTION: &str = " -- and run_id in ('…')";
 
 macro_rules! query {
     ($name:literal, $rows:expr, $bytes:expr) => {
-        Query {
+        EngineQuery {
             name: concat!("queries/", $name, ".sql"),
             text: include_str!(concat!("../../queries/", $name, ".sql")),
             most_rows: $rows,
@@ -28,26 +28,26 @@ macro_rules! query {
 }
 
 const MILLION: u64 = 1_000_000;
-const GB: u64 = 1 << 30;
+const GIGABYTE: u64 = 1 << 30;
 
 // What is kept in memory is bounded more tightly than what is only looked at: see docs/engines.md.
-pub(super) const RUNS: Query = query!("runs", MILLION, GB);
-pub(super) const COMMITS: Query = query!("commits", MILLION, GB);
-pub(super) const PUBLICATIONS: Query = query!("publications", MILLION, GB);
-pub(super) const ROWS: Query = query!("rows", 10 * MILLION, 2 * GB);
-pub(super) const ITEMS: Query = query!("items", 10 * MILLION, 2 * GB);
-pub(super) const CELLS: Query = query!("cells", 4_000 * MILLION, 4 * GB);
-pub(super) const SCORES: Query = query!("scores", 500 * MILLION, 4 * GB);
-pub(super) const LINES: Query = query!("lines", 4_000 * MILLION, 1_000 * GB);
+pub(super) const RUNS: EngineQuery = query!("runs", MILLION, GIGABYTE);
+pub(super) const COMMITS: EngineQuery = query!("commits", MILLION, GIGABYTE);
+pub(super) const PUBLICATIONS: EngineQuery = query!("publications", MILLION, GIGABYTE);
+pub(super) const ROWS: EngineQuery = query!("rows", 10 * MILLION, 2 * GIGABYTE);
+pub(super) const ITEMS: EngineQuery = query!("items", 10 * MILLION, 2 * GIGABYTE);
+pub(super) const CELLS: EngineQuery = query!("cells", 4_000 * MILLION, 4 * GIGABYTE);
+pub(super) const SCORES: EngineQuery = query!("scores", 500 * MILLION, 4 * GIGABYTE);
+pub(super) const LINES: EngineQuery = query!("lines", 4_000 * MILLION, 1_000 * GIGABYTE);
 
-impl Query {
+impl EngineQuery {
     /// Returns the whole file.
-    pub fn of_all(self) -> String {
+    pub fn full_text(self) -> String {
         self.text.to_owned()
     }
 
     /// Returns the query for some runs. Ids of runs have no character that SQL knows.
-    pub fn of_runs(self, runs: &[RunId]) -> String {
+    pub fn text_for_runs(self, runs: &[RunId]) -> String {
         let ids: Vec<String> = runs.iter().map(|run| format!("'{run}'")).collect();
         self.text
             .replace(RESTRICTION, &format!(" and run_id in ({})", ids.join(", ")))
@@ -58,7 +58,7 @@ impl Query {
 mod tests {
     use super::*;
 
-    const ALL: [Query; 8] = [
+    const ALL: [EngineQuery; 8] = [
         RUNS,
         COMMITS,
         PUBLICATIONS,
@@ -84,7 +84,7 @@ mod tests {
             let run = RunId::parse("r-1").expect("an id");
             assert!(
                 query
-                    .of_runs(&[run.clone(), run])
+                    .text_for_runs(&[run.clone(), run])
                     .contains(" and run_id in ('r-1', 'r-1')\n"),
                 "{}",
                 query.name

@@ -7,25 +7,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 
-use crate::domain::{Aliases, ItemKey, ItemKind, ItemOutcome, ItemStatus, RunId, visible};
+use crate::domain::{Aliases, ItemKey, ItemKind, ItemOutcome, ItemStatus, RunId, escape_invisible};
 use crate::results::parse_header;
 use crate::warehouse::{
-    EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, HiddenBy,
-    PublishedOutcomes, RunFields, item_id, other_outcomes,
+    CheckedRunFields, EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun,
+    ExpectedOutcomes, HiddenBy, describe_mismatches, item_id,
 };
 
-use super::client::{Access, Client};
-use super::columns::{Batch, Texts};
+use super::client::{EngineAccess, EngineClient};
+use super::columns::{AnswerBatch, TextColumn};
 use super::engine_error::EngineError;
-use super::queries::{CELLS, COMMITS, ITEMS, LINES, PUBLICATIONS, Query, ROWS, RUNS, SCORES};
+use super::queries::{CELLS, COMMITS, EngineQuery, ITEMS, LINES, PUBLICATIONS, ROWS, RUNS, SCORES};
 use super::sums::{SetSums, item_number};
 
 /// How often everything is read again if somebody published in between.
-const TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 /// Number of runs that a query names at most; above that it is asked about all.
-const MOST_NAMED_RUNS: usize = 5_000;
+const MAX_NAMED_RUNS: usize = 5_000;
 /// Number of changed rows after which no more are read.
-const MOST_OTHER: usize = 1_000;
+const MAX_OTHER: usize = 1_000;
 
 /// Reads all runs of the lake that an engine has, and the outcomes of those in the named suites; if a name is no run's suite, all outcomes.
 ///
@@ -33,31 +33,31 @@ const MOST_OTHER: usize = 1_000;
 ///
 /// Says why there is no whole answer: no connection, no message in time, a refusal, an answer of another form, or answers that contradict
 /// each other.
-pub fn read(
-    access: &Access,
+pub fn read_engine_answer(
+    access: &EngineAccess,
     suites: &[String],
     aliases: &Aliases,
 ) -> Result<EngineAnswer, EngineError> {
-    let mut client = Client::connect(access)?;
+    let mut client = EngineClient::connect(access)?;
     let mut tried = 1;
     loop {
-        match read_once(&mut client, access, suites, aliases) {
-            Err(error) if error.is_contradiction && tried < TRIES => tried += 1,
+        match read_attempt(&mut client, access, suites, aliases) {
+            Err(error) if error.is_contradiction && tried < MAX_TRIES => tried += 1,
             read => return read,
         }
     }
 }
 
-fn read_once(
-    client: &mut Client,
-    access: &Access,
+fn read_attempt(
+    client: &mut EngineClient,
+    access: &EngineAccess,
     suites: &[String],
     aliases: &Aliases,
 ) -> Result<EngineAnswer, EngineError> {
-    let before = runs(client)?;
-    commits(client, &before)?;
-    publications(client, &before)?;
-    let wanted = &wanted(before.iter().map(|(_, run)| run), suites, aliases);
+    let before = read_runs(client)?;
+    check_commits(client, &before)?;
+    check_publications(client, &before)?;
+    let wanted = &select_wanted_runs(before.iter().map(|(_, run)| run), suites, aliases);
     // In the order of the runs, which is that of their ids.
     let is_wanted = |run: &RunId| {
         wanted
@@ -71,11 +71,11 @@ fn read_once(
             .published
             .filter(|_| of.hidden.is_none() && is_wanted(&of.run.id));
     }
-    let places = rows(client, wanted, &before)?;
-    let sets = sets(client, wanted)?;
+    let places = read_rows(client, wanted, &before)?;
+    let sets = read_item_sets(client, wanted)?;
     let mut rows = Vec::with_capacity(places.len());
     for place in &places {
-        let set = sets.number(place)?;
+        let set = sets.set_number(place)?;
         rows.push(EngineRow {
             run: place.run.clone(),
             attempt: place.attempt,
@@ -84,10 +84,10 @@ fn read_once(
             scores: Vec::new(),
         });
     }
-    cells(client, wanted, &places, &sets, &mut rows)?;
-    scores(client, wanted, &mut rows)?;
+    read_cells(client, wanted, &places, &sets, &mut rows)?;
+    read_scores(client, wanted, &mut rows)?;
     // Files of a lake are never rewritten: if the revisions that count are the same as before, so is what they hold.
-    let after = runs(client)?;
+    let after = read_runs(client)?;
     if !before
         .iter()
         .map(|(revision, _)| revision)
@@ -106,7 +106,7 @@ fn read_once(
             .map(|set| set.into_iter().map(|item| item.item).collect())
             .collect(),
         rows,
-        lines: Some(Arc::new(Lines {
+        lines: Some(Arc::new(EngineOutcomeReader {
             access: access.clone(),
             client: Mutex::default(),
         })),
@@ -114,14 +114,14 @@ fn read_once(
 }
 
 /// The runs whose outcomes are read. `None` means all.
-type Wanted = Option<Vec<RunId>>;
+type WantedRuns = Option<Vec<RunId>>;
 
 /// Returns the runs of the named suites, under their stored or their shown names.
-fn wanted<'a>(
+fn select_wanted_runs<'a>(
     runs: impl Iterator<Item = &'a EngineRun> + Clone,
     suites: &[String],
     aliases: &Aliases,
-) -> Wanted {
+) -> WantedRuns {
     let is_of = |of: &EngineRun, suite: &String| {
         of.run.suite == *suite || aliases.suite.get(&of.run.suite) == Some(suite)
     };
@@ -137,19 +137,19 @@ fn wanted<'a>(
         .map(|of| of.run.id.clone())
         .collect();
     // Engines take long texts, but not any.
-    Some(ids).filter(|ids| ids.len() <= MOST_NAMED_RUNS)
+    Some(ids).filter(|ids| ids.len() <= MAX_NAMED_RUNS)
 }
 
 /// Asks a query about all runs or the wanted ones, and hands on its batches.
-fn ask(
-    client: &mut Client,
-    query: Query,
+fn query_batches(
+    client: &mut EngineClient,
+    query: EngineQuery,
     wanted: Option<&[RunId]>,
-    mut each: impl FnMut(&Batch<'_>) -> Result<(), EngineError>,
+    mut each: impl FnMut(&AnswerBatch<'_>) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let sql = wanted.map_or_else(|| query.of_all(), |runs| query.of_runs(runs));
-    client.ask(query, sql, &mut |batch: &RecordBatch| {
-        each(&Batch {
+    let sql = wanted.map_or_else(|| query.full_text(), |runs| query.text_for_runs(runs));
+    client.run_query(query, sql, &mut |batch: &RecordBatch| {
+        each(&AnswerBatch {
             batch,
             query: query.name,
         })
@@ -158,7 +158,7 @@ fn ask(
 
 /// The revision of a run that counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Revision {
+struct RunRevision {
     run: RunId,
     publish_id: String,
     sequence: i64,
@@ -167,18 +167,21 @@ struct Revision {
 }
 
 /// Returns the last revision of every run, by id.
-fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> {
+fn read_runs(client: &mut EngineClient) -> Result<Vec<(RunRevision, EngineRun)>, EngineError> {
     let (mut runs, mut revisions, mut other) = (Vec::new(), BTreeMap::new(), Vec::new());
     // The last commit, with the number of runs since.
     let mut newest: Option<(i64, i64)> = None;
-    ask(client, RUNS, None, |batch| {
+    query_batches(client, RUNS, None, |batch| {
         let (ids, publishes, sequences) = (
-            batch.texts("run_id")?,
-            batch.texts("publish_id")?,
-            batch.integers("sequence")?,
+            batch.text_column("run_id")?,
+            batch.text_column("publish_id")?,
+            batch.integer_column("sequence")?,
         );
-        let (records, totals) = (batch.texts("record")?, batch.texts("totals")?);
-        let (by, reasons) = (batch.texts("deleted_by")?, batch.texts("deleted_reason")?);
+        let (records, totals) = (batch.text_column("record")?, batch.text_column("totals")?);
+        let (by, reasons) = (
+            batch.text_column("deleted_by")?,
+            batch.text_column("deleted_reason")?,
+        );
         let numbers = [
             "outcomes",
             "outcomes_check",
@@ -194,7 +197,7 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
             commit_rows,
             all_runs,
             row_check,
-        ] = numbers.map(|name| batch.integers(name));
+        ] = numbers.map(|name| batch.integer_column(name));
         let (outcomes, outcomes_check, lines_check) = (outcomes?, outcomes_check?, lines_check?);
         let (commit_rows, all_runs, row_check) = (commit_rows?, all_runs?, row_check?);
         let Some(deleted) = batch
@@ -208,28 +211,29 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
             )));
         };
         for row in 0..batch.len() {
-            let run = run_id(batch.known("run_id", ids.at(row))?, RUNS)?;
-            let record = batch.known("record", records.at(row))?;
-            let fields = RunFields {
+            let run = parse_run_id(batch.require_value("run_id", ids.value_at(row))?, RUNS)?;
+            let record = batch.require_value("record", records.value_at(row))?;
+            let fields = CheckedRunFields {
                 run_id: run.as_str(),
-                publish_id: batch.known("publish_id", publishes.at(row))?,
-                sequence: batch.known("sequence", sequences.at(row))?,
-                deleted: batch.known(
+                publish_id: batch.require_value("publish_id", publishes.value_at(row))?,
+                sequence: batch.require_value("sequence", sequences.value_at(row))?,
+                deleted: batch.require_value(
                     "deleted",
                     arrow_array::Array::is_valid(deleted, row).then(|| deleted.value(row)),
                 )?,
-                deleted_by: by.at(row),
-                deleted_reason: reasons.at(row),
-                outcomes: batch.known("outcomes", outcomes.at(row))?,
-                outcomes_check: batch.known("outcomes_check", outcomes_check.at(row))?,
-                lines_check: batch.known("lines_check", lines_check.at(row))?,
-                commit_rows: batch.known("commit_rows", commit_rows.at(row))?,
-                all_runs: batch.known("all_runs", all_runs.at(row))?,
-                totals: totals.at(row),
+                deleted_by: by.value_at(row),
+                deleted_reason: reasons.value_at(row),
+                outcomes: batch.require_value("outcomes", outcomes.value_at(row))?,
+                outcomes_check: batch
+                    .require_value("outcomes_check", outcomes_check.value_at(row))?,
+                lines_check: batch.require_value("lines_check", lines_check.value_at(row))?,
+                commit_rows: batch.require_value("commit_rows", commit_rows.value_at(row))?,
+                all_runs: batch.require_value("all_runs", all_runs.value_at(row))?,
+                totals: totals.value_at(row),
                 record,
             };
-            let check = batch.known("row_check", row_check.at(row))?;
-            let revision = Revision {
+            let check = batch.require_value("row_check", row_check.value_at(row))?;
+            let revision = RunRevision {
                 run: run.clone(),
                 publish_id: fields.publish_id.to_owned(),
                 sequence: fields.sequence,
@@ -245,10 +249,10 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
             if is_newer {
                 newest = Some((fields.sequence, fields.all_runs));
             }
-            if fields.check() != check {
+            if fields.checksum() != check {
                 other.push(format!("`{run}`"));
                 revisions.insert(run, revision);
-                if other.len() > MOST_OTHER {
+                if other.len() > MAX_OTHER {
                     break;
                 }
                 continue;
@@ -257,7 +261,7 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
                 EngineError::new(format!(
                     "{}: the record of run `{run}` {}",
                     RUNS.name,
-                    visible(&why.to_string())
+                    escape_invisible(&why.to_string())
                 ))
             };
             let read = parse_header(record.as_bytes(), "is no run", None, None)
@@ -274,7 +278,7 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
             let hidden = fields
                 .deleted
                 .then(|| (by, fields.deleted_reason.unwrap_or_default().to_owned()));
-            let published = Some(PublishedOutcomes {
+            let published = Some(ExpectedOutcomes {
                 outcomes: u64::try_from(fields.outcomes)
                     .map_err(|_| wrong(&"is of less than no outcome"))?,
                 check: fields.outcomes_check.cast_unsigned(),
@@ -292,14 +296,14 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
             ));
         }
         // Enough to be sure: an answer without end would never be compared.
-        if other.len() > MOST_OTHER {
-            Err(other_rows(&other))
+        if other.len() > MAX_OTHER {
+            Err(changed_rows_error(&other))
         } else {
             Ok(())
         }
     })?;
     if !other.is_empty() {
-        return Err(other_rows(&other));
+        return Err(changed_rows_error(&other));
     }
     if let Some((_, all)) = newest.filter(|(_, all)| usize::try_from(*all) != Ok(runs.len())) {
         return Err(EngineError::incomplete(format!(
@@ -312,30 +316,33 @@ fn runs(client: &mut Client) -> Result<Vec<(Revision, EngineRun)>, EngineError> 
     Ok(runs)
 }
 
-fn other_rows(other: &[String]) -> EngineError {
+fn changed_rows_error(other: &[String]) -> EngineError {
     EngineError::incomplete(format!(
         "{}: the rows of {} are not as they were published",
         RUNS.name,
-        several(other)
+        list_first(other)
     ))
 }
 
 /// Checks that no row of `runs` is missing or there twice, in whatever revision.
-fn commits(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(), EngineError> {
+fn check_commits(
+    client: &mut EngineClient,
+    runs: &[(RunRevision, EngineRun)],
+) -> Result<(), EngineError> {
     let (mut next, mut other) = (1, Vec::new());
-    ask(client, COMMITS, None, |batch| {
+    query_batches(client, COMMITS, None, |batch| {
         let [sequences, found, runs, least, most] =
-            ["sequence", "found", "runs", "least", "most"].map(|name| batch.integers(name));
+            ["sequence", "found", "runs", "least", "most"].map(|name| batch.integer_column(name));
         let (sequences, found, runs, least, most) = (sequences?, found?, runs?, least?, most?);
         for row in 0..batch.len() {
-            let sequence = batch.known("sequence", sequences.at(row))?;
+            let sequence = batch.require_value("sequence", sequences.value_at(row))?;
             let [found, runs] = [
-                batch.known("found", found.at(row))?,
-                batch.known("runs", runs.at(row))?,
+                batch.require_value("found", found.value_at(row))?,
+                batch.require_value("runs", runs.value_at(row))?,
             ];
             let [least, most] = [
-                batch.known("least", least.at(row))?,
-                batch.known("most", most.at(row))?,
+                batch.require_value("least", least.value_at(row))?,
+                batch.require_value("most", most.value_at(row))?,
             ];
             if sequence != next {
                 return Err(EngineError::incomplete(format!(
@@ -354,7 +361,7 @@ fn commits(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(), En
         return Err(EngineError::incomplete(format!(
             "{}: `runs` has other rows than were published in commits {}",
             COMMITS.name,
-            several(&other)
+            list_first(&other)
         )));
     }
     let last = runs
@@ -373,18 +380,24 @@ fn commits(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(), En
 }
 
 /// Checks that no outcomes are of a publication after the last one that the runs name: then `runs` lacks the newest runs.
-fn publications(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(), EngineError> {
+fn check_publications(
+    client: &mut EngineClient,
+    runs: &[(RunRevision, EngineRun)],
+) -> Result<(), EngineError> {
     let last = runs
         .iter()
         .map(|(revision, _)| revision.publish_id.as_str())
         .max()
         .unwrap_or_default();
     let mut later = 0;
-    ask(client, PUBLICATIONS, None, |batch| {
-        let (ids, outcomes) = (batch.texts("publish_id")?, batch.integers("outcomes")?);
+    query_batches(client, PUBLICATIONS, None, |batch| {
+        let (ids, outcomes) = (
+            batch.text_column("publish_id")?,
+            batch.integer_column("outcomes")?,
+        );
         for row in 0..batch.len() {
-            let outcomes = batch.known("outcomes", outcomes.at(row))?;
-            if batch.known("publish_id", ids.at(row))? > last {
+            let outcomes = batch.require_value("outcomes", outcomes.value_at(row))?;
+            if batch.require_value("publish_id", ids.value_at(row))? > last {
                 later += outcomes;
             }
         }
@@ -403,23 +416,23 @@ fn publications(client: &mut Client, runs: &[(Revision, EngineRun)]) -> Result<(
 }
 
 /// Lists the first few.
-fn several(all: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let more = match all.len().saturating_sub(SHOWN) {
+fn list_first(all: &[String]) -> String {
+    const MAX_LISTED: usize = 5;
+    let more = match all.len().saturating_sub(MAX_LISTED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("{}{more}", all[..all.len().min(SHOWN)].join(", "))
+    format!("{}{more}", all[..all.len().min(MAX_LISTED)].join(", "))
 }
 
 /// An item of a set, with the number by which its cells are weighed.
-struct SetItem {
+struct NumberedItem {
     number: i64,
     item: EngineItem,
 }
 
 /// One row of the matrix, before its cells are read.
-struct Place {
+struct MatrixRowSums {
     run: RunId,
     attempt: u32,
     sums: SetSums,
@@ -429,17 +442,20 @@ struct Place {
 /// Returns the rows in the engine's order, which is also that of the cells.
 ///
 /// Fails if a run has other outcomes there than its row in `runs` says.
-fn rows(
-    client: &mut Client,
-    wanted: &Wanted,
-    runs: &[(Revision, EngineRun)],
-) -> Result<Vec<Place>, EngineError> {
+fn read_rows(
+    client: &mut EngineClient,
+    wanted: &WantedRuns,
+    runs: &[(RunRevision, EngineRun)],
+) -> Result<Vec<MatrixRowSums>, EngineError> {
     let mut places = Vec::new();
     let published = |of: &EngineRun| of.published.map_or(0, |published| published.outcomes);
     // By run: the outcomes that its rows have.
     let mut found: Vec<u64> = vec![0; runs.len()];
-    ask(client, ROWS, wanted.as_deref(), |batch| {
-        let (ids, attempts) = (batch.texts("run_id")?, batch.integers("attempt")?);
+    query_batches(client, ROWS, wanted.as_deref(), |batch| {
+        let (ids, attempts) = (
+            batch.text_column("run_id")?,
+            batch.integer_column("attempt")?,
+        );
         let sums = [
             "cells",
             "items_sum",
@@ -447,18 +463,19 @@ fn rows(
             "clusters_sum",
             "cells_sum",
         ];
-        let [cells, items, squares, clusters, of_cells] = sums.map(|name| batch.integers(name));
+        let [cells, items, squares, clusters, of_cells] =
+            sums.map(|name| batch.integer_column(name));
         let (cells, items, squares, clusters, of_cells) =
             (cells?, items?, squares?, clusters?, of_cells?);
         for row in 0..batch.len() {
-            let run = run_id(batch.known("run_id", ids.at(row))?, ROWS)?;
+            let run = parse_run_id(batch.require_value("run_id", ids.value_at(row))?, ROWS)?;
             let Ok(number) = runs.binary_search_by(|(revision, _)| revision.run.cmp(&run)) else {
                 return Err(EngineError::contradiction(format!(
                     "{}: run `{run}` is not in {}",
                     ROWS.name, RUNS.name
                 )));
             };
-            let count = batch.known("cells", cells.at(row))?;
+            let count = batch.require_value("cells", cells.value_at(row))?;
             let Some(count) = u64::try_from(count).ok().filter(|count| *count > 0) else {
                 return Err(EngineError::new(format!(
                     "{}: run `{run}` has a row of {count} outcomes",
@@ -469,20 +486,25 @@ fn rows(
             let most = published(&runs[number].1);
             if found[number] > most {
                 // At once: an answer without end would never be compared.
-                let other =
-                    other_outcomes(&[format!("`{run}` (at least {} of {most})", found[number])]);
+                let other = describe_mismatches(&[format!(
+                    "`{run}` (at least {} of {most})",
+                    found[number]
+                )]);
                 return Err(EngineError::incomplete(format!("{}: {other}", ROWS.name)));
             }
-            places.push(Place {
+            places.push(MatrixRowSums {
                 run,
-                attempt: attempt(batch.known("attempt", attempts.at(row))?, ROWS)?,
+                attempt: parse_attempt(
+                    batch.require_value("attempt", attempts.value_at(row))?,
+                    ROWS,
+                )?,
                 sums: SetSums {
-                    cells: batch.known("cells", cells.at(row))?,
-                    items_sum: batch.known("items_sum", items.at(row))?,
-                    items_squares: batch.known("items_squares", squares.at(row))?,
-                    clusters_sum: batch.known("clusters_sum", clusters.at(row))?,
+                    cells: batch.require_value("cells", cells.value_at(row))?,
+                    items_sum: batch.require_value("items_sum", items.value_at(row))?,
+                    items_squares: batch.require_value("items_squares", squares.value_at(row))?,
+                    clusters_sum: batch.require_value("clusters_sum", clusters.value_at(row))?,
                 },
-                cells_sum: batch.known("cells_sum", of_cells.at(row))?,
+                cells_sum: batch.require_value("cells_sum", of_cells.value_at(row))?,
             });
         }
         Ok(())
@@ -499,20 +521,20 @@ fn rows(
         Err(EngineError::incomplete(format!(
             "{}: {}",
             ROWS.name,
-            other_outcomes(&other)
+            describe_mismatches(&other)
         )))
     }
 }
 
 /// The sets of items that rows share.
 #[derive(Default)]
-struct Sets {
-    all: Vec<Vec<SetItem>>,
+struct ItemSets {
+    all: Vec<Vec<NumberedItem>>,
     numbers: BTreeMap<SetSums, usize>,
 }
 
-impl Sets {
-    fn add(&mut self, sums: SetSums, items: Vec<SetItem>) -> Result<(), EngineError> {
+impl ItemSets {
+    fn add_set(&mut self, sums: SetSums, items: Vec<NumberedItem>) -> Result<(), EngineError> {
         // Before the first item there is none.
         if items.is_empty() {
             return Ok(());
@@ -528,9 +550,9 @@ impl Sets {
     }
 
     /// Returns the number of a row's set.
-    fn number(&self, place: &Place) -> Result<usize, EngineError> {
+    fn set_number(&self, place: &MatrixRowSums) -> Result<usize, EngineError> {
         self.numbers.get(&place.sums).copied().ok_or_else(|| {
-            let Place { run, attempt, .. } = place;
+            let MatrixRowSums { run, attempt, .. } = place;
             EngineError::contradiction(format!(
                 "{}: the items of run `{run}`, attempt {attempt} are not in {}",
                 ROWS.name, ITEMS.name
@@ -540,33 +562,39 @@ impl Sets {
 }
 
 /// Reads the sets of items.
-fn sets(client: &mut Client, wanted: &Wanted) -> Result<Sets, EngineError> {
-    let mut sets = Sets::default();
+fn read_item_sets(client: &mut EngineClient, wanted: &WantedRuns) -> Result<ItemSets, EngineError> {
+    let mut sets = ItemSets::default();
     let mut current: Option<(RunId, u32)> = None;
     let (mut sums, mut items, mut last) = (SetSums::default(), Vec::new(), i64::MIN);
-    ask(client, ITEMS, wanted.as_deref(), |batch| {
+    query_batches(client, ITEMS, wanted.as_deref(), |batch| {
         let (ids, attempts, item_ids) = (
-            batch.texts("run_id")?,
-            batch.integers("attempt")?,
-            batch.integers("item_id")?,
+            batch.text_column("run_id")?,
+            batch.integer_column("attempt")?,
+            batch.integer_column("item_id")?,
         );
-        let (names, clusters) = (Names::of(batch)?, batch.texts("cluster")?);
+        let (names, clusters) = (
+            ItemNameColumns::from_batch(batch)?,
+            batch.text_column("cluster")?,
+        );
         for row in 0..batch.len() {
             let of = (
-                run_id(batch.known("run_id", ids.at(row))?, ITEMS)?,
-                attempt(batch.known("attempt", attempts.at(row))?, ITEMS)?,
+                parse_run_id(batch.require_value("run_id", ids.value_at(row))?, ITEMS)?,
+                parse_attempt(
+                    batch.require_value("attempt", attempts.value_at(row))?,
+                    ITEMS,
+                )?,
             );
             if current.as_ref() != Some(&of) {
-                sets.add(std::mem::take(&mut sums), std::mem::take(&mut items))?;
+                sets.add_set(std::mem::take(&mut sums), std::mem::take(&mut items))?;
                 current = Some(of);
             }
-            let key = names.key(batch, row)?;
-            let id = batch.known("item_id", item_ids.at(row))?;
+            let key = names.item_key(batch, row)?;
+            let id = batch.require_value("item_id", item_ids.value_at(row))?;
             if item_id(key.kind, &key.evaluator, &key.item) != id {
                 return Err(EngineError::new(format!(
                     "{}: item `{}` has an id that its names do not give",
                     ITEMS.name,
-                    visible(&key.item)
+                    escape_invisible(&key.item)
                 )));
             }
             if !items.is_empty() && id <= last {
@@ -576,32 +604,32 @@ fn sets(client: &mut Client, wanted: &Wanted) -> Result<Sets, EngineError> {
                 )));
             }
             last = id;
-            let cluster = clusters.at(row).map(str::to_owned);
-            sums.add(id, cluster.as_deref());
-            items.push(SetItem {
+            let cluster = clusters.value_at(row).map(str::to_owned);
+            sums.add_item(id, cluster.as_deref());
+            items.push(NumberedItem {
                 number: item_number(id),
                 item: EngineItem { key, cluster },
             });
         }
         Ok(())
     })?;
-    sets.add(sums, items)?;
+    sets.add_set(sums, items)?;
     Ok(sets)
 }
 
 /// Fills in the cells of the rows, and checks that each row has as many as the engine counted, with the same weighed sum.
-fn cells(
-    client: &mut Client,
-    wanted: &Wanted,
-    places: &[Place],
-    sets: &Sets,
+fn read_cells(
+    client: &mut EngineClient,
+    wanted: &WantedRuns,
+    places: &[MatrixRowSums],
+    sets: &ItemSets,
     rows: &mut [EngineRow],
 ) -> Result<(), EngineError> {
     let mut current = 0;
     let mut sum: i64 = 0;
-    ask(client, CELLS, wanted.as_deref(), |batch| {
-        let column = batch.integers("cell")?;
-        let Some(codes) = column.bytes() else {
+    query_batches(client, CELLS, wanted.as_deref(), |batch| {
+        let column = batch.integer_column("cell")?;
+        let Some(codes) = column.as_i8_slice() else {
             return Err(EngineError::new(format!(
                 "{}: column `cell` is not of bytes without nulls",
                 CELLS.name
@@ -621,7 +649,7 @@ fn cells(
                     "{}: run `{}`, item `{}`: the outcome has a status that this version does not know",
                     CELLS.name,
                     row.run,
-                    visible(name)
+                    escape_invisible(name)
                 );
                 return Err(
                     EngineError::new(message).with_hint("a newer evalreport may have published it")
@@ -659,7 +687,11 @@ fn cells(
 }
 
 /// Fills in the scores of the cells that have one of their own.
-fn scores(client: &mut Client, wanted: &Wanted, rows: &mut [EngineRow]) -> Result<(), EngineError> {
+fn read_scores(
+    client: &mut EngineClient,
+    wanted: &WantedRuns,
+    rows: &mut [EngineRow],
+) -> Result<(), EngineError> {
     let counts: Vec<usize> = rows
         .iter()
         .map(|row| row.cells.iter().filter(|cell| cell.has_own_score()).count())
@@ -678,10 +710,10 @@ fn scores(client: &mut Client, wanted: &Wanted, rows: &mut [EngineRow]) -> Resul
         .zip(&counts)
         .filter(|(_, count)| **count > 0)
         .peekable();
-    ask(client, SCORES, wanted.as_deref(), |batch| {
-        let scores = batch.floats("score")?;
+    query_batches(client, SCORES, wanted.as_deref(), |batch| {
+        let scores = batch.float_column("score")?;
         for place in 0..batch.len() {
-            let score = batch.known("score", scores.at(place))?;
+            let score = batch.require_value("score", scores.value_at(place))?;
             let Some((row, count)) = left.peek_mut() else {
                 return Err(differs());
             };
@@ -700,19 +732,19 @@ fn scores(client: &mut Client, wanted: &Wanted, rows: &mut [EngineRow]) -> Resul
 }
 
 /// The outcomes themselves, asked for when time or money per item is needed.
-struct Lines {
-    access: Access,
-    client: Mutex<Option<Client>>,
+struct EngineOutcomeReader {
+    access: EngineAccess,
+    client: Mutex<Option<EngineClient>>,
 }
 
-impl std::fmt::Debug for Lines {
+impl std::fmt::Debug for EngineOutcomeReader {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "lines of {}", self.access.address)
     }
 }
 
-impl EngineLines for Lines {
-    fn each(
+impl EngineLines for EngineOutcomeReader {
+    fn for_each_outcome(
         &self,
         runs: &[RunId],
         most: usize,
@@ -720,7 +752,7 @@ impl EngineLines for Lines {
     ) -> io::Result<()> {
         let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         if client.is_none() {
-            *client = Some(Client::connect(&self.access).map_err(io::Error::other)?);
+            *client = Some(EngineClient::connect(&self.access).map_err(io::Error::other)?);
         }
         let Some(client) = client.as_mut() else {
             return Ok(());
@@ -733,8 +765,8 @@ impl EngineLines for Lines {
                     LINES.name
                 ))
             })?;
-            lines(
-                &Batch {
+            parse_lines(
+                &AnswerBatch {
                     batch,
                     query: LINES.name,
                 },
@@ -742,38 +774,41 @@ impl EngineLines for Lines {
             )
         };
         client
-            .ask(LINES, LINES.of_runs(runs), &mut read)
+            .run_query(LINES, LINES.text_for_runs(runs), &mut read)
             .map_err(io::Error::other)
     }
 }
 
-fn lines(batch: &Batch<'_>, each: &mut dyn FnMut(&ItemOutcome)) -> Result<(), EngineError> {
+fn parse_lines(
+    batch: &AnswerBatch<'_>,
+    each: &mut dyn FnMut(&ItemOutcome),
+) -> Result<(), EngineError> {
     let (ids, attempts, statuses) = (
-        batch.texts("run_id")?,
-        batch.integers("attempt")?,
-        batch.texts("status")?,
+        batch.text_column("run_id")?,
+        batch.integer_column("attempt")?,
+        batch.text_column("status")?,
     );
     let (names, clusters, categories) = (
-        Names::of(batch)?,
-        batch.texts("cluster")?,
-        batch.texts("category")?,
+        ItemNameColumns::from_batch(batch)?,
+        batch.text_column("cluster")?,
+        batch.text_column("category")?,
     );
     let (scores, seconds, costs) = (
-        batch.floats("score")?,
-        batch.floats("duration_seconds")?,
-        batch.floats("cost_usd")?,
+        batch.float_column("score")?,
+        batch.float_column("duration_seconds")?,
+        batch.float_column("cost_usd")?,
     );
     let (inputs, outputs) = (
-        batch.integers("input_tokens")?,
-        batch.integers("output_tokens")?,
+        batch.integer_column("input_tokens")?,
+        batch.integer_column("output_tokens")?,
     );
     for row in 0..batch.len() {
         let ItemKey {
             kind,
             evaluator,
             item,
-        } = names.key(batch, row)?;
-        let status = batch.known("status", statuses.at(row))?;
+        } = names.item_key(batch, row)?;
+        let status = batch.require_value("status", statuses.value_at(row))?;
         let Some(status) = ItemStatus::ALL
             .into_iter()
             .find(|known| known.name() == status)
@@ -781,71 +816,76 @@ fn lines(batch: &Batch<'_>, each: &mut dyn FnMut(&ItemOutcome)) -> Result<(), En
             return Err(EngineError::new(format!(
                 "{}: `{}` is no status of an outcome",
                 LINES.name,
-                visible(status)
+                escape_invisible(status)
             )));
         };
         let count = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
         each(&ItemOutcome {
-            run: run_id(batch.known("run_id", ids.at(row))?, LINES)?,
+            run: parse_run_id(batch.require_value("run_id", ids.value_at(row))?, LINES)?,
             kind,
             item,
-            cluster: clusters.at(row).map(str::to_owned),
-            category: categories.at(row).map(str::to_owned),
-            attempt: attempt(batch.known("attempt", attempts.at(row))?, LINES)?,
+            cluster: clusters.value_at(row).map(str::to_owned),
+            category: categories.value_at(row).map(str::to_owned),
+            attempt: parse_attempt(
+                batch.require_value("attempt", attempts.value_at(row))?,
+                LINES,
+            )?,
             status,
-            score: scores.at(row),
+            score: scores.value_at(row),
             evaluator,
             revision: 0,
-            duration_seconds: seconds.at(row),
-            cost_usd: costs.at(row),
-            input_tokens: count(inputs.at(row)),
-            output_tokens: count(outputs.at(row)),
+            duration_seconds: seconds.value_at(row),
+            cost_usd: costs.value_at(row),
+            input_tokens: count(inputs.value_at(row)),
+            output_tokens: count(outputs.value_at(row)),
         });
     }
     Ok(())
 }
 
 /// The columns with the names of an item.
-struct Names<'a> {
-    kinds: Texts<'a>,
-    evaluators: Texts<'a>,
-    items: Texts<'a>,
+struct ItemNameColumns<'a> {
+    kinds: TextColumn<'a>,
+    evaluators: TextColumn<'a>,
+    items: TextColumn<'a>,
 }
 
-impl<'a> Names<'a> {
-    fn of(batch: &Batch<'a>) -> Result<Self, EngineError> {
+impl<'a> ItemNameColumns<'a> {
+    fn from_batch(batch: &AnswerBatch<'a>) -> Result<Self, EngineError> {
         Ok(Self {
-            kinds: batch.texts("kind")?,
-            evaluators: batch.texts("evaluator")?,
-            items: batch.texts("item")?,
+            kinds: batch.text_column("kind")?,
+            evaluators: batch.text_column("evaluator")?,
+            items: batch.text_column("item")?,
         })
     }
 
-    fn key(&self, batch: &Batch<'_>, row: usize) -> Result<ItemKey, EngineError> {
-        let kind = batch.known("kind", self.kinds.at(row))?;
+    fn item_key(&self, batch: &AnswerBatch<'_>, row: usize) -> Result<ItemKey, EngineError> {
+        let kind = batch.require_value("kind", self.kinds.value_at(row))?;
         let Some(known) = ItemKind::from_name(kind) else {
             return Err(EngineError::new(format!(
                 "{}: `{}` is no kind of item",
                 batch.query,
-                visible(kind)
+                escape_invisible(kind)
             )));
         };
         let evaluator = batch
-            .known("evaluator", self.evaluators.at(row))?
+            .require_value("evaluator", self.evaluators.value_at(row))?
             .to_owned();
         Ok(ItemKey {
             kind: known,
             evaluator,
-            item: batch.known("item", self.items.at(row))?.to_owned(),
+            item: batch
+                .require_value("item", self.items.value_at(row))?
+                .to_owned(),
         })
     }
 }
 
-fn run_id(text: &str, query: Query) -> Result<RunId, EngineError> {
+fn parse_run_id(text: &str, query: EngineQuery) -> Result<RunId, EngineError> {
     RunId::parse(text).map_err(|why| EngineError::new(format!("{}: {why}", query.name)))
 }
 
-fn attempt(number: i64, query: Query) -> Result<u32, EngineError> {
+fn parse_attempt(number: i64, query: EngineQuery) -> Result<u32, EngineError> {
     let counted = u32::try_from(number).ok().filter(|attempt| *attempt > 0);
     counted.ok_or_else(|| {
         EngineError::new(format!(

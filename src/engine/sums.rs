@@ -2,12 +2,12 @@
 
 use crate::warehouse::cluster_id;
 
-const LONG: i64 = 2_147_483_629;
-const SHORT: i64 = 65_521;
+const LARGE_MODULUS: i64 = 2_147_483_629;
+const SMALL_MODULUS: i64 = 65_521;
 
 /// Returns an item's number, by which its cells are weighed.
 pub(super) fn item_number(item_id: i64) -> i64 {
-    item_id.rem_euclid(LONG)
+    item_id.rem_euclid(LARGE_MODULUS)
 }
 
 /// The sums of a set of items. Rows with equal sums have the same items with the same clusters.
@@ -20,12 +20,14 @@ pub(super) struct SetSums {
 }
 
 impl SetSums {
-    pub fn add(&mut self, item_id: i64, cluster: Option<&str>) {
-        let short = item_id.rem_euclid(SHORT);
+    pub fn add_item(&mut self, item_id: i64, cluster: Option<&str>) {
+        let short = item_id.rem_euclid(SMALL_MODULUS);
         self.cells += 1;
         self.items_sum = self.items_sum.wrapping_add(item_number(item_id));
         self.items_squares = self.items_squares.wrapping_add(short * short);
-        let cluster = cluster.map_or(0, |cluster| cluster_id(cluster).rem_euclid(SHORT) + 1);
+        let cluster = cluster.map_or(0, |cluster| {
+            cluster_id(cluster).rem_euclid(SMALL_MODULUS) + 1
+        });
         self.clusters_sum = self.clusters_sum.wrapping_add(short * cluster);
     }
 }
@@ -49,8 +51,8 @@ mod tests {
             )
         );
         let mut sums = SetSums::default();
-        sums.add(ids[0], Some("c0"));
-        sums.add(ids[1], None);
+        sums.add_item(ids[0], Some("c0"));
+        sums.add_item(ids[1], None);
         assert_eq!(
             sums,
             SetSums {

@@ -9,10 +9,10 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, Event};
 
-use crate::suite::Question;
+use crate::suite::ChoiceQuestion;
 
-const OPENING: &str = "<answer";
-const CLOSING: &str = "</answer>";
+const OPENING_TAG: &str = "<answer";
+const CLOSING_TAG: &str = "</answer>";
 const WRONG_CLOSING: &str = "</answers>";
 
 /// Why a message has no valid answer.
@@ -91,17 +91,17 @@ impl fmt::Display for AnswerOutcome {
 /// Returns the answer at the end of an agent's last message, decoded and trimmed.
 pub fn parse_answer(text: &str) -> Result<String, AnswerError> {
     let text = text.trim();
-    let Some(closing) = text.rfind(CLOSING) else {
+    let Some(closing) = text.rfind(CLOSING_TAG) else {
         return Err(if text.contains(WRONG_CLOSING) {
             AnswerError::WrongTag
         } else {
             AnswerError::Missing
         });
     };
-    if closing + CLOSING.len() != text.len() {
+    if closing + CLOSING_TAG.len() != text.len() {
         return Err(AnswerError::TrailingText);
     }
-    let Some(opening) = last_tag(&text[..closing], OPENING) else {
+    let Some(opening) = last_tag(&text[..closing], OPENING_TAG) else {
         let has_wrong_tag = last_tag(&text[..closing], "<answers").is_some();
         return Err(if has_wrong_tag {
             AnswerError::WrongTag
@@ -117,8 +117,8 @@ pub fn parse_answer(text: &str) -> Result<String, AnswerError> {
 }
 
 /// Compares an answer with the choices, ignoring case and surrounding white space.
-pub fn score(question: &Question, answer: &str) -> AnswerOutcome {
-    match question.choice(answer) {
+pub fn score_answer(question: &ChoiceQuestion, answer: &str) -> AnswerOutcome {
+    match question.find_choice(answer) {
         Some(position) if question.correct.contains(&position) => AnswerOutcome::Pass,
         Some(_) => AnswerOutcome::WrongChoice,
         None => AnswerOutcome::InvalidChoice,
@@ -385,7 +385,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_compared_whatever_its_case() {
-        let question = Question {
+        let question = ChoiceQuestion {
             id: "q1".to_owned(),
             generated_id: false,
             question: "?".to_owned(),
@@ -402,7 +402,7 @@ mod tests {
             ("green", AnswerOutcome::InvalidChoice),
             ("blue.", AnswerOutcome::InvalidChoice),
         ] {
-            assert_eq!(score(&question, answer), outcome, "{answer}");
+            assert_eq!(score_answer(&question, answer), outcome, "{answer}");
         }
     }
 
@@ -416,7 +416,7 @@ mod tests {
                 prop_assert_eq!(answer.trim(), &answer);
                 prop_assert!(text.trim_end().ends_with("</answer>"));
                 // Text before the last element does not matter.
-                let start = last_tag(&text[..text.rfind(CLOSING).expect("it ends so")], OPENING).expect("it has one");
+                let start = last_tag(&text[..text.rfind(CLOSING_TAG).expect("it ends so")], OPENING_TAG).expect("it has one");
                 prop_assert_eq!(parse_answer(&text[start..]), Ok(answer));
                 prop_assert_eq!(text[start + 1..].matches("<answer>").count(), 0);
             }

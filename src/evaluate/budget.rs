@@ -1,10 +1,10 @@
 //! How much material a judge is shown.
 
-use crate::document::{Fields, quote};
+use crate::document::{Fields, quote_text};
 
 /// How much material a judge is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Budget {
+pub(super) struct MaterialBudget {
     /// Limit for all files together.
     pub files_bytes: usize,
     /// Limit for one file. A longer file is cut in the middle.
@@ -19,7 +19,7 @@ pub(super) struct Budget {
     pub criteria_per_question: usize,
 }
 
-impl Default for Budget {
+impl Default for MaterialBudget {
     fn default() -> Self {
         Self {
             files_bytes: 96 << 10,
@@ -32,9 +32,9 @@ impl Default for Budget {
     }
 }
 
-impl Budget {
+impl MaterialBudget {
     /// Reads the keys of the budget and ignores all other keys.
-    pub fn read(&mut self, fields: &mut Fields) {
+    pub fn read_fields(&mut self, fields: &mut Fields) {
         let sizes = [
             ("files_bytes", &mut self.files_bytes),
             ("file_bytes", &mut self.file_bytes),
@@ -47,7 +47,7 @@ impl Budget {
             match fields.unsigned(key) {
                 Some(0) => fields.reject(
                     key,
-                    format!("{} must be at least 1", quote(&fields.path_of(key))),
+                    format!("{} must be at least 1", quote_text(&fields.path_of(key))),
                     None,
                 ),
                 Some(given) => *size = usize::try_from(given).unwrap_or(usize::MAX),

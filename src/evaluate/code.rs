@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 100;
 
 /// Files and lines of one language, or of all languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Amount {
+pub struct CodeAmount {
     pub files: u64,
     pub lines: u64,
 }
@@ -31,7 +31,7 @@ pub struct CodeMetrics {
     pub files: u64,
     pub lines: u64,
     /// Text files by language; `Other` if the file name does not show the language. Does not include the files in `without_lines`.
-    pub by_language: BTreeMap<String, Amount>,
+    pub by_language: BTreeMap<String, CodeAmount>,
     /// Files whose lines were not counted: not text, too large or unreadable.
     pub without_lines: u64,
     /// Whether the walk hit a limit or could not read some folder.
@@ -40,19 +40,19 @@ pub struct CodeMetrics {
 
 /// The files below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
+pub struct CodeFileList {
     /// Paths relative to the root, sorted by name.
     pub files: Vec<PathBuf>,
     /// Whether the walk hit a limit or could not list something.
     pub is_partial: bool,
 }
 
-/// Lists the files that [`measure`] looks at.
-pub fn files(root: &Path) -> Listed {
-    let mut listed = Listed::default();
-    for entry in walk(root)
+/// Lists the files that [`measure_code`] looks at.
+pub fn list_files(root: &Path) -> CodeFileList {
+    let mut listed = CodeFileList::default();
+    for entry in walk_folder(root)
         .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
+        .filter_entry(|entry| entry.depth() == 0 || !is_excluded(entry))
     {
         match entry {
             Ok(entry) if !entry.file_type().is_file() => {}
@@ -69,7 +69,7 @@ pub fn files(root: &Path) -> Listed {
     listed
 }
 
-fn walk(root: &Path) -> WalkDir {
+fn walk_folder(root: &Path) -> WalkDir {
     WalkDir::new(root)
         .follow_links(false)
         .follow_root_links(true)
@@ -78,11 +78,11 @@ fn walk(root: &Path) -> WalkDir {
 }
 
 /// Measures the files below `root` for which `is_counted` returns true. It gets paths relative to `root`.
-pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
+pub fn measure_code(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
     let mut metrics = CodeMetrics::default();
-    for entry in walk(root)
+    for entry in walk_folder(root)
         .into_iter()
-        .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry))
+        .filter_entry(|entry| entry.depth() == 0 || !is_excluded(entry))
     {
         let Ok(entry) = entry else {
             metrics.is_partial = true;
@@ -97,14 +97,14 @@ pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
             break;
         }
         metrics.files += 1;
-        let Some(lines) = lines_of(path) else {
+        let Some(lines) = count_file_lines(path) else {
             metrics.without_lines += 1;
             continue;
         };
         metrics.lines += lines;
         let amount = metrics
             .by_language
-            .entry(language(path).to_owned())
+            .entry(detect_language(path).to_owned())
             .or_default();
         amount.files += 1;
         amount.lines += lines;
@@ -114,7 +114,7 @@ pub fn measure(root: &Path, is_counted: impl Fn(&Path) -> bool) -> CodeMetrics {
 
 /// Returns the number of lines of a text file, counting a last line without a line end. `None` if the file is not text, too large or
 /// unreadable.
-fn lines_of(path: &Path) -> Option<u64> {
+fn count_file_lines(path: &Path) -> Option<u64> {
     let file = files::open(path).ok()?;
     let mut bytes = Vec::new();
     // Reading one byte beyond the limit shows that the file is too large, whatever size the file system reported.
@@ -128,7 +128,7 @@ fn count_lines(bytes: &[u8]) -> u64 {
     ended + u64::from(bytes.last().is_some_and(|last| *last != b'\n'))
 }
 
-fn is_left_out(entry: &DirEntry) -> bool {
+fn is_excluded(entry: &DirEntry) -> bool {
     let Some(name) = entry.file_name().to_str() else {
         return false;
     };
@@ -137,7 +137,7 @@ fn is_left_out(entry: &DirEntry) -> bool {
         return true;
     }
     if entry.file_type().is_dir() {
-        return FOLDERS.binary_search(&name).is_ok()
+        return EXCLUDED_FOLDERS.binary_search(&name).is_ok()
             || name.ends_with(".egg-info")
             || entry.path().join("pyvenv.cfg").is_file();
     }
@@ -145,7 +145,7 @@ fn is_left_out(entry: &DirEntry) -> bool {
 }
 
 /// Sorted.
-const FOLDERS: &[&str] = &[
+const EXCLUDED_FOLDERS: &[&str] = &[
     ".bundle",
     ".cache",
     ".claude",
@@ -220,7 +220,7 @@ const LOCK_FILES: &[&str] = &[
 ];
 
 /// Returns the language of a file, judged by its name.
-pub fn language(path: &Path) -> &'static str {
+pub fn detect_language(path: &Path) -> &'static str {
     let name = path
         .file_name()
         .and_then(|name| name.to_str())
@@ -351,9 +351,9 @@ mod tests {
             ("package-lock.json", b"{\n}\n"),
             ("build", b"a file of that name counts\n"),
         ]);
-        let metrics = measure(folder.path(), |_| true);
-        let amount = |files, lines| Amount { files, lines };
-        let expected: BTreeMap<String, Amount> = [
+        let metrics = measure_code(folder.path(), |_| true);
+        let amount = |files, lines| CodeAmount { files, lines };
+        let expected: BTreeMap<String, CodeAmount> = [
             ("Python", amount(2, 2)),
             ("TypeScript", amount(1, 1)),
             ("Dockerfile", amount(1, 1)),
@@ -376,9 +376,9 @@ mod tests {
     #[test]
     fn the_caller_can_leave_files_out_and_a_missing_folder_is_partial() {
         let folder = written(&[("given.py", b"a\n"), ("made.py", b"a\nb\n")]);
-        let metrics = measure(folder.path(), |path| path != Path::new("given.py"));
+        let metrics = measure_code(folder.path(), |path| path != Path::new("given.py"));
         assert_eq!((metrics.files, metrics.lines), (1, 2));
-        let missing = measure(&folder.path().join("none"), |_| true);
+        let missing = measure_code(&folder.path().join("none"), |_| true);
         assert_eq!((missing.files, missing.is_partial), (0, true));
     }
 
@@ -391,7 +391,7 @@ mod tests {
         std::os::unix::fs::symlink(outside.path().join("secret.py"), folder.path().join("b.py"))
             .expect("a link");
         std::os::unix::fs::symlink(folder.path(), folder.path().join("circle")).expect("a link");
-        let metrics = measure(folder.path(), |_| true);
+        let metrics = measure_code(folder.path(), |_| true);
         assert_eq!((metrics.files, metrics.lines), (1, 1));
     }
 
@@ -401,7 +401,7 @@ mod tests {
             "bundle.js",
             &vec![b'\n'; usize::try_from(MAX_FILE_BYTES).expect("it fits") + 1],
         )]);
-        let metrics = measure(folder.path(), |_| true);
+        let metrics = measure_code(folder.path(), |_| true);
         assert_eq!(
             (metrics.files, metrics.lines, metrics.without_lines),
             (1, 0, 1)
@@ -410,6 +410,6 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        assert!(FOLDERS.is_sorted() && LOCK_FILES.is_sorted());
+        assert!(EXCLUDED_FOLDERS.is_sorted() && LOCK_FILES.is_sorted());
     }
 }

@@ -5,17 +5,17 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::test_report::{Ending, Output, TestReport};
-use crate::document::quote;
-use crate::domain::visible;
+use super::test_report::{CommandExit, OutputText, TestReport};
+use crate::document::quote_text;
+use crate::domain::escape_invisible;
 use crate::files;
-use crate::process::{End, Finished};
+use crate::process::{FinishedProgram, ProgramExit};
 
 /// Purpose of a command, which decides how it is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum CommandPurpose {
     Build,
-    /// Planned by [`test_report::plan`](super::test_report::plan), so that its report names single tests.
+    /// Planned by [`test_report::plan_command`](super::test_report::plan), so that its report names single tests.
     Tests,
     Coverage,
     Analysis,
@@ -24,28 +24,28 @@ pub enum Purpose {
 /// How a command ended, and what it printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandResult {
-    pub ending: Ending,
+    pub ending: CommandExit,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
     /// Whether the middle of an output was dropped, because it was too long.
     pub is_cut: bool,
     /// Why the command could not be started, if the fault is this machine's: no room for a further process, or no shell.
     pub unstarted: Option<String>,
-    /// Report of a [`Purpose::Tests`] command that was planned. If it is `None`, the report is read from the output.
+    /// Report of a [`CommandPurpose::Tests`] command that was planned. If it is `None`, the report is read from the output.
     pub tests: Option<TestReport>,
 }
 
 /// Runs a line of shell in the finished workspace and waits for it. Returns `None` if the run was stopped meanwhile.
-pub type Runner<'r> = dyn Fn(&str, Purpose) -> Option<CommandResult> + 'r;
+pub type CommandRunner<'r> = dyn Fn(&str, CommandPurpose) -> Option<CommandResult> + 'r;
 
 impl CommandResult {
     /// Converts a finished command; `None` if it was stopped.
-    pub fn of(finished: Finished) -> Option<Self> {
+    pub fn from_finished(finished: FinishedProgram) -> Option<Self> {
         let ending = match finished.end {
-            End::Exited(code) => Ending::Code(code),
-            End::Signalled(signal) => Ending::Signal(signal),
-            End::TimedOut => Ending::TimedOut,
-            End::Stopped => return None,
+            ProgramExit::Exited(code) => CommandExit::Code(code),
+            ProgramExit::Signalled(signal) => CommandExit::Signal(signal),
+            ProgramExit::TimedOut => CommandExit::TimedOut,
+            ProgramExit::Stopped => return None,
         };
         let is_cut = finished.stdout.dropped > 0 || finished.stderr.dropped > 0;
         Some(Self {
@@ -59,10 +59,10 @@ impl CommandResult {
     }
 
     /// Makes the result of a command that could not be started: exit code 127, as a shell reports it.
-    pub fn unstarted(reason: String) -> Self {
+    pub fn not_started(reason: String) -> Self {
         let stderr = reason.clone().into_bytes();
         Self {
-            ending: Ending::Code(127),
+            ending: CommandExit::Code(127),
             stdout: Vec::new(),
             stderr,
             is_cut: false,
@@ -72,36 +72,36 @@ impl CommandResult {
     }
 
     /// Returns both streams as lines without colour codes, standard output first.
-    pub(super) fn outputs(&self) -> [Output; 2] {
+    pub(super) fn output_streams(&self) -> [OutputText; 2] {
         [
-            Output::new(&self.stdout, &[]),
-            Output::new(&self.stderr, &[]),
+            OutputText::new(&self.stdout, &[]),
+            OutputText::new(&self.stderr, &[]),
         ]
     }
 
     /// Describes in words how the command ended.
-    pub(super) fn ending_words(&self) -> String {
+    pub(super) fn describe_exit(&self) -> String {
         match self.ending {
-            Ending::Code(code) => format!("exit {code}"),
-            Ending::Signal(signal) => format!("signal {signal}"),
-            Ending::TimedOut => "timed out".to_owned(),
+            CommandExit::Code(code) => format!("exit {code}"),
+            CommandExit::Signal(signal) => format!("signal {signal}"),
+            CommandExit::TimedOut => "timed out".to_owned(),
         }
     }
 
     /// Returns what this machine lacks: a tool that `declared` names, or room to start the command. If something is lacking, the result
     /// says nothing about the work.
-    pub(super) fn lacking(&self, declared: &str) -> Option<String> {
+    pub(super) fn missing_prerequisite(&self, declared: &str) -> Option<String> {
         match &self.unstarted {
             Some(reason) => Some(format!(
                 "{} could not be started: {}",
-                quote(declared),
-                visible(reason)
+                quote_text(declared),
+                escape_invisible(reason)
             )),
             None => self.missing_tool(declared).map(|tool| {
                 format!(
                     "{} needs {}, which is not here",
-                    quote(declared),
-                    quote(&tool)
+                    quote_text(declared),
+                    quote_text(&tool)
                 )
             }),
         }
@@ -112,20 +112,20 @@ impl CommandResult {
     /// Only tools named in the command itself count. If a script calls a tool that it forgot to install, that is the fault of the script's
     /// author.
     fn missing_tool(&self, declared: &str) -> Option<String> {
-        if self.ending == Ending::Code(0) {
+        if self.ending == CommandExit::Code(0) {
             return None;
         }
-        let words: Vec<&str> = words(declared).collect();
+        let words: Vec<&str> = split_words(declared).collect();
         let is_named =
             |name: &str| !name.is_empty() && !name.contains('/') && words.contains(&name);
-        self.outputs()
+        self.output_streams()
             .iter()
-            .flat_map(Output::lines)
+            .flat_map(OutputText::lines)
             .find_map(|line| {
                 let line = line.trim();
-                missing(line, self.ending)
+                parse_missing_tool(line, self.ending)
                     .filter(|name| is_named(name))
-                    .map(visible)
+                    .map(escape_invisible)
             })
     }
 }
@@ -133,53 +133,56 @@ impl CommandResult {
 impl CommandResult {
     /// Returns the first non-empty line of a command that ended with exit code 0, without colour codes.
     pub fn first_line(&self) -> Option<String> {
-        let line = |output: &Output| {
+        let line = |output: &OutputText| {
             output
                 .lines()
                 .map(str::trim)
                 .find(|line| !line.is_empty())
                 .map(str::to_owned)
         };
-        self.outputs()
+        self.output_streams()
             .iter()
             .find_map(line)
-            .filter(|_| self.ending == Ending::Code(0))
+            .filter(|_| self.ending == CommandExit::Code(0))
     }
 
     /// Returns what this machine or the suite failed to provide for a command of the suite: a program that the suite names, or a file of
     /// the suite. A program that the approach had to make or install is the approach's responsibility.
-    pub fn owed(&self, declared: &str, ground: &Ground<'_>) -> Option<String> {
+    pub fn environment_fault(&self, declared: &str, ground: &CommandContext<'_>) -> Option<String> {
         if let Some(reason) = &self.unstarted {
-            return Some(visible(reason));
+            return Some(escape_invisible(reason));
         }
         // The exit code of a pipe is that of its last command.
         let hides_codes = declared.replace("||", "").contains('|');
-        if self.ending == Ending::Code(0) && !hides_codes {
+        if self.ending == CommandExit::Code(0) && !hides_codes {
             return None;
         }
-        let outputs = self.outputs();
-        let mut lines = outputs.iter().flat_map(Output::lines).map(str::trim);
-        let words = ground.words(declared);
+        let outputs = self.output_streams();
+        let mut lines = outputs.iter().flat_map(OutputText::lines).map(str::trim);
+        let words = ground.collect_words(declared);
         lines.find_map(|line| {
             if let Some(tool) =
-                missing_module(line).filter(|name| words.contains(*name) && is_tool(name))
+                parse_missing_module(line).filter(|name| words.contains(*name) && is_tool(name))
             {
-                return Some(format!("`{}` is not on this machine", visible(tool)));
+                return Some(format!(
+                    "`{}` is not on this machine",
+                    escape_invisible(tool)
+                ));
             }
-            if declared.starts_with("ralph ") && finds_no_suite(line) {
+            if declared.starts_with("ralph ") && reports_missing_suite(line) {
                 return Some("`ralph` found no suite of this name".to_owned());
             }
-            let complaint = Complaint::read(line)?;
-            complaint
-                .names()
-                .find_map(|name| ground.blames(declared, &words, name, &complaint, self.ending))
+            let complaint = StartComplaint::parse(line)?;
+            complaint.subject_names().find_map(|name| {
+                ground.blame_environment(declared, &words, name, &complaint, self.ending)
+            })
         })
     }
 }
 
 /// What the commands of a suite stand on: the folder that they start in, and what could provide their programs.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct CommandContext<'a> {
     /// The folder in which the command starts.
     pub folder: &'a Path,
     /// The folder of the approach's work.
@@ -192,17 +195,17 @@ pub struct Ground<'a> {
     pub is_after_setup: bool,
 }
 
-impl Ground<'_> {
+impl CommandContext<'_> {
     /// Returns whether a command, or a file of the suite that it names, has one of these words.
-    pub fn names(&self, declared: &str, names: &[&str]) -> bool {
-        let words = self.words(declared);
+    pub fn mentions_any(&self, declared: &str, names: &[&str]) -> bool {
+        let words = self.collect_words(declared);
         names.iter().any(|name| words.contains(*name))
     }
 
     /// Returns the words of a command, and of the suite's files that it names: they may call further programs.
-    fn words(&self, declared: &str) -> BTreeSet<String> {
-        let mut all: BTreeSet<String> = words(declared).map(str::to_owned).collect();
-        let named: Vec<PathBuf> = all.iter().map(|word| self.place(word)).collect();
+    fn collect_words(&self, declared: &str) -> BTreeSet<String> {
+        let mut all: BTreeSet<String> = split_words(declared).map(str::to_owned).collect();
+        let named: Vec<PathBuf> = all.iter().map(|word| self.resolve_word(word)).collect();
         let own = self.folder.to_owned();
         let calls_make = all.contains("make");
         let makefiles = named
@@ -215,16 +218,16 @@ impl Ground<'_> {
             .filter(|path| !path.starts_with(self.workspace))
         {
             let is_script = fs::metadata(&file)
-                .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_SCRIPT_BYTES);
+                .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_SCRIPT_BYTES);
             if let Some(text) = is_script.then(|| files::read(&file).ok()).flatten() {
-                all.extend(words(&String::from_utf8_lossy(&text)).map(str::to_owned));
+                all.extend(split_words(&String::from_utf8_lossy(&text)).map(str::to_owned));
             }
         }
         all
     }
 
     /// Returns the path that a word of a command stands for.
-    fn place(&self, word: &str) -> PathBuf {
+    fn resolve_word(&self, word: &str) -> PathBuf {
         let mut word = word.to_owned();
         for (name, folder) in [
             ("EVAL_SUITE_DIR", self.suite),
@@ -242,26 +245,26 @@ impl Ground<'_> {
     }
 
     /// Returns the reason if a shell's complaint about `name` is the fault of this machine or the suite.
-    fn blames(
+    fn blame_environment(
         &self,
         declared: &str,
         named: &BTreeSet<String>,
         name: &str,
-        complaint: &Complaint<'_>,
-        ending: Ending,
+        complaint: &StartComplaint<'_>,
+        ending: CommandExit,
     ) -> Option<String> {
-        let is_unstarted = matches!(ending, Ending::Code(126 | 127));
+        let is_unstarted = matches!(ending, CommandExit::Code(126 | 127));
         if name.contains('/') {
-            let path = self.place(name);
+            let path = self.resolve_word(name);
             let is_named =
-                named.contains(name) || named.iter().any(|word| self.place(word) == path);
+                named.contains(name) || named.iter().any(|word| self.resolve_word(word) == path);
             // After `cd`, a missing file may be one that the approach had to make.
             let is_of_suite =
-                path.is_file() || !words(declared).any(|word| matches!(word, "cd" | "pushd"));
+                path.is_file() || !split_words(declared).any(|word| matches!(word, "cd" | "pushd"));
             // Only shells complain about a file to `source` with another exit code. Others may say so of files that they had to leave alone.
-            let is_sourced = complaint.is_of_shell()
+            let is_sourced = complaint.is_from_shell()
                 && !path.exists()
-                && words(declared).any(|word| matches!(word, "source" | "."));
+                && split_words(declared).any(|word| matches!(word, "source" | "."));
             let is_theirs = is_named
                 && is_of_suite
                 && !path.starts_with(self.workspace)
@@ -269,20 +272,21 @@ impl Ground<'_> {
             return (is_theirs && is_unrunnable(&path)).then(|| {
                 format!(
                     "`{}` of the suite cannot be started: {}",
-                    visible(name),
+                    escape_invisible(name),
                     complaint.what
                 )
             });
         }
-        let is_certain = complaint.is_of_shell()
-            || complaint.is_of_starter()
+        let is_certain = complaint.is_from_shell()
+            || complaint.is_from_starter()
             || (is_unstarted && complaint.is_not_found());
         let could_be_made = self.is_after_setup && !is_tool(name);
-        let is_owed = is_certain && named.contains(name) && !could_be_made && self.lacks(name);
-        is_owed.then(|| format!("`{}` is not on this machine", visible(name)))
+        let is_owed =
+            is_certain && named.contains(name) && !could_be_made && self.lacks_program(name);
+        is_owed.then(|| format!("`{}` is not on this machine", escape_invisible(name)))
     }
 
-    fn lacks(&self, program: &str) -> bool {
+    fn lacks_program(&self, program: &str) -> bool {
         self.path.is_none_or(|path| {
             !std::env::split_paths(path).any(|folder| folder.join(program).is_file())
         })
@@ -301,7 +305,7 @@ fn is_unrunnable(path: &Path) -> bool {
             return true;
         }
     }
-    let text = if metadata.len() <= MOST_SCRIPT_BYTES {
+    let text = if metadata.len() <= MAX_SCRIPT_BYTES {
         files::read(path).unwrap_or_default()
     } else {
         Vec::new()
@@ -319,17 +323,17 @@ fn is_unrunnable(path: &Path) -> bool {
 }
 
 /// A larger file is no script that calls the suite's tools.
-const MOST_SCRIPT_BYTES: u64 = 256 << 10;
+const MAX_SCRIPT_BYTES: u64 = 256 << 10;
 
 /// A message that a program or file cannot be started: `sh: 1: pytest: not found`, `env: ‘python9’: No such file or directory`.
-struct Complaint<'a> {
+struct StartComplaint<'a> {
     parts: Vec<&'a str>,
     what: &'a str,
 }
 
-impl<'a> Complaint<'a> {
-    fn read(line: &'a str) -> Option<Self> {
-        const KNOWN: [&str; 10] = [
+impl<'a> StartComplaint<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        const KNOWN_MESSAGES: [&str; 10] = [
             "command not found",
             "not found",
             "bad interpreter: No such file or directory",
@@ -341,7 +345,7 @@ impl<'a> Complaint<'a> {
             "cannot execute binary file: Exec format error",
             "Exec format error",
         ];
-        let (start, what) = KNOWN
+        let (start, what) = KNOWN_MESSAGES
             .iter()
             .find_map(|what| Some((line.strip_suffix(what)?.strip_suffix(": ")?, *what)))?;
         Some(Self {
@@ -351,7 +355,7 @@ impl<'a> Complaint<'a> {
     }
 
     /// Returns what the complaint may be about: the last name, and the script that names a missing interpreter.
-    fn names(&self) -> impl Iterator<Item = &'a str> {
+    fn subject_names(&self) -> impl Iterator<Item = &'a str> {
         let bare = |part: &&'a str| {
             part.rsplit(' ')
                 .next()
@@ -375,7 +379,7 @@ impl<'a> Complaint<'a> {
     }
 
     /// Shells number their lines: `sh: 1:`, `bash: line 1:`.
-    fn is_of_shell(&self) -> bool {
+    fn is_from_shell(&self) -> bool {
         let number = self.parts[1..]
             .first()
             .map(|part| part.trim_start_matches("line "));
@@ -386,8 +390,8 @@ impl<'a> Complaint<'a> {
     }
 
     /// Says whether a program complains whose work is to start others.
-    fn is_of_starter(&self) -> bool {
-        const STARTERS: [&str; 14] = [
+    fn is_from_starter(&self) -> bool {
+        const STARTER_PROGRAMS: [&str; 14] = [
             "chrt", "env", "gmake", "ionice", "make", "nice", "nohup", "setsid", "stdbuf", "sudo",
             "taskset", "time", "timeout", "xargs",
         ];
@@ -396,7 +400,7 @@ impl<'a> Complaint<'a> {
             .first()
             .and_then(|head| head.split('[').next())
             .and_then(|head| head.rsplit('/').next());
-        head.is_some_and(|head| STARTERS.contains(&head))
+        head.is_some_and(|head| STARTER_PROGRAMS.contains(&head))
     }
 
     fn is_not_found(&self) -> bool {
@@ -405,25 +409,25 @@ impl<'a> Complaint<'a> {
 }
 
 /// `Suite not found: flask`, as `ralph eval` says it.
-fn finds_no_suite(line: &str) -> bool {
+fn reports_missing_suite(line: &str) -> bool {
     let line = line.to_lowercase();
     line.contains("suite") && line.contains("not found")
 }
 
 /// Says whether an approach would not bring this program along.
 fn is_tool(name: &str) -> bool {
-    TOOLS.contains(&name)
+    KNOWN_TOOLS.contains(&name)
 }
 
 /// Returns the tools that a command names: test runners, interpreters and compilers, and common utilities.
-pub fn tools_of(declared: &str) -> impl Iterator<Item = &str> {
-    words(declared).filter(|word| TOOLS.contains(word))
+pub fn named_tools(declared: &str) -> impl Iterator<Item = &str> {
+    split_words(declared).filter(|word| KNOWN_TOOLS.contains(word))
 }
 
 /// Returns the tools without which a line certainly cannot do what it says: those that one of its commands begins with. A line with an
 /// alternative or a condition needs none for certain.
-pub fn first_tools(declared: &str) -> Vec<&str> {
-    const CONDITIONS: [&str; 8] = [
+pub fn required_tools(declared: &str) -> Vec<&str> {
+    const CONDITION_WORDS: [&str; 8] = [
         "||",
         "command -v ",
         "which ",
@@ -433,8 +437,8 @@ pub fn first_tools(declared: &str) -> Vec<&str> {
         "case ",
         "while ",
     ];
-    const STARTERS: [&str; 7] = ["!", "exec", "nice", "nohup", "setsid", "time", "timeout"];
-    if CONDITIONS
+    const COMMAND_PREFIXES: [&str; 7] = ["!", "exec", "nice", "nohup", "setsid", "time", "timeout"];
+    if CONDITION_WORDS
         .iter()
         .any(|condition| declared.contains(condition))
     {
@@ -468,7 +472,7 @@ pub fn first_tools(declared: &str) -> Vec<&str> {
     stops.push(declared.len());
     let is_before = |word: &&str| {
         let is_number = word.starts_with(|first: char| first.is_ascii_digit());
-        STARTERS.contains(word)
+        COMMAND_PREFIXES.contains(word)
             || is_number
             || word.starts_with('-')
             || word
@@ -484,18 +488,18 @@ pub fn first_tools(declared: &str) -> Vec<&str> {
         .iter()
         .zip(&stops)
         .filter_map(first)
-        .filter(|word| TOOLS.contains(word))
+        .filter(|word| KNOWN_TOOLS.contains(word))
         .collect()
 }
 
-fn words(declared: &str) -> impl Iterator<Item = &str> {
+fn split_words(declared: &str) -> impl Iterator<Item = &str> {
     declared
         .split(|character: char| character.is_whitespace() || ";&|()#!`\"'".contains(character))
         .filter(|word| !word.is_empty())
 }
 
 /// Test runners, languages and common utilities: tools that an approach would not bring along.
-const TOOLS: [&str; 63] = [
+const KNOWN_TOOLS: [&str; 63] = [
     "ant",
     "bash",
     "bats",
@@ -562,8 +566,8 @@ const TOOLS: [&str; 63] = [
 ];
 
 /// Reads the name of a missing tool from messages of shells, Python, cargo and npm.
-fn missing(line: &str, ending: Ending) -> Option<&str> {
-    if ending == Ending::Code(127) {
+fn parse_missing_tool(line: &str, ending: CommandExit) -> Option<&str> {
+    if ending == CommandExit::Code(127) {
         let rest = line
             .strip_suffix(": command not found")
             .or_else(|| line.strip_suffix(": not found"));
@@ -571,11 +575,11 @@ fn missing(line: &str, ending: Ending) -> Option<&str> {
             return rest.rsplit(": ").next();
         }
     }
-    missing_module(line)
+    parse_missing_module(line)
 }
 
 /// Reads the name of a missing module or part from messages of Python, cargo and npm.
-fn missing_module(line: &str) -> Option<&str> {
+fn parse_missing_module(line: &str) -> Option<&str> {
     if let Some((start, name)) = line.split_once(": No module named ") {
         let program = start.rsplit('/').next().unwrap_or(start);
         // In a traceback, this place holds the name of an error, not of a program.
@@ -599,7 +603,7 @@ mod tests {
 
     fn missing(declared: &str, code: i32, stderr: &str) -> Option<String> {
         let result = CommandResult {
-            ending: Ending::Code(code),
+            ending: CommandExit::Code(code),
             stdout: Vec::new(),
             stderr: stderr.as_bytes().to_vec(),
             is_cut: false,
@@ -609,8 +613,8 @@ mod tests {
         result.missing_tool(declared)
     }
 
-    fn ground<'a>(folder: &'a Path, workspace: &'a Path) -> Ground<'a> {
-        Ground {
+    fn ground<'a>(folder: &'a Path, workspace: &'a Path) -> CommandContext<'a> {
+        CommandContext {
             folder,
             workspace,
             suite: folder,
@@ -635,16 +639,16 @@ mod tests {
         let owed = |declared: &str, code: i32, stderr: &str, is_after_setup: bool| {
             let stderr = stderr.replace("WORK", &work.to_string()).into_bytes();
             let result = CommandResult {
-                ending: Ending::Code(code),
+                ending: CommandExit::Code(code),
                 stdout: Vec::new(),
                 stderr,
                 is_cut: false,
                 unstarted: None,
                 tests: None,
             };
-            result.owed(
+            result.environment_fault(
                 declared,
-                &Ground {
+                &CommandContext {
                     is_after_setup,
                     ..ground(&folder, &workspace)
                 },
@@ -759,13 +763,16 @@ mod tests {
     #[test]
     fn a_machine_without_room_is_no_missing_tool() {
         let result =
-            CommandResult::unstarted("Resource temporarily unavailable (os error 11)".to_owned());
+            CommandResult::not_started("Resource temporarily unavailable (os error 11)".to_owned());
         let lacking =
             "`pytest -q` could not be started: Resource temporarily unavailable (os error 11)";
-        assert_eq!(result.lacking("pytest -q").as_deref(), Some(lacking));
+        assert_eq!(
+            result.missing_prerequisite("pytest -q").as_deref(),
+            Some(lacking)
+        );
         assert_eq!(
             result
-                .owed("pytest -q", &ground(Path::new("/"), Path::new("/w")))
+                .environment_fault("pytest -q", &ground(Path::new("/"), Path::new("/w")))
                 .as_deref(),
             Some("Resource temporarily unavailable (os error 11)")
         );

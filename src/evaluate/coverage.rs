@@ -1,70 +1,70 @@
 //! Test coverage, read from the text that coverage tools print for people.
 
-use super::test_report::Output;
+use super::test_report::OutputText;
 
 /// Returns the total percentage; if several were printed, the last of them.
 ///
 /// Knows the tables of pytest-cov, `cargo llvm-cov`, jest, vitest, nyc and node, and the lines of go and tarpaulin. If go reports only
 /// packages, returns their unweighted mean, because go does not say how large they are.
-pub fn coverage(outputs: &[Output]) -> Option<f64> {
-    let lines = || outputs.iter().flat_map(Output::lines).map(str::trim);
+pub fn parse_coverage(outputs: &[OutputText]) -> Option<f64> {
+    let lines = || outputs.iter().flat_map(OutputText::lines).map(str::trim);
     let whole = lines().filter_map(|line| {
-        total_row(line)
-            .or_else(|| all_files(line))
-            .or_else(|| go_total(line))
-            .or_else(|| tarpaulin(line))
+        parse_total_row(line)
+            .or_else(|| parse_all_files_row(line))
+            .or_else(|| parse_go_total(line))
+            .or_else(|| parse_tarpaulin_line(line))
     });
     whole.last().or_else(|| {
-        let packages: Vec<f64> = lines().filter_map(go_package).collect();
+        let packages: Vec<f64> = lines().filter_map(parse_go_package).collect();
         (!packages.is_empty()).then(|| packages.iter().sum::<f64>() / packages.len() as f64)
     })
 }
 
 /// `TOTAL   120   12   90%`; llvm-cov's row has percentages of regions, functions and lines, in this order.
-fn total_row(line: &str) -> Option<f64> {
+fn parse_total_row(line: &str) -> Option<f64> {
     let rest = line
         .strip_prefix("TOTAL")
         .filter(|rest| rest.starts_with(char::is_whitespace))?;
-    let percents: Vec<f64> = rest.split_whitespace().filter_map(percent).collect();
+    let percents: Vec<f64> = rest.split_whitespace().filter_map(parse_percent).collect();
     percents.get(2).or(percents.last()).copied()
 }
 
 /// `All files | 90 | 80 | 85 | 90.5 |`: the first column counts statements, or lines in node's output.
-fn all_files(line: &str) -> Option<f64> {
+fn parse_all_files_row(line: &str) -> Option<f64> {
     let line = line.trim_start_matches(['#', 'ℹ', ' ']);
     let (name, rest) = line.split_once('|')?;
     name.trim()
         .eq_ignore_ascii_case("all files")
         .then_some(())?;
-    number(rest.split('|').next()?.trim().trim_end_matches('%'))
+    parse_number(rest.split('|').next()?.trim().trim_end_matches('%'))
 }
 
 /// `total:   (statements)   90.0%`
-fn go_total(line: &str) -> Option<f64> {
+fn parse_go_total(line: &str) -> Option<f64> {
     let rest = line.strip_prefix("total:")?.trim_start();
-    percent(rest.strip_prefix("(statements)")?.trim())
+    parse_percent(rest.strip_prefix("(statements)")?.trim())
 }
 
 /// `90.00% coverage, 9/10 lines covered`
-fn tarpaulin(line: &str) -> Option<f64> {
+fn parse_tarpaulin_line(line: &str) -> Option<f64> {
     let (start, rest) = line.split_once("% coverage, ")?;
     rest.ends_with(" lines covered").then_some(())?;
-    number(start)
+    parse_number(start)
 }
 
 /// `ok  example.com/a  0.1s  coverage: 90.0% of statements`, also within the JSON of `go test -json`.
-fn go_package(line: &str) -> Option<f64> {
+fn parse_go_package(line: &str) -> Option<f64> {
     let (_, rest) = line.split_once("coverage: ")?;
     let (amount, rest) = rest.split_once('%')?;
     rest.starts_with(" of statements").then_some(())?;
-    number(amount)
+    parse_number(amount)
 }
 
-fn percent(word: &str) -> Option<f64> {
-    number(word.strip_suffix('%')?)
+fn parse_percent(word: &str) -> Option<f64> {
+    parse_number(word.strip_suffix('%')?)
 }
 
-fn number(word: &str) -> Option<f64> {
+fn parse_number(word: &str) -> Option<f64> {
     let is_plain = word
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -80,7 +80,7 @@ mod tests {
     #[track_caller]
     fn check(output: &str, expected: Option<f64>) {
         assert_eq!(
-            coverage(&[Output::new(output.as_bytes(), &[])]),
+            parse_coverage(&[OutputText::new(output.as_bytes(), &[])]),
             expected,
             "{output}"
         );

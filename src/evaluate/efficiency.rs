@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::evaluated::{Effort, Evaluated, Workpiece, points};
-use super::layer::{Layer, amount, divisor};
+use super::evaluated::{Effort, EvaluatorResult, Workpiece, clamp_score};
+use super::layer::{SettingsLayer, read_amount, read_divisor};
 use crate::domain::{Evaluator, Problem, Usage};
 
 /// Every constant of the formula.
@@ -51,31 +51,31 @@ impl Default for EfficiencySettings {
 }
 
 impl EfficiencySettings {
-    pub fn read(layers: &[Layer], problems: &mut Vec<Problem>) -> Self {
+    pub fn from_layers(layers: &[SettingsLayer], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
-        Layer::read_all(layers, problems, |fields| {
-            amount(
+        SettingsLayer::read_all(layers, problems, |fields| {
+            read_amount(
                 fields,
                 "free_tokens_per_turn",
                 &mut settings.free_tokens_per_turn,
             );
-            divisor(fields, "tokens_per_point", &mut settings.tokens_per_point);
-            amount(fields, "most_for_tokens", &mut settings.most_for_tokens);
-            amount(fields, "free_turns", &mut settings.free_turns);
-            amount(fields, "points_per_turn", &mut settings.points_per_turn);
-            amount(fields, "most_for_turns", &mut settings.most_for_turns);
-            amount(fields, "points_per_error", &mut settings.points_per_error);
-            amount(fields, "most_for_errors", &mut settings.most_for_errors);
+            read_divisor(fields, "tokens_per_point", &mut settings.tokens_per_point);
+            read_amount(fields, "most_for_tokens", &mut settings.most_for_tokens);
+            read_amount(fields, "free_turns", &mut settings.free_turns);
+            read_amount(fields, "points_per_turn", &mut settings.points_per_turn);
+            read_amount(fields, "most_for_turns", &mut settings.most_for_turns);
+            read_amount(fields, "points_per_error", &mut settings.points_per_error);
+            read_amount(fields, "most_for_errors", &mut settings.most_for_errors);
         });
         settings
     }
 }
 
-pub fn efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> Evaluated {
+pub fn evaluate_efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> EvaluatorResult {
     let effort = &piece.effort;
-    let tokens = tokens(&effort.usage);
+    let tokens = total_tokens(&effort.usage);
     let turns = effort.turns.filter(|turns| *turns > 0);
-    let errors = errors(piece.transcript, effort);
+    let errors = count_tool_errors(piece.transcript, effort);
     let tokens_per_turn = tokens
         .zip(turns)
         .map(|(tokens, turns)| tokens as f64 / turns as f64);
@@ -108,7 +108,7 @@ pub fn efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> Evaluated
     let score = if taken_off.is_empty() {
         Err("neither turns nor failed calls of tools were measured".to_owned())
     } else {
-        Ok(points(
+        Ok(clamp_score(
             100.0 - parts.iter().filter_map(|(_, off)| *off).sum::<f64>(),
         ))
     };
@@ -135,7 +135,7 @@ pub fn efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> Evaluated
         .collect();
     details.insert("taken_off".to_owned(), Value::Object(taken_off));
     details.insert("unmeasured".to_owned(), json!(unmeasured));
-    Evaluated {
+    EvaluatorResult {
         evaluator: Evaluator::Efficiency,
         score,
         details: Value::Object(details),
@@ -146,7 +146,7 @@ pub fn efficiency(piece: &Workpiece, settings: &EfficiencySettings) -> Evaluated
 }
 
 /// Returns the sum of all tokens, including cached ones; `None` if no kind of token was measured.
-fn tokens(usage: &Usage) -> Option<u64> {
+fn total_tokens(usage: &Usage) -> Option<u64> {
     let parts = [
         usage.input,
         usage.cache_write,
@@ -159,11 +159,11 @@ fn tokens(usage: &Usage) -> Option<u64> {
 /// Counts the tool calls that failed.
 ///
 /// `None` if the transcript shows no tool results, unless the agent reports that it called no tool.
-fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
+fn count_tool_errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
     let mut seen = BTreeSet::new();
     let mut errors = 0_u64;
     let mut shows_results = false;
-    for result in transcript.iter().flat_map(results) {
+    for result in transcript.iter().flat_map(tool_results) {
         shows_results = true;
         // A call may appear twice, in a stream and in its summary; count it once.
         let id = [
@@ -176,7 +176,7 @@ fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
         ]
         .iter()
         .find_map(|name| result.get(*name)?.as_str());
-        if is_error(result) && id.is_none_or(|id| seen.insert(id)) {
+        if is_error_result(result) && id.is_none_or(|id| seen.insert(id)) {
             errors = errors.saturating_add(1);
         }
     }
@@ -190,7 +190,7 @@ fn errors(transcript: &[Value], effort: &Effort) -> Option<u64> {
 }
 
 /// Returns the tool results in a message: the message itself, or blocks in it.
-fn results(message: &Value) -> impl Iterator<Item = &Value> {
+fn tool_results(message: &Value) -> impl Iterator<Item = &Value> {
     let content = message
         .pointer("/message/content")
         .or_else(|| message.get("content"))
@@ -202,10 +202,10 @@ fn results(message: &Value) -> impl Iterator<Item = &Value> {
         .chain(message.get("part"));
     std::iter::once(message)
         .chain(blocks)
-        .filter(|value| is_result(value))
+        .filter(|value| is_tool_result(value))
 }
 
-fn is_result(value: &Value) -> bool {
+fn is_tool_result(value: &Value) -> bool {
     let is = |name: &str, wanted: &dyn Fn(&str) -> bool| {
         value.get(name).and_then(Value::as_str).is_some_and(wanted)
     };
@@ -217,7 +217,7 @@ fn is_result(value: &Value) -> bool {
         || (is("type", &|kind| kind == "tool") && value.pointer("/state/status").is_some())
 }
 
-fn is_error(result: &Value) -> bool {
+fn is_error_result(result: &Value) -> bool {
     let is_marked = ["is_error", "isError"]
         .iter()
         .any(|name| result.get(*name) == Some(&Value::Bool(true)));
@@ -248,7 +248,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::layer::tests::read;
+    use super::super::layer::tests::read_yaml_layers;
     use super::super::sample;
     use super::*;
 
@@ -261,9 +261,13 @@ mod tests {
         }
     }
 
-    fn evaluated(effort: Effort, transcript: &[Value], settings: &EfficiencySettings) -> Evaluated {
-        let suite = sample::suite();
-        efficiency(
+    fn evaluated(
+        effort: Effort,
+        transcript: &[Value],
+        settings: &EfficiencySettings,
+    ) -> EvaluatorResult {
+        let suite = sample::sample_suite();
+        evaluate_efficiency(
             &Workpiece {
                 suite: &suite,
                 folder: None,
@@ -384,7 +388,7 @@ mod tests {
 
     #[test]
     fn failed_calls_are_found_in_every_form() {
-        let count = |values: &[Value]| errors(values, &Effort::default());
+        let count = |values: &[Value]| count_tool_errors(values, &Effort::default());
         let claude = |id: &str, is_error: bool| {
             let block = json!({"type": "tool_result", "tool_use_id": id, "is_error": is_error, "content": "x"});
             json!({"type": "user", "message": {"content": [block]}})
@@ -459,12 +463,12 @@ mod tests {
 
     #[test]
     fn every_constant_can_be_set() {
-        let (settings, problems) = read(
+        let (settings, problems) = read_yaml_layers(
             &[
                 "free_turns: 5\nmost_for_turns: 40\n",
                 "free_turns: 0\ntokens_per_point: 0\nfree_tokens: 1\n",
             ],
-            EfficiencySettings::read,
+            EfficiencySettings::from_layers,
         );
         assert_eq!(
             settings,
@@ -483,7 +487,7 @@ mod tests {
         );
         let all = "{free_tokens_per_turn: 1, tokens_per_point: 2, most_for_tokens: 3, free_turns: 4, points_per_turn: 5, \
                    most_for_turns: 6, points_per_error: 7, most_for_errors: 8}";
-        let (settings, problems) = read(&[all], EfficiencySettings::read);
+        let (settings, problems) = read_yaml_layers(&[all], EfficiencySettings::from_layers);
         assert_eq!(problems, [""; 0]);
         let expected = EfficiencySettings {
             free_tokens_per_turn: 1.0,

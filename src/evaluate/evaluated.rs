@@ -35,7 +35,7 @@ pub struct Effort {
 
 /// One evaluator's result for one workpiece.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evaluated {
+pub struct EvaluatorResult {
     pub evaluator: Evaluator,
     /// Score from 0 to 100, or why there is none: not configured, judge not reachable, a tool missing.
     pub score: Result<f64, String>,
@@ -43,14 +43,14 @@ pub struct Evaluated {
     pub details: Value,
     pub reasoning: Option<String>,
     /// Outcomes of single criteria or checks.
-    pub items: Vec<EvaluatedItem>,
+    pub items: Vec<EvaluatorItem>,
     /// Record of the judge, if the evaluator used one.
-    pub judged: Option<Judged>,
+    pub judged: Option<JudgeRecord>,
 }
 
 /// The outcome of one criterion or check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EvaluatedItem {
+pub struct EvaluatorItem {
     pub kind: ItemKind,
     pub item: String,
     pub status: ItemStatus,
@@ -59,7 +59,7 @@ pub struct EvaluatedItem {
 
 /// Which judge decided, with which prompt, and at what effort. The agent's own effort is recorded separately.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judged {
+pub struct JudgeRecord {
     /// Id of the judge's agent.
     pub agent: String,
     pub model: Option<String>,
@@ -75,9 +75,9 @@ pub struct Judged {
     pub raw: Vec<String>,
 }
 
-impl Evaluated {
+impl EvaluatorResult {
     /// Creates an evaluation without a score, with the reason.
-    pub fn missing(evaluator: Evaluator, reason: impl Into<String>) -> Self {
+    pub fn without_score(evaluator: Evaluator, reason: impl Into<String>) -> Self {
         Self {
             evaluator,
             score: Err(reason.into()),
@@ -90,6 +90,6 @@ impl Evaluated {
 }
 
 /// Clamps a score to 0 to 100 and rounds it to one decimal.
-pub fn points(score: f64) -> f64 {
+pub fn clamp_score(score: f64) -> f64 {
     (score.clamp(0.0, 100.0) * 10.0).round() / 10.0
 }

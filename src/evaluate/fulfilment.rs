@@ -5,13 +5,16 @@
 
 use serde_json::{Value, json};
 
-use super::budget::Budget;
-use super::excerpts::Material;
-use super::judge::{Decision, Judge, Opinion, Order, Question, grouped, prompt_sha256};
-use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};
+use super::budget::MaterialBudget;
+use super::excerpts::JudgeMaterial;
+use super::judge::{
+    CriteriaOrder, JudgeAgent, JudgeOpinion, JudgeQuestion, StatementDecision, prompt_sha256,
+    split_into_groups,
+};
+use super::{EvaluatorItem, EvaluatorResult, SettingsLayer, Workpiece, clamp_score};
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Problem};
-use crate::process::Stop;
-use crate::suite::Criterion;
+use crate::process::StopSignal;
+use crate::suite::AcceptanceCriterion;
 
 const RULES: &str = "\
 You judge whether work that an AI agent did meets acceptance criteria. You are shown what was made, what the agent did, and a numbered \
@@ -27,32 +30,34 @@ const HEADING: &str = "Criteria";
 /// How much material the judge is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FulfilmentSettings {
-    budget: Budget,
+    budget: MaterialBudget,
 }
 
 impl FulfilmentSettings {
     /// Reads the layers; later layers override earlier ones, key by key.
-    pub fn read(layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
+    pub fn from_layers(layers: &[SettingsLayer<'_>], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
-        Layer::read_all(layers, problems, |fields| settings.budget.read(fields));
+        SettingsLayer::read_all(layers, problems, |fields| {
+            settings.budget.read_fields(fields)
+        });
         settings
     }
 }
 
 /// Asks the judge about each of the suite's criteria. `None` if the user stopped it.
-pub fn fulfilment(
+pub fn evaluate_fulfilment(
     piece: &Workpiece,
-    judge: &Judge,
+    judge: &JudgeAgent,
     settings: &FulfilmentSettings,
-    order: Order,
-    stop: &Stop,
-) -> Option<Evaluated> {
+    order: CriteriaOrder,
+    stop: &StopSignal,
+) -> Option<EvaluatorResult> {
     let evaluator = Evaluator::RequirementFulfillment;
     let criteria = &piece.suite.acceptance_criteria;
     let mut list = Vec::new();
-    list_leaves(criteria, &mut Vec::new(), &mut list);
+    list_leaf_criteria(criteria, &mut Vec::new(), &mut list);
     if list.is_empty() {
-        return Some(Evaluated::missing(
+        return Some(EvaluatorResult::without_score(
             evaluator,
             "the suite has no `acceptance_criteria`",
         ));
@@ -61,18 +66,18 @@ pub fn fulfilment(
         .iter()
         .map(|(statement, _)| statement.clone())
         .collect();
-    let material = Material::gather(piece, &statements, &settings.budget);
+    let material = JudgeMaterial::from_workpiece(piece, &statements, &settings.budget);
     if material.is_empty() {
-        return Some(unevaluated(
+        return Some(not_evaluated(
             &statements,
             "there is nothing to judge: neither files nor a transcript",
         ));
     }
-    let mut groups = grouped(list, settings.budget.criteria_per_question);
+    let mut groups = split_into_groups(list, settings.budget.criteria_per_question);
     match order {
-        Order::Given => {}
+        CriteriaOrder::Given => {}
         // The groups keep their criteria, so that only the order differs.
-        Order::Reversed => {
+        CriteriaOrder::Reversed => {
             groups.reverse();
             for group in &mut groups {
                 group.reverse();
@@ -80,28 +85,28 @@ pub fn fulfilment(
         }
     }
     let item = format!("{}/{}", piece.suite.name, evaluator.name());
-    let question = Question::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
-    let mut opinion = Opinion::ask(judge, &question, stop)?;
+    let question = JudgeQuestion::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
+    let mut opinion = JudgeOpinion::ask_judge(judge, &question, stop)?;
     match order {
-        Order::Given => {}
-        Order::Reversed => opinion.decisions.reverse(),
+        CriteriaOrder::Given => {}
+        CriteriaOrder::Reversed => opinion.decisions.reverse(),
     }
-    let undecided = opinion.undecided();
+    let undecided = opinion.undecided_reason();
     let decided = opinion
         .decisions
         .iter()
         .filter(|decision| decision.is_ok())
         .count();
     if let Some(reason) = undecided.as_ref().filter(|_| decided == 0) {
-        return Some(Evaluated {
+        return Some(EvaluatorResult {
             judged: Some(opinion.judged),
-            ..unevaluated(&statements, reason)
+            ..not_evaluated(&statements, reason)
         });
     }
     let named = || statements.iter().zip(&opinion.decisions);
     let entries: Vec<Value> = named()
         .filter_map(|(statement, decision)| {
-            Some(shown(
+            Some(decision_json(
                 statement,
                 decision.as_ref().ok()?,
                 opinion.judged.votes,
@@ -113,12 +118,12 @@ pub fn fulfilment(
         .iter()
         .map(|decision| decision.as_ref().ok().map(|decision| decision.passed))
         .collect();
-    let (score, mut details) = fulfilment_sum(criteria, &entries, &met);
+    let (score, mut details) = score_fulfilment(criteria, &entries, &met);
     if opinion.judged.votes > 1 {
         details["votes"] = json!({"asked": opinion.judged.votes, "counted": opinion.counted});
     }
-    if question.parts() > 1 {
-        details["parts"] = json!(question.parts());
+    if question.part_count() > 1 {
+        details["parts"] = json!(question.part_count());
     }
     if question.groups.len() > 1 {
         details["questions"] = json!(question.groups.len());
@@ -137,19 +142,19 @@ pub fn fulfilment(
         details["trouble"] = json!(trouble);
     }
     let items = named().map(|(statement, decision)| match decision {
-        Ok(Decision {
+        Ok(StatementDecision {
             passed: true,
             reasoning,
             ..
-        }) => item_of(statement, ItemStatus::Pass, reasoning),
-        Ok(Decision {
+        }) => criterion_item(statement, ItemStatus::Pass, reasoning),
+        Ok(StatementDecision {
             passed: false,
             reasoning,
             ..
-        }) => item_of(statement, ItemStatus::Fail, reasoning),
-        Err(reason) => item_of(statement, ItemStatus::NotEvaluated, reason),
+        }) => criterion_item(statement, ItemStatus::Fail, reasoning),
+        Err(reason) => criterion_item(statement, ItemStatus::NotEvaluated, reason),
     });
-    Some(Evaluated {
+    Some(EvaluatorResult {
         evaluator,
         items: items.collect(),
         score: score.ok_or_else(|| undecided.unwrap_or_default()),
@@ -161,8 +166,8 @@ pub fn fulfilment(
 
 /// Computes the score and the details. `met` holds the decisions on the criteria without children, in order; the score needs all of them.
 /// `entries` are the details of the decided criteria.
-pub fn fulfilment_sum(
-    criteria: &[Criterion],
+pub fn score_fulfilment(
+    criteria: &[AcceptanceCriterion],
     entries: &[Value],
     met: &[Option<bool>],
 ) -> (Option<f64>, Value) {
@@ -175,14 +180,14 @@ pub fn fulfilment_sum(
     if undecided > 0 {
         details["notEvaluatedCount"] = json!(undecided);
     }
-    let (share, tree) = weigh(criteria, &mut met.iter().copied());
+    let (share, tree) = weigh_criteria(criteria, &mut met.iter().copied());
     if criteria.iter().any(|criterion| {
         !criterion.children.is_empty() || (criterion.weight - 1.0).abs() > f64::EPSILON
     }) {
         details["weighted"] = json!(true);
         details["tree"] = Value::Array(tree);
     }
-    (share.map(|share| points(100.0 * share)), details)
+    (share.map(|share| clamp_score(100.0 * share)), details)
 }
 
 /// Returns the hash of the judge's instructions and question template: a different prompt makes a different measurement.
@@ -191,7 +196,11 @@ pub fn fulfilment_prompt_sha256() -> String {
 }
 
 /// Lists the criteria without children, each with a note that names its parents.
-fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(String, String)>) {
+fn list_leaf_criteria(
+    criteria: &[AcceptanceCriterion],
+    above: &mut Vec<String>,
+    list: &mut Vec<(String, String)>,
+) {
     for criterion in criteria {
         if criterion.children.is_empty() {
             let note = if above.is_empty() {
@@ -202,7 +211,7 @@ fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(
             list.push((criterion.criterion.clone(), note));
         } else {
             above.push(criterion.criterion.clone());
-            list_leaves(&criterion.children, above, list);
+            list_leaf_criteria(&criterion.children, above, list);
             above.pop();
         }
     }
@@ -210,8 +219,8 @@ fn list_leaves(criteria: &[Criterion], above: &mut Vec<String>, list: &mut Vec<(
 
 /// Returns the weighted mean of the criteria, from 0 to 1, and their tree with a score per node. A mean or score is absent if a criterion
 /// below it was not decided. `met` holds the decisions on the leaves, in order.
-fn weigh(
-    criteria: &[Criterion],
+fn weigh_criteria(
+    criteria: &[AcceptanceCriterion],
     met: &mut impl Iterator<Item = Option<bool>>,
 ) -> (Option<f64>, Vec<Value>) {
     // Weights are divided by the largest one, so that no sum overflows.
@@ -226,12 +235,12 @@ fn weigh(
         let share = if criterion.children.is_empty() {
             met.next().flatten().map(|met| f64::from(u8::from(met)))
         } else {
-            let (share, children) = weigh(&criterion.children, met);
+            let (share, children) = weigh_criteria(&criterion.children, met);
             node["children"] = Value::Array(children);
             share
         };
         if let Some(share) = share {
-            node["score"] = json!(points(100.0 * share));
+            node["score"] = json!(clamp_score(100.0 * share));
         }
         tree.push(node);
         let weight = criterion.weight / largest;
@@ -241,7 +250,7 @@ fn weigh(
     (sum.map(|sum| sum / weights), tree)
 }
 
-fn shown(statement: &str, decision: &Decision, votes: u64) -> Value {
+fn decision_json(statement: &str, decision: &StatementDecision, votes: u64) -> Value {
     let mut shown =
         json!({"criterion": statement, "passed": decision.passed, "reasoning": decision.reasoning});
     if votes > 1 {
@@ -250,23 +259,23 @@ fn shown(statement: &str, decision: &Decision, votes: u64) -> Value {
     shown
 }
 
-fn unevaluated(statements: &[String], reason: &str) -> Evaluated {
+fn not_evaluated(statements: &[String], reason: &str) -> EvaluatorResult {
     let items = statements
         .iter()
-        .map(|statement| item_of(statement, ItemStatus::NotEvaluated, reason))
+        .map(|statement| criterion_item(statement, ItemStatus::NotEvaluated, reason))
         .collect();
-    Evaluated {
+    EvaluatorResult {
         items,
-        ..Evaluated::missing(Evaluator::RequirementFulfillment, reason)
+        ..EvaluatorResult::without_score(Evaluator::RequirementFulfillment, reason)
     }
 }
 
-fn item_of(statement: &str, status: ItemStatus, reason: &str) -> EvaluatedItem {
+fn criterion_item(statement: &str, status: ItemStatus, reason: &str) -> EvaluatorItem {
     let details = ItemDetails {
         reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
         ..ItemDetails::default()
     };
-    EvaluatedItem {
+    EvaluatorItem {
         kind: ItemKind::Criterion,
         item: statement.to_owned(),
         status,
@@ -281,32 +290,32 @@ pub(super) mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::agent::{Agent, Environment, Prices};
+    use crate::agent::{Agent, AgentEnvironment, Prices};
     use crate::document;
     use crate::evaluate::Effort;
     use crate::{config, suite};
 
     /// Reads a suite named `s` whose file consists of these lines.
-    fn suite(lines: &str) -> suite::Suite {
+    fn parse_suite(lines: &str) -> suite::Suite {
         let folder = tempfile::tempdir().expect("a folder");
         let place = folder.path().join("s");
         fs::create_dir(&place).expect("a folder");
         fs::write(place.join("suite.yaml"), format!("name: s\n{lines}"))
             .expect("it can be written");
-        suite::load(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"))
+        suite::load_suite(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"))
     }
 
     /// Makes an agent that replays these replies, one per vote.
-    pub fn recorded(item: &str, replies: &[&str]) -> (TempDir, Agent) {
+    pub fn agent_with_replies(item: &str, replies: &[&str]) -> (TempDir, Agent) {
         let records: Vec<Value> = replies
             .iter()
             .map(|reply| json!({"item": item, "answer": reply}))
             .collect();
-        replaying(&records)
+        agent_with_records(&records)
     }
 
     /// Makes an agent that replays these records.
-    pub fn replaying(records: &[Value]) -> (TempDir, Agent) {
+    pub fn agent_with_records(records: &[Value]) -> (TempDir, Agent) {
         let folder = tempfile::tempdir().expect("a folder");
         let lines: Vec<String> = records.iter().map(Value::to_string).collect();
         fs::write(folder.path().join("replies.jsonl"), lines.join("\n"))
@@ -314,9 +323,9 @@ pub(super) mod tests {
         let text = "version: 1\nagents: [{id: j, type: replay, file: replies.jsonl}]\n";
         let config = config::parse("evalreport.yaml", text)
             .unwrap_or_else(|problems| panic!("{problems:?}"));
-        let environment = Environment {
+        let environment = AgentEnvironment {
             root: folder.path().to_owned(),
-            ..Environment::default()
+            ..AgentEnvironment::default()
         };
         let prices = Prices::new(&[], "2026-03-01".parse().expect("it is a date"));
         let agent = Agent::new(&config.agents[0], None, &environment, &prices)
@@ -324,29 +333,29 @@ pub(super) mod tests {
         (folder, agent)
     }
 
-    struct Case<'c> {
+    struct FulfilmentCase<'c> {
         suite: &'c str,
         replies: &'c [&'c str],
         votes: u64,
         is_strict: bool,
-        order: Order,
+        order: CriteriaOrder,
     }
 
-    impl Default for Case<'_> {
+    impl Default for FulfilmentCase<'_> {
         fn default() -> Self {
             Self {
                 suite: "acceptance_criteria: [It adds, It lists, It saves]\n",
                 replies: &[],
                 votes: 1,
                 is_strict: false,
-                order: Order::Given,
+                order: CriteriaOrder::Given,
             }
         }
     }
 
-    fn judged(case: &Case) -> Evaluated {
-        let (_folder, agent) = recorded("s/requirementFulfillment", case.replies);
-        let suite = suite(case.suite);
+    fn judge_case(case: &FulfilmentCase) -> EvaluatorResult {
+        let (_folder, agent) = agent_with_replies("s/requirementFulfillment", case.replies);
+        let suite = parse_suite(case.suite);
         let transcript = [json!({"role": "user", "content": "make it"})];
         let piece = Workpiece {
             suite: &suite,
@@ -355,23 +364,23 @@ pub(super) mod tests {
             transcript: &transcript,
             effort: Effort::default(),
         };
-        let judge = Judge {
+        let judge = JudgeAgent {
             agent: &agent,
             votes: case.votes,
             is_strict: case.is_strict,
             timeout: None,
         };
-        fulfilment(
+        evaluate_fulfilment(
             &piece,
             &judge,
             &FulfilmentSettings::default(),
             case.order,
-            &Stop::new(),
+            &StopSignal::new(),
         )
         .expect("nobody stops it")
     }
 
-    fn statuses(evaluated: &Evaluated) -> Vec<&str> {
+    fn item_statuses(evaluated: &EvaluatorResult) -> Vec<&str> {
         evaluated
             .items
             .iter()
@@ -384,9 +393,9 @@ pub(super) mod tests {
 
     #[test]
     fn the_score_is_the_share_that_passed() {
-        let evaluated = judged(&Case {
+        let evaluated = judge_case(&FulfilmentCase {
             replies: &[TWO_OF_THREE],
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert_eq!(
             (evaluated.evaluator.name(), &evaluated.score),
@@ -400,7 +409,7 @@ pub(super) mod tests {
                 {"criterion": "It saves", "passed": true, "reasoning": "c"}
             ], "passedCount": 2, "totalCount": 3})
         );
-        assert_eq!(statuses(&evaluated), ["pass", "fail", "pass"]);
+        assert_eq!(item_statuses(&evaluated), ["pass", "fail", "pass"]);
         assert_eq!(evaluated.items[0].details.reason.as_deref(), Some("a"));
         let judged_by = evaluated.judged.as_ref().expect("a judge judged");
         assert_eq!(
@@ -417,10 +426,10 @@ pub(super) mod tests {
         );
         assert_eq!(judged_by.raw, [TWO_OF_THREE]);
         let four_of_five = r#"[{"criterion": 1, "passed": true}, {"criterion": 2, "passed": true}, {"criterion": 3, "passed": true}, {"criterion": 4, "passed": true}]"#;
-        let evaluated = judged(&Case {
+        let evaluated = judge_case(&FulfilmentCase {
             suite: "acceptance_criteria: [a, b, c, d, e]\n",
             replies: &[four_of_five],
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert_eq!(evaluated.score, Ok(80.0));
         assert_eq!(
@@ -433,37 +442,37 @@ pub(super) mod tests {
     fn a_reversed_list_has_reversed_numbers() {
         let by_number = r#"[{"criterion": "1", "passed": true, "reasoning": "first of the list"}]"#;
         assert_eq!(
-            statuses(&judged(&Case {
+            item_statuses(&judge_case(&FulfilmentCase {
                 replies: &[by_number],
-                ..Case::default()
+                ..FulfilmentCase::default()
             })),
             ["pass", "fail", "fail"]
         );
-        let reversed = judged(&Case {
+        let reversed = judge_case(&FulfilmentCase {
             replies: &[by_number],
-            order: Order::Reversed,
-            ..Case::default()
+            order: CriteriaOrder::Reversed,
+            ..FulfilmentCase::default()
         });
-        assert_eq!(statuses(&reversed), ["fail", "fail", "pass"]);
+        assert_eq!(item_statuses(&reversed), ["fail", "fail", "pass"]);
         assert_eq!(
             reversed.details["criteria"][2],
             json!({"criterion": "It saves", "passed": true, "reasoning": "first of the list"})
         );
-        let by_text = judged(&Case {
+        let by_text = judge_case(&FulfilmentCase {
             replies: &[TWO_OF_THREE],
-            order: Order::Reversed,
-            ..Case::default()
+            order: CriteriaOrder::Reversed,
+            ..FulfilmentCase::default()
         });
-        assert_eq!(statuses(&by_text), ["pass", "fail", "pass"]);
+        assert_eq!(item_statuses(&by_text), ["pass", "fail", "pass"]);
     }
 
     #[test]
     fn weights_and_children_make_a_tree() {
         let suite = "acceptance_criteria:\n  - {criterion: It adds, weight: 3}\n  - criterion: Storage\n    children:\n      - {criterion: It lists, weight: 1}\n      - {criterion: It saves, weight: 3}\n";
-        let evaluated = judged(&Case {
+        let evaluated = judge_case(&FulfilmentCase {
             suite,
             replies: &[TWO_OF_THREE],
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         // (3 · 1 + 1 · 3/4) / 4
         assert_eq!(evaluated.score, Ok(93.8));
@@ -487,10 +496,10 @@ pub(super) mod tests {
         );
         let huge = "acceptance_criteria:\n  - {criterion: It adds, weight: 1.0e308}\n  - {criterion: It lists, weight: 1.0e308}\n";
         assert_eq!(
-            judged(&Case {
+            judge_case(&FulfilmentCase {
                 suite: huge,
                 replies: &[TWO_OF_THREE],
-                ..Case::default()
+                ..FulfilmentCase::default()
             })
             .score,
             Ok(50.0)
@@ -499,16 +508,16 @@ pub(super) mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_evaluated_unless_strict() {
-        let lenient = judged(&Case {
+        let lenient = judge_case(&FulfilmentCase {
             replies: &["All good!"],
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert_eq!(
             lenient.score,
             Err("the judge's reply holds no JSON array of verdicts".to_owned())
         );
         assert_eq!(
-            (statuses(&lenient), &lenient.details),
+            (item_statuses(&lenient), &lenient.details),
             (vec!["not_evaluated"; 3], &Value::Null)
         );
         assert_eq!(
@@ -516,13 +525,13 @@ pub(super) mod tests {
             Some("the judge's reply holds no JSON array of verdicts")
         );
         assert_eq!(lenient.judged.expect("it was asked").raw, ["All good!"]);
-        let strict = judged(&Case {
+        let strict = judge_case(&FulfilmentCase {
             replies: &["All good!"],
             is_strict: true,
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert_eq!(
-            (&strict.score, statuses(&strict)),
+            (&strict.score, item_statuses(&strict)),
             (&Ok(0.0), vec!["fail"; 3])
         );
         assert_eq!(
@@ -536,10 +545,10 @@ pub(super) mod tests {
                 .contains("held against the criteria")
         );
         // A judge without any reply decides nothing, in strict mode or not.
-        let silent = judged(&Case {
+        let silent = judge_case(&FulfilmentCase {
             replies: &[],
             is_strict: true,
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert!(
             silent
@@ -552,13 +561,13 @@ pub(super) mod tests {
     #[test]
     fn votes_are_counted_and_agreement_is_kept() {
         let none = r#"[{"criterion": "It adds", "passed": true}]"#;
-        let three = judged(&Case {
+        let three = judge_case(&FulfilmentCase {
             replies: &[TWO_OF_THREE, none, TWO_OF_THREE],
             votes: 3,
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert_eq!(
-            (&three.score, statuses(&three)),
+            (&three.score, item_statuses(&three)),
             (&Ok(66.7), vec!["pass", "fail", "pass"])
         );
         assert_eq!(three.details["votes"], json!({"asked": 3, "counted": 3}));
@@ -567,12 +576,12 @@ pub(super) mod tests {
             three.judged.expect("it was asked").agreement,
             Some(8.0 / 9.0)
         );
-        let tied = judged(&Case {
+        let tied = judge_case(&FulfilmentCase {
             replies: &[TWO_OF_THREE, none],
             votes: 2,
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
-        assert_eq!(statuses(&tied), ["pass", "fail", "fail"]);
+        assert_eq!(item_statuses(&tied), ["pass", "fail", "fail"]);
         assert!(
             tied.items[2]
                 .details
@@ -583,10 +592,10 @@ pub(super) mod tests {
         );
         // A vote that cannot be read does not count. In strict mode, it counts against every criterion.
         let replies = &[TWO_OF_THREE, "?", "?"];
-        let lenient = judged(&Case {
+        let lenient = judge_case(&FulfilmentCase {
             replies,
             votes: 3,
-            ..Case::default()
+            ..FulfilmentCase::default()
         });
         assert_eq!(
             (&lenient.score, &lenient.details["votes"]["counted"]),
@@ -599,11 +608,11 @@ pub(super) mod tests {
                 .contains("votes not counted: the judge's reply holds no")
         );
         assert_eq!(
-            judged(&Case {
+            judge_case(&FulfilmentCase {
                 replies,
                 votes: 3,
                 is_strict: true,
-                ..Case::default()
+                ..FulfilmentCase::default()
             })
             .score,
             Ok(0.0)
@@ -612,8 +621,8 @@ pub(super) mod tests {
 
     #[test]
     fn nothing_to_see_is_not_judged() {
-        let (_folder, agent) = recorded("s/requirementFulfillment", &[TWO_OF_THREE]);
-        let suite = suite("acceptance_criteria: [It adds]\n");
+        let (_folder, agent) = agent_with_replies("s/requirementFulfillment", &[TWO_OF_THREE]);
+        let suite = parse_suite("acceptance_criteria: [It adds]\n");
         let piece = Workpiece {
             suite: &suite,
             folder: None,
@@ -621,22 +630,22 @@ pub(super) mod tests {
             transcript: &[],
             effort: Effort::default(),
         };
-        let judge = Judge {
+        let judge = JudgeAgent {
             agent: &agent,
             votes: 1,
             is_strict: true,
             timeout: None,
         };
-        let ask = |stop: &Stop| {
-            fulfilment(
+        let ask = |stop: &StopSignal| {
+            evaluate_fulfilment(
                 &piece,
                 &judge,
                 &FulfilmentSettings::default(),
-                Order::Given,
+                CriteriaOrder::Given,
                 stop,
             )
         };
-        let evaluated = ask(&Stop::new()).expect("nobody stops it");
+        let evaluated = ask(&StopSignal::new()).expect("nobody stops it");
         assert!(
             evaluated
                 .score
@@ -644,12 +653,12 @@ pub(super) mod tests {
                 .expect_err("there is none")
                 .contains("nothing to judge")
         );
-        assert_eq!(statuses(&evaluated), ["not_evaluated"]);
+        assert_eq!(item_statuses(&evaluated), ["not_evaluated"]);
         let bare = suite::Suite {
             acceptance_criteria: Vec::new(),
             ..suite.clone()
         };
-        let unasked = fulfilment(
+        let unasked = evaluate_fulfilment(
             &Workpiece {
                 suite: &bare,
                 effort: Effort::default(),
@@ -657,15 +666,15 @@ pub(super) mod tests {
             },
             &judge,
             &FulfilmentSettings::default(),
-            Order::Given,
-            &Stop::new(),
+            CriteriaOrder::Given,
+            &StopSignal::new(),
         );
         let unasked = unasked.expect("nobody stops it");
         assert_eq!(
             (unasked.score, unasked.items.len()),
             (Err("the suite has no `acceptance_criteria`".to_owned()), 0)
         );
-        let stopped = Stop::new();
+        let stopped = StopSignal::new();
         stopped.stop();
         let transcript = [json!({"role": "user", "content": "x"})];
         let piece = Workpiece {
@@ -674,11 +683,11 @@ pub(super) mod tests {
             ..piece
         };
         assert!(
-            fulfilment(
+            evaluate_fulfilment(
                 &piece,
                 &judge,
                 &FulfilmentSettings::default(),
-                Order::Given,
+                CriteriaOrder::Given,
                 &stopped
             )
             .is_none()
@@ -692,13 +701,13 @@ pub(super) mod tests {
             "parts: 0\nmesage_bytes: 5\nmessage_bytes: 7\n",
         ]
         .map(|text| document::parse("c.yaml", text).expect("it is YAML"));
-        let layers = nodes.each_ref().map(|node| Layer {
+        let layers = nodes.each_ref().map(|node| SettingsLayer {
             file: "c.yaml",
             path: "evaluators.requirementFulfillment".to_owned(),
             node,
         });
         let mut problems = Vec::new();
-        let read = FulfilmentSettings::read(&layers, &mut problems).budget;
+        let read = FulfilmentSettings::from_layers(&layers, &mut problems).budget;
         assert_eq!(
             (read.files_bytes, read.parts, read.message_bytes),
             (10, 2, 7)

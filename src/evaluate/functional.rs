@@ -7,12 +7,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::command_result::{CommandResult, Purpose, Runner};
-use super::coverage::coverage;
-use super::evaluated::{Evaluated, Workpiece, points};
-use super::layer::{Layer, amount, divisor};
-use super::test_report::{self, Ending, Finished, Source, TestReport};
-use crate::document::quote;
+use super::command_result::{CommandPurpose, CommandResult, CommandRunner};
+use super::coverage::parse_coverage;
+use super::evaluated::{EvaluatorResult, Workpiece, clamp_score};
+use super::layer::{SettingsLayer, read_amount, read_divisor};
+use super::test_report::{self, CommandExit, FinishedCommand, OutcomeSource, TestReport};
+use crate::document::quote_text;
 use crate::domain::{Evaluator, Problem};
 
 /// Weights of the parts. The weights of the known parts are scaled to a sum of 1.
@@ -45,23 +45,23 @@ impl Default for FunctionalSettings {
 }
 
 impl FunctionalSettings {
-    pub fn read(layers: &[Layer], problems: &mut Vec<Problem>) -> Self {
+    pub fn from_layers(layers: &[SettingsLayer], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
-        Layer::read_all(layers, problems, |fields| {
-            amount(fields, "build", &mut settings.build);
-            amount(fields, "tests", &mut settings.tests);
-            amount(
+        SettingsLayer::read_all(layers, problems, |fields| {
+            read_amount(fields, "build", &mut settings.build);
+            read_amount(fields, "tests", &mut settings.tests);
+            read_amount(
                 fields,
                 "build_with_coverage",
                 &mut settings.build_with_coverage,
             );
-            amount(
+            read_amount(
                 fields,
                 "tests_with_coverage",
                 &mut settings.tests_with_coverage,
             );
-            amount(fields, "coverage", &mut settings.coverage);
-            divisor(
+            read_amount(fields, "coverage", &mut settings.coverage);
+            read_divisor(
                 fields,
                 "coverage_threshold",
                 &mut settings.coverage_threshold,
@@ -78,52 +78,55 @@ impl FunctionalSettings {
 }
 
 /// The share of one part, from 0 to 1, with its details; or the reason why it is unknown.
-type Part = Result<(f64, Value), String>;
+type FunctionalPart = Result<(f64, Value), String>;
 
 /// Runs each of the suite's own commands once. `None` if the run was stopped meanwhile.
-pub fn functional(
-    runner: &Runner,
+pub fn evaluate_functional(
+    runner: &CommandRunner,
     piece: &Workpiece,
     settings: &FunctionalSettings,
-) -> Option<Evaluated> {
+) -> Option<EvaluatorResult> {
     let suite = piece.suite;
     let mut said = None;
     let build = match &suite.build_command {
-        Some(command) => Some(build(command, &runner(command, Purpose::Build)?)),
+        Some(command) => Some(judge_build(
+            command,
+            &runner(command, CommandPurpose::Build)?,
+        )),
         None => None,
     };
     let tests = match &suite.test_command {
         Some(command) => {
-            let result = runner(command, Purpose::Tests)?;
-            let part = tests(command, &result);
+            let result = runner(command, CommandPurpose::Tests)?;
+            let part = judge_tests(command, &result);
             said = Some(result);
             Some(part)
         }
         None => None,
     };
     if let Some(command) = &settings.coverage_command {
-        said = Some(runner(command, Purpose::Coverage)?);
+        said = Some(runner(command, CommandPurpose::Coverage)?);
     }
     let threshold = suite
         .coverage_threshold
         .filter(|threshold| *threshold > 0.0)
         .unwrap_or(settings.coverage_threshold);
-    let percent = said.and_then(|result| coverage(&result.outputs()));
+    let percent = said.and_then(|result| parse_coverage(&result.output_streams()));
     let coverage = percent.map(|percent| {
         (
             (percent / threshold).min(1.0),
             json!({"percent": percent, "threshold": threshold}),
         )
     });
-    Some(composed(build, tests, coverage, settings))
+    Some(combine_parts(build, tests, coverage, settings))
 }
 
-fn composed(
-    build: Option<Part>,
-    tests: Option<Part>,
+fn combine_parts(
+    build: Option<FunctionalPart>,
+    tests: Option<FunctionalPart>,
     coverage: Option<(f64, Value)>,
     settings: &FunctionalSettings,
-) -> Evaluated {
+) -> EvaluatorResult {
     let is_covered = coverage.is_some();
     let weights = if is_covered {
         [
@@ -161,43 +164,43 @@ fn composed(
     } else if details.is_empty() {
         Err("the suite declares neither `build_command` nor `test_command`".to_owned())
     } else if whole > 0.0 {
-        Ok(points(100.0 * sum / whole))
+        Ok(clamp_score(100.0 * sum / whole))
     } else {
         Err("every part that is known has a weight of 0".to_owned())
     };
-    Evaluated {
+    EvaluatorResult {
         score,
         details: Value::Object(details),
-        ..Evaluated::missing(Evaluator::Functional, "")
+        ..EvaluatorResult::without_score(Evaluator::Functional, "")
     }
 }
 
-fn build(command: &str, result: &CommandResult) -> Part {
-    if let Some(lacking) = result.lacking(command) {
+fn judge_build(command: &str, result: &CommandResult) -> FunctionalPart {
+    if let Some(lacking) = result.missing_prerequisite(command) {
         return Err(lacking);
     }
-    let has_passed = result.ending == Ending::Code(0);
+    let has_passed = result.ending == CommandExit::Code(0);
     let share = if has_passed { 1.0 } else { 0.0 };
     Ok((
         share,
-        json!({"command": command, "passed": has_passed, "ending": result.ending_words()}),
+        json!({"command": command, "passed": has_passed, "ending": result.describe_exit()}),
     ))
 }
 
-fn tests(command: &str, result: &CommandResult) -> Part {
-    if let Some(lacking) = result.lacking(command) {
+fn judge_tests(command: &str, result: &CommandResult) -> FunctionalPart {
+    if let Some(lacking) = result.missing_prerequisite(command) {
         return Err(lacking);
     }
     let read;
     let report = match &result.tests {
         Some(report) => report,
         None => {
-            read = from_output(command, result);
+            read = read_output_report(command, result);
             &read
         }
     };
-    if report.total() == 0 {
-        return Err(format!("{} counted no test", quote(command)));
+    if report.rated_count() == 0 {
+        return Err(format!("{} counted no test", quote_text(command)));
     }
     let TestReport {
         passed,
@@ -207,14 +210,14 @@ fn tests(command: &str, result: &CommandResult) -> Part {
         ..
     } = *report;
     let found = json!({"command": command, "passed": passed, "failed": failed, "errors": errors, "skipped": skipped,
-        "ran_none": report.source == Source::NoTests, "ending": result.ending_words()});
-    Ok((passed as f64 / report.total() as f64, found))
+        "ran_none": report.source == OutcomeSource::NoTests, "ending": result.describe_exit()});
+    Ok((passed as f64 / report.rated_count() as f64, found))
 }
 
 /// Reads the tests of a command that ran without a plan.
-fn from_output(command: &str, result: &CommandResult) -> TestReport {
-    let plan = test_report::plan(command, Path::new(""), None);
-    let finished = Finished {
+fn read_output_report(command: &str, result: &CommandResult) -> TestReport {
+    let plan = test_report::plan_command(command, Path::new(""), None);
+    let finished = FinishedCommand {
         ending: result.ending,
         stdout: &result.stdout,
         stderr: &result.stderr,
@@ -222,7 +225,7 @@ fn from_output(command: &str, result: &CommandResult) -> TestReport {
         is_cut: result.is_cut,
         roots: &[],
     };
-    test_report::outcomes(&plan, &finished)
+    test_report::read_outcomes(&plan, &finished)
 }
 
 #[cfg(test)]
@@ -232,12 +235,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::evaluated::Effort;
-    use super::super::layer::tests::read;
+    use super::super::layer::tests::read_yaml_layers;
     use super::super::sample;
     use super::*;
     use crate::suite::Suite;
 
-    fn said(ending: Ending, stdout: &str) -> CommandResult {
+    fn said(ending: CommandExit, stdout: &str) -> CommandResult {
         CommandResult {
             ending,
             stdout: stdout.as_bytes().to_vec(),
@@ -252,10 +255,10 @@ mod tests {
     fn evaluated(
         suite: &Suite,
         settings: &FunctionalSettings,
-        ends: &[(&str, Ending, &str)],
-    ) -> (Option<Evaluated>, Vec<String>) {
+        ends: &[(&str, CommandExit, &str)],
+    ) -> (Option<EvaluatorResult>, Vec<String>) {
         let asked = RefCell::new(Vec::new());
-        let runner = |command: &str, purpose: Purpose| {
+        let runner = |command: &str, purpose: CommandPurpose| {
             asked.borrow_mut().push(format!("{purpose:?}: {command}"));
             ends.iter()
                 .find(|(name, ..)| *name == command)
@@ -268,7 +271,7 @@ mod tests {
             transcript: &[],
             effort: Effort::default(),
         };
-        let evaluated = functional(&runner, &piece, settings);
+        let evaluated = evaluate_functional(&runner, &piece, settings);
         (evaluated, asked.into_inner())
     }
 
@@ -277,7 +280,7 @@ mod tests {
         Suite {
             build_command: command(build, "build"),
             test_command: command(tests, "tests"),
-            ..sample::suite()
+            ..sample::sample_suite()
         }
     }
 
@@ -287,8 +290,8 @@ mod tests {
         let output = tests.unwrap_or_default();
         let code = i32::from(output.contains("failed"));
         let ends = [
-            ("build", Ending::Code(build.unwrap_or(0)), ""),
-            ("tests", Ending::Code(code), output),
+            ("build", CommandExit::Code(build.unwrap_or(0)), ""),
+            ("tests", CommandExit::Code(code), output),
         ];
         let (evaluated, _) = evaluated(&suite, &FunctionalSettings::default(), &ends);
         assert_eq!(
@@ -335,9 +338,13 @@ mod tests {
             ..FunctionalSettings::default()
         };
         let ends = [
-            ("build", Ending::Code(0), ""),
-            ("tests", Ending::Code(0), "TOTAL 1 1 90%\n1 passed in 1s\n"),
-            ("coverage", Ending::Code(0), "All files | 25 | 10 |\n"),
+            ("build", CommandExit::Code(0), ""),
+            (
+                "tests",
+                CommandExit::Code(0),
+                "TOTAL 1 1 90%\n1 passed in 1s\n",
+            ),
+            ("coverage", CommandExit::Code(0), "All files | 25 | 10 |\n"),
         ];
         let (evaluated, asked) = evaluated(&suite, &settings, &ends);
         let evaluated = evaluated.expect("not stopped");
@@ -355,30 +362,31 @@ mod tests {
     #[test]
     fn what_cannot_be_judged_is_missing() {
         let default = FunctionalSettings::default();
-        let score = |suite: &Suite, ends: &[(&str, Ending, &str)]| {
+        let score = |suite: &Suite, ends: &[(&str, CommandExit, &str)]| {
             evaluated(suite, &default, ends)
                 .0
                 .map(|evaluated| evaluated.score)
         };
-        let reason =
-            |suite: &Suite, ends: &[(&str, Ending, &str)]| score(suite, ends).and_then(Result::err);
+        let reason = |suite: &Suite, ends: &[(&str, CommandExit, &str)]| {
+            score(suite, ends).and_then(Result::err)
+        };
         let none = "the suite declares neither `build_command` nor `test_command`";
         assert_eq!(reason(&suite(false, false), &[]).as_deref(), Some(none));
-        let no_tool = ("build", Ending::Code(127), "sh: 1: build: not found");
+        let no_tool = ("build", CommandExit::Code(127), "sh: 1: build: not found");
         assert_eq!(
             reason(&suite(true, false), &[no_tool]).as_deref(),
             Some("`build` needs `build`, which is not here")
         );
-        let passed = ("tests", Ending::Code(0), "3 passed in 1s");
+        let passed = ("tests", CommandExit::Code(0), "3 passed in 1s");
         assert!(reason(&suite(true, true), &[no_tool, passed]).is_some());
-        let skipped = ("tests", Ending::Code(0), "3 skipped in 1s");
+        let skipped = ("tests", CommandExit::Code(0), "3 skipped in 1s");
         assert_eq!(
             reason(&suite(false, true), &[skipped]).as_deref(),
             Some("`tests` counted no test")
         );
         // The run was stopped.
         assert_eq!(
-            score(&suite(true, true), &[("build", Ending::Code(0), "")]),
+            score(&suite(true, true), &[("build", CommandExit::Code(0), "")]),
             None
         );
     }
@@ -392,18 +400,18 @@ mod tests {
             failed: 2,
             errors: 1,
             skipped: 7,
-            source: Source::Counts,
+            source: OutcomeSource::Counts,
             control: None,
         };
-        let runner = |_: &str, purpose: Purpose| {
+        let runner = |_: &str, purpose: CommandPurpose| {
             let planned = CommandResult {
                 tests: Some(tests.clone()),
-                ..said(Ending::Code(1), "9 passed in 1s")
+                ..said(CommandExit::Code(1), "9 passed in 1s")
             };
-            Some(if purpose == Purpose::Tests {
+            Some(if purpose == CommandPurpose::Tests {
                 planned
             } else {
-                said(Ending::TimedOut, "")
+                said(CommandExit::TimedOut, "")
             })
         };
         let piece = Workpiece {
@@ -413,8 +421,8 @@ mod tests {
             transcript: &[],
             effort: Effort::default(),
         };
-        let evaluated =
-            functional(&runner, &piece, &FunctionalSettings::default()).expect("not stopped");
+        let evaluated = evaluate_functional(&runner, &piece, &FunctionalSettings::default())
+            .expect("not stopped");
         assert_eq!(evaluated.score, Ok(15.0));
         assert_eq!(evaluated.details["build"]["ending"], "timed out");
         assert_eq!(evaluated.details["tests"]["skipped"], 7);
@@ -422,9 +430,9 @@ mod tests {
 
     #[test]
     fn weights_can_be_set_and_all_of_them_be_nothing() {
-        let (settings, problems) = read(
+        let (settings, problems) = read_yaml_layers(
             &["build: 0\ncoverage_command: make cover\n", "tests: 0\n"],
-            FunctionalSettings::read,
+            FunctionalSettings::from_layers,
         );
         assert_eq!(problems, [""; 0]);
         let none = FunctionalSettings {
@@ -432,8 +440,8 @@ mod tests {
             ..settings.clone()
         };
         let ends = [
-            ("build", Ending::Code(0), ""),
-            ("tests", Ending::Code(0), "3 passed in 1s"),
+            ("build", CommandExit::Code(0), ""),
+            ("tests", CommandExit::Code(0), "3 passed in 1s"),
         ];
         let (evaluated, _) = evaluated(&suite(true, true), &none, &ends);
         assert!(evaluated.expect("not stopped").score.is_err());
@@ -444,9 +452,9 @@ mod tests {
             ..none
         };
         assert_eq!(settings, expected);
-        let (_, problems) = read(
+        let (_, problems) = read_yaml_layers(
             &["coverage_threshold: 0\nweights: {}\n"],
-            FunctionalSettings::read,
+            FunctionalSettings::from_layers,
         );
         assert_eq!(problems.len(), 2);
     }
@@ -456,7 +464,7 @@ mod tests {
         fn failures_never_raise_the_score(passed in 0..1_000_u64, failed in 0..1_000_u64, percent in 0..=100_u32, code in 0..3_i32) {
             let score = |passed: u64, failed: u64, code: i32| {
                 let output = format!("TOTAL 1 1 {percent}%\n== {failed} failed, {passed} passed in 0.1s ==\n");
-                let ends = [("build", Ending::Code(code), ""), ("tests", Ending::Code(i32::from(failed > 0)), output.as_str())];
+                let ends = [("build", CommandExit::Code(code), ""), ("tests", CommandExit::Code(i32::from(failed > 0)), output.as_str())];
                 evaluated(&suite(true, true), &FunctionalSettings::default(), &ends).0.expect("not stopped").score.unwrap_or(0.0)
             };
             let base = score(passed, failed, code);
@@ -467,7 +475,7 @@ mod tests {
 
         #[test]
         fn no_output_leaves_the_scale(output in ".{0,300}", code in -2..130_i32) {
-            let ends = [("build", Ending::Code(code), output.as_str()), ("tests", Ending::Code(code), output.as_str())];
+            let ends = [("build", CommandExit::Code(code), output.as_str()), ("tests", CommandExit::Code(code), output.as_str())];
             let (evaluated, _) = evaluated(&suite(true, true), &FunctionalSettings::default(), &ends);
             if let Ok(score) = evaluated.expect("not stopped").score {
                 prop_assert!((0.0..=100.0).contains(&score));

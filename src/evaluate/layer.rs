@@ -5,7 +5,7 @@ use crate::domain::Problem;
 
 /// One map of settings and its location.
 #[derive(Clone, Debug)]
-pub struct Layer<'a> {
+pub struct SettingsLayer<'a> {
     /// File name as shown in messages.
     pub file: &'a str,
     /// Path of the map within the file, such as `evaluators.efficiency`.
@@ -13,10 +13,10 @@ pub struct Layer<'a> {
     pub node: &'a Node,
 }
 
-impl Layer<'_> {
+impl SettingsLayer<'_> {
     /// Passes every map to `read`, weakest first, so that later values win. Keys that `read` does not ask for become problems.
     pub fn read_all(
-        layers: &[Layer<'_>],
+        layers: &[SettingsLayer<'_>],
         problems: &mut Vec<Problem>,
         mut read: impl FnMut(&mut Fields),
     ) {
@@ -32,14 +32,14 @@ impl Layer<'_> {
 }
 
 /// Replaces a setting if the map has the key; the value must be at least 0.
-pub(super) fn amount(fields: &mut Fields, key: &str, setting: &mut f64) {
+pub(super) fn read_amount(fields: &mut Fields, key: &str, setting: &mut f64) {
     if let Some(amount) = fields.amount(key) {
         *setting = amount;
     }
 }
 
 /// Replaces a setting if the map has the key; the value must be above 0, because it is used as a divisor.
-pub(super) fn divisor(fields: &mut Fields, key: &str, setting: &mut f64) {
+pub(super) fn read_divisor(fields: &mut Fields, key: &str, setting: &mut f64) {
     match fields.amount(key) {
         Some(amount) if amount > 0.0 => *setting = amount,
         Some(_) => {
@@ -56,9 +56,9 @@ pub(super) mod tests {
     use crate::document;
 
     /// Reads settings from YAML texts, weakest first. Returns problems as `FILE:LINE:COLUMN: MESSAGE`.
-    pub fn read<T>(
+    pub fn read_yaml_layers<T>(
         texts: &[&str],
-        read: impl FnOnce(&[Layer], &mut Vec<Problem>) -> T,
+        read: impl FnOnce(&[SettingsLayer], &mut Vec<Problem>) -> T,
     ) -> (T, Vec<String>) {
         let files: Vec<String> = (0..texts.len())
             .map(|index| format!("{index}.yaml"))
@@ -68,10 +68,10 @@ pub(super) mod tests {
             .zip(&files)
             .map(|(text, file)| document::parse(file, text).expect("a test's own YAML"))
             .collect();
-        let layers: Vec<Layer> = files
+        let layers: Vec<SettingsLayer> = files
             .iter()
             .zip(&nodes)
-            .map(|(file, node)| Layer {
+            .map(|(file, node)| SettingsLayer {
                 file,
                 path: "evaluators.x".to_owned(),
                 node,
@@ -82,28 +82,37 @@ pub(super) mod tests {
         (settings, problems.iter().map(ToString::to_string).collect())
     }
 
-    fn two(layers: &[Layer], problems: &mut Vec<Problem>) -> (f64, f64) {
+    fn read_two_settings(layers: &[SettingsLayer], problems: &mut Vec<Problem>) -> (f64, f64) {
         let (mut some, mut per) = (1.0, 1.0);
-        Layer::read_all(layers, problems, |fields| {
-            amount(fields, "some", &mut some);
-            divisor(fields, "per", &mut per);
+        SettingsLayer::read_all(layers, problems, |fields| {
+            read_amount(fields, "some", &mut some);
+            read_divisor(fields, "per", &mut per);
         });
         (some, per)
     }
 
     #[test]
     fn later_layers_win_key_by_key() {
-        assert_eq!(read(&[], two), ((1.0, 1.0), vec![]));
         assert_eq!(
-            read(&["some: 2\nper: 3\n", "some: 0\n"], two),
+            read_yaml_layers(&[], read_two_settings),
+            ((1.0, 1.0), vec![])
+        );
+        assert_eq!(
+            read_yaml_layers(&["some: 2\nper: 3\n", "some: 0\n"], read_two_settings),
             ((0.0, 3.0), vec![])
         );
-        assert_eq!(read(&["some: 2\n", "some: ~\n"], two).0, (2.0, 1.0));
+        assert_eq!(
+            read_yaml_layers(&["some: 2\n", "some: ~\n"], read_two_settings).0,
+            (2.0, 1.0)
+        );
     }
 
     #[test]
     fn every_mistake_of_every_layer_is_named_with_its_place() {
-        let (settings, problems) = read(&["sum: 2\nper: 0\n", "some: -1\nper: x\n", "- 1\n"], two);
+        let (settings, problems) = read_yaml_layers(
+            &["sum: 2\nper: 0\n", "some: -1\nper: x\n", "- 1\n"],
+            read_two_settings,
+        );
         assert_eq!(settings, (1.0, 1.0));
         assert_eq!(
             problems,

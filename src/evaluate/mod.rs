@@ -23,15 +23,19 @@ pub mod test_report;
 mod tool_use;
 mod transcript;
 
-pub use answer::{AnswerError, AnswerOutcome, parse_answer, score};
-pub use code_quality::{CodeQualitySettings, code_quality};
-pub use command_result::{CommandResult, Ground, Purpose, Runner, first_tools, tools_of};
-pub use complexity::{ComplexitySettings, complexity};
-pub use efficiency::{EfficiencySettings, efficiency};
-pub use evaluated::{Effort, Evaluated, EvaluatedItem, Judged, Workpiece, points};
-pub use fulfilment::{FulfilmentSettings, fulfilment, fulfilment_prompt_sha256, fulfilment_sum};
-pub use functional::{FunctionalSettings, functional};
-pub use judge::{Judge, Order};
-pub use layer::Layer;
+pub use answer::{AnswerError, AnswerOutcome, parse_answer, score_answer};
+pub use code_quality::{CodeQualitySettings, evaluate_code_quality};
+pub use command_result::{
+    CommandContext, CommandPurpose, CommandResult, CommandRunner, named_tools, required_tools,
+};
+pub use complexity::{ComplexitySettings, evaluate_complexity};
+pub use efficiency::{EfficiencySettings, evaluate_efficiency};
+pub use evaluated::{Effort, EvaluatorItem, EvaluatorResult, JudgeRecord, Workpiece, clamp_score};
+pub use fulfilment::{
+    FulfilmentSettings, evaluate_fulfilment, fulfilment_prompt_sha256, score_fulfilment,
+};
+pub use functional::{FunctionalSettings, evaluate_functional};
+pub use judge::{CriteriaOrder, JudgeAgent};
+pub use layer::SettingsLayer;
 pub use test_report::simple_commands;
-pub use tool_use::{ToolUseSettings, tool_use, tool_use_prompt_sha256};
+pub use tool_use::{ToolUseSettings, evaluate_tool_use, tool_use_prompt_sha256};

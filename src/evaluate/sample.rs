@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::suite::Suite;
 
-pub fn suite() -> Suite {
+pub fn sample_suite() -> Suite {
     Suite {
         file: "suites/sample/suite.yaml".to_owned(),
         folder: PathBuf::from("suites/sample"),

@@ -5,14 +5,16 @@
 
 use serde_json::{Value, json};
 
-use super::budget::Budget;
-use super::excerpts::{Material, shown_name};
-use super::judge::{Decision, Judge, Opinion, Question, grouped, prompt_sha256};
+use super::budget::MaterialBudget;
+use super::excerpts::{JudgeMaterial, to_slash_path};
+use super::judge::{
+    JudgeAgent, JudgeOpinion, JudgeQuestion, StatementDecision, prompt_sha256, split_into_groups,
+};
 use super::path_pattern::PathPattern;
-use super::{Evaluated, EvaluatedItem, Layer, Workpiece, points};
-use crate::document::{Fields, quote};
+use super::{EvaluatorItem, EvaluatorResult, SettingsLayer, Workpiece, clamp_score};
+use crate::document::{Fields, quote_text};
 use crate::domain::{Evaluator, ItemDetails, ItemKind, ItemStatus, Problem};
-use crate::process::Stop;
+use crate::process::StopSignal;
 
 const RULES: &str = "\
 You judge how an AI agent used what it had at hand. You are shown what was made, what the agent did, and a numbered list of commands, \
@@ -30,8 +32,8 @@ const HEADING: &str = "Available, and rules";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolUseSettings {
     available: Vec<Invocable>,
-    rules: Vec<Rule>,
-    budget: Budget,
+    rules: Vec<ToolUseRule>,
+    budget: MaterialBudget,
 }
 
 /// Something that an agent can call.
@@ -50,7 +52,7 @@ enum InvocableKind {
 
 /// A rule that the agent must obey.
 #[derive(Clone, Debug, PartialEq)]
-struct Rule {
+struct ToolUseRule {
     rule: String,
     /// Patterns of the files that the rule applies to. Empty if it applies to all work.
     paths: Vec<PathPattern>,
@@ -67,7 +69,7 @@ impl InvocableKind {
         }
     }
 
-    fn words(self) -> &'static str {
+    fn display_name(self) -> &'static str {
         match self {
             Self::Command => "command",
             Self::Agent => "agent",
@@ -78,15 +80,15 @@ impl InvocableKind {
 
 impl ToolUseSettings {
     /// Reads the layers; later layers override earlier ones, key by key.
-    pub fn read(layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
+    pub fn from_layers(layers: &[SettingsLayer<'_>], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
-        Layer::read_all(layers, problems, |fields| {
-            settings.budget.read(fields);
+        SettingsLayer::read_all(layers, problems, |fields| {
+            settings.budget.read_fields(fields);
             if fields.child("available").is_some() {
-                settings.available = fields.each("available", read_invocable);
+                settings.available = fields.read_each("available", read_invocable);
             }
             if fields.child("rules").is_some() {
-                settings.rules = fields.each("rules", read_rule);
+                settings.rules = fields.read_each("rules", read_rule);
             }
         });
         settings
@@ -105,7 +107,7 @@ fn read_invocable(mut fields: Fields) -> Option<Invocable> {
     })
 }
 
-fn read_rule(mut fields: Fields) -> Option<Rule> {
+fn read_rule(mut fields: Fields) -> Option<ToolUseRule> {
     let rule = fields.required_text("rule");
     let mut paths = Vec::new();
     for text in fields.texts("paths") {
@@ -114,8 +116,8 @@ fn read_rule(mut fields: Fields) -> Option<Rule> {
             None => {
                 let message = format!(
                     "{} holds {}, which is no pattern of paths",
-                    quote(&fields.path_of("paths")),
-                    quote(&text)
+                    quote_text(&fields.path_of("paths")),
+                    quote_text(&text)
                 );
                 fields.reject(
                     "paths",
@@ -126,73 +128,74 @@ fn read_rule(mut fields: Fields) -> Option<Rule> {
         }
     }
     fields.finish();
-    Some(Rule {
+    Some(ToolUseRule {
         rule: rule?.trim().to_owned(),
         paths,
     })
 }
 
 /// Asks the judge about each available invocable and each rule that applies. `None` if the user stopped it.
-pub fn tool_use(
+pub fn evaluate_tool_use(
     piece: &Workpiece,
-    judge: &Judge,
+    judge: &JudgeAgent,
     settings: &ToolUseSettings,
-    stop: &Stop,
-) -> Option<Evaluated> {
+    stop: &StopSignal,
+) -> Option<EvaluatorResult> {
     let evaluator = Evaluator::ToolUse;
-    let touched: Vec<String> = piece.files.iter().map(|path| shown_name(path)).collect();
-    let applies = |rule: &&Rule| {
+    let touched: Vec<String> = piece.files.iter().map(|path| to_slash_path(path)).collect();
+    let applies = |rule: &&ToolUseRule| {
         rule.paths.is_empty()
             || rule
                 .paths
                 .iter()
                 .any(|pattern| touched.iter().any(|path| pattern.matches(path)))
     };
-    let (applicable, others): (Vec<&Rule>, Vec<&Rule>) = settings.rules.iter().partition(applies);
+    let (applicable, others): (Vec<&ToolUseRule>, Vec<&ToolUseRule>) =
+        settings.rules.iter().partition(applies);
     if settings.available.is_empty() && applicable.is_empty() {
         let reason = if settings.rules.is_empty() {
             "nothing is declared as `available`, and there are no `rules`"
         } else {
             "nothing is declared as `available`, and none of the `rules` applies to the files that were touched"
         };
-        return Some(Evaluated::missing(evaluator, reason));
+        return Some(EvaluatorResult::without_score(evaluator, reason));
     }
     let invocables = settings
         .available
         .iter()
-        .map(|invocable| format!("{}: {}", invocable.kind.words(), invocable.name));
+        .map(|invocable| format!("{}: {}", invocable.kind.display_name(), invocable.name));
     let rules = applicable.iter().map(|rule| format!("rule: {}", rule.rule));
     let statements: Vec<String> = invocables.chain(rules).collect();
     let unevaluated = |reason: String| {
         let items = statements
             .iter()
-            .map(|statement| item_of(statement, ItemStatus::NotEvaluated, &reason))
+            .map(|statement| evaluator_item(statement, ItemStatus::NotEvaluated, &reason))
             .collect();
-        Evaluated {
+        EvaluatorResult {
             items,
-            ..Evaluated::missing(evaluator, reason)
+            ..EvaluatorResult::without_score(evaluator, reason)
         }
     };
     if piece.transcript.is_empty() {
         return Some(unevaluated("there is no transcript".to_owned()));
     }
-    let material = Material::gather(piece, &statements, &settings.budget);
+    let material = JudgeMaterial::from_workpiece(piece, &statements, &settings.budget);
     let list: Vec<(String, String)> = statements
         .iter()
         .map(|statement| (statement.clone(), String::new()))
         .collect();
     let item = format!("{}/{}", piece.suite.name, evaluator.name());
-    let groups = grouped(list, settings.budget.criteria_per_question);
-    let question = Question::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
-    let opinion = Opinion::ask(judge, &question, stop)?;
-    let undecided = opinion.undecided();
+    let groups = split_into_groups(list, settings.budget.criteria_per_question);
+    let question = JudgeQuestion::new(RULES, HEADING, &item, &piece.suite.name, &material, &groups);
+    let opinion = JudgeOpinion::ask_judge(judge, &question, stop)?;
+    let undecided = opinion.undecided_reason();
     // If any statement is undecided, there is no score: a partial list says nothing about the whole.
     let Ok(decisions) = opinion
         .decisions
         .into_iter()
-        .collect::<Result<Vec<Decision>, String>>()
+        .collect::<Result<Vec<StatementDecision>, String>>()
     else {
-        return Some(Evaluated {
+        return Some(EvaluatorResult {
             judged: Some(opinion.judged),
             ..unevaluated(undecided.unwrap_or_default())
         });
@@ -201,16 +204,16 @@ pub fn tool_use(
     if decisions.iter().all(|decision| !decision.is_named) {
         let reason =
             "the judge's reply says nothing of what was available, or of the rules".to_owned();
-        return Some(Evaluated {
+        return Some(EvaluatorResult {
             judged: Some(opinion.judged),
             ..unevaluated(reason)
         });
     }
     let (used, obeyed) = decisions.split_at(settings.available.len());
-    let score = Score {
-        used: count(used),
+    let score = ToolUseScore {
+        used: count_passed(used),
         available: used.len(),
-        obeyed: count(obeyed),
+        obeyed: count_passed(obeyed),
         applicable: obeyed.len(),
     };
     let items = statements
@@ -222,19 +225,19 @@ pub fn tool_use(
             } else {
                 ItemStatus::Fail
             };
-            item_of(statement, status, &decision.reasoning)
+            evaluator_item(statement, status, &decision.reasoning)
         });
     let trouble = opinion
         .trouble
         .map(|trouble| format!("; of the votes: {trouble}"))
         .unwrap_or_default();
-    Some(Evaluated {
+    Some(EvaluatorResult {
         evaluator,
         score: score
-            .value()
+            .mean_percent()
             .ok_or_else(|| "there is nothing to score".to_owned()),
-        details: score.details(settings, (used, obeyed), (&applicable, &others)),
-        reasoning: Some(format!("{}{trouble}", score.words())),
+        details: score.to_details(settings, (used, obeyed), (&applicable, &others)),
+        reasoning: Some(format!("{}{trouble}", score.describe_counts())),
         items: items.collect(),
         judged: Some(opinion.judged),
     })
@@ -247,34 +250,34 @@ pub fn tool_use_prompt_sha256() -> String {
 
 /// The counts that the score is made of.
 #[derive(Clone, Copy, Debug)]
-struct Score {
+struct ToolUseScore {
     used: usize,
     available: usize,
     obeyed: usize,
     applicable: usize,
 }
 
-impl Score {
+impl ToolUseScore {
     /// Percentage of the available invocables that were used, rounded to a whole percent.
-    fn invocables(self) -> Option<f64> {
-        share(self.used, self.available).map(f64::round)
+    fn invocables_percent(self) -> Option<f64> {
+        percent_of(self.used, self.available).map(f64::round)
     }
 
-    fn rules(self) -> Option<f64> {
-        share(self.obeyed, self.applicable)
+    fn rules_percent(self) -> Option<f64> {
+        percent_of(self.obeyed, self.applicable)
     }
 
     /// Mean of the two percentages, or the only one that exists.
-    fn value(self) -> Option<f64> {
-        let score = match (self.invocables(), self.rules()) {
+    fn mean_percent(self) -> Option<f64> {
+        let score = match (self.invocables_percent(), self.rules_percent()) {
             (Some(invocables), Some(rules)) => f64::midpoint(invocables, rules),
             (Some(score), None) | (None, Some(score)) => score,
             (None, None) => return None,
         };
-        Some(points(score))
+        Some(clamp_score(score))
     }
 
-    fn words(self) -> String {
+    fn describe_counts(self) -> String {
         let missed = self.available - self.used;
         let parts = [
             (self.available > 0)
@@ -289,11 +292,11 @@ impl Score {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    fn details(
+    fn to_details(
         self,
         settings: &ToolUseSettings,
-        (used, obeyed): (&[Decision], &[Decision]),
-        (applicable, others): (&[&Rule], &[&Rule]),
+        (used, obeyed): (&[StatementDecision], &[StatementDecision]),
+        (applicable, others): (&[&ToolUseRule], &[&ToolUseRule]),
     ) -> Value {
         let available = settings.available.iter().zip(used).map(|(invocable, decision)| {
             json!({"name": invocable.name, "kind": invocable.kind.name(), "used": decision.passed, "reasoning": decision.reasoning})
@@ -313,31 +316,31 @@ impl Score {
             "obeyedCount": self.obeyed,
         });
         for (key, score) in [
-            ("invocablesScore", self.invocables()),
-            ("rulesScore", self.rules()),
+            ("invocablesScore", self.invocables_percent()),
+            ("rulesScore", self.rules_percent()),
         ] {
             if let Some(score) = score {
-                details[key] = json!(points(score));
+                details[key] = json!(clamp_score(score));
             }
         }
         details
     }
 }
 
-fn count(decisions: &[Decision]) -> usize {
+fn count_passed(decisions: &[StatementDecision]) -> usize {
     decisions.iter().filter(|decision| decision.passed).count()
 }
 
-fn share(part: usize, whole: usize) -> Option<f64> {
+fn percent_of(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-fn item_of(statement: &str, status: ItemStatus, reason: &str) -> EvaluatedItem {
+fn evaluator_item(statement: &str, status: ItemStatus, reason: &str) -> EvaluatorItem {
     let details = ItemDetails {
         reason: Some(reason.to_owned()).filter(|reason| !reason.is_empty()),
         ..ItemDetails::default()
     };
-    EvaluatedItem {
+    EvaluatorItem {
         kind: ItemKind::Check,
         item: statement.to_owned(),
         status,
@@ -352,27 +355,27 @@ mod tests {
     use super::*;
     use crate::document;
     use crate::evaluate::Effort;
-    use crate::evaluate::fulfilment::tests::recorded;
-    use crate::evaluate::sample::suite;
+    use crate::evaluate::fulfilment::tests::agent_with_replies;
+    use crate::evaluate::sample::sample_suite;
 
     fn settings(text: &str) -> (ToolUseSettings, Vec<String>) {
         let node = document::parse("s.yaml", text).expect("it is YAML");
         let mut problems = Vec::new();
-        let layers = [Layer {
+        let layers = [SettingsLayer {
             file: "s.yaml",
             path: "evaluators.tool_use".to_owned(),
             node: &node,
         }];
-        let read = ToolUseSettings::read(&layers, &mut problems);
+        let read = ToolUseSettings::from_layers(&layers, &mut problems);
         (read, problems.iter().map(ToString::to_string).collect())
     }
 
     /// Judges with a reply in which the entries with these numbers pass and all others are listed as missed.
-    fn judged(text: &str, reply: &str, touched: &[&str]) -> Evaluated {
+    fn judged(text: &str, reply: &str, touched: &[&str]) -> EvaluatorResult {
         let (settings, problems) = settings(text);
         assert_eq!(problems, [""; 0]);
-        let (_folder, agent) = recorded("sample/tool_use", &[reply]);
-        let suite = suite();
+        let (_folder, agent) = agent_with_replies("sample/tool_use", &[reply]);
+        let suite = sample_suite();
         let files: Vec<PathBuf> = touched.iter().map(PathBuf::from).collect();
         let transcript = [json!({"role": "user", "content": "make it"})];
         let piece = Workpiece {
@@ -382,13 +385,13 @@ mod tests {
             transcript: &transcript,
             effort: Effort::default(),
         };
-        let judge = Judge {
+        let judge = JudgeAgent {
             agent: &agent,
             votes: 1,
             is_strict: false,
             timeout: None,
         };
-        tool_use(&piece, &judge, &settings, &Stop::new()).expect("nobody stops it")
+        evaluate_tool_use(&piece, &judge, &settings, &StopSignal::new()).expect("nobody stops it")
     }
 
     const YES_NO: &str = r#"[{"criterion": 1, "passed": true, "reasoning": "y"}, {"criterion": 2, "passed": false, "reasoning": "n"}]"#;

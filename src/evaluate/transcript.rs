@@ -5,14 +5,14 @@
 
 use serde_json::Value;
 
-use super::budget::Budget;
-use crate::agent::shorten;
-use crate::domain::visible;
+use super::budget::MaterialBudget;
+use crate::agent::shorten_middle;
+use crate::domain::escape_invisible;
 
 /// Maximum length of a role's or tool's name, in bytes.
-const MOST_NAME_BYTES: usize = 80;
+const MAX_NAME_BYTES: usize = 80;
 
-pub(super) struct Parts {
+pub(super) struct TranscriptParts {
     /// Parts of the text; each part ends at the end of a message.
     pub parts: Vec<String>,
     /// Number of messages in the middle that did not fit into the parts.
@@ -20,11 +20,11 @@ pub(super) struct Parts {
 }
 
 /// Formats the messages and splits them, between messages, into at most as many parts as the budget allows.
-pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
+pub(super) fn split_transcript(messages: &[Value], budget: &MaterialBudget) -> TranscriptParts {
     let told: Vec<String> = messages
         .iter()
         .enumerate()
-        .map(|(index, message)| told(index + 1, message, budget))
+        .map(|(index, message)| format_numbered_message(index + 1, message, budget))
         .collect();
     let mut groups: Vec<(usize, String)> = Vec::new();
     for message in &told {
@@ -44,19 +44,22 @@ pub(super) fn parts(messages: &[Value], budget: &Budget) -> Parts {
     } else {
         Vec::new()
     };
-    Parts {
+    TranscriptParts {
         parts: groups.into_iter().map(|(_, text)| text).collect(),
         left_out: dropped.iter().map(|(count, _)| count).sum(),
     }
 }
 
-fn told(number: usize, message: &Value, budget: &Budget) -> String {
+fn format_numbered_message(number: usize, message: &Value, budget: &MaterialBudget) -> String {
     let most = budget.message_bytes.min(budget.transcript_bytes);
-    format!("[{number}] {}\n", shorten(tell(message).trim_end(), most))
+    format!(
+        "[{number}] {}\n",
+        shorten_middle(format_message(message).trim_end(), most)
+    )
 }
 
 /// Formats one message, starting with its role.
-fn tell(message: &Value) -> String {
+fn format_message(message: &Value) -> String {
     let inner = message
         .get("message")
         .filter(|inner| inner.is_object())
@@ -68,13 +71,13 @@ fn tell(message: &Value) -> String {
     let Some(role) = role else {
         return message.to_string();
     };
-    if let Some(told) = event(message) {
+    if let Some(told) = format_event(message) {
         return told;
     }
     let mut lines: Vec<String> = Vec::new();
     match inner.get("content").or_else(|| inner.get("result")) {
         Some(Value::String(text)) => lines.push(text.clone()),
-        Some(Value::Array(blocks)) => lines.extend(blocks.iter().map(block)),
+        Some(Value::Array(blocks)) => lines.extend(blocks.iter().map(format_block)),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
     }
     for call in inner
@@ -84,23 +87,26 @@ fn tell(message: &Value) -> String {
         .flatten()
     {
         let function = call.get("function").unwrap_or(call);
-        lines.push(called(function, "arguments"));
+        lines.push(format_tool_call(function, "arguments"));
     }
     if lines.is_empty() {
         lines.push(inner.to_string());
     }
-    format!("{}: {}", name(role), lines.join("\n"))
+    format!("{}: {}", format_tool_name(role), lines.join("\n"))
 }
 
 /// Formats an event that holds, in one line, a message, a tool call or a tool result. `None` if the event is unknown.
-fn event(event: &Value) -> Option<String> {
+fn format_event(event: &Value) -> Option<String> {
     let within = ["item", "part"]
         .iter()
         .find_map(|key| event.get(*key).filter(|value| value.is_object()));
     let body = within.unwrap_or(event);
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
     let called = |tool: &str, given: &Value| {
-        format!("assistant: calls the tool {} with {given}", name(tool))
+        format!(
+            "assistant: calls the tool {} with {given}",
+            format_tool_name(tool)
+        )
     };
     match (event["type"].as_str()?, body["type"].as_str()) {
         ("item.completed", Some("agent_message")) | ("text", Some("text")) => {
@@ -152,23 +158,23 @@ fn event(event: &Value) -> Option<String> {
 }
 
 /// Formats one block of a message's content.
-fn block(block: &Value) -> String {
+fn format_block(block: &Value) -> String {
     match block["type"].as_str() {
         Some("text") => block["text"].as_str().unwrap_or_default().to_owned(),
-        Some("tool_use") => called(block, "input"),
+        Some("tool_use") => format_tool_call(block, "input"),
         Some("tool_result") => {
             let how = if block["is_error"] == true {
                 "failed"
             } else {
                 "returned"
             };
-            format!("the tool {how}: {}", result(&block["content"]))
+            format!("the tool {how}: {}", format_tool_result(&block["content"]))
         }
         Some(_) | None => block.to_string(),
     }
 }
 
-fn called(call: &Value, key: &str) -> String {
+fn format_tool_call(call: &Value, key: &str) -> String {
     let given = match call.get(key) {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
@@ -176,21 +182,25 @@ fn called(call: &Value, key: &str) -> String {
     };
     format!(
         "calls the tool {} with {given}",
-        name(call["name"].as_str().unwrap_or("without a name"))
+        format_tool_name(call["name"].as_str().unwrap_or("without a name"))
     )
 }
 
-fn result(content: &Value) -> String {
+fn format_tool_result(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join("\n"),
+        Value::Array(blocks) => blocks
+            .iter()
+            .map(format_block)
+            .collect::<Vec<_>>()
+            .join("\n"),
         Value::Null => String::new(),
         Value::Bool(_) | Value::Number(_) | Value::Object(_) => content.to_string(),
     }
 }
 
-fn name(text: &str) -> String {
-    shorten(&visible(text), MOST_NAME_BYTES)
+fn format_tool_name(text: &str) -> String {
+    shorten_middle(&escape_invisible(text), MAX_NAME_BYTES)
 }
 
 #[cfg(test)]
@@ -251,7 +261,7 @@ mod tests {
             ),
             (json!("text"), "\"text\""),
         ] {
-            assert_eq!(tell(&message), expected);
+            assert_eq!(format_message(&message), expected);
         }
     }
 
@@ -260,14 +270,14 @@ mod tests {
         let messages: Vec<Value> = (0..10)
             .map(|number| json!({"role": "user", "content": format!("{number}{}", "x".repeat(40))}))
             .collect();
-        let budget = |transcript_bytes, parts| Budget {
+        let budget = |transcript_bytes, parts| MaterialBudget {
             transcript_bytes,
             parts,
-            ..Budget::default()
+            ..MaterialBudget::default()
         };
-        let whole = parts(&messages, &budget(10_000, 3));
+        let whole = split_transcript(&messages, &budget(10_000, 3));
         assert_eq!((whole.parts.len(), whole.left_out), (1, 0));
-        let split = parts(&messages, &budget(120, 5));
+        let split = split_transcript(&messages, &budget(120, 5));
         assert_eq!((split.parts.len(), split.left_out), (5, 0));
         assert!(
             split
@@ -276,21 +286,23 @@ mod tests {
                 .all(|part| part.len() <= 120 && part.starts_with('[') && part.ends_with("x\n"))
         );
         assert_eq!(split.parts.concat(), whole.parts.concat());
-        let cut = parts(&messages, &budget(120, 3));
+        let cut = split_transcript(&messages, &budget(120, 3));
         assert_eq!((cut.parts.len(), cut.left_out), (3, 4));
         assert!(
             cut.parts[1].contains("] user: 3") && cut.parts[2].contains("[10] user: 9"),
             "{:?}",
             cut.parts
         );
-        assert_eq!(parts(&[], &budget(1, 1)).parts.len(), 0);
+        assert_eq!(split_transcript(&[], &budget(1, 1)).parts.len(), 0);
     }
 
     #[test]
     fn one_long_message_is_cut_in_the_middle() {
         let messages =
             [json!({"role": "tool", "content": format!("begin{}end", "x".repeat(100_000))})];
-        let told = parts(&messages, &Budget::default()).parts.concat();
+        let told = split_transcript(&messages, &MaterialBudget::default())
+            .parts
+            .concat();
         assert!(
             told.contains("begin") && told.ends_with("end\n") && told.len() < 4300,
             "{}",

@@ -5,40 +5,40 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 /// Maximum inflated size as a multiple of the file's size, plus [`FREE_BYTES`]. Logs of many equal samples reach a hundred.
-const MOST_TIMES: u64 = 512;
+const MAX_TIMES: u64 = 512;
 const FREE_BYTES: u64 = 64 << 20;
 
 /// Returns how many bytes a compressed part of this size may inflate to.
-pub fn most_inflated(bytes: u64) -> u64 {
-    bytes.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES)
+pub fn max_inflated_bytes(bytes: u64) -> u64 {
+    bytes.saturating_mul(MAX_TIMES).saturating_add(FREE_BYTES)
 }
 
 /// Remaining bytes that may be read, shared by several readers.
 #[derive(Clone, Debug)]
-pub struct Allowance {
+pub struct ReadAllowance {
     left: Rc<Cell<u64>>,
     whole: u64,
-    of: Of,
+    of: AllowanceScope,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum AllowanceScope {
     File,
     Record,
 }
 
-impl Allowance {
+impl ReadAllowance {
     /// Allows as much as a compressed file of this size may hold.
     pub fn of_file(bytes: u64) -> Self {
-        Self::new(most_inflated(bytes), Of::File)
+        Self::new(max_inflated_bytes(bytes), AllowanceScope::File)
     }
 
     /// Allows one record of so many bytes, until [`Self::renew`] allows the next.
     pub fn of_record(bytes: u64) -> Self {
-        Self::new(bytes, Of::Record)
+        Self::new(bytes, AllowanceScope::Record)
     }
 
-    fn new(whole: u64, of: Of) -> Self {
+    fn new(whole: u64, of: AllowanceScope) -> Self {
         Self {
             left: Rc::new(Cell::new(whole)),
             whole,
@@ -54,8 +54,12 @@ impl Allowance {
     pub fn spend(&self, bytes: u64) -> io::Result<()> {
         let Some(left) = self.left.get().checked_sub(bytes) else {
             let message = match self.of {
-                Of::File => format!("it inflates to more than {MOST_TIMES} times its size"),
-                Of::Record => format!("a part of it is longer than {} MiB", self.whole >> 20),
+                AllowanceScope::File => {
+                    format!("it inflates to more than {MAX_TIMES} times its size")
+                }
+                AllowanceScope::Record => {
+                    format!("a part of it is longer than {} MiB", self.whole >> 20)
+                }
             };
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         };
@@ -65,13 +69,13 @@ impl Allowance {
 }
 
 /// A reader that fails once it has read more than is allowed.
-pub struct Bounded<R> {
+pub struct BoundedReader<R> {
     reader: R,
-    left: Allowance,
+    left: ReadAllowance,
 }
 
-impl<R> Bounded<R> {
-    pub fn new(reader: R, left: &Allowance) -> Self {
+impl<R> BoundedReader<R> {
+    pub fn new(reader: R, left: &ReadAllowance) -> Self {
         Self {
             reader,
             left: left.clone(),
@@ -79,7 +83,7 @@ impl<R> Bounded<R> {
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for BoundedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
         self.left.spend(read as u64)?;
@@ -93,8 +97,9 @@ mod tests {
 
     #[test]
     fn all_readers_of_a_file_share_what_it_may_inflate_to() {
-        let left = Allowance::new(5, Of::File);
-        let read = |text: &'static str| io::read_to_string(Bounded::new(text.as_bytes(), &left));
+        let left = ReadAllowance::new(5, AllowanceScope::File);
+        let read =
+            |text: &'static str| io::read_to_string(BoundedReader::new(text.as_bytes(), &left));
         assert_eq!(read("abc").expect("three of five"), "abc");
         assert!(
             read("abc")
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_record_is_bounded_and_the_next_one_again() {
-        let left = Allowance::of_record(64 << 20);
+        let left = ReadAllowance::of_record(64 << 20);
         left.spend(64 << 20).expect("just as much");
         assert_eq!(
             left.spend(1).expect_err("one more").to_string(),

@@ -9,25 +9,27 @@ mod remove;
 mod shared;
 mod temporary;
 
-pub use inflation::{Allowance, Bounded, most_inflated};
-pub use remove::{open_up, remove_tree};
-pub use shared::{FolderUse, IN_USE, only_user, touch};
-pub use temporary::{HeldFolder, WRITING, sweep_files, sweep_folders, sweep_tree, temporary_in};
+pub use inflation::{BoundedReader, ReadAllowance, max_inflated_bytes};
+pub use remove::{make_accessible, remove_tree};
+pub use shared::{FolderUse, IN_USE, mark_used, run_as_only_user};
+pub use temporary::{
+    HeldFolder, WRITING_PREFIX, create_temporary_in, sweep_files, sweep_folders, sweep_tree,
+};
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
 /// Number of bytes read at once.
-const BLOCK: usize = 64 << 10;
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// Opens a regular file for reading.
 pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
-    open_by(OpenOptions::new().read(true), path)
+    open_with_options(OpenOptions::new().read(true), path)
 }
 
 /// Opens a regular file with these options. A folder can be opened too; reading it returns the system's error.
-pub fn open_by(options: &mut OpenOptions, path: impl AsRef<Path>) -> io::Result<File> {
+pub fn open_with_options(options: &mut OpenOptions, path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     let opened = not_waiting(options).open(path);
     let metadata = match &opened {
@@ -38,11 +40,11 @@ pub fn open_by(options: &mut OpenOptions, path: impl AsRef<Path>) -> io::Result<
             Ok(_) | Err(_) => return opened,
         },
     };
-    check(&metadata).and(opened)
+    check_regular(&metadata).and(opened)
 }
 
 /// Rejects anything except regular files and folders.
-pub fn check(metadata: &Metadata) -> io::Result<()> {
+pub fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() || metadata.is_dir() {
         return Ok(());
     }
@@ -65,7 +67,7 @@ pub fn try_each_block(
     mut reader: impl Read,
     mut take: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut block = vec![0; BLOCK];
+    let mut block = vec![0; BLOCK_BYTES];
     loop {
         match reader.read(&mut block) {
             Ok(0) => return Ok(()),
@@ -95,7 +97,7 @@ pub fn read_unlinked(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     let file = open_unfollowed(options.read(true), path.as_ref())?;
     let metadata = file.metadata()?;
-    check(&metadata)?;
+    check_regular(&metadata)?;
     #[cfg(unix)]
     if std::os::unix::fs::MetadataExt::nlink(&metadata) > 1 {
         return Err(refused());
@@ -117,7 +119,7 @@ pub fn read_to_string(path: impl AsRef<Path>) -> io::Result<String> {
 }
 
 /// Turns the error for a missing file into `None`. Keeps all other errors.
-pub fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+pub fn missing_as_none<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Ok(value) => Ok(Some(value)),
         Err(error) if is_absence(&error) => Ok(None),
@@ -223,7 +225,7 @@ mod tests {
                 format!("it is {why}, not a regular file")
             );
             assert!(
-                open_by(OpenOptions::new().read(true).write(true), &path).is_err(),
+                open_with_options(OpenOptions::new().read(true).write(true), &path).is_err(),
                 "{why}"
             );
         }
@@ -232,7 +234,10 @@ mod tests {
             io::ErrorKind::NotFound
         );
         assert!(read(folder.path()).is_err());
-        assert!(matches!(if_there(fs::remove_file(of("nothing"))), Ok(None)));
-        assert!(if_there(fs::remove_file(folder.path())).is_err());
+        assert!(matches!(
+            missing_as_none(fs::remove_file(of("nothing"))),
+            Ok(None)
+        ));
+        assert!(missing_as_none(fs::remove_file(folder.path())).is_err());
     }
 }

@@ -9,13 +9,13 @@ pub fn remove_tree(top: &Path) -> io::Result<()> {
     let removed = fs::remove_dir_all(top);
     match removed {
         #[cfg(unix)]
-        Err(error) if !super::is_absence(&error) => flat::remove(top).map_err(|_| error),
-        removed => super::if_there(removed).map(drop),
+        Err(error) if !super::is_absence(&error) => flat::remove_flat(top).map_err(|_| error),
+        removed => super::missing_as_none(removed).map(drop),
     }
 }
 
 /// Lets the owner list, enter and change every folder below `top` that is ours. Follows no link, and ignores what cannot be changed.
-pub fn open_up(top: &Path) {
+pub fn make_accessible(top: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -54,35 +54,35 @@ mod flat {
     use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
     use rustix::io::Errno;
 
-    pub fn remove(top: &Path) -> io::Result<()> {
+    pub fn remove_flat(top: &Path) -> io::Result<()> {
         let name = CString::new(top.as_os_str().as_encoded_bytes())?;
-        let folder = open(CWD, &name)?;
+        let folder = open_folder(CWD, &name)?;
         let mut number = 0_u64;
         loop {
-            let names = names(folder.as_fd())?;
+            let names = entry_names(folder.as_fd())?;
             if names.is_empty() {
                 break;
             }
             for name in &names {
-                clear(folder.as_fd(), name, &mut number)?;
+                clear_entry(folder.as_fd(), name, &mut number)?;
             }
         }
         Ok(rustix::fs::unlinkat(CWD, &name, AtFlags::REMOVEDIR)?)
     }
 
     /// Removes an entry of `top`. The folders within it are moved to `top`.
-    fn clear(top: BorrowedFd<'_>, name: &CStr, number: &mut u64) -> io::Result<()> {
+    fn clear_entry(top: BorrowedFd<'_>, name: &CStr, number: &mut u64) -> io::Result<()> {
         if !is_folder(top, name)? {
-            return unlink(top, name);
+            return unlink_entry(top, name);
         }
-        let folder = open(top, name)?;
-        for inner in names(folder.as_fd())? {
+        let folder = open_folder(top, name)?;
+        for inner in entry_names(folder.as_fd())? {
             if !is_folder(folder.as_fd(), &inner)? {
-                unlink(folder.as_fd(), &inner)?;
+                unlink_entry(folder.as_fd(), &inner)?;
                 continue;
             }
             // Moving a folder changes it, too.
-            open(folder.as_fd(), &inner)?;
+            open_folder(folder.as_fd(), &inner)?;
             loop {
                 let free = CString::new(format!(".moved-{number}"))?;
                 *number += 1;
@@ -101,7 +101,7 @@ mod flat {
     }
 
     /// Opens a folder, and lets its owner change it.
-    fn open(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
+    fn open_folder(parent: impl AsFd, name: &CStr) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = match rustix::fs::openat(&parent, name, flags, Mode::empty()) {
             Err(Errno::ACCESS) => {
@@ -112,16 +112,16 @@ mod flat {
             opened => opened?,
         };
         if rustix::fs::fchmod(&folder, Mode::RWXU).is_err() {
-            release(&folder);
+            release_attributes(&folder);
             rustix::fs::fchmod(&folder, Mode::RWXU)?;
         }
         Ok(folder)
     }
 
-    fn unlink(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
+    fn unlink_entry(parent: BorrowedFd<'_>, name: &CStr) -> io::Result<()> {
         match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
             Err(Errno::PERM) => {
-                release(&rustix::fs::openat(
+                release_attributes(&rustix::fs::openat(
                     parent,
                     name,
                     OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC,
@@ -134,7 +134,7 @@ mod flat {
     }
 
     /// Takes the attributes away by which a file system refuses every change. Only root may, as only root may give them.
-    fn release(file: &OwnedFd) {
+    fn release_attributes(file: &OwnedFd) {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
@@ -146,7 +146,7 @@ mod flat {
         let _ = file;
     }
 
-    fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
+    fn entry_names(folder: BorrowedFd<'_>) -> io::Result<Vec<CString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
@@ -204,7 +204,7 @@ mod flat {
             mode(&top.join("closed/inner/more"), 0);
             mode(&top.join("closed/inner"), 0);
             mode(&top.join("closed"), 0);
-            remove(&top).expect("it goes");
+            remove_flat(&top).expect("it goes");
             assert!(!top.exists() && kept.join("file").exists());
         }
 
@@ -218,7 +218,7 @@ mod flat {
             for closed in ["top/a/b", "top/a", "outside"] {
                 mode(&of(closed), 0);
             }
-            super::super::open_up(&of("top"));
+            super::super::make_accessible(&of("top"));
             let now = ["top/a", "top/a/b", "outside"]
                 .map(|name| fs::metadata(of(name)).expect("there").permissions().mode() & 0o777);
             assert_eq!(now, [0o700, 0o700, 0]);

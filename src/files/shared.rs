@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::open_by;
+use super::open_with_options;
 
 /// The file whose lock tells whether a folder is in use. It is never deleted, so that all programs lock one file.
 pub const IN_USE: &str = ".in-use";
 
-/// A folder's files stay as long as this value lives: [`only_user`] fails for all others.
+/// A folder's files stay as long as this value lives: [`run_as_only_user`] fails for all others.
 #[derive(Debug)]
 pub struct FolderUse(
     #[expect(dead_code, reason = "held so that the lock on it is held as long")] File,
@@ -19,7 +19,7 @@ pub struct FolderUse(
 impl FolderUse {
     /// Begins to use an existing folder, and waits while another program clears it. Returns `None` if the folder cannot be locked; then
     /// others cannot lock it either.
-    pub fn begin(folder: &Path) -> Option<Self> {
+    pub fn begin_use(folder: &Path) -> Option<Self> {
         let file = lock_file(folder).ok()?;
         file.lock_shared().ok().map(|()| Self(file))
     }
@@ -28,7 +28,7 @@ impl FolderUse {
 impl FolderUse {
     /// Begins to use an existing folder by a lock on the folder itself, which leaves no file in it. Before that, `clear` is told whether no
     /// other program uses the folder, and new users wait until it returns. Returns `None` if a folder cannot be locked on this system.
-    pub fn begin_cleared(folder: &Path, clear: impl FnOnce(bool)) -> Option<Self> {
+    pub fn begin_after_clearing(folder: &Path, clear: impl FnOnce(bool)) -> Option<Self> {
         let Some(file) = super::open(folder).ok().filter(|_| cfg!(unix)) else {
             clear(false);
             return None;
@@ -40,7 +40,7 @@ impl FolderUse {
 
 /// Calls `clear` if no program uses the folder, and keeps new users waiting until it returns. Returns `None` if one does, if the folder
 /// cannot be locked, or if it is missing.
-pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Option<T>> {
+pub fn run_as_only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Option<T>> {
     let file = match lock_file(folder) {
         Ok(file) => file,
         Err(error) if super::is_absence(&error) => return Ok(None),
@@ -54,15 +54,15 @@ pub fn only_user<T>(folder: &Path, clear: impl FnOnce() -> T) -> io::Result<Opti
 }
 
 fn lock_file(folder: &Path) -> io::Result<File> {
-    open_by(
+    open_with_options(
         OpenOptions::new().create(true).append(true),
         folder.join(IN_USE),
     )
 }
 
 /// Marks a file as used now. A file that cannot be marked only seems older.
-pub fn touch(path: &Path) {
-    if let Ok(file) = open_by(OpenOptions::new().append(true), path) {
+pub fn mark_used(path: &Path) {
+    if let Ok(file) = open_with_options(OpenOptions::new().append(true), path) {
         let _ = file.set_modified(SystemTime::now());
     }
 }
@@ -77,7 +77,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let begin = || {
             let mut is_alone = None;
-            let held = FolderUse::begin_cleared(folder.path(), |alone| is_alone = Some(alone));
+            let held =
+                FolderUse::begin_after_clearing(folder.path(), |alone| is_alone = Some(alone));
             (held.expect("it can be locked"), is_alone)
         };
         let (one, alone) = begin();
@@ -95,11 +96,11 @@ mod tests {
     #[test]
     fn a_folder_in_use_is_not_cleared() {
         let folder = tempfile::tempdir().expect("a folder");
-        let clear = || only_user(folder.path(), || ()).expect("a folder that can be locked");
+        let clear = || run_as_only_user(folder.path(), || ()).expect("a folder that can be locked");
         assert_eq!(clear(), Some(()));
         let (one, other) = (
-            FolderUse::begin(folder.path()).expect("free"),
-            FolderUse::begin(folder.path()).expect("shared"),
+            FolderUse::begin_use(folder.path()).expect("free"),
+            FolderUse::begin_use(folder.path()).expect("shared"),
         );
         assert_eq!(clear(), None);
         drop(one);
@@ -107,10 +108,10 @@ mod tests {
         drop(other);
         assert_eq!(clear(), Some(()));
         assert!(
-            only_user(&folder.path().join("missing"), || ())
+            run_as_only_user(&folder.path().join("missing"), || ())
                 .expect("nothing to lock")
                 .is_none()
         );
-        assert!(FolderUse::begin(&folder.path().join("missing")).is_none());
+        assert!(FolderUse::begin_use(&folder.path().join("missing")).is_none());
     }
 }

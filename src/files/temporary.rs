@@ -14,16 +14,16 @@ use walkdir::WalkDir;
 use super::remove::remove_tree;
 
 /// Prefix of files that are being written, and of folders in which bundles are unpacked.
-pub const WRITING: &str = ".writing-";
+pub const WRITING_PREFIX: &str = ".writing-";
 /// Prefix of temporary folders.
-const FOLDER: &str = "evalreport-";
+const FOLDER_PREFIX: &str = "evalreport-";
 /// The file in each temporary folder that is locked while the folder is in use.
-const MARK: &str = ".held";
+const LOCK_FILE_NAME: &str = ".held";
 /// A younger file may not be locked yet.
-const YOUNG: Duration = Duration::from_mins(1);
+const MIN_AGE: Duration = Duration::from_mins(1);
 
 /// Creates a temporary file in the existing `folder`, to be renamed when complete. The final file is readable for all.
-pub fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+pub fn create_temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -31,7 +31,10 @@ pub fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o644));
     }
-    let file = builder.prefix(WRITING).suffix(".tmp").tempfile_in(folder)?;
+    let file = builder
+        .prefix(WRITING_PREFIX)
+        .suffix(".tmp")
+        .tempfile_in(folder)?;
     // Not on Windows, where a lock also blocks readers. Without a lock, the file is only cleaned up later.
     if cfg!(unix) {
         let _ = file.as_file().try_lock();
@@ -66,7 +69,8 @@ pub fn sweep_tree(folder: &Path, alone: bool) -> usize {
 }
 
 fn is_writing(name: &std::ffi::OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.starts_with(WRITING))
+    name.to_str()
+        .is_some_and(|name| name.starts_with(WRITING_PREFIX))
 }
 
 fn is_old(path: &Path) -> bool {
@@ -74,7 +78,7 @@ fn is_old(path: &Path) -> bool {
     time.is_ok_and(|time| {
         SystemTime::now()
             .duration_since(time)
-            .is_ok_and(|age| age > YOUNG)
+            .is_ok_and(|age| age > MIN_AGE)
     })
 }
 
@@ -86,7 +90,7 @@ fn is_unlocked(path: &Path) -> bool {
 /// A private folder, deleted when dropped.
 #[derive(Debug)]
 pub struct HeldFolder {
-    folder: Whole,
+    folder: TreeGuard,
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "held so that the lock on it is held as long")
@@ -96,9 +100,9 @@ pub struct HeldFolder {
 
 /// A folder that goes with this value, even if programs filled it with what its owner may not enter.
 #[derive(Debug)]
-struct Whole(PathBuf);
+struct TreeGuard(PathBuf);
 
-impl Drop for Whole {
+impl Drop for TreeGuard {
     fn drop(&mut self) {
         // Otherwise the next writing command tries again.
         let _ = remove_tree(&self.0);
@@ -116,14 +120,14 @@ impl HeldFolder {
             builder.permissions(fs::Permissions::from_mode(0o700));
         }
         folders.recursive(true).create(above)?;
-        let folder = Whole(builder.prefix(FOLDER).tempdir_in(above)?.keep());
+        let folder = TreeGuard(builder.prefix(FOLDER_PREFIX).tempdir_in(above)?.keep());
         // The mark gets its name only once it is locked, so that nobody sees it unlocked.
         let new = folder.0.join(".new");
         let mark = OpenOptions::new().write(true).create_new(true).open(&new)?;
         if cfg!(unix) {
             let _ = mark.try_lock();
         }
-        fs::rename(&new, folder.0.join(MARK))?;
+        fs::rename(&new, folder.0.join(LOCK_FILE_NAME))?;
         Ok(Self { folder, mark })
     }
 
@@ -144,15 +148,15 @@ pub fn sweep_folders(above: &Path) -> usize {
         entry
             .file_name()
             .to_str()
-            .is_some_and(|name| name.starts_with(FOLDER))
+            .is_some_and(|name| name.starts_with(FOLDER_PREFIX))
     });
     named
-        .filter(|entry| is_left_folder(&entry.path()) && remove_tree(&entry.path()).is_ok())
+        .filter(|entry| is_abandoned_folder(&entry.path()) && remove_tree(&entry.path()).is_ok())
         .count()
 }
 
-fn is_left_folder(folder: &Path) -> bool {
-    let mark: PathBuf = folder.join(MARK);
+fn is_abandoned_folder(folder: &Path) -> bool {
+    let mark: PathBuf = folder.join(LOCK_FILE_NAME);
     let is_ours =
         fs::symlink_metadata(folder).is_ok_and(|folder| folder.is_dir() && is_own(&folder));
     let is_mark = fs::symlink_metadata(&mark).is_ok_and(|mark| mark.is_file() && is_own(&mark));
@@ -175,8 +179,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::{
-        Duration, File, HeldFolder, Path, SystemTime, fs, sweep_files, sweep_folders, sweep_tree,
-        temporary_in,
+        Duration, File, HeldFolder, Path, SystemTime, create_temporary_in, fs, sweep_files,
+        sweep_folders, sweep_tree,
     };
 
     fn aged(path: &Path) {
@@ -201,7 +205,7 @@ mod tests {
         }
         fs::write(of(".writing-new.tmp"), "y").expect("room");
         std::os::unix::fs::symlink("writing-old.tmp", of(".writing-link.tmp")).expect("a link");
-        let held = temporary_in(folder.path()).expect("room");
+        let held = create_temporary_in(folder.path()).expect("room");
         aged(held.path());
         assert_eq!(
             (sweep_files(folder.path()), sweep_tree(folder.path(), false)),

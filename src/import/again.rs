@@ -3,61 +3,61 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
 
-use crate::domain::{Run, RunId, visible};
+use crate::domain::{Run, RunId, escape_invisible};
 use crate::results::{SealedReader, SealedWriter, Store, StoreError};
 
-use super::held::Held;
+use super::held::RunContent;
 use super::report::{ReplacedRun, SourceReport};
 use super::source::hex_digest;
-use super::standing::Standing;
-use super::stored::{Read, Relation, StoredRuns};
+use super::standing::RunVisibility;
+use super::stored::{SourceFingerprint, StoredRelation, StoredRuns};
 
 /// Decides about each run that the store already has, and reports it. Returns new ids for the runs to be stored again, keyed by their first
 /// id.
-pub(super) fn settle(
+pub(super) fn resolve_known_runs(
     stored: &StoredRuns,
     store: &Store,
-    found: Vec<(Run, Held)>,
-    read: Read<'_>,
+    found: Vec<(Run, RunContent)>,
+    read: SourceFingerprint<'_>,
     report: &mut SourceReport,
 ) -> Result<BTreeMap<RunId, RunId>, StoreError> {
-    let found: Vec<(Run, Held)> = found
+    let found: Vec<(Run, RunContent)> = found
         .into_iter()
         .filter(|(run, _)| stored.contains(&run.id))
         .collect();
-    let records = stored.records(store, found.iter().map(|(run, _)| &run.id))?;
+    let records = stored.read_records(store, found.iter().map(|(run, _)| &run.id))?;
     let mut ids = BTreeMap::new();
     for (run, held) in found {
-        let name = named(stored, &run);
+        let name = display_name(stored, &run);
         let mut again = |of: RunId, before: Option<u64>| {
-            let by = new_id(&run.id, &held, stored);
+            let by = unused_run_id(&run.id, &held, stored);
             ids.insert(run.id.clone(), by.clone());
             ReplacedRun {
                 run: of,
                 by,
                 stored: before,
                 found: held.content.outcomes,
-                unit: unit_of(&run),
+                unit: content_unit(&run),
             }
         };
-        match stored.relation(&run, &held, &records, read) {
-            Relation::Same => {}
-            Relation::Less { stored, found } => report.notes.push(format!(
+        match stored.relate_to_stored(&run, &held, &records, read) {
+            StoredRelation::Same => {}
+            StoredRelation::Less { stored, found } => report.notes.push(format!(
                 "the store has more {}s of the run {name} than the file ({stored}, here {found}): it is kept as it is; --again replaces it",
-                unit_of(&run)
+                content_unit(&run)
             )),
-            Relation::Other { file } => report
+            StoredRelation::Other { file } => report
                 .notes
-                .push(format!("`{}` has the same run with other results and is kept: {name}; --again replaces it", visible(&file))),
-            Relation::Hidden { standing } => report.notes.extend(said(&standing, &name)),
-            Relation::Restored { of } => {
+                .push(format!("`{}` has the same run with other results and is kept: {name}; --again replaces it", escape_invisible(&file))),
+            StoredRelation::Hidden { standing } => report.notes.extend(describe_hidden_run(&standing, &name)),
+            StoredRelation::Restored { of } => {
                 let restored = again(of, None);
                 report.notes.push(format!("the run {name} was retracted and is imported again as {}", restored.by));
                 report.runs_restored.push(restored);
             }
-            Relation::Changed { stands, stored: before, .. } => {
+            StoredRelation::Changed { stands, stored: before, .. } => {
                 report.runs_replaced.push(again(stands, before));
-                report.notes.extend(stored.hidden(&run).and_then(|standing| said(standing, &name)));
+                report.notes.extend(stored.hidden_by(&run).and_then(|standing| describe_hidden_run(standing, &name)));
             }
         }
     }
@@ -65,16 +65,16 @@ pub(super) fn settle(
 }
 
 /// Says that a run does not count, and which command changes that.
-fn said(standing: &Standing, name: &str) -> Option<String> {
+fn describe_hidden_run(standing: &RunVisibility, name: &str) -> Option<String> {
     match standing {
-        Standing::Counts => None,
-        Standing::Retracted(reason) => Some(format!(
+        RunVisibility::Counts => None,
+        RunVisibility::Retracted(reason) => Some(format!(
             "the run {name} is retracted ({}): --again imports it again",
-            visible(reason)
+            escape_invisible(reason)
         )),
-        Standing::Covered(reason) => Some(format!(
+        RunVisibility::Covered(reason) => Some(format!(
             "the run {name} is hidden by a tombstone of several runs ({}): `evalreport retract --undo` with the same selection shows them",
-            visible(reason)
+            escape_invisible(reason)
         )),
     }
 }
@@ -94,7 +94,7 @@ pub(super) fn note_replaced(runs: &mut [Run], report: &SourceReport) {
 }
 
 /// Returns what the content of a run is counted in: messages of a session, or outcomes.
-fn unit_of(run: &Run) -> &'static str {
+fn content_unit(run: &Run) -> &'static str {
     let is_session = run
         .provenance
         .as_ref()
@@ -103,18 +103,18 @@ fn unit_of(run: &Run) -> &'static str {
 }
 
 /// Returns the run's names, as the store and its pages have them.
-fn named(stored: &StoredRuns, run: &Run) -> String {
+fn display_name(stored: &StoredRuns, run: &Run) -> String {
     let [approach, model] = stored
         .names_of(&run.id)
         .map_or([&run.approach, &run.model], |[_, approach, model]| {
             [approach, model]
         });
-    visible(&format!("{approach} · {model}"))
+    escape_invisible(&format!("{approach} · {model}"))
 }
 
 /// Returns an unused id. The same run with the same content gets the same id.
-fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
-    let sum = held.sum();
+fn unused_run_id(first: &RunId, held: &RunContent, stored: &StoredRuns) -> RunId {
+    let sum = held.content_digest();
     let mut numbered = (1_u32..).map(|number| {
         Store::imported_run_id("again", &[first.as_str(), &sum, &number.to_string()])
     });
@@ -125,12 +125,12 @@ fn new_id(first: &RunId, held: &Held, stored: &StoredRuns) -> RunId {
 
 /// Returns the key for sealing a source, or `None` if the source is already sealed or was met earlier in the command. If sources are
 /// imported anew, or the source at this place was something else since, a sealed source gets a numbered key.
-pub(super) fn free_key(
+pub(super) fn unused_seal_key(
     stored: &StoredRuns,
     store: &Store,
     keys: &mut BTreeSet<String>,
     key: &str,
-    read: Read<'_>,
+    read: SourceFingerprint<'_>,
     report: &mut SourceReport,
 ) -> Option<String> {
     if !keys.insert(key.to_owned()) {
@@ -139,7 +139,7 @@ pub(super) fn free_key(
     let numbered = (1_u32..)
         .map(|number| hex_digest(&[key.as_bytes(), b"again", &number.to_le_bytes()], true));
     for key in std::iter::once(key.to_owned()).chain(numbered) {
-        let Some(path) = SealedWriter::sealed(store, &key) else {
+        let Some(path) = SealedWriter::existing_runs_path(store, &key) else {
             return Some(key);
         };
         if stored.is_anew() {
@@ -148,11 +148,11 @@ pub(super) fn free_key(
         if stored.ids().is_empty() {
             return None;
         }
-        let runs = SealedReader::runs(&path).0;
+        let runs = SealedReader::read_runs(&path).0;
         if !stored.is_outdated(&runs, read) {
-            let hidden = runs
-                .iter()
-                .filter_map(|run| said(stored.hidden(run)?, &named(stored, run)));
+            let hidden = runs.iter().filter_map(|run| {
+                describe_hidden_run(stored.hidden_by(run)?, &display_name(stored, run))
+            });
             report.notes.extend(hidden);
             return None;
         }
@@ -162,7 +162,7 @@ pub(super) fn free_key(
 
 /// Returns a digest of a source's location: its path relative to the folder with the store, or its whole path if it lies elsewhere.
 /// `None` in a cache: nothing is imported again there, and no page may depend on the folder that it was made in.
-pub(super) fn place_of(stored: &StoredRuns, store: &Store, path: &Path) -> Option<String> {
+pub(super) fn location_digest(stored: &StoredRuns, store: &Store, path: &Path) -> Option<String> {
     if !stored.keeps_places() {
         return None;
     }

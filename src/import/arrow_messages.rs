@@ -17,13 +17,13 @@ use arrow_ipc::{
 use arrow_schema::{ArrowError, SchemaRef};
 use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 
-use crate::files::{Allowance, most_inflated};
+use crate::files::{ReadAllowance, max_inflated_bytes};
 
 /// First bytes of a file, padded to 8. The file ends with the length of its directory and the same bytes.
 const MAGIC_BYTES: u64 = 8;
 const TRAILER_BYTES: usize = 10;
 /// Before a message's length, since Arrow 0.15.
-const CONTINUATION: [u8; 4] = [0xff; 4];
+const CONTINUATION_MARKER: [u8; 4] = [0xff; 4];
 /// Length that precedes a compressed buffer.
 const PREFIX_BYTES: u64 = 8;
 /// Length of a buffer that is stored as it is among compressed ones.
@@ -33,10 +33,10 @@ const FREE_ROWS: u64 = 1 << 20;
 /// The shortest value is a bit.
 const ROWS_PER_BYTE: u64 = 8;
 /// Smallest table of a directory. Tables may be shared, which a small file could use to describe millions of columns.
-const LEAST_TABLE_BYTES: usize = 4;
+const MIN_TABLE_BYTES: usize = 4;
 const FREE_TABLES: usize = 1_000;
 /// Texts and layouts of a directory may be shared as well.
-const MOST_TIMES_SHARED: usize = 16;
+const MAX_TIMES_SHARED: usize = 16;
 const FREE_DIRECTORY_BYTES: usize = 1 << 20;
 
 /// An Arrow file or stream.
@@ -48,12 +48,12 @@ pub(super) struct ArrowMessages<'f> {
     dictionaries: HashMap<i64, ArrayRef>,
     /// Inflated length of each dictionary. A delta copies what is there before it.
     dictionary_bytes: BTreeMap<i64, u64>,
-    next: Place,
-    left: Allowance,
+    next: MessageCursor,
+    left: ReadAllowance,
 }
 
 /// Where the next message is.
-enum Place {
+enum MessageCursor {
     /// In a file, whose directory names all messages.
     Listed(VecDeque<Block>),
     /// In a stream, one after the other.
@@ -61,7 +61,7 @@ enum Place {
 }
 
 /// A message without its body.
-struct Head {
+struct MessageHead {
     metadata: Vec<u8>,
     /// Place of the body in the file.
     body: u64,
@@ -69,8 +69,8 @@ struct Head {
 
 impl<'f> ArrowMessages<'f> {
     /// Opens a file with a directory.
-    pub fn of_file(file: &'f File) -> Result<Self, String> {
-        let (mut input, bytes) = opened(file)?;
+    pub fn open_file(file: &'f File) -> Result<Self, String> {
+        let (mut input, bytes) = open_buffered(file)?;
         let lacking = || "it has no directory at its end".to_owned();
         let end = bytes
             .checked_sub(TRAILER_BYTES as u64)
@@ -80,15 +80,16 @@ impl<'f> ArrowMessages<'f> {
         input
             .seek(SeekFrom::Start(end))
             .and_then(|_| input.read_exact(&mut trailer))
-            .map_err(unread)?;
-        let length = read_footer_length(trailer).map_err(|error| said(&error))? as u64;
+            .map_err(describe_read_error)?;
+        let length =
+            read_footer_length(trailer).map_err(|error| describe_arrow_error(&error))? as u64;
         let start = end
             .checked_sub(length)
             .filter(|start| *start >= MAGIC_BYTES)
-            .ok_or_else(|| too_long("directory", length, bytes))?;
-        let directory = read(&mut input, start, length)?;
-        let footer =
-            root_as_footer_with_opts(&limits(&directory), &directory).map_err(contradictory)?;
+            .ok_or_else(|| describe_excess_length("directory", length, bytes))?;
+        let directory = read_bytes_at(&mut input, start, length)?;
+        let footer = root_as_footer_with_opts(&verifier_options(&directory), &directory)
+            .map_err(describe_flatbuffer_error)?;
         let schema = footer.schema().ok_or("its directory has no columns")?;
         let schema = Arc::new(fb_to_schema(schema));
         // Dictionaries come first: batches refer to them.
@@ -111,7 +112,7 @@ impl<'f> ArrowMessages<'f> {
             };
             let length = metadata.saturating_add(body);
             if offset < MAGIC_BYTES || offset.saturating_add(length) > start {
-                return Err(too_long("message", length, bytes));
+                return Err(describe_excess_length("message", length, bytes));
             }
             total = total.saturating_add(length);
         }
@@ -119,24 +120,29 @@ impl<'f> ArrowMessages<'f> {
         if total > bytes {
             return Err("messages of its directory overlap".to_owned());
         }
-        Ok(Self::new(input, bytes, schema, Place::Listed(blocks)))
+        Ok(Self::new(
+            input,
+            bytes,
+            schema,
+            MessageCursor::Listed(blocks),
+        ))
     }
 
     /// Opens a stream, which has no directory.
-    pub fn of_stream(file: &'f File) -> Result<Self, String> {
-        let (mut input, bytes) = opened(file)?;
-        let head = head_at(&mut input, 0, bytes)?.ok_or("it is an empty stream")?;
-        let message = message_of(&head.metadata)?;
+    pub fn open_stream(file: &'f File) -> Result<Self, String> {
+        let (mut input, bytes) = open_buffered(file)?;
+        let head = read_head_at(&mut input, 0, bytes)?.ok_or("it is an empty stream")?;
+        let message = parse_message(&head.metadata)?;
         let schema = message
             .header_as_schema()
             .ok_or("it does not begin with its columns")?;
         let schema = Arc::new(fb_to_schema(schema));
         let after = body_end(&message, &head, bytes)?;
-        Ok(Self::new(input, bytes, schema, Place::At(after)))
+        Ok(Self::new(input, bytes, schema, MessageCursor::At(after)))
     }
 
-    fn new(input: BufReader<&'f File>, bytes: u64, schema: SchemaRef, next: Place) -> Self {
-        let left = Allowance::of_file(bytes);
+    fn new(input: BufReader<&'f File>, bytes: u64, schema: SchemaRef, next: MessageCursor) -> Self {
+        let left = ReadAllowance::of_file(bytes);
         Self {
             input,
             bytes,
@@ -158,12 +164,12 @@ impl<'f> ArrowMessages<'f> {
             let Some(head) = self.next_head()? else {
                 return Ok(None);
             };
-            let message = message_of(&head.metadata)?;
+            let message = parse_message(&head.metadata)?;
             let end = body_end(&message, &head, self.bytes)?;
-            if let Place::At(place) = &mut self.next {
+            if let MessageCursor::At(place) = &mut self.next {
                 *place = end;
             }
-            let body = read(&mut self.input, head.body, end - head.body)?;
+            let body = read_bytes_at(&mut self.input, head.body, end - head.body)?;
             let version = message.version();
             match message.header_type() {
                 MessageHeader::RecordBatch => {
@@ -179,7 +185,7 @@ impl<'f> ArrowMessages<'f> {
                         Some(columns),
                         &version,
                     );
-                    return read.map(Some).map_err(|error| said(&error));
+                    return read.map(Some).map_err(|error| describe_arrow_error(&error));
                 }
                 MessageHeader::DictionaryBatch => {
                     let dictionary = message
@@ -201,7 +207,7 @@ impl<'f> ArrowMessages<'f> {
                         &mut self.dictionaries,
                         &version,
                     )
-                    .map_err(|error| said(&error))?;
+                    .map_err(|error| describe_arrow_error(&error))?;
                 }
                 MessageHeader::NONE => {}
                 _ => {
@@ -213,19 +219,19 @@ impl<'f> ArrowMessages<'f> {
         }
     }
 
-    fn next_head(&mut self) -> Result<Option<Head>, String> {
+    fn next_head(&mut self) -> Result<Option<MessageHead>, String> {
         match &mut self.next {
-            Place::At(place) => head_at(&mut self.input, *place, self.bytes),
-            Place::Listed(blocks) => {
+            MessageCursor::At(place) => read_head_at(&mut self.input, *place, self.bytes),
+            MessageCursor::Listed(blocks) => {
                 let Some(block) = blocks.pop_front() else {
                     return Ok(None);
                 };
                 // Checked when the directory was read.
                 let length = u64::try_from(block.metaDataLength()).unwrap_or_default();
                 let offset = u64::try_from(block.offset()).unwrap_or_default();
-                let head = head_at(&mut self.input, offset, self.bytes)?
+                let head = read_head_at(&mut self.input, offset, self.bytes)?
                     .ok_or("its directory names an empty message")?;
-                Ok(Some(Head {
+                Ok(Some(MessageHead {
                     body: offset + length,
                     ..head
                 }))
@@ -234,23 +240,29 @@ impl<'f> ArrowMessages<'f> {
     }
 }
 
-fn opened(file: &File) -> Result<(BufReader<&File>, u64), String> {
-    let bytes = file.metadata().map_err(unread)?.len();
+fn open_buffered(file: &File) -> Result<(BufReader<&File>, u64), String> {
+    let bytes = file.metadata().map_err(describe_read_error)?.len();
     Ok((BufReader::new(file), bytes))
 }
 
 /// Reads the head of the message at this place. Returns `None` at the end of a stream.
-fn head_at(input: &mut BufReader<&File>, place: u64, bytes: u64) -> Result<Option<Head>, String> {
+fn read_head_at(
+    input: &mut BufReader<&File>,
+    place: u64,
+    bytes: u64,
+) -> Result<Option<MessageHead>, String> {
     let left = bytes.saturating_sub(place);
     if left == 0 {
         return Ok(None);
     }
-    input.seek(SeekFrom::Start(place)).map_err(unread)?;
+    input
+        .seek(SeekFrom::Start(place))
+        .map_err(describe_read_error)?;
     let mut word = [0; 4];
-    input.read_exact(&mut word).map_err(unread)?;
+    input.read_exact(&mut word).map_err(describe_read_error)?;
     let mut start = place + 4;
-    if word == CONTINUATION {
-        input.read_exact(&mut word).map_err(unread)?;
+    if word == CONTINUATION_MARKER {
+        input.read_exact(&mut word).map_err(describe_read_error)?;
         start += 4;
     }
     let length = i32::from_le_bytes(word);
@@ -260,34 +272,40 @@ fn head_at(input: &mut BufReader<&File>, place: u64, bytes: u64) -> Result<Optio
         return Ok(None);
     }
     if length > bytes.saturating_sub(start) {
-        return Err(too_long("message", length, bytes));
+        return Err(describe_excess_length("message", length, bytes));
     }
-    Ok(Some(Head {
-        metadata: read(input, start, length)?,
+    Ok(Some(MessageHead {
+        metadata: read_bytes_at(input, start, length)?,
         body: start + length,
     }))
 }
 
-fn message_of(metadata: &[u8]) -> Result<Message<'_>, String> {
-    root_as_message_with_opts(&limits(metadata), metadata).map_err(contradictory)
+fn parse_message(metadata: &[u8]) -> Result<Message<'_>, String> {
+    root_as_message_with_opts(&verifier_options(metadata), metadata)
+        .map_err(describe_flatbuffer_error)
 }
 
 /// Returns where a message's body ends.
-fn body_end(message: &Message<'_>, head: &Head, bytes: u64) -> Result<u64, String> {
+fn body_end(message: &Message<'_>, head: &MessageHead, bytes: u64) -> Result<u64, String> {
     let length = message.bodyLength();
     let length =
         u64::try_from(length).map_err(|_| format!("a message states a body of {length} bytes"))?;
     head.body
         .checked_add(length)
         .filter(|end| *end <= bytes)
-        .ok_or_else(|| too_long("message", length, bytes))
+        .ok_or_else(|| describe_excess_length("message", length, bytes))
 }
 
 /// Reads bytes that are known to be in the file.
-fn read(input: &mut BufReader<&File>, place: u64, length: u64) -> Result<Vec<u8>, String> {
-    input.seek(SeekFrom::Start(place)).map_err(unread)?;
+fn read_bytes_at(input: &mut BufReader<&File>, place: u64, length: u64) -> Result<Vec<u8>, String> {
+    input
+        .seek(SeekFrom::Start(place))
+        .map_err(describe_read_error)?;
     let mut bytes = Vec::new();
-    input.take(length).read_to_end(&mut bytes).map_err(unread)?;
+    input
+        .take(length)
+        .read_to_end(&mut bytes)
+        .map_err(describe_read_error)?;
     if (bytes.len() as u64) < length {
         Err("it is cut off".to_owned())
     } else {
@@ -299,7 +317,7 @@ fn read(input: &mut BufReader<&File>, place: u64, length: u64) -> Result<Vec<u8>
 pub(super) fn check_batch(
     batch: &arrow_ipc::RecordBatch<'_>,
     body: &[u8],
-    left: &Allowance,
+    left: &ReadAllowance,
 ) -> Result<u64, String> {
     let is_compressed = batch.compression().is_some();
     let mut inflated: u64 = 0;
@@ -317,7 +335,7 @@ pub(super) fn check_batch(
             )
         })?;
         let own = if is_compressed && !bytes.is_empty() {
-            stated_length(bytes)?
+            inflated_length(bytes)?
         } else {
             bytes.len() as u64
         };
@@ -345,7 +363,7 @@ pub(super) fn check_batch(
 }
 
 /// Returns the length that a compressed buffer says it inflates to.
-fn stated_length(buffer: &[u8]) -> Result<u64, String> {
+fn inflated_length(buffer: &[u8]) -> Result<u64, String> {
     let short = || {
         format!(
             "a compressed column has {} bytes, which is less than its own length",
@@ -355,7 +373,7 @@ fn stated_length(buffer: &[u8]) -> Result<u64, String> {
     let stated = i64::from_le_bytes(*buffer.first_chunk().ok_or_else(short)?);
     let packed = (buffer.len() as u64).saturating_sub(PREFIX_BYTES);
     match u64::try_from(stated) {
-        Ok(stated) if stated <= most_inflated(packed) => Ok(stated),
+        Ok(stated) if stated <= max_inflated_bytes(packed) => Ok(stated),
         Err(_) if stated == NOT_COMPRESSED => Ok(packed),
         _ => Err(format!(
             "a column of {packed} bytes states that it inflates to {stated}"
@@ -364,12 +382,12 @@ fn stated_length(buffer: &[u8]) -> Result<u64, String> {
 }
 
 /// Limits of what the tables of a directory or message may describe.
-fn limits(bytes: &[u8]) -> VerifierOptions {
+fn verifier_options(bytes: &[u8]) -> VerifierOptions {
     VerifierOptions {
-        max_tables: bytes.len() / LEAST_TABLE_BYTES + FREE_TABLES,
+        max_tables: bytes.len() / MIN_TABLE_BYTES + FREE_TABLES,
         max_apparent_size: bytes
             .len()
-            .saturating_mul(MOST_TIMES_SHARED)
+            .saturating_mul(MAX_TIMES_SHARED)
             .saturating_add(FREE_DIRECTORY_BYTES),
         ..VerifierOptions::default()
     }
@@ -377,22 +395,22 @@ fn limits(bytes: &[u8]) -> VerifierOptions {
 
 /// Checks a schema that another format holds: a message without a body, with the length before it.
 pub(super) fn check_schema(bytes: &[u8]) -> Result<(), String> {
-    let rest = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
+    let rest = bytes.strip_prefix(&CONTINUATION_MARKER).unwrap_or(bytes);
     let metadata = rest.get(4..).ok_or("its columns are cut off")?;
-    message_of(metadata).map(drop)
+    parse_message(metadata).map(drop)
 }
 
-fn too_long(part: &str, length: u64, bytes: u64) -> String {
+fn describe_excess_length(part: &str, length: u64, bytes: u64) -> String {
     format!("a {part} states {length} bytes, and the file has {bytes}")
 }
 
 /// Returns why the tables of a directory or message cannot be followed. The details name places that nobody else can see.
-fn contradictory(_: InvalidFlatbuffer) -> String {
+fn describe_flatbuffer_error(_: InvalidFlatbuffer) -> String {
     "its directory contradicts itself".to_owned()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` gives it")]
-pub(super) fn unread(error: io::Error) -> String {
+pub(super) fn describe_read_error(error: io::Error) -> String {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         "it is cut off".to_owned()
     } else {
@@ -400,6 +418,6 @@ pub(super) fn unread(error: io::Error) -> String {
     }
 }
 
-fn said(error: &ArrowError) -> String {
+fn describe_arrow_error(error: &ArrowError) -> String {
     error.to_string()
 }

@@ -18,33 +18,36 @@ use arrow_schema::{DataType, Fields, Schema, TimeUnit};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::domain::{Problem, visible};
-use crate::files::Allowance;
+use crate::domain::{Problem, escape_invisible};
+use crate::files::ReadAllowance;
 
 use super::arrow_messages::ArrowMessages;
-use super::cell::{Cell, CellKind};
+use super::cell::{CellKind, RowCell};
 use super::parquet_pages::{check_directory, check_pages, needs_lzo};
-use super::rows::{Rows, Stop};
+use super::rows::{ReadStop, RowSink};
 
 /// Rows per batch.
 const BATCH_ROWS: usize = 4096;
 /// Deepest nesting of structs whose fields become columns.
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Bytes that a row counts for at least. Columns of equal values take almost none, and reading their rows takes time all the same.
-const LEAST_ROW_BYTES: u64 = 64;
+const MIN_ROW_BYTES: u64 = 64;
 
 /// Reads a Parquet file. Calls `ready` when the columns are known; a problem that it returns stops the reading.
 pub(super) fn read_parquet(
     file: File,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
-    caught(|| check_directory(&file), rows)?.map_err(|why| damaged(rows, &why))?;
-    let own = file.try_clone().map_err(|error| rows.io(None, &error))?;
-    let builder = caught(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?
-        .map_err(|error| damaged(rows, &error.to_string()))?;
-    let wanted = Wanted::of(builder.schema(), rows)?;
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
+    catch_decoder_panic(|| check_directory(&file), rows)?
+        .map_err(|why| damaged_file(rows, &why))?;
+    let own = file
+        .try_clone()
+        .map_err(|error| rows.read_error(None, &error))?;
+    let builder = catch_decoder_panic(|| ParquetRecordBatchReaderBuilder::try_new(file), rows)?
+        .map_err(|error| damaged_file(rows, &error.to_string()))?;
+    let wanted = ProjectedColumns::from_schema(builder.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
@@ -52,16 +55,16 @@ pub(super) fn read_parquet(
     if needs_lzo(builder.metadata(), &mask) {
         let hint = "write it with another codec: zstd, snappy, gzip, brotli or lz4";
         return Err(rows
-            .unreadable(None, "is compressed with LZO, which is not read")
+            .unreadable_problem(None, "is compressed with LZO, which is not read")
             .with_hint(hint)
             .into());
     }
-    caught(|| check_pages(&own, builder.metadata(), &mask), rows)?
-        .map_err(|why| damaged(rows, &why))?;
+    catch_decoder_panic(|| check_pages(&own, builder.metadata(), &mask), rows)?
+        .map_err(|why| damaged_file(rows, &why))?;
     let builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
-    let mut reader =
-        caught(|| builder.build(), rows)?.map_err(|error| damaged(rows, &error.to_string()))?;
-    wanted.read(
+    let mut reader = catch_decoder_panic(|| builder.build(), rows)?
+        .map_err(|error| damaged_file(rows, &error.to_string()))?;
+    wanted.read_batches(
         &own,
         || reader.next().transpose().map_err(|error| error.to_string()),
         rows,
@@ -69,7 +72,7 @@ pub(super) fn read_parquet(
 }
 
 /// Returns the columns of a Parquet file, or `None` if it cannot be read.
-pub(super) fn columns_of_parquet(file: File) -> Option<Vec<String>> {
+pub(super) fn parquet_columns(file: File) -> Option<Vec<String>> {
     IS_DECODING.set(true);
     let opened = catch_unwind(AssertUnwindSafe(|| {
         check_directory(&file).ok()?;
@@ -90,42 +93,43 @@ pub(super) fn columns_of_parquet(file: File) -> Option<Vec<String>> {
 /// Reads an Arrow file. Feather is the same format.
 pub(super) fn read_arrow(
     file: &File,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
-    read_messages(file, ArrowMessages::of_file, rows, ready)
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
+    read_messages(file, ArrowMessages::open_file, rows, ready)
 }
 
 /// Reads a stream of Arrow batches.
-pub(super) fn read_stream(
+pub(super) fn read_arrow_stream(
     file: &File,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
-    read_messages(file, ArrowMessages::of_stream, rows, ready)
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
+    read_messages(file, ArrowMessages::open_stream, rows, ready)
 }
 
 fn read_messages<'f>(
     file: &'f File,
     open: fn(&'f File) -> Result<ArrowMessages<'f>, String>,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
-    let mut messages = caught(|| open(file), rows)?.map_err(|why| damaged(rows, &why))?;
-    let wanted = Wanted::of(messages.schema(), rows)?;
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
+    let mut messages =
+        catch_decoder_panic(|| open(file), rows)?.map_err(|why| damaged_file(rows, &why))?;
+    let wanted = ProjectedColumns::from_schema(messages.schema(), rows)?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
     let columns = wanted.roots.clone();
-    wanted.read(file, || messages.next_batch(&columns), rows)
+    wanted.read_batches(file, || messages.next_batch(&columns), rows)
 }
 
 /// Runs a decoder and turns its panic into a problem: some decoders of columns panic if parts of a file contradict each other.
-fn caught<T>(decode: impl FnOnce() -> T, rows: &Rows<'_>) -> Result<T, Stop> {
+fn catch_decoder_panic<T>(decode: impl FnOnce() -> T, rows: &RowSink<'_>) -> Result<T, ReadStop> {
     IS_DECODING.set(true);
     let decoded = catch_unwind(AssertUnwindSafe(decode));
     IS_DECODING.set(false);
-    decoded.map_err(|_| damaged(rows, "its parts contradict each other"))
+    decoded.map_err(|_| damaged_file(rows, "its parts contradict each other"))
 }
 
 thread_local! {
@@ -137,9 +141,9 @@ pub fn is_decoding() -> bool {
     IS_DECODING.get()
 }
 
-fn damaged(rows: &Rows<'_>, why: &str) -> Stop {
-    let why: String = visible(why).chars().take(300).collect();
-    rows.unreadable(
+fn damaged_file(rows: &RowSink<'_>, why: &str) -> ReadStop {
+    let why: String = escape_invisible(why).chars().take(300).collect();
+    rows.unreadable_problem(
         None,
         format!("is damaged after row {}: {why}", rows.count()),
     )
@@ -148,15 +152,15 @@ fn damaged(rows: &Rows<'_>, why: &str) -> Stop {
 }
 
 /// Places of the wanted columns in the file.
-struct Wanted {
+struct ProjectedColumns {
     /// Top-level columns of the file that hold a wanted column, in order.
     roots: Vec<usize>,
     /// For each wanted column, the names from the top-level column down to the field.
     paths: Vec<Option<Vec<String>>>,
 }
 
-impl Wanted {
-    fn of(schema: &Arc<Schema>, rows: &mut Rows<'_>) -> Result<Self, Stop> {
+impl ProjectedColumns {
+    fn from_schema(schema: &Arc<Schema>, rows: &mut RowSink<'_>) -> Result<Self, ReadStop> {
         let mut leaves = Vec::new();
         for (root, field) in schema.fields().iter().enumerate() {
             add_leaves(
@@ -169,8 +173,8 @@ impl Wanted {
         let names: Vec<String> = leaves.iter().map(|(_, path)| path.join(".")).collect();
         let places = rows
             .columns
-            .in_header(&names)
-            .map_err(|message| rows.unreadable(None, message))?;
+            .locate_in_header(&names)
+            .map_err(|message| rows.unreadable_problem(None, message))?;
         let mut roots: Vec<usize> = places
             .iter()
             .flatten()
@@ -192,31 +196,36 @@ impl Wanted {
     }
 
     /// Reads the rows of all batches of the file.
-    fn read(
+    fn read_batches(
         &self,
         file: &File,
         mut next: impl FnMut() -> Result<Option<RecordBatch>, String>,
-        rows: &mut Rows<'_>,
-    ) -> Result<(), Stop> {
-        let left = Allowance::of_file(
+        rows: &mut RowSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let left = ReadAllowance::of_file(
             file.metadata()
-                .map_err(|error| rows.io(None, &error))?
+                .map_err(|error| rows.read_error(None, &error))?
                 .len(),
         );
-        let mut cells = rows.columns.cells();
-        while let Some(batch) = caught(&mut next, rows)?.map_err(|why| damaged(rows, &why))? {
-            let bytes = (batch.num_rows() as u64).saturating_mul(LEAST_ROW_BYTES);
+        let mut cells = rows.columns.empty_cells();
+        while let Some(batch) =
+            catch_decoder_panic(&mut next, rows)?.map_err(|why| damaged_file(rows, &why))?
+        {
+            let bytes = (batch.num_rows() as u64).saturating_mul(MIN_ROW_BYTES);
             left.spend(bytes)
-                .map_err(|error| damaged(rows, &error.to_string()))?;
-            let columns: Vec<Option<Values>> = self
+                .map_err(|error| damaged_file(rows, &error.to_string()))?;
+            let columns: Vec<Option<BatchColumn>> = self
                 .paths
                 .iter()
-                .map(|path| path.as_ref().and_then(|path| Values::of(&batch, path)))
+                .map(|path| {
+                    path.as_ref()
+                        .and_then(|path| BatchColumn::from_batch(&batch, path))
+                })
                 .collect();
             for row in 0..batch.num_rows() {
                 for (cell, values) in cells.iter_mut().zip(&columns) {
                     match values {
-                        Some(values) => values.set(row, cell),
+                        Some(values) => values.fill_cell(row, cell),
                         None => cell.clear(),
                     }
                 }
@@ -234,7 +243,7 @@ fn add_leaves(
     leaves: &mut Vec<(usize, Vec<String>)>,
 ) {
     let fields: &Fields = match kind {
-        DataType::Struct(fields) if path.len() < MOST_DEPTH => fields,
+        DataType::Struct(fields) if path.len() < MAX_DEPTH => fields,
         _ => return leaves.push((root, path)),
     };
     for field in fields {
@@ -245,7 +254,7 @@ fn add_leaves(
 }
 
 /// One column of a batch.
-struct Values {
+struct BatchColumn {
     /// Structs around the column. If one is null, the field is null.
     around: Vec<ArrayRef>,
     array: ArrayRef,
@@ -253,8 +262,8 @@ struct Values {
     keys: Option<(ArrayRef, Vec<usize>)>,
 }
 
-impl Values {
-    fn of(batch: &RecordBatch, path: &[String]) -> Option<Self> {
+impl BatchColumn {
+    fn from_batch(batch: &RecordBatch, path: &[String]) -> Option<Self> {
         let (first, rest) = path.split_first()?;
         let mut values = batch.column_by_name(first)?.clone();
         let mut around = Vec::new();
@@ -282,7 +291,7 @@ impl Values {
         })
     }
 
-    fn set(&self, row: usize, cell: &mut Cell) {
+    fn fill_cell(&self, row: usize, cell: &mut RowCell) {
         if self.around.iter().any(|array| array.is_null(row)) {
             return cell.set(CellKind::Null, "");
         }
@@ -296,7 +305,7 @@ impl Values {
     }
 }
 
-fn set_value(array: &ArrayRef, row: usize, cell: &mut Cell) {
+fn set_value(array: &ArrayRef, row: usize, cell: &mut RowCell) {
     if array.is_null(row) {
         return cell.set(CellKind::Null, "");
     }
@@ -362,7 +371,7 @@ fn set_value(array: &ArrayRef, row: usize, cell: &mut Cell) {
     }
 }
 
-fn set_list(items: &ArrayRef, cell: &mut Cell) {
+fn set_list(items: &ArrayRef, cell: &mut RowCell) {
     match items.as_boolean_opt() {
         Some(items) => cell.set_list(items.iter()),
         None => cell.set(CellKind::Compound, ""),
@@ -370,7 +379,7 @@ fn set_list(items: &ArrayRef, cell: &mut Cell) {
 }
 
 /// A time is stored in UTC, whatever zone it is shown in.
-fn set_time<T: ArrowTimestampType>(array: &ArrayRef, row: usize, cell: &mut Cell) {
+fn set_time<T: ArrowTimestampType>(array: &ArrayRef, row: usize, cell: &mut RowCell) {
     match as_datetime::<T>(array.as_primitive::<T>().value(row)) {
         Some(time) => cell.set(
             CellKind::Text,
@@ -380,7 +389,7 @@ fn set_time<T: ArrowTimestampType>(array: &ArrayRef, row: usize, cell: &mut Cell
     }
 }
 
-fn set_date(date: Option<chrono::NaiveDate>, cell: &mut Cell) {
+fn set_date(date: Option<chrono::NaiveDate>, cell: &mut RowCell) {
     match date {
         Some(date) => cell.set(CellKind::Text, &date.to_string()),
         None => cell.set(CellKind::Invalid, ""),

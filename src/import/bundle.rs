@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use tracing::info;
 
-use crate::domain::{Problem, Run, RunId, Signer, visible};
-use crate::results::{Decisions, Store, adopt, look_into, unpack_apart};
+use crate::domain::{Problem, Run, RunId, Signer, escape_invisible};
+use crate::results::{
+    BundleDecisions, Store, preview_bundle, unpack_into_folder, unpack_into_store,
+};
 
 use super::foreign::Destination;
-use super::mode::Mode;
-use super::report::{ImportReport, ImportedRun, SourceOutcome, SourceReport};
-use super::source::{digest_of, hex_digest};
+use super::mode::ImportMode;
+use super::report::{ImportReport, SourceOutcome, SourceReport, SourceRun};
+use super::source::{digest_file, hex_digest};
 use super::stored::StoredRuns;
 
 /// Imports each file as one bundle. Runs in `existing` are kept as they are. `signers` has the signers of files whose signatures were
@@ -23,11 +25,11 @@ pub fn import_bundles(
     files: &[impl AsRef<Path>],
     existing: &StoredRuns,
     signers: &BTreeMap<PathBuf, Signer>,
-    mode: Mode,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> ImportReport {
     let mut report = ImportReport {
-        dry_run: mode == Mode::DryRun,
+        dry_run: mode == ImportMode::DryRun,
         ..ImportReport::default()
     };
     let mut taken = existing.ids().clone();
@@ -52,18 +54,18 @@ pub(super) fn import_bundle(
     path: &Path,
     signer: Option<&Signer>,
     taken: &BTreeSet<RunId>,
-    mode: Mode,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> SourceReport {
     let mut report = SourceReport::new(&path.display().to_string());
-    let sha256 = match digest_of(path) {
+    let sha256 = match digest_file(path) {
         Ok((sha256, bytes)) => {
             progress(bytes);
             sha256
         }
         Err(error) => {
             report.problems.push(Problem::in_file(
-                visible(&report.file),
+                escape_invisible(&report.file),
                 format!("cannot be read: {error}"),
             ));
             return report;
@@ -71,27 +73,32 @@ pub(super) fn import_bundle(
     };
     report.sha256 = Some(sha256.clone());
     let unpacked = match (place, mode) {
-        (Destination::Store(store, _), Mode::Store) => adopt(path, store, taken, signer),
-        (Destination::Store(store, _), Mode::DryRun) => look_into(path, store, taken),
+        (Destination::Store(store, _), ImportMode::Store) => {
+            unpack_into_store(path, store, taken, signer)
+        }
+        (Destination::Store(store, _), ImportMode::DryRun) => preview_bundle(path, store, taken),
         (Destination::Cache(_), _) => {
             let key = hex_digest(&[b"bundle", sha256.as_bytes()], true);
-            let store = place.store_of(&key);
+            let store = place.store_for(&key);
             report.key = Some(key);
             if store.root().is_dir() {
                 report.outcome = SourceOutcome::AlreadyImported;
                 return report;
             }
-            unpack_apart(path, store.root())
+            unpack_into_folder(path, store.root())
         }
     };
     match unpacked {
         Ok(unpacked) => {
-            let sources =
-                |runs: &[Run]| runs.iter().map(|run| imported(run, &report.file)).collect();
+            let sources = |runs: &[Run]| {
+                runs.iter()
+                    .map(|run| imported_run(run, &report.file))
+                    .collect()
+            };
             (report.runs_new, report.runs_repeated) =
                 (sources(&unpacked.new), sources(&unpacked.repeated));
             report.items = unpacked.items;
-            report.notes = decided(&unpacked.decisions);
+            report.notes = describe_decisions(&unpacked.decisions);
             report.outcome = match (report.runs_new.is_empty(), report.runs_repeated.is_empty()) {
                 (false, _) => SourceOutcome::Imported,
                 (true, false) => SourceOutcome::NothingNew,
@@ -105,7 +112,7 @@ pub(super) fn import_bundle(
 }
 
 /// Says what people decided elsewhere, which now holds here too.
-fn decided(decisions: &Decisions) -> Vec<String> {
+fn describe_decisions(decisions: &BundleDecisions) -> Vec<String> {
     let accepted = decisions.accepted.iter().map(|one| {
         let since = one
             .since
@@ -126,12 +133,12 @@ fn decided(decisions: &Decisions) -> Vec<String> {
         .map(|one| format!("retracted: {}: {}", one.selector.ids.join(", "), one.reason));
     accepted
         .chain(retracted)
-        .map(|text| visible(&text))
+        .map(|text| escape_invisible(&text))
         .collect()
 }
 
-fn imported(run: &Run, file: &str) -> ImportedRun {
-    ImportedRun {
+fn imported_run(run: &Run, file: &str) -> SourceRun {
+    SourceRun {
         id: run.id.clone(),
         suite: run.suite.clone(),
         approach: run.approach.clone(),

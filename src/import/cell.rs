@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, Utc};
 
-use crate::document::quote;
+use crate::document::quote_text;
 
 use super::counts;
 
@@ -29,16 +29,16 @@ pub(super) enum CellKind {
 }
 
 /// Maximum number of attempts at an item in one cell.
-pub(super) const MOST_TRIES: usize = 1000;
+pub(super) const MAX_TRIES: usize = 1000;
 
 /// A reused buffer: reading ten million rows allocates only when a text is longer than any before it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cell {
+pub(super) struct RowCell {
     pub kind: CellKind,
     pub text: String,
 }
 
-impl Cell {
+impl RowCell {
     pub fn clear(&mut self) {
         self.set(CellKind::Absent, "");
     }
@@ -53,7 +53,7 @@ impl Cell {
     pub fn set_list(&mut self, items: impl IntoIterator<Item = Option<bool>>) {
         self.set(CellKind::Compound, "");
         for (number, item) in items.into_iter().enumerate() {
-            let Some(item) = item.filter(|_| number < MOST_TRIES) else {
+            let Some(item) = item.filter(|_| number < MAX_TRIES) else {
                 return self.text.clear();
             };
             self.text
@@ -66,7 +66,7 @@ impl Cell {
     }
 
     /// Returns a value that is yes or no.
-    pub fn flag(&self) -> Option<bool> {
+    pub fn as_bool(&self) -> Option<bool> {
         (self.kind == CellKind::Boolean).then_some(self.text == "true")
     }
 
@@ -87,7 +87,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    pub fn because(reason: impl Into<String>) -> Self {
+    pub fn new(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
             detail: None,
@@ -97,7 +97,7 @@ impl Refused {
     pub fn with_value(reason: impl Into<String>, value: &str) -> Self {
         Self {
             reason: reason.into(),
-            detail: Some(format!("it is {}", quote(value))),
+            detail: Some(format!("it is {}", quote_text(value))),
         }
     }
 
@@ -138,13 +138,13 @@ pub(super) fn same_value(left: &str, right: &str) -> bool {
 
 /// Allowed range of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Range {
+pub(super) enum NumberRange {
     Any,
     NotNegative,
 }
 
 /// Reads a finite number.
-pub(super) fn number(name: &str, text: &str, range: Range) -> Result<f64, Refused> {
+pub(super) fn parse_number(name: &str, text: &str, range: NumberRange) -> Result<f64, Refused> {
     let value: f64 = text
         .parse()
         .map_err(|_| Refused::with_value(format!("{name} is not a number"), text))?;
@@ -157,7 +157,7 @@ pub(super) fn number(name: &str, text: &str, range: Range) -> Result<f64, Refuse
             text,
         ));
     }
-    if range == Range::NotNegative && value < 0.0 {
+    if range == NumberRange::NotNegative && value < 0.0 {
         return Err(Refused::with_value(format!("{name} is negative"), text));
     }
     // A negative zero would print as `-0`.
@@ -165,20 +165,20 @@ pub(super) fn number(name: &str, text: &str, range: Range) -> Result<f64, Refuse
 }
 
 /// Reads a whole number, also when it is written `12.0`.
-pub(super) fn whole(name: &str, text: &str) -> Result<u64, Refused> {
+pub(super) fn parse_count(name: &str, text: &str) -> Result<u64, Refused> {
     if let Ok(value) = text.parse() {
         return Ok(value);
     }
-    let value = number(name, text, Range::NotNegative)?;
-    counts::whole(value)
+    let value = parse_number(name, text, NumberRange::NotNegative)?;
+    counts::count_from_float(value)
         .ok_or_else(|| Refused::with_value(format!("{name} is not a whole number"), text))
 }
 
 /// End of the year 9999. Years of later times have more than four digits, and records with such a time cannot be read back.
-const MOST_SECONDS: f64 = 253_402_300_799.0;
+const MAX_SECONDS: f64 = 253_402_300_799.0;
 
 /// Returns the time if its year, in UTC, has four digits.
-fn writable(name: &str, text: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>, Refused> {
+fn check_year(name: &str, text: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>, Refused> {
     let is_writable = (0..=9999).contains(&time.year());
     if is_writable {
         Ok(time)
@@ -191,8 +191,8 @@ fn writable(name: &str, text: &str, time: DateTime<Utc>) -> Result<DateTime<Utc>
 }
 
 /// Converts seconds since 1970 into a time, to the microsecond. Returns `None` before 1970 and after the year 9999.
-pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
-    if !(0.0..=MOST_SECONDS).contains(&seconds) {
+pub(super) fn time_from_unix_seconds(seconds: f64) -> Option<DateTime<Utc>> {
+    if !(0.0..=MAX_SECONDS).contains(&seconds) {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, reason = "within the range of times")]
@@ -200,12 +200,12 @@ pub(super) fn unix_moment(seconds: f64) -> Option<DateTime<Utc>> {
 }
 
 /// Parses a time: RFC 3339, RFC 2822, a date, or a date and time without a zone, which is taken as UTC.
-pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
+pub(super) fn parse_date_time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
-        return writable(name, text, time.to_utc());
+        return check_year(name, text, time.to_utc());
     }
     if let Ok(time) = DateTime::parse_from_rfc2822(text) {
-        return writable(name, text, time.to_utc());
+        return check_year(name, text, time.to_utc());
     }
     let local = [
         "%Y-%m-%dT%H:%M:%S%.f",
@@ -222,24 +222,28 @@ pub(super) fn time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     });
     let local =
         local.ok_or_else(|| Refused::with_value(format!("{name} is not a date or time"), text))?;
-    writable(name, text, local.and_utc())
+    check_year(name, text, local.and_utc())
 }
 
 /// Parses a time in a `strftime` pattern. A time without a zone is taken as UTC.
-pub(super) fn time_by(name: &str, text: &str, pattern: &str) -> Result<DateTime<Utc>, Refused> {
+pub(super) fn parse_date_time_by_pattern(
+    name: &str,
+    text: &str,
+    pattern: &str,
+) -> Result<DateTime<Utc>, Refused> {
     // A date cell of a workbook has the standard form, whatever pattern the map gives for texts.
-    if let Ok(time) = time(name, text) {
+    if let Ok(time) = parse_date_time(name, text) {
         return Ok(time);
     }
-    let time = moment_by(text, pattern).ok_or_else(|| {
+    let time = match_date_time(text, pattern).ok_or_else(|| {
         Refused::with_value(format!("{name} is not a time as the map writes it"), text)
     })?;
-    writable(name, text, time)
+    check_year(name, text, time)
 }
 
 /// Parses a time in a `strftime` pattern, with months in several languages. A year of two digits is none of four.
-pub(super) fn moment_by(text: &str, pattern: &str) -> Option<DateTime<Utc>> {
-    const LEAST_YEAR: i32 = 1000;
+pub(super) fn match_date_time(text: &str, pattern: &str) -> Option<DateTime<Utc>> {
+    const MIN_YEAR: i32 = 1000;
     let text = if pattern.contains("%b") || pattern.contains("%B") {
         with_english_month(text)
     } else {
@@ -258,12 +262,12 @@ pub(super) fn moment_by(text: &str, pattern: &str) -> Option<DateTime<Utc>> {
         .map(|time| time.to_utc())
         .ok()
         .or_else(local)?;
-    (time.year() >= LEAST_YEAR || !pattern.contains("%Y")).then_some(time)
+    (time.year() >= MIN_YEAR || !pattern.contains("%Y")).then_some(time)
 }
 
 /// Names of months in German, French, Spanish, Italian, Portuguese, Dutch and Swedish that are not written as in English.
 #[rustfmt::skip]
-const MONTHS: [(&str, &str); 60] = [
+const MONTH_NAMES: [(&str, &str); 60] = [
     ("januar", "Jan"), ("jänner", "Jan"), ("janvier", "Jan"), ("enero", "Jan"), ("ene", "Jan"), ("gennaio", "Jan"), ("gen", "Jan"), ("janeiro", "Jan"),
     ("januari", "Jan"), ("februar", "Feb"), ("février", "Feb"), ("févr", "Feb"), ("febrero", "Feb"), ("febbraio", "Feb"), ("fevereiro", "Feb"), ("februari", "Feb"),
     ("märz", "Mar"), ("mär", "Mar"), ("mars", "Mar"), ("marzo", "Mar"), ("março", "Mar"), ("maart", "Mar"), ("avril", "Apr"), ("avr", "Apr"), ("abril", "Apr"),
@@ -283,7 +287,9 @@ fn with_english_month(text: &str) -> Cow<'_, str> {
         .find(|letter: char| !letter.is_alphabetic())
         .unwrap_or(text.len() - start);
     let (word, rest) = text[start..].split_at(length);
-    let known = MONTHS.iter().find(|(name, _)| *name == word.to_lowercase());
+    let known = MONTH_NAMES
+        .iter()
+        .find(|(name, _)| *name == word.to_lowercase());
     let is_short = word.chars().count() <= 4;
     let rest = if is_short {
         rest.strip_prefix('.').unwrap_or(rest)
@@ -298,29 +304,30 @@ fn with_english_month(text: &str) -> Cow<'_, str> {
 }
 
 /// Parses a time in parts of seconds since 1970, for example milliseconds with 1000 parts.
-pub(super) fn time_of_seconds(
+pub(super) fn parse_unix_time(
     name: &str,
     text: &str,
     parts: f64,
 ) -> Result<DateTime<Utc>, Refused> {
-    let seconds = number(name, text, Range::NotNegative)? / parts;
-    unix_moment(seconds).ok_or_else(|| {
+    let seconds = parse_number(name, text, NumberRange::NotNegative)? / parts;
+    time_from_unix_seconds(seconds).ok_or_else(|| {
         Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text)
     })
 }
 
 /// Parses a time that a spreadsheet has as a number of days, with the time of day as the fraction.
-pub(super) fn time_of_days(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
+pub(super) fn parse_spreadsheet_time(name: &str, text: &str) -> Result<DateTime<Utc>, Refused> {
     /// The first day of 1970.
-    const DAYS: f64 = 25_569.0;
-    let seconds = (number(name, text, Range::NotNegative)? - DAYS) * 86_400.0;
-    unix_moment(seconds).ok_or_else(|| {
+    const DAYS_BEFORE_1970: f64 = 25_569.0;
+    let seconds =
+        (parse_number(name, text, NumberRange::NotNegative)? - DAYS_BEFORE_1970) * 86_400.0;
+    time_from_unix_seconds(seconds).ok_or_else(|| {
         Refused::with_value(format!("{name} is not in the years 1970 to 9999"), text)
     })
 }
 
 /// Returns the number of digits after the decimal point, as printed.
-pub(super) fn decimals_of(text: &str) -> u32 {
+pub(super) fn count_decimals(text: &str) -> u32 {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let digits = mantissa
         .split_once('.')
@@ -354,7 +361,7 @@ mod tests {
     #[test]
     fn numbers_are_finite() {
         assert_eq!(
-            number("x", "-0", Range::NotNegative).map(f64::to_bits),
+            parse_number("x", "-0", NumberRange::NotNegative).map(f64::to_bits),
             Ok(0.0_f64.to_bits())
         );
         for (text, reason) in [
@@ -366,21 +373,21 @@ mod tests {
             ("-3", "x is negative"),
         ] {
             assert_eq!(
-                number("x", text, Range::NotNegative).map_err(|refused| refused.reason),
+                parse_number("x", text, NumberRange::NotNegative).map_err(|refused| refused.reason),
                 Err(reason.to_owned()),
                 "{text}"
             );
         }
-        assert_eq!(number("x", "-3", Range::Any), Ok(-3.0));
+        assert_eq!(parse_number("x", "-3", NumberRange::Any), Ok(-3.0));
     }
 
     #[test]
     fn whole_numbers_are_whole() {
-        assert_eq!(whole("n", "12"), Ok(12));
-        assert_eq!(whole("n", "12.0"), Ok(12));
-        assert_eq!(whole("n", "18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(parse_count("n", "12"), Ok(12));
+        assert_eq!(parse_count("n", "12.0"), Ok(12));
+        assert_eq!(parse_count("n", "18446744073709551615"), Ok(u64::MAX));
         for text in ["1.5", "-1", "1e300", "x", "NaN"] {
-            assert!(whole("n", text).is_err(), "{text}");
+            assert!(parse_count("n", text).is_err(), "{text}");
         }
     }
 
@@ -393,16 +400,16 @@ mod tests {
             "2024-05-01T10:00",
         ] {
             assert_eq!(
-                time("t", text).map(|time| time.to_rfc3339()),
+                parse_date_time("t", text).map(|time| time.to_rfc3339()),
                 Ok("2024-05-01T10:00:00+00:00".to_owned()),
                 "{text}"
             );
         }
         assert_eq!(
-            time("t", "2024-05-01").map(|time| time.timestamp()),
+            parse_date_time("t", "2024-05-01").map(|time| time.timestamp()),
             Ok(1_714_521_600)
         );
-        assert!(time("t", "yesterday").is_err());
+        assert!(parse_date_time("t", "yesterday").is_err());
     }
 
     #[test]
@@ -412,22 +419,22 @@ mod tests {
                 .map_err(|refused| refused.reason)
         };
         assert_eq!(
-            shown(time_of_seconds("t", "1763683200.5", 1.0)).as_deref(),
+            shown(parse_unix_time("t", "1763683200.5", 1.0)).as_deref(),
             Ok("2025-11-21T00:00:00.500+00:00")
         );
         assert_eq!(
-            shown(time_of_seconds("t", "1763683200500", 1000.0)).as_deref(),
+            shown(parse_unix_time("t", "1763683200500", 1000.0)).as_deref(),
             Ok("2025-11-21T00:00:00.500+00:00")
         );
         let seconds = Err("t is not in the years 1970 to 9999".to_owned());
         assert_eq!(
-            shown(time_of_days("t", "46329.25")).as_deref(),
+            shown(parse_spreadsheet_time("t", "46329.25")).as_deref(),
             Ok("2026-11-03T06:00:00+00:00")
         );
-        assert_eq!(shown(time_of_days("t", "25568")), seconds);
+        assert_eq!(shown(parse_spreadsheet_time("t", "25568")), seconds);
         for text in ["1763683200500", "253402300800", "1e300"] {
             assert_eq!(
-                shown(time_of_seconds("t", text, 1.0)),
+                shown(parse_unix_time("t", text, 1.0)),
                 seconds,
                 "milliseconds that are taken for seconds"
             );
@@ -438,9 +445,12 @@ mod tests {
             "+57845-01-01",
             "-0001-01-01 00:00:00",
         ] {
-            assert_eq!(shown(time("t", text)), years, "{text}");
+            assert_eq!(shown(parse_date_time("t", text)), years, "{text}");
         }
-        assert_eq!(shown(time_by("t", "01.01.+12025", "%d.%m.%Y")), years);
+        assert_eq!(
+            shown(parse_date_time_by_pattern("t", "01.01.+12025", "%d.%m.%Y")),
+            years
+        );
     }
 
     #[test]
@@ -452,7 +462,7 @@ mod tests {
             ("1e-3", 3),
             ("1.5e2", 0),
         ] {
-            assert_eq!(decimals_of(text), digits, "{text}");
+            assert_eq!(count_decimals(text), digits, "{text}");
         }
     }
 }

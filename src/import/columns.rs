@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{nearest_hint, quote};
+use crate::document::{nearest_hint, quote_text};
 use crate::domain::Problem;
 
-use super::cell::Cell;
+use super::cell::RowCell;
 
 /// Maximum number of column names remembered for messages. A hostile file could have a new name in every row.
-const MOST_KNOWN: usize = 200;
+const MAX_KNOWN: usize = 200;
 
 /// The columns of one source. A column is named as in a CSV header, or by a dot path into nested objects.
-pub(super) struct Columns {
+pub(super) struct SourceColumns {
     wanted: Vec<String>,
     /// For each wanted column, whether any row had it.
     seen: Vec<bool>,
     known: BTreeSet<String>,
-    tree: Branch,
+    tree: ColumnTree,
     /// Every column of the header is wanted.
     takes_all: bool,
     /// Names that the header has more than once, if every column is wanted.
@@ -25,12 +25,12 @@ pub(super) struct Columns {
 
 /// Tree of object keys that lead to the wanted columns.
 #[derive(Default)]
-pub(super) struct Branch {
+pub(super) struct ColumnTree {
     keys: Vec<(String, Self)>,
     slot: Option<usize>,
 }
 
-impl Branch {
+impl ColumnTree {
     /// Returns the branch of a single value, which goes to the first cell.
     pub const fn leaf() -> Self {
         Self {
@@ -63,9 +63,9 @@ impl Branch {
     }
 }
 
-impl Columns {
-    pub fn of(wanted: Vec<String>) -> Self {
-        let mut tree = Branch::default();
+impl SourceColumns {
+    pub fn new(wanted: Vec<String>) -> Self {
+        let mut tree = ColumnTree::default();
         for (slot, name) in wanted.iter().enumerate() {
             // Also find a key that itself contains dots.
             tree.child(name).slot = Some(slot);
@@ -86,15 +86,15 @@ impl Columns {
     }
 
     /// Takes all columns of a source that has no map yet: every column of the header, or for JSON the element itself.
-    pub fn all() -> Self {
+    pub fn for_all_columns() -> Self {
         Self {
             takes_all: true,
-            ..Self::of(Vec::new())
+            ..Self::new(Vec::new())
         }
     }
 
     /// Returns the names that the header has more than once, if every column is wanted.
-    pub fn doubled(&self) -> &[String] {
+    pub fn duplicate_names(&self) -> &[String] {
         &self.doubled
     }
 
@@ -107,13 +107,13 @@ impl Columns {
         &self.wanted
     }
 
-    pub fn tree(&self) -> &Branch {
+    pub fn tree(&self) -> &ColumnTree {
         &self.tree
     }
 
     /// Returns one empty cell for each wanted column.
-    pub fn cells(&self) -> Vec<Cell> {
-        vec![Cell::default(); self.wanted.len()]
+    pub fn empty_cells(&self) -> Vec<RowCell> {
+        vec![RowCell::default(); self.wanted.len()]
     }
 
     pub fn name(&self, slot: usize) -> &str {
@@ -125,13 +125,13 @@ impl Columns {
     }
 
     pub fn add_known(&mut self, name: &str) {
-        if self.known.len() < MOST_KNOWN && !self.known.contains(name) {
+        if self.known.len() < MAX_KNOWN && !self.known.contains(name) {
             self.known.insert(name.to_owned());
         }
     }
 
     /// Returns for each wanted column its place in the header. An ambiguous header is an error.
-    pub fn in_header(&mut self, header: &[String]) -> Result<Vec<Option<usize>>, String> {
+    pub fn locate_in_header(&mut self, header: &[String]) -> Result<Vec<Option<usize>>, String> {
         for name in header {
             self.add_known(name);
         }
@@ -150,7 +150,7 @@ impl Columns {
             *self = Self {
                 takes_all: true,
                 doubled,
-                ..Self::of(single.into_iter().cloned().collect())
+                ..Self::new(single.into_iter().cloned().collect())
             };
         }
         let mut places = Vec::with_capacity(self.wanted.len());
@@ -162,7 +162,7 @@ impl Columns {
                 .map(|(place, _)| place);
             let place = found.next();
             if found.next().is_some() {
-                return Err(format!("the header has two columns {}", quote(wanted)));
+                return Err(format!("the header has two columns {}", quote_text(wanted)));
             }
             self.seen[slot] |= place.is_some();
             places.push(place);
@@ -171,7 +171,7 @@ impl Columns {
     }
 
     /// Returns the wanted columns that no row had.
-    pub fn lacking(&self) -> impl Iterator<Item = &str> {
+    pub fn missing_columns(&self) -> impl Iterator<Item = &str> {
         self.wanted
             .iter()
             .zip(&self.seen)
@@ -180,7 +180,7 @@ impl Columns {
     }
 
     /// Returns the columns that rows had but the map does not read.
-    pub fn unused(&self) -> Vec<String> {
+    pub fn unread_columns(&self) -> Vec<String> {
         self.known
             .iter()
             .filter(|name| self.tree.get(name).is_none())
@@ -189,32 +189,40 @@ impl Columns {
     }
 
     /// Returns the hint "did you mean `…`?" for a column that was not found.
-    pub fn near(&self, name: &str) -> Option<String> {
+    pub fn spelling_hint(&self, name: &str) -> Option<String> {
         nearest_hint(name, self.known.iter().map(String::as_str))
     }
 
     /// Returns one problem that names all essential columns that no row had.
-    pub fn missing_essential(
+    pub fn essential_columns_problem(
         &self,
         is_essential: impl Fn(&str) -> bool,
         file: &str,
     ) -> Option<Problem> {
-        let missing: Vec<&str> = self.lacking().filter(|name| is_essential(name)).collect();
+        let missing: Vec<&str> = self
+            .missing_columns()
+            .filter(|name| is_essential(name))
+            .collect();
         let first = missing.first()?;
-        let names: Vec<String> = missing.iter().map(|name| quote(name)).collect();
+        let names: Vec<String> = missing.iter().map(|name| quote_text(name)).collect();
         let message = format!(
             "no row has the column{} {}",
             if names.len() == 1 { "" } else { "s" },
             names.join(", ")
         );
-        let known: Vec<String> = self.known.iter().take(20).map(|name| quote(name)).collect();
+        let known: Vec<String> = self
+            .known
+            .iter()
+            .take(20)
+            .map(|name| quote_text(name))
+            .collect();
         let more = if self.known.len() > known.len() {
             ", …"
         } else {
             ""
         };
         let near = self
-            .near(first)
+            .spelling_hint(first)
             .map(|near| format!("{near} "))
             .unwrap_or_default();
         let problem = Problem::in_file(file, message);

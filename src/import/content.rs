@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::{ImportedContent, ItemOutcome, Run, hex};
+use crate::domain::{ImportedContent, ItemOutcome, Run, to_hex};
 
-use super::source::digest;
+use super::source::digest_parts;
 
 /// Sums up the outcomes of a run, in any order.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct ContentSum {
 }
 
 impl ContentSum {
-    pub fn add(&mut self, outcome: &ItemOutcome) {
+    pub fn add_outcome(&mut self, outcome: &ItemOutcome) {
         let score = outcome
             .score
             .map_or_else(String::new, |score| score.to_string());
@@ -27,13 +27,13 @@ impl ContentSum {
             outcome.status.name(),
             &score,
         ];
-        let digest = digest(&texts.map(str::as_bytes), true);
+        let digest = digest_parts(&texts.map(str::as_bytes), true);
         self.outcomes += 1;
         self.sum = add_digest(self.sum, &digest);
     }
 
     /// Returns the run's content: its outcomes, else a session's messages, else its figures, which are all that can change.
-    pub fn of(&self, run: &Run) -> ImportedContent {
+    pub fn run_content(&self, run: &Run) -> ImportedContent {
         let messages = run
             .provenance
             .as_ref()
@@ -42,7 +42,7 @@ impl ContentSum {
         let sum = if self.outcomes > 0 {
             format!("{:032x}", self.sum)
         } else if let Some(messages) = messages {
-            hex(&digest(&[String::from(messages.clone()).as_bytes()], true)[..16])
+            to_hex(&digest_parts(&[String::from(messages.clone()).as_bytes()], true)[..16])
         } else {
             let scores = run
                 .scores
@@ -61,10 +61,12 @@ impl ContentSum {
                 )])
                 .chain(counted)
                 .collect();
-            hex(&digest(
-                &figures.iter().map(String::as_bytes).collect::<Vec<_>>(),
-                true,
-            )[..16])
+            to_hex(
+                &digest_parts(
+                    &figures.iter().map(String::as_bytes).collect::<Vec<_>>(),
+                    true,
+                )[..16],
+            )
         };
         ImportedContent {
             outcomes: messages.map_or(self.outcomes, |messages| messages.len() as u64),
@@ -97,11 +99,15 @@ mod tests {
             Run::new(id.clone(), "s", "a", "m"),
             Run::new(id, "s", "a", "m"),
         );
-        assert_eq!(sum.of(&one), sum.of(&other));
+        assert_eq!(sum.run_content(&one), sum.run_content(&other));
         (one.shared_tests_passed, other.shared_tests_passed) = (Some(1), Some(2));
-        assert_ne!(sum.of(&one), sum.of(&other));
-        let before = sum.of(&one);
+        assert_ne!(sum.run_content(&one), sum.run_content(&other));
+        let before = sum.run_content(&one);
         one.counted = Some(ItemKind::Task);
-        assert_ne!(sum.of(&one), before, "what was counted is one of them");
+        assert_ne!(
+            sum.run_content(&one),
+            before,
+            "what was counted is one of them"
+        );
     }
 }

@@ -4,28 +4,28 @@ use std::cell::Cell as Shared;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, escape_invisible};
 
 use super::cell::{CellKind, Refused};
-use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
-use super::titles::Header;
+use super::rows::{MAX_RECORD_BYTES, ReadStop, RowSink};
+use super::titles::HeaderLines;
 
 /// Read size of the CSV reader. A record may exceed the limit by this much.
 const BUFFER_BYTES: usize = 64 << 10;
 /// Delimiter of columns that are aligned with blanks: any number of them parts two cells, and no cell is empty.
-pub(super) const BLANK: u8 = b' ';
+pub(super) const BLANK_DELIMITER: u8 = b' ';
 
 /// Reads a CSV file. Calls `ready` when the header is known; a problem that it returns stops the reading.
 pub(super) fn read_csv(
     input: impl Read,
     delimiter: u8,
-    header: Header,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
-    let left = Rc::new(Shared::new(MOST_RECORD_BYTES));
+    header: HeaderLines,
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
+    let left = Rc::new(Shared::new(MAX_RECORD_BYTES));
     let has_returns = Rc::new(Shared::new(None));
-    let input = Bounded {
+    let input = RecordLimitedReader {
         input,
         left: Rc::clone(&left),
         has_returns: Rc::clone(&has_returns),
@@ -38,15 +38,17 @@ pub(super) fn read_csv(
         .from_reader(input);
     let mut record = csv::ByteRecord::new();
     let mut is_body = false;
-    let mut next = |record: &mut csv::ByteRecord, rows: &Rows<'_>| -> Result<Option<u64>, Stop> {
-        left.set(MOST_RECORD_BYTES);
+    let mut next = |record: &mut csv::ByteRecord,
+                    rows: &RowSink<'_>|
+     -> Result<Option<u64>, ReadStop> {
+        left.set(MAX_RECORD_BYTES);
         let after_header = std::mem::replace(&mut is_body, true);
         let line = reader.position().line();
         match reader.read_byte_record(record) {
             Ok(false) => Ok(None),
             Ok(true) => {
                 let place = record.position().map_or(line, csv::Position::line);
-                if delimiter == BLANK {
+                if delimiter == BLANK_DELIMITER {
                     *record = record.iter().filter(|cell| !cell.is_empty()).collect();
                 }
                 // If lines end in CR LF, the reader ends a record at the CR and has not counted the LF yet.
@@ -58,12 +60,14 @@ pub(super) fn read_csv(
                 csv::ErrorKind::Io(error) if left.get() == 0 => {
                     let hint = "a quote that is never closed does this, and so does a file that is not CSV";
                     Err(rows
-                        .unreadable(Some(line), error.to_string())
+                        .unreadable_problem(Some(line), error.to_string())
                         .with_hint(hint)
                         .into())
                 }
-                csv::ErrorKind::Io(error) => Err(rows.io(Some(line), &error)),
-                other => Err(rows.unreadable(Some(line), format!("{other:?}")).into()),
+                csv::ErrorKind::Io(error) => Err(rows.read_error(Some(line), &error)),
+                other => Err(rows
+                    .unreadable_problem(Some(line), format!("{other:?}"))
+                    .into()),
             },
         }
     };
@@ -71,7 +75,7 @@ pub(super) fn read_csv(
     let mut lines = Vec::new();
     for number in 1..header.line + header.lines {
         if next(&mut record, rows)?.is_none() {
-            return Err(rows.unreadable(None, "is empty").into());
+            return Err(rows.unreadable_problem(None, "is empty").into());
         }
         if number < header.line {
             continue;
@@ -82,27 +86,27 @@ pub(super) fn read_csv(
             .collect();
         let Ok(names) = names else {
             return Err(rows
-                .unreadable(Some(1), "the header is not UTF-8")
+                .unreadable_problem(Some(1), "the header is not UTF-8")
                 .with_hint("save the file as UTF-8")
                 .into());
         };
         lines.push(names);
     }
-    let header = Header::names(&lines);
+    let header = HeaderLines::column_names(&lines);
     let width = header.len();
     let places = rows
         .columns
-        .in_header(&header)
-        .map_err(|message| rows.unreadable(Some(1), message))?;
+        .locate_in_header(&header)
+        .map_err(|message| rows.unreadable_problem(Some(1), message))?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
 
-    let mut cells = rows.columns.cells();
+    let mut cells = rows.columns.empty_cells();
     while let Some(line) = next(&mut record, rows)? {
         // A row may end before cells that are empty, and may go on with empty ones. One that lacks half of its cells is damaged. Between
         // blanks, any cell may be the empty one.
-        let is_short = delimiter != BLANK
+        let is_short = delimiter != BLANK_DELIMITER
             && record.len() < width
             && record.len() * 2 > width
             && !record
@@ -143,7 +147,7 @@ pub(super) fn read_csv(
 }
 
 /// Parses a delimiter from the word in a map: `tab` or one ASCII character.
-pub(super) fn delimiter_of(word: &str) -> Result<u8, String> {
+pub(super) fn parse_delimiter(word: &str) -> Result<u8, String> {
     match word.as_bytes() {
         _ if word == "tab" => Ok(b'\t'),
         [byte]
@@ -153,24 +157,24 @@ pub(super) fn delimiter_of(word: &str) -> Result<u8, String> {
         {
             Ok(*byte)
         }
-        _ => Err(format!("`{}` is not a delimiter", visible(word))),
+        _ => Err(format!("`{}` is not a delimiter", escape_invisible(word))),
     }
 }
 
 /// Input that fails if a record is longer than the limit.
-struct Bounded<R> {
+struct RecordLimitedReader<R> {
     input: R,
     left: Rc<Shared<u64>>,
     /// Whether the first line ends in CR LF. `None` until the first newline.
     has_returns: Rc<Shared<Option<bool>>>,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for RecordLimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.get() == 0 {
             return Err(io::Error::other(format!(
                 "a record is longer than {} MiB",
-                MOST_RECORD_BYTES >> 20
+                MAX_RECORD_BYTES >> 20
             )));
         }
         let read = self.input.read(buffer)?;
@@ -192,7 +196,7 @@ mod tests {
 
     fn check(input: &[u8], expected: &[&str]) {
         let (rows, problem) = rows_of(&["a", "b"], |rows| {
-            read_csv(input, b',', Header::default(), rows, |_| None)
+            read_csv(input, b',', HeaderLines::default(), rows, |_| None)
         });
         assert_eq!(problem, None);
         assert_eq!(rows, expected);
@@ -250,7 +254,7 @@ mod tests {
             (b"\xff,a\n", "the header is not UTF-8"),
         ] {
             let (_, problem) = rows_of(&["a", "b"], |rows| {
-                read_csv(input, b',', Header::default(), rows, |_| None)
+                read_csv(input, b',', HeaderLines::default(), rows, |_| None)
             });
             assert_eq!(
                 problem.map(|problem| problem.message),
@@ -263,7 +267,7 @@ mod tests {
     fn a_record_without_an_end_does_not_fill_the_memory() {
         let endless = io::Cursor::new(b"a,b\n\"").chain(io::repeat(b'x'));
         let (_, problem) = rows_of(&["a"], |rows| {
-            read_csv(endless, b',', Header::default(), rows, |_| None)
+            read_csv(endless, b',', HeaderLines::default(), rows, |_| None)
         });
         assert_eq!(
             problem.map(|problem| problem.to_string()),

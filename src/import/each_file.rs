@@ -8,33 +8,33 @@ use tracing::{debug, info};
 use crate::domain::Provenance;
 use crate::results::{Store, StoreError};
 
-use super::again::{free_key, place_of};
-use super::ledger::{Ledger, Told, read_into};
-use super::mode::Mode;
+use super::again::{location_digest, unused_seal_key};
+use super::ledger::{Ledger, SourceContext, read_into_ledger};
+use super::mode::ImportMode;
 use super::report::{ImportReport, SourceOutcome, SourceReport};
-use super::rows::Stop;
-use super::source::Source;
-use super::stored::{Read, StoredRuns};
+use super::rows::ReadStop;
+use super::source::SourceFile;
+use super::stored::{SourceFingerprint, StoredRuns};
 
 /// How files are read.
-pub(super) struct Reading<'r> {
+pub(super) struct FileImporter<'r> {
     /// Name in provenance, with the version there.
     pub importer: &'static str,
     pub version: u32,
     /// Returns the key of a file's sealed pair: with the same key, the same bytes are the same import.
-    pub key_of: &'r dyn Fn(&Source) -> String,
+    pub key_of: &'r dyn Fn(&SourceFile) -> String,
     /// Adds what the provenance has besides the file.
     pub provenance: &'r dyn Fn(Provenance) -> Provenance,
-    pub read: &'r Reads<'r>,
+    pub read: &'r ReadIntoLedger<'r>,
 }
 
 /// Reads a file into the ledger. The number of further bytes read is passed on.
-type Reads<'r> = dyn for<'a> Fn(
-        &Source,
+type ReadIntoLedger<'r> = dyn for<'a> Fn(
+        &SourceFile,
         Ledger<'a>,
         &mut dyn FnMut(u64),
         &mut SourceReport,
-    ) -> Result<Ledger<'a>, Stop>
+    ) -> Result<Ledger<'a>, ReadStop>
     + 'r;
 
 /// Imports each file. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress` is called
@@ -42,16 +42,16 @@ type Reads<'r> = dyn for<'a> Fn(
 ///
 /// A file that cannot be read is reported; the others are imported all the same. Returns an error only if writing to the store fails.
 /// Earlier files are imported then.
-pub(super) fn import_each(
-    reading: &Reading<'_>,
+pub(super) fn import_files(
+    reading: &FileImporter<'_>,
     store: &Store,
     files: &[impl AsRef<Path>],
     existing: &StoredRuns,
-    mode: Mode,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
     let mut report = ImportReport {
-        dry_run: mode == Mode::DryRun,
+        dry_run: mode == ImportMode::DryRun,
         ..ImportReport::default()
     };
     let mut taken = existing.clone();
@@ -70,7 +70,7 @@ pub(super) fn import_each(
             outcome = ?source.outcome,
             rows = source.rows_read,
             accepted = source.rows_accepted,
-            refused = source.rows_refused(),
+            refused = source.count_refused_rows(),
             new_runs = source.runs_new.len(),
             repeated_runs = source.runs_repeated.len(),
             outcomes = source.items,
@@ -82,15 +82,15 @@ pub(super) fn import_each(
 }
 
 fn import_file(
-    reading: &Reading<'_>,
+    reading: &FileImporter<'_>,
     store: &Store,
     path: &Path,
     (taken, keys): (&mut StoredRuns, &mut BTreeSet<String>),
-    mode: Mode,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
     let mut report = SourceReport::new(&path.display().to_string());
-    let source = match Source::examine(path) {
+    let source = match SourceFile::from_path(path) {
         Ok(source) => source,
         Err(problem) => {
             report.problems.push(problem);
@@ -105,20 +105,20 @@ fn import_file(
         "file examined"
     );
     report.sha256 = Some(source.sha256.clone());
-    let place = place_of(taken, store, path);
-    let read = Read {
+    let place = location_digest(taken, store, path);
+    let read = SourceFingerprint {
         file: &source.name,
         place: place.as_deref(),
         sha256: &source.sha256,
     };
-    let Some(key) = free_key(taken, store, keys, &key, read, &mut report) else {
+    let Some(key) = unused_seal_key(taken, store, keys, &key, read, &mut report) else {
         progress(source.bytes);
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok(report);
     };
-    let told = Told::rows(reading.importer, (taken, store, &key), read, mode);
+    let told = SourceContext::for_rows(reading.importer, (taken, store, &key), read, mode);
     let mut is_first = true;
-    let ledger = read_into(told, &mut report, &mut |ledger, report| {
+    let ledger = read_into_ledger(told, &mut report, &mut |ledger, report| {
         let on_bytes: &mut dyn FnMut(u64) = if std::mem::take(&mut is_first) {
             progress
         } else {
@@ -135,7 +135,7 @@ fn import_file(
             ..Provenance::default()
         });
         let runs = ledger.finish(&provenance, &mut report)?;
-        taken.take(&runs, &report.runs_replaced);
+        taken.add_new_runs(&runs, &report.runs_replaced);
     }
     Ok(report)
 }

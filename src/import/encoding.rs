@@ -4,43 +4,43 @@ use std::io::{self, Read};
 
 /// Encoding of a text file without a byte order mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum TextEncoding {
     #[default]
     Utf8,
     Windows1252,
 }
 
-impl Encoding {
+impl TextEncoding {
     pub const ALL: [(&'static str, Self); 2] =
         [("utf-8", Self::Utf8), ("windows-1252", Self::Windows1252)];
 }
 
 /// Encoding of the bytes to decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Units {
+pub(super) enum CodeUnits {
     LittleEndian,
     BigEndian,
     Windows1252,
 }
 
 /// The characters of the bytes 0x80 to 0x9f.
-const WINDOWS_1252: [char; 32] = [
+const WINDOWS_1252_HIGH: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// Reads bytes of another encoding as UTF-8. Invalid characters become U+FFFD.
-pub(super) struct Transcoded<R> {
+pub(super) struct TranscodedReader<R> {
     reader: R,
-    units: Units,
+    units: CodeUnits,
     /// Bytes not decoded yet: part of a code unit, or the first half of a surrogate pair.
     rest: Vec<u8>,
     ready: Vec<u8>,
     place: usize,
 }
 
-impl<R> Transcoded<R> {
-    pub fn new(reader: R, units: Units) -> Self {
+impl<R> TranscodedReader<R> {
+    pub fn new(reader: R, units: CodeUnits) -> Self {
         Self {
             reader,
             units,
@@ -51,19 +51,21 @@ impl<R> Transcoded<R> {
     }
 
     /// Decodes the bytes read so far into UTF-8. `is_end` means that nothing follows.
-    fn turn(&mut self, is_end: bool) {
+    fn decode_rest(&mut self, is_end: bool) {
         self.ready.clear();
         self.place = 0;
         let mut text = String::with_capacity(self.rest.len());
-        if self.units == Units::Windows1252 {
+        if self.units == CodeUnits::Windows1252 {
             text.extend(self.rest.drain(..).map(|byte| match byte {
-                0x80..=0x9f => WINDOWS_1252[usize::from(byte - 0x80)],
+                0x80..=0x9f => WINDOWS_1252_HIGH[usize::from(byte - 0x80)],
                 _ => char::from(byte),
             }));
         } else {
             let unit = |pair: &[u8]| match self.units {
-                Units::BigEndian => u16::from_be_bytes([pair[0], pair[1]]),
-                Units::LittleEndian | Units::Windows1252 => u16::from_le_bytes([pair[0], pair[1]]),
+                CodeUnits::BigEndian => u16::from_be_bytes([pair[0], pair[1]]),
+                CodeUnits::LittleEndian | CodeUnits::Windows1252 => {
+                    u16::from_le_bytes([pair[0], pair[1]])
+                }
             };
             let mut whole = self.rest.len() / 2 * 2;
             // The first half of a surrogate pair waits for the second.
@@ -88,7 +90,7 @@ impl<R> Transcoded<R> {
     }
 }
 
-impl<R: Read> Read for Transcoded<R> {
+impl<R: Read> Read for TranscodedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.place == self.ready.len() {
             let mut block = [0; 16 << 10];
@@ -97,7 +99,7 @@ impl<R: Read> Read for Transcoded<R> {
             if read == 0 && self.rest.is_empty() {
                 return Ok(0);
             }
-            self.turn(read == 0);
+            self.decode_rest(read == 0);
         }
         let length = buffer.len().min(self.ready.len() - self.place);
         buffer[..length].copy_from_slice(&self.ready[self.place..self.place + length]);
@@ -129,24 +131,28 @@ mod tests {
         let text = "Lösung;€ 3–4;𝄞\r\n";
         let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
-        for (bytes, units) in [(little, Units::LittleEndian), (big, Units::BigEndian)] {
+        for (bytes, units) in [
+            (little, CodeUnits::LittleEndian),
+            (big, CodeUnits::BigEndian),
+        ] {
             assert_eq!(
-                io::read_to_string(Transcoded::new(&bytes[..], units)).expect("memory"),
+                io::read_to_string(TranscodedReader::new(&bytes[..], units)).expect("memory"),
                 text
             );
             assert_eq!(
-                io::read_to_string(Transcoded::new(Drops(&bytes), units)).expect("memory"),
+                io::read_to_string(TranscodedReader::new(Drops(&bytes), units)).expect("memory"),
                 text
             );
             assert!(
-                io::read_to_string(Transcoded::new(&bytes[..bytes.len() - 1], units))
+                io::read_to_string(TranscodedReader::new(&bytes[..bytes.len() - 1], units))
                     .expect("memory")
                     .ends_with('\u{fffd}')
             );
         }
         let western = b"L\xf6sung;\x80 3\x964";
         assert_eq!(
-            io::read_to_string(Transcoded::new(&western[..], Units::Windows1252)).expect("memory"),
+            io::read_to_string(TranscodedReader::new(&western[..], CodeUnits::Windows1252))
+                .expect("memory"),
             "Lösung;€ 3–4"
         );
     }

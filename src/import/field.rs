@@ -5,15 +5,17 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
-use crate::document::quote;
+use crate::document::quote_text;
 
-use super::cell::{Cell, CellKind, Range, Refused, number, same_value, time, whole};
-use super::notation::{Counted, Notation, Scale};
+use super::cell::{
+    CellKind, NumberRange, Refused, RowCell, parse_count, parse_date_time, parse_number, same_value,
+};
+use super::notation::{Notation, NumberKind, UnitScale};
 use super::source::hex_digest;
 
 /// A row with its number and its source.
-pub(super) struct View<'a> {
-    pub cells: &'a [Cell],
+pub(super) struct RowView<'a> {
+    pub cells: &'a [RowCell],
     pub notation: &'a Notation,
     /// Row number within the part, from 1.
     pub number: u64,
@@ -25,7 +27,7 @@ pub(super) struct View<'a> {
 
 /// Where a value is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum ValueOrigin {
     /// A slot of the row's cells.
     Column(usize),
     /// The source's file name.
@@ -38,33 +40,33 @@ pub(super) enum Origin {
 
 /// How a value is found.
 #[derive(Clone, Debug)]
-pub(super) enum Rule {
+pub(super) enum FieldRule {
     Constant(String),
-    Cell(Origin),
+    Cell(ValueOrigin),
     /// Several values with `/` between them. Not measured if one of them is not.
-    Joined(Vec<Origin>),
+    Joined(Vec<ValueOrigin>),
     /// Maps exactly these values to texts. A target of `None` means not measured.
     Values {
-        origin: Origin,
+        origin: ValueOrigin,
         values: Vec<(String, Option<String>)>,
-        otherwise: Otherwise,
+        otherwise: UnlistedValuePolicy,
     },
     Regex {
-        origin: Origin,
+        origin: ValueOrigin,
         pattern: Regex,
         group: usize,
     },
     /// Sum of several columns. Not measured if one of them is not.
-    Sum(Vec<Origin>),
+    Sum(Vec<ValueOrigin>),
     /// The first minus the second: of numbers, or of times in seconds.
-    Difference(Origin, Origin),
+    Difference(ValueOrigin, ValueOrigin),
     /// The first divided by the second, or a cell such as `3/4`.
-    Ratio(Origin, Option<Origin>),
+    Ratio(ValueOrigin, Option<ValueOrigin>),
 }
 
 /// Treatment of a value that a value map does not list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Otherwise {
+pub(super) enum UnlistedValuePolicy {
     Refuse,
     Keep,
     /// Not measured.
@@ -73,16 +75,20 @@ pub(super) enum Otherwise {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Field {
+pub(super) struct MappedField {
     /// The column or other origin, as messages name it.
     pub label: String,
-    pub rule: Rule,
-    pub scale: Scale,
+    pub rule: FieldRule,
+    pub scale: UnitScale,
 }
 
-impl Origin {
+impl ValueOrigin {
     /// Returns the trimmed text, or `None` if the value is not measured: absent, null, empty, or a text that the map calls missing.
-    pub fn text<'a>(self, label: &str, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+    pub fn read_text<'a>(
+        self,
+        label: &str,
+        row: &RowView<'a>,
+    ) -> Result<Option<Cow<'a, str>>, Refused> {
         let text = match self {
             Self::Row => return Ok(Some(Cow::Owned(row.number.to_string()))),
             Self::Column(slot) => {
@@ -91,20 +97,20 @@ impl Origin {
                     CellKind::Absent | CellKind::Null => return Ok(None),
                     CellKind::Text | CellKind::Number | CellKind::Boolean => cell.text.as_str(),
                     CellKind::Compound => {
-                        return Err(Refused::because(format!(
+                        return Err(Refused::new(format!(
                             "{label} is a list or an object, not one value"
                         )));
                     }
                     CellKind::Ambiguous => {
-                        return Err(Refused::because(format!(
+                        return Err(Refused::new(format!(
                             "{label} is there twice, with different values"
                         )));
                     }
                     CellKind::Invalid => {
-                        return Err(Refused::because(format!("{label} is not UTF-8")));
+                        return Err(Refused::new(format!("{label} is not UTF-8")));
                     }
                     CellKind::Uncomputed => {
-                        return Err(Refused::because(format!(
+                        return Err(Refused::new(format!(
                             "{label} is a formula whose value is not stored"
                         )));
                     }
@@ -117,55 +123,55 @@ impl Origin {
         Ok((!text.is_empty() && !row.notation.is_missing(text)).then_some(Cow::Borrowed(text)))
     }
 
-    fn number(self, label: &str, row: &View<'_>) -> Result<Option<f64>, Refused> {
-        let text = self.text(label, row)?;
+    fn read_number(self, label: &str, row: &RowView<'_>) -> Result<Option<f64>, Refused> {
+        let text = self.read_text(label, row)?;
         text.map(|text| {
-            number(
+            parse_number(
                 label,
-                &row.notation.plain(&text, Counted::Itself),
-                Range::Any,
+                &row.notation.normalise_number(&text, NumberKind::Itself),
+                NumberRange::Any,
             )
         })
         .transpose()
     }
 }
 
-impl Field {
-    pub fn constant(text: impl Into<String>) -> Self {
+impl MappedField {
+    pub fn from_constant(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self::of(
-            format!("the constant {}", quote(&text)),
-            Rule::Constant(text),
+        Self::new(
+            format!("the constant {}", quote_text(&text)),
+            FieldRule::Constant(text),
         )
     }
 
-    pub fn of(label: String, rule: Rule) -> Self {
+    pub fn new(label: String, rule: FieldRule) -> Self {
         Self {
             label,
             rule,
-            scale: Scale::NONE,
+            scale: UnitScale::NONE,
         }
     }
 
     /// Returns the field's text in this row, or `None` if it is not measured. If the map scales the field, the text is the scaled number.
-    pub fn text<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
-        if self.scale == Scale::NONE {
-            return self.written(row);
+    pub fn read_text<'a>(&'a self, row: &RowView<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        if self.scale == UnitScale::NONE {
+            return self.read_unscaled(row);
         }
         Ok(self
-            .number(row, Range::Any)?
+            .read_number(row, NumberRange::Any)?
             .map(|number| Cow::Owned(number.to_string())))
     }
 
     /// Returns the text as the source has it, unscaled.
-    fn written<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+    fn read_unscaled<'a>(&'a self, row: &RowView<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
         match &self.rule {
-            Rule::Constant(text) => Ok(Some(Cow::Borrowed(text))),
-            Rule::Cell(origin) => origin.text(&self.label, row),
-            Rule::Joined(origins) => {
+            FieldRule::Constant(text) => Ok(Some(Cow::Borrowed(text))),
+            FieldRule::Cell(origin) => origin.read_text(&self.label, row),
+            FieldRule::Joined(origins) => {
                 let mut joined = String::new();
                 for (index, origin) in origins.iter().enumerate() {
-                    let Some(part) = origin.text(&self.label, row)? else {
+                    let Some(part) = origin.read_text(&self.label, row)? else {
                         return Ok(None);
                     };
                     if index > 0 {
@@ -175,12 +181,12 @@ impl Field {
                 }
                 Ok(Some(Cow::Owned(joined)))
             }
-            Rule::Values {
+            FieldRule::Values {
                 origin,
                 values,
                 otherwise,
             } => {
-                let Some(raw) = origin.text(&self.label, row)? else {
+                let Some(raw) = origin.read_text(&self.label, row)? else {
                     return Ok(None);
                 };
                 if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, &raw))
@@ -188,21 +194,21 @@ impl Field {
                     return Ok(target.as_deref().map(Cow::Borrowed));
                 }
                 match otherwise {
-                    Otherwise::Refuse => Err(Refused::with_value(
+                    UnlistedValuePolicy::Refuse => Err(Refused::with_value(
                         format!("{} has a value that the map does not list", self.label),
                         &raw,
                     )),
-                    Otherwise::Keep => Ok(Some(raw)),
-                    Otherwise::Missing => Ok(None),
-                    Otherwise::Constant(text) => Ok(Some(Cow::Borrowed(text))),
+                    UnlistedValuePolicy::Keep => Ok(Some(raw)),
+                    UnlistedValuePolicy::Missing => Ok(None),
+                    UnlistedValuePolicy::Constant(text) => Ok(Some(Cow::Borrowed(text))),
                 }
             }
-            Rule::Regex {
+            FieldRule::Regex {
                 origin,
                 pattern,
                 group,
             } => {
-                let Some(raw) = origin.text(&self.label, row)? else {
+                let Some(raw) = origin.read_text(&self.label, row)? else {
                     return Ok(None);
                 };
                 let Some(captures) = pattern.captures(&raw) else {
@@ -216,51 +222,56 @@ impl Field {
                     .map_or("", |found| found.as_str().trim());
                 Ok((!text.is_empty()).then(|| Cow::Owned(text.to_owned())))
             }
-            Rule::Sum(origins) => {
+            FieldRule::Sum(origins) => {
                 let mut sum = 0.0;
                 for origin in origins {
-                    let Some(part) = origin.number(&self.label, row)? else {
+                    let Some(part) = origin.read_number(&self.label, row)? else {
                         return Ok(None);
                     };
                     sum += part;
                 }
                 Ok(Some(Cow::Owned(sum.to_string())))
             }
-            Rule::Difference(from, less) => {
-                let (Some(left), Some(right)) =
-                    (from.text(&self.label, row)?, less.text(&self.label, row)?)
-                else {
+            FieldRule::Difference(from, less) => {
+                let (Some(left), Some(right)) = (
+                    from.read_text(&self.label, row)?,
+                    less.read_text(&self.label, row)?,
+                ) else {
                     return Ok(None);
                 };
-                let difference = match (time(&self.label, &left), time(&self.label, &right)) {
+                let difference = match (
+                    parse_date_time(&self.label, &left),
+                    parse_date_time(&self.label, &right),
+                ) {
                     (Ok(left), Ok(right)) => (left - right)
                         .num_microseconds()
                         .map_or(f64::NAN, |micros| micros as f64 / 1e6),
                     _ => {
-                        from.number(&self.label, row)?.unwrap_or_default()
-                            - less.number(&self.label, row)?.unwrap_or_default()
+                        from.read_number(&self.label, row)?.unwrap_or_default()
+                            - less.read_number(&self.label, row)?.unwrap_or_default()
                     }
                 };
                 Ok(Some(Cow::Owned(difference.to_string())))
             }
-            Rule::Ratio(part, whole) => {
+            FieldRule::Ratio(part, whole) => {
                 let (part, whole) = match whole {
                     Some(whole) => (
-                        part.number(&self.label, row)?,
-                        whole.number(&self.label, row)?,
+                        part.read_number(&self.label, row)?,
+                        whole.read_number(&self.label, row)?,
                     ),
                     None => {
-                        let Some(text) = part.text(&self.label, row)? else {
+                        let Some(text) = part.read_text(&self.label, row)? else {
                             return Ok(None);
                         };
                         let cell = text.split_once('/').ok_or_else(|| {
                             Refused::with_value(format!("{} is not a ratio", self.label), &text)
                         })?;
                         let number = |text: &str| {
-                            number(
+                            parse_number(
                                 &self.label,
-                                &row.notation.plain(text.trim(), Counted::Itself),
-                                Range::Any,
+                                &row.notation
+                                    .normalise_number(text.trim(), NumberKind::Itself),
+                                NumberRange::Any,
                             )
                         };
                         (Some(number(cell.0)?), Some(number(cell.1)?))
@@ -270,72 +281,75 @@ impl Field {
                     return Ok(None);
                 };
                 if whole == 0.0 {
-                    return Err(Refused::because(format!(
-                        "{} is divided by zero",
-                        self.label
-                    )));
+                    return Err(Refused::new(format!("{} is divided by zero", self.label)));
                 }
                 Ok(Some(Cow::Owned((part / whole).to_string())))
             }
         }
     }
 
-    pub fn amount(&self, row: &View<'_>) -> Result<Option<f64>, Refused> {
-        self.number(row, Range::NotNegative)
+    pub fn read_amount(&self, row: &RowView<'_>) -> Result<Option<f64>, Refused> {
+        self.read_number(row, NumberRange::NotNegative)
     }
 
     /// Returns the number in our unit.
-    pub fn number(&self, row: &View<'_>, range: Range) -> Result<Option<f64>, Refused> {
-        let Some(text) = self.written(row)? else {
+    pub fn read_number(
+        &self,
+        row: &RowView<'_>,
+        range: NumberRange,
+    ) -> Result<Option<f64>, Refused> {
+        let Some(text) = self.read_unscaled(row)? else {
             return Ok(None);
         };
-        if self.scale.counted == Counted::Time {
-            let seconds = row.notation.seconds(&text, self.scale);
+        if self.scale.counted == NumberKind::Time {
+            let seconds = row.notation.parse_seconds(&text, self.scale);
             let seconds = seconds.ok_or_else(|| {
                 Refused::with_value(format!("{} is not a time", self.label), &text)
             })?;
-            return number(&self.label, &seconds.to_string(), range).map(Some);
+            return parse_number(&self.label, &seconds.to_string(), range).map(Some);
         }
-        let value = number(&self.label, &self.plain(&text, row), range)?;
-        Ok(Some(self.scale.of(value)))
+        let value = parse_number(&self.label, &self.to_plain_number(&text, row), range)?;
+        Ok(Some(self.scale.apply(value)))
     }
 
     /// Returns the number in the notation of programs. A sum, a difference or a ratio is in it already.
-    fn plain<'a>(&self, text: &'a str, row: &View<'_>) -> Cow<'a, str> {
+    fn to_plain_number<'a>(&self, text: &'a str, row: &RowView<'_>) -> Cow<'a, str> {
         match self.rule {
-            Rule::Sum(_) | Rule::Difference(..) | Rule::Ratio(..) => Cow::Borrowed(text),
-            _ => row.notation.plain(text, self.scale.counted),
+            FieldRule::Sum(_) | FieldRule::Difference(..) | FieldRule::Ratio(..) => {
+                Cow::Borrowed(text)
+            }
+            _ => row.notation.normalise_number(text, self.scale.counted),
         }
     }
 
     /// Returns the number's text in the notation of programs, unscaled.
-    pub fn numeral<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
-        let Some(text) = self.written(row)? else {
+    pub fn read_numeral<'a>(&'a self, row: &RowView<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        let Some(text) = self.read_unscaled(row)? else {
             return Ok(None);
         };
-        Ok(Some(match self.plain(&text, row) {
+        Ok(Some(match self.to_plain_number(&text, row) {
             Cow::Borrowed(_) => text,
             Cow::Owned(plain) => Cow::Owned(plain),
         }))
     }
 
     /// Returns the whole number in our unit.
-    pub fn whole(&self, row: &View<'_>) -> Result<Option<u64>, Refused> {
+    pub fn read_count(&self, row: &RowView<'_>) -> Result<Option<u64>, Refused> {
         /// As floats, 4.35 × 100 is not quite 435.
-        const SLACK: f64 = 1e-9;
-        let Some(text) = self.numeral(row)? else {
+        const ROUNDING_SLACK: f64 = 1e-9;
+        let Some(text) = self.read_numeral(row)? else {
             return Ok(None);
         };
-        if self.scale == Scale::NONE {
-            return whole(&self.label, &text).map(Some);
+        if self.scale == UnitScale::NONE {
+            return parse_count(&self.label, &text).map(Some);
         }
         let scaled = self
             .scale
-            .of(number(&self.label, &text, Range::NotNegative)?);
+            .apply(parse_number(&self.label, &text, NumberRange::NotNegative)?);
         let nearest = scaled.round();
-        let is_whole = (scaled - nearest).abs() <= SLACK * nearest.max(1.0);
+        let is_whole = (scaled - nearest).abs() <= ROUNDING_SLACK * nearest.max(1.0);
         let found = if is_whole {
-            whole(&self.label, &nearest.to_string()).ok()
+            parse_count(&self.label, &nearest.to_string()).ok()
         } else {
             None
         };
@@ -348,14 +362,14 @@ impl Field {
     }
 
     /// Returns a name of bounded length. A longer one, such as a question's text, is cut and ends in its digest.
-    pub fn name<'a>(&'a self, row: &View<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
-        const LONGEST: usize = 1024;
-        const KEPT: usize = 200;
-        Ok(self.text(row)?.map(|name| {
-            if name.len() <= LONGEST {
+    pub fn read_name<'a>(&'a self, row: &RowView<'a>) -> Result<Option<Cow<'a, str>>, Refused> {
+        const MAX_NAME_BYTES: usize = 1024;
+        const KEPT_NAME_BYTES: usize = 200;
+        Ok(self.read_text(row)?.map(|name| {
+            if name.len() <= MAX_NAME_BYTES {
                 return name;
             }
-            let end = (0..=KEPT)
+            let end = (0..=KEPT_NAME_BYTES)
                 .rev()
                 .find(|end| name.is_char_boundary(*end))
                 .unwrap_or_default();
@@ -368,29 +382,29 @@ impl Field {
     }
 
     /// Returns a name. An empty one is an error.
-    pub fn required_name<'a>(&'a self, row: &View<'a>) -> Result<Cow<'a, str>, Refused> {
-        self.name(row)?
-            .ok_or_else(|| Refused::because(format!("{} is empty", self.label)))
+    pub fn read_required_name<'a>(&'a self, row: &RowView<'a>) -> Result<Cow<'a, str>, Refused> {
+        self.read_name(row)?
+            .ok_or_else(|| Refused::new(format!("{} is empty", self.label)))
     }
 
     /// Returns the texts that the map itself supplies. They are checked before any row is read.
-    pub fn own_texts(&self) -> Vec<&str> {
+    pub fn constant_texts(&self) -> Vec<&str> {
         match &self.rule {
-            Rule::Constant(text) => vec![text],
-            Rule::Cell(_)
-            | Rule::Joined(_)
-            | Rule::Regex { .. }
-            | Rule::Sum(_)
-            | Rule::Difference(..)
-            | Rule::Ratio(..) => Vec::new(),
-            Rule::Values {
+            FieldRule::Constant(text) => vec![text],
+            FieldRule::Cell(_)
+            | FieldRule::Joined(_)
+            | FieldRule::Regex { .. }
+            | FieldRule::Sum(_)
+            | FieldRule::Difference(..)
+            | FieldRule::Ratio(..) => Vec::new(),
+            FieldRule::Values {
                 values, otherwise, ..
             } => {
                 let mut texts: Vec<&str> = values
                     .iter()
                     .filter_map(|(_, target)| target.as_deref())
                     .collect();
-                if let Otherwise::Constant(text) = otherwise {
+                if let UnlistedValuePolicy::Constant(text) = otherwise {
                     texts.push(text);
                 }
                 texts
@@ -403,25 +417,25 @@ impl Field {
 mod tests {
     use super::*;
 
-    const COLUMN: Origin = Origin::Column(0);
+    const COLUMN: ValueOrigin = ValueOrigin::Column(0);
 
-    fn check(rule: Rule, raw: &str, expected: Result<Option<&str>, &str>) {
-        let mut cells = vec![Cell::default(), Cell::default()];
+    fn check(rule: FieldRule, raw: &str, expected: Result<Option<&str>, &str>) {
+        let mut cells = vec![RowCell::default(), RowCell::default()];
         cells[0].set(CellKind::Text, raw);
         cells[1].set(CellKind::Number, "7");
-        let field = Field::of("`x`".to_owned(), rule);
+        let field = MappedField::new("`x`".to_owned(), rule);
         let notation = Notation {
             missing: vec!["n/a".to_owned()],
             ..Notation::default()
         };
-        let row = View {
+        let row = RowView {
             cells: &cells,
             notation: &notation,
             number: 1,
             file: "outputs_m1_5shots.zip",
             member: None,
         };
-        let found = field.text(&row).map_err(|refused| refused.reason);
+        let found = field.read_text(&row).map_err(|refused| refused.reason);
         assert_eq!(
             found.as_ref().map(Option::as_deref).map_err(String::as_str),
             expected,
@@ -431,40 +445,48 @@ mod tests {
 
     #[test]
     fn a_cell_is_trimmed_and_empty_is_not_measured() {
-        check(Rule::Cell(COLUMN), " a b ", Ok(Some("a b")));
-        check(Rule::Cell(COLUMN), "  ", Ok(None));
-        check(Rule::Cell(COLUMN), "N/A", Ok(None));
-        check(Rule::Cell(Origin::Row), "N/A", Ok(Some("1")));
+        check(FieldRule::Cell(COLUMN), " a b ", Ok(Some("a b")));
+        check(FieldRule::Cell(COLUMN), "  ", Ok(None));
+        check(FieldRule::Cell(COLUMN), "N/A", Ok(None));
+        check(FieldRule::Cell(ValueOrigin::Row), "N/A", Ok(Some("1")));
         check(
-            Rule::Sum(vec![COLUMN, Origin::Column(1)]),
+            FieldRule::Sum(vec![COLUMN, ValueOrigin::Column(1)]),
             "0.5",
             Ok(Some("7.5")),
         );
         check(
-            Rule::Difference(COLUMN, Origin::Column(1)),
+            FieldRule::Difference(COLUMN, ValueOrigin::Column(1)),
             "10",
             Ok(Some("3")),
         );
         check(
-            Rule::Ratio(COLUMN, Some(Origin::Column(1))),
+            FieldRule::Ratio(COLUMN, Some(ValueOrigin::Column(1))),
             "3.5",
             Ok(Some("0.5")),
         );
-        check(Rule::Ratio(COLUMN, None), "3 / 4", Ok(Some("0.75")));
+        check(FieldRule::Ratio(COLUMN, None), "3 / 4", Ok(Some("0.75")));
         check(
-            Rule::Ratio(COLUMN, None),
+            FieldRule::Ratio(COLUMN, None),
             "3/0",
             Err("`x` is divided by zero"),
         );
-        check(Rule::Ratio(COLUMN, None), "3", Err("`x` is not a ratio"));
-        check(Rule::Ratio(COLUMN, None), "", Ok(None));
-        check(Rule::Constant("c".to_owned()), "", Ok(Some("c")));
         check(
-            Rule::Joined(vec![COLUMN, Origin::Column(1)]),
+            FieldRule::Ratio(COLUMN, None),
+            "3",
+            Err("`x` is not a ratio"),
+        );
+        check(FieldRule::Ratio(COLUMN, None), "", Ok(None));
+        check(FieldRule::Constant("c".to_owned()), "", Ok(Some("c")));
+        check(
+            FieldRule::Joined(vec![COLUMN, ValueOrigin::Column(1)]),
             "a",
             Ok(Some("a/7")),
         );
-        check(Rule::Joined(vec![COLUMN, Origin::Column(1)]), "", Ok(None));
+        check(
+            FieldRule::Joined(vec![COLUMN, ValueOrigin::Column(1)]),
+            "",
+            Ok(None),
+        );
     }
 
     #[test]
@@ -475,23 +497,23 @@ mod tests {
                 ("1".to_owned(), Some("pass".to_owned())),
             ]
         };
-        let rule = |otherwise| Rule::Values {
+        let rule = |otherwise| FieldRule::Values {
             origin: COLUMN,
             values: values(),
             otherwise,
         };
-        check(rule(Otherwise::Refuse), "1.0", Ok(Some("pass")));
-        check(rule(Otherwise::Refuse), "0.0000", Ok(None));
-        check(rule(Otherwise::Refuse), "", Ok(None));
+        check(rule(UnlistedValuePolicy::Refuse), "1.0", Ok(Some("pass")));
+        check(rule(UnlistedValuePolicy::Refuse), "0.0000", Ok(None));
+        check(rule(UnlistedValuePolicy::Refuse), "", Ok(None));
         check(
-            rule(Otherwise::Refuse),
+            rule(UnlistedValuePolicy::Refuse),
             "2",
             Err("`x` has a value that the map does not list"),
         );
-        check(rule(Otherwise::Keep), "2", Ok(Some("2")));
-        check(rule(Otherwise::Missing), "2", Ok(None));
+        check(rule(UnlistedValuePolicy::Keep), "2", Ok(Some("2")));
+        check(rule(UnlistedValuePolicy::Missing), "2", Ok(None));
         check(
-            rule(Otherwise::Constant("fail".to_owned())),
+            rule(UnlistedValuePolicy::Constant("fail".to_owned())),
             "2",
             Ok(Some("fail")),
         );
@@ -501,8 +523,8 @@ mod tests {
     fn a_pattern_takes_one_group() {
         let pattern = Regex::new("^outputs_(.+)_5shots").expect("a valid pattern");
         check(
-            Rule::Regex {
-                origin: Origin::File,
+            FieldRule::Regex {
+                origin: ValueOrigin::File,
                 pattern: pattern.clone(),
                 group: 1,
             },
@@ -510,7 +532,7 @@ mod tests {
             Ok(Some("m1")),
         );
         check(
-            Rule::Regex {
+            FieldRule::Regex {
                 origin: COLUMN,
                 pattern,
                 group: 1,
@@ -524,30 +546,30 @@ mod tests {
     fn a_scale_holds_for_texts_and_whole_numbers_too() {
         let notation = Notation::default();
         let field = |multiply, divide| {
-            let scale = Scale {
+            let scale = UnitScale {
                 multiply,
                 divide,
-                ..Scale::NONE
+                ..UnitScale::NONE
             };
-            Field {
+            MappedField {
                 scale,
-                ..Field::of("`x`".to_owned(), Rule::Cell(COLUMN))
+                ..MappedField::new("`x`".to_owned(), FieldRule::Cell(COLUMN))
             }
         };
-        let check = |raw: &str, field: &Field, expected: Result<u64, &str>| {
-            let mut cells = vec![Cell::default()];
+        let check = |raw: &str, field: &MappedField, expected: Result<u64, &str>| {
+            let mut cells = vec![RowCell::default()];
             cells[0].set(CellKind::Text, raw);
-            let row = View {
+            let row = RowView {
                 cells: &cells,
                 notation: &notation,
                 number: 1,
                 file: "f",
                 member: None,
             };
-            let found = field.whole(&row).map_err(|refused| refused.reason);
+            let found = field.read_count(&row).map_err(|refused| refused.reason);
             assert_eq!(found, expected.map(Some).map_err(str::to_owned), "{raw}");
             if let Ok(whole) = expected {
-                let text = field.text(&row).ok().flatten().unwrap_or_default();
+                let text = field.read_text(&row).ok().flatten().unwrap_or_default();
                 assert!(
                     text.parse::<f64>()
                         .is_ok_and(|number| (number - whole as f64).abs() < 1e-6),
@@ -573,7 +595,7 @@ mod tests {
 
     #[test]
     fn what_is_no_single_value_is_refused() {
-        let mut cells = vec![Cell::default()];
+        let mut cells = vec![RowCell::default()];
         for (kind, reason) in [
             (
                 CellKind::Compound,
@@ -591,9 +613,9 @@ mod tests {
         ] {
             cells[0].set(kind, "");
             let notation = Notation::default();
-            let found = COLUMN.text(
+            let found = COLUMN.read_text(
                 "x",
-                &View {
+                &RowView {
                     cells: &cells,
                     notation: &notation,
                     number: 1,

@@ -2,10 +2,10 @@
 
 use crate::domain::Problem;
 
-use super::rows::{Row, Stop};
+use super::rows::{ReadStop, SourceRow};
 
 /// Maximum number of problems listed.
-const MOST: usize = 20;
+const MAX_LISTED: usize = 20;
 
 #[derive(Default)]
 pub(super) struct FirstProblems {
@@ -15,8 +15,8 @@ pub(super) struct FirstProblems {
 
 impl FirstProblems {
     /// Adds the problem of a row. `label` names the file or its part.
-    pub fn add(&mut self, label: &str, row: &Row<'_>, message: String) {
-        if self.listed.len() < MOST {
+    pub fn add(&mut self, label: &str, row: &SourceRow<'_>, message: String) {
+        if self.listed.len() < MAX_LISTED {
             let line = row.line.and_then(|line| usize::try_from(line).ok());
             self.listed.push(Problem {
                 line,
@@ -28,7 +28,7 @@ impl FirstProblems {
     }
 
     /// Returns all problems after the rows were read. `shown` names the file.
-    pub fn after(self, read: Result<(), Stop>, shown: &str) -> Vec<Problem> {
+    pub fn into_problems(self, read: Result<(), ReadStop>, shown: &str) -> Vec<Problem> {
         let Self {
             listed: mut problems,
             mut more,
@@ -36,8 +36,10 @@ impl FirstProblems {
         match read {
             Ok(()) => {}
             // A column that is not there explains the rows without it.
-            Err(Stop::Unreadable(stopped)) => (problems, more) = (stopped, 0),
-            Err(Stop::Store(error)) => problems.push(Problem::in_file(shown, error.to_string())),
+            Err(ReadStop::Unreadable(stopped)) => (problems, more) = (stopped, 0),
+            Err(ReadStop::Store(error)) => {
+                problems.push(Problem::in_file(shown, error.to_string()))
+            }
         }
         if more > 0 {
             problems.push(Problem::in_file(

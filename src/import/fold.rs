@@ -6,16 +6,16 @@ use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, 
 use crate::results::{Store, StoreError};
 
 use super::cell::Refused;
-use super::field::View;
-use super::ledger::{Handle, Ledger, Numbering};
-use super::map::{Attempt, ItemFields, Map};
-use super::record::{self, RunNames};
-use super::report::ImportedRun;
-use super::rows::Row;
-use super::stored::Unnamed;
+use super::field::RowView;
+use super::ledger::{AttemptNumbering, Ledger, RunHandle};
+use super::map::{AttemptField, ItemFieldMap, TableMap};
+use super::record::{self, RowRunNames};
+use super::report::SourceRun;
+use super::rows::SourceRow;
+use super::stored::UnnamedRun;
 
 /// Part of a source that rows come from.
-pub(super) struct Place<'a> {
+pub(super) struct RowSource<'a> {
     /// Name of the part in messages.
     pub label: &'a str,
     /// The source's file name.
@@ -23,17 +23,17 @@ pub(super) struct Place<'a> {
     pub member: Option<&'a str>,
 }
 
-pub(super) struct Fold<'m, 'a> {
-    map: &'m Map,
+pub(super) struct TableRuns<'m, 'a> {
+    map: &'m TableMap,
     pub ledger: Ledger<'a>,
     has_run_figures: bool,
-    by_names: HashMap<String, Handle>,
+    by_names: HashMap<String, RunHandle>,
     /// By the ids that their names make.
-    by_id: HashMap<RunId, Handle>,
+    by_id: HashMap<RunId, RunHandle>,
     /// Run of the previous row. Rows of one run mostly follow each other.
-    last: Option<Handle>,
-    names: RunNames,
-    last_names: RunNames,
+    last: Option<RunHandle>,
+    names: RowRunNames,
+    last_names: RowRunNames,
     key: String,
     outcome: ItemOutcome,
     details: ItemDetails,
@@ -41,9 +41,9 @@ pub(super) struct Fold<'m, 'a> {
     pub rows_skipped: u64,
 }
 
-impl<'m, 'a> Fold<'m, 'a> {
-    pub fn new(map: &'m Map, ledger: Ledger<'a>) -> Self {
-        let nobody = RunNames::default();
+impl<'m, 'a> TableRuns<'m, 'a> {
+    pub fn new(map: &'m TableMap, ledger: Ledger<'a>) -> Self {
+        let nobody = RowRunNames::default();
         Self {
             map,
             ledger,
@@ -55,7 +55,7 @@ impl<'m, 'a> Fold<'m, 'a> {
             last_names: nobody.clone(),
             key: String::new(),
             outcome: ItemOutcome {
-                run: record::run_id(map, &nobody),
+                run: record::derive_run_id(map, &nobody),
                 kind: ItemKind::Question,
                 item: String::new(),
                 cluster: None,
@@ -76,16 +76,16 @@ impl<'m, 'a> Fold<'m, 'a> {
     }
 
     /// Takes one row. Returns its outcome, if it has one that was not refused.
-    pub fn take(
+    pub fn take_row(
         &mut self,
-        row: &Row<'_>,
-        place: &Place<'_>,
+        row: &SourceRow<'_>,
+        place: &RowSource<'_>,
     ) -> Result<Option<&ItemOutcome>, StoreError> {
         self.ledger.rows_read += 1;
         let understood = match &row.cells {
             Ok(cells) => {
                 let notation = &self.map.notation;
-                let view = View {
+                let view = RowView {
                     cells,
                     notation,
                     number: row.number,
@@ -102,14 +102,18 @@ impl<'m, 'a> Fold<'m, 'a> {
         match understood {
             Ok(Some((run, item))) => {
                 self.ledger
-                    .take(run, item, &mut self.outcome, &self.details)?;
+                    .add_outcome(run, item, &mut self.outcome, &self.details)?;
                 return Ok(Some(&self.outcome));
             }
             Ok(None) => self.ledger.rows_accepted += 1,
             Err(refused) => {
                 let line = row.line.and_then(|line| usize::try_from(line).ok());
-                self.ledger
-                    .refuse(refused, place.label, &format!("row {}", row.number), line);
+                self.ledger.note_refused(
+                    refused,
+                    place.label,
+                    &format!("row {}", row.number),
+                    line,
+                );
             }
         }
         Ok(None)
@@ -117,12 +121,12 @@ impl<'m, 'a> Fold<'m, 'a> {
 
     fn take_run(
         &mut self,
-        view: &View<'_>,
-        row: &Row<'_>,
-        place: &Place<'_>,
+        view: &RowView<'_>,
+        row: &SourceRow<'_>,
+        place: &RowSource<'_>,
     ) -> Result<(), Refused> {
-        record::run_names(self.map, view, &mut self.names)?;
-        let run = record::run_of(self.map, view, &self.names)?;
+        record::read_run_names(self.map, view, &mut self.names)?;
+        let run = record::read_run(self.map, view, &self.names)?;
         if let Some(&first) = self.by_id.get(&run.id) {
             let first = self.ledger.source_of(first);
             let line = first
@@ -141,26 +145,26 @@ impl<'m, 'a> Fold<'m, 'a> {
     /// Reads an item's outcome. Returns its run and its item.
     fn take_item(
         &mut self,
-        fields: &ItemFields,
-        view: &View<'_>,
-        row: &Row<'_>,
-        place: &Place<'_>,
-    ) -> Result<(Handle, (u32, Numbering)), Refused> {
-        record::run_names(self.map, view, &mut self.names)?;
-        record::outcome_of(fields, view, &mut self.outcome)?;
+        fields: &ItemFieldMap,
+        view: &RowView<'_>,
+        row: &SourceRow<'_>,
+        place: &RowSource<'_>,
+    ) -> Result<(RunHandle, (u32, AttemptNumbering)), Refused> {
+        record::read_run_names(self.map, view, &mut self.names)?;
+        record::read_outcome(fields, view, &mut self.outcome)?;
         if fields.has_details() {
-            self.details = record::details_of(fields, view)?;
+            self.details = record::read_details(fields, view)?;
         }
         let known = self
             .last
             .filter(|_| self.names == self.last_names)
             .or_else(|| {
-                names_key(&self.names, &mut self.key);
+                write_names_key(&self.names, &mut self.key);
                 self.by_names.get(&self.key).copied()
             });
         // Made before any state changes, so that a refused row leaves nothing behind.
         let figures = if known.is_none() || self.has_run_figures {
-            Some(record::run_of(self.map, view, &self.names)?)
+            Some(record::read_run(self.map, view, &self.names)?)
         } else {
             None
         };
@@ -169,25 +173,26 @@ impl<'m, 'a> Fold<'m, 'a> {
                 .as_ref()
                 .is_some_and(|run| self.by_id.contains_key(&run.id))
         {
-            return Err(Refused::because(
+            return Err(Refused::new(
                 "rows of one run disagree about its approach, model or index",
             ));
         }
         let numbering = match fields.attempt {
-            Attempt::Occurrence => Numbering::InOrder,
-            Attempt::Only | Attempt::Counted(_) => Numbering::Given,
+            AttemptField::Occurrence => AttemptNumbering::InOrder,
+            AttemptField::Only | AttemptField::Counted(_) => AttemptNumbering::Given,
         };
-        let item = self.ledger.item(known, &self.outcome, numbering)?;
+        let item = self.ledger.number_item(known, &self.outcome, numbering)?;
         let run = if let Some(known) = known {
             if let Some(figures) = figures {
-                record::merge(self.ledger.run(known), figures)?;
+                record::merge_runs(self.ledger.run_mut(known), figures)?;
             }
             known
         } else {
-            let run = figures
-                .unwrap_or_else(|| Run::new(record::run_id(self.map, &self.names), "", "", ""));
+            let run = figures.unwrap_or_else(|| {
+                Run::new(record::derive_run_id(self.map, &self.names), "", "", "")
+            });
             let run = self.add_run(run, row, place);
-            names_key(&self.names, &mut self.key);
+            write_names_key(&self.names, &mut self.key);
             self.by_names.insert(self.key.clone(), run);
             run
         };
@@ -198,20 +203,21 @@ impl<'m, 'a> Fold<'m, 'a> {
         Ok((run, (item, numbering)))
     }
 
-    fn add_run(&mut self, run: Run, row: &Row<'_>, place: &Place<'_>) -> Handle {
-        let told = *self.ledger.told();
+    fn add_run(&mut self, run: Run, row: &SourceRow<'_>, place: &RowSource<'_>) -> RunHandle {
+        let told = *self.ledger.context();
         let by_names = run.id.clone();
         // A map that names an `identity` says that the source names its runs.
         let (id, is_copy) = if self.map.run.identity.is_empty() {
             let own = Store::imported_run_id(told.importer, &[run.id.as_str(), told.read.sha256]);
             (
-                self.ledger.unnamed(own, Unnamed::of(&run)),
-                told.stored.has_namesake(told.importer, Unnamed::of(&run)),
+                self.ledger.resolve_unnamed(own, UnnamedRun::from_run(&run)),
+                told.stored
+                    .has_namesake(told.importer, UnnamedRun::from_run(&run)),
             )
         } else {
             (run.id.clone(), false)
         };
-        let source = ImportedRun {
+        let source = SourceRun {
             id,
             suite: run.suite.clone(),
             approach: run.approach.clone(),
@@ -220,8 +226,8 @@ impl<'m, 'a> Fold<'m, 'a> {
             file: place.label.to_owned(),
             line: row.line.and_then(|line| usize::try_from(line).ok()),
         };
-        let handle = self.ledger.begin(source, is_copy);
-        let begun = self.ledger.run(handle);
+        let handle = self.ledger.begin_run(source, is_copy);
+        let begun = self.ledger.run_mut(handle);
         *begun = Run {
             id: begun.id.clone(),
             ..run
@@ -231,13 +237,13 @@ impl<'m, 'a> Fold<'m, 'a> {
     }
 
     /// Ends the source: adds each run's mean score, if the map names the score.
-    pub fn end(mut self) -> Ledger<'a> {
+    pub fn finish(mut self) -> Ledger<'a> {
         if let Some(score) = self.map.item.as_ref().and_then(|item| item.score.as_ref()) {
             for run in self.ledger.handles() {
                 let Some((mean, n)) = self.ledger.mean_score(run) else {
                     continue;
                 };
-                self.ledger.run(run).scores.push(ScoreRecord {
+                self.ledger.run_mut(run).scores.push(ScoreRecord {
                     range: score.range.map(|range| range.in_unit(score.unit)),
                     n: Some(n),
                     // No standard error: attempts at one item are not independent. Intervals come from the stored outcomes.
@@ -250,7 +256,7 @@ impl<'m, 'a> Fold<'m, 'a> {
 }
 
 /// Writes a key that only these names have.
-fn names_key(names: &RunNames, key: &mut String) {
+fn write_names_key(names: &RowRunNames, key: &mut String) {
     key.clear();
     let index = names
         .index
@@ -280,11 +286,11 @@ mod tests {
     fn keys_of_different_names_differ() {
         let key = |suite: &str, approach: &str| {
             let mut key = String::new();
-            names_key(
-                &RunNames {
+            write_names_key(
+                &RowRunNames {
                     suite: suite.to_owned(),
                     approach: approach.to_owned(),
-                    ..RunNames::default()
+                    ..RowRunNames::default()
                 },
                 &mut key,
             );

@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use crate::domain::{ImportedContent, ItemDetails, ItemOutcome, Problems, Run, RunId, RunStatus};
 use crate::results::{
     ItemLine, SealedPair, SealedReader, Store, StoreError, details_of, for_each_line, parse_header,
-    scan, to_json, write_line,
+    scan_store, to_json, write_journal_line,
 };
 
 use super::content::{ContentSum, add_digest};
-use super::source::digest;
+use super::source::digest_parts;
 
 /// Tag of a run that another run of the same task replaces. Its value is the other run's id.
 pub(super) const SUPERSEDED_TAG: &str = "superseded_by";
 
 /// Sums over the outcomes of a run, in any order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct RunContentSums {
     content: ContentSum,
     lines: u128,
 }
 
 /// Content of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct RunContent {
     /// The outcomes and their results.
     pub content: ImportedContent,
     /// Sum over the outcomes with all their details.
@@ -34,46 +34,46 @@ pub(super) struct Held {
     figures: Run,
 }
 
-impl Sums {
-    pub fn add(&mut self, outcome: &ItemOutcome, details: &ItemDetails) {
-        self.content.add(outcome);
+impl RunContentSums {
+    pub fn add_outcome(&mut self, outcome: &ItemOutcome, details: &ItemDetails) {
+        self.content.add_outcome(outcome);
         let mut line = String::new();
-        write_line(outcome, &mut line);
+        write_journal_line(outcome, &mut line);
         let details = if *details == ItemDetails::default() {
             String::new()
         } else {
             serde_json::to_string(details).unwrap_or_default()
         };
-        let digest = digest(&[line.as_bytes(), details.as_bytes()], true);
+        let digest = digest_parts(&[line.as_bytes(), details.as_bytes()], true);
         self.lines = add_digest(self.lines, &digest);
     }
 
     /// Completes the sums with the finished run.
-    pub fn of(&self, run: &Run) -> Held {
+    pub fn to_content(&self, run: &Run) -> RunContent {
         // Written and read back, so that values which a record cannot hold make no difference.
         let read =
             parse_header(to_json(run).as_bytes(), "", None, None).unwrap_or_else(|_| run.clone());
         let figures = Run {
-            id: nobody(),
+            id: placeholder_run_id(),
             provenance: None,
             carried: None,
             ..read
         };
-        Held {
-            content: self.content.of(run),
+        RunContent {
+            content: self.content.run_content(run),
             lines: self.lines,
             figures,
         }
     }
 }
 
-fn nobody() -> RunId {
+fn placeholder_run_id() -> RunId {
     Store::imported_run_id("", &[])
 }
 
-impl Held {
+impl RunContent {
     /// Returns whether both have equal content in every field. Whether a run is superseded is ignored, because its source does not say it.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn has_same_content(&self, other: &Self) -> bool {
         let is_superseded = [self, other]
             .iter()
             .any(|held| held.figures.tags.contains_key(SUPERSEDED_TAG));
@@ -89,62 +89,62 @@ impl Held {
     }
 
     /// Returns a text that differs if the content differs.
-    pub fn sum(&self) -> String {
-        let figures = digest(&[to_json(&self.figures).as_bytes()], false);
+    pub fn content_digest(&self) -> String {
+        let figures = digest_parts(&[to_json(&self.figures).as_bytes()], false);
         format!(
             "{}{:032x}{}",
             self.content.sum,
             self.lines,
-            crate::domain::hex(&figures[..16])
+            crate::domain::to_hex(&figures[..16])
         )
     }
 }
 
 /// The store's own records of imported runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Records {
+pub(super) struct StoredRecords {
     /// Pairs whose runs are known.
     known: BTreeSet<PathBuf>,
     pair_of: BTreeMap<RunId, SealedPair>,
 }
 
-impl Records {
+impl StoredRecords {
     /// Reads the records of these runs. Fails if a file of theirs cannot be read: without them nobody can say what replaces what.
-    pub fn of(
+    pub fn read_contents(
         &mut self,
         store: &Store,
         ids: &BTreeSet<RunId>,
-    ) -> Result<BTreeMap<RunId, Held>, StoreError> {
+    ) -> Result<BTreeMap<RunId, RunContent>, StoreError> {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        self.look(store)?;
+        self.index_pairs(store)?;
         let pairs: BTreeSet<&SealedPair> =
             ids.iter().filter_map(|id| self.pair_of.get(id)).collect();
-        let held: Vec<Vec<(RunId, Held)>> = pairs
+        let held: Vec<Vec<(RunId, RunContent)>> = pairs
             .into_iter()
-            .map(|pair| held_in(pair, ids))
+            .map(|pair| read_pair_contents(pair, ids))
             .collect::<Result<_, StoreError>>()?;
         Ok(held.into_iter().flatten().collect())
     }
 
     /// Returns the record of a run, or `None` if no pair of the store has it.
-    pub fn run(&mut self, store: &Store, id: &RunId) -> Result<Option<Run>, StoreError> {
-        self.look(store)?;
+    pub fn find_run(&mut self, store: &Store, id: &RunId) -> Result<Option<Run>, StoreError> {
+        self.index_pairs(store)?;
         let Some(pair) = self.pair_of.get(id) else {
             return Ok(None);
         };
-        Ok(runs_of(pair)?.into_iter().find(|run| run.id == *id))
+        Ok(read_runs(pair)?.into_iter().find(|run| run.id == *id))
     }
 
     /// Passes the outcomes of a run with their details to `each`.
-    pub fn outcomes(
+    pub fn for_each_outcome_of(
         &mut self,
         store: &Store,
         id: &RunId,
         mut each: impl FnMut(ItemOutcome, ItemDetails) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.look(store)?;
+        self.index_pairs(store)?;
         let Some(pair) = self.pair_of.get(id) else {
             return Ok(());
         };
@@ -159,11 +159,11 @@ impl Records {
         told
     }
 
-    fn look(&mut self, store: &Store) -> Result<(), StoreError> {
-        for pair in scan(store).sealed {
+    fn index_pairs(&mut self, store: &Store) -> Result<(), StoreError> {
+        for pair in scan_store(store).sealed {
             if self.known.insert(pair.runs.clone()) {
                 self.pair_of.extend(
-                    runs_of(&pair)?
+                    read_runs(&pair)?
                         .into_iter()
                         .map(|run| (run.id, pair.clone())),
                 );
@@ -182,9 +182,14 @@ fn for_each_outcome(
         path: path.to_owned(),
         source: error,
     };
-    let items = SealedReader::items(path).map_err(cannot)?;
+    let items = SealedReader::open_items(path).map_err(cannot)?;
     for_each_line(BufReader::new(items), |_, line| {
-        let outcome = |line: &[u8]| ItemLine::parse(line).ok()?.to_outcome(&nobody()).ok();
+        let outcome = |line: &[u8]| {
+            ItemLine::parse(line)
+                .ok()?
+                .to_outcome(&placeholder_run_id())
+                .ok()
+        };
         if let Some((line, outcome)) = line.ok().and_then(|line| Some((line, outcome(line)?))) {
             each(line, outcome);
         }
@@ -193,27 +198,30 @@ fn for_each_outcome(
 }
 
 /// Reads the runs of a pair. Skips damaged ones, which opening the store reported: no source can replace them.
-fn runs_of(pair: &SealedPair) -> Result<Vec<Run>, StoreError> {
-    let (runs, problems) = SealedReader::runs(&pair.runs);
+fn read_runs(pair: &SealedPair) -> Result<Vec<Run>, StoreError> {
+    let (runs, problems) = SealedReader::read_runs(&pair.runs);
     if problems.iter().any(|problem| problem.is_unread) {
         return Err(StoreError::Invalid(Problems(problems)));
     }
     Ok(runs)
 }
 
-fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<Vec<(RunId, Held)>, StoreError> {
-    let runs: Vec<Run> = runs_of(pair)?
+fn read_pair_contents(
+    pair: &SealedPair,
+    ids: &BTreeSet<RunId>,
+) -> Result<Vec<(RunId, RunContent)>, StoreError> {
+    let runs: Vec<Run> = read_runs(pair)?
         .into_iter()
         .filter(|run| ids.contains(&run.id))
         .collect();
-    let mut sums: BTreeMap<RunId, Sums> = runs
+    let mut sums: BTreeMap<RunId, RunContentSums> = runs
         .iter()
-        .map(|run| (run.id.clone(), Sums::default()))
+        .map(|run| (run.id.clone(), RunContentSums::default()))
         .collect();
     if let Some(path) = &pair.items {
         for_each_outcome(path, |line, outcome| {
             if let Some(sums) = sums.get_mut(&outcome.run) {
-                sums.add(&outcome, &details_of(line));
+                sums.add_outcome(&outcome, &details_of(line));
             }
         })?;
     }
@@ -222,7 +230,7 @@ fn held_in(pair: &SealedPair, ids: &BTreeSet<RunId>) -> Result<Vec<(RunId, Held)
         .map(|run| {
             (
                 run.id.clone(),
-                sums.remove(&run.id).unwrap_or_default().of(&run),
+                sums.remove(&run.id).unwrap_or_default().to_content(&run),
             )
         })
         .collect())

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::document::quote;
+use crate::document::quote_text;
 use crate::domain::{ItemCounts, ItemKey, ItemKind, Problem};
 
-use super::cell::{self, Cell, Refused};
-use super::columns::Columns;
-use super::encoding::Encoding;
+use super::cell::{self, Refused, RowCell};
+use super::columns::SourceColumns;
+use super::encoding::TextEncoding;
 use super::first_problems::FirstProblems;
-use super::layout::Layout;
-use super::rows::{Row, Rows, Stop};
-use super::source::Source;
+use super::layout::RowLayout;
+use super::rows::{ReadStop, RowSink, SourceRow};
+use super::source::SourceFile;
 
 /// The columns that a table must have; then those that it may have.
-const NEEDED: [&str; 6] = ["suite", "approach", "model", "item", "passed", "counted"];
-const WELCOME: [&str; 7] = [
+const REQUIRED_COLUMNS: [&str; 6] = ["suite", "approach", "model", "item", "passed", "counted"];
+const OPTIONAL_COLUMNS: [&str; 7] = [
     "run_id",
     "suite_version",
     "kind",
@@ -26,26 +26,26 @@ const WELCOME: [&str; 7] = [
     "skipped",
 ];
 /// Maximum number of outcomes of a run, or of an arm without runs, at one item.
-const MOST_OUTCOMES: u32 = 10_000;
+const MAX_OUTCOMES: u32 = 10_000;
 
 /// Reads a table of counts, in any format of tables, compressed or not. Fails with all problems of the file at once.
 pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
-    let source = Source::examine(path).map_err(|problem| vec![problem])?;
+    let source = SourceFile::from_path(path).map_err(|problem| vec![problem])?;
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
     let mut problems = FirstProblems::default();
-    let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
+    let read = source.for_each_part(TextEncoding::default(), &mut |_| {}, |part| {
         let label = part.label.clone();
-        let mut columns = Columns::of(
-            NEEDED
+        let mut columns = SourceColumns::new(
+            REQUIRED_COLUMNS
                 .into_iter()
-                .chain(WELCOME)
+                .chain(OPTIONAL_COLUMNS)
                 .map(str::to_owned)
                 .collect(),
         );
-        let mut on_row = |row: &Row<'_>| {
+        let mut on_row = |row: &SourceRow<'_>| {
             let taken = match &row.cells {
-                Ok(cells) => counts(cells).map_err(|refused| match refused.detail {
+                Ok(cells) => parse_counts(cells).map_err(|refused| match refused.detail {
                     Some(detail) => format!("{}: {detail}", refused.reason),
                     None => refused.reason,
                 }),
@@ -67,7 +67,7 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
                 } else {
                     Err(format!(
                         "a second row for the item {}",
-                        quote(&counts.key.item)
+                        quote_text(&counts.key.item)
                     ))
                 }
             });
@@ -77,14 +77,14 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
             }
             Ok(())
         };
-        let mut rows = Rows::new(&label, &mut columns, &mut on_row);
-        Layout::default().read(part.format, part.input, &mut rows, |_| None)?;
-        match columns.missing_essential(|name| NEEDED.contains(&name), &label) {
-            Some(problem) => Err(Stop::Unreadable(vec![problem])),
+        let mut rows = RowSink::new(&label, &mut columns, &mut on_row);
+        RowLayout::default().read_rows(part.format, part.input, &mut rows, |_| None)?;
+        match columns.essential_columns_problem(|name| REQUIRED_COLUMNS.contains(&name), &label) {
+            Some(problem) => Err(ReadStop::Unreadable(vec![problem])),
             None => Ok(()),
         }
     });
-    let mut problems = problems.after(read, &source.shown);
+    let mut problems = problems.into_problems(read, &source.shown);
     if problems.is_empty() && found.is_empty() {
         problems.push(Problem::in_file(&source.shown, "has no row of counts"));
     }
@@ -95,24 +95,24 @@ pub fn read_item_counts(path: &Path) -> Result<Vec<ItemCounts>, Vec<Problem>> {
     }
 }
 
-fn counts(cells: &[Cell]) -> Result<ItemCounts, Refused> {
+fn parse_counts(cells: &[RowCell]) -> Result<ItemCounts, Refused> {
     let text =
         |place: usize| Some(cells[place].text.trim().to_owned()).filter(|text| !text.is_empty());
     let needed = |place: usize| {
-        text(place).ok_or_else(|| Refused::because(format!("{} is empty", NEEDED[place])))
+        text(place).ok_or_else(|| Refused::new(format!("{} is empty", REQUIRED_COLUMNS[place])))
     };
     let optional = |name: &str| {
-        WELCOME
+        OPTIONAL_COLUMNS
             .iter()
             .position(|welcome| *welcome == name)
-            .and_then(|place| text(NEEDED.len() + place))
+            .and_then(|place| text(REQUIRED_COLUMNS.len() + place))
     };
     let count = |name: &str, value: Option<String>| {
-        let value = value.map_or(Ok(0), |text| cell::whole(name, &text))?;
+        let value = value.map_or(Ok(0), |text| cell::parse_count(name, &text))?;
         u32::try_from(value)
             .ok()
-            .filter(|value| *value <= MOST_OUTCOMES)
-            .ok_or_else(|| Refused::because(format!("{name} is above {MOST_OUTCOMES}")))
+            .filter(|value| *value <= MAX_OUTCOMES)
+            .ok_or_else(|| Refused::new(format!("{name} is above {MAX_OUTCOMES}")))
     };
     let kind = match optional("kind") {
         None => ItemKind::Question,
@@ -133,7 +133,7 @@ fn counts(cells: &[Cell]) -> Result<ItemCounts, Refused> {
         count("counted", Some(needed(5)?))?,
     );
     if passed > counted {
-        return Err(Refused::because(format!(
+        return Err(Refused::new(format!(
             "passed is {passed}, but counted is {counted}"
         )));
     }
@@ -143,7 +143,7 @@ fn counts(cells: &[Cell]) -> Result<ItemCounts, Refused> {
     );
     // Intervals would be too narrow: how much runs of an arm differ is then unknown.
     if optional("run_id").is_none() && counted + missing + skipped > 1 {
-        return Err(Refused::because(
+        return Err(Refused::new(
             "run_id is empty, but the item has more than one outcome",
         ));
     }

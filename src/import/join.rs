@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{JoinedPart, Provenance, Run, RunId, count, visible};
+use crate::domain::{JoinedPart, Provenance, Run, RunId, escape_invisible, format_count};
 use crate::results::{SealedWriter, Store, StoreError};
 
-use super::held::Records;
-use super::session_figures::{ID_TAG, SessionFigures, sessions_of};
+use super::held::StoredRecords;
+use super::session_figures::{SESSION_ID_TAG, SessionFigures, named_sessions};
 use super::source::hex_digest;
-use super::standing::Standing;
+use super::standing::RunVisibility;
 
 /// What joining has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Joined {
+pub struct SessionJoins {
     /// Runs to retract, each with the reason.
     pub retracted: Vec<(RunId, String)>,
     /// Parts of such runs that are in no other joined run, and count again.
@@ -25,33 +25,35 @@ pub struct Joined {
 }
 
 /// Returns the parts of a joined run, or nothing if the run is not joined.
-fn parts(run: &Run) -> &[JoinedPart] {
+fn joined_parts(run: &Run) -> &[JoinedPart] {
     run.provenance
         .as_ref()
         .map_or(&[], |from| from.joined.as_slice())
 }
 
 /// Returns the session that the run is, if it counts messages. Other runs may have the same tag.
-fn id_of_session(run: &Run) -> Option<&str> {
+fn session_id_of(run: &Run) -> Option<&str> {
     run.provenance.as_ref()?.messages.as_ref()?;
-    run.tags.get(ID_TAG).map(String::as_str)
+    run.tags.get(SESSION_ID_TAG).map(String::as_str)
 }
 
-fn replaces(run: &Run) -> Option<&RunId> {
+fn replaced_run_id(run: &Run) -> Option<&RunId> {
     run.provenance.as_ref()?.replaces.as_ref()
 }
 
 /// Returns the parts of joined runs that no tombstone names, each with the joined run's standing. They are retracted only for the joined run.
-pub(super) fn parts_of<'r>(
-    runs: impl Iterator<Item = (&'r Run, &'r Standing)>,
-) -> BTreeMap<RunId, Standing> {
-    let kept = runs.filter(|(_, standing)| !matches!(standing, Standing::Retracted(_)));
-    let mut kept: Vec<(&Run, &Standing)> = kept.filter(|(run, _)| !parts(run).is_empty()).collect();
+pub(super) fn parts_with_visibility<'r>(
+    runs: impl Iterator<Item = (&'r Run, &'r RunVisibility)>,
+) -> BTreeMap<RunId, RunVisibility> {
+    let kept = runs.filter(|(_, standing)| !matches!(standing, RunVisibility::Retracted(_)));
+    let mut kept: Vec<(&Run, &RunVisibility)> = kept
+        .filter(|(run, _)| !joined_parts(run).is_empty())
+        .collect();
     // If a part is in several joined runs, the one that counts decides.
-    kept.sort_by_key(|(_, standing)| **standing == Standing::Counts);
+    kept.sort_by_key(|(_, standing)| **standing == RunVisibility::Counts);
     kept.iter()
         .flat_map(|(run, standing)| {
-            parts(run)
+            joined_parts(run)
                 .iter()
                 .map(|part| (part.run.clone(), (*standing).clone()))
         })
@@ -60,17 +62,24 @@ pub(super) fn parts_of<'r>(
 
 /// Joins each run that names sessions with those, if all of them are stored and no other run names them. `runs` are all runs of the store,
 /// each with whether it counts.
-pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined, StoreError> {
-    let kept = parts_of(runs.iter().map(|(run, standing)| (*run, standing)));
-    let is_current = |(run, standing): &&(&Run, Standing)| {
-        parts(run).is_empty() && *kept.get(&run.id).unwrap_or(standing) == Standing::Counts
+pub fn join_sessions(
+    store: &Store,
+    runs: &[(&Run, RunVisibility)],
+) -> Result<SessionJoins, StoreError> {
+    let kept = parts_with_visibility(runs.iter().map(|(run, standing)| (*run, standing)));
+    let is_current = |(run, standing): &&(&Run, RunVisibility)| {
+        joined_parts(run).is_empty()
+            && *kept.get(&run.id).unwrap_or(standing) == RunVisibility::Counts
     };
     let current: Vec<&Run> = runs
         .iter()
         .filter(is_current)
         .map(|(run, _)| *run)
         .collect();
-    let replaced: BTreeSet<&RunId> = current.iter().filter_map(|run| replaces(run)).collect();
+    let replaced: BTreeSet<&RunId> = current
+        .iter()
+        .filter_map(|run| replaced_run_id(run))
+        .collect();
     let mut sessions: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     let mut bases: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     for run in current
@@ -78,11 +87,11 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
         .copied()
         .filter(|run| !replaced.contains(&run.id))
     {
-        if let Some(session) = id_of_session(run) {
+        if let Some(session) = session_id_of(run) {
             sessions.entry(session).or_default().push(run);
             continue;
         }
-        for session in sessions_of(run).collect::<BTreeSet<_>>() {
+        for session in named_sessions(run).collect::<BTreeSet<_>>() {
             bases.entry(session).or_default().push(run);
         }
     }
@@ -93,16 +102,16 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
         .collect();
     let states: BTreeMap<&RunId, bool> = runs
         .iter()
-        .map(|(run, standing)| (&run.id, *standing == Standing::Counts))
+        .map(|(run, standing)| (&run.id, *standing == RunVisibility::Counts))
         .collect();
-    let (mut joined, mut records) = (Joined::default(), Records::default());
+    let (mut joined, mut records) = (SessionJoins::default(), StoredRecords::default());
     let (mut wanted, mut done, mut used) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for base in bases
         .values()
         .flatten()
         .filter(|base| done.insert(&base.id))
     {
-        let named: BTreeSet<&str> = sessions_of(base).collect();
+        let named: BTreeSet<&str> = named_sessions(base).collect();
         let found: Vec<&Run> = named
             .iter()
             .filter_map(|session| sessions.get(session))
@@ -112,7 +121,7 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
         if found.is_empty() {
             continue;
         }
-        if let Some(why) = hindrance(&named, &sessions, &bases) {
+        if let Some(why) = join_obstacle(&named, &sessions, &bases) {
             joined.notes.push(format!(
                 "run `{}` is not joined with its session: {why}",
                 base.id
@@ -122,12 +131,12 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
         let all: Vec<&Run> = [*base].into_iter().chain(found).collect();
         let is_of = |part: &JoinedPart| {
             all.iter()
-                .any(|run| run.id == part.run || replaces(run) == Some(&part.run))
+                .any(|run| run.id == part.run || replaced_run_id(run) == Some(&part.run))
         };
-        let before = runs
-            .iter()
-            .find(|(run, standing)| *standing == Standing::Counts && parts(run).iter().any(is_of));
-        join(
+        let before = runs.iter().find(|(run, standing)| {
+            *standing == RunVisibility::Counts && joined_parts(run).iter().any(is_of)
+        });
+        join_run(
             (store, &mut records),
             &states,
             &all,
@@ -138,13 +147,15 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
         used.extend(all.iter().map(|run| &run.id));
     }
     for (run, _) in runs.iter().filter(|(run, standing)| {
-        *standing == Standing::Counts && !parts(run).is_empty() && !wanted.contains(&run.id)
+        *standing == RunVisibility::Counts
+            && !joined_parts(run).is_empty()
+            && !wanted.contains(&run.id)
     }) {
         joined.retracted.push((
             run.id.clone(),
             "its parts have changed, or belong together no longer".to_owned(),
         ));
-        let lost = parts(run)
+        let lost = joined_parts(run)
             .iter()
             .map(|part| &part.run)
             .filter(|part| current_ids.contains(part) && !used.contains(part));
@@ -157,13 +168,13 @@ pub fn join_sessions(store: &Store, runs: &[(&Run, Standing)]) -> Result<Joined,
 }
 
 /// Returns why the usage of the named sessions cannot be that of one run.
-fn hindrance(
+fn join_obstacle(
     named: &BTreeSet<&str>,
     sessions: &BTreeMap<&str, Vec<&Run>>,
     bases: &BTreeMap<&str, Vec<&Run>>,
 ) -> Option<String> {
     named.iter().find_map(|session| {
-        let shown = visible(session);
+        let shown = escape_invisible(session);
         let runs = |runs: &BTreeMap<&str, Vec<&Run>>| runs.get(session).map_or(0, Vec::len) as u64;
         match (runs(sessions), runs(bases)) {
             (0, _) => Some(format!(
@@ -172,23 +183,23 @@ fn hindrance(
             (1, 1) => None,
             (1, bases) => Some(format!(
                 "{} name session `{shown}`, and its usage cannot be split",
-                count(bases, "run")
+                format_count(bases, "run")
             )),
             (several, _) => Some(format!(
                 "session `{shown}` is in the store under other names too, as {}",
-                count(several, "run")
+                format_count(several, "run")
             )),
         }
     })
 }
 
-fn join(
-    (store, records): (&Store, &mut Records),
+fn join_run(
+    (store, records): (&Store, &mut StoredRecords),
     states: &BTreeMap<&RunId, bool>,
     all: &[&Run],
     before: Option<&RunId>,
     wanted: &mut BTreeSet<RunId>,
-    joined: &mut Joined,
+    joined: &mut SessionJoins,
 ) -> Result<(), StoreError> {
     let [base, sessions @ ..] = all else {
         return Ok(());
@@ -201,7 +212,8 @@ fn join(
         return Ok(());
     }
     let is_made = stands(&id).is_some()
-        || base.provenance.is_some() && make((store, records), &id, base, sessions, before)?;
+        || base.provenance.is_some()
+            && write_joined_run((store, records), &id, base, sessions, before)?;
     let (hidden, reason) = if is_made {
         (
             all,
@@ -228,33 +240,35 @@ fn join(
 }
 
 /// Copies the outcomes of the run and stores the joined run. Returns `false` if the record of the run cannot be copied, because it did not come from an import.
-fn make(
-    (store, records): (&Store, &mut Records),
+fn write_joined_run(
+    (store, records): (&Store, &mut StoredRecords),
     id: &RunId,
     base: &Run,
     sessions: &[&Run],
     before: Option<&RunId>,
 ) -> Result<bool, StoreError> {
     // Runs in memory may have display names.
-    let Some(own) = records.run(store, &base.id)? else {
+    let Some(own) = records.find_run(store, &base.id)? else {
         return Ok(false);
     };
     let key = hex_digest(&[b"joined", id.as_str().as_bytes()], true);
     let mut writer = SealedWriter::create(store, &key)?;
-    records.outcomes(store, &base.id, |mut outcome, details| {
+    records.for_each_outcome_of(store, &base.id, |mut outcome, details| {
         outcome.run = id.clone();
-        writer.item_with(&outcome, &details)
+        writer.write_item_with_details(&outcome, &details)
     })?;
     let mut run = Run {
         id: id.clone(),
         carried: None,
         ..own
     };
-    let figures = sessions.iter().map(|session| SessionFigures::of(session));
+    let figures = sessions
+        .iter()
+        .map(|session| SessionFigures::from_run(session));
     figures
         .reduce(SessionFigures::plus)
         .unwrap_or_default()
-        .fill(&mut run);
+        .fill_run(&mut run);
     for figure in sessions.iter().flat_map(|session| &session.stated) {
         if run.stated.iter().all(|known| known.name != figure.name) {
             run.stated.push(figure.clone());

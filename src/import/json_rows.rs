@@ -7,41 +7,43 @@ use std::io::{self, BufRead};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::results::LineReader;
 
-use super::cell::{Cell, CellKind, MOST_TRIES, Refused};
-use super::columns::Branch;
-use super::json_scanner::{Next, Parts, Scanner};
-use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
+use super::cell::{CellKind, MAX_TRIES, Refused, RowCell};
+use super::columns::ColumnTree;
+use super::json_scanner::{JsonPart, JsonParts, JsonScanner};
+use super::rows::{MAX_RECORD_BYTES, ReadStop, RowSink};
 
 /// Number of rows whose columns are all noted by name. In later rows only the wanted columns are.
-const ROWS_ASKED_FOR_NAMES: u64 = 1000;
+const MAX_ROWS_FOR_NAMES: u64 = 1000;
 
 /// Reads the list at `path`, or without a path the file's list or sequence of objects.
 pub(super) fn read_json(
     input: impl BufRead,
     path: Option<&str>,
-    rows: &mut Rows<'_>,
-) -> Result<(), Stop> {
-    let mut scanner = Scanner::of(input);
-    let mut cells = rows.columns.cells();
-    match scan(&mut scanner, path, rows, &mut cells) {
+    rows: &mut RowSink<'_>,
+) -> Result<(), ReadStop> {
+    let mut scanner = JsonScanner::new(input);
+    let mut cells = rows.columns.empty_cells();
+    match scan_rows(&mut scanner, path, rows, &mut cells) {
         Ok(()) => Ok(()),
-        Err(Halt::Stop(stop)) => Err(stop),
-        Err(Halt::Io(error)) => Err(rows.io(Some(scanner.line), &error)),
-        Err(Halt::Wrong(message)) => Err(rows.unreadable(Some(scanner.line), message).into()),
+        Err(ScanError::Stop(stop)) => Err(stop),
+        Err(ScanError::Io(error)) => Err(rows.read_error(Some(scanner.line), &error)),
+        Err(ScanError::Wrong(message)) => {
+            Err(rows.unreadable_problem(Some(scanner.line), message).into())
+        }
     }
 }
 
 /// Reads one object per line. An invalid line is refused; a last line that is cut off makes the file unreadable.
-pub(super) fn read_lines(input: impl BufRead, rows: &mut Rows<'_>) -> Result<(), Stop> {
-    let mut cells = rows.columns.cells();
-    let mut lines = LineReader::of(input);
+pub(super) fn read_json_lines(input: impl BufRead, rows: &mut RowSink<'_>) -> Result<(), ReadStop> {
+    let mut cells = rows.columns.empty_cells();
+    let mut lines = LineReader::new(input);
     let mut number = 0;
     while let Some(line) = lines
         .next_line()
-        .map_err(|error| rows.io(Some(number + 1), &error))?
+        .map_err(|error| rows.read_error(Some(number + 1), &error))?
     {
         number = line.number as u64;
         let Ok(text) = line.text else {
@@ -56,16 +58,16 @@ pub(super) fn read_lines(input: impl BufRead, rows: &mut Rows<'_>) -> Result<(),
         if !line.is_ended && is_cut_off(text) {
             // Storing the whole lines would make short runs, which the complete file could not replace later.
             return Err(rows
-                .unreadable(Some(number), "is cut off in the middle of the JSON")
+                .unreadable_problem(Some(number), "is cut off in the middle of the JSON")
                 .with_hint("fetch the file again; nothing of it was stored")
                 .into());
         }
         if !text.trim_ascii().is_empty() {
-            take(text, Some(number), rows, &mut cells)?;
+            accept_element(text, Some(number), rows, &mut cells)?;
         }
     }
     if number == 0 {
-        Err(rows.unreadable(None, "is empty").into())
+        Err(rows.unreadable_problem(None, "is empty").into())
     } else {
         Ok(())
     }
@@ -77,26 +79,26 @@ fn is_cut_off(text: &[u8]) -> bool {
 }
 
 fn too_long() -> Refused {
-    Refused::because(format!("longer than {} MiB", MOST_RECORD_BYTES >> 20))
+    Refused::new(format!("longer than {} MiB", MAX_RECORD_BYTES >> 20))
 }
 
 /// Parses one element and passes it on.
-fn take(
+fn accept_element(
     bytes: &[u8],
     line: Option<u64>,
-    rows: &mut Rows<'_>,
-    cells: &mut [Cell],
-) -> Result<(), Stop> {
-    cells.iter_mut().for_each(Cell::clear);
+    rows: &mut RowSink<'_>,
+    cells: &mut [RowCell],
+) -> Result<(), ReadStop> {
+    cells.iter_mut().for_each(RowCell::clear);
     if rows.columns.takes_all() {
-        let mut element = Cell::default();
+        let mut element = RowCell::default();
         element.set_bytes(bytes);
         return rows.accept(line, &[element]);
     }
-    let mut names = (rows.count() < ROWS_ASKED_FOR_NAMES).then(Vec::new);
+    let mut names = (rows.count() < MAX_ROWS_FOR_NAMES).then(Vec::new);
     let parsed = {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
-        let object = Object {
+        let object = RowObjectSeed {
             branch: rows.columns.tree(),
             cells,
             names: names.as_mut(),
@@ -117,17 +119,17 @@ fn take(
             }
             rows.accept(line, cells)
         }
-        Ok(false) => rows.refuse(line, Refused::because("not a JSON object")),
-        Err(error) => rows.refuse(line, explain(bytes, &error)),
+        Ok(false) => rows.refuse(line, Refused::new("not a JSON object")),
+        Err(error) => rows.refuse(line, explain_parse_error(bytes, &error)),
     }
 }
 
-fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
+fn explain_parse_error(bytes: &[u8], error: &serde_json::Error) -> Refused {
     if std::str::from_utf8(bytes).is_err() {
-        return Refused::because("not UTF-8");
+        return Refused::new("not UTF-8");
     }
     if error.is_eof() {
-        return Refused::because("cut off in the middle of the JSON");
+        return Refused::new("cut off in the middle of the JSON");
     }
     // The position inside the element says little, and the message already has the row's line.
     let text = error.to_string();
@@ -143,49 +145,49 @@ fn explain(bytes: &[u8], error: &serde_json::Error) -> Refused {
     let detail = if is_constant {
         "JSON has no NaN or Infinity".to_owned()
     } else {
-        visible(what)
+        escape_invisible(what)
     };
     Refused::with_detail("not valid JSON", detail)
 }
 
 /// Picks the wanted cells of an object. Returns `false` for a value that is not an object.
-struct Object<'a> {
-    branch: &'a Branch,
-    cells: &'a mut [Cell],
+struct RowObjectSeed<'a> {
+    branch: &'a ColumnTree,
+    cells: &'a mut [RowCell],
     names: Option<&'a mut Vec<String>>,
 }
 
-impl<'de> DeserializeSeed<'de> for Object<'_> {
+impl<'de> DeserializeSeed<'de> for RowObjectSeed<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(Pick {
+        deserializer.deserialize_any(CellPicker {
             branch: self.branch,
             cells: self.cells,
             names: self.names,
-            place: Place::Row,
+            place: JsonValueRole::Row,
         })
     }
 }
 
 /// Puts a value into its cell, and wanted values below it into theirs.
-struct Pick<'a> {
-    branch: &'a Branch,
-    cells: &'a mut [Cell],
+struct CellPicker<'a> {
+    branch: &'a ColumnTree,
+    cells: &'a mut [RowCell],
     names: Option<&'a mut Vec<String>>,
-    place: Place,
+    place: JsonValueRole,
 }
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum JsonValueRole {
     Row,
     Cell,
     /// Part of a list that is a cell.
     Item,
 }
 
-impl<'de> DeserializeSeed<'de> for Pick<'_> {
+impl<'de> DeserializeSeed<'de> for CellPicker<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
@@ -193,15 +195,19 @@ impl<'de> DeserializeSeed<'de> for Pick<'_> {
     }
 }
 
-impl Pick<'_> {
-    fn set(self, kind: CellKind, text: &str) {
-        if let Some(slot) = self.branch.slot().filter(|_| self.place != Place::Row) {
+impl CellPicker<'_> {
+    fn set_cell(self, kind: CellKind, text: &str) {
+        if let Some(slot) = self
+            .branch
+            .slot()
+            .filter(|_| self.place != JsonValueRole::Row)
+        {
             self.cells[slot].set(kind, text);
         }
     }
 }
 
-impl<'de> Visitor<'de> for Pick<'_> {
+impl<'de> Visitor<'de> for CellPicker<'_> {
     type Value = bool;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -209,72 +215,75 @@ impl<'de> Visitor<'de> for Pick<'_> {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
-        self.set(CellKind::Boolean, if value { "true" } else { "false" });
+        self.set_cell(CellKind::Boolean, if value { "true" } else { "false" });
         Ok(false)
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<bool, E> {
-        self.set(CellKind::Number, &value.to_string());
+        self.set_cell(CellKind::Number, &value.to_string());
         Ok(false)
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<bool, E> {
-        self.set(CellKind::Number, &value.to_string());
+        self.set_cell(CellKind::Number, &value.to_string());
         Ok(false)
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<bool, E> {
-        self.set(CellKind::Number, &value.to_string());
+        self.set_cell(CellKind::Number, &value.to_string());
         Ok(false)
     }
 
     fn visit_str<E>(self, value: &str) -> Result<bool, E> {
-        self.set(CellKind::Text, value);
+        self.set_cell(CellKind::Text, value);
         Ok(false)
     }
 
     fn visit_unit<E>(self) -> Result<bool, E> {
-        self.set(CellKind::Null, "");
+        self.set_cell(CellKind::Null, "");
         Ok(false)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<bool, A::Error> {
-        let slot = self.branch.slot().filter(|_| self.place == Place::Cell);
-        let leaf = Branch::leaf();
-        let (mut item, mut items) = ([Cell::default()], Vec::new());
+        let slot = self
+            .branch
+            .slot()
+            .filter(|_| self.place == JsonValueRole::Cell);
+        let leaf = ColumnTree::leaf();
+        let (mut item, mut items) = ([RowCell::default()], Vec::new());
         // The first item that is not yes or no decides.
         while slot.is_some() && items.last() != Some(&None) {
-            let pick = Pick {
+            let pick = CellPicker {
                 branch: &leaf,
                 cells: &mut item,
                 names: None,
-                place: Place::Item,
+                place: JsonValueRole::Item,
             };
             if list.next_element_seed(pick)?.is_none() {
                 break;
             }
-            items.push(item[0].flag().filter(|_| items.len() < MOST_TRIES));
+            items.push(item[0].as_bool().filter(|_| items.len() < MAX_TRIES));
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
         match slot {
             Some(slot) => self.cells[slot].set_list(items),
-            None => self.set(CellKind::Compound, ""),
+            None => self.set_cell(CellKind::Compound, ""),
         }
         Ok(false)
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
-        while let Some(branch) = map.next_key_seed(Key {
+        while let Some(branch) = map.next_key_seed(KeyLookup {
             branch: self.branch,
             names: self.names.as_deref_mut(),
         })? {
             match branch {
                 Some(branch) => {
-                    map.next_value_seed(Pick {
+                    map.next_value_seed(CellPicker {
                         branch,
                         cells: &mut *self.cells,
                         names: None,
-                        place: Place::Cell,
+                        place: JsonValueRole::Cell,
                     })?;
                 }
                 None => {
@@ -282,28 +291,28 @@ impl<'de> Visitor<'de> for Pick<'_> {
                 }
             }
         }
-        let is_row = self.place == Place::Row;
-        self.set(CellKind::Compound, "");
+        let is_row = self.place == JsonValueRole::Row;
+        self.set_cell(CellKind::Compound, "");
         Ok(is_row)
     }
 }
 
 /// Looks up a key without allocating it.
-struct Key<'a, 'n> {
-    branch: &'a Branch,
+struct KeyLookup<'a, 'n> {
+    branch: &'a ColumnTree,
     names: Option<&'n mut Vec<String>>,
 }
 
-impl<'de, 'a> DeserializeSeed<'de> for Key<'a, '_> {
-    type Value = Option<&'a Branch>;
+impl<'de, 'a> DeserializeSeed<'de> for KeyLookup<'a, '_> {
+    type Value = Option<&'a ColumnTree>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
-impl<'a> Visitor<'_> for Key<'a, '_> {
-    type Value = Option<&'a Branch>;
+impl<'a> Visitor<'_> for KeyLookup<'a, '_> {
+    type Value = Option<&'a ColumnTree>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a key")
@@ -318,108 +327,119 @@ impl<'a> Visitor<'_> for Key<'a, '_> {
 }
 
 /// Reason why scanning ended.
-enum Halt {
+enum ScanError {
     /// The input cannot be read, or ended inside a value.
     Io(io::Error),
     Wrong(String),
-    Stop(Stop),
+    Stop(ReadStop),
 }
 
-impl From<io::Error> for Halt {
+impl From<io::Error> for ScanError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
 }
 
-impl From<Stop> for Halt {
-    fn from(stop: Stop) -> Self {
+impl From<ReadStop> for ScanError {
+    fn from(stop: ReadStop) -> Self {
         Self::Stop(stop)
     }
 }
 
-fn scan<R: BufRead>(
-    scanner: &mut Scanner<R>,
+fn scan_rows<R: BufRead>(
+    scanner: &mut JsonScanner<R>,
     path: Option<&str>,
-    rows: &mut Rows<'_>,
-    cells: &mut [Cell],
-) -> Result<(), Halt> {
-    if scanner.next()?.is_none() {
-        return Err(Halt::Wrong("is empty".to_owned()));
+    rows: &mut RowSink<'_>,
+    cells: &mut [RowCell],
+) -> Result<(), ScanError> {
+    if scanner.peek_byte()?.is_none() {
+        return Err(ScanError::Wrong("is empty".to_owned()));
     }
     if let Some(path) = path {
         for key in path.split('.') {
-            descend(scanner, key, path)?;
+            descend_to_key(scanner, key, path)?;
         }
-        return match scanner.more()? {
-            b'[' => elements(scanner, rows, cells),
-            _ => Err(Halt::Wrong(format!("`{}` is not a list", visible(path)))),
+        return match scanner.require_byte()? {
+            b'[' => read_elements(scanner, rows, cells),
+            _ => Err(ScanError::Wrong(format!(
+                "`{}` is not a list",
+                escape_invisible(path)
+            ))),
         };
     }
-    match scanner.more()? {
+    match scanner.require_byte()? {
         b'[' => {
-            elements(scanner, rows, cells)?;
-            if scanner.next()?.is_some() {
-                Err(Halt::Wrong("goes on after the end of the list".to_owned()))
+            read_elements(scanner, rows, cells)?;
+            if scanner.peek_byte()?.is_some() {
+                Err(ScanError::Wrong(
+                    "goes on after the end of the list".to_owned(),
+                ))
             } else {
                 Ok(())
             }
         }
         b'{' => {
             let mut record = Vec::new();
-            while scanner.next()?.is_some() {
-                element(scanner, &mut record, rows, cells)?;
+            while scanner.peek_byte()?.is_some() {
+                read_element(scanner, &mut record, rows, cells)?;
             }
             Ok(())
         }
-        _ => Err(Halt::Wrong("is neither a list nor objects".to_owned())),
+        _ => Err(ScanError::Wrong("is neither a list nor objects".to_owned())),
     }
 }
 
 /// Goes to the value of `key` in the next object.
-fn descend<R: BufRead>(scanner: &mut Scanner<R>, key: &str, path: &str) -> Result<(), Halt> {
-    let path = visible(path);
-    if scanner.more()? != b'{' {
-        return Err(Halt::Wrong(format!(
+fn descend_to_key<R: BufRead>(
+    scanner: &mut JsonScanner<R>,
+    key: &str,
+    path: &str,
+) -> Result<(), ScanError> {
+    let path = escape_invisible(path);
+    if scanner.require_byte()? != b'{' {
+        return Err(ScanError::Wrong(format!(
             "has no list at `{path}`: what should have the key `{}` is not an object",
-            visible(key)
+            escape_invisible(key)
         )));
     }
-    let mut entries = Parts::begin(scanner);
+    let mut entries = JsonParts::new(scanner);
     let mut known = Vec::new();
     loop {
-        match entries.entry(scanner)? {
-            Next::Value(found) if found == key => return Ok(()),
-            Next::Value(found) => {
+        match entries.next_entry(scanner)? {
+            JsonPart::Value(found) if found == key => return Ok(()),
+            JsonPart::Value(found) => {
                 if known.len() < 20 {
-                    known.push(format!("`{}`", visible(&found)));
+                    known.push(format!("`{}`", escape_invisible(&found)));
                 }
-                scanner.skip()?;
+                scanner.skip_value()?;
             }
-            Next::End => {
-                return Err(Halt::Wrong(format!(
+            JsonPart::End => {
+                return Err(ScanError::Wrong(format!(
                     "has no list at `{path}`: no key `{}` among {}",
-                    visible(key),
+                    escape_invisible(key),
                     known.join(", ")
                 )));
             }
-            Next::Wrong(what) => return Err(Halt::Wrong(format!("is not valid JSON: {what}"))),
+            JsonPart::Wrong(what) => {
+                return Err(ScanError::Wrong(format!("is not valid JSON: {what}")));
+            }
         }
     }
 }
 
-fn elements<R: BufRead>(
-    scanner: &mut Scanner<R>,
-    rows: &mut Rows<'_>,
-    cells: &mut [Cell],
-) -> Result<(), Halt> {
-    let mut list = Parts::begin(scanner);
+fn read_elements<R: BufRead>(
+    scanner: &mut JsonScanner<R>,
+    rows: &mut RowSink<'_>,
+    cells: &mut [RowCell],
+) -> Result<(), ScanError> {
+    let mut list = JsonParts::new(scanner);
     let mut record = Vec::new();
     loop {
-        match list.element(scanner)? {
-            Next::Value(()) => element(scanner, &mut record, rows, cells)?,
-            Next::End => return Ok(()),
-            Next::Wrong(what) => {
-                return Err(Halt::Wrong(format!(
+        match list.next_element(scanner)? {
+            JsonPart::Value(()) => read_element(scanner, &mut record, rows, cells)?,
+            JsonPart::End => return Ok(()),
+            JsonPart::Wrong(what) => {
+                return Err(ScanError::Wrong(format!(
                     "is not a JSON list: {what} after row {}",
                     rows.count()
                 )));
@@ -428,17 +448,17 @@ fn elements<R: BufRead>(
     }
 }
 
-fn element<R: BufRead>(
-    scanner: &mut Scanner<R>,
+fn read_element<R: BufRead>(
+    scanner: &mut JsonScanner<R>,
     record: &mut Vec<u8>,
-    rows: &mut Rows<'_>,
-    cells: &mut [Cell],
-) -> Result<(), Halt> {
+    rows: &mut RowSink<'_>,
+    cells: &mut [RowCell],
+) -> Result<(), ScanError> {
     let line = scanner.line;
     record.clear();
-    let fits = scanner.value(record)?;
+    let fits = scanner.copy_value(record)?;
     Ok(if fits {
-        take(record, Some(line), rows, cells)
+        accept_element(record, Some(line), rows, cells)
     } else {
         rows.refuse(Some(line), too_long())
     }?)
@@ -477,9 +497,9 @@ mod tests {
     #[test]
     fn lists_of_yes_and_no_have_a_text() {
         let text_of = |list: &str| {
-            let mut columns = super::super::columns::Columns::of(vec!["ok".to_owned()]);
+            let mut columns = super::super::columns::SourceColumns::new(vec!["ok".to_owned()]);
             let mut found = None;
-            let mut on_row = |row: &super::super::rows::Row<'_>| {
+            let mut on_row = |row: &super::super::rows::SourceRow<'_>| {
                 found = row
                     .cells
                     .as_ref()
@@ -491,7 +511,7 @@ mod tests {
             read_json(
                 json.as_bytes(),
                 None,
-                &mut Rows::new("f", &mut columns, &mut on_row),
+                &mut RowSink::new("f", &mut columns, &mut on_row),
             )
             .expect("JSON");
             let (kind, text) = found.expect("a row");
@@ -592,7 +612,7 @@ mod tests {
     fn lines_are_refused_alone() {
         let lines =
             b"\xef\xbb\xbf{\"id\":1}\n\n{\"id\":\n[1]\n{\"id\":2} x\r\n{\"id\":3}\r\n{\"id\":4";
-        let (rows, problem) = rows_of(&["id"], |rows| read_lines(&lines[..], rows));
+        let (rows, problem) = rows_of(&["id"], |rows| read_json_lines(&lines[..], rows));
         assert_eq!(
             problem.map(|problem| (problem.line, problem.message)),
             Some((Some(7), "is cut off in the middle of the JSON".to_owned()))
@@ -607,7 +627,7 @@ mod tests {
                 "6: 3",
             ]
         );
-        let (_, problem) = rows_of(&["id"], |rows| read_lines(&b""[..], rows));
+        let (_, problem) = rows_of(&["id"], |rows| read_json_lines(&b""[..], rows));
         assert_eq!(
             problem.map(|problem| problem.message),
             Some("is empty".to_owned())
@@ -622,7 +642,7 @@ mod tests {
             input = Box::new(io::Read::chain(input, long.as_bytes()));
         }
         let input = io::Read::chain(input, &b"\"\n{\"id\":1}\n"[..]);
-        let (rows, _) = rows_of(&["id"], |rows| read_lines(BufReader::new(input), rows));
+        let (rows, _) = rows_of(&["id"], |rows| read_json_lines(BufReader::new(input), rows));
         assert_eq!(rows, ["1! longer than 64 MiB ()", "2: 1"]);
     }
 }

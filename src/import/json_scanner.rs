@@ -7,18 +7,18 @@ use std::io::{self, BufRead, Read};
 
 use memchr::{memchr_iter, memchr2};
 
-use super::rows::MOST_RECORD_BYTES;
+use super::rows::MAX_RECORD_BYTES;
 
 /// Finds the end of each JSON value.
-pub(super) struct Scanner<R> {
+pub(super) struct JsonScanner<R> {
     input: R,
     /// The line of the next byte, from 1.
     pub line: u64,
     is_at_start: bool,
 }
 
-impl<R: BufRead> Scanner<R> {
-    pub fn of(input: R) -> Self {
+impl<R: BufRead> JsonScanner<R> {
+    pub fn new(input: R) -> Self {
         Self {
             input,
             line: 1,
@@ -27,7 +27,7 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Skips white space, and at the start a byte order mark. Returns the next byte without taking it.
-    pub fn next(&mut self) -> io::Result<Option<u8>> {
+    pub fn peek_byte(&mut self) -> io::Result<Option<u8>> {
         if std::mem::take(&mut self.is_at_start)
             && self.input.fill_buf()?.starts_with("\u{feff}".as_bytes())
         {
@@ -51,14 +51,14 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
-    /// Returns the next byte like [`Self::next`]. The end of the input is [`io::ErrorKind::UnexpectedEof`].
-    pub fn more(&mut self) -> io::Result<u8> {
-        self.next()?
+    /// Returns the next byte like [`Self::peek_byte`]. The end of the input is [`io::ErrorKind::UnexpectedEof`].
+    pub fn require_byte(&mut self) -> io::Result<u8> {
+        self.peek_byte()?
             .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     fn is_before_value(&mut self) -> io::Result<bool> {
-        Ok(!matches!(self.more()?, b',' | b':' | b']' | b'}'))
+        Ok(!matches!(self.require_byte()?, b',' | b':' | b']' | b'}'))
     }
 
     /// Consumes the value that begins at the next byte, and copies it into `record` if it fits there. Returns whether it does.
@@ -66,8 +66,8 @@ impl<R: BufRead> Scanner<R> {
     /// # Errors
     ///
     /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the value.
-    pub fn value(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
-        let mut state = Nesting::default();
+    pub fn copy_value(&mut self, record: &mut Vec<u8>) -> io::Result<bool> {
+        let mut state = JsonNesting::default();
         let mut fits = true;
         loop {
             let buffer = self.input.fill_buf()?;
@@ -81,7 +81,7 @@ impl<R: BufRead> Scanner<R> {
             }
             let (used, is_complete) = state.advance(buffer);
             self.line += memchr_iter(b'\n', &buffer[..used]).count() as u64;
-            fits &= record.len() + used <= usize::try_from(MOST_RECORD_BYTES).unwrap_or(usize::MAX);
+            fits &= record.len() + used <= usize::try_from(MAX_RECORD_BYTES).unwrap_or(usize::MAX);
             if fits {
                 record.extend_from_slice(&buffer[..used]);
             }
@@ -93,28 +93,28 @@ impl<R: BufRead> Scanner<R> {
     }
 
     /// Returns a reader of the value that begins at the next byte, which may have any length. The scanner goes on after what is read.
-    pub fn bytes(&mut self) -> ValueBytes<'_, R> {
-        ValueBytes {
+    pub fn value_reader(&mut self) -> JsonValueReader<'_, R> {
+        JsonValueReader {
             scanner: self,
-            state: Nesting::default(),
+            state: JsonNesting::default(),
             is_complete: false,
         }
     }
 
     /// Consumes the value that begins at the next byte.
-    pub fn skip(&mut self) -> io::Result<()> {
-        io::copy(&mut self.bytes(), &mut io::sink()).map(drop)
+    pub fn skip_value(&mut self) -> io::Result<()> {
+        io::copy(&mut self.value_reader(), &mut io::sink()).map(drop)
     }
 }
 
 /// The bytes of one value. They end early if the input does.
-pub(super) struct ValueBytes<'s, R> {
-    scanner: &'s mut Scanner<R>,
-    state: Nesting,
+pub(super) struct JsonValueReader<'s, R> {
+    scanner: &'s mut JsonScanner<R>,
+    state: JsonNesting,
     is_complete: bool,
 }
 
-impl<R: BufRead> Read for ValueBytes<'_, R> {
+impl<R: BufRead> Read for JsonValueReader<'_, R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.is_complete {
             return Ok(0);
@@ -131,7 +131,7 @@ impl<R: BufRead> Read for ValueBytes<'_, R> {
 
 /// The next part of a list or an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Next<K> {
+pub(super) enum JsonPart<K> {
     /// The scanner is before a value. In an object it has a key.
     Value(K),
     /// The closing bracket was taken.
@@ -141,14 +141,14 @@ pub(super) enum Next<K> {
 }
 
 /// A list or an object being read.
-pub(super) struct Parts {
+pub(super) struct JsonParts {
     /// No part, and so no comma, came before.
     is_first: bool,
 }
 
-impl Parts {
+impl JsonParts {
     /// Takes the opening bracket, which is the next byte.
-    pub fn begin<R: BufRead>(scanner: &mut Scanner<R>) -> Self {
+    pub fn new<R: BufRead>(scanner: &mut JsonScanner<R>) -> Self {
         scanner.input.consume(1);
         Self { is_first: true }
     }
@@ -158,11 +158,18 @@ impl Parts {
     /// # Errors
     ///
     /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the list.
-    pub fn element<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> io::Result<Next<()>> {
-        Ok(match self.step(scanner, b']', "expected `,` or `]`")? {
-            Next::Value(()) if !scanner.is_before_value()? => Next::Wrong("expected value"),
-            next => next,
-        })
+    pub fn next_element<R: BufRead>(
+        &mut self,
+        scanner: &mut JsonScanner<R>,
+    ) -> io::Result<JsonPart<()>> {
+        Ok(
+            match self.next_part(scanner, b']', "expected `,` or `]`")? {
+                JsonPart::Value(()) if !scanner.is_before_value()? => {
+                    JsonPart::Wrong("expected value")
+                }
+                next => next,
+            },
+        )
     }
 
     /// Goes to the value of the next entry of an object, and reads its key.
@@ -170,58 +177,61 @@ impl Parts {
     /// # Errors
     ///
     /// Fails if the input cannot be read, and with [`io::ErrorKind::UnexpectedEof`] if it ends inside the object.
-    pub fn entry<R: BufRead>(&mut self, scanner: &mut Scanner<R>) -> io::Result<Next<String>> {
-        match self.step(scanner, b'}', "expected `,` or `}`")? {
-            Next::Value(()) => {}
-            Next::End => return Ok(Next::End),
-            Next::Wrong(what) => return Ok(Next::Wrong(what)),
+    pub fn next_entry<R: BufRead>(
+        &mut self,
+        scanner: &mut JsonScanner<R>,
+    ) -> io::Result<JsonPart<String>> {
+        match self.next_part(scanner, b'}', "expected `,` or `}`")? {
+            JsonPart::Value(()) => {}
+            JsonPart::End => return Ok(JsonPart::End),
+            JsonPart::Wrong(what) => return Ok(JsonPart::Wrong(what)),
         }
-        if scanner.more()? != b'"' {
-            return Ok(Next::Wrong("key must be a string"));
+        if scanner.require_byte()? != b'"' {
+            return Ok(JsonPart::Wrong("key must be a string"));
         }
         let mut text = Vec::new();
-        let fits = scanner.value(&mut text)?;
+        let fits = scanner.copy_value(&mut text)?;
         let Some(key) = serde_json::from_slice(&text).ok().filter(|_| fits) else {
-            return Ok(Next::Wrong("expected a key"));
+            return Ok(JsonPart::Wrong("expected a key"));
         };
-        if scanner.more()? != b':' {
-            return Ok(Next::Wrong("expected `:`"));
+        if scanner.require_byte()? != b':' {
+            return Ok(JsonPart::Wrong("expected `:`"));
         }
         scanner.input.consume(1);
         Ok(if scanner.is_before_value()? {
-            Next::Value(key)
+            JsonPart::Value(key)
         } else {
-            Next::Wrong("expected value")
+            JsonPart::Wrong("expected value")
         })
     }
 
     /// Takes the comma before the next part, or the closing bracket.
-    fn step<R: BufRead>(
+    fn next_part<R: BufRead>(
         &mut self,
-        scanner: &mut Scanner<R>,
+        scanner: &mut JsonScanner<R>,
         end: u8,
         expected: &'static str,
-    ) -> io::Result<Next<()>> {
-        let byte = scanner.more()?;
+    ) -> io::Result<JsonPart<()>> {
+        let byte = scanner.require_byte()?;
         let is_first = std::mem::take(&mut self.is_first);
         if byte != end && is_first {
-            return Ok(Next::Value(()));
+            return Ok(JsonPart::Value(()));
         }
         if byte != end && byte != b',' {
-            return Ok(Next::Wrong(expected));
+            return Ok(JsonPart::Wrong(expected));
         }
         scanner.input.consume(1);
         Ok(if byte == end {
-            Next::End
+            JsonPart::End
         } else {
-            Next::Value(())
+            JsonPart::Value(())
         })
     }
 }
 
 /// Position of the scanner within a value.
 #[derive(Default)]
-struct Nesting {
+struct JsonNesting {
     depth: u64,
     in_string: bool,
     is_escaped: bool,
@@ -229,7 +239,7 @@ struct Nesting {
     in_word: bool,
 }
 
-impl Nesting {
+impl JsonNesting {
     /// Returns how many bytes belong to the value, and whether they complete it.
     fn advance(&mut self, buffer: &[u8]) -> (usize, bool) {
         let mut at = 0;
@@ -295,22 +305,24 @@ mod tests {
         ];
         for capacity in 1..text.len() {
             for is_streamed in [false, true] {
-                let mut scanner = Scanner::of(BufReader::with_capacity(capacity, &text[..]));
-                assert_eq!(scanner.next().expect("it is in memory"), Some(b'['));
-                let (mut list, mut found) = (Parts::begin(&mut scanner), Vec::new());
-                while list.element(&mut scanner).expect("it is in memory") == Next::Value(()) {
+                let mut scanner = JsonScanner::new(BufReader::with_capacity(capacity, &text[..]));
+                assert_eq!(scanner.peek_byte().expect("it is in memory"), Some(b'['));
+                let (mut list, mut found) = (JsonParts::new(&mut scanner), Vec::new());
+                while list.next_element(&mut scanner).expect("it is in memory")
+                    == JsonPart::Value(())
+                {
                     let mut value = Vec::new();
                     if is_streamed {
                         // A block of the reader ends at another place than one of the scanner.
-                        let mut blocks = BufReader::with_capacity(3, scanner.bytes());
+                        let mut blocks = BufReader::with_capacity(3, scanner.value_reader());
                         blocks.read_to_end(&mut value).expect("it is in memory");
                     } else {
-                        assert!(scanner.value(&mut value).expect("it is whole"));
+                        assert!(scanner.copy_value(&mut value).expect("it is whole"));
                     }
                     found.push(String::from_utf8(value).expect("text"));
                 }
                 assert_eq!(found, expected, "{capacity} {is_streamed}");
-                assert_eq!(scanner.next().expect("it is in memory"), None);
+                assert_eq!(scanner.peek_byte().expect("it is in memory"), None);
             }
         }
     }
@@ -318,17 +330,17 @@ mod tests {
     #[test]
     fn entries_have_keys() {
         let entries = |text: &str| {
-            let mut scanner = Scanner::of(text.as_bytes());
-            scanner.next().expect("it is in memory");
-            let (mut object, mut found) = (Parts::begin(&mut scanner), Vec::new());
+            let mut scanner = JsonScanner::new(text.as_bytes());
+            scanner.peek_byte().expect("it is in memory");
+            let (mut object, mut found) = (JsonParts::new(&mut scanner), Vec::new());
             loop {
-                match object.entry(&mut scanner) {
-                    Ok(Next::Value(key)) => found.push(key),
-                    Ok(Next::End) => return found.join("|"),
-                    Ok(Next::Wrong(what)) => return what.to_owned(),
+                match object.next_entry(&mut scanner) {
+                    Ok(JsonPart::Value(key)) => found.push(key),
+                    Ok(JsonPart::End) => return found.join("|"),
+                    Ok(JsonPart::Wrong(what)) => return what.to_owned(),
                     Err(error) => return error.kind().to_string(),
                 }
-                scanner.skip().expect("it is in memory");
+                scanner.skip_value().expect("it is in memory");
             }
         };
         for (text, expected) in [

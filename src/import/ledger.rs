@@ -9,20 +9,20 @@ use tracing::debug;
 
 use crate::domain::{
     CostSource, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance, Run, RunId,
-    StatedFigure, is_amount, visible,
+    StatedFigure, escape_invisible, is_amount,
 };
-use crate::results::{ItemTexts, SealedWriter, Store, StoreError};
+use crate::results::{ItemTextDigests, SealedWriter, Store, StoreError};
 
-use super::again::{note_replaced, settle};
+use super::again::{note_replaced, resolve_known_runs};
 use super::cell::Refused;
 use super::content::ContentSum;
-use super::held::{Held, Sums};
-use super::mode::Mode;
-use super::report::{ImportedRun, Refusals, SourceOutcome, SourceReport, StatedReport};
-use super::rows::Stop;
-use super::seen::{Attempts, Dictionary};
-use super::spent::{Spent, Sum};
-use super::stored::{Read, StoredRuns, Unnamed};
+use super::held::{RunContent, RunContentSums};
+use super::mode::ImportMode;
+use super::report::{PublishedFigureCheck, Refusals, SourceOutcome, SourceReport, SourceRun};
+use super::rows::ReadStop;
+use super::seen::{ItemNumbers, SeenAttempts};
+use super::spent::{CompensatedSum, UsageTotals};
+use super::stored::{SourceFingerprint, StoredRuns, UnnamedRun};
 
 /// Evaluator whose tests are the run's own, as in the store's examination.
 const OWN_TESTS: &str = "own_tests";
@@ -30,11 +30,11 @@ const FUNCTIONAL_TESTS: &str = "functional_tests";
 
 /// Handle of a run that was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Handle(usize);
+pub(super) struct RunHandle(usize);
 
 /// Says who numbers the attempts at an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbering {
+pub(super) enum AttemptNumbering {
     /// The source does. The same number twice is a repetition, which is refused.
     Given,
     /// Nobody does: each further outcome of an item is its next attempt.
@@ -43,7 +43,7 @@ pub(super) enum Numbering {
 
 /// What is read, and where its runs go.
 #[derive(Clone, Copy)]
-pub(super) struct Told<'a> {
+pub(super) struct SourceContext<'a> {
     pub importer: &'static str,
     /// Kind of the items that a run without outcomes counts. `None` if the source itself says it.
     pub kind: Option<ItemKind>,
@@ -51,8 +51,8 @@ pub(super) struct Told<'a> {
     pub stored: &'a StoredRuns,
     pub store: &'a Store,
     pub key: &'a str,
-    pub read: Read<'a>,
-    pub mode: Mode,
+    pub read: SourceFingerprint<'a>,
+    pub mode: ImportMode,
     /// A source that holds many runs need not be read in full to find that it has nothing new. Its stored runs are summed up only in a
     /// second reading.
     pub looks_twice: bool,
@@ -61,9 +61,9 @@ pub(super) struct Told<'a> {
     pub keeps_content: bool,
 }
 
-impl<'a> Told<'a> {
+impl<'a> SourceContext<'a> {
     /// A source of another tool, with the kind of its items.
-    pub fn of_tool(self, kind: ItemKind) -> Self {
+    pub fn for_tool(self, kind: ItemKind) -> Self {
         Self {
             kind: Some(kind),
             looks_twice: true,
@@ -73,11 +73,11 @@ impl<'a> Told<'a> {
     }
 
     /// A source whose rows are read once.
-    pub fn rows(
+    pub fn for_rows(
         importer: &'static str,
         (stored, store, key): (&'a StoredRuns, &'a Store, &'a str),
-        read: Read<'a>,
-        mode: Mode,
+        read: SourceFingerprint<'a>,
+        mode: ImportMode,
     ) -> Self {
         Self {
             importer,
@@ -95,18 +95,18 @@ impl<'a> Told<'a> {
 
 /// Takes the runs and outcomes of one source.
 pub(super) struct Ledger<'a> {
-    told: Told<'a>,
+    told: SourceContext<'a>,
     /// New ids for runs whose stored record is to be replaced, by their first ids.
     ids: BTreeMap<RunId, RunId>,
     /// First ids of the runs that were begun or skipped.
     begun: BTreeSet<RunId>,
-    runs: Vec<State>,
+    runs: Vec<RunBuilder>,
     by_id: BTreeMap<RunId, usize>,
     /// Stored runs that the source has and nobody read.
-    skipped: Vec<ImportedRun>,
+    skipped: Vec<SourceRun>,
     /// Runs that the store has under the source's own ids, and that no source replaces.
-    kept: Vec<ImportedRun>,
-    items: Dictionary,
+    kept: Vec<SourceRun>,
+    items: ItemNumbers,
     key: String,
     /// Created with the first outcome, so that a source with nothing to store leaves no trace.
     writer: Option<SealedWriter>,
@@ -117,56 +117,56 @@ pub(super) struct Ledger<'a> {
     refusals: Refusals,
 }
 
-struct State {
+struct RunBuilder {
     run: Run,
     /// The source has the run's totals, which are not added up.
     keeps_totals: bool,
     /// The id made of the run's identity, if it is stored under another.
     first: Option<RunId>,
-    source: ImportedRun,
+    source: SourceRun,
     /// Digest of the location that the model is called after, if it has no name.
     origin: Option<String>,
     /// Sums of the run's content, if the store may have the run: it is compared, and not written.
-    sums: Option<Sums>,
+    sums: Option<RunContentSums>,
     content: ContentSum,
-    attempts: Attempts,
-    texts: ItemTexts,
-    shared: Counted,
-    own: Counted,
-    spent: Spent,
-    score: Sum,
+    attempts: SeenAttempts,
+    texts: ItemTextDigests,
+    shared: PassTally,
+    own: PassTally,
+    spent: UsageTotals,
+    score: CompensatedSum,
     /// Published figures that are checked and not kept with the run, beside or instead of those that are.
     checked: Option<Vec<StatedFigure>>,
 }
 
 #[derive(Default)]
-struct Counted {
+struct PassTally {
     passed: u64,
     total: u64,
 }
 
-impl Counted {
-    fn of(&self) -> Option<(u64, u64)> {
+impl PassTally {
+    fn passed_and_total(&self) -> Option<(u64, u64)> {
         (self.total > 0).then_some((self.passed, self.total))
     }
 }
 
 /// Reads a source into a ledger, and returns it with what else there is to know.
-type Reads<'r, 'a, More> =
-    dyn FnMut(Ledger<'a>, &mut SourceReport) -> Result<(Ledger<'a>, More), Stop> + 'r;
+type LedgerReader<'r, 'a, More> =
+    dyn FnMut(Ledger<'a>, &mut SourceReport) -> Result<(Ledger<'a>, More), ReadStop> + 'r;
 
 /// Reads a source into a ledger. Reads it again if stored runs are to be replaced, because their outcomes were not written. Returns `None` if
 /// the source cannot be read; then the report tells why.
-pub(super) fn read_into<'a, More>(
-    told: Told<'a>,
+pub(super) fn read_into_ledger<'a, More>(
+    told: SourceContext<'a>,
     report: &mut SourceReport,
-    read: &mut Reads<'_, 'a, More>,
+    read: &mut LedgerReader<'_, 'a, More>,
 ) -> Result<Option<(Ledger<'a>, More)>, StoreError> {
     let mut read = |ledger, report: &mut SourceReport| match read(ledger, report) {
         Ok(done) => Ok(Some(done)),
-        Err(Stop::Store(error)) => Err(error),
-        Err(Stop::Unreadable(problems)) => {
-            report.refuse(problems);
+        Err(ReadStop::Store(error)) => Err(error),
+        Err(ReadStop::Unreadable(problems)) => {
+            report.mark_unreadable(problems);
             Ok(None)
         }
     };
@@ -177,17 +177,17 @@ pub(super) fn read_into<'a, More>(
         return Ok(Some((ledger, more)));
     }
     let ids = if told.looks_twice {
-        let look = Told {
-            mode: Mode::DryRun,
+        let look = SourceContext {
+            mode: ImportMode::DryRun,
             looks_twice: false,
             ..told
         };
         let Some((mut look, _)) = read(Ledger::new(look), report)? else {
             return Ok(None);
         };
-        look.settle(report)?
+        look.settle_repeated(report)?
     } else {
-        ledger.settle(report)?
+        ledger.settle_repeated(report)?
     };
     if ids.is_empty() {
         return Ok(Some((ledger, more)));
@@ -203,7 +203,7 @@ pub(super) fn read_into<'a, More>(
 }
 
 impl<'a> Ledger<'a> {
-    pub fn new(told: Told<'a>) -> Self {
+    pub fn new(told: SourceContext<'a>) -> Self {
         Self {
             told,
             ids: BTreeMap::new(),
@@ -212,7 +212,7 @@ impl<'a> Ledger<'a> {
             by_id: BTreeMap::new(),
             skipped: Vec::new(),
             kept: Vec::new(),
-            items: Dictionary::default(),
+            items: ItemNumbers::default(),
             key: String::new(),
             writer: None,
             rows_read: 0,
@@ -222,19 +222,19 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    pub fn told(&self) -> &Told<'a> {
+    pub fn context(&self) -> &SourceContext<'a> {
         &self.told
     }
 
     /// Returns the first id of a run that nothing in its source names, from the id that its content makes.
-    pub fn unnamed(&self, own: RunId, run: Unnamed<'_>) -> RunId {
+    pub fn resolve_unnamed(&self, own: RunId, run: UnnamedRun<'_>) -> RunId {
         if self.begun.contains(&own) {
             return own;
         }
-        let known = self
-            .told
-            .stored
-            .unnamed(own.clone(), self.told.importer, self.told.read, run);
+        let known =
+            self.told
+                .stored
+                .resolve_unnamed(own.clone(), self.told.importer, self.told.read, run);
         if self.begun.contains(&known) {
             own
         } else {
@@ -243,34 +243,34 @@ impl<'a> Ledger<'a> {
     }
 
     /// Returns the run with this first id, if it was begun.
-    pub fn begun(&self, first: &RunId) -> Option<Handle> {
+    pub fn find_begun(&self, first: &RunId) -> Option<RunHandle> {
         self.by_id
-            .get(self.id_of(first))
-            .map(|place| Handle(*place))
+            .get(self.current_id(first))
+            .map(|place| RunHandle(*place))
     }
 
     /// Returns whether the store has the run with this first id, and need not take it again.
-    pub fn has(&self, first: &RunId) -> bool {
+    pub fn is_stored(&self, first: &RunId) -> bool {
         !self.ids.contains_key(first) && self.told.stored.contains(first)
     }
 
-    fn id_of<'i>(&'i self, first: &'i RunId) -> &'i RunId {
+    fn current_id<'i>(&'i self, first: &'i RunId) -> &'i RunId {
         self.ids.get(first).unwrap_or(first)
     }
 
     /// Begins a run, or returns one that was begun. `source` has its first id. A run that the store may have, if only under another id
     /// (`is_copy`), is summed up and not written.
-    pub fn begin(&mut self, mut source: ImportedRun, is_copy: bool) -> Handle {
+    pub fn begin_run(&mut self, mut source: SourceRun, is_copy: bool) -> RunHandle {
         let first = source.id.clone();
-        if let Some(handle) = self.begun(&first) {
+        if let Some(handle) = self.find_begun(&first) {
             return handle;
         }
-        let is_repeated = self.has(&first) || is_copy && !self.ids.contains_key(&first);
-        source.id = self.id_of(&first).clone();
+        let is_repeated = self.is_stored(&first) || is_copy && !self.ids.contains_key(&first);
+        source.id = self.current_id(&first).clone();
         self.begun.insert(first.clone());
         let is_renamed = source.id != first;
         self.by_id.insert(source.id.clone(), self.runs.len());
-        self.runs.push(State {
+        self.runs.push(RunBuilder {
             run: Run::new(
                 source.id.clone(),
                 &source.suite,
@@ -281,21 +281,21 @@ impl<'a> Ledger<'a> {
             first: is_renamed.then_some(first),
             source,
             origin: None,
-            sums: is_repeated.then(Sums::default),
+            sums: is_repeated.then(RunContentSums::default),
             content: ContentSum::default(),
-            attempts: Attempts::default(),
-            texts: ItemTexts::default(),
-            shared: Counted::default(),
-            own: Counted::default(),
-            spent: Spent::default(),
-            score: Sum::default(),
+            attempts: SeenAttempts::default(),
+            texts: ItemTextDigests::default(),
+            shared: PassTally::default(),
+            own: PassTally::default(),
+            spent: UsageTotals::default(),
+            score: CompensatedSum::default(),
             checked: None,
         });
-        Handle(self.runs.len() - 1)
+        RunHandle(self.runs.len() - 1)
     }
 
     /// Notes a run of the store that the source has, and that is not read.
-    pub fn skip(&mut self, run: ImportedRun) {
+    pub fn skip_run(&mut self, run: SourceRun) {
         self.begun.insert(run.id.clone());
         if !self.skipped.iter().any(|known| known.id == run.id) {
             self.skipped.push(run);
@@ -303,76 +303,78 @@ impl<'a> Ledger<'a> {
     }
 
     /// Notes a run of the store that is kept as it is.
-    pub fn keep(&mut self, run: ImportedRun) {
+    pub fn keep_run(&mut self, run: SourceRun) {
         self.kept.push(run);
     }
 
     /// Names the location that the run's model is called after.
-    pub fn set_origin(&mut self, handle: Handle, origin: Option<String>) {
+    pub fn set_origin(&mut self, handle: RunHandle, origin: Option<String>) {
         self.runs[handle.0].origin = origin;
     }
 
     /// Keeps the totals that the run has now, instead of adding up its outcomes.
-    pub fn keep_totals(&mut self, handle: Handle) {
+    pub fn keep_totals(&mut self, handle: RunHandle) {
         self.runs[handle.0].keeps_totals = true;
     }
 
     /// Has these published figures checked instead of those that are kept with the run.
-    pub fn check(&mut self, handle: Handle, figures: Vec<StatedFigure>) {
+    pub fn set_checked_figures(&mut self, handle: RunHandle, figures: Vec<StatedFigure>) {
         self.runs[handle.0].checked = Some(figures);
     }
 
     /// Returns the run, to be filled in. Missing counts, cost and tokens are added up from its outcomes at the end.
-    pub fn run(&mut self, handle: Handle) -> &mut Run {
+    pub fn run_mut(&mut self, handle: RunHandle) -> &mut Run {
         &mut self.runs[handle.0].run
     }
 
-    pub fn run_of(&self, handle: Handle) -> &Run {
+    pub fn run_of(&self, handle: RunHandle) -> &Run {
         &self.runs[handle.0].run
     }
 
-    pub fn source_of(&self, handle: Handle) -> &ImportedRun {
+    pub fn source_of(&self, handle: RunHandle) -> &SourceRun {
         &self.runs[handle.0].source
     }
 
     /// Returns the run's number of outcomes so far.
-    pub fn outcomes_of(&self, handle: Handle) -> u64 {
+    pub fn outcome_count(&self, handle: RunHandle) -> u64 {
         self.runs[handle.0].spent.outcomes
     }
 
     /// Returns the mean score of the run's outcomes and their number, if there are any.
-    pub fn mean_score(&self, handle: Handle) -> Option<(f64, u64)> {
+    pub fn mean_score(&self, handle: RunHandle) -> Option<(f64, u64)> {
         let score = &self.runs[handle.0].score;
         Some((score.value() / score.n as f64, score.n))
             .filter(|(mean, n)| *n > 0 && mean.is_finite())
     }
 
-    pub fn handles(&self) -> impl Iterator<Item = Handle> + use<> {
-        (0..self.runs.len()).map(Handle)
+    pub fn handles(&self) -> impl Iterator<Item = RunHandle> + use<> {
+        (0..self.runs.len()).map(RunHandle)
     }
 
-    pub fn runs(&mut self) -> impl Iterator<Item = &mut Run> {
+    pub fn runs_mut(&mut self) -> impl Iterator<Item = &mut Run> {
         self.runs.iter_mut().map(|state| &mut state.run)
     }
 
     /// Returns the number of the outcome's item. Refuses an attempt that the run, if it was begun, has had.
-    pub fn item(
+    pub fn number_item(
         &mut self,
-        handle: Option<Handle>,
+        handle: Option<RunHandle>,
         outcome: &ItemOutcome,
-        numbering: Numbering,
+        numbering: AttemptNumbering,
     ) -> Result<u32, Refused> {
         item_key(outcome, &mut self.key);
         let item = self
             .items
-            .number(&self.key)
-            .ok_or_else(|| Refused::because("more different items than can be told apart"))?;
+            .number_of(&self.key)
+            .ok_or_else(|| Refused::new("more different items than can be told apart"))?;
         let is_there =
-            |handle: Handle| self.runs[handle.0].attempts.contains(item, outcome.attempt);
-        if numbering == Numbering::Given && (outcome.attempt == 0 || handle.is_some_and(is_there)) {
+            |handle: RunHandle| self.runs[handle.0].attempts.contains(item, outcome.attempt);
+        if numbering == AttemptNumbering::Given
+            && (outcome.attempt == 0 || handle.is_some_and(is_there))
+        {
             let detail = format!(
                 "item `{}`, attempt {}",
-                visible(&outcome.item),
+                escape_invisible(&outcome.item),
                 outcome.attempt
             );
             return Err(Refused::with_detail(
@@ -384,22 +386,22 @@ impl<'a> Ledger<'a> {
     }
 
     /// Takes the outcome of an item that was not refused.
-    pub fn take(
+    pub fn add_outcome(
         &mut self,
-        handle: Handle,
-        (item, numbering): (u32, Numbering),
+        handle: RunHandle,
+        (item, numbering): (u32, AttemptNumbering),
         outcome: &mut ItemOutcome,
         details: &ItemDetails,
     ) -> Result<(), StoreError> {
         let state = &mut self.runs[handle.0];
         match numbering {
-            Numbering::Given => state.attempts.insert(item, outcome.attempt),
-            Numbering::InOrder => outcome.attempt = state.attempts.next(item),
+            AttemptNumbering::Given => state.attempts.insert(item, outcome.attempt),
+            AttemptNumbering::InOrder => outcome.attempt = state.attempts.next_attempt(item),
         }
         outcome.run.clone_from(&state.run.id);
-        state.count(outcome);
+        state.count_outcome(outcome);
         if self.told.keeps_content {
-            state.texts.add(
+            state.texts.add_item(
                 outcome.kind,
                 &outcome.evaluator,
                 &outcome.item,
@@ -408,32 +410,32 @@ impl<'a> Ledger<'a> {
         }
         self.rows_accepted += 1;
         if let Some(sums) = &mut state.sums {
-            sums.add(outcome, details);
+            sums.add_outcome(outcome, details);
             return Ok(());
         }
         if self.told.keeps_content {
-            state.content.add(outcome);
+            state.content.add_outcome(outcome);
         }
         self.outcomes += 1;
-        if self.told.mode == Mode::Store {
+        if self.told.mode == ImportMode::Store {
             let writer = match &mut self.writer {
                 Some(writer) => writer,
                 none => none.insert(SealedWriter::create(self.told.store, self.told.key)?),
             };
-            writer.item_with(outcome, details)?;
+            writer.write_item_with_details(outcome, details)?;
         }
         Ok(())
     }
 
     /// Counts records that are no outcomes.
-    pub fn record(&mut self, records: u64) {
+    pub fn count_records(&mut self, records: u64) {
         self.rows_read += records;
         self.rows_accepted += records;
     }
 
     /// Notes a refused part of the source; parts refused for the same reason are counted together.
-    pub fn refuse(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
-        self.refusals.add_at(refused, label, name, line);
+    pub fn note_refused(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
+        self.refusals.add_refusal(refused, label, name, line);
     }
 
     /// Returns whether the store may have a run of the source.
@@ -442,8 +444,11 @@ impl<'a> Ledger<'a> {
     }
 
     /// Decides about the runs that the store may have. Returns ids for those that are to be stored.
-    fn settle(&mut self, report: &mut SourceReport) -> Result<BTreeMap<RunId, RunId>, StoreError> {
-        let Told {
+    fn settle_repeated(
+        &mut self,
+        report: &mut SourceReport,
+    ) -> Result<BTreeMap<RunId, RunId>, StoreError> {
+        let SourceContext {
             importer,
             kind,
             stored,
@@ -451,23 +456,28 @@ impl<'a> Ledger<'a> {
             read,
             ..
         } = self.told;
-        let mut held: Vec<(Run, Held)> = Vec::new();
+        let mut held: Vec<(Run, RunContent)> = Vec::new();
         for state in &mut self.runs {
-            state.complete(kind);
+            state.complete_totals(kind);
             held.extend(
                 state
                     .sums
                     .as_ref()
-                    .map(|sums| (state.run.clone(), sums.of(&state.run))),
+                    .map(|sums| (state.run.clone(), sums.to_content(&state.run))),
             );
         }
-        held.sort_by_cached_key(|(run, _)| order(run, None));
+        held.sort_by_cached_key(|(run, _)| run_sort_key(run, None));
         let (known, new): (Vec<_>, Vec<_>) = held
             .into_iter()
             .partition(|(run, _)| stored.contains(&run.id));
-        let mut ids = settle(stored, store, known, read, report)?;
+        let mut ids = resolve_known_runs(stored, store, known, read, report)?;
         for (run, held) in new {
-            if !stored.has_same(store, importer, (&run, Unnamed::of(&run)), &held)? {
+            if !stored.has_same_content(
+                store,
+                importer,
+                (&run, UnnamedRun::from_run(&run)),
+                &held,
+            )? {
                 ids.insert(run.id.clone(), run.id);
             }
         }
@@ -481,8 +491,8 @@ impl<'a> Ledger<'a> {
         report: &mut SourceReport,
     ) -> Result<Vec<Run>, StoreError> {
         self.runs
-            .sort_by_cached_key(|state| order(&state.run, state.source.identity.clone()));
-        let Told {
+            .sort_by_cached_key(|state| run_sort_key(&state.run, state.source.identity.clone()));
+        let SourceContext {
             kind,
             store,
             key,
@@ -493,10 +503,10 @@ impl<'a> Ledger<'a> {
         } = self.told;
         let mut runs = Vec::new();
         report.runs_repeated = self.skipped;
-        report.stated = StatedReport::default();
+        report.stated = PublishedFigureCheck::default();
         for mut state in self.runs {
-            state.complete(kind);
-            report.stated.check(
+            state.complete_totals(kind);
+            report.stated.check_figures(
                 state.checked.as_ref().unwrap_or(&state.run.stated),
                 &state.source,
             );
@@ -504,7 +514,7 @@ impl<'a> Ledger<'a> {
                 report.runs_repeated.push(state.source);
                 continue;
             }
-            let content = keeps_content.then(|| state.content.of(&state.run));
+            let content = keeps_content.then(|| state.content.run_content(&state.run));
             let messages = state.run.provenance.take().and_then(|own| own.messages);
             let place = read.place.map(str::to_owned);
             let provenance = Provenance {
@@ -522,14 +532,14 @@ impl<'a> Ledger<'a> {
         report.runs_repeated.extend(self.kept);
         (report.rows_read, report.rows_accepted, report.items) =
             (self.rows_read, self.rows_accepted, self.outcomes);
-        report.refusals = self.refusals.into_found();
+        report.refusals = self.refusals.into_reasons();
         report.outcome = match (runs.is_empty(), report.runs_repeated.is_empty()) {
             (false, _) => SourceOutcome::Imported,
             (true, false) => SourceOutcome::NothingNew,
             (true, true) => SourceOutcome::NothingAccepted,
         };
         note_replaced(&mut runs, report);
-        if mode == Mode::Store && !runs.is_empty() {
+        if mode == ImportMode::Store && !runs.is_empty() {
             let writer = match self.writer {
                 Some(writer) => writer,
                 None => SealedWriter::create(store, key)?,
@@ -542,7 +552,7 @@ impl<'a> Ledger<'a> {
 }
 
 /// Returns the key by which a source's runs are sorted, whatever the order of its parts.
-pub(super) fn order(
+pub(super) fn run_sort_key(
     run: &Run,
     identity: Option<String>,
 ) -> (String, String, String, Option<u32>, Option<String>, RunId) {
@@ -556,8 +566,8 @@ pub(super) fn order(
     )
 }
 
-impl State {
-    fn count(&mut self, outcome: &ItemOutcome) {
+impl RunBuilder {
+    fn count_outcome(&mut self, outcome: &ItemOutcome) {
         let is_headline = outcome.kind.is_counted() && outcome.evaluator != FUNCTIONAL_TESTS;
         if is_headline && outcome.status.is_counted() {
             let counted = if outcome.evaluator == OWN_TESTS {
@@ -568,23 +578,23 @@ impl State {
             counted.total += 1;
             counted.passed += u64::from(outcome.status == ItemStatus::Pass);
         }
-        self.spent.add(outcome);
+        self.spent.add_outcome(outcome);
         if let Some(score) = outcome.score {
             self.score.add(score);
         }
     }
 
     /// Sets the run's totals from its outcomes. Counts without outcomes count items of the tool's kind.
-    fn complete(&mut self, kind: Option<ItemKind>) {
+    fn complete_totals(&mut self, kind: Option<ItemKind>) {
         let run = &mut self.run;
-        run.items_digest = self.texts.digest();
+        run.items_digest = self.texts.items_digest();
         if self.keeps_totals {
             return;
         }
-        if let Some((passed, total)) = self.shared.of() {
+        if let Some((passed, total)) = self.shared.passed_and_total() {
             (run.shared_tests_passed, run.shared_tests_total) = (Some(passed), Some(total));
         }
-        if let Some((passed, total)) = self.own.of() {
+        if let Some((passed, total)) = self.own.passed_and_total() {
             (run.own_tests_passed, run.own_tests_total) = (Some(passed), Some(total));
         }
         if let Some(kind) = kind {
@@ -610,7 +620,7 @@ impl State {
             .or_else(|| self.spent.cost_usd())
             .filter(|cost| is_amount(*cost));
         run.duration_seconds = run.duration_seconds.filter(|seconds| is_amount(*seconds));
-        run.scores.retain(|score| score.problem().is_none());
+        run.scores.retain(|score| score.find_problem().is_none());
         run.cost_source = match (run.cost_usd, run.cost_source) {
             (None, _) => CostSource::Unknown,
             (Some(_), CostSource::Unknown) => CostSource::Reported,

@@ -6,36 +6,36 @@
 //! key, if it ends in `[]` the place in the list, from 1. The column `.` is the row itself, if it is a single value.
 //! The path `()` means a document that is written column by column.
 
-use super::tree::Tree;
+use super::tree::DocumentTree;
 
 /// Prefix of a column outside the row.
-pub(super) const ENCLOSING: &str = "$.";
+pub(super) const ENCLOSING_PREFIX: &str = "$.";
 /// Column for the row itself.
-pub(super) const ITSELF: &str = ".";
+pub(super) const ROW_COLUMN: &str = ".";
 
 /// Path of a document of columns. Each row consists of the values at one place of each column.
-pub(super) const BY_COLUMNS: &str = "()";
+pub(super) const COLUMNS_PATH: &str = "()";
 
 /// Returns whether a path leads into several lists or into objects by their keys.
-pub(super) fn is_nested(path: &str) -> bool {
-    path.contains("[]") || path.contains("{}") || path == BY_COLUMNS
+pub(super) fn is_nested_path(path: &str) -> bool {
+    path.contains("[]") || path.contains("{}") || path == COLUMNS_PATH
 }
 
 /// Returns whether a column needs the values around its row.
-pub(super) fn is_enclosing(column: &str) -> bool {
-    column == ITSELF || column.starts_with(ENCLOSING)
+pub(super) fn is_enclosing_column(column: &str) -> bool {
+    column == ROW_COLUMN || column.starts_with(ENCLOSING_PREFIX)
 }
 
 /// One step into a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ListPathStep {
     Key(String),
     Each,
     Entries,
 }
 
 /// Parses a path into steps.
-pub(super) fn steps(path: &str) -> Vec<Step> {
+pub(super) fn parse_path(path: &str) -> Vec<ListPathStep> {
     let mut steps = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
         let mut key = part;
@@ -43,16 +43,16 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
         loop {
             if let Some(rest) = key.strip_suffix("[]") {
                 key = rest;
-                marks.push(Step::Each);
+                marks.push(ListPathStep::Each);
             } else if let Some(rest) = key.strip_suffix("{}") {
                 key = rest;
-                marks.push(Step::Entries);
+                marks.push(ListPathStep::Entries);
             } else {
                 break;
             }
         }
         if !key.is_empty() {
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(ListPathStep::Key(key.to_owned()));
         }
         steps.extend(marks.into_iter().rev());
     }
@@ -61,39 +61,42 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
 
 /// A value around a row. Frames are listed from the document inwards.
 #[derive(Debug)]
-pub(super) struct Frame<'t> {
+pub(super) struct PathFrame<'t> {
     /// Path to the value.
     pub path: String,
-    pub value: &'t Tree,
+    pub value: &'t DocumentTree,
     /// Key of the entry, or place in the list, if the last step was one.
     pub key: Option<String>,
 }
 
 /// Callback that takes the frames around a row, and the row.
-type OnRow<'a, 't, E> = dyn FnMut(&[Frame<'t>], &'t Tree) -> Result<(), E> + 'a;
+type OnFramedRow<'a, 't, E> = dyn FnMut(&[PathFrame<'t>], &'t DocumentTree) -> Result<(), E> + 'a;
 
 /// Calls `on_row` with each row of a document. The inner error is the reason why there are no rows.
-pub(super) fn each_row<'t, E>(
-    tree: &'t Tree,
+pub(super) fn for_each_row<'t, E>(
+    tree: &'t DocumentTree,
     path: Option<&str>,
-    on_row: &mut OnRow<'_, 't, E>,
+    on_row: &mut OnFramedRow<'_, 't, E>,
 ) -> Result<Result<(), String>, E> {
-    let mut steps = steps(path.unwrap_or_default());
-    if !matches!(steps.last(), Some(Step::Each | Step::Entries)) {
-        steps.push(Step::Each);
+    let mut steps = parse_path(path.unwrap_or_default());
+    if !matches!(
+        steps.last(),
+        Some(ListPathStep::Each | ListPathStep::Entries)
+    ) {
+        steps.push(ListPathStep::Each);
     }
-    let mut frames = vec![Frame {
+    let mut frames = vec![PathFrame {
         path: String::new(),
         value: tree,
         key: None,
     }];
-    walk(&steps, &mut frames, on_row)
+    walk_steps(&steps, &mut frames, on_row)
 }
 
-fn walk<'t, E>(
-    steps: &[Step],
-    frames: &mut Vec<Frame<'t>>,
-    on_row: &mut OnRow<'_, 't, E>,
+fn walk_steps<'t, E>(
+    steps: &[ListPathStep],
+    frames: &mut Vec<PathFrame<'t>>,
+    on_row: &mut OnFramedRow<'_, 't, E>,
 ) -> Result<Result<(), String>, E> {
     let Some(here) = frames.last() else {
         return Ok(Ok(()));
@@ -109,7 +112,7 @@ fn walk<'t, E>(
         format!("`{path}`")
     };
     match (step, value) {
-        (Step::Key(key), Tree::Map(_)) => {
+        (ListPathStep::Key(key), DocumentTree::Map(_)) => {
             let Some(child) = value.get(key) else {
                 return Ok(Err(format!("{shown} has no key `{key}`")));
             };
@@ -118,23 +121,23 @@ fn walk<'t, E>(
             } else {
                 format!("{path}.{key}")
             };
-            frames.push(Frame {
+            frames.push(PathFrame {
                 path,
                 value: child,
                 key: None,
             });
-            let walked = walk(rest, frames, on_row);
+            let walked = walk_steps(rest, frames, on_row);
             frames.pop();
             walked
         }
-        (Step::Each, Tree::List(items)) => {
+        (ListPathStep::Each, DocumentTree::List(items)) => {
             for (index, item) in items.iter().enumerate() {
-                frames.push(Frame {
+                frames.push(PathFrame {
                     path: format!("{path}[]"),
                     value: item,
                     key: Some((index + 1).to_string()),
                 });
-                let walked = walk(rest, frames, on_row)?;
+                let walked = walk_steps(rest, frames, on_row)?;
                 frames.pop();
                 // A later part without the list is skipped; if the first lacks it, the path is wrong.
                 if let (Err(why), 0) = (walked, index) {
@@ -143,26 +146,26 @@ fn walk<'t, E>(
             }
             Ok(Ok(()))
         }
-        (Step::Entries, Tree::Map(entries)) => {
+        (ListPathStep::Entries, DocumentTree::Map(entries)) => {
             let mut first = None;
             for (key, item) in entries {
-                frames.push(Frame {
+                frames.push(PathFrame {
                     path: format!("{path}{{}}"),
                     value: item,
                     key: Some(key.clone()),
                 });
-                let walked = walk(rest, frames, on_row)?;
+                let walked = walk_steps(rest, frames, on_row)?;
                 frames.pop();
                 first.get_or_insert(walked);
             }
             Ok(first.unwrap_or(Ok(())))
         }
-        (Step::Key(key), _) => Ok(Err(format!(
+        (ListPathStep::Key(key), _) => Ok(Err(format!(
             "{shown} is {}, which has no key `{key}`",
             value.noun()
         ))),
-        (Step::Each, _) => Ok(Err(format!("{shown} is not a list but {}", value.noun()))),
-        (Step::Entries, _) => Ok(Err(format!(
+        (ListPathStep::Each, _) => Ok(Err(format!("{shown} is not a list but {}", value.noun()))),
+        (ListPathStep::Entries, _) => Ok(Err(format!(
             "{shown} is not an object but {}",
             value.noun()
         ))),
@@ -170,34 +173,38 @@ fn walk<'t, E>(
 }
 
 /// Finds a column's value for a row: in the row, or in the values around it.
-pub(super) fn value_of<'t>(column: &str, frames: &[Frame<'t>], row: &'t Tree) -> Option<Found<'t>> {
-    if column == ITSELF {
-        return Some(Found::Value(row));
+pub(super) fn find_column_value<'t>(
+    column: &str,
+    frames: &[PathFrame<'t>],
+    row: &'t DocumentTree,
+) -> Option<ColumnValue<'t>> {
+    if column == ROW_COLUMN {
+        return Some(ColumnValue::Value(row));
     }
-    let Some(path) = column.strip_prefix(ENCLOSING) else {
-        return row.at(column).map(Found::Value);
+    let Some(path) = column.strip_prefix(ENCLOSING_PREFIX) else {
+        return row.get_path(column).map(ColumnValue::Value);
     };
     if let Some(frame) = frames
         .iter()
         .find(|frame| frame.key.is_some() && frame.path == path)
     {
-        return frame.key.clone().map(Found::Key);
+        return frame.key.clone().map(ColumnValue::Key);
     }
-    let below = |frame: &Frame<'t>| {
+    let below = |frame: &PathFrame<'t>| {
         let rest = path.strip_prefix(frame.path.as_str())?;
         let rest = if frame.path.is_empty() {
             rest
         } else {
             rest.strip_prefix('.')?
         };
-        frame.value.at(rest)
+        frame.value.get_path(rest)
     };
-    frames.iter().rev().find_map(below).map(Found::Value)
+    frames.iter().rev().find_map(below).map(ColumnValue::Value)
 }
 
 /// A value of the document, or a key or place in the document.
-pub(super) enum Found<'t> {
-    Value(&'t Tree),
+pub(super) enum ColumnValue<'t> {
+    Value(&'t DocumentTree),
     Key(String),
 }
 
@@ -206,14 +213,14 @@ mod tests {
     use super::*;
 
     fn rows(json: &str, path: Option<&str>, columns: &[&str]) -> Vec<String> {
-        let tree: Tree = serde_json::from_str(json).expect("JSON");
+        let tree: DocumentTree = serde_json::from_str(json).expect("JSON");
         let mut found = Vec::new();
-        let walked = each_row(&tree, path, &mut |frames, row| {
+        let walked = for_each_row(&tree, path, &mut |frames, row| {
             let cells = columns
                 .iter()
-                .map(|column| match value_of(column, frames, row) {
-                    Some(Found::Key(key)) => key,
-                    Some(Found::Value(value)) => value.text().unwrap_or("…").to_owned(),
+                .map(|column| match find_column_value(column, frames, row) {
+                    Some(ColumnValue::Key(key)) => key,
+                    Some(ColumnValue::Value(value)) => value.as_text().unwrap_or("…").to_owned(),
                     None => "-".to_owned(),
                 });
             found.push(cells.collect::<Vec<_>>().join("|"));

@@ -6,18 +6,18 @@ use std::collections::BTreeMap;
 
 use crate::domain::{Direction, ItemKind, Unit};
 
-use super::field::Field;
-use super::layout::Layout;
+use super::field::MappedField;
+use super::layout::RowLayout;
 use super::notation::Notation;
-use super::shape::Shape;
+use super::shape::TableShape;
 
-pub(super) const FORMAT: &str = "evalreport/map/1";
+pub(super) const MAP_FORMAT: &str = "evalreport/map/1";
 /// Importer of the tables that maps describe, in provenance and in ids.
-pub(super) const TABLE: &str = "table";
+pub(super) const TABLE_IMPORTER: &str = "table";
 
 /// What one row of the source describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowsAre {
+pub enum MapRowKind {
     /// The outcome of one attempt at one item.
     Items,
     /// The summary of one run.
@@ -26,7 +26,7 @@ pub enum RowsAre {
 
 /// A checked map. All problems that can be found without a source have been reported.
 #[derive(Clone, Debug)]
-pub struct Map {
+pub struct TableMap {
     /// Name of the kind of source. Runs of maps with different names are never the same run.
     pub name: String,
     /// The map's file name, without folders.
@@ -35,17 +35,17 @@ pub struct Map {
     pub sha256: String,
     pub url: Option<String>,
     pub licence: Option<String>,
-    pub rows: RowsAre,
-    pub(super) layout: Layout,
+    pub rows: MapRowKind,
+    pub(super) layout: RowLayout,
     pub(super) notation: Notation,
-    pub(super) shape: Shape,
+    pub(super) shape: TableShape,
     pub(super) columns: Vec<MapColumn>,
     /// The map reads file names, so the same bytes under another name are another source.
     pub(super) reads_file_name: bool,
-    pub(super) run: RunFields,
-    pub(super) item: Option<ItemFields>,
+    pub(super) run: RunFieldMap,
+    pub(super) item: Option<ItemFieldMap>,
     pub(super) scores: Vec<ScoreField>,
-    pub(super) stated: Vec<StatedField>,
+    pub(super) stated: Vec<PublishedFigureField>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,60 +58,60 @@ pub(super) struct MapColumn {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct RunFields {
-    pub suite: Field,
-    pub approach: Field,
-    pub model: Field,
-    pub index: Option<Counter>,
+pub(super) struct RunFieldMap {
+    pub suite: MappedField,
+    pub approach: MappedField,
+    pub model: MappedField,
+    pub index: Option<CounterField>,
     /// Fields that identify the runs of a suite, instead of approach, model and index.
-    pub identity: Vec<Field>,
-    pub timestamp: Option<Field>,
+    pub identity: Vec<MappedField>,
+    pub timestamp: Option<MappedField>,
     /// How the time is written, unless in a standard form.
     pub timestamp_format: Option<TimeFormat>,
-    pub duration_seconds: Option<Field>,
-    pub total_calls: Option<Field>,
-    pub input_tokens: Option<Field>,
-    pub output_tokens: Option<Field>,
-    pub total_tokens: Option<Field>,
-    pub cost_usd: Option<Field>,
-    pub files_generated: Option<Field>,
-    pub lines_generated: Option<Field>,
-    pub counts: Option<Counts>,
+    pub duration_seconds: Option<MappedField>,
+    pub total_calls: Option<MappedField>,
+    pub input_tokens: Option<MappedField>,
+    pub output_tokens: Option<MappedField>,
+    pub total_tokens: Option<MappedField>,
+    pub cost_usd: Option<MappedField>,
+    pub files_generated: Option<MappedField>,
+    pub lines_generated: Option<MappedField>,
+    pub counts: Option<CountFields>,
     /// Kind of the counted items, unless they are tests of one artefact.
     pub counted: Option<ItemKind>,
-    pub status: Option<Field>,
-    pub error: Option<Field>,
-    pub agent: Option<Field>,
-    pub suite_version: Option<Field>,
-    pub tags: BTreeMap<String, Field>,
+    pub status: Option<MappedField>,
+    pub error: Option<MappedField>,
+    pub agent: Option<MappedField>,
+    pub suite_version: Option<MappedField>,
+    pub tags: BTreeMap<String, MappedField>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct ItemFields {
-    pub id: Field,
-    pub kind: Field,
-    pub evaluator: Field,
-    pub cluster: Option<Field>,
-    pub category: Option<Field>,
-    pub attempt: Attempt,
+pub(super) struct ItemFieldMap {
+    pub id: MappedField,
+    pub kind: MappedField,
+    pub evaluator: MappedField,
+    pub cluster: Option<MappedField>,
+    pub category: Option<MappedField>,
+    pub attempt: AttemptField,
     pub status: StatusField,
-    pub score: Option<ItemScore>,
+    pub score: Option<ItemScoreField>,
     /// Further scores besides the deciding one, by name.
-    pub scores: BTreeMap<String, Field>,
-    pub duration_seconds: Option<Field>,
-    pub cost_usd: Option<Field>,
-    pub input_tokens: Option<Field>,
-    pub output_tokens: Option<Field>,
-    pub texts: ItemTexts,
+    pub scores: BTreeMap<String, MappedField>,
+    pub duration_seconds: Option<MappedField>,
+    pub cost_usd: Option<MappedField>,
+    pub input_tokens: Option<MappedField>,
+    pub output_tokens: Option<MappedField>,
+    pub texts: ItemTextFields,
 }
 
 /// Texts that are kept with an outcome for people to read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ItemTexts {
-    pub question: Option<Field>,
-    pub answer: Option<Field>,
-    pub expected: Option<Field>,
-    pub reason: Option<Field>,
+pub(super) struct ItemTextFields {
+    pub question: Option<MappedField>,
+    pub answer: Option<MappedField>,
+    pub expected: Option<MappedField>,
+    pub reason: Option<MappedField>,
 }
 
 /// Notation of a time.
@@ -127,10 +127,10 @@ pub(super) enum TimeFormat {
     Pattern(String),
 }
 
-impl ItemFields {
+impl ItemFieldMap {
     /// Returns whether outcomes have details: texts or further scores.
     pub fn has_details(&self) -> bool {
-        let ItemTexts {
+        let ItemTextFields {
             question,
             answer,
             expected,
@@ -145,36 +145,36 @@ impl ItemFields {
 
 /// A number that counts from `base` in the source, and from 1 in our records.
 #[derive(Clone, Debug)]
-pub(super) struct Counter {
-    pub field: Field,
+pub(super) struct CounterField {
+    pub field: MappedField,
     pub base: u64,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Attempt {
+pub(super) enum AttemptField {
     /// Every item has one attempt.
     Only,
     /// The nth row of an item is its nth attempt.
     Occurrence,
-    Counted(Counter),
+    Counted(CounterField),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum StatusField {
     /// The name of a status, or a boolean.
-    Named(Field),
+    Named(MappedField),
     /// Passes if the given answer equals the expected one. A missing answer is wrong.
     Equal {
-        expected: Field,
-        given: Field,
+        expected: MappedField,
+        given: MappedField,
     },
     AtLeast {
-        field: Field,
+        field: MappedField,
         bound: f64,
     },
     /// If the first field has a value, it is the status. Otherwise the other form decides.
     Unless {
-        ended: Field,
+        ended: MappedField,
         otherwise: Box<StatusField>,
     },
     /// The source has scores but no passes. Items with a score stay out of pass rates, the others were not evaluated.
@@ -182,45 +182,45 @@ pub(super) enum StatusField {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct ItemScore {
-    pub field: Field,
+pub(super) struct ItemScoreField {
+    pub field: MappedField,
     /// Name of the mean over the run.
     pub metric: String,
-    pub unit: Measure,
+    pub unit: SourceUnit,
     pub direction: Direction,
-    pub range: Option<Bounds>,
+    pub range: Option<ScoreBounds>,
 }
 
 /// The least and the greatest possible score, in the source's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Bounds {
+pub(super) struct ScoreBounds {
     pub least: f64,
     pub most: f64,
 }
 
-impl Bounds {
+impl ScoreBounds {
     /// Returns both bounds in our unit.
-    pub fn in_unit(self, unit: Measure) -> [f64; 2] {
+    pub fn in_unit(self, unit: SourceUnit) -> [f64; 2] {
         [self.least / unit.divisor, self.most / unit.divisor]
     }
 }
 
 /// Passed or failed items of a total.
 #[derive(Clone, Debug)]
-pub(super) struct Counts {
+pub(super) struct CountFields {
     pub part: CountedPart,
-    pub total: Field,
+    pub total: MappedField,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum CountedPart {
-    Passed(Field),
-    Failed(Field),
+    Passed(MappedField),
+    Failed(MappedField),
 }
 
 /// A unit of the source, with its conversion to ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Measure {
+pub(super) struct SourceUnit {
     pub unit: Unit,
     /// Our value is the source's value divided by `divisor`: 61.7 / 100 is the nearest float, 61.7 × 0.01 is not.
     pub divisor: f64,
@@ -229,27 +229,27 @@ pub(super) struct Measure {
 #[derive(Clone, Debug)]
 pub(super) struct ScoreField {
     pub metric: String,
-    pub value: Field,
-    pub unit: Measure,
+    pub value: MappedField,
+    pub unit: SourceUnit,
     pub direction: Direction,
-    pub range: Option<Bounds>,
-    pub n: Option<Field>,
-    pub standard_error: Option<Field>,
+    pub range: Option<ScoreBounds>,
+    pub n: Option<MappedField>,
+    pub standard_error: Option<MappedField>,
     /// If this field has a value, the score is omitted, because there is better evidence.
-    pub unless: Option<Field>,
+    pub unless: Option<MappedField>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct StatedField {
+pub(super) struct PublishedFigureField {
     pub name: String,
-    pub value: Field,
-    pub unit: Measure,
-    pub counts: Option<Counts>,
+    pub value: MappedField,
+    pub unit: SourceUnit,
+    pub counts: Option<CountFields>,
     /// Digits after the decimal point, if the printed text drops trailing zeros.
     pub decimals: Option<u32>,
 }
 
-impl Map {
+impl TableMap {
     pub(super) fn is_essential(&self, column: &str) -> bool {
         self.columns
             .iter()
@@ -275,7 +275,7 @@ mod tests {
 
     fn problems(text: &str) -> Vec<String> {
         let set = BTreeMap::new();
-        match Map::parse("m.yaml", text, &set) {
+        match TableMap::parse("m.yaml", text, &set) {
             Ok(_) => Vec::new(),
             Err(problems) => problems
                 .0
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn a_small_map_is_read() {
-        let map = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
+        let map = TableMap::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
         let names: Vec<&str> = map
             .columns
             .iter()
@@ -305,13 +305,13 @@ mod tests {
     #[test]
     fn setting_a_field_makes_its_column_needless_and_another_key() {
         let set = BTreeMap::from([("model".to_owned(), "m".to_owned())]);
-        let map = Map::parse("m.yaml", SMALL, &set).expect("a valid map");
+        let map = TableMap::parse("m.yaml", SMALL, &set).expect("a valid map");
         assert!(map.columns.iter().all(|column| column.name != "model"));
-        let plain = Map::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
+        let plain = TableMap::parse("m.yaml", SMALL, &BTreeMap::new()).expect("a valid map");
         assert_ne!(map.sha256, plain.sha256);
         assert_eq!(plain.sha256, hex_digest(&[SMALL.as_bytes()], false));
         assert!(
-            Map::parse(
+            TableMap::parse(
                 "m.yaml",
                 SMALL,
                 &BTreeMap::from([("item".to_owned(), "x".to_owned())])

@@ -6,34 +6,37 @@ use std::path::Path;
 
 use regex::Regex;
 
-use crate::document::{self, Fields, Node, ScalarKind, Value, nearest_hint, quote};
-use crate::domain::{Direction, ItemKind, ItemStatus, Problem, Problems, RunStatus, Unit, visible};
+use crate::document::{self, Fields, Node, ScalarKind, Value, nearest_hint, quote_text};
+use crate::domain::{
+    Direction, ItemKind, ItemStatus, Problem, Problems, RunStatus, Unit, escape_invisible,
+};
 use crate::files;
 
-use super::csv_rows::delimiter_of;
-use super::encoding::Encoding;
-use super::field::{Field, Origin, Otherwise, Rule};
-use super::layout::Layout;
+use super::csv_rows::parse_delimiter;
+use super::encoding::TextEncoding;
+use super::field::{FieldRule, MappedField, UnlistedValuePolicy, ValueOrigin};
+use super::layout::RowLayout;
 use super::map::{
-    Attempt, Bounds, CountedPart, Counter, Counts, FORMAT, ItemFields, ItemScore, ItemTexts, Map,
-    MapColumn, Measure, RowsAre, RunFields, ScoreField, StatedField, StatusField,
+    AttemptField, CountFields, CountedPart, CounterField, ItemFieldMap, ItemScoreField,
+    ItemTextFields, MAP_FORMAT, MapColumn, MapRowKind, PublishedFigureField, RunFieldMap,
+    ScoreBounds, ScoreField, SourceUnit, StatusField, TableMap,
 };
-use super::notation::{Decimal, Notation, Scale};
+use super::notation::{DecimalMark, Notation, UnitScale};
 use super::path_part::PathPart;
-use super::shape::Shape;
+use super::shape::TableShape;
 use super::source::hex_digest;
-use super::titles::Header;
+use super::titles::HeaderLines;
 
 /// Maximum size of a map. A map is a page of text.
-const MOST_MAP_BYTES: u64 = 1 << 20;
+const MAX_MAP_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum ColumnNeed {
     Essential,
     Optional,
 }
 
-impl Map {
+impl TableMap {
     /// Reads a map file. `set` replaces fields of the map's run by constants: suite, approach, model, suite_version, agent and `tags.NAME`.
     pub fn load(path: &Path, set: &BTreeMap<String, String>) -> Result<Self, Problems> {
         let shown = path.display().to_string();
@@ -42,10 +45,10 @@ impl Map {
         if size.is_dir() {
             return Err(one("is a folder, not a map".to_owned()));
         }
-        if size.len() > MOST_MAP_BYTES {
+        if size.len() > MAX_MAP_BYTES {
             return Err(one(format!(
                 "is larger than {} KiB; a map is a page of text",
-                MOST_MAP_BYTES >> 10
+                MAX_MAP_BYTES >> 10
             )));
         }
         let bytes = files::read(path).map_err(|error| one(format!("cannot be read: {error}")))?;
@@ -64,11 +67,14 @@ impl Map {
         let reader = MapReader::new(set);
         for key in set.keys().filter(|key| !is_settable(key)) {
             problems.push(
-                Problem::in_file(file, format!("{} cannot be set from outside", quote(key)))
-                    .with_hint("suite, approach, model, suite_version, agent and tags.NAME can"),
+                Problem::in_file(
+                    file,
+                    format!("{} cannot be set from outside", quote_text(key)),
+                )
+                .with_hint("suite, approach, model, suite_version, agent and tags.NAME can"),
             );
         }
-        let map = reader.read(file, &node, &mut problems);
+        let map = reader.read_map(file, &node, &mut problems);
         if !problems.is_empty() {
             problems.sort_by_key(|problem| (problem.line, problem.column));
             return Err(Problems(problems));
@@ -111,27 +117,35 @@ impl<'s> MapReader<'s> {
         }
     }
 
-    fn read(mut self, file: &str, node: &Node, problems: &mut Vec<Problem>) -> Option<Map> {
+    fn read_map(
+        mut self,
+        file: &str,
+        node: &Node,
+        problems: &mut Vec<Problem>,
+    ) -> Option<TableMap> {
         let mut top = Fields::new(file, node, "", problems)?;
         match top.required_text("format") {
-            Some(format) if format != FORMAT => {
+            Some(format) if format != MAP_FORMAT => {
                 top.reject(
                     "format",
-                    format!("`format` is {}, not `{FORMAT}`", quote(&format)),
+                    format!("`format` is {}, not `{MAP_FORMAT}`", quote_text(&format)),
                     None,
                 );
             }
             Some(_) | None => {}
         }
         let name = top.required_text("name");
-        let rows = top.one_of("rows", &[("item", RowsAre::Items), ("run", RowsAre::Runs)]);
+        let rows = top.one_of(
+            "rows",
+            &[("item", MapRowKind::Items), ("run", MapRowKind::Runs)],
+        );
         if top.child("rows").is_none() {
             top.reject_missing("rows");
         }
         let list = top.text("list");
         let delimiter = top
             .text("delimiter")
-            .and_then(|word| match delimiter_of(&word) {
+            .and_then(|word| match parse_delimiter(&word) {
                 Ok(byte) => Some(byte),
                 Err(message) => {
                     top.reject(
@@ -151,26 +165,28 @@ impl<'s> MapReader<'s> {
                 None,
             );
         }
-        let header = Header { line, lines };
+        let header = HeaderLines { line, lines };
         let sheet = top.text("sheet");
-        let encoding = top.one_of("encoding", &Encoding::ALL).unwrap_or_default();
+        let encoding = top
+            .one_of("encoding", &TextEncoding::ALL)
+            .unwrap_or_default();
         let decimal = top.one_of(
             "decimal",
-            &[("point", Decimal::Point), ("comma", Decimal::Comma)],
+            &[("point", DecimalMark::Point), ("comma", DecimalMark::Comma)],
         );
         let missing = top
             .texts("missing")
             .iter()
             .map(|text| text.trim().to_lowercase())
             .collect();
-        let (skip, wide) = (self.skip(&mut top), self.wide(&mut top));
+        let (skip, wide) = (self.read_skip(&mut top), self.read_wide(&mut top));
         let tries = top
             .text("tries")
-            .map(|column| self.slot(&column, "tries", Need::Optional));
+            .map(|column| self.column_slot(&column, "tries", ColumnNeed::Optional));
         let filled = top
             .texts("fill")
             .iter()
-            .map(|column| self.slot(column, "fill", Need::Optional))
+            .map(|column| self.column_slot(column, "fill", ColumnNeed::Optional))
             .collect();
         let (mut url, mut licence) = (None, None);
         if let Some(mut source) = top.fields("source") {
@@ -181,10 +197,12 @@ impl<'s> MapReader<'s> {
         if top.child("run").is_none() {
             top.reject_missing("run");
         }
-        let run = top.fields("run").and_then(|run| self.run_fields(run, rows));
+        let run = top
+            .fields("run")
+            .and_then(|run| self.read_run_fields(run, rows));
         let has_items = top.child("item").is_some();
         let item = match (rows, top.fields("item")) {
-            (Some(RowsAre::Items), Some(item)) => self.item_fields(item),
+            (Some(MapRowKind::Items), Some(item)) => self.read_item_fields(item),
             (_, item) => {
                 // Keys of a section that should not exist are not checked.
                 drop(item);
@@ -192,42 +210,44 @@ impl<'s> MapReader<'s> {
             }
         };
         match (rows, has_items) {
-            (Some(RowsAre::Items), false) => top.reject_missing("item"),
-            (Some(RowsAre::Runs), true) => top.reject(
+            (Some(MapRowKind::Items), false) => top.reject_missing("item"),
+            (Some(MapRowKind::Runs), true) => top.reject(
                 "item",
                 "`item` has no place in a map whose rows are runs",
                 None,
             ),
-            (Some(RowsAre::Items), true) | (Some(RowsAre::Runs), false) | (None, _) => {}
+            (Some(MapRowKind::Items), true) | (Some(MapRowKind::Runs), false) | (None, _) => {}
         }
         let scores = top
-            .each_named("scores", |key, fields| self.score(&key.text, fields))
+            .read_each_named("scores", |key, fields| self.read_score(&key.text, fields))
             .into_values()
             .collect();
         let stated = top
-            .each_named("stated", |key, fields| self.stated(&key.text, fields))
+            .read_each_named("stated", |key, fields| {
+                self.read_published_figure(&key.text, fields)
+            })
             .into_values()
             .collect();
         top.finish();
         let made = |(slot, column): (usize, &MapColumn)| {
-            PathPart::of_column(&column.name).map(|part| (slot, part))
+            PathPart::from_column(&column.name).map(|part| (slot, part))
         };
         let path = self.columns.iter().enumerate().filter_map(made).collect();
-        let shape = Shape {
+        let shape = TableShape {
             skip,
             wide,
             fill: filled,
             path,
             tries,
         };
-        Some(Map {
+        Some(TableMap {
             name: name?,
             file: file.to_owned(),
             sha256: String::new(),
             url,
             licence,
             rows: rows?,
-            layout: Layout {
+            layout: RowLayout {
                 list,
                 delimiter,
                 header,
@@ -245,17 +265,17 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn run_fields(
+    fn read_run_fields(
         &mut self,
         mut fields: Fields<'_, '_>,
-        rows: Option<RowsAre>,
-    ) -> Option<RunFields> {
-        let suite = self.settable(&mut fields, "suite");
-        let approach = self.settable(&mut fields, "approach");
-        let model = self.settable(&mut fields, "model");
-        let index = self.counter(&mut fields, "index", Need::Optional);
-        let identity = self.identity(&mut fields);
-        let mut optional = |key: &str| self.optional(&mut fields, key);
+        rows: Option<MapRowKind>,
+    ) -> Option<RunFieldMap> {
+        let suite = self.read_settable(&mut fields, "suite");
+        let approach = self.read_settable(&mut fields, "approach");
+        let model = self.read_settable(&mut fields, "model");
+        let index = self.read_counter(&mut fields, "index", ColumnNeed::Optional);
+        let identity = self.read_identity(&mut fields);
+        let mut optional = |key: &str| self.read_optional(&mut fields, key);
         let total_calls = optional("total_calls");
         let input_tokens = optional("input_tokens");
         let output_tokens = optional("output_tokens");
@@ -264,18 +284,18 @@ impl<'s> MapReader<'s> {
         let lines_generated = optional("lines_generated");
         let status = optional("status");
         let error = optional("error");
-        let (timestamp, timestamp_format) = self.timestamp(&mut fields);
-        let duration_seconds = self.in_unit(&mut fields, "duration_seconds");
-        let cost_usd = self.in_unit(&mut fields, "cost_usd");
-        let agent = self.optional_or_set(&mut fields, "agent");
-        let suite_version = self.optional_or_set(&mut fields, "suite_version");
+        let (timestamp, timestamp_format) = self.read_timestamp(&mut fields);
+        let duration_seconds = self.read_with_unit(&mut fields, "duration_seconds");
+        let cost_usd = self.read_with_unit(&mut fields, "cost_usd");
+        let agent = self.read_optional_or_set(&mut fields, "agent");
+        let suite_version = self.read_optional_or_set(&mut fields, "suite_version");
         check_names(
             &mut fields,
             "status",
             status.as_ref(),
             &RunStatus::ALL.map(RunStatus::name),
         );
-        let counts = self.counts(&mut fields);
+        let counts = self.read_counts(&mut fields);
         let counted = fields.one_of("counted", &ItemKind::ALL.map(|kind| (kind.name(), kind)));
         if counted.is_some() && fields.child("total").is_none() {
             fields.reject(
@@ -284,7 +304,7 @@ impl<'s> MapReader<'s> {
                 None,
             );
         }
-        if rows == Some(RowsAre::Items) && counts.is_some() {
+        if rows == Some(MapRowKind::Items) && counts.is_some() {
             fields.reject(
                 "total",
                 "`run.total` has no place where the rows are items",
@@ -295,11 +315,11 @@ impl<'s> MapReader<'s> {
         let path = fields.path_of("tags");
         for (key, node) in fields.entries_of("tags") {
             let file = fields.file();
-            if let Some(field) = self.spec(
+            if let Some(field) = self.read_field(
                 file,
                 node,
                 &format!("{path}.{}", key.text),
-                Need::Optional,
+                ColumnNeed::Optional,
                 fields.problems(),
                 &mut |_| {},
             ) {
@@ -310,9 +330,11 @@ impl<'s> MapReader<'s> {
             .set
             .iter()
             .filter_map(|(key, text)| Some((key.strip_prefix("tags.")?, text)));
-        tags.extend(set.map(|(key, text)| (key.to_owned(), Field::constant(text.trim()))));
+        tags.extend(
+            set.map(|(key, text)| (key.to_owned(), MappedField::from_constant(text.trim()))),
+        );
         fields.finish();
-        Some(RunFields {
+        Some(RunFieldMap {
             suite: suite?,
             approach: approach?,
             model: model?,
@@ -338,9 +360,9 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn item_fields(&mut self, mut fields: Fields<'_, '_>) -> Option<ItemFields> {
-        let id = self.required(&mut fields, "id");
-        let kind = self.required(&mut fields, "kind");
+    fn read_item_fields(&mut self, mut fields: Fields<'_, '_>) -> Option<ItemFieldMap> {
+        let id = self.read_required(&mut fields, "id");
+        let kind = self.read_required(&mut fields, "kind");
         check_names(
             &mut fields,
             "kind",
@@ -348,27 +370,27 @@ impl<'s> MapReader<'s> {
             &ItemKind::ALL.map(ItemKind::name),
         );
         let evaluator = self
-            .optional(&mut fields, "evaluator")
-            .unwrap_or_else(|| Field::constant("import"));
-        let cluster = self.optional(&mut fields, "cluster");
-        let category = self.optional(&mut fields, "category");
-        let attempt = self.attempt(&mut fields);
-        let status = self.status(&mut fields);
-        let score = self.item_score(&mut fields);
-        let scores = self.further_scores(&mut fields);
-        let duration_seconds = self.in_unit(&mut fields, "duration_seconds");
-        let cost_usd = self.in_unit(&mut fields, "cost_usd");
-        let mut optional = |key: &str| self.optional(&mut fields, key);
+            .read_optional(&mut fields, "evaluator")
+            .unwrap_or_else(|| MappedField::from_constant("import"));
+        let cluster = self.read_optional(&mut fields, "cluster");
+        let category = self.read_optional(&mut fields, "category");
+        let attempt = self.read_attempt(&mut fields);
+        let status = self.read_status(&mut fields);
+        let score = self.read_item_score(&mut fields);
+        let scores = self.read_further_scores(&mut fields);
+        let duration_seconds = self.read_with_unit(&mut fields, "duration_seconds");
+        let cost_usd = self.read_with_unit(&mut fields, "cost_usd");
+        let mut optional = |key: &str| self.read_optional(&mut fields, key);
         let input_tokens = optional("input_tokens");
         let output_tokens = optional("output_tokens");
-        let texts = ItemTexts {
+        let texts = ItemTextFields {
             question: optional("question"),
             answer: optional("answer"),
             expected: optional("expected"),
             reason: optional("reason"),
         };
         fields.finish();
-        Some(ItemFields {
+        Some(ItemFieldMap {
             id: id?,
             kind: kind?,
             evaluator,
@@ -386,17 +408,21 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn optional_or_set(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+    fn read_optional_or_set(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+        key: &str,
+    ) -> Option<MappedField> {
         if self.set.contains_key(key) {
-            self.settable(fields, key)
+            self.read_settable(fields, key)
         } else {
-            self.optional(fields, key)
+            self.read_optional(fields, key)
         }
     }
 
-    fn attempt(&mut self, fields: &mut Fields<'_, '_>) -> Option<Attempt> {
+    fn read_attempt(&mut self, fields: &mut Fields<'_, '_>) -> Option<AttemptField> {
         let Some(node) = fields.child("attempt") else {
-            return Some(Attempt::Only);
+            return Some(AttemptField::Only);
         };
         if node.get("occurrence").is_some() {
             let mut inner = fields.fields("attempt")?;
@@ -404,17 +430,17 @@ impl<'s> MapReader<'s> {
             inner.finish();
             return is_on.map(|is_on| {
                 if is_on {
-                    Attempt::Occurrence
+                    AttemptField::Occurrence
                 } else {
-                    Attempt::Only
+                    AttemptField::Only
                 }
             });
         }
-        self.counter(fields, "attempt", Need::Essential)
-            .map(Attempt::Counted)
+        self.read_counter(fields, "attempt", ColumnNeed::Essential)
+            .map(AttemptField::Counted)
     }
 
-    fn status(&mut self, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
+    fn read_status(&mut self, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
         let Some(node) = fields.child("status") else {
             if fields.child("score").is_some() {
                 return Some(StatusField::Scored);
@@ -424,13 +450,13 @@ impl<'s> MapReader<'s> {
         };
         let (file, path) = (fields.file(), fields.path_of("status"));
         let Some(ended) = node.get("unless") else {
-            return self.plain_status(node, fields);
+            return self.read_plain_status(node, fields);
         };
-        let ended = self.spec(
+        let ended = self.read_field(
             file,
             ended,
             &format!("{path}.unless"),
-            Need::Essential,
+            ColumnNeed::Essential,
             fields.problems(),
             &mut |_| {},
         );
@@ -440,7 +466,7 @@ impl<'s> MapReader<'s> {
             ended.as_ref(),
             &ItemStatus::ALL.map(ItemStatus::name),
         );
-        let otherwise = Box::new(self.plain_status(node, fields)?);
+        let otherwise = Box::new(self.read_plain_status(node, fields)?);
         Some(StatusField::Unless {
             ended: ended?,
             otherwise,
@@ -448,22 +474,26 @@ impl<'s> MapReader<'s> {
     }
 
     /// Reads a status without its `unless`.
-    fn plain_status(&mut self, node: &Node, fields: &mut Fields<'_, '_>) -> Option<StatusField> {
+    fn read_plain_status(
+        &mut self,
+        node: &Node,
+        fields: &mut Fields<'_, '_>,
+    ) -> Option<StatusField> {
         if node.get("equal").is_some() {
             let mut inner = fields.fields("status")?;
             inner.mark_used("unless");
             let columns = inner.texts("equal");
             let path = inner.path_of("equal");
             let found = if let [expected, given] = columns.as_slice() {
-                let expected = self.column_field(expected, &path, Need::Essential);
-                let given = self.column_field(given, &path, Need::Essential);
+                let expected = self.column_field(expected, &path, ColumnNeed::Essential);
+                let given = self.column_field(given, &path, ColumnNeed::Essential);
                 Some(StatusField::Equal { expected, given })
             } else {
                 inner.reject(
                     "equal",
                     format!(
                         "{} must be two columns: what was expected, and what was given",
-                        quote(&path)
+                        quote_text(&path)
                     ),
                     None,
                 );
@@ -474,11 +504,11 @@ impl<'s> MapReader<'s> {
         }
         let mut bound = None;
         let (file, path) = (fields.file(), fields.path_of("status"));
-        let field = self.spec(
+        let field = self.read_field(
             file,
             node,
             &path,
-            Need::Essential,
+            ColumnNeed::Essential,
             fields.problems(),
             &mut |inner| {
                 inner.mark_used("unless");
@@ -497,27 +527,27 @@ impl<'s> MapReader<'s> {
         Some(StatusField::Named(field))
     }
 
-    fn item_score(&mut self, fields: &mut Fields<'_, '_>) -> Option<ItemScore> {
+    fn read_item_score(&mut self, fields: &mut Fields<'_, '_>) -> Option<ItemScoreField> {
         let node = fields.child("score")?;
         let (mut metric, mut unit, mut direction, mut range) = (None, None, None, None);
         let (file, path) = (fields.file(), fields.path_of("score"));
-        let field = self.spec(
+        let field = self.read_field(
             file,
             node,
             &path,
-            Need::Optional,
+            ColumnNeed::Optional,
             fields.problems(),
             &mut |inner| {
                 metric = inner.text("metric");
-                unit = measure(inner);
-                direction = direction_of(inner);
-                range = bounds(inner);
+                unit = read_unit(inner);
+                direction = read_direction(inner);
+                range = read_bounds(inner);
             },
         )?;
-        Some(ItemScore {
+        Some(ItemScoreField {
             field,
             metric: metric.unwrap_or_else(|| "score".to_owned()),
-            unit: unit.unwrap_or(Measure {
+            unit: unit.unwrap_or(SourceUnit {
                 unit: Unit::Number,
                 divisor: 1.0,
             }),
@@ -526,20 +556,20 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn score(&mut self, metric: &str, mut fields: Fields<'_, '_>) -> Option<ScoreField> {
-        let value = self.needed(&mut fields, "value", Need::Optional);
-        let unit = measure(&mut fields);
+    fn read_score(&mut self, metric: &str, mut fields: Fields<'_, '_>) -> Option<ScoreField> {
+        let value = self.read_needed(&mut fields, "value", ColumnNeed::Optional);
+        let unit = read_unit(&mut fields);
         if fields.child("unit").is_none() {
             fields.reject_missing("unit");
         }
-        let direction = direction_of(&mut fields);
+        let direction = read_direction(&mut fields);
         if fields.child("direction").is_none() {
             fields.reject_missing("direction");
         }
-        let range = bounds(&mut fields);
-        let n = self.optional(&mut fields, "n");
-        let standard_error = self.optional(&mut fields, "standard_error");
-        let unless = self.optional(&mut fields, "unless");
+        let range = read_bounds(&mut fields);
+        let n = self.read_optional(&mut fields, "n");
+        let standard_error = self.read_optional(&mut fields, "standard_error");
+        let unless = self.read_optional(&mut fields, "unless");
         fields.finish();
         Some(ScoreField {
             metric: metric.to_owned(),
@@ -553,13 +583,17 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn stated(&mut self, name: &str, mut fields: Fields<'_, '_>) -> Option<StatedField> {
-        let value = self.needed(&mut fields, "value", Need::Optional);
-        let unit = measure(&mut fields);
+    fn read_published_figure(
+        &mut self,
+        name: &str,
+        mut fields: Fields<'_, '_>,
+    ) -> Option<PublishedFigureField> {
+        let value = self.read_needed(&mut fields, "value", ColumnNeed::Optional);
+        let unit = read_unit(&mut fields);
         if fields.child("unit").is_none() {
             fields.reject_missing("unit");
         }
-        let counts = self.counts(&mut fields);
+        let counts = self.read_counts(&mut fields);
         if counts.is_some() && unit.is_some_and(|unit| unit.unit != Unit::Fraction) {
             fields.reject(
                 "unit",
@@ -571,7 +605,7 @@ impl<'s> MapReader<'s> {
             .unsigned("decimals")
             .map(|digits| u32::try_from(digits.min(30)).unwrap_or(30));
         fields.finish();
-        Some(StatedField {
+        Some(PublishedFigureField {
             name: name.to_owned(),
             value: value?,
             unit: unit?,
@@ -580,10 +614,10 @@ impl<'s> MapReader<'s> {
         })
     }
 
-    fn counts(&mut self, fields: &mut Fields<'_, '_>) -> Option<Counts> {
-        let passed = self.optional(fields, "passed");
-        let failed = self.optional(fields, "failed");
-        let total = self.optional(fields, "total");
+    fn read_counts(&mut self, fields: &mut Fields<'_, '_>) -> Option<CountFields> {
+        let passed = self.read_optional(fields, "passed");
+        let failed = self.read_optional(fields, "failed");
+        let total = self.read_optional(fields, "total");
         let part = match (passed, failed) {
             (Some(_), Some(_)) => {
                 fields.reject(
@@ -608,23 +642,23 @@ impl<'s> MapReader<'s> {
         if total.is_none() {
             fields.reject_missing("total");
         }
-        Some(Counts {
+        Some(CountFields {
             part,
             total: total?,
         })
     }
 
-    fn identity(&mut self, fields: &mut Fields<'_, '_>) -> Vec<Field> {
+    fn read_identity(&mut self, fields: &mut Fields<'_, '_>) -> Vec<MappedField> {
         let path = fields.path_of("identity");
         let file = fields.file();
         let nodes = fields.list("identity").unwrap_or_default();
         let mut identity = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
-            identity.extend(self.spec(
+            identity.extend(self.read_field(
                 file,
                 node,
                 &format!("{path}[{index}]"),
-                Need::Essential,
+                ColumnNeed::Essential,
                 fields.problems(),
                 &mut |_| {},
             ));
@@ -633,64 +667,74 @@ impl<'s> MapReader<'s> {
     }
 
     /// Reads a field that the command line may replace.
-    fn settable(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+    fn read_settable(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<MappedField> {
         match self.set.get(key) {
             Some(text) => {
                 fields.mark_used(key);
                 if text.trim().is_empty() {
-                    fields.reject(key, format!("{} is set to nothing", quote(key)), None);
+                    fields.reject(key, format!("{} is set to nothing", quote_text(key)), None);
                 }
-                Some(Field::constant(text.trim()))
+                Some(MappedField::from_constant(text.trim()))
             }
-            None => self.required(fields, key),
+            None => self.read_required(fields, key),
         }
     }
 
-    fn required(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
-        self.needed(fields, key, Need::Essential)
+    fn read_required(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<MappedField> {
+        self.read_needed(fields, key, ColumnNeed::Essential)
     }
 
     /// Reads a required field. `need` tells whether a source may lack its columns.
-    fn needed(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Field> {
+    fn read_needed(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+        key: &str,
+        need: ColumnNeed,
+    ) -> Option<MappedField> {
         let Some(node) = fields.child(key) else {
             fields.reject_missing(key);
             return None;
         };
         let (file, path) = (fields.file(), fields.path_of(key));
-        self.spec(file, node, &path, need, fields.problems(), &mut |_| {})
+        self.read_field(file, node, &path, need, fields.problems(), &mut |_| {})
     }
 
-    fn optional(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+    fn read_optional(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<MappedField> {
         let node = fields.child(key)?;
         let (file, path) = (fields.file(), fields.path_of(key));
-        self.spec(
+        self.read_field(
             file,
             node,
             &path,
-            Need::Optional,
+            ColumnNeed::Optional,
             fields.problems(),
             &mut |_| {},
         )
     }
 
-    fn counter(&mut self, fields: &mut Fields<'_, '_>, key: &str, need: Need) -> Option<Counter> {
+    fn read_counter(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+        key: &str,
+        need: ColumnNeed,
+    ) -> Option<CounterField> {
         let node = fields.child(key)?;
         let (file, path) = (fields.file(), fields.path_of(key));
         let mut base = None;
-        let field = self.spec(file, node, &path, need, fields.problems(), &mut |inner| {
+        let field = self.read_field(file, node, &path, need, fields.problems(), &mut |inner| {
             base = inner.unsigned("base")
         })?;
-        Some(Counter {
+        Some(CounterField {
             field,
             base: base.unwrap_or(1),
         })
     }
 
-    fn column(&mut self, name: &str, path: &str, need: Need) -> Origin {
-        Origin::Column(self.slot(name, path, need))
+    fn column_origin(&mut self, name: &str, path: &str, need: ColumnNeed) -> ValueOrigin {
+        ValueOrigin::Column(self.column_slot(name, path, need))
     }
 
-    pub(super) fn slot(&mut self, name: &str, path: &str, need: Need) -> usize {
+    pub(super) fn column_slot(&mut self, name: &str, path: &str, need: ColumnNeed) -> usize {
         let slot = self
             .columns
             .iter()
@@ -703,25 +747,28 @@ impl<'s> MapReader<'s> {
                 });
                 self.columns.len() - 1
             });
-        self.columns[slot].is_essential |= need == Need::Essential;
+        self.columns[slot].is_essential |= need == ColumnNeed::Essential;
         self.columns[slot].fields.push(path.to_owned());
         slot
     }
 
-    fn column_field(&mut self, name: &str, path: &str, need: Need) -> Field {
-        Field::of(quote(name), Rule::Cell(self.column(name, path, need)))
+    fn column_field(&mut self, name: &str, path: &str, need: ColumnNeed) -> MappedField {
+        MappedField::new(
+            quote_text(name),
+            FieldRule::Cell(self.column_origin(name, path, need)),
+        )
     }
 
     /// Reads how a field is filled. `more` reads the keys that only this field has.
-    pub(super) fn spec(
+    pub(super) fn read_field(
         &mut self,
         file: &str,
         node: &Node,
         path: &str,
-        need: Need,
+        need: ColumnNeed,
         problems: &mut Vec<Problem>,
         more: &mut dyn FnMut(&mut Fields<'_, '_>),
-    ) -> Option<Field> {
+    ) -> Option<MappedField> {
         match &node.value {
             Value::Scalar(scalar)
                 if scalar.kind == ScalarKind::Text && !scalar.text.trim().is_empty() =>
@@ -731,33 +778,35 @@ impl<'s> MapReader<'s> {
             Value::Scalar(scalar) => {
                 let message = format!(
                     "{} must be the name of a column, not {}",
-                    quote(path),
-                    quote(&scalar.text)
+                    quote_text(path),
+                    quote_text(&scalar.text)
                 );
                 let hint = format!(
                     "write \"{0}\" for the column, or {{constant: \"{0}\"}} for the text",
-                    visible(&scalar.text)
+                    escape_invisible(&scalar.text)
                 );
-                problems.push(Problem::at(file, node.line, node.column, message).with_hint(hint));
+                problems.push(
+                    Problem::at_position(file, node.line, node.column, message).with_hint(hint),
+                );
                 None
             }
             Value::List(_) => {
                 // Each part of the list gets the same checks as any list of texts.
-                let parts = joined_columns(file, node, path, problems)?;
+                let parts = read_joined_columns(file, node, path, problems)?;
                 let label = parts
                     .iter()
-                    .map(|part| quote(part))
+                    .map(|part| quote_text(part))
                     .collect::<Vec<_>>()
                     .join("/");
                 let origins = parts
                     .iter()
-                    .map(|part| self.column(part, path, need))
+                    .map(|part| self.column_origin(part, path, need))
                     .collect();
-                Some(Field::of(label, Rule::Joined(origins)))
+                Some(MappedField::new(label, FieldRule::Joined(origins)))
             }
             Value::Map(_) => {
                 let mut fields = Fields::new(file, node, path, problems)?;
-                let field = self.spec_map(&mut fields, path, need);
+                let field = self.read_field_map(&mut fields, path, need);
                 more(&mut fields);
                 fields.finish();
                 field
@@ -765,7 +814,12 @@ impl<'s> MapReader<'s> {
         }
     }
 
-    fn spec_map(&mut self, fields: &mut Fields<'_, '_>, path: &str, need: Need) -> Option<Field> {
+    fn read_field_map(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+        path: &str,
+        need: ColumnNeed,
+    ) -> Option<MappedField> {
         let found: Vec<&str> = [
             "constant",
             "column",
@@ -788,7 +842,7 @@ impl<'s> MapReader<'s> {
                 "",
                 format!(
                     "{} must have one of `column`, `constant`, `source`, `regex`, `sum`, `difference` and `ratio`; {what} there",
-                    quote(path)
+                    quote_text(path)
                 ),
                 None,
             );
@@ -800,33 +854,33 @@ impl<'s> MapReader<'s> {
                 if text.trim().is_empty() {
                     fields.reject(
                         "constant",
-                        format!("{} is empty", quote(&fields.path_of("constant"))),
+                        format!("{} is empty", quote_text(&fields.path_of("constant"))),
                         None,
                     );
                 }
-                Some(Field::constant(text.trim()))
+                Some(MappedField::from_constant(text.trim()))
             }
             "sum" | "difference" | "ratio" => {
                 let columns = fields.texts(first);
                 let label = columns
                     .iter()
-                    .map(|column| quote(column))
+                    .map(|column| quote_text(column))
                     .collect::<Vec<_>>()
                     .join(match first {
                         "sum" => " + ",
                         "ratio" => " / ",
                         _ => " - ",
                     });
-                let origins: Vec<Origin> = columns
+                let origins: Vec<ValueOrigin> = columns
                     .iter()
-                    .map(|column| self.column(column, path, need))
+                    .map(|column| self.column_origin(column, path, need))
                     .collect();
                 let rule = match (first, origins.as_slice()) {
-                    ("difference", &[from, less]) => Rule::Difference(from, less),
-                    ("ratio", &[part]) => Rule::Ratio(part, None),
-                    ("ratio", &[part, whole]) => Rule::Ratio(part, Some(whole)),
+                    ("difference", &[from, less]) => FieldRule::Difference(from, less),
+                    ("ratio", &[part]) => FieldRule::Ratio(part, None),
+                    ("ratio", &[part, whole]) => FieldRule::Ratio(part, Some(whole)),
                     ("ratio", _) => {
-                        let path = quote(&fields.path_of("ratio"));
+                        let path = quote_text(&fields.path_of("ratio"));
                         fields.reject(
                             "ratio",
                             format!("{path} must be two columns, or one with cells such as 3/4"),
@@ -839,7 +893,7 @@ impl<'s> MapReader<'s> {
                             "difference",
                             format!(
                                 "{} must be two columns: the first less the second",
-                                quote(&fields.path_of("difference"))
+                                quote_text(&fields.path_of("difference"))
                             ),
                             None,
                         );
@@ -850,22 +904,22 @@ impl<'s> MapReader<'s> {
                             "sum",
                             format!(
                                 "{} must be a list of columns",
-                                quote(&fields.path_of("sum"))
+                                quote_text(&fields.path_of("sum"))
                             ),
                             None,
                         );
                         return None;
                     }
-                    _ => Rule::Sum(origins),
+                    _ => FieldRule::Sum(origins),
                 };
-                Some(Field {
-                    scale: scale(fields),
-                    ..Field::of(label, rule)
+                Some(MappedField {
+                    scale: read_scale(fields),
+                    ..MappedField::new(label, rule)
                 })
             }
             "regex" => {
                 let mut inner = fields.fields("regex")?;
-                let origin = self.origin(&mut inner, path, need);
+                let origin = self.read_origin(&mut inner, path, need);
                 let pattern = inner.required_text("pattern");
                 let compiled = pattern.and_then(|pattern| match Regex::new(&pattern) {
                     Ok(regex) => Some(regex),
@@ -878,8 +932,8 @@ impl<'s> MapReader<'s> {
                             .trim_start_matches("error: ");
                         let message = format!(
                             "{} is not a valid pattern: {}",
-                            quote(&inner.path_of("pattern")),
-                            visible(last)
+                            quote_text(&inner.path_of("pattern")),
+                            escape_invisible(last)
                         );
                         inner.reject("pattern", message, None);
                         None
@@ -902,9 +956,9 @@ impl<'s> MapReader<'s> {
                 });
                 inner.finish();
                 let (label, origin) = origin?;
-                Some(Field::of(
+                Some(MappedField::new(
                     label,
-                    Rule::Regex {
+                    FieldRule::Regex {
                         origin,
                         pattern: compiled?,
                         group: group?,
@@ -912,85 +966,88 @@ impl<'s> MapReader<'s> {
                 ))
             }
             _ => {
-                let (label, origin) = self.origin(fields, path, need)?;
+                let (label, origin) = self.read_origin(fields, path, need)?;
                 let has_values = fields.child("values").is_some();
-                let values = value_map(fields);
-                let otherwise = otherwise(fields);
+                let values = read_value_map(fields);
+                let otherwise = read_otherwise(fields);
                 if !has_values && otherwise.is_some() {
                     fields.reject(
                         "otherwise",
-                        format!("{} needs `values`", quote(&fields.path_of("otherwise"))),
+                        format!(
+                            "{} needs `values`",
+                            quote_text(&fields.path_of("otherwise"))
+                        ),
                         None,
                     );
                 }
                 let rule = if has_values {
-                    Rule::Values {
+                    FieldRule::Values {
                         origin,
                         values,
-                        otherwise: otherwise.unwrap_or(Otherwise::Refuse),
+                        otherwise: otherwise.unwrap_or(UnlistedValuePolicy::Refuse),
                     }
                 } else {
-                    Rule::Cell(origin)
+                    FieldRule::Cell(origin)
                 };
-                Some(Field {
-                    scale: scale(fields),
-                    ..Field::of(label, rule)
+                Some(MappedField {
+                    scale: read_scale(fields),
+                    ..MappedField::new(label, rule)
                 })
             }
         }
     }
 
     /// Reads `column: name` or `source: file | member`.
-    fn origin(
+    fn read_origin(
         &mut self,
         fields: &mut Fields<'_, '_>,
         path: &str,
-        need: Need,
-    ) -> Option<(String, Origin)> {
+        need: ColumnNeed,
+    ) -> Option<(String, ValueOrigin)> {
         if fields.child("source").is_some() {
             let origin = fields.one_of(
                 "source",
                 &[
-                    ("file", Origin::File),
-                    ("member", Origin::Member),
-                    ("row", Origin::Row),
+                    ("file", ValueOrigin::File),
+                    ("member", ValueOrigin::Member),
+                    ("row", ValueOrigin::Row),
                 ],
             )?;
-            self.reads_file_name |= origin != Origin::Row;
+            self.reads_file_name |= origin != ValueOrigin::Row;
             let label = match origin {
-                Origin::File => "the file name",
-                Origin::Member => "the member's name",
-                Origin::Row | Origin::Column(_) => "the number of the row",
+                ValueOrigin::File => "the file name",
+                ValueOrigin::Member => "the member's name",
+                ValueOrigin::Row | ValueOrigin::Column(_) => "the number of the row",
             };
             return Some((label.to_owned(), origin));
         }
         let name = fields.required_text("column")?;
-        Some((quote(&name), self.column(&name, path, need)))
+        Some((quote_text(&name), self.column_origin(&name, path, need)))
     }
 }
 
 /// Reads the factors of a scaled number.
-fn scale(fields: &mut Fields<'_, '_>) -> Scale {
+fn read_scale(fields: &mut Fields<'_, '_>) -> UnitScale {
     let mut factor = |key: &str| match fields.number(key) {
         Some(factor) if factor > 0.0 => factor,
         Some(_) => {
             fields.reject(
                 key,
-                format!("{} must be more than 0", quote(&fields.path_of(key))),
+                format!("{} must be more than 0", quote_text(&fields.path_of(key))),
                 None,
             );
             1.0
         }
         None => 1.0,
     };
-    Scale {
+    UnitScale {
         multiply: factor("multiply"),
         divide: factor("divide"),
-        ..Scale::NONE
+        ..UnitScale::NONE
     }
 }
 
-fn joined_columns(
+fn read_joined_columns(
     file: &str,
     node: &Node,
     path: &str,
@@ -1010,25 +1067,25 @@ fn joined_columns(
             Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
                 let message = format!(
                     "{} must be a list of columns, but has {} in it",
-                    quote(path),
-                    item.noun()
+                    quote_text(path),
+                    item.kind_noun()
                 );
-                problems.push(Problem::at(file, item.line, item.column, message));
+                problems.push(Problem::at_position(file, item.line, item.column, message));
             }
         }
     }
     if items.is_empty() {
-        problems.push(Problem::at(
+        problems.push(Problem::at_position(
             file,
             node.line,
             node.column,
-            format!("{} is an empty list", quote(path)),
+            format!("{} is an empty list", quote_text(path)),
         ));
     }
     (!names.is_empty() && names.len() == items.len()).then_some(names)
 }
 
-fn value_map(fields: &mut Fields<'_, '_>) -> Vec<(String, Option<String>)> {
+fn read_value_map(fields: &mut Fields<'_, '_>) -> Vec<(String, Option<String>)> {
     let path = fields.path_of("values");
     let mut values = Vec::new();
     for (key, node) in fields.entries_of("values") {
@@ -1041,27 +1098,27 @@ fn value_map(fields: &mut Fields<'_, '_>) -> Vec<(String, Option<String>)> {
     values
 }
 
-fn otherwise(fields: &mut Fields<'_, '_>) -> Option<Otherwise> {
+fn read_otherwise(fields: &mut Fields<'_, '_>) -> Option<UnlistedValuePolicy> {
     let node = fields.child("otherwise")?;
     if let Value::Map(_) = node.value {
         let mut inner = fields.fields("otherwise")?;
         let text = inner.required_text("constant");
         inner.finish();
-        return text.map(Otherwise::Constant);
+        return text.map(UnlistedValuePolicy::Constant);
     }
     let words = [
-        ("refuse", &Otherwise::Refuse),
-        ("keep", &Otherwise::Keep),
-        ("missing", &Otherwise::Missing),
+        ("refuse", &UnlistedValuePolicy::Refuse),
+        ("keep", &UnlistedValuePolicy::Keep),
+        ("missing", &UnlistedValuePolicy::Missing),
     ];
     fields.one_of("otherwise", &words).cloned()
 }
 
-fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
-    let plain = |unit: Unit| (unit.name(), Measure { unit, divisor: 1.0 });
+fn read_unit(fields: &mut Fields<'_, '_>) -> Option<SourceUnit> {
+    let plain = |unit: Unit| (unit.name(), SourceUnit { unit, divisor: 1.0 });
     let mut choices = vec![(
         "percent",
-        Measure {
+        SourceUnit {
             unit: Unit::Fraction,
             divisor: 100.0,
         },
@@ -1071,7 +1128,7 @@ fn measure(fields: &mut Fields<'_, '_>) -> Option<Measure> {
 }
 
 /// Reads the least and the greatest possible score.
-fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
+fn read_bounds(fields: &mut Fields<'_, '_>) -> Option<ScoreBounds> {
     let nodes = fields.list("range")?;
     let number = |node: &Node| match &node.value {
         Value::Scalar(scalar) => scalar
@@ -1082,14 +1139,14 @@ fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
         Value::List(_) | Value::Map(_) => None,
     };
     match nodes.iter().map(number).collect::<Vec<_>>().as_slice() {
-        [Some(least), Some(most)] if least < most => Some(Bounds {
+        [Some(least), Some(most)] if least < most => Some(ScoreBounds {
             least: *least,
             most: *most,
         }),
         _ => {
             let message = format!(
                 "{} must be two numbers: the least and the most that there can be",
-                quote(&fields.path_of("range"))
+                quote_text(&fields.path_of("range"))
             );
             fields.reject("range", message, None);
             None
@@ -1097,7 +1154,7 @@ fn bounds(fields: &mut Fields<'_, '_>) -> Option<Bounds> {
     }
 }
 
-fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
+fn read_direction(fields: &mut Fields<'_, '_>) -> Option<Direction> {
     fields.one_of(
         "direction",
         &Direction::ALL.map(|direction| (direction.name(), direction)),
@@ -1105,15 +1162,20 @@ fn direction_of(fields: &mut Fields<'_, '_>) -> Option<Direction> {
 }
 
 /// Checks the names that the map itself supplies for a closed set. `key` may lead into the entry: `status.unless`.
-fn check_names(fields: &mut Fields<'_, '_>, key: &str, field: Option<&Field>, names: &[&str]) {
+fn check_names(
+    fields: &mut Fields<'_, '_>,
+    key: &str,
+    field: Option<&MappedField>,
+    names: &[&str],
+) {
     let Some(field) = field else { return };
-    for text in field.own_texts() {
+    for text in field.constant_texts() {
         if !names.contains(&text) {
             let message = format!(
                 "{} must give one of {}, not {}",
-                quote(&fields.path_of(key)),
+                quote_text(&fields.path_of(key)),
                 names.join(", "),
-                quote(text)
+                quote_text(text)
             );
             fields.reject(
                 key.split('.').next().unwrap_or(key),

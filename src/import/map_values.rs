@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Value, quote};
+use crate::document::{Fields, Value, quote_text};
 
-use super::field::Field;
+use super::field::MappedField;
 use super::map::TimeFormat;
-use super::map_reader::{MapReader, Need};
-use super::notation::{Counted, Currency, Scale};
-use super::shape::{Skip, Wide, WideGroup};
+use super::map_reader::{ColumnNeed, MapReader};
+use super::notation::{Currency, NumberKind, UnitScale};
+use super::shape::{RowSkip, WideColumns, WideGroup};
 
 impl MapReader<'_> {
     /// Reads which rows to skip, such as totals.
-    pub(super) fn skip(&mut self, top: &mut Fields<'_, '_>) -> Option<Skip> {
+    pub(super) fn read_skip(&mut self, top: &mut Fields<'_, '_>) -> Option<RowSkip> {
         let mut fields = top.fields("skip")?;
         let column = fields.required_text("column");
         let values = fields.texts("values");
@@ -20,14 +20,14 @@ impl MapReader<'_> {
             fields.reject_missing("values");
         }
         fields.finish();
-        Some(Skip {
-            slot: self.slot(&column?, "skip", Need::Optional),
+        Some(RowSkip {
+            slot: self.column_slot(&column?, "skip", ColumnNeed::Optional),
             values,
         })
     }
 
     /// Reads which columns hold outcomes of several approaches or items side by side.
-    pub(super) fn wide(&mut self, top: &mut Fields<'_, '_>) -> Option<Wide> {
+    pub(super) fn read_wide(&mut self, top: &mut Fields<'_, '_>) -> Option<WideColumns> {
         let mut fields = top.fields("wide")?;
         let name = fields.required_text("name");
         let value = fields.text("value");
@@ -42,7 +42,7 @@ impl MapReader<'_> {
                 let Value::Map(entries) = &inner.value else {
                     let message = format!(
                         "{} must be a map from new columns to columns of the source",
-                        quote(&path)
+                        quote_text(&path)
                     );
                     fields.reject_entry("columns", &label.text, message, None);
                     continue;
@@ -52,8 +52,8 @@ impl MapReader<'_> {
                     if let Some(source) = fields.text_of(source, &format!("{path}.{}", target.text))
                     {
                         cells.push((
-                            self.slot(&source, "wide", Need::Optional),
-                            self.slot(&target.text, "wide", Need::Optional),
+                            self.column_slot(&source, "wide", ColumnNeed::Optional),
+                            self.column_slot(&target.text, "wide", ColumnNeed::Optional),
                         ));
                     }
                 }
@@ -67,34 +67,41 @@ impl MapReader<'_> {
             if value.is_none() {
                 fields.reject_missing("value");
             }
-            let target = self.slot(value.as_deref().unwrap_or("value"), "wide", Need::Optional);
+            let target = self.column_slot(
+                value.as_deref().unwrap_or("value"),
+                "wide",
+                ColumnNeed::Optional,
+            );
             for column in columns {
                 groups.push(WideGroup {
-                    cells: vec![(self.slot(&column, "wide", Need::Optional), target)],
+                    cells: vec![(
+                        self.column_slot(&column, "wide", ColumnNeed::Optional),
+                        target,
+                    )],
                     name: column,
                 });
             }
         }
         fields.finish();
-        Some(Wide {
-            name: self.slot(&name?, "wide", Need::Optional),
+        Some(WideColumns {
+            name: self.column_slot(&name?, "wide", ColumnNeed::Optional),
             groups,
         })
     }
 
-    pub(super) fn further_scores(
+    pub(super) fn read_further_scores(
         &mut self,
         fields: &mut Fields<'_, '_>,
-    ) -> BTreeMap<String, Field> {
+    ) -> BTreeMap<String, MappedField> {
         let path = fields.path_of("scores");
         let mut scores = BTreeMap::new();
         for (key, node) in fields.entries_of("scores") {
             let file = fields.file();
-            if let Some(field) = self.spec(
+            if let Some(field) = self.read_field(
                 file,
                 node,
                 &format!("{path}.{}", key.text),
-                Need::Optional,
+                ColumnNeed::Optional,
                 fields.problems(),
                 &mut |_| {},
             ) {
@@ -104,20 +111,20 @@ impl MapReader<'_> {
         scores
     }
 
-    pub(super) fn timestamp(
+    pub(super) fn read_timestamp(
         &mut self,
         fields: &mut Fields<'_, '_>,
-    ) -> (Option<Field>, Option<TimeFormat>) {
+    ) -> (Option<MappedField>, Option<TimeFormat>) {
         let Some(node) = fields.child("timestamp") else {
             return (None, None);
         };
         let (file, path) = (fields.file(), fields.path_of("timestamp"));
         let mut format = None;
-        let field = self.spec(
+        let field = self.read_field(
             file,
             node,
             &path,
-            Need::Optional,
+            ColumnNeed::Optional,
             fields.problems(),
             &mut |inner| {
                 format = inner.text("format").map(|format| match format.as_str() {
@@ -132,24 +139,28 @@ impl MapReader<'_> {
     }
 
     /// Reads a field in seconds or dollars that the source may have in another unit.
-    pub(super) fn in_unit(&mut self, fields: &mut Fields<'_, '_>, key: &str) -> Option<Field> {
+    pub(super) fn read_with_unit(
+        &mut self,
+        fields: &mut Fields<'_, '_>,
+        key: &str,
+    ) -> Option<MappedField> {
         let node = fields.child(key)?;
         let (file, path) = (fields.file(), fields.path_of(key));
         let mut unit = None;
-        let mut field = self.spec(file, node, &path, Need::Optional, fields.problems(), &mut |inner| {
-            unit = inner.one_of("unit", &Scale::UNITS);
-            let is_money = matches!(unit, Some(Scale { counted: Counted::Money(_), .. }));
+        let mut field = self.read_field(file, node, &path, ColumnNeed::Optional, fields.problems(), &mut |inner| {
+            unit = inner.one_of("unit", &UnitScale::UNITS);
+            let is_money = matches!(unit, Some(UnitScale { counted: NumberKind::Money(_), .. }));
             if unit.is_some() && is_money != (key == "cost_usd") {
-                inner.reject("unit", format!("{} is no unit of `{key}`", quote(&inner.path_of("unit"))), None);
+                inner.reject("unit", format!("{} is no unit of `{key}`", quote_text(&inner.path_of("unit"))), None);
             }
-            let is_foreign = matches!(unit, Some(Scale { counted: Counted::Money(currency), .. }) if !matches!(currency, Currency::Dollar | Currency::Cent));
+            let is_foreign = matches!(unit, Some(UnitScale { counted: NumberKind::Money(currency), .. }) if !matches!(currency, Currency::Dollar | Currency::Cent));
             if is_foreign && inner.child("multiply").is_none() {
                 let hint = "add `multiply`, the dollars of one: {column: cost, unit: EUR, multiply: 1.08}";
                 inner.reject("unit", "the cost is not in dollars".to_owned(), Some(hint.to_owned()));
             }
         })?;
         if let Some(unit) = unit {
-            field.scale = Scale {
+            field.scale = UnitScale {
                 counted: unit.counted,
                 multiply: unit.multiply * field.scale.multiply,
                 divide: unit.divide * field.scale.divide,

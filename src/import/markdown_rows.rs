@@ -5,32 +5,32 @@ use std::io::{BufRead, Read};
 use crate::domain::Problem;
 
 use super::cell::{CellKind, Refused};
-use super::rows::{MOST_RECORD_BYTES, Rows, Stop};
+use super::rows::{MAX_RECORD_BYTES, ReadStop, RowSink};
 
 /// Reads the one table of a Markdown text. Calls `ready` when the header is known; a problem that it returns stops the reading.
 pub(super) fn read_markdown(
     input: impl BufRead,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
     let mut text = String::new();
     let read = input
-        .take(MOST_RECORD_BYTES + 1)
+        .take(MAX_RECORD_BYTES + 1)
         .read_to_string(&mut text)
-        .map_err(|error| rows.io(None, &error))?;
-    if read as u64 > MOST_RECORD_BYTES {
+        .map_err(|error| rows.read_error(None, &error))?;
+    if read as u64 > MAX_RECORD_BYTES {
         return Err(rows
-            .unreadable(
+            .unreadable_problem(
                 None,
-                format!("is longer than {} MiB", MOST_RECORD_BYTES >> 20),
+                format!("is longer than {} MiB", MAX_RECORD_BYTES >> 20),
             )
             .into());
     }
-    let mut tables = tables_of(&text);
+    let mut tables = parse_tables(&text);
     if tables.len() != 1 {
         let problem = match tables.get(1) {
-            Some(second) => rows.unreadable(Some(second.line + 1), "has a second table"),
-            None => rows.unreadable(None, "has no table"),
+            Some(second) => rows.unreadable_problem(Some(second.line + 1), "has a second table"),
+            None => rows.unreadable_problem(None, "has no table"),
         };
         return Err(problem
             .with_hint("put each table into a file of its own")
@@ -43,12 +43,12 @@ pub(super) fn read_markdown(
     } = tables.remove(0);
     let places = rows
         .columns
-        .in_header(&header)
-        .map_err(|message| rows.unreadable(Some(line), message))?;
+        .locate_in_header(&header)
+        .map_err(|message| rows.unreadable_problem(Some(line), message))?;
     if let Some(problem) = ready(rows) {
         return Err(problem.into());
     }
-    let mut cells = rows.columns.cells();
+    let mut cells = rows.columns.empty_cells();
     for (line, record) in records {
         if record.len() > header.len() {
             let detail = format!("it has {}, the header {}", record.len(), header.len());
@@ -79,8 +79,8 @@ pub(super) struct MarkdownTable {
 }
 
 /// Returns the tables of a text.
-pub(super) fn tables_of(text: &str) -> Vec<MarkdownTable> {
-    let lines: Vec<(u64, Vec<String>)> = (1..).zip(text.lines().map(cells_of)).collect();
+pub(super) fn parse_tables(text: &str) -> Vec<MarkdownTable> {
+    let lines: Vec<(u64, Vec<String>)> = (1..).zip(text.lines().map(split_cells)).collect();
     // The line below the header has dashes only.
     let rules =
         (1..lines.len()).filter(|place| is_rule(&lines[*place].1) && lines[*place - 1].1.len() > 1);
@@ -97,7 +97,7 @@ pub(super) fn tables_of(text: &str) -> Vec<MarkdownTable> {
 }
 
 /// Splits a line at its bars. A bar after a backslash belongs to its cell. Empty if the line has no bar.
-fn cells_of(line: &str) -> Vec<String> {
+fn split_cells(line: &str) -> Vec<String> {
     let line = line.trim();
     if !line.contains('|') {
         return Vec::new();

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::document::quote;
+use crate::document::quote_text;
 use crate::domain::Problem;
 
-use super::cell::{Cell, CellKind};
-use super::columns::Columns;
-use super::encoding::Encoding;
-use super::layout::Layout;
-use super::rows::{Row, Rows, Stop};
-use super::source::Source;
+use super::cell::{CellKind, RowCell};
+use super::columns::SourceColumns;
+use super::encoding::TextEncoding;
+use super::layout::RowLayout;
+use super::rows::{ReadStop, RowSink, SourceRow};
+use super::source::SourceFile;
 
 /// Scores as a file holds them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ForeignMatrix {
+pub struct ImportedScores {
     /// SHA-256 of the file's bytes, in hex.
     pub sha256: String,
     pub systems: Vec<String>,
@@ -25,101 +25,100 @@ pub struct ForeignMatrix {
 }
 
 /// Words for a score that is not there.
-const MISSING: [&str; 6] = ["", "-", "–", "na", "n/a", "nan"];
+const MISSING_SCORES: [&str; 6] = ["", "-", "–", "na", "n/a", "nan"];
 /// Maximum number of problems listed.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// Reads a matrix of scores from −1 to 1, in any format of tables, compressed or not. Fails with all problems of the file at once.
-pub fn read_matrix(path: &Path) -> Result<ForeignMatrix, Vec<Problem>> {
-    let source = Source::examine(path).map_err(|problem| vec![problem])?;
-    let mut found: Option<ForeignMatrix> = None;
+pub fn read_matrix(path: &Path) -> Result<ImportedScores, Vec<Problem>> {
+    let source = SourceFile::from_path(path).map_err(|problem| vec![problem])?;
+    let mut found: Option<ImportedScores> = None;
     let mut problems = Vec::new();
-    let read =
-        source.each_part(Encoding::default(), &mut |_| {}, |part| {
-            if found.is_some() {
-                return Err(Problem::in_file(
-                    &part.label,
-                    "is a second table, where one matrix was expected",
-                )
-                .into());
-            }
-            let mut matrix = ForeignMatrix {
-                sha256: source.sha256.clone(),
-                systems: Vec::new(),
-                items: Vec::new(),
-                scores: Vec::new(),
-            };
-            // Their columns have names only when the file is read.
-            let mut unread: Vec<(usize, Option<usize>, String)> = Vec::new();
-            let label = part.label.clone();
-            let mut columns = Columns::all();
-            let mut on_row = |row: &Row<'_>| {
-                let line = row.line.and_then(|line| usize::try_from(line).ok());
-                match &row.cells {
-                    Ok([]) => {}
-                    Ok([system, cells @ ..]) => {
-                        matrix.systems.push(system.text.trim().to_owned());
-                        let mut score = |(place, cell): (usize, &Cell)| {
-                            score(cell).unwrap_or_else(|()| {
-                                unread.push((place, line, cell.text.clone()));
-                                None
-                            })
-                        };
-                        matrix
-                            .scores
-                            .push(cells.iter().enumerate().map(&mut score).collect());
-                    }
-                    Err(refused) => {
-                        let detail = refused
-                            .detail
-                            .as_ref()
-                            .map_or_else(String::new, |detail| format!(": {detail}"));
-                        problems.push(Problem {
-                            line,
-                            ..Problem::in_file(&label, format!("{}{detail}", refused.reason))
-                        });
-                    }
+    let read = source.for_each_part(TextEncoding::default(), &mut |_| {}, |part| {
+        if found.is_some() {
+            return Err(Problem::in_file(
+                &part.label,
+                "is a second table, where one matrix was expected",
+            )
+            .into());
+        }
+        let mut matrix = ImportedScores {
+            sha256: source.sha256.clone(),
+            systems: Vec::new(),
+            items: Vec::new(),
+            scores: Vec::new(),
+        };
+        // Their columns have names only when the file is read.
+        let mut unread: Vec<(usize, Option<usize>, String)> = Vec::new();
+        let label = part.label.clone();
+        let mut columns = SourceColumns::for_all_columns();
+        let mut on_row = |row: &SourceRow<'_>| {
+            let line = row.line.and_then(|line| usize::try_from(line).ok());
+            match &row.cells {
+                Ok([]) => {}
+                Ok([system, cells @ ..]) => {
+                    matrix.systems.push(system.text.trim().to_owned());
+                    let mut score = |(place, cell): (usize, &RowCell)| {
+                        parse_score(cell).unwrap_or_else(|()| {
+                            unread.push((place, line, cell.text.clone()));
+                            None
+                        })
+                    };
+                    matrix
+                        .scores
+                        .push(cells.iter().enumerate().map(&mut score).collect());
                 }
-                Ok(())
-            };
-            let mut rows = Rows::new(&label, &mut columns, &mut on_row);
-            Layout::default().read(part.format, part.input, &mut rows, |_| None)?;
-            problems.extend(columns.doubled().iter().map(|name| {
-                Problem::in_file(&label, format!("has the column {} twice", quote(name)))
-            }));
-            matrix.items = columns.names().iter().skip(1).cloned().collect();
-            for (place, line, text) in unread {
-                let item = matrix.items.get(place).map_or_else(String::new, |item| {
-                    format!(" in the column {}", quote(item))
-                });
-                problems.push(Problem {
-                    line,
-                    ..Problem::in_file(
-                        &label,
-                        format!("{} is no score from -1 to 1{item}", quote(&text)),
-                    )
-                });
+                Err(refused) => {
+                    let detail = refused
+                        .detail
+                        .as_ref()
+                        .map_or_else(String::new, |detail| format!(": {detail}"));
+                    problems.push(Problem {
+                        line,
+                        ..Problem::in_file(&label, format!("{}{detail}", refused.reason))
+                    });
+                }
             }
-            found = Some(matrix);
             Ok(())
-        });
+        };
+        let mut rows = RowSink::new(&label, &mut columns, &mut on_row);
+        RowLayout::default().read_rows(part.format, part.input, &mut rows, |_| None)?;
+        problems.extend(columns.duplicate_names().iter().map(|name| {
+            Problem::in_file(&label, format!("has the column {} twice", quote_text(name)))
+        }));
+        matrix.items = columns.names().iter().skip(1).cloned().collect();
+        for (place, line, text) in unread {
+            let item = matrix.items.get(place).map_or_else(String::new, |item| {
+                format!(" in the column {}", quote_text(item))
+            });
+            problems.push(Problem {
+                line,
+                ..Problem::in_file(
+                    &label,
+                    format!("{} is no score from -1 to 1{item}", quote_text(&text)),
+                )
+            });
+        }
+        found = Some(matrix);
+        Ok(())
+    });
     match read {
         Ok(()) => {}
-        Err(Stop::Unreadable(stopped)) => problems.extend(stopped),
-        Err(Stop::Store(error)) => {
+        Err(ReadStop::Unreadable(stopped)) => problems.extend(stopped),
+        Err(ReadStop::Store(error)) => {
             problems.push(Problem::in_file(&source.shown, error.to_string()))
         }
     }
     if let Some(matrix) = &found {
-        problems.extend(contradictions(matrix, &source.shown));
+        problems.extend(find_contradictions(matrix, &source.shown));
     }
     match found {
         Some(matrix) if problems.is_empty() => Ok(matrix),
-        _ => Err(shortened(problems, &source.shown)),
+        _ => Err(shorten_problems(problems, &source.shown)),
     }
 }
 
-fn contradictions(matrix: &ForeignMatrix, shown: &str) -> Vec<Problem> {
+fn find_contradictions(matrix: &ImportedScores, shown: &str) -> Vec<Problem> {
     let mut known = BTreeSet::new();
     let twice = matrix
         .systems
@@ -129,7 +128,7 @@ fn contradictions(matrix: &ForeignMatrix, shown: &str) -> Vec<Problem> {
         .map(|system| {
             Problem::in_file(
                 shown,
-                format!("has two rows for the system {}", quote(system)),
+                format!("has two rows for the system {}", quote_text(system)),
             )
         })
         .collect();
@@ -142,9 +141,9 @@ fn contradictions(matrix: &ForeignMatrix, shown: &str) -> Vec<Problem> {
 }
 
 /// Keeps the first problems, counts the others, and says what a matrix is.
-fn shortened(mut problems: Vec<Problem>, shown: &str) -> Vec<Problem> {
-    let more = problems.len().saturating_sub(MOST_PROBLEMS);
-    problems.truncate(MOST_PROBLEMS);
+fn shorten_problems(mut problems: Vec<Problem>, shown: &str) -> Vec<Problem> {
+    let more = problems.len().saturating_sub(MAX_PROBLEMS);
+    problems.truncate(MAX_PROBLEMS);
     if more > 0 {
         problems.push(Problem::in_file(
             shown,
@@ -159,12 +158,14 @@ fn shortened(mut problems: Vec<Problem>, shown: &str) -> Vec<Problem> {
 }
 
 /// Reads a score. Fails for text, and for a number beyond −1 and 1.
-fn score(cell: &Cell) -> Result<Option<f64>, ()> {
+fn parse_score(cell: &RowCell) -> Result<Option<f64>, ()> {
     let text = cell.text.trim();
     match cell.kind {
         CellKind::Absent | CellKind::Null => Ok(None),
         CellKind::Boolean => Ok(Some(f64::from(u8::from(text == "true")))),
-        CellKind::Text | CellKind::Number if MISSING.contains(&text.to_lowercase().as_str()) => {
+        CellKind::Text | CellKind::Number
+            if MISSING_SCORES.contains(&text.to_lowercase().as_str()) =>
+        {
             Ok(None)
         }
         CellKind::Text | CellKind::Number => {
@@ -185,7 +186,7 @@ fn score(cell: &Cell) -> Result<Option<f64>, ()> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<ForeignMatrix, Vec<String>> {
+    fn read(text: &str) -> Result<ImportedScores, Vec<String>> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("board.csv");
         std::fs::write(&path, text).expect("written");

@@ -1,6 +1,6 @@
 //! Finds hostile names in archives.
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// Returns whether a member's name, used as a path, would lead out of the folder of the unpacked archive. Nothing is unpacked here, but
 /// such a name is an attack on programs that unpack.
@@ -22,8 +22,8 @@ pub(super) fn leads_out(name: &str) -> bool {
 }
 
 /// Returns the message for an archive that is refused because of a member's name.
-pub(super) fn leading_out(name: &str) -> String {
-    let shown: String = visible(name).chars().take(200).collect();
+pub(super) fn leads_out_message(name: &str) -> String {
+    let shown: String = escape_invisible(name).chars().take(200).collect();
     format!("has a member whose name leads out of the archive: `{shown}`")
 }
 
@@ -54,6 +54,6 @@ mod tests {
         ] {
             assert!(!leads_out(name), "{name}");
         }
-        assert!(leading_out(&format!("/\u{1b}{}", "x".repeat(70_000))).len() < 300);
+        assert!(leads_out_message(&format!("/\u{1b}{}", "x".repeat(70_000))).len() < 300);
     }
 }

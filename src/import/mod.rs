@@ -1,6 +1,6 @@
 //! Imports other tools' files into the same records, through the same store.
 //!
-//! [`import_foreign`] recognises files of known tools by their content. For other tables, a [`Map`] assigns columns to fields, and
+//! [`import_foreign`] recognises files of known tools by their content. For other tables, a [`TableMap`] assigns columns to fields, and
 //! [`import_table`] reads the files row by row. [`import_rubrics`] reads graded trees of weighted requirements. [`import_bundles`] takes
 //! runs from another store unchanged. All others tell one ledger their runs and outcomes. It decides about identity, repeats, sums and
 //! provenance, and seals each source into one pair of the store.
@@ -71,26 +71,27 @@ mod yaml_rows;
 
 pub use arrow_rows::is_decoding;
 pub use bundle::import_bundles;
-pub use foreign::{Destination, ForeignFormat, import_foreign, superseded};
+pub use foreign::{Destination, ForeignFormat, import_foreign, superseded_runs};
 pub use item_counts::read_item_counts;
-pub use join::{Joined, join_sessions};
-pub use map::{Map, RowsAre};
-pub use matrix::{ForeignMatrix, read_matrix};
-pub use mode::Mode;
-pub use names::GivenNames;
+pub use join::{SessionJoins, join_sessions};
+pub use map::{MapRowKind, TableMap};
+pub use matrix::{ImportedScores, read_matrix};
+pub use mode::ImportMode;
+pub use names::NameOverrides;
 pub use proposal::{
-    NoProposal, Proposal, ProposedRow, are_tables, propose_tables, suite_of, table_files,
+    MapProposal, NoProposal, ProposedRow, are_tables, guess_suite, propose_tables, table_files,
 };
-pub use propose::{Better, Hints, Question, WideAre};
-pub use published::read_published;
+pub use propose::{BetterEnd, MappingQuestion, TableHints, WideKind};
+pub use published::read_published_tables;
 pub use report::{
-    Disagreement, FieldHeld, ForeignReport, ImportReport, ImportedRun, LackingColumn, Refusal,
-    ReplacedRun, SourceOutcome, SourceReport, StatedLine, StatedReport, Unrecognised,
+    FieldCoverage, FigureDisagreement, ForeignReport, ImportReport, MissingColumn,
+    PublishedFigureCheck, PublishedFigureLine, RefusalReason, ReplacedRun, SourceOutcome,
+    SourceReport, SourceRun, UnrecognisedSource,
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
 pub use source::may_be_table;
-pub use standing::Standing;
+pub use standing::RunVisibility;
 pub use stored::StoredRuns;
 pub use table::import_table;
-pub use versions::{reading, versions};
-pub use votes::{ForeignVotes, VoteColumn, VoteLayout, read_votes};
+pub use versions::{importer_versions, versions_digest};
+pub use votes::{ImportedVotes, VoteColumn, VoteLayout, read_votes};

@@ -2,7 +2,7 @@
 
 /// Whether an import writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ImportMode {
     Store,
     /// Everything but writing.
     DryRun,

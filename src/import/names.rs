@@ -4,7 +4,7 @@ use crate::domain::PriceTable;
 
 /// Names of a run that replace the file's own.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct GivenNames {
+pub struct NameOverrides {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub model: Option<String>,
@@ -12,9 +12,9 @@ pub struct GivenNames {
     pub prices: PriceTable,
 }
 
-impl GivenNames {
+impl NameOverrides {
     /// Returns parts for a digest that identifies these names.
-    pub(super) fn parts(&self) -> Vec<&[u8]> {
+    pub(super) fn identity_parts(&self) -> Vec<&[u8]> {
         // A missing name differs from an empty one.
         let part = |name: &'_ Option<String>| -> &'static [u8] {
             if name.is_some() { b"1" } else { b"0" }

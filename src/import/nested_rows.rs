@@ -3,30 +3,33 @@
 
 use std::io::Read;
 
-use crate::document::quote;
+use crate::document::quote_text;
 
 use super::cell::{CellKind, Refused};
-use super::list_path::{BY_COLUMNS, Found, each_row, value_of};
-use super::rows::{Rows, Stop};
-use super::tree::Tree;
+use super::list_path::{COLUMNS_PATH, ColumnValue, find_column_value, for_each_row};
+use super::rows::{ReadStop, RowSink};
+use super::tree::DocumentTree;
 
 /// Maximum size of a document with nested rows, which is held in memory.
-pub(super) const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads a JSON document, or JSON lines as a list of documents.
-pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, Stop> {
+pub(super) fn read_json_tree(
+    mut input: impl Read,
+    rows: &RowSink<'_>,
+) -> Result<DocumentTree, ReadStop> {
     let mut bytes = Vec::new();
     input
         .by_ref()
-        .take(MOST_BYTES + 1)
+        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| rows.io(None, &error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let problem = rows.unreadable(
+        .map_err(|error| rows.read_error(None, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let problem = rows.unreadable_problem(
             None,
             format!(
                 "is longer than {} MiB, too long for rows nested in a document",
-                MOST_BYTES >> 20
+                MAX_BYTES >> 20
             ),
         );
         return Err(problem
@@ -35,20 +38,20 @@ pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, S
     }
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     let documents = serde_json::Deserializer::from_slice(text)
-        .into_iter::<Tree>()
+        .into_iter::<DocumentTree>()
         .collect::<Result<Vec<_>, _>>();
     let mut documents = documents.map_err(|error| {
-        rows.unreadable(
+        rows.unreadable_problem(
             Some(error.line() as u64),
             format!("is not valid JSON: {error}"),
         )
     })?;
-    if let Some(key) = documents.iter().find_map(Tree::doubled_key) {
-        let problem = rows.unreadable(
+    if let Some(key) = documents.iter().find_map(DocumentTree::duplicate_key) {
+        let problem = rows.unreadable_problem(
             None,
             format!(
                 "has an object with the key {} twice, with different values",
-                quote(key)
+                quote_text(key)
             ),
         );
         return Err(problem
@@ -56,40 +59,40 @@ pub(super) fn read_tree(mut input: impl Read, rows: &Rows<'_>) -> Result<Tree, S
             .into());
     }
     match documents.len() {
-        0 => Err(rows.unreadable(None, "is empty").into()),
+        0 => Err(rows.unreadable_problem(None, "is empty").into()),
         1 => Ok(documents.remove(0)),
-        _ => Ok(Tree::List(documents)),
+        _ => Ok(DocumentTree::List(documents)),
     }
 }
 
 /// Reads the rows at the path.
-pub(super) fn read_nested(
-    tree: &Tree,
+pub(super) fn read_nested_rows(
+    tree: &DocumentTree,
     path: Option<&str>,
-    rows: &mut Rows<'_>,
-) -> Result<(), Stop> {
-    if path == Some(BY_COLUMNS) {
-        return match tree.by_rows() {
-            Some(turned) => read_nested(&turned, None, rows),
+    rows: &mut RowSink<'_>,
+) -> Result<(), ReadStop> {
+    if path == Some(COLUMNS_PATH) {
+        return match tree.to_rows() {
+            Some(turned) => read_nested_rows(&turned, None, rows),
             None => {
-                Err(rows.unreadable(None, "is neither an object of columns of the same length nor a list of rows below their names").into())
+                Err(rows.unreadable_problem(None, "is neither an object of columns of the same length nor a list of rows below their names").into())
             }
         };
     }
-    let mut cells = rows.columns.cells();
-    let walked = each_row(tree, path, &mut |frames, row| {
-        if let Tree::Map(entries) = row {
+    let mut cells = rows.columns.empty_cells();
+    let walked = for_each_row(tree, path, &mut |frames, row| {
+        if let DocumentTree::Map(entries) = row {
             for (key, _) in entries {
                 rows.columns.add_known(key);
             }
         }
         let mut has_any = false;
         for (slot, cell) in cells.iter_mut().enumerate() {
-            match value_of(rows.columns.name(slot), frames, row) {
+            match find_column_value(rows.columns.name(slot), frames, row) {
                 Some(found) => {
                     match found {
-                        Found::Value(value) => value.set(cell),
-                        Found::Key(key) => cell.set(CellKind::Text, &key),
+                        ColumnValue::Value(value) => value.write_to_cell(cell),
+                        ColumnValue::Key(key) => cell.set(CellKind::Text, &key),
                     }
                     has_any = true;
                     rows.columns.mark_seen(slot);
@@ -100,11 +103,11 @@ pub(super) fn read_nested(
         if has_any {
             rows.accept(None, &cells)
         } else {
-            rows.refuse(None, Refused::because("has none of the columns"))
+            rows.refuse(None, Refused::new("has none of the columns"))
         }
     })?;
     walked.map_err(|why| {
-        Stop::from(rows.unreadable(
+        ReadStop::from(rows.unreadable_problem(
             None,
             format!("has no rows at `{}`: {why}", path.unwrap_or(".")),
         ))

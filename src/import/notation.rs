@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The decimal mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Decimal {
+pub(super) enum DecimalMark {
     Point,
     Comma,
 }
@@ -14,14 +14,14 @@ pub(super) enum Decimal {
 pub(super) struct Notation {
     /// Decimal mark. If set, numbers may have thousands separators, a sign for dollars or percent, and a typographic minus. Otherwise
     /// numbers are written as in programs.
-    pub decimal: Option<Decimal>,
+    pub decimal: Option<DecimalMark>,
     /// Texts that mean not measured, in lower case.
     pub missing: Vec<String>,
 }
 
 /// Kind of a field's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(super) enum NumberKind {
     /// A plain number.
     Itself,
     /// A time, possibly with its unit: `350 ms`, `1m 30s`, `00:01:30`.
@@ -43,15 +43,15 @@ pub(super) enum Currency {
 /// Conversion of a written number to ours: times `multiply`, divided by `divide`. There are both, because 61.7 / 100 is the nearest float
 /// and 61.7 × 0.01 is not.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
-    pub counted: Counted,
+pub(super) struct UnitScale {
+    pub counted: NumberKind,
     pub multiply: f64,
     pub divide: f64,
 }
 
-impl Scale {
+impl UnitScale {
     pub const NONE: Self = Self {
-        counted: Counted::Itself,
+        counted: NumberKind::Itself,
         multiply: 1.0,
         divide: 1.0,
     };
@@ -61,7 +61,7 @@ impl Scale {
         (
             "ms",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 1.0,
                 divide: 1000.0,
             },
@@ -69,7 +69,7 @@ impl Scale {
         (
             "s",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 1.0,
                 divide: 1.0,
             },
@@ -77,7 +77,7 @@ impl Scale {
         (
             "min",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 60.0,
                 divide: 1.0,
             },
@@ -85,7 +85,7 @@ impl Scale {
         (
             "h",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 3600.0,
                 divide: 1.0,
             },
@@ -93,7 +93,7 @@ impl Scale {
         (
             "us",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 1.0,
                 divide: 1e6,
             },
@@ -101,7 +101,7 @@ impl Scale {
         (
             "ns",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 1.0,
                 divide: 1e9,
             },
@@ -109,7 +109,7 @@ impl Scale {
         (
             "d",
             Self {
-                counted: Counted::Time,
+                counted: NumberKind::Time,
                 multiply: 86_400.0,
                 divide: 1.0,
             },
@@ -117,7 +117,7 @@ impl Scale {
         (
             "USD",
             Self {
-                counted: Counted::Money(Currency::Dollar),
+                counted: NumberKind::Money(Currency::Dollar),
                 multiply: 1.0,
                 divide: 1.0,
             },
@@ -125,7 +125,7 @@ impl Scale {
         (
             "cents",
             Self {
-                counted: Counted::Money(Currency::Cent),
+                counted: NumberKind::Money(Currency::Cent),
                 multiply: 1.0,
                 divide: 100.0,
             },
@@ -133,7 +133,7 @@ impl Scale {
         (
             "EUR",
             Self {
-                counted: Counted::Money(Currency::Euro),
+                counted: NumberKind::Money(Currency::Euro),
                 multiply: 1.0,
                 divide: 1.0,
             },
@@ -141,7 +141,7 @@ impl Scale {
         (
             "GBP",
             Self {
-                counted: Counted::Money(Currency::Pound),
+                counted: NumberKind::Money(Currency::Pound),
                 multiply: 1.0,
                 divide: 1.0,
             },
@@ -149,7 +149,7 @@ impl Scale {
         (
             "CHF",
             Self {
-                counted: Counted::Money(Currency::Franc),
+                counted: NumberKind::Money(Currency::Franc),
                 multiply: 1.0,
                 divide: 1.0,
             },
@@ -157,14 +157,14 @@ impl Scale {
         (
             "JPY",
             Self {
-                counted: Counted::Money(Currency::Yen),
+                counted: NumberKind::Money(Currency::Yen),
                 multiply: 1.0,
                 divide: 1.0,
             },
         ),
     ];
 
-    pub fn of(self, value: f64) -> f64 {
+    pub fn apply(self, value: f64) -> f64 {
         value * self.multiply / self.divide
     }
 }
@@ -192,41 +192,41 @@ impl Currency {
     }
 
     /// Returns the currency whose sign is beside the amount.
-    pub fn beside(text: &str) -> Option<Self> {
+    pub fn from_amount(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
-            .find(|one| without_sign(text.trim(), one.signs()).is_some())
+            .find(|one| strip_sign(text.trim(), one.signs()).is_some())
     }
 }
 
 impl Notation {
     pub fn is_missing(&self, text: &str) -> bool {
-        const LONGEST: usize = 40;
+        const MAX_MISSING_BYTES: usize = 40;
         !self.missing.is_empty()
-            && text.len() <= LONGEST
+            && text.len() <= MAX_MISSING_BYTES
             && self.missing.contains(&text.to_lowercase())
     }
 
     /// Returns the number in a program's notation. Returns a text that is not a number unchanged.
-    pub fn plain<'a>(&self, text: &'a str, counted: Counted) -> Cow<'a, str> {
+    pub fn normalise_number<'a>(&self, text: &'a str, counted: NumberKind) -> Cow<'a, str> {
         let signs = match counted {
-            Counted::Money(currency) => currency.signs(),
-            Counted::Itself | Counted::Time => Currency::Dollar.signs(),
+            NumberKind::Money(currency) => currency.signs(),
+            NumberKind::Itself | NumberKind::Time => Currency::Dollar.signs(),
         };
         match (self.decimal, counted) {
-            (None, Counted::Itself | Counted::Time) => Cow::Borrowed(text),
-            (None, Counted::Money(_)) => Cow::Borrowed(without_sign(text, signs).unwrap_or(text)),
+            (None, NumberKind::Itself | NumberKind::Time) => Cow::Borrowed(text),
+            (None, NumberKind::Money(_)) => Cow::Borrowed(strip_sign(text, signs).unwrap_or(text)),
             (Some(decimal), _) => {
-                plain_number(text, decimal, signs).map_or(Cow::Borrowed(text), Cow::Owned)
+                parse_plain_number(text, decimal, signs).map_or(Cow::Borrowed(text), Cow::Owned)
             }
         }
     }
 
     /// Parses a time into seconds: `350 ms`, `1m 30s`, `1:30`, `00:01:30.5`, `0 days 00:01:30.5`, `PT1M30S`, or a number in the field's
     /// own unit.
-    pub fn seconds(&self, text: &str, unit: Scale) -> Option<f64> {
+    pub fn parse_seconds(&self, text: &str, unit: UnitScale) -> Option<f64> {
         let number = |text: &str| {
-            self.plain(text.trim(), Counted::Time)
+            self.normalise_number(text.trim(), NumberKind::Time)
                 .parse::<f64>()
                 .ok()
                 .filter(|value| value.is_finite())
@@ -237,7 +237,7 @@ impl Notation {
             && clock.contains(':')
             && !days.contains(':')
         {
-            return Some(self.seconds(days, unit)? + self.seconds(clock, unit)?);
+            return Some(self.parse_seconds(days, unit)? + self.parse_seconds(clock, unit)?);
         }
         if text.contains(':') {
             let parts: Vec<f64> = text.split(':').map(number).collect::<Option<_>>()?;
@@ -247,7 +247,7 @@ impl Notation {
         }
         let mut rest = text.trim();
         if let Some(value) = number(rest) {
-            return Some(unit.of(value));
+            return Some(unit.apply(value));
         }
         let mut sum = 0.0;
         while !rest.is_empty() {
@@ -255,7 +255,7 @@ impl Notation {
             let after = rest[end..]
                 .find(|letter: char| !letter.is_alphabetic())
                 .map_or(rest.len(), |length| end + length);
-            sum += time_unit(&rest[end..after])?.of(number(&rest[..end])?);
+            sum += parse_time_unit(&rest[end..after])?.apply(number(&rest[..end])?);
             rest = rest[after..].trim_start_matches(['.', ',']).trim();
         }
         Some(sum)
@@ -263,7 +263,7 @@ impl Notation {
 }
 
 /// Returns the unit of time that a word names.
-pub(super) fn time_unit(word: &str) -> Option<Scale> {
+pub(super) fn parse_time_unit(word: &str) -> Option<UnitScale> {
     let name =
         match word.to_lowercase().as_str() {
             "ms" | "msec" | "msecs" | "millis" | "millisecond" | "milliseconds"
@@ -278,13 +278,13 @@ pub(super) fn time_unit(word: &str) -> Option<Scale> {
             "day" | "days" => "d",
             _ => return None,
         };
-    Scale::UNITS
+    UnitScale::UNITS
         .iter()
         .find(|(known, _)| *known == name)
         .map(|(_, scale)| *scale)
 }
 
-fn without_sign<'a>(text: &'a str, signs: &[&str]) -> Option<&'a str> {
+fn strip_sign<'a>(text: &'a str, signs: &[&str]) -> Option<&'a str> {
     let rest = signs
         .iter()
         .find_map(|sign| text.strip_prefix(sign).or_else(|| text.strip_suffix(sign)))?
@@ -295,21 +295,25 @@ fn without_sign<'a>(text: &'a str, signs: &[&str]) -> Option<&'a str> {
 }
 
 /// Parses a number in people's notation. Returns `None` if it is none, or if a separator does not separate thousands.
-pub(super) fn plain_number(text: &str, decimal: Decimal, signs: &[&str]) -> Option<String> {
+pub(super) fn parse_plain_number(
+    text: &str,
+    decimal: DecimalMark,
+    signs: &[&str],
+) -> Option<String> {
     let text = text.trim();
     let (sign, rest) = match text.strip_prefix(['-', '−', '–']) {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
-    let rest = without_sign(rest, signs).unwrap_or(rest);
+    let rest = strip_sign(rest, signs).unwrap_or(rest);
     let rest = rest.strip_suffix('%').unwrap_or(rest).trim();
     let (mantissa, exponent) = match rest.find(['e', 'E']) {
         Some(place) => (&rest[..place], Some(&rest[place..])),
         None => (rest, None),
     };
     let (point, mark) = match decimal {
-        Decimal::Point => ('.', ','),
-        Decimal::Comma => (',', '.'),
+        DecimalMark::Point => ('.', ','),
+        DecimalMark::Comma => (',', '.'),
     };
     let (whole, fraction) = match mantissa.split_once(point) {
         Some((whole, fraction)) => (whole, Some(fraction)),
@@ -354,40 +358,44 @@ mod tests {
     #[test]
     fn numbers_are_read_as_people_write_them() {
         for (text, decimal, expected) in [
-            ("1.234,56", Decimal::Comma, Some("1234.56")),
-            ("68,2 %", Decimal::Comma, Some("68.2")),
-            ("1.234", Decimal::Comma, Some("1234")),
-            ("0.123", Decimal::Comma, None),
-            ("−0,5", Decimal::Comma, Some("-0.5")),
-            ("1\u{a0}234\u{202f}567,8", Decimal::Comma, Some("1234567.8")),
-            ("$1,234.50", Decimal::Point, Some("1234.50")),
-            ("1'234.5", Decimal::Point, Some("1234.5")),
-            ("1,5", Decimal::Point, None),
-            ("12,34,567", Decimal::Point, None),
-            ("1.5e3", Decimal::Point, Some("1.5e3")),
-            ("3,50 €", Decimal::Comma, None),
-            ("", Decimal::Point, None),
-            ("%", Decimal::Point, None),
-            ("a", Decimal::Point, None),
+            ("1.234,56", DecimalMark::Comma, Some("1234.56")),
+            ("68,2 %", DecimalMark::Comma, Some("68.2")),
+            ("1.234", DecimalMark::Comma, Some("1234")),
+            ("0.123", DecimalMark::Comma, None),
+            ("−0,5", DecimalMark::Comma, Some("-0.5")),
+            (
+                "1\u{a0}234\u{202f}567,8",
+                DecimalMark::Comma,
+                Some("1234567.8"),
+            ),
+            ("$1,234.50", DecimalMark::Point, Some("1234.50")),
+            ("1'234.5", DecimalMark::Point, Some("1234.5")),
+            ("1,5", DecimalMark::Point, None),
+            ("12,34,567", DecimalMark::Point, None),
+            ("1.5e3", DecimalMark::Point, Some("1.5e3")),
+            ("3,50 €", DecimalMark::Comma, None),
+            ("", DecimalMark::Point, None),
+            ("%", DecimalMark::Point, None),
+            ("a", DecimalMark::Point, None),
         ] {
             assert_eq!(
-                plain_number(text, decimal, Currency::Dollar.signs()).as_deref(),
+                parse_plain_number(text, decimal, Currency::Dollar.signs()).as_deref(),
                 expected,
                 "{text}"
             );
         }
         assert_eq!(
-            plain_number("3,50 €", Decimal::Comma, Currency::Euro.signs()).as_deref(),
+            parse_plain_number("3,50 €", DecimalMark::Comma, Currency::Euro.signs()).as_deref(),
             Some("3.50")
         );
-        assert_eq!(Currency::beside("€ 3,50"), Some(Currency::Euro));
-        assert_eq!(Currency::beside("euros"), None);
+        assert_eq!(Currency::from_amount("€ 3,50"), Some(Currency::Euro));
+        assert_eq!(Currency::from_amount("euros"), None);
     }
 
     #[test]
     fn times_carry_their_units() {
         let unit = |name: &str| {
-            Scale::UNITS
+            UnitScale::UNITS
                 .iter()
                 .find(|(known, _)| *known == name)
                 .expect("a unit")
@@ -409,7 +417,7 @@ mod tests {
             ("soon", "s", None),
             ("5 parsecs", "s", None),
         ] {
-            assert_eq!(notation.seconds(text, unit(own)), expected, "{text}");
+            assert_eq!(notation.parse_seconds(text, unit(own)), expected, "{text}");
         }
     }
 }

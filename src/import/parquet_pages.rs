@@ -12,127 +12,138 @@ use parquet::arrow::ProjectionMask;
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 
-use crate::files::{Allowance, most_inflated};
+use crate::files::{ReadAllowance, max_inflated_bytes};
 
-use super::arrow_messages::{check_schema, unread};
-use super::thrift::{Found, LONG, SMALL, Shape, WHOLE, walk};
+use super::arrow_messages::{check_schema, describe_read_error};
+use super::thrift::{I16_TYPE, I32_TYPE, I64_TYPE, ThriftType, ThriftValue, walk_struct};
 
 const MAGIC: &[u8; 4] = b"PAR1";
-const ENCRYPTED: &[u8; 4] = b"PARE";
+const ENCRYPTED_MAGIC: &[u8; 4] = b"PARE";
 /// The directory's length and the magic bytes at the end of the file.
 const TRAILER_BYTES: usize = 8;
 /// Deepest nesting of groups. Each level is a call in the library.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 /// Bytes of all columns' paths that any file may have. Long names of outer groups are in the path of every column.
 const FREE_PATH_BYTES: usize = 16 << 20;
 /// A page's header with its statistics. Longer ones do not exist.
-const MOST_HEADER_BYTES: u64 = 1 << 20;
+const MAX_HEADER_BYTES: u64 = 1 << 20;
 /// The shortest value of a dictionary is a bit.
 const VALUES_PER_BYTE: u64 = 8;
 const DICTIONARY_PAGE: i64 = 2;
 /// Length before Snappy data.
-const MOST_LENGTH_BYTES: u64 = 5;
+const MAX_LENGTH_BYTES: u64 = 5;
 /// A byte of LZ4 data adds at most 255 bytes.
-const MOST_TIMES_LZ4: u64 = 256;
+const MAX_TIMES_LZ4: u64 = 256;
 
-const ANY: Shape = Shape::Any;
-const ENCODING: Shape = WHOLE;
-const STATISTICS: Shape = Shape::Struct(&[
-    (1, Shape::Text),
-    (2, Shape::Text),
-    (3, LONG),
-    (4, LONG),
-    (5, Shape::Text),
-    (6, Shape::Text),
-    (7, Shape::Flag),
-    (8, Shape::Flag),
+const ANY: ThriftType = ThriftType::Any;
+const ENCODING: ThriftType = I32_TYPE;
+const STATISTICS: ThriftType = ThriftType::Struct(&[
+    (1, ThriftType::Text),
+    (2, ThriftType::Text),
+    (3, I64_TYPE),
+    (4, I64_TYPE),
+    (5, ThriftType::Text),
+    (6, ThriftType::Text),
+    (7, ThriftType::Flag),
+    (8, ThriftType::Flag),
 ]);
-const KEY_VALUES: Shape = Shape::List(&Shape::Struct(&[(1, Shape::Text), (2, Shape::Text)]));
-const COLUMN: Shape = Shape::Struct(&[
-    (1, WHOLE),
-    (2, Shape::List(&ENCODING)),
-    (3, Shape::List(&Shape::Text)),
-    (4, WHOLE),
-    (5, LONG),
-    (6, LONG),
-    (7, LONG),
+const KEY_VALUES: ThriftType = ThriftType::List(&ThriftType::Struct(&[
+    (1, ThriftType::Text),
+    (2, ThriftType::Text),
+]));
+const COLUMN: ThriftType = ThriftType::Struct(&[
+    (1, I32_TYPE),
+    (2, ThriftType::List(&ENCODING)),
+    (3, ThriftType::List(&ThriftType::Text)),
+    (4, I32_TYPE),
+    (5, I64_TYPE),
+    (6, I64_TYPE),
+    (7, I64_TYPE),
     (8, KEY_VALUES),
-    (9, LONG),
-    (10, LONG),
-    (11, LONG),
+    (9, I64_TYPE),
+    (10, I64_TYPE),
+    (11, I64_TYPE),
     (12, STATISTICS),
     (
         13,
-        Shape::List(&Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, WHOLE)])),
-    ),
-    (14, LONG),
-    (15, WHOLE),
-    (
-        16,
-        Shape::Struct(&[(1, LONG), (2, Shape::List(&LONG)), (3, Shape::List(&LONG))]),
-    ),
-]);
-const CHUNK: Shape = Shape::Struct(&[
-    (1, Shape::Text),
-    (2, LONG),
-    (3, COLUMN),
-    (4, LONG),
-    (5, WHOLE),
-    (6, LONG),
-    (7, WHOLE),
-    (8, ANY),
-    (9, Shape::Text),
-]);
-const ROW_GROUP: Shape = Shape::Struct(&[
-    (1, Shape::List(&CHUNK)),
-    (2, LONG),
-    (3, LONG),
-    (
-        4,
-        Shape::List(&Shape::Struct(&[
-            (1, WHOLE),
-            (2, Shape::Flag),
-            (3, Shape::Flag),
+        ThriftType::List(&ThriftType::Struct(&[
+            (1, I32_TYPE),
+            (2, ENCODING),
+            (3, I32_TYPE),
         ])),
     ),
-    (5, LONG),
-    (6, LONG),
-    (7, SMALL),
+    (14, I64_TYPE),
+    (15, I32_TYPE),
+    (
+        16,
+        ThriftType::Struct(&[
+            (1, I64_TYPE),
+            (2, ThriftType::List(&I64_TYPE)),
+            (3, ThriftType::List(&I64_TYPE)),
+        ]),
+    ),
 ]);
-const ELEMENT: Shape = Shape::Struct(&[
-    (1, WHOLE),
-    (2, WHOLE),
-    (3, WHOLE),
-    (4, Shape::Text),
-    (5, WHOLE),
-    (6, WHOLE),
-    (7, WHOLE),
-    (8, WHOLE),
-    (9, WHOLE),
+const CHUNK: ThriftType = ThriftType::Struct(&[
+    (1, ThriftType::Text),
+    (2, I64_TYPE),
+    (3, COLUMN),
+    (4, I64_TYPE),
+    (5, I32_TYPE),
+    (6, I64_TYPE),
+    (7, I32_TYPE),
+    (8, ANY),
+    (9, ThriftType::Text),
+]);
+const ROW_GROUP: ThriftType = ThriftType::Struct(&[
+    (1, ThriftType::List(&CHUNK)),
+    (2, I64_TYPE),
+    (3, I64_TYPE),
+    (
+        4,
+        ThriftType::List(&ThriftType::Struct(&[
+            (1, I32_TYPE),
+            (2, ThriftType::Flag),
+            (3, ThriftType::Flag),
+        ])),
+    ),
+    (5, I64_TYPE),
+    (6, I64_TYPE),
+    (7, I16_TYPE),
+]);
+const SCHEMA_ELEMENT: ThriftType = ThriftType::Struct(&[
+    (1, I32_TYPE),
+    (2, I32_TYPE),
+    (3, I32_TYPE),
+    (4, ThriftType::Text),
+    (5, I32_TYPE),
+    (6, I32_TYPE),
+    (7, I32_TYPE),
+    (8, I32_TYPE),
+    (9, I32_TYPE),
     (10, ANY),
 ]);
 /// The directory at the end of the file.
-const DIRECTORY: &[(i16, Shape)] = &[
-    (1, WHOLE),
-    (2, Shape::List(&ELEMENT)),
-    (3, LONG),
-    (4, Shape::List(&ROW_GROUP)),
+const DIRECTORY: &[(i16, ThriftType)] = &[
+    (1, I32_TYPE),
+    (2, ThriftType::List(&SCHEMA_ELEMENT)),
+    (3, I64_TYPE),
+    (4, ThriftType::List(&ROW_GROUP)),
     (5, KEY_VALUES),
-    (6, Shape::Text),
-    (7, Shape::List(&ANY)),
+    (6, ThriftType::Text),
+    (7, ThriftType::List(&ANY)),
     (8, ANY),
-    (9, Shape::Text),
+    (9, ThriftType::Text),
 ];
 /// What precedes a page.
-const HEADER: &[(i16, Shape)] = &[
-    (1, WHOLE),
-    (2, WHOLE),
-    (3, WHOLE),
-    (4, WHOLE),
+const PAGE_HEADER: &[(i16, ThriftType)] = &[
+    (1, I32_TYPE),
+    (2, I32_TYPE),
+    (3, I32_TYPE),
+    (4, I32_TYPE),
     (
         5,
-        Shape::Struct(&[
-            (1, WHOLE),
+        ThriftType::Struct(&[
+            (1, I32_TYPE),
             (2, ENCODING),
             (3, ENCODING),
             (4, ENCODING),
@@ -142,18 +153,18 @@ const HEADER: &[(i16, Shape)] = &[
     (6, ANY),
     (
         7,
-        Shape::Struct(&[(1, WHOLE), (2, ENCODING), (3, Shape::Flag)]),
+        ThriftType::Struct(&[(1, I32_TYPE), (2, ENCODING), (3, ThriftType::Flag)]),
     ),
     (
         8,
-        Shape::Struct(&[
-            (1, WHOLE),
-            (2, WHOLE),
-            (3, WHOLE),
+        ThriftType::Struct(&[
+            (1, I32_TYPE),
+            (2, I32_TYPE),
+            (3, I32_TYPE),
             (4, ENCODING),
-            (5, WHOLE),
-            (6, WHOLE),
-            (7, Shape::Flag),
+            (5, I32_TYPE),
+            (6, I32_TYPE),
+            (7, ThriftType::Flag),
             (8, STATISTICS),
         ]),
     ),
@@ -161,14 +172,14 @@ const HEADER: &[(i16, Shape)] = &[
 
 /// A column of the schema, or a group of columns.
 #[derive(Default)]
-struct Element {
+struct SchemaNode {
     name_bytes: usize,
     children: usize,
 }
 
 /// Checks the directory of a file, which is all that opening it reads.
 pub(super) fn check_directory(mut file: &File) -> Result<(), String> {
-    let bytes = file.metadata().map_err(unread)?.len();
+    let bytes = file.metadata().map_err(describe_read_error)?.len();
     let mut trailer = [0; TRAILER_BYTES];
     let end = bytes
         .checked_sub(TRAILER_BYTES as u64)
@@ -176,9 +187,9 @@ pub(super) fn check_directory(mut file: &File) -> Result<(), String> {
         .ok_or("it has no directory at its end")?;
     file.seek(SeekFrom::Start(end))
         .and_then(|_| file.read_exact(&mut trailer))
-        .map_err(unread)?;
+        .map_err(describe_read_error)?;
     let (length, magic) = trailer.split_at(4);
-    if magic == ENCRYPTED {
+    if magic == ENCRYPTED_MAGIC {
         return Err("it is encrypted, which is not read".to_owned());
     }
     if magic != MAGIC {
@@ -191,33 +202,34 @@ pub(super) fn check_directory(mut file: &File) -> Result<(), String> {
     let start = end
         .checked_sub(length)
         .ok_or_else(|| format!("its directory states {length} bytes, and the file has {bytes}"))?;
-    file.seek(SeekFrom::Start(start)).map_err(unread)?;
+    file.seek(SeekFrom::Start(start))
+        .map_err(describe_read_error)?;
     let mut directory = Vec::new();
     file.take(length)
         .read_to_end(&mut directory)
-        .map_err(unread)?;
+        .map_err(describe_read_error)?;
 
-    let mut elements: Vec<Element> = Vec::new();
+    let mut elements: Vec<SchemaNode> = Vec::new();
     let mut columns: Option<&[u8]> = None;
     let mut is_columns = false;
     let mut is_negative = false;
-    walk(
+    walk_struct(
         &directory,
         DIRECTORY,
         &mut |path, found| match (path, found) {
-            ([2], Found::Element) => elements.push(Element::default()),
-            ([2, 4], Found::Text(name)) => elements
+            ([2], ThriftValue::Element) => elements.push(SchemaNode::default()),
+            ([2, 4], ThriftValue::Text(name)) => elements
                 .last_mut()
                 .into_iter()
                 .for_each(|element| element.name_bytes = name.len()),
-            ([2, 5], Found::Number(children)) => {
+            ([2, 5], ThriftValue::Number(children)) => {
                 is_negative |= children < 0;
                 elements.last_mut().into_iter().for_each(|element| {
                     element.children = usize::try_from(children).unwrap_or_default()
                 });
             }
-            ([5, 1], Found::Text(key)) => is_columns = key == b"ARROW:schema",
-            ([5, 2], Found::Text(value)) if is_columns => columns = Some(value),
+            ([5, 1], ThriftValue::Text(key)) => is_columns = key == b"ARROW:schema",
+            ([5, 2], ThriftValue::Text(value)) if is_columns => columns = Some(value),
             _ => {}
         },
     )
@@ -236,7 +248,7 @@ pub(super) fn check_directory(mut file: &File) -> Result<(), String> {
 }
 
 /// Checks that the elements form one tree that is not too deep, and that the paths to its leaves are not too long.
-fn check_elements(elements: &[Element], directory_bytes: usize) -> Result<(), String> {
+fn check_elements(elements: &[SchemaNode], directory_bytes: usize) -> Result<(), String> {
     // Of each group that is not complete: the children that are missing, and the bytes of the path.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut path_bytes: usize = 0;
@@ -255,9 +267,9 @@ fn check_elements(elements: &[Element], directory_bytes: usize) -> Result<(), St
         let own = above.saturating_add(element.name_bytes);
         if element.children > 0 {
             open.push((element.children, own));
-            if open.len() > MOST_LEVELS {
+            if open.len() > MAX_LEVELS {
                 return Err(format!(
-                    "its columns are nested in more than {MOST_LEVELS} levels"
+                    "its columns are nested in more than {MAX_LEVELS} levels"
                 ));
             }
         } else {
@@ -291,8 +303,8 @@ pub(super) fn check_pages(
     metadata: &ParquetMetaData,
     wanted: &ProjectionMask,
 ) -> Result<(), String> {
-    let bytes = file.metadata().map_err(unread)?.len();
-    let left = Allowance::of_file(bytes);
+    let bytes = file.metadata().map_err(describe_read_error)?.len();
+    let left = ReadAllowance::of_file(bytes);
     let mut total: u64 = 0;
     for group in metadata.row_groups() {
         for (place, chunk) in group
@@ -333,13 +345,13 @@ fn check_chunk(
     chunk: &ColumnChunkMetaData,
     start: u64,
     end: u64,
-    left: &Allowance,
+    left: &ReadAllowance,
 ) -> Result<(), String> {
     let mut input = BufReader::new(file);
     let mut place = start;
     let mut head: Vec<u8> = Vec::new();
     while place < end {
-        let page = page_at(&mut input, &mut head, place, end)?;
+        let page = read_page_header(&mut input, &mut head, place, end)?;
         place += page.header;
         if page.packed > end - place {
             return Err(format!(
@@ -349,7 +361,7 @@ fn check_chunk(
             ));
         }
         let is_packed = chunk.compression() != Compression::UNCOMPRESSED && !page.is_stored;
-        if is_packed && page.inflated > most_inflated(page.packed) {
+        if is_packed && page.inflated > max_inflated_bytes(page.packed) {
             return Err(format!(
                 "a page of {} bytes states that it inflates to {}",
                 page.packed, page.inflated
@@ -371,7 +383,7 @@ fn check_chunk(
         }
         input
             .seek(SeekFrom::Start(place + page.plain))
-            .map_err(unread)?;
+            .map_err(describe_read_error)?;
         check_inflated(&mut input, chunk.compression(), &page)?;
         place += page.packed;
     }
@@ -380,7 +392,7 @@ fn check_chunk(
 
 /// What the header of a page states.
 #[derive(Default)]
-struct Page {
+struct PageHeader {
     /// Length of the header itself.
     header: u64,
     packed: u64,
@@ -393,25 +405,32 @@ struct Page {
     is_stored: bool,
 }
 
-fn page_at(
+fn read_page_header(
     input: &mut BufReader<&File>,
     head: &mut Vec<u8>,
     place: u64,
     end: u64,
-) -> Result<Page, String> {
+) -> Result<PageHeader, String> {
     // Headers are short, except for statistics.
     let mut most = 512;
     loop {
         let length = most.min(end - place);
-        input.seek(SeekFrom::Start(place)).map_err(unread)?;
+        input
+            .seek(SeekFrom::Start(place))
+            .map_err(describe_read_error)?;
         head.clear();
-        input.take(length).read_to_end(head).map_err(unread)?;
+        input
+            .take(length)
+            .read_to_end(head)
+            .map_err(describe_read_error)?;
         let mut numbers = [0_i64; 6];
         let mut kind = 0;
         let mut is_stored = false;
-        let rest = walk(head, HEADER, &mut |path, found| {
-            is_stored |= path == [8, 7] && found == Found::Flag(false);
-            let Found::Number(number) = found else { return };
+        let rest = walk_struct(head, PAGE_HEADER, &mut |path, found| {
+            is_stored |= path == [8, 7] && found == ThriftValue::Flag(false);
+            let ThriftValue::Number(number) = found else {
+                return;
+            };
             match path {
                 [1] => kind = number,
                 [2] => numbers[0] = number,
@@ -424,7 +443,7 @@ fn page_at(
             }
         });
         let Some(rest) = rest else {
-            if length < most || most >= MOST_HEADER_BYTES {
+            if length < most || most >= MAX_HEADER_BYTES {
                 return Err("the header of a page contradicts itself or is cut off".to_owned());
             }
             most *= 8;
@@ -450,7 +469,7 @@ fn page_at(
         }
         let header = (head.len() - rest.len()) as u64;
         let dictionary_values = if kind == DICTIONARY_PAGE { values } else { 0 };
-        return Ok(Page {
+        return Ok(PageHeader {
             header,
             packed,
             inflated,
@@ -466,7 +485,7 @@ fn page_at(
 fn check_inflated(
     input: &mut BufReader<&File>,
     codec: Compression,
-    page: &Page,
+    page: &PageHeader,
 ) -> Result<(), String> {
     let (packed, stated) = (
         page.packed - page.plain,
@@ -488,13 +507,13 @@ fn check_inflated(
         ),
         Compression::SNAPPY => {
             let mut head = Vec::new();
-            data.take(MOST_LENGTH_BYTES)
+            data.take(MAX_LENGTH_BYTES)
                 .read_to_end(&mut head)
-                .map_err(unread)?;
-            Ok(length_at(&head))
+                .map_err(describe_read_error)?;
+            Ok(snappy_length(&head))
         }
         Compression::LZ4 | Compression::LZ4_RAW
-            if stated > packed.saturating_mul(MOST_TIMES_LZ4) =>
+            if stated > packed.saturating_mul(MAX_TIMES_LZ4) =>
         {
             return Err(format!(
                 "a page of {packed} bytes states that it inflates to {stated}"
@@ -515,7 +534,7 @@ fn check_inflated(
 }
 
 /// Returns the length that Snappy data begins with, seven bits a byte.
-fn length_at(head: &[u8]) -> u64 {
+fn snappy_length(head: &[u8]) -> u64 {
     let mut length = 0;
     for (place, byte) in head.iter().enumerate() {
         length |= u64::from(byte & 0x7f) << (7 * place);

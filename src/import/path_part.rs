@@ -1,7 +1,7 @@
 //! Columns that a file's path fills: `@file`, `@folder`, and keys of folders such as `model=nova`.
 
 /// Endings of compressed files and archives.
-const PACKED: [&str; 4] = ["gz", "gzip", "zst", "zip"];
+const COMPRESSED_EXTENSIONS: [&str; 4] = ["gz", "gzip", "zst", "zip"];
 
 /// Part of a file's path that names something of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum PathPart {
 
 impl PathPart {
     /// Returns the part that a column of this name stands for: `@file`, `@folder`, `@folder2`, or `model=`.
-    pub fn of_column(name: &str) -> Option<Self> {
+    pub fn from_column(name: &str) -> Option<Self> {
         match name.strip_prefix('@') {
             Some("file") => Some(Self::File),
             Some("folder") => Some(Self::Folder(1)),
@@ -34,7 +34,7 @@ impl PathPart {
     }
 
     /// Returns the name of the column that stands for the part.
-    pub fn column(&self) -> String {
+    pub fn column_name(&self) -> String {
         match self {
             Self::File => "@file".to_owned(),
             Self::Folder(1) => "@folder".to_owned(),
@@ -44,11 +44,11 @@ impl PathPart {
     }
 
     /// Returns the part's text in a path whose parts are separated by `/`.
-    pub fn of(&self, path: &str) -> Option<String> {
+    pub fn text_in(&self, path: &str) -> Option<String> {
         let mut parts = path.rsplit('/').filter(|part| !part.is_empty());
         let file = parts.next()?;
         match self {
-            Self::File => Some(stem(file).to_owned()),
+            Self::File => Some(strip_extensions(file).to_owned()),
             Self::Folder(level) => parts.nth(level - 1).map(str::to_owned),
             Self::Key(key) => parts
                 .find_map(|part| part.strip_prefix(key.as_str())?.strip_prefix('='))
@@ -58,7 +58,7 @@ impl PathPart {
 }
 
 /// Returns the keys in the names of the folders, from the outermost.
-pub(super) fn keys_of(path: &str) -> Vec<String> {
+pub(super) fn folder_keys(path: &str) -> Vec<String> {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     let keys = folders
         .split('/')
@@ -68,11 +68,11 @@ pub(super) fn keys_of(path: &str) -> Vec<String> {
 }
 
 /// Returns a file's name without the extensions of tables and compressions.
-pub(super) fn stem(name: &str) -> &str {
+pub(super) fn strip_extensions(name: &str) -> &str {
     let mut stem = name;
     while let Some((before, ending)) = stem.rsplit_once('.') {
-        let is_ending =
-            PACKED.contains(&ending.to_lowercase().as_str()) || super::source::may_be_table(stem);
+        let is_ending = COMPRESSED_EXTENSIONS.contains(&ending.to_lowercase().as_str())
+            || super::source::may_be_table(stem);
         if !is_ending || before.is_empty() {
             break;
         }
@@ -95,17 +95,17 @@ mod tests {
             ("model=", "nova"),
             ("seed=", "1"),
         ] {
-            let part = PathPart::of_column(column).expect("a part");
+            let part = PathPart::from_column(column).expect("a part");
             assert_eq!(
-                (part.of(path).as_deref(), part.column().as_str()),
+                (part.text_in(path).as_deref(), part.column_name().as_str()),
                 (Some(expected), column)
             );
         }
-        assert_eq!(keys_of(path), ["model", "seed"]);
+        assert_eq!(folder_keys(path), ["model", "seed"]);
         assert!(
             ["@timestamp", "file", "@folder1", "=", "model"]
                 .into_iter()
-                .all(|name| PathPart::of_column(name).is_none())
+                .all(|name| PathPart::from_column(name).is_none())
         );
     }
 
@@ -117,7 +117,7 @@ mod tests {
             ("a.b", "a.b"),
             (".csv", ".csv"),
         ] {
-            assert_eq!(stem(name), expected);
+            assert_eq!(strip_extensions(name), expected);
         }
     }
 }

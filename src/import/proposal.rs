@@ -8,31 +8,31 @@ use walkdir::WalkDir;
 use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Run, shell_word};
 use crate::results::Store;
 
-use super::fold::Fold;
-use super::foreign::is_nothing_known;
-use super::ledger::{Ledger, Told, order};
-use super::map::{Map, TABLE};
-use super::mode::Mode;
-use super::path_part::{PathPart, keys_of, stem};
-use super::propose::{Hints, Question, propose};
-use super::rows::Stop;
-use super::sample::{Sample, Sampled, samples_of};
-use super::source::{Source, hex_digest, may_be_table};
-use super::stored::{Read, StoredRuns};
-use super::table::{columns_of, names_in_path, read_source};
+use super::fold::TableRuns;
+use super::foreign::has_no_known_format;
+use super::ledger::{Ledger, SourceContext, run_sort_key};
+use super::map::{TABLE_IMPORTER, TableMap};
+use super::mode::ImportMode;
+use super::path_part::{PathPart, folder_keys, strip_extensions};
+use super::propose::{MappingQuestion, TableHints, propose_map};
+use super::rows::ReadStop;
+use super::sample::{SampledPart, TableSample, sample_source};
+use super::source::{SourceFile, hex_digest, may_be_table};
+use super::stored::{SourceFingerprint, StoredRuns};
+use super::table::{map_columns, names_in_path, read_source};
 
 /// Number of rows shown in a proposal.
-const SHOWN_ROWS: u64 = 5;
+const MAX_SHOWN_ROWS: u64 = 5;
 /// Maximum number of files that a hint names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 /// Maximum depth of folders with tables.
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// A map for tables that had none.
 #[derive(Debug)]
-pub struct Proposal {
+pub struct MapProposal {
     pub files: Vec<PathBuf>,
-    pub map: Map,
+    pub map: TableMap,
     /// The map's text, as it can be saved in a file.
     pub text: String,
     /// Assumptions, unread columns and skipped rows.
@@ -65,7 +65,7 @@ pub enum NoProposal {
     /// No part of the files is a table.
     NoTable,
     /// The table can be read in several ways or in none.
-    Open(Vec<Question>),
+    Open(Vec<MappingQuestion>),
 }
 
 impl From<Problem> for NoProposal {
@@ -81,7 +81,7 @@ pub fn are_tables(paths: &[PathBuf]) -> bool {
             .is_some_and(|name| may_be_table(&name.to_string_lossy()))
     };
     let files = table_files(paths);
-    !files.is_empty() && files.iter().all(may_be) && is_nothing_known(paths)
+    !files.is_empty() && files.iter().all(may_be) && has_no_known_format(paths)
 }
 
 /// Returns the files at the paths that may hold tables, sorted by name. A file that is named itself is always included.
@@ -96,7 +96,7 @@ pub fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
             entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.')
         };
         let below = WalkDir::new(path)
-            .max_depth(MOST_DEPTH)
+            .max_depth(MAX_DEPTH)
             .sort_by_file_name()
             .into_iter()
             .filter_entry(is_shown)
@@ -120,11 +120,11 @@ pub fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Proposes one map for all files, which must share one layout.
-pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoProposal> {
+pub fn propose_tables(paths: &[PathBuf], hints: &TableHints) -> Result<MapProposal, NoProposal> {
     let mut files = table_files(paths);
     let mut sources = Vec::new();
     for file in &files {
-        sources.push(Source::examine(file)?);
+        sources.push(SourceFile::from_path(file)?);
     }
     if sources.is_empty() {
         let shown = paths
@@ -137,7 +137,7 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     let mut found = Vec::new();
     let mut passed_over = Vec::new();
     for (place, source) in sources.iter().enumerate() {
-        let sampled = samples_of(source).map_err(NoProposal::Unreadable)?;
+        let sampled = sample_source(source).map_err(NoProposal::Unreadable)?;
         let is_table = sampled.iter().any(|part| !part.tables.is_empty());
         if is_table || paths.contains(&files[place]) {
             found.extend(sampled);
@@ -156,30 +156,30 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     let Some(first) = sources.first() else {
         return Err(NoProposal::NoTable);
     };
-    name_by_path(&mut found);
-    let samples = joined(found)?;
+    add_path_columns(&mut found);
+    let samples = join_layouts(found)?;
     let suite = hints
         .set
         .get("suite")
         .cloned()
-        .unwrap_or_else(|| suite_of(paths));
-    let without_rows = |source: &Source| {
+        .unwrap_or_else(|| guess_suite(paths));
+    let without_rows = |source: &SourceFile| {
         Problem::in_file(source.shown.clone(), "has a table without rows")
             .with_hint("run what writes it again, and look at what that says")
     };
-    let reading = propose(&samples, hints, &suite).map_err(|questions| {
+    let reading = propose_map(&samples, hints, &suite).map_err(|questions| {
         if questions.is_empty() {
             NoProposal::NoTable
-        } else if questions.iter().all(Question::is_of_no_rows) {
+        } else if questions.iter().all(MappingQuestion::is_of_no_rows) {
             NoProposal::Unreadable(sources.iter().map(without_rows).collect())
         } else {
             NoProposal::Open(questions)
         }
     })?;
-    let mut map = Map::parse("the proposed map", &reading.map, &hints.set)
+    let mut map = TableMap::parse("the proposed map", &reading.map, &hints.set)
         .map_err(|Problems(problems)| NoProposal::Unreadable(problems))?;
     "proposed".clone_into(&mut map.file);
-    let rows = first_rows(&map, first)?;
+    let rows = read_first_rows(&map, first)?;
     let mut parts = vec![map.sha256.clone()];
     for source in &sources {
         parts.extend([source.name.clone(), source.sha256.clone()]);
@@ -192,7 +192,7 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
     notes.extend(reading.notes);
     let is_guess = !hints.set.contains_key("suite") && rows.iter().all(|row| row.suite == suite);
     let guessed_suite = is_guess.then_some(suite);
-    Ok(Proposal {
+    Ok(MapProposal {
         files,
         map,
         text: reading.map,
@@ -204,9 +204,9 @@ pub fn propose_tables(paths: &[PathBuf], hints: &Hints) -> Result<Proposal, NoPr
 }
 
 /// Adds columns with the names in the paths: those of files and folders if they differ, and keys of folders such as `model=nova`.
-fn name_by_path(found: &mut [Sampled]) {
-    const MOST_LEVELS: usize = 4;
-    let levels = (2..=MOST_LEVELS).map(PathPart::Folder);
+fn add_path_columns(found: &mut [SampledPart]) {
+    const MAX_LEVELS: usize = 4;
+    let levels = (2..=MAX_LEVELS).map(PathPart::Folder);
     let mut parts: Vec<PathPart> = [PathPart::File, PathPart::Folder(1)]
         .into_iter()
         .chain(levels)
@@ -214,25 +214,29 @@ fn name_by_path(found: &mut [Sampled]) {
     let differs = |part: &PathPart| {
         found
             .iter()
-            .map(|one| part.of(&one.path))
+            .map(|one| part.text_in(&one.path))
             .collect::<BTreeSet<_>>()
             .len()
             > 1
     };
     let is_key = |part: &PathPart| {
         !matches!(part, PathPart::File)
-            && found
-                .iter()
-                .all(|one| part.of(&one.path).is_some_and(|name| name.contains('=')))
+            && found.iter().all(|one| {
+                part.text_in(&one.path)
+                    .is_some_and(|name| name.contains('='))
+            })
     };
     parts.retain(|part| differs(part) && !is_key(part));
-    let keys: BTreeSet<String> = found.iter().flat_map(|one| keys_of(&one.path)).collect();
+    let keys: BTreeSet<String> = found
+        .iter()
+        .flat_map(|one| folder_keys(&one.path))
+        .collect();
     let mut columns: Vec<PathPart> = keys.into_iter().map(PathPart::Key).collect();
     columns.extend(parts.into_iter().filter(|_| found.len() > 1));
     for one in found {
         let names: Vec<(String, String)> = columns
             .iter()
-            .filter_map(|part| Some((part.column(), part.of(&one.path)?)))
+            .filter_map(|part| Some((part.column_name(), part.text_in(&one.path)?)))
             .collect();
         for table in &mut one.tables {
             for (column, name) in &names {
@@ -241,7 +245,7 @@ fn name_by_path(found: &mut [Sampled]) {
                     .strip_suffix('=')
                     .is_some_and(|key| table.columns.iter().any(|known| known == key));
                 if !is_known {
-                    table.add(column, name);
+                    table.add_column(column, name);
                 }
             }
         }
@@ -249,21 +253,24 @@ fn name_by_path(found: &mut [Sampled]) {
 }
 
 /// Joins the tables of one layout. Fails if files have other layouts, and names the fewest files whose absence would help.
-fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
+fn join_layouts(found: Vec<SampledPart>) -> Result<Vec<TableSample>, NoProposal> {
     // The files of each layout, with their rows.
-    let mut layouts: Vec<(Vec<Sample>, Vec<String>)> = Vec::new();
-    for Sampled { label, tables, .. } in found {
-        let is_like = |(samples, _): &&mut (Vec<Sample>, Vec<String>)| {
+    let mut layouts: Vec<(Vec<TableSample>, Vec<String>)> = Vec::new();
+    for SampledPart { label, tables, .. } in found {
+        let is_like = |(samples, _): &&mut (Vec<TableSample>, Vec<String>)| {
             tables
                 .iter()
-                .any(|table| samples.iter().any(|sample| sample.is_like(table)))
+                .any(|table| samples.iter().any(|sample| sample.has_same_layout(table)))
                 || tables.is_empty() && samples.is_empty()
         };
         match layouts.iter_mut().find(is_like) {
             Some((samples, labels)) => {
                 labels.push(label);
                 for table in tables {
-                    if let Some(sample) = samples.iter_mut().find(|sample| sample.is_like(&table)) {
+                    if let Some(sample) = samples
+                        .iter_mut()
+                        .find(|sample| sample.has_same_layout(&table))
+                    {
                         sample.extend(table);
                     }
                 }
@@ -305,10 +312,10 @@ fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
     }
     let named: Vec<String> = usual
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|label| shell_word(label))
         .collect();
-    let hint = if usual.len() > MOST_NAMED {
+    let hint = if usual.len() > MAX_NAMED {
         "files of one layout are one import: leave this file out, or name the others one by one"
             .to_owned()
     } else {
@@ -321,7 +328,7 @@ fn joined(found: Vec<Sampled>) -> Result<Vec<Sample>, NoProposal> {
 }
 
 /// Returns the suite's name for a table without one: that of the file, of the named folder, or of the folder around all files.
-pub fn suite_of(paths: &[PathBuf]) -> String {
+pub fn guess_suite(paths: &[PathBuf]) -> String {
     let name = |path: &Path| {
         path.file_name()
             .map(|name| name.to_string_lossy().into_owned())
@@ -329,7 +336,10 @@ pub fn suite_of(paths: &[PathBuf]) -> String {
     if let [path] = paths
         && !path.is_dir()
     {
-        return name(path).map_or_else(|| "table".to_owned(), |name| stem(&name).to_owned());
+        return name(path).map_or_else(
+            || "table".to_owned(),
+            |name| strip_extensions(&name).to_owned(),
+        );
     }
     let absolute: Vec<PathBuf> = paths
         .iter()
@@ -350,37 +360,42 @@ pub fn suite_of(paths: &[PathBuf]) -> String {
         .unwrap_or_else(|| "table".to_owned())
 }
 
-fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal> {
-    let (stored, store) = (StoredRuns::default(), Store::at(""));
-    let read = Read {
+fn read_first_rows(map: &TableMap, source: &SourceFile) -> Result<Vec<ProposedRow>, NoProposal> {
+    let (stored, store) = (StoredRuns::default(), Store::new(""));
+    let read = SourceFingerprint {
         file: &source.name,
         place: None,
         sha256: &source.sha256,
     };
-    let mut fold = Fold::new(
+    let mut fold = TableRuns::new(
         map,
-        Ledger::new(Told::rows(TABLE, (&stored, &store, ""), read, Mode::DryRun)),
+        Ledger::new(SourceContext::for_rows(
+            TABLE_IMPORTER,
+            (&stored, &store, ""),
+            read,
+            ImportMode::DryRun,
+        )),
     );
     let mut outcomes: Vec<ItemOutcome> = Vec::new();
     let read = read_source(
         source,
         map,
-        SHOWN_ROWS,
-        &mut columns_of(map),
+        MAX_SHOWN_ROWS,
+        &mut map_columns(map),
         &mut fold,
         &mut |_| {},
         &mut |outcome| {
             outcomes.push(outcome.clone());
         },
     );
-    if let Err(Stop::Unreadable(problems)) = read
+    if let Err(ReadStop::Unreadable(problems)) = read
         && !problems.is_empty()
     {
         return Err(NoProposal::Unreadable(problems));
     }
-    let mut ledger = fold.end();
-    let mut runs: Vec<&mut Run> = ledger.runs().collect();
-    runs.sort_by_cached_key(|run| order(run, None));
+    let mut ledger = fold.finish();
+    let mut runs: Vec<&mut Run> = ledger.runs_mut().collect();
+    runs.sort_by_cached_key(|run| run_sort_key(run, None));
     let row_of = |run: &Run, item: Option<&ItemOutcome>| ProposedRow {
         suite: run.suite.clone(),
         approach: run.approach.clone(),
@@ -408,6 +423,6 @@ fn first_rows(map: &Map, source: &Source) -> Result<Vec<ProposedRow>, NoProposal
     if map.item.is_none() {
         rows.extend(runs.iter().map(|run| row_of(run, None)));
     }
-    rows.truncate(usize::try_from(SHOWN_ROWS).unwrap_or(usize::MAX));
+    rows.truncate(usize::try_from(MAX_SHOWN_ROWS).unwrap_or(usize::MAX));
     Ok(rows)
 }

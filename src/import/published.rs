@@ -4,29 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-use crate::domain::{ClaimedRow, ClaimedTable, Problem};
+use crate::domain::{Problem, PublishedRow, PublishedTable};
 
 use super::cell::CellKind;
-use super::columns::Columns;
-use super::list_path::{BY_COLUMNS, ENCLOSING, ITSELF};
-use super::markdown_rows::tables_of;
-use super::rows::{MOST_RECORD_BYTES, Row, Rows, Stop};
-use super::sample::{Sample, samples_of, text_of};
-use super::source::{Format, Source};
+use super::columns::SourceColumns;
+use super::list_path::{COLUMNS_PATH, ENCLOSING_PREFIX, ROW_COLUMN};
+use super::markdown_rows::parse_tables;
+use super::rows::{MAX_RECORD_BYTES, ReadStop, RowSink, SourceRow};
+use super::sample::{TableSample, non_empty_text, sample_source};
+use super::source::{RowFormat, SourceFile};
 
 /// Maximum number of rows read of a table.
-const MOST_ROWS: u64 = 20_000;
+const MAX_ROWS: u64 = 20_000;
 
 /// Reads the tables of a file in any format of tables, compressed or not: each table of a Markdown text, each sheet of a workbook, each member
 /// of an archive, and each list of a document. Fails if the file has no table.
-pub fn read_published(path: &Path) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
-    let source = Source::examine(path).map_err(|problem| vec![problem])?;
+pub fn read_published_tables(path: &Path) -> Result<Vec<PublishedTable>, Vec<Problem>> {
+    let source = SourceFile::from_path(path).map_err(|problem| vec![problem])?;
     let tables = if may_be_markdown(&source)? {
-        of_markdown(&source)?
+        read_markdown_tables(&source)?
     } else {
-        of_samples(&source)?
+        read_sampled_tables(&source)?
     };
-    let tables: Vec<ClaimedTable> = tables
+    let tables: Vec<PublishedTable> = tables
         .into_iter()
         .filter(|table| !table.rows.is_empty())
         .collect();
@@ -36,48 +36,54 @@ pub fn read_published(path: &Path) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
     Ok(tables)
 }
 
-fn may_be_markdown(source: &Source) -> Result<bool, Vec<Problem>> {
+fn may_be_markdown(source: &SourceFile) -> Result<bool, Vec<Problem>> {
     let mut is_markdown = false;
-    each(source, &mut |part| {
-        is_markdown |= part.format == Format::Markdown;
+    for_each_part(source, &mut |part| {
+        is_markdown |= part.format == RowFormat::Markdown;
         Ok(())
     })?;
     Ok(is_markdown)
 }
 
-fn each(
-    source: &Source,
-    on_part: &mut dyn FnMut(super::source::Part<'_>) -> Result<(), Stop>,
+fn for_each_part(
+    source: &SourceFile,
+    on_part: &mut dyn FnMut(super::source::SourcePart<'_>) -> Result<(), ReadStop>,
 ) -> Result<(), Vec<Problem>> {
-    match source.each_part(super::encoding::Encoding::default(), &mut |_| {}, on_part) {
+    match source.for_each_part(
+        super::encoding::TextEncoding::default(),
+        &mut |_| {},
+        on_part,
+    ) {
         Ok(()) => Ok(()),
-        Err(Stop::Unreadable(problems)) => Err(problems),
-        Err(Stop::Store(error)) => Err(vec![Problem::in_file(&source.shown, error.to_string())]),
+        Err(ReadStop::Unreadable(problems)) => Err(problems),
+        Err(ReadStop::Store(error)) => {
+            Err(vec![Problem::in_file(&source.shown, error.to_string())])
+        }
     }
 }
 
-fn of_markdown(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
+fn read_markdown_tables(source: &SourceFile) -> Result<Vec<PublishedTable>, Vec<Problem>> {
     let mut found = Vec::new();
-    each(source, &mut |part| {
+    for_each_part(source, &mut |part| {
         let mut text = String::new();
         let read = part
             .input
-            .text()
-            .take(MOST_RECORD_BYTES)
+            .into_reader()
+            .take(MAX_RECORD_BYTES)
             .read_to_string(&mut text);
         read.map_err(|error| Problem::in_file(&part.label, format!("cannot be read: {error}")))?;
-        for table in tables_of(&text) {
+        for table in parse_tables(&text) {
             let rows = (1..).zip(&table.rows).map(|(number, (line, record))| {
                 let cells = (0..table.header.len())
                     .map(|place| record.get(place).filter(|text| !text.is_empty()).cloned());
-                ClaimedRow {
+                PublishedRow {
                     number,
                     line: Some(*line),
                     cells: cells.collect(),
                     doubled: Vec::new(),
                 }
             });
-            found.push(ClaimedTable {
+            found.push(PublishedTable {
                 name: part.label.clone(),
                 rows: rows.collect(),
                 columns: table.header,
@@ -88,16 +94,16 @@ fn of_markdown(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
     Ok(found)
 }
 
-fn of_samples(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
+fn read_sampled_tables(source: &SourceFile) -> Result<Vec<PublishedTable>, Vec<Problem>> {
     let mut found = Vec::new();
-    for sampled in samples_of(source)? {
+    for sampled in sample_source(source)? {
         let sheets = sampled
             .tables
             .iter()
             .filter(|sample| sample.layout.sheet.is_some())
             .count();
         for sample in if sheets == 0 {
-            lists_apart(sampled.tables)
+            separate_lists(sampled.tables)
         } else {
             sampled.tables
         } {
@@ -106,10 +112,10 @@ fn of_samples(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
                 || sampled.label.clone(),
                 |part| format!("{} ({part})", sampled.label),
             );
-            let read = read_again(source, &sampled.label, &sample);
+            let read = reread_rows(source, &sampled.label, &sample);
             let rows = read.unwrap_or_else(|| {
                 let rows = (1..).zip(sample.rows.clone());
-                rows.map(|(number, cells)| ClaimedRow {
+                rows.map(|(number, cells)| PublishedRow {
                     number,
                     line: None,
                     cells,
@@ -117,7 +123,7 @@ fn of_samples(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
                 })
                 .collect()
             });
-            found.push(ClaimedTable {
+            found.push(PublishedTable {
                 name,
                 columns: sample.columns,
                 rows,
@@ -129,17 +135,17 @@ fn of_samples(source: &Source) -> Result<Vec<ClaimedTable>, Vec<Problem>> {
 
 /// Returns the lists of a document, each with the figures of its own rows and the texts around them: a list within a row repeats that row's
 /// figures. A document that is written column by column is one table.
-fn lists_apart(mut tables: Vec<Sample>) -> Vec<Sample> {
-    let filled = |sample: &Sample| sample.rows.iter().flatten().flatten().count();
+fn separate_lists(mut tables: Vec<TableSample>) -> Vec<TableSample> {
+    let filled = |sample: &TableSample| sample.rows.iter().flatten().flatten().count();
     tables.sort_by_key(|sample| std::cmp::Reverse((filled(sample), sample.rows.len())));
     let is_by_columns = tables
         .first()
-        .is_some_and(|sample| sample.layout.list.as_deref() == Some(BY_COLUMNS));
+        .is_some_and(|sample| sample.layout.list.as_deref() == Some(COLUMNS_PATH));
     if is_by_columns || tables.len() == 1 {
         tables.truncate(1);
         return tables;
     }
-    let mut found: Vec<Sample> = tables.iter().filter_map(of_own_figures).collect();
+    let mut found: Vec<TableSample> = tables.iter().filter_map(keep_own_figures).collect();
     if found.is_empty() {
         tables.truncate(1);
         return tables;
@@ -156,24 +162,21 @@ fn lists_apart(mut tables: Vec<Sample>) -> Vec<Sample> {
 }
 
 /// Keeps a list's own columns, and the columns of texts around its rows. `None` for a list of single texts, such as tags.
-fn of_own_figures(sample: &Sample) -> Option<Sample> {
+fn keep_own_figures(sample: &TableSample) -> Option<TableSample> {
     /// An object of more entries is a table of its own, not columns of its row.
-    const MOST_ENTRIES: usize = 40;
+    const MAX_ENTRIES: usize = 40;
     let mut entries: BTreeMap<&str, usize> = BTreeMap::new();
     for (name, _) in sample
         .columns
         .iter()
         .filter_map(|name| name.split_once('.'))
-        .filter(|_| sample.columns.len() > MOST_ENTRIES)
+        .filter(|_| sample.columns.len() > MAX_ENTRIES)
     {
         *entries.entry(name).or_default() += 1;
     }
     let is_entry = |name: &str| {
-        name.split_once('.').is_some_and(|(first, _)| {
-            entries
-                .get(first)
-                .is_some_and(|count| *count > MOST_ENTRIES)
-        })
+        name.split_once('.')
+            .is_some_and(|(first, _)| entries.get(first).is_some_and(|count| *count > MAX_ENTRIES))
     };
     let is_text = |place: usize| {
         let mut values = sample.rows.iter().filter_map(|row| row[place].as_deref());
@@ -181,18 +184,18 @@ fn of_own_figures(sample: &Sample) -> Option<Sample> {
     };
     let is_kept = |place: &usize| {
         let name = sample.columns[*place].as_str();
-        if name.starts_with(ENCLOSING) {
+        if name.starts_with(ENCLOSING_PREFIX) {
             name.ends_with(['}', ']']) || is_text(*place)
         } else {
-            name != ITSELF && !is_entry(name)
+            name != ROW_COLUMN && !is_entry(name)
         }
     };
     let kept: Vec<usize> = (0..sample.columns.len()).filter(is_kept).collect();
     let has_own = kept
         .iter()
-        .any(|place| !sample.columns[*place].starts_with(ENCLOSING));
+        .any(|place| !sample.columns[*place].starts_with(ENCLOSING_PREFIX));
     let take = |row: &Vec<Option<String>>| kept.iter().map(|place| row[*place].clone()).collect();
-    (has_own && sample.rows.len() > 1).then(|| Sample {
+    (has_own && sample.rows.len() > 1).then(|| TableSample {
         columns: kept
             .iter()
             .map(|place| sample.columns[*place].clone())
@@ -205,14 +208,18 @@ fn of_own_figures(sample: &Sample) -> Option<Sample> {
 }
 
 /// Reads the rows again by the known columns, for their lines and doubled keys. `None` if this layout cannot be read so.
-fn read_again(source: &Source, label: &str, sample: &Sample) -> Option<Vec<ClaimedRow>> {
+fn reread_rows(
+    source: &SourceFile,
+    label: &str,
+    sample: &TableSample,
+) -> Option<Vec<PublishedRow>> {
     let mut found = Vec::new();
-    let read = source.each_part(sample.layout.encoding, &mut |_| {}, |part| {
+    let read = source.for_each_part(sample.layout.encoding, &mut |_| {}, |part| {
         if part.label != label {
             return Ok(());
         }
-        let mut columns = Columns::of(sample.columns.clone());
-        let mut on_row = |row: &Row<'_>| {
+        let mut columns = SourceColumns::new(sample.columns.clone());
+        let mut on_row = |row: &SourceRow<'_>| {
             if let Ok(cells) = &row.cells {
                 let doubled = cells
                     .iter()
@@ -220,24 +227,24 @@ fn read_again(source: &Source, label: &str, sample: &Sample) -> Option<Vec<Claim
                     .filter(|(_, cell)| cell.kind == CellKind::Ambiguous)
                     .map(|(place, _)| place)
                     .collect();
-                found.push(ClaimedRow {
+                found.push(PublishedRow {
                     number: row.number,
                     line: row.line,
-                    cells: cells.iter().map(text_of).collect(),
+                    cells: cells.iter().map(non_empty_text).collect(),
                     doubled,
                 });
             }
             Ok(())
         };
-        let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
+        let mut rows = RowSink::new(label, &mut columns, &mut on_row).up_to(MAX_ROWS);
         sample
             .layout
-            .read(part.format, part.input, &mut rows, |_| None)
+            .read_rows(part.format, part.input, &mut rows, |_| None)
     });
     let is_read = match read {
         Ok(()) => true,
-        Err(Stop::Unreadable(problems)) => problems.is_empty(),
-        Err(Stop::Store(_)) => false,
+        Err(ReadStop::Unreadable(problems)) => problems.is_empty(),
+        Err(ReadStop::Store(_)) => false,
     };
     (is_read && !found.is_empty()).then_some(found)
 }

@@ -9,18 +9,20 @@ use crate::domain::{
 use crate::results::Store;
 
 use super::cell::{
-    Range, Refused, decimals_of, number, same_value, time, time_by, time_of_days, time_of_seconds,
+    NumberRange, Refused, count_decimals, parse_date_time, parse_date_time_by_pattern,
+    parse_number, parse_spreadsheet_time, parse_unix_time, same_value,
 };
-use super::field::{Field, View};
+use super::field::{MappedField, RowView};
 use super::map::{
-    Attempt, Bounds, CountedPart, Counter, Counts, ItemFields, ItemTexts, Map, Measure,
-    StatedField, StatusField, TABLE, TimeFormat,
+    AttemptField, CountFields, CountedPart, CounterField, ItemFieldMap, ItemTextFields,
+    PublishedFigureField, ScoreBounds, SourceUnit, StatusField, TABLE_IMPORTER, TableMap,
+    TimeFormat,
 };
-use super::texts::{MOST_TEXT_CHARS, clip};
+use super::texts::{MAX_TEXT_CHARS, clip_text};
 
 /// Names that identify the run of a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RunNames {
+pub(super) struct RowRunNames {
     pub suite: String,
     pub approach: String,
     pub model: String,
@@ -29,25 +31,32 @@ pub(super) struct RunNames {
 }
 
 /// Reads the names into `names`, reusing its buffers.
-pub(super) fn run_names(map: &Map, row: &View<'_>, names: &mut RunNames) -> Result<(), Refused> {
-    set(&mut names.suite, &map.run.suite.required_name(row)?);
-    set(&mut names.approach, &map.run.approach.required_name(row)?);
-    set(&mut names.model, &map.run.model.required_name(row)?);
+pub(super) fn read_run_names(
+    map: &TableMap,
+    row: &RowView<'_>,
+    names: &mut RowRunNames,
+) -> Result<(), Refused> {
+    replace_text(&mut names.suite, &map.run.suite.read_required_name(row)?);
+    replace_text(
+        &mut names.approach,
+        &map.run.approach.read_required_name(row)?,
+    );
+    replace_text(&mut names.model, &map.run.model.read_required_name(row)?);
     names.index = map
         .run
         .index
         .as_ref()
-        .map(|counter| counted(counter, row))
+        .map(|counter| read_counter(counter, row))
         .transpose()?
         .flatten();
     names.identity.resize(map.run.identity.len(), String::new());
     for (name, field) in names.identity.iter_mut().zip(&map.run.identity) {
-        set(name, &field.required_name(row)?);
+        replace_text(name, &field.read_required_name(row)?);
     }
     Ok(())
 }
 
-pub(super) fn run_id(map: &Map, names: &RunNames) -> RunId {
+pub(super) fn derive_run_id(map: &TableMap, names: &RowRunNames) -> RunId {
     let index = names
         .index
         .map(|index| index.to_string())
@@ -62,21 +71,33 @@ pub(super) fn run_id(map: &Map, names: &RunNames) -> RunId {
     } else {
         parts.extend(names.identity.iter().map(String::as_str));
     }
-    Store::imported_run_id(TABLE, &parts)
+    Store::imported_run_id(TABLE_IMPORTER, &parts)
 }
 
 /// Creates the run that the row describes or belongs to.
-pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run, Refused> {
+pub(super) fn read_run(
+    map: &TableMap,
+    row: &RowView<'_>,
+    names: &RowRunNames,
+) -> Result<Run, Refused> {
     let fields = &map.run;
-    let amount = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.amount(row));
-    let whole = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.whole(row));
-    let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
+    let amount = |field: &Option<MappedField>| {
         field
             .as_ref()
-            .map_or(Ok(None), |field| Ok(field.text(row)?.map(Cow::into_owned)))
+            .map_or(Ok(None), |field| field.read_amount(row))
+    };
+    let whole = |field: &Option<MappedField>| {
+        field
+            .as_ref()
+            .map_or(Ok(None), |field| field.read_count(row))
+    };
+    let text = |field: &Option<MappedField>| -> Result<Option<String>, Refused> {
+        field.as_ref().map_or(Ok(None), |field| {
+            Ok(field.read_text(row)?.map(Cow::into_owned))
+        })
     };
     let mut run = Run::new(
-        run_id(map, names),
+        derive_run_id(map, names),
         &names.suite,
         &names.approach,
         &names.model,
@@ -84,13 +105,15 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
     run.run_index = names.index;
     if let Some(field) = &fields.timestamp {
         let read = |text: Cow<'_, str>| match &fields.timestamp_format {
-            None => time(&field.label, &text),
-            Some(TimeFormat::Unix) => time_of_seconds(&field.label, &text, 1.0),
-            Some(TimeFormat::UnixMilliseconds) => time_of_seconds(&field.label, &text, 1000.0),
-            Some(TimeFormat::Excel) => time_of_days(&field.label, &text),
-            Some(TimeFormat::Pattern(pattern)) => time_by(&field.label, &text, pattern),
+            None => parse_date_time(&field.label, &text),
+            Some(TimeFormat::Unix) => parse_unix_time(&field.label, &text, 1.0),
+            Some(TimeFormat::UnixMilliseconds) => parse_unix_time(&field.label, &text, 1000.0),
+            Some(TimeFormat::Excel) => parse_spreadsheet_time(&field.label, &text),
+            Some(TimeFormat::Pattern(pattern)) => {
+                parse_date_time_by_pattern(&field.label, &text, pattern)
+            }
         };
-        run.timestamp = field.text(row)?.map(read).transpose()?;
+        run.timestamp = field.read_text(row)?.map(read).transpose()?;
     }
     run.duration_seconds = amount(&fields.duration_seconds)?;
     run.total_calls = whole(&fields.total_calls)?;
@@ -104,13 +127,13 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
     run.suite_version = text(&fields.suite_version)?;
     run.error = text(&fields.error)?;
     if let Some(counts) = &fields.counts
-        && let Some((passed, total)) = passed_of(counts, row)?
+        && let Some((passed, total)) = read_pass_counts(counts, row)?
     {
         (run.shared_tests_passed, run.shared_tests_total) = (Some(passed), Some(total));
         run.counted = fields.counted;
     }
     run.status = match &fields.status {
-        Some(field) => match field.text(row)? {
+        Some(field) => match field.read_text(row)? {
             Some(name) => RunStatus::from_name(&name).ok_or_else(|| unknown_name(field, &name))?,
             None => RunStatus::Completed,
         },
@@ -118,18 +141,18 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         None => RunStatus::Completed,
     };
     for (key, field) in &fields.tags {
-        if let Some(value) = field.name(row)? {
+        if let Some(value) = field.read_name(row)? {
             run.tags.insert(key.clone(), value.into_owned());
         }
     }
     for score in &map.scores {
         let is_superseded = score.unless.as_ref().map_or(Ok(false), |field| {
-            field.text(row).map(|text| text.is_some())
+            field.read_text(row).map(|text| text.is_some())
         })?;
         if is_superseded {
             continue;
         }
-        let Some(value) = measured(&score.value, score.unit, score.range, row)? else {
+        let Some(value) = read_figure(&score.value, score.unit, score.range, row)? else {
             continue;
         };
         run.scores.push(ScoreRecord {
@@ -145,25 +168,25 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
         });
     }
     for stated in &map.stated {
-        let Some(text) = stated.value.numeral(row)? else {
+        let Some(text) = stated.value.read_numeral(row)? else {
             continue;
         };
-        let StatedField {
-            value: Field { label, scale, .. },
+        let PublishedFigureField {
+            value: MappedField { label, scale, .. },
             unit,
             ..
         } = stated;
-        let value = in_unit(
+        let value = convert_unit(
             label,
-            scale.of(number(label, &text, Range::Any)?),
+            scale.apply(parse_number(label, &text, NumberRange::Any)?),
             *unit,
             &text,
         )?;
         let counts = stated
             .counts
             .as_ref()
-            .map_or(Ok(None), |counts| passed_of(counts, row))?;
-        let digits = stated.decimals.unwrap_or_else(|| decimals_of(&text));
+            .map_or(Ok(None), |counts| read_pass_counts(counts, row))?;
+        let digits = stated.decimals.unwrap_or_else(|| count_decimals(&text));
         run.stated.push(StatedFigure {
             name: stated.name.clone(),
             value,
@@ -171,14 +194,14 @@ pub(super) fn run_of(map: &Map, row: &View<'_>, names: &RunNames) -> Result<Run,
             recomputed: counts
                 .filter(|(_, total)| *total > 0)
                 .map(|(passed, total)| passed as f64 / total as f64),
-            rounding: Some(scale.of(StatedFigure::half_of_last(digits)) / unit.divisor),
+            rounding: Some(scale.apply(StatedFigure::max_rounding(digits)) / unit.divisor),
         });
     }
     Ok(run)
 }
 
 /// Returns whether rows of items have facts about their run besides its names.
-pub(super) fn has_run_figures(map: &Map) -> bool {
+pub(super) fn has_run_figures(map: &TableMap) -> bool {
     let run = &map.run;
     let figures = [
         &run.timestamp,
@@ -202,9 +225,8 @@ pub(super) fn has_run_figures(map: &Map) -> bool {
 }
 
 /// Fills gaps of `known` from another row of the same run. The latest time counts; any other difference refuses the row.
-pub(super) fn merge(known: &mut Run, other: Run) -> Result<(), Refused> {
-    let differs =
-        |name: &str| Refused::because(format!("rows of one run disagree about its {name}"));
+pub(super) fn merge_runs(known: &mut Run, other: Run) -> Result<(), Refused> {
+    let differs = |name: &str| Refused::new(format!("rows of one run disagree about its {name}"));
     macro_rules! each_figure {
         ($($field:ident),*) => {
             $(if known.$field.is_some() && other.$field.is_some() && known.$field != other.$field {
@@ -252,39 +274,50 @@ pub(super) fn merge(known: &mut Run, other: Run) -> Result<(), Refused> {
 }
 
 /// Reads an outcome into `outcome`, reusing its buffers. The caller sets the run, and the attempt if rows number the attempts.
-pub(super) fn outcome_of(
-    fields: &ItemFields,
-    row: &View<'_>,
+pub(super) fn read_outcome(
+    fields: &ItemFieldMap,
+    row: &RowView<'_>,
     outcome: &mut ItemOutcome,
 ) -> Result<(), Refused> {
-    set(&mut outcome.item, &fields.id.required_name(row)?);
-    set(
+    replace_text(&mut outcome.item, &fields.id.read_required_name(row)?);
+    replace_text(
         &mut outcome.evaluator,
-        &fields.evaluator.required_name(row)?,
+        &fields.evaluator.read_required_name(row)?,
     );
-    let kind = fields.kind.required_name(row)?;
+    let kind = fields.kind.read_required_name(row)?;
     outcome.kind = ItemKind::from_name(&kind).ok_or_else(|| unknown_name(&fields.kind, &kind))?;
     for (field, group) in [
         (&fields.cluster, &mut outcome.cluster),
         (&fields.category, &mut outcome.category),
     ] {
-        match field.as_ref().map_or(Ok(None), |field| field.name(row))? {
-            Some(name) => set(group.get_or_insert_default(), &name),
+        match field
+            .as_ref()
+            .map_or(Ok(None), |field| field.read_name(row))?
+        {
+            Some(name) => replace_text(group.get_or_insert_default(), &name),
             None => *group = None,
         }
     }
     outcome.attempt = match &fields.attempt {
-        Attempt::Only | Attempt::Occurrence => 1,
-        Attempt::Counted(counter) => counted(counter, row)?
-            .ok_or_else(|| Refused::because(format!("{} is empty", counter.field.label)))?,
+        AttemptField::Only | AttemptField::Occurrence => 1,
+        AttemptField::Counted(counter) => read_counter(counter, row)?
+            .ok_or_else(|| Refused::new(format!("{} is empty", counter.field.label)))?,
     };
     outcome.score = match &fields.score {
-        Some(score) => measured(&score.field, score.unit, score.range, row)?,
+        Some(score) => read_figure(&score.field, score.unit, score.range, row)?,
         None => None,
     };
-    outcome.status = status_of(&fields.status, outcome.score, row)?;
-    let amount = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.amount(row));
-    let whole = |field: &Option<Field>| field.as_ref().map_or(Ok(None), |field| field.whole(row));
+    outcome.status = read_status(&fields.status, outcome.score, row)?;
+    let amount = |field: &Option<MappedField>| {
+        field
+            .as_ref()
+            .map_or(Ok(None), |field| field.read_amount(row))
+    };
+    let whole = |field: &Option<MappedField>| {
+        field
+            .as_ref()
+            .map_or(Ok(None), |field| field.read_count(row))
+    };
     outcome.duration_seconds = amount(&fields.duration_seconds)?;
     outcome.cost_usd = amount(&fields.cost_usd)?;
     outcome.input_tokens = whole(&fields.input_tokens)?;
@@ -293,18 +326,21 @@ pub(super) fn outcome_of(
 }
 
 /// Reads the outcome's details: texts for people and further scores.
-pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDetails, Refused> {
-    let ItemTexts {
+pub(super) fn read_details(
+    fields: &ItemFieldMap,
+    row: &RowView<'_>,
+) -> Result<ItemDetails, Refused> {
+    let ItemTextFields {
         question,
         answer,
         expected,
         reason,
     } = &fields.texts;
-    let text = |field: &Option<Field>| -> Result<Option<String>, Refused> {
+    let text = |field: &Option<MappedField>| -> Result<Option<String>, Refused> {
         let Some(field) = field else { return Ok(None) };
         Ok(field
-            .text(row)?
-            .map(|text| clip(&text, MOST_TEXT_CHARS).into_owned()))
+            .read_text(row)?
+            .map(|text| clip_text(&text, MAX_TEXT_CHARS).into_owned()))
     };
     let mut details = ItemDetails {
         question: text(question)?,
@@ -314,17 +350,17 @@ pub(super) fn details_of(fields: &ItemFields, row: &View<'_>) -> Result<ItemDeta
         ..ItemDetails::default()
     };
     for (name, field) in &fields.scores {
-        if let Some(score) = field.number(row, Range::Any)? {
+        if let Some(score) = field.read_number(row, NumberRange::Any)? {
             details.scores.insert(name.clone(), score);
         }
     }
     Ok(details)
 }
 
-fn status_of(
+fn read_status(
     field: &StatusField,
     score: Option<f64>,
-    row: &View<'_>,
+    row: &RowView<'_>,
 ) -> Result<ItemStatus, Refused> {
     let passes = |passed: bool| {
         if passed {
@@ -334,24 +370,26 @@ fn status_of(
         }
     };
     match field {
-        StatusField::Named(field) => Ok(named(field, row)?.unwrap_or(ItemStatus::NotEvaluated)),
-        StatusField::Unless { ended, otherwise } => match named(ended, row)? {
+        StatusField::Named(field) => {
+            Ok(read_named_status(field, row)?.unwrap_or(ItemStatus::NotEvaluated))
+        }
+        StatusField::Unless { ended, otherwise } => match read_named_status(ended, row)? {
             Some(status) => Ok(status),
-            None => status_of(otherwise, score, row),
+            None => read_status(otherwise, score, row),
         },
         StatusField::Equal { expected, given } => {
             // Without the expected answer, no answer can be judged. A missing given answer is wrong.
-            let right = expected.text(row)?.ok_or_else(|| {
-                Refused::because(format!("{}, which is expected, is empty", expected.label))
+            let right = expected.read_text(row)?.ok_or_else(|| {
+                Refused::new(format!("{}, which is expected, is empty", expected.label))
             })?;
             Ok(passes(
                 given
-                    .text(row)?
+                    .read_text(row)?
                     .is_some_and(|given| same_value(&right, &given)),
             ))
         }
         StatusField::AtLeast { field, bound } => Ok(field
-            .number(row, Range::Any)?
+            .read_number(row, NumberRange::Any)?
             .map_or(ItemStatus::NotEvaluated, |value| passes(value >= *bound))),
         StatusField::Scored => Ok(if score.is_some() {
             ItemStatus::Skipped
@@ -362,8 +400,11 @@ fn status_of(
 }
 
 /// Reads a status by name or boolean. Returns `None` if the field has no value.
-fn named(field: &Field, row: &View<'_>) -> Result<Option<ItemStatus>, Refused> {
-    let Some(name) = field.text(row)? else {
+fn read_named_status(
+    field: &MappedField,
+    row: &RowView<'_>,
+) -> Result<Option<ItemStatus>, Refused> {
+    let Some(name) = field.read_text(row)? else {
         return Ok(None);
     };
     let known = match &*name {
@@ -374,7 +415,7 @@ fn named(field: &Field, row: &View<'_>) -> Result<Option<ItemStatus>, Refused> {
     known.map(Some).ok_or_else(|| unknown_name(field, &name))
 }
 
-fn unknown_name(field: &Field, name: &str) -> Refused {
+fn unknown_name(field: &MappedField, name: &str) -> Refused {
     Refused::with_value(
         format!(
             "{} is not a name this field knows; a value map can translate it",
@@ -385,8 +426,8 @@ fn unknown_name(field: &Field, name: &str) -> Refused {
 }
 
 /// Reads a number that counts from the counter's base, and returns it counted from 1.
-fn counted(counter: &Counter, row: &View<'_>) -> Result<Option<u32>, Refused> {
-    let Some(value) = counter.field.whole(row)? else {
+fn read_counter(counter: &CounterField, row: &RowView<'_>) -> Result<Option<u32>, Refused> {
+    let Some(value) = counter.field.read_count(row)? else {
         return Ok(None);
     };
     let from_one = value
@@ -404,12 +445,15 @@ fn counted(counter: &Counter, row: &View<'_>) -> Result<Option<u32>, Refused> {
     from_one.map(Some).ok_or_else(explain)
 }
 
-fn passed_of(counts: &Counts, row: &View<'_>) -> Result<Option<(u64, u64)>, Refused> {
+fn read_pass_counts(
+    counts: &CountFields,
+    row: &RowView<'_>,
+) -> Result<Option<(u64, u64)>, Refused> {
     let (field, is_failed) = match &counts.part {
         CountedPart::Passed(field) => (field, false),
         CountedPart::Failed(field) => (field, true),
     };
-    let (Some(part), Some(total)) = (field.whole(row)?, counts.total.whole(row)?) else {
+    let (Some(part), Some(total)) = (field.read_count(row)?, counts.total.read_count(row)?) else {
         return Ok(None);
     };
     let rest = total.checked_sub(part).ok_or_else(|| {
@@ -421,17 +465,19 @@ fn passed_of(counts: &Counts, row: &View<'_>) -> Result<Option<(u64, u64)>, Refu
     Ok(Some((if is_failed { rest } else { part }, total)))
 }
 
-fn measured(
-    field: &Field,
-    unit: Measure,
-    range: Option<Bounds>,
-    row: &View<'_>,
+fn read_figure(
+    field: &MappedField,
+    unit: SourceUnit,
+    range: Option<ScoreBounds>,
+    row: &RowView<'_>,
 ) -> Result<Option<f64>, Refused> {
-    let Some(text) = field.numeral(row)? else {
+    let Some(text) = field.read_numeral(row)? else {
         return Ok(None);
     };
-    let value = field.scale.of(number(&field.label, &text, Range::Any)?);
-    if let Some(Bounds { least, most }) =
+    let value = field
+        .scale
+        .apply(parse_number(&field.label, &text, NumberRange::Any)?);
+    if let Some(ScoreBounds { least, most }) =
         range.filter(|range| !(range.least..=range.most).contains(&value))
     {
         return Err(Refused::with_value(
@@ -439,11 +485,11 @@ fn measured(
             &text,
         ));
     }
-    in_unit(&field.label, value, unit, &text).map(Some)
+    convert_unit(&field.label, value, unit, &text).map(Some)
 }
 
 /// Returns the value in our unit, or an error if it is impossible in that unit.
-fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Refused> {
+fn convert_unit(label: &str, value: f64, unit: SourceUnit, text: &str) -> Result<f64, Refused> {
     let value = value / unit.divisor;
     match unit.unit {
         Unit::Fraction if !(0.0..=1.0).contains(&value) => Err(Refused::with_value(
@@ -463,7 +509,7 @@ fn in_unit(label: &str, value: f64, unit: Measure, text: &str) -> Result<f64, Re
     }
 }
 
-fn set(buffer: &mut String, text: &str) {
+fn replace_text(buffer: &mut String, text: &str) {
     buffer.clear();
     buffer.push_str(text);
 }

@@ -7,7 +7,7 @@ use crate::domain::{Problem, RunId, StatedFigure, Unit};
 use super::cell::Refused;
 
 /// Maximum number of rows shown per reason.
-const MOST_EXAMPLES: usize = 3;
+const MAX_EXAMPLES: usize = 3;
 
 /// Result of one import command: one report per file, in the given order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +16,7 @@ pub struct ImportReport {
     /// Nothing was written.
     pub dry_run: bool,
     /// Files of unknown or unsupported formats.
-    pub unrecognised: Vec<Unrecognised>,
+    pub unrecognised: Vec<UnrecognisedSource>,
     /// Symbolic links in the walked folders, which are not followed.
     pub links: Vec<String>,
     /// Files in the walked folders that were not opened, because their names show that they hold no results.
@@ -25,7 +25,7 @@ pub struct ImportReport {
 
 /// A file that is not imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unrecognised {
+pub struct UnrecognisedSource {
     pub file: String,
     /// The tool that wrote it, if known, and a remedy.
     pub tool: Option<&'static str>,
@@ -48,7 +48,7 @@ pub enum SourceOutcome {
 
 impl SourceOutcome {
     /// Returns whether a store has the source's content.
-    pub fn is_there(self) -> bool {
+    pub fn is_stored(self) -> bool {
         matches!(self, Self::Imported | Self::AlreadyImported)
     }
 }
@@ -68,10 +68,10 @@ pub struct SourceReport {
     /// Rows that the map skips, such as totals and notes.
     pub rows_skipped: u64,
     /// Ordered by their first row.
-    pub refusals: Vec<Refusal>,
-    pub runs_new: Vec<ImportedRun>,
+    pub refusals: Vec<RefusalReason>,
+    pub runs_new: Vec<SourceRun>,
     /// Runs that the store or an earlier file of the command already had, and keeps.
-    pub runs_repeated: Vec<ImportedRun>,
+    pub runs_repeated: Vec<SourceRun>,
     /// New runs that replace stored ones, because their sources grew or changed.
     pub runs_replaced: Vec<ReplacedRun>,
     /// New runs that stand for retracted ones, because it was asked for.
@@ -80,9 +80,9 @@ pub struct SourceReport {
     pub notes: Vec<String>,
     /// Item outcomes stored with the new runs.
     pub items: u64,
-    pub stated: StatedReport,
+    pub stated: PublishedFigureCheck,
     /// Columns that the map reads but no row had, if records can be made without them.
-    pub columns_lacking: Vec<LackingColumn>,
+    pub columns_lacking: Vec<MissingColumn>,
     /// Columns of the rows that the map does not read.
     pub columns_unused: Vec<String>,
     /// Facts about a source of another tool. `None` for tables and rubrics.
@@ -99,29 +99,29 @@ pub struct ForeignReport {
     /// Number of the source's files.
     pub files: usize,
     /// For each of our fields, the number of runs or outcomes that have it.
-    pub fields: Vec<FieldHeld>,
+    pub fields: Vec<FieldCoverage>,
     /// Oddities and how they were read, with their counts, in the order of their first occurrence.
     pub quirks: Vec<(String, u64)>,
     /// Published figures beside the recomputed ones.
-    pub stated: Vec<StatedLine>,
+    pub stated: Vec<PublishedFigureLine>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldHeld {
+pub struct FieldCoverage {
     pub field: &'static str,
     pub held: u64,
     pub of: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct StatedLine {
+pub struct PublishedFigureLine {
     pub run: RunId,
     pub figure: StatedFigure,
 }
 
 /// Rows refused for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RefusalReason {
     pub reason: String,
     pub rows: u64,
     pub examples: Vec<Problem>,
@@ -140,7 +140,7 @@ pub struct ReplacedRun {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ImportedRun {
+pub struct SourceRun {
     pub id: RunId,
     pub suite: String,
     pub approach: String,
@@ -153,17 +153,17 @@ pub struct ImportedRun {
 
 /// Published figures, compared with figures recomputed from the source's own counts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StatedReport {
+pub struct PublishedFigureCheck {
     pub checked: u64,
     pub agree: u64,
     /// Published figures without counts to check them.
     pub unchecked: u64,
-    pub disagreements: Vec<Disagreement>,
+    pub disagreements: Vec<FigureDisagreement>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Disagreement {
-    pub run: ImportedRun,
+pub struct FigureDisagreement {
+    pub run: SourceRun,
     pub figure: String,
     pub unit: Unit,
     pub stated: f64,
@@ -171,7 +171,7 @@ pub struct Disagreement {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LackingColumn {
+pub struct MissingColumn {
     pub column: String,
     /// The map's fields that read it.
     pub fields: Vec<String>,
@@ -181,7 +181,7 @@ pub struct LackingColumn {
 
 impl SourceReport {
     /// Notes that the source cannot be read, perhaps only the second time: then it gives nothing, and replaces no run.
-    pub(super) fn refuse(&mut self, problems: Vec<Problem>) {
+    pub(super) fn mark_unreadable(&mut self, problems: Vec<Problem>) {
         self.problems = problems;
         self.items = 0;
         self.runs_replaced.clear();
@@ -205,21 +205,21 @@ impl SourceReport {
             runs_restored: Vec::new(),
             notes: Vec::new(),
             items: 0,
-            stated: StatedReport::default(),
+            stated: PublishedFigureCheck::default(),
             columns_lacking: Vec::new(),
             columns_unused: Vec::new(),
             foreign: None,
         }
     }
 
-    pub fn rows_refused(&self) -> u64 {
+    pub fn count_refused_rows(&self) -> u64 {
         self.refusals.iter().map(|refusal| refusal.rows).sum()
     }
 }
 
-impl StatedReport {
+impl PublishedFigureCheck {
     /// Compares a run's published figures with the recomputed ones.
-    pub(super) fn check(&mut self, stated: &[StatedFigure], source: &ImportedRun) {
+    pub(super) fn check_figures(&mut self, stated: &[StatedFigure], source: &SourceRun) {
         for figure in stated {
             let (Some(disagrees), Some(recomputed)) = (figure.disagrees(), figure.recomputed)
             else {
@@ -228,7 +228,7 @@ impl StatedReport {
             };
             self.checked += 1;
             if disagrees {
-                self.disagreements.push(Disagreement {
+                self.disagreements.push(FigureDisagreement {
                     run: source.clone(),
                     figure: figure.name.clone(),
                     unit: figure.unit,
@@ -246,17 +246,17 @@ impl StatedReport {
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     places: BTreeMap<String, usize>,
-    found: Vec<Refusal>,
+    found: Vec<RefusalReason>,
 }
 
 impl Refusals {
     /// Notes a refused part; `name` names it within the file.
-    pub fn add_at(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
+    pub fn add_refusal(&mut self, refused: Refused, label: &str, name: &str, line: Option<usize>) {
         let place = *self
             .places
             .entry(refused.reason.clone())
             .or_insert_with(|| {
-                self.found.push(Refusal {
+                self.found.push(RefusalReason {
                     reason: refused.reason.clone(),
                     rows: 0,
                     examples: Vec::new(),
@@ -265,7 +265,7 @@ impl Refusals {
             });
         let refusal = &mut self.found[place];
         refusal.rows += 1;
-        if refusal.examples.len() < MOST_EXAMPLES {
+        if refusal.examples.len() < MAX_EXAMPLES {
             let message = match refused.detail {
                 Some(detail) => format!("{name}: {} ({detail})", refused.reason),
                 None => format!("{name}: {}", refused.reason),
@@ -277,7 +277,7 @@ impl Refusals {
         }
     }
 
-    pub fn into_found(self) -> Vec<Refusal> {
+    pub fn into_reasons(self) -> Vec<RefusalReason> {
         self.found
     }
 }

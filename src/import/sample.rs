@@ -6,40 +6,43 @@ use std::io::{BufRead, Read};
 use crate::domain::Problem;
 use crate::results::StoreError;
 
-use super::cell::{Cell, CellKind};
-use super::columns::Columns;
-use super::csv_rows::BLANK;
-use super::encoding::Encoding;
-use super::layout::Layout;
-use super::list_path::{BY_COLUMNS, ENCLOSING, Found, Frame, ITSELF, each_row, value_of};
+use super::cell::{CellKind, RowCell};
+use super::columns::SourceColumns;
+use super::csv_rows::BLANK_DELIMITER;
+use super::encoding::TextEncoding;
+use super::layout::RowLayout;
+use super::list_path::{
+    COLUMNS_PATH, ColumnValue, ENCLOSING_PREFIX, PathFrame, ROW_COLUMN, find_column_value,
+    for_each_row,
+};
 use super::path_part::PathPart;
-use super::rows::{Row, Rows, Stop};
-use super::source::{Format, Input, Part, Source};
-use super::titles::Header;
-use super::tree::Tree;
+use super::rows::{ReadStop, RowSink, SourceRow};
+use super::source::{PartInput, RowFormat, SourceFile, SourcePart};
+use super::titles::HeaderLines;
+use super::tree::DocumentTree;
 use super::workbook::Workbook;
 use super::yaml_rows::read_document;
 
 /// Maximum number of rows examined per file.
-const MOST_ROWS: u64 = 20_000;
+const MAX_ROWS: u64 = 20_000;
 /// Maximum bytes of text examined to find the delimiter.
-const HEAD_BYTES: u64 = 256 << 10;
-const MOST_RECORDS: usize = 400;
+const MAX_HEAD_BYTES: u64 = 256 << 10;
+const MAX_RECORDS: usize = 400;
 /// Maximum number of columns of a JSON document. Every path is a column.
-const MOST_COLUMNS: usize = 2000;
+const MAX_COLUMNS: usize = 2000;
 /// Maximum number of columns of a table that is written column by column.
-const MOST_TURNED: usize = 200;
+const MAX_TURNED: usize = 200;
 /// Maximum number of keys of an object around the rows. A larger object is a table itself.
-const MOST_AROUND: usize = 60;
+const MAX_AROUND: usize = 60;
 /// Minimum number of single values in an object that is a table. A smaller object is a record.
-const LEAST_FLAT: usize = 3;
+const MIN_FLAT: usize = 3;
 /// Maximum depth of tables in a document.
-const MOST_DEPTH: usize = 6;
+const MAX_DEPTH: usize = 6;
 
 /// A possible reading of a file as a table. A file with several sheets or lists has several.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
-    pub layout: Layout,
+pub(super) struct TableSample {
+    pub layout: RowLayout,
     pub columns: Vec<String>,
     /// For each row, the text of each column. `None` if the cell is empty or missing.
     pub rows: Vec<Vec<Option<String>>>,
@@ -53,85 +56,92 @@ pub(super) struct Sample {
 
 /// A file or a member of an archive, with the tables that it may be.
 #[derive(Debug)]
-pub(super) struct Sampled {
+pub(super) struct SampledPart {
     /// Name in messages.
     pub label: String,
     /// Whole path, through the archive.
     pub path: String,
-    pub tables: Vec<Sample>,
+    pub tables: Vec<TableSample>,
 }
 
 /// Reads the beginning of a file, or of each member of an archive, and returns the tables that they may be.
-pub(super) fn samples_of(source: &Source) -> Result<Vec<Sampled>, Vec<Problem>> {
+pub(super) fn sample_source(source: &SourceFile) -> Result<Vec<SampledPart>, Vec<Problem>> {
     let mut found = Vec::new();
-    let encoding = encoding_of(source)?;
-    let read = source.each_part(encoding, &mut |_| {}, |part| {
-        let (label, path) = (part.label.clone(), source.path_of(part.member.as_deref()));
-        found.push(Sampled {
+    let encoding = detect_encoding(source)?;
+    let read = source.for_each_part(encoding, &mut |_| {}, |part| {
+        let (label, path) = (part.label.clone(), source.full_path(part.member.as_deref()));
+        found.push(SampledPart {
             label,
             path,
-            tables: samples(part, encoding)?,
+            tables: sample_part(part, encoding)?,
         });
         Ok(())
     });
     match read {
         Ok(()) => Ok(found),
-        Err(Stop::Unreadable(problems)) => Err(problems),
-        Err(Stop::Store(error)) => Err(vec![Problem::in_file(&source.shown, error.to_string())]),
+        Err(ReadStop::Unreadable(problems)) => Err(problems),
+        Err(ReadStop::Store(error)) => {
+            Err(vec![Problem::in_file(&source.shown, error.to_string())])
+        }
     }
 }
 
 /// Returns the file's encoding. Text that is not UTF-8 is taken as Windows-1252, the Western encoding of spreadsheets.
-fn encoding_of(source: &Source) -> Result<Encoding, Vec<Problem>> {
-    let mut encoding = Encoding::Utf8;
-    let read = source.each_part(Encoding::Utf8, &mut |_| {}, |part| {
-        if let (Format::Csv | Format::Tsv, Input::Text(text)) = (part.format, part.input) {
+fn detect_encoding(source: &SourceFile) -> Result<TextEncoding, Vec<Problem>> {
+    let mut encoding = TextEncoding::Utf8;
+    let read = source.for_each_part(TextEncoding::Utf8, &mut |_| {}, |part| {
+        if let (RowFormat::Csv | RowFormat::Tsv, PartInput::Text(text)) = (part.format, part.input)
+        {
             let mut head = Vec::new();
             // An error will occur again when the rows are read.
-            let _ = text.take(HEAD_BYTES).read_to_end(&mut head);
+            let _ = text.take(MAX_HEAD_BYTES).read_to_end(&mut head);
             // The last character may be incomplete.
             let is_text = std::str::from_utf8(&head)
                 .map_or_else(|error| error.error_len().is_none(), |_| true);
             if !is_text && !head.contains(&0) {
-                encoding = Encoding::Windows1252;
+                encoding = TextEncoding::Windows1252;
             }
         }
         Ok(())
     });
     match read {
-        Ok(()) | Err(Stop::Store(_)) => Ok(encoding),
-        Err(Stop::Unreadable(problems)) => Err(problems),
+        Ok(()) | Err(ReadStop::Store(_)) => Ok(encoding),
+        Err(ReadStop::Unreadable(problems)) => Err(problems),
     }
 }
 
-fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
-    let Part {
+fn sample_part(part: SourcePart<'_>, encoding: TextEncoding) -> Result<Vec<TableSample>, ReadStop> {
+    let SourcePart {
         label,
         format,
         input,
         ..
     } = part;
-    let layout = Layout {
+    let layout = RowLayout {
         encoding,
-        ..Layout::default()
+        ..RowLayout::default()
     };
     match (format, input) {
-        (Format::Csv | Format::Tsv, Input::Text(mut text)) => {
+        (RowFormat::Csv | RowFormat::Tsv, PartInput::Text(mut text)) => {
             let mut head = Vec::new();
             text.by_ref()
-                .take(HEAD_BYTES)
+                .take(MAX_HEAD_BYTES)
                 .read_to_end(&mut head)
                 .map_err(|error| Problem::in_file(&label, error.to_string()))?;
-            let usual = if format == Format::Tsv { b'\t' } else { b',' };
-            let (delimiter, header) = grid(&head, usual);
-            if delimiter == usual && is_aligned(&head) {
+            let usual = if format == RowFormat::Tsv {
+                b'\t'
+            } else {
+                b','
+            };
+            let (delimiter, header) = detect_delimiter(&head, usual);
+            if delimiter == usual && is_blank_aligned(&head) {
                 let problem = Problem::in_file(
                     &label,
                     "has columns aligned with blanks, and not as many words in each line: a cell may be empty or have several words",
                 );
                 return Err(problem.with_hint("convert it to CSV; pandas does: `pandas.read_fwf(FILE).to_csv(OTHER, index=False)`").into());
             }
-            let layout = Layout {
+            let layout = RowLayout {
                 delimiter: (delimiter != usual).then_some(delimiter),
                 header,
                 ..layout
@@ -139,108 +149,114 @@ fn samples(part: Part<'_>, encoding: Encoding) -> Result<Vec<Sample>, Stop> {
             let whole: Box<dyn BufRead> = Box::new(std::io::BufReader::new(
                 std::io::Cursor::new(head).chain(text),
             ));
-            Ok(vec![Sample::of_rows(
+            Ok(vec![TableSample::from_rows(
                 &label,
                 format,
-                Input::Text(whole),
+                PartInput::Text(whole),
                 layout,
             )?])
         }
-        (Format::Workbook, Input::File(file)) => {
+        (RowFormat::Workbook, PartInput::File(file)) => {
             let problem = |why: String| Problem::in_file(&label, why);
             let mut workbook = Workbook::open(file).map_err(problem)?;
             let mut found = Vec::new();
-            for (place, sheet) in workbook.names().into_iter().enumerate() {
-                let lines = workbook.first_rows(&sheet, MOST_RECORDS).map_err(problem)?;
-                let header = Header::of(
-                    &lines.iter().map(|line| filled_of(line)).collect::<Vec<_>>(),
+            for (place, sheet) in workbook.sheet_names().into_iter().enumerate() {
+                let lines = workbook.first_rows(&sheet, MAX_RECORDS).map_err(problem)?;
+                let header = HeaderLines::from_lines(
+                    &lines
+                        .iter()
+                        .map(|line| count_filled(line))
+                        .collect::<Vec<_>>(),
                     &lines,
                 );
-                let layout = Layout {
+                let layout = RowLayout {
                     sheet: (place > 0).then_some(sheet),
                     header,
                     ..layout.clone()
                 };
-                let read = |layout: &Layout, rows: &mut Rows<'_>| {
-                    workbook.read(layout.sheet.as_deref(), header, rows, |_| None)
+                let read = |layout: &RowLayout, rows: &mut RowSink<'_>| {
+                    workbook.read_sheet(layout.sheet.as_deref(), header, rows, |_| None)
                 };
-                found.extend(Sample::by(&label, layout, read).ok());
+                found.extend(TableSample::from_reader(&label, layout, read).ok());
             }
             Ok(found)
         }
-        (Format::Json | Format::JsonLines, Input::Text(mut text)) => {
+        (RowFormat::Json | RowFormat::JsonLines, PartInput::Text(mut text)) => {
             let start = text.fill_buf().unwrap_or_default();
             let start = start
                 .strip_prefix("\u{feff}".as_bytes())
                 .unwrap_or(start)
                 .trim_ascii_start();
             let is_list = start.first() == Some(&b'[');
-            let mut columns = Columns::all();
+            let mut columns = SourceColumns::for_all_columns();
             let mut elements = Vec::new();
-            let mut on_row = |row: &Row<'_>| -> Result<(), StoreError> {
-                let element = row
-                    .cells
-                    .as_ref()
-                    .ok()
-                    .and_then(|cells| serde_json::from_str::<Tree>(&cells.first()?.text).ok());
+            let mut on_row = |row: &SourceRow<'_>| -> Result<(), StoreError> {
+                let element = row.cells.as_ref().ok().and_then(|cells| {
+                    serde_json::from_str::<DocumentTree>(&cells.first()?.text).ok()
+                });
                 elements.extend(element);
                 Ok(())
             };
-            let mut rows = Rows::new(&label, &mut columns, &mut on_row).up_to(MOST_ROWS);
+            let mut rows = RowSink::new(&label, &mut columns, &mut on_row).up_to(MAX_ROWS);
             // A JSON list with the extension of JSON lines is read as JSON.
             let read = match format {
-                Format::JsonLines if !is_list => {
-                    layout.read(Format::JsonLines, Input::Text(text), &mut rows, |_| None)
-                }
-                _ => layout.read(Format::Json, Input::Text(text), &mut rows, |_| None),
+                RowFormat::JsonLines if !is_list => layout.read_rows(
+                    RowFormat::JsonLines,
+                    PartInput::Text(text),
+                    &mut rows,
+                    |_| None,
+                ),
+                _ => layout.read_rows(RowFormat::Json, PartInput::Text(text), &mut rows, |_| None),
             };
-            seen(read)?;
+            allow_early_stop(read)?;
             let is_one = elements.len() == 1 && !is_list;
-            Ok(tables_in(&if is_one {
+            Ok(find_tables(&if is_one {
                 elements.remove(0)
             } else {
-                Tree::List(elements)
+                DocumentTree::List(elements)
             }))
         }
-        (Format::Yaml, Input::Text(text)) => {
-            let mut columns = Columns::all();
-            let mut on_row = |_: &Row<'_>| Ok(());
-            let rows = Rows::new(&label, &mut columns, &mut on_row);
-            Ok(tables_in(&Tree::from(&read_document(text, &rows)?)))
+        (RowFormat::Yaml, PartInput::Text(text)) => {
+            let mut columns = SourceColumns::for_all_columns();
+            let mut on_row = |_: &SourceRow<'_>| Ok(());
+            let rows = RowSink::new(&label, &mut columns, &mut on_row);
+            Ok(find_tables(&DocumentTree::from(&read_document(
+                text, &rows,
+            )?)))
         }
-        (format, input) => Ok(vec![Sample::of_rows(&label, format, input, layout)?]),
+        (format, input) => Ok(vec![TableSample::from_rows(&label, format, input, layout)?]),
     }
 }
 
 /// Treats a reading that ended because it had enough rows as complete.
-fn seen(read: Result<(), Stop>) -> Result<(), Stop> {
+fn allow_early_stop(read: Result<(), ReadStop>) -> Result<(), ReadStop> {
     match read {
-        Err(Stop::Unreadable(problems)) if problems.is_empty() => Ok(()),
+        Err(ReadStop::Unreadable(problems)) if problems.is_empty() => Ok(()),
         read => read,
     }
 }
 
-impl Sample {
-    fn of_rows(
+impl TableSample {
+    fn from_rows(
         label: &str,
-        format: Format,
-        input: Input<'_>,
-        layout: Layout,
-    ) -> Result<Self, Stop> {
-        Self::by(label, layout, |layout, rows| {
-            layout.read(format, input, rows, |_| None)
+        format: RowFormat,
+        input: PartInput<'_>,
+        layout: RowLayout,
+    ) -> Result<Self, ReadStop> {
+        Self::from_reader(label, layout, |layout, rows| {
+            layout.read_rows(format, input, rows, |_| None)
         })
     }
 
-    fn by(
+    fn from_reader(
         label: &str,
-        layout: Layout,
-        read: impl FnOnce(&Layout, &mut Rows<'_>) -> Result<(), Stop>,
-    ) -> Result<Self, Stop> {
-        let mut columns = Columns::all();
+        layout: RowLayout,
+        read: impl FnOnce(&RowLayout, &mut RowSink<'_>) -> Result<(), ReadStop>,
+    ) -> Result<Self, ReadStop> {
+        let mut columns = SourceColumns::for_all_columns();
         let (mut found, mut compound, mut uncomputed) =
             (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        let mut on_row = |row: &Row<'_>| {
+        let mut on_row = |row: &SourceRow<'_>| {
             if let Ok(cells) = &row.cells {
                 for (place, _) in cells
                     .iter()
@@ -253,16 +269,16 @@ impl Sample {
                     cells
                         .iter()
                         .enumerate()
-                        .filter(|(_, cell)| is_compound(cell))
+                        .filter(|(_, cell)| is_compound_cell(cell))
                         .map(|(place, _)| place),
                 );
-                found.push(cells.iter().map(text_of).collect());
+                found.push(cells.iter().map(non_empty_text).collect());
             }
             Ok(())
         };
-        let mut rows = Rows::new(label, &mut columns, &mut on_row).up_to(MOST_ROWS);
-        seen(read(&layout, &mut rows))?;
-        let doubled = columns.doubled().to_vec();
+        let mut rows = RowSink::new(label, &mut columns, &mut on_row).up_to(MAX_ROWS);
+        allow_early_stop(read(&layout, &mut rows))?;
+        let doubled = columns.duplicate_names().to_vec();
         let columns = columns.names().to_vec();
         Ok(Self {
             layout,
@@ -275,12 +291,12 @@ impl Sample {
     }
 
     /// Returns whether another file has the same layout. A key that some rows omit does not make another layout.
-    pub fn is_like(&self, other: &Self) -> bool {
+    pub fn has_same_layout(&self, other: &Self) -> bool {
         let own = |sample: &Self| -> BTreeSet<String> {
             sample
                 .columns
                 .iter()
-                .filter(|name| PathPart::of_column(name).is_none())
+                .filter(|name| PathPart::from_column(name).is_none())
                 .cloned()
                 .collect()
         };
@@ -322,7 +338,7 @@ impl Sample {
     }
 
     /// Adds a column with one value in all rows, unless the table has a column of this name.
-    pub fn add(&mut self, name: &str, value: &str) {
+    pub fn add_column(&mut self, name: &str, value: &str) {
         if !self.columns.iter().any(|known| known == name) {
             self.columns.push(name.to_owned());
             self.rows
@@ -333,7 +349,7 @@ impl Sample {
 }
 
 /// Returns a cell's text without blanks around it. `None` if it has no value.
-pub(super) fn text_of(cell: &Cell) -> Option<String> {
+pub(super) fn non_empty_text(cell: &RowCell) -> Option<String> {
     match cell.kind {
         CellKind::Text | CellKind::Number | CellKind::Boolean | CellKind::Compound => {
             Some(cell.text.trim().to_owned()).filter(|text| !text.is_empty())
@@ -347,16 +363,16 @@ pub(super) fn text_of(cell: &Cell) -> Option<String> {
 }
 
 /// Returns whether a cell is a list or an object without a text.
-fn is_compound(cell: &Cell) -> bool {
+fn is_compound_cell(cell: &RowCell) -> bool {
     cell.kind == CellKind::Compound && cell.text.is_empty()
 }
 
-fn filled_of(line: &[String]) -> usize {
+fn count_filled(line: &[String]) -> usize {
     line.iter().filter(|cell| !cell.trim().is_empty()).count()
 }
 
 /// Returns the delimiter of a text's cells, and its header.
-fn grid(head: &[u8], usual: u8) -> (u8, Header) {
+fn detect_delimiter(head: &[u8], usual: u8) -> (u8, HeaderLines) {
     let records = |delimiter: u8| -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
@@ -365,7 +381,7 @@ fn grid(head: &[u8], usual: u8) -> (u8, Header) {
             .from_reader(head);
         let records = reader
             .byte_records()
-            .take(MOST_RECORDS)
+            .take(MAX_RECORDS)
             .map_while(Result::ok);
         records
             .map(|record| {
@@ -399,13 +415,13 @@ fn grid(head: &[u8], usual: u8) -> (u8, Header) {
     let (_, width) = fit(&best.1);
     // Cells that blanks part have no blank in them if all lines have as many as the first.
     if width == 0
-        && let words = words_of_lines(head)
+        && let words = split_lines_at_blanks(head)
         && words.len() > 1
         && words
             .iter()
             .all(|line| line.len() > 1 && line.len() == words[0].len())
     {
-        return (BLANK, Header::default());
+        return (BLANK_DELIMITER, HeaderLines::default());
     }
     // A line of another width is not the header, however many cells it fills.
     let filled: Vec<usize> = best
@@ -413,29 +429,29 @@ fn grid(head: &[u8], usual: u8) -> (u8, Header) {
         .iter()
         .map(|line| {
             if line.len() == width {
-                filled_of(line)
+                count_filled(line)
             } else {
                 0
             }
         })
         .collect();
-    (best.0, Header::of(&filled, &best.1))
+    (best.0, HeaderLines::from_lines(&filled, &best.1))
 }
 
 /// Splits the first lines at their blanks.
-fn words_of_lines(head: &[u8]) -> Vec<Vec<String>> {
+fn split_lines_at_blanks(head: &[u8]) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(BLANK)
+        .delimiter(BLANK_DELIMITER)
         .has_headers(false)
         .flexible(true)
         .from_reader(head);
     let mut records: Vec<csv::ByteRecord> = reader
         .byte_records()
-        .take(MOST_RECORDS)
+        .take(MAX_RECORDS)
         .map_while(Result::ok)
         .collect();
     // The last line may be incomplete.
-    if head.len() as u64 == HEAD_BYTES && records.len() < MOST_RECORDS {
+    if head.len() as u64 == MAX_HEAD_BYTES && records.len() < MAX_RECORDS {
         records.pop();
     }
     let words = |record: &csv::ByteRecord| -> Vec<String> {
@@ -453,13 +469,13 @@ fn words_of_lines(head: &[u8]) -> Vec<Vec<String>> {
 }
 
 /// Returns whether the lines of a text without another delimiter have gaps of several blanks, the first line among them.
-fn is_aligned(head: &[u8]) -> bool {
+fn is_blank_aligned(head: &[u8]) -> bool {
     let has_gap = |line: &&str| line.trim_end().contains("  ");
     let text = String::from_utf8_lossy(head);
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .take(MOST_RECORDS)
+        .take(MAX_RECORDS)
         .collect();
     lines.len() > 1
         && !head.contains(&b'\t')
@@ -469,50 +485,50 @@ fn is_aligned(head: &[u8]) -> bool {
 }
 
 /// Finds every table in a document: lists of objects, objects of objects, and lists and objects of single values.
-fn tables_in(tree: &Tree) -> Vec<Sample> {
+fn find_tables(tree: &DocumentTree) -> Vec<TableSample> {
     let has_names = match tree {
-        Tree::Map(columns) => columns.len() <= MOST_TURNED,
-        Tree::List(rows) => {
-            matches!(rows.first(), Some(Tree::List(names)) if names.len() <= MOST_TURNED)
+        DocumentTree::Map(columns) => columns.len() <= MAX_TURNED,
+        DocumentTree::List(rows) => {
+            matches!(rows.first(), Some(DocumentTree::List(names)) if names.len() <= MAX_TURNED)
         }
         _ => false,
     };
-    if let Some(turned) = has_names.then(|| tree.by_rows()).flatten() {
+    if let Some(turned) = has_names.then(|| tree.to_rows()).flatten() {
         // If a table has as many columns as rows, the names must be those of its columns.
-        let by_columns = sample_at(&turned, "[]").map(|sample| Sample {
-            layout: Layout {
-                list: Some(BY_COLUMNS.to_owned()),
-                ..Layout::default()
+        let by_columns = sample_path(&turned, "[]").map(|sample| TableSample {
+            layout: RowLayout {
+                list: Some(COLUMNS_PATH.to_owned()),
+                ..RowLayout::default()
             },
             ..sample
         });
         // Rows that are lists have no names of their own.
-        let are_lists = |rows: Option<&Tree>| matches!(rows, Some(Tree::List(rows)) if matches!(rows.first(), Some(Tree::List(_))));
+        let are_lists = |rows: Option<&DocumentTree>| matches!(rows, Some(DocumentTree::List(rows)) if matches!(rows.first(), Some(DocumentTree::List(_))));
         let is_named_apart =
             are_lists(Some(tree)) || (tree.get("columns").is_some() && are_lists(tree.get("data")));
         let mut found = if is_named_apart {
             Vec::new()
         } else {
-            tables_as_they_are(tree)
+            sample_all_paths(tree)
         };
         found.extend(by_columns);
         return found;
     }
-    tables_as_they_are(tree)
+    sample_all_paths(tree)
 }
 
-fn tables_as_they_are(tree: &Tree) -> Vec<Sample> {
+fn sample_all_paths(tree: &DocumentTree) -> Vec<TableSample> {
     let mut paths = Vec::new();
-    find_paths(tree, "", 0, &mut paths);
+    find_table_paths(tree, "", 0, &mut paths);
     paths.dedup();
     paths
         .into_iter()
-        .filter_map(|path| sample_at(tree, &path))
+        .filter_map(|path| sample_path(tree, &path))
         .collect()
 }
 
-fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
-    if depth > MOST_DEPTH {
+fn find_table_paths(tree: &DocumentTree, path: &str, depth: usize, paths: &mut Vec<String>) {
+    if depth > MAX_DEPTH {
         return;
     }
     let below = |key: &str| {
@@ -523,9 +539,12 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
         }
     };
     match tree {
-        Tree::List(items) => {
+        DocumentTree::List(items) => {
             let here = format!("{path}[]");
-            let Some(first) = items.iter().find(|item| !matches!(item, Tree::Null)) else {
+            let Some(first) = items
+                .iter()
+                .find(|item| !matches!(item, DocumentTree::Null))
+            else {
                 return;
             };
             if items.len() > 1 || first.is_compound() {
@@ -534,32 +553,32 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
             if first.is_compound() {
                 // The element with most keys represents the others best.
                 let fullest = items.iter().take(50).max_by_key(|item| {
-                    if let Tree::Map(entries) = item {
+                    if let DocumentTree::Map(entries) = item {
                         entries.len()
                     } else {
                         0
                     }
                 });
-                find_paths(fullest.unwrap_or(first), &here, depth + 1, paths);
+                find_table_paths(fullest.unwrap_or(first), &here, depth + 1, paths);
             }
         }
-        Tree::Map(entries) => {
-            let is_map_of = |kind: fn(&Tree) -> bool| {
+        DocumentTree::Map(entries) => {
+            let is_map_of = |kind: fn(&DocumentTree) -> bool| {
                 entries.len() > 1 && entries.iter().all(|(_, value)| kind(value))
             };
-            let is_keyed = is_map_of(Tree::is_compound);
-            let is_flat = is_map_of(|value| matches!(value, Tree::Bool(_)))
-                || is_map_of(|value| matches!(value, Tree::Number(_)))
-                || is_map_of(|value| matches!(value, Tree::Text(_)));
-            if is_keyed || (is_flat && (entries.len() >= LEAST_FLAT || path.ends_with("{}"))) {
+            let is_keyed = is_map_of(DocumentTree::is_compound);
+            let is_flat = is_map_of(|value| matches!(value, DocumentTree::Bool(_)))
+                || is_map_of(|value| matches!(value, DocumentTree::Number(_)))
+                || is_map_of(|value| matches!(value, DocumentTree::Text(_)));
+            if is_keyed || (is_flat && (entries.len() >= MIN_FLAT || path.ends_with("{}"))) {
                 paths.push(format!("{path}{{}}"));
             }
             if is_keyed && let Some((_, first)) = entries.first() {
-                find_paths(first, &format!("{path}{{}}"), depth + 1, paths);
+                find_table_paths(first, &format!("{path}{{}}"), depth + 1, paths);
             }
             // Entries that are alike form a table by their keys. None of them is a table of its own.
-            let fields = |value: &Tree| {
-                if let Tree::Map(fields) = value {
+            let fields = |value: &DocumentTree| {
+                if let DocumentTree::Map(fields) = value {
                     fields.iter().map(|(key, _)| key.clone()).collect()
                 } else {
                     BTreeSet::new()
@@ -580,33 +599,33 @@ fn find_paths(tree: &Tree, path: &str, depth: usize, paths: &mut Vec<String>) {
                 .iter()
                 .filter(|(key, value)| value.is_compound() && !key.contains(['.', '[', '{']))
             {
-                find_paths(value, &below(key), depth + 1, paths);
+                find_table_paths(value, &below(key), depth + 1, paths);
             }
         }
         _ => {}
     }
 }
 
-fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
+fn sample_path(tree: &DocumentTree, path: &str) -> Option<TableSample> {
     let mut columns: Vec<String> = Vec::new();
     let mut known = BTreeSet::new();
     let mut count = 0u64;
     let mut add = |name: String| {
-        if columns.len() < MOST_COLUMNS && known.insert(name.clone()) {
+        if columns.len() < MAX_COLUMNS && known.insert(name.clone()) {
             columns.push(name);
         }
     };
-    let mut note = |frames: &[Frame<'_>], row: &Tree| {
+    let mut note = |frames: &[PathFrame<'_>], row: &DocumentTree| {
         count += 1;
         let (last, around) = frames.split_last().ok_or(())?;
         for (depth, frame) in around.iter().enumerate() {
             if frame.key.is_some() && frame.path.ends_with("{}") {
-                add(format!("{ENCLOSING}{}", frame.path));
+                add(format!("{ENCLOSING_PREFIX}{}", frame.path));
             }
             // The next frame's container is the table itself, or leads to it.
             let next = frames.get(depth + 1).map_or("", |next| next.path.as_str());
-            if let Tree::Map(entries) = frame.value
-                && entries.len() <= MOST_AROUND
+            if let DocumentTree::Map(entries) = frame.value
+                && entries.len() <= MAX_AROUND
                 && !next.ends_with("{}")
             {
                 let prefix = if frame.path.is_empty() {
@@ -620,44 +639,45 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
                         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
                 };
                 for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
-                    let is_small = !matches!(value, Tree::Map(below) if below.len() > MOST_AROUND);
-                    value.each_leaf(key, &mut |leaf, value| {
+                    let is_small =
+                        !matches!(value, DocumentTree::Map(below) if below.len() > MAX_AROUND);
+                    value.for_each_leaf(key, &mut |leaf, value| {
                         let name = format!("{prefix}{leaf}");
                         if is_small && !value.is_compound() {
-                            add(format!("{ENCLOSING}{name}"));
+                            add(format!("{ENCLOSING_PREFIX}{name}"));
                         }
                     });
                 }
             }
         }
         if last.key.is_some() && (last.path.ends_with("{}") || !row.is_compound()) {
-            add(format!("{ENCLOSING}{}", last.path));
+            add(format!("{ENCLOSING_PREFIX}{}", last.path));
         }
         match row {
-            Tree::Map(_) => row.each_leaf("", &mut |leaf, _| add(leaf.to_owned())),
-            Tree::List(_) => {}
-            _ => add(ITSELF.to_owned()),
+            DocumentTree::Map(_) => row.for_each_leaf("", &mut |leaf, _| add(leaf.to_owned())),
+            DocumentTree::List(_) => {}
+            _ => add(ROW_COLUMN.to_owned()),
         }
-        if count >= MOST_ROWS { Err(()) } else { Ok(()) }
+        if count >= MAX_ROWS { Err(()) } else { Ok(()) }
     };
-    let _ = each_row(tree, Some(path), &mut note);
+    let _ = for_each_row(tree, Some(path), &mut note);
     let (mut rows, mut compound) = (Vec::new(), BTreeSet::new());
-    let mut cell = Cell::default();
-    let _ = each_row(tree, Some(path), &mut |frames, row| {
+    let mut cell = RowCell::default();
+    let _ = for_each_row(tree, Some(path), &mut |frames, row| {
         let mut cells = Vec::with_capacity(columns.len());
         for (place, column) in columns.iter().enumerate() {
-            match value_of(column, frames, row) {
-                Some(Found::Key(key)) => cells.push(Some(key)),
-                Some(Found::Value(value)) => {
-                    value.set(&mut cell);
-                    compound.extend(is_compound(&cell).then_some(place));
-                    cells.push(text_of(&cell));
+            match find_column_value(column, frames, row) {
+                Some(ColumnValue::Key(key)) => cells.push(Some(key)),
+                Some(ColumnValue::Value(value)) => {
+                    value.write_to_cell(&mut cell);
+                    compound.extend(is_compound_cell(&cell).then_some(place));
+                    cells.push(non_empty_text(&cell));
                 }
                 None => cells.push(None),
             }
         }
         rows.push(cells);
-        if rows.len() as u64 >= MOST_ROWS {
+        if rows.len() as u64 >= MAX_ROWS {
             Err(())
         } else {
             Ok(())
@@ -668,11 +688,11 @@ fn sample_at(tree: &Tree, path: &str) -> Option<Sample> {
         .strip_suffix("[]")
         .filter(|list| !list.ends_with(['}', ']']))
         .unwrap_or(path);
-    let layout = Layout {
+    let layout = RowLayout {
         list: (!list.is_empty()).then(|| list.to_owned()),
-        ..Layout::default()
+        ..RowLayout::default()
     };
-    (!rows.is_empty()).then_some(Sample {
+    (!rows.is_empty()).then_some(TableSample {
         layout,
         columns,
         rows,
@@ -698,7 +718,7 @@ mod tests {
             ("a   b\n1   2 3\n", (b',', 1)),
             ("a\nb\n", (b',', 1)),
         ] {
-            let (delimiter, header) = grid(text.as_bytes(), b',');
+            let (delimiter, header) = detect_delimiter(text.as_bytes(), b',');
             assert_eq!((delimiter, header.line), expected, "{text}");
         }
     }
@@ -712,15 +732,15 @@ mod tests {
             ("task passed\nq 1 yes\n", false),
             ("One sentence.  Another one.\nNo gap.\nNor here.\n", false),
         ] {
-            assert_eq!(is_aligned(text.as_bytes()), expected, "{text}");
+            assert_eq!(is_blank_aligned(text.as_bytes()), expected, "{text}");
         }
     }
 
     #[test]
     fn tables_are_found_in_documents() {
         let found = |json: &str| -> Vec<String> {
-            let tree: Tree = serde_json::from_str(json).expect("JSON");
-            tables_in(&tree)
+            let tree: DocumentTree = serde_json::from_str(json).expect("JSON");
+            find_tables(&tree)
                 .iter()
                 .map(|sample| {
                     format!(

@@ -6,20 +6,20 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::domain::{CostSource, Run, Usage};
 
-use super::texts::clip;
+use super::texts::clip_text;
 
 /// Tag with a session's id. Only runs that are a session have it.
-pub(super) const ID_TAG: &str = "session_id";
+pub(super) const SESSION_ID_TAG: &str = "session_id";
 /// Tag with the sessions in which a run was made: ids separated by spaces or commas.
-const NAMED_TAG: &str = "session";
+const NAMED_SESSIONS_TAG: &str = "session";
 const TOOLS_TAG: &str = "tools";
 const MODELS_TAG: &str = "models";
-pub(super) const MOST_TAG_CHARS: usize = 500;
+pub(super) const MAX_TAG_CHARS: usize = 500;
 
 /// Returns the sessions in which a run was made.
-pub(super) fn sessions_of(run: &Run) -> impl Iterator<Item = &str> {
+pub(super) fn named_sessions(run: &Run) -> impl Iterator<Item = &str> {
     run.tags
-        .get(NAMED_TAG)
+        .get(NAMED_SESSIONS_TAG)
         .into_iter()
         .flat_map(|named| named.split([',', ' ']))
         .filter(|session| !session.is_empty())
@@ -44,7 +44,7 @@ pub(super) struct SessionFigures {
 
 impl SessionFigures {
     /// Reads the figures of a stored session.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         let usage = run.usage.unwrap_or_default();
         let requests = run.turns.unwrap_or(0);
         let listed = |tag: &str| run.tags.get(tag).map(String::as_str).unwrap_or_default();
@@ -54,7 +54,7 @@ impl SessionFigures {
         };
         let mut by_model: BTreeMap<String, (Usage, u64)> = listed(MODELS_TAG)
             .split(", ")
-            .filter_map(model_of)
+            .filter_map(parse_model_usage)
             .collect();
         if let Some(model) = run.reported_model.as_ref().filter(|_| by_model.is_empty()) {
             by_model.insert(model.clone(), (usage, requests));
@@ -108,7 +108,7 @@ impl SessionFigures {
     }
 
     /// Returns the model that wrote most; other models assist it.
-    pub fn model(&self) -> &str {
+    pub fn main_model(&self) -> &str {
         self.by_model
             .iter()
             .max_by_key(|(_, (usage, _))| usage.output)
@@ -116,7 +116,7 @@ impl SessionFigures {
     }
 
     /// Gives the run each figure that it lacks. Tokens are one figure, of all kinds together.
-    pub fn fill(self, run: &mut Run) {
+    pub fn fill_run(self, run: &mut Run) {
         let some = |count: u64| Some(count).filter(|count| *count > 0);
         if run.usage.is_none()
             && [run.input_tokens, run.output_tokens, run.total_tokens]
@@ -159,8 +159,11 @@ impl SessionFigures {
             .by_model
             .iter()
             .filter(|_| self.by_model.len() > 1)
-            .map(|(model, (usage, requests))| part(model, usage, *requests));
-        for (tag, text) in [(TOOLS_TAG, listed(tools)), (MODELS_TAG, listed(models))] {
+            .map(|(model, (usage, requests))| format_model_usage(model, usage, *requests));
+        for (tag, text) in [
+            (TOOLS_TAG, join_clipped(tools)),
+            (MODELS_TAG, join_clipped(models)),
+        ] {
             if !text.is_empty() {
                 run.tags.entry(tag.to_owned()).or_insert(text);
             }
@@ -168,15 +171,15 @@ impl SessionFigures {
     }
 }
 
-fn listed(parts: impl Iterator<Item = String>) -> String {
-    clip(&parts.collect::<Vec<_>>().join(", "), MOST_TAG_CHARS).into_owned()
+fn join_clipped(parts: impl Iterator<Item = String>) -> String {
+    clip_text(&parts.collect::<Vec<_>>().join(", "), MAX_TAG_CHARS).into_owned()
 }
 
-const KINDS: [&str; 4] = ["input", "cache read", "cache write", "output"];
+const TOKEN_KINDS: [&str; 4] = ["input", "cache read", "cache write", "output"];
 
-fn part(model: &str, usage: &Usage, requests: u64) -> String {
+fn format_model_usage(model: &str, usage: &Usage, requests: u64) -> String {
     let of = |(name, tokens): (&str, Option<u64>)| tokens.map(|tokens| format!("{name} {tokens}"));
-    let tokens = KINDS.into_iter().zip([
+    let tokens = TOKEN_KINDS.into_iter().zip([
         usage.input,
         usage.cache_read,
         usage.cache_write,
@@ -188,8 +191,8 @@ fn part(model: &str, usage: &Usage, requests: u64) -> String {
     format!("{model} ({})", parts.collect::<Vec<_>>().join("; "))
 }
 
-/// Reads what [`part`] wrote. Returns `None` if the text was cut.
-fn model_of(part: &str) -> Option<(String, (Usage, u64))> {
+/// Reads what [`format_model_usage`] wrote. Returns `None` if the text was cut.
+fn parse_model_usage(part: &str) -> Option<(String, (Usage, u64))> {
     let (model, parts) = part.strip_suffix(')')?.rsplit_once(" (")?;
     let parts: BTreeMap<&str, u64> = parts
         .split("; ")
@@ -198,7 +201,7 @@ fn model_of(part: &str) -> Option<(String, (Usage, u64))> {
                 .and_then(|(name, n)| Some((name, n.parse().ok()?)))
         })
         .collect::<Option<_>>()?;
-    let [input, cache_read, cache_write, output] = KINDS.map(|kind| parts.get(kind).copied());
+    let [input, cache_read, cache_write, output] = TOKEN_KINDS.map(|kind| parts.get(kind).copied());
     Some((
         model.to_owned(),
         (
@@ -242,12 +245,12 @@ mod tests {
             figures("one", 100).plus(figures("two", 400)),
         ] {
             let mut run = Run::new(RunId::parse("r").expect("an id"), "s", "a", "m");
-            sum.clone().fill(&mut run);
-            assert_eq!(SessionFigures::of(&run), sum);
+            sum.clone().fill_run(&mut run);
+            assert_eq!(SessionFigures::from_run(&run), sum);
         }
         let mut run = Run::new(RunId::parse("r").expect("an id"), "s", "a", "m");
         (run.output_tokens, run.duration_seconds) = (Some(7), Some(1.0));
-        figures("one", 100).fill(&mut run);
+        figures("one", 100).fill_run(&mut run);
         assert_eq!(
             (run.output_tokens, run.usage, run.duration_seconds),
             (Some(7), None, Some(1.0)),

@@ -1,14 +1,14 @@
 //! Turns the rows of a table into the rows that a map reads: skips totals, fills down, adds names from the path, and makes wide rows long.
 
-use super::cell::{Cell, CellKind, MOST_TRIES, same_value};
+use super::cell::{CellKind, MAX_TRIES, RowCell, same_value};
 use super::path_part::PathPart;
-use super::rows::Row;
+use super::rows::SourceRow;
 
 /// A map's facts about the shape of its table.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
-    pub skip: Option<Skip>,
-    pub wide: Option<Wide>,
+pub(super) struct TableShape {
+    pub skip: Option<RowSkip>,
+    pub wide: Option<WideColumns>,
     /// Slots of columns whose empty cells have the value of the row above.
     pub fill: Vec<usize>,
     /// Slot of a column with all attempts at an item in one cell, such as `2/3` or `[true, false, true]`.
@@ -19,14 +19,14 @@ pub(super) struct Shape {
 
 /// Skips rows that have one of the values in a column, such as totals or notes.
 #[derive(Clone, Debug)]
-pub(super) struct Skip {
+pub(super) struct RowSkip {
     pub slot: usize,
     pub values: Vec<String>,
 }
 
 /// Columns side by side that are turned into rows.
 #[derive(Clone, Debug)]
-pub(super) struct Wide {
+pub(super) struct WideColumns {
     /// Slot of the cell for the group's name.
     pub name: usize,
     pub groups: Vec<WideGroup>,
@@ -39,8 +39,8 @@ pub(super) struct WideGroup {
     pub cells: Vec<(usize, usize)>,
 }
 
-impl Shape {
-    pub fn is_skipped(&self, row: &Row<'_>) -> bool {
+impl TableShape {
+    pub fn is_skipped(&self, row: &SourceRow<'_>) -> bool {
         let (Some(skip), Ok(cells)) = (&self.skip, &row.cells) else {
             return false;
         };
@@ -53,7 +53,7 @@ impl Shape {
     }
 
     /// Returns the slots that are filled here, so that the source need not have them.
-    pub fn made(&self) -> impl Iterator<Item = usize> {
+    pub fn derived_slots(&self) -> impl Iterator<Item = usize> {
         let wide = self.wide.iter().flat_map(|wide| {
             wide.groups
                 .iter()
@@ -64,11 +64,11 @@ impl Shape {
     }
 
     /// Begins a part of a source, whose path is given.
-    pub fn begin(&self, path: &str) -> ShapedPart<'_> {
+    pub fn begin_part(&self, path: &str) -> ShapedPart<'_> {
         let names = self
             .path
             .iter()
-            .filter_map(|(slot, part)| Some((*slot, part.of(path)?)))
+            .filter_map(|(slot, part)| Some((*slot, part.text_in(path)?)))
             .collect();
         ShapedPart {
             shape: self,
@@ -79,15 +79,15 @@ impl Shape {
     }
 
     /// Passes on the row, or each of the rows made from it.
-    fn each<E>(
+    fn for_each_row<E>(
         &self,
-        row: &Row<'_>,
-        on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
+        row: &SourceRow<'_>,
+        on_row: &mut dyn FnMut(&SourceRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (Some(wide), Ok(cells)) = (&self.wide, &row.cells) else {
-            return self.each_try(row, on_row);
+            return self.for_each_attempt(row, on_row);
         };
-        let mut long: Vec<Cell> = cells.to_vec();
+        let mut long: Vec<RowCell> = cells.to_vec();
         for group in &wide.groups {
             if group
                 .cells
@@ -100,8 +100,8 @@ impl Shape {
             for (from, to) in &group.cells {
                 long[*to].clone_from(&cells[*from]);
             }
-            self.each_try(
-                &Row {
+            self.for_each_attempt(
+                &SourceRow {
                     number: row.number,
                     line: row.line,
                     cells: Ok(&long),
@@ -113,22 +113,22 @@ impl Shape {
     }
 
     /// Passes on the row, or a row for each attempt that its cell counts.
-    fn each_try<E>(
+    fn for_each_attempt<E>(
         &self,
-        row: &Row<'_>,
-        on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
+        row: &SourceRow<'_>,
+        on_row: &mut dyn FnMut(&SourceRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (Some(slot), Ok(cells)) = (self.tries, &row.cells) else {
             return on_row(row);
         };
         // Any other value is no name of a status, and is refused.
-        let Some(outcomes) = outcomes_of(&cells[slot].text) else {
+        let Some(outcomes) = parse_attempt_outcomes(&cells[slot].text) else {
             return on_row(row);
         };
-        let mut one: Vec<Cell> = cells.to_vec();
+        let mut one: Vec<RowCell> = cells.to_vec();
         for outcome in outcomes {
             one[slot].set(CellKind::Boolean, if outcome { "true" } else { "false" });
-            on_row(&Row {
+            on_row(&SourceRow {
                 number: row.number,
                 line: row.line,
                 cells: Ok(&one),
@@ -139,13 +139,13 @@ impl Shape {
 }
 
 /// Parses the outcomes of the attempts at an item: the passed and all attempts, `2/3`, or a list, `[true, false, true]`.
-pub(super) fn outcomes_of(text: &str) -> Option<Vec<bool>> {
+pub(super) fn parse_attempt_outcomes(text: &str) -> Option<Vec<bool>> {
     let Some(list) = text
         .trim()
         .strip_prefix('[')
         .and_then(|text| text.strip_suffix(']'))
     else {
-        return tries_of(text)
+        return parse_passed_of_all(text)
             .map(|(passed, all)| (0..all).map(|number| number < passed).collect());
     };
     let outcomes = list
@@ -153,43 +153,43 @@ pub(super) fn outcomes_of(text: &str) -> Option<Vec<bool>> {
         .map(|outcome| outcome.trim().to_lowercase().parse().ok());
     outcomes
         .collect::<Option<Vec<bool>>>()
-        .filter(|outcomes| outcomes.len() <= MOST_TRIES)
+        .filter(|outcomes| outcomes.len() <= MAX_TRIES)
 }
 
 /// Returns whether the text is a list of the outcomes of attempts.
 pub(super) fn is_list_of_outcomes(text: &str) -> bool {
-    text.starts_with('[') && outcomes_of(text).is_some()
+    text.starts_with('[') && parse_attempt_outcomes(text).is_some()
 }
 
 /// Parses the passed and all attempts at an item: `2/3`.
-pub(super) fn tries_of(text: &str) -> Option<(u32, u32)> {
+pub(super) fn parse_passed_of_all(text: &str) -> Option<(u32, u32)> {
     let (passed, all) = text.split_once('/')?;
     let (passed, all): (u32, u32) = (passed.trim().parse().ok()?, all.trim().parse().ok()?);
-    (passed <= all && (1..=MOST_TRIES).contains(&(all as usize))).then_some((passed, all))
+    (passed <= all && (1..=MAX_TRIES).contains(&(all as usize))).then_some((passed, all))
 }
 
 /// One part of a source while its rows are read.
 pub(super) struct ShapedPart<'s> {
-    shape: &'s Shape,
+    shape: &'s TableShape,
     /// Names from the path, by slot.
     names: Vec<(usize, String)>,
     /// The cells that are filled down, from the rows above.
-    above: Vec<Cell>,
-    cells: Vec<Cell>,
+    above: Vec<RowCell>,
+    cells: Vec<RowCell>,
 }
 
 impl ShapedPart<'_> {
     /// Passes on the row, or each of the rows made from it.
-    pub fn each<E>(
+    pub fn for_each_row<E>(
         &mut self,
-        row: &Row<'_>,
-        on_row: &mut dyn FnMut(&Row<'_>) -> Result<(), E>,
+        row: &SourceRow<'_>,
+        on_row: &mut dyn FnMut(&SourceRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Ok(cells) = &row.cells else {
-            return self.shape.each(row, on_row);
+            return self.shape.for_each_row(row, on_row);
         };
         if self.names.is_empty() && self.shape.fill.is_empty() {
-            return self.shape.each(row, on_row);
+            return self.shape.for_each_row(row, on_row);
         }
         self.cells.clear();
         self.cells.extend_from_slice(cells);
@@ -199,7 +199,7 @@ impl ShapedPart<'_> {
                 self.cells[*slot].set(CellKind::Text, name);
             }
         }
-        self.above.resize(self.shape.fill.len(), Cell::default());
+        self.above.resize(self.shape.fill.len(), RowCell::default());
         for (slot, above) in self.shape.fill.iter().zip(&mut self.above) {
             let cell = &mut self.cells[*slot];
             if matches!(cell.kind, CellKind::Absent | CellKind::Null)
@@ -210,8 +210,8 @@ impl ShapedPart<'_> {
                 above.clone_from(cell);
             }
         }
-        self.shape.each(
-            &Row {
+        self.shape.for_each_row(
+            &SourceRow {
                 number: row.number,
                 line: row.line,
                 cells: Ok(&self.cells),
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_wide_row_becomes_long_ones() {
-        let mut cells = vec![Cell::default(); 5];
+        let mut cells = vec![RowCell::default(); 5];
         for (slot, text) in [(0, "q1"), (1, "ja"), (2, "")] {
             cells[slot].set(CellKind::Text, text);
         }
@@ -235,24 +235,24 @@ mod tests {
             name: name.to_owned(),
             cells: vec![(from, 4)],
         };
-        let shape = Shape {
-            skip: Some(Skip {
+        let shape = TableShape {
+            skip: Some(RowSkip {
                 slot: 0,
                 values: vec!["Summe".to_owned()],
             }),
-            wide: Some(Wide {
+            wide: Some(WideColumns {
                 name: 3,
                 groups: vec![group("a", 1), group("b", 2)],
             }),
-            ..Shape::default()
+            ..TableShape::default()
         };
         let mut found = Vec::new();
-        let row = Row {
+        let row = SourceRow {
             number: 7,
             line: None,
             cells: Ok(&cells),
         };
-        let mut take = |row: &Row<'_>| {
+        let mut take = |row: &SourceRow<'_>| {
             let cells = row.cells.as_ref().expect("cells");
             found.push(format!(
                 "{} {} {} {}",
@@ -260,26 +260,26 @@ mod tests {
             ));
             Ok::<(), ()>(())
         };
-        shape.each(&row, &mut take).expect("no error");
+        shape.for_each_row(&row, &mut take).expect("no error");
         assert_eq!(found, ["7 q1 a ja", "7 q1 b "]);
-        let tried = Shape {
+        let tried = TableShape {
             tries: Some(1),
-            ..Shape::default()
+            ..TableShape::default()
         };
         let mut statuses = Vec::new();
         let mut cells_of = |text: &str| {
             let mut cells = cells.clone();
             cells[1].set(CellKind::Text, text);
-            let row = Row {
+            let row = SourceRow {
                 number: 7,
                 line: None,
                 cells: Ok(&cells),
             };
-            let mut take = |row: &Row<'_>| {
+            let mut take = |row: &SourceRow<'_>| {
                 statuses.push(row.cells.as_ref().expect("cells")[1].text.clone());
                 Ok::<(), ()>(())
             };
-            tried.each(&row, &mut take).expect("no error");
+            tried.for_each_row(&row, &mut take).expect("no error");
         };
         ["2/3", "4/3", "1/2000", ""]
             .into_iter()
@@ -291,7 +291,7 @@ mod tests {
         );
         assert!(!shape.is_skipped(&row));
         cells[0].set(CellKind::Text, " Summe ");
-        assert!(shape.is_skipped(&Row {
+        assert!(shape.is_skipped(&SourceRow {
             number: 1,
             line: None,
             cells: Ok(&cells)

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
-use crate::document::quote;
+use crate::document::quote_text;
 use crate::domain::Problem;
-use crate::domain::hex;
-use crate::files::{self, Allowance, Bounded};
+use crate::domain::to_hex;
+use crate::files::{self, BoundedReader, ReadAllowance};
 
-use super::encoding::{Encoding, Transcoded, Units};
-use super::member_names::{leading_out, leads_out};
-use super::rows::Stop;
+use super::encoding::{CodeUnits, TextEncoding, TranscodedReader};
+use super::member_names::{leads_out, leads_out_message};
+use super::rows::ReadStop;
 
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// A file on disk with its digest.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     path: PathBuf,
     /// The path as the user gave it.
     pub shown: String,
@@ -31,7 +31,7 @@ pub(super) struct Source {
 
 /// Format of the rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum RowFormat {
     Csv,
     Tsv,
     Json,
@@ -47,24 +47,24 @@ pub(super) enum Format {
 }
 
 /// A file, or one member of an archive.
-pub(super) struct Part<'a> {
+pub(super) struct SourcePart<'a> {
     /// Name in messages: `outer.zip/inner.json`.
     pub label: String,
     pub member: Option<String>,
-    pub format: Format,
-    pub input: Input<'a>,
+    pub format: RowFormat,
+    pub input: PartInput<'a>,
 }
 
 /// Input that rows are read from.
-pub(super) enum Input<'a> {
+pub(super) enum PartInput<'a> {
     Text(Box<dyn BufRead + 'a>),
     /// A file that is read at several places.
     File(File),
 }
 
-impl<'a> Input<'a> {
+impl<'a> PartInput<'a> {
     /// Returns a reader of the text, or of the file's bytes.
-    pub fn text(self) -> Box<dyn BufRead + 'a> {
+    pub fn into_reader(self) -> Box<dyn BufRead + 'a> {
         match self {
             Self::Text(text) => text,
             Self::File(file) => Box::new(BufReader::new(file)),
@@ -74,11 +74,11 @@ impl<'a> Input<'a> {
 
 /// Returns the lower-case hex SHA-256 over the parts. If `framed`, each part is preceded by its length.
 pub(super) fn hex_digest(parts: &[&[u8]], framed: bool) -> String {
-    hex(&digest(parts, framed))
+    to_hex(&digest_parts(parts, framed))
 }
 
 /// Returns the SHA-256 over the parts. If `framed`, each part is preceded by its length.
-pub(super) fn digest(parts: &[&[u8]], framed: bool) -> [u8; 32] {
+pub(super) fn digest_parts(parts: &[&[u8]], framed: bool) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {
         if framed {
@@ -90,18 +90,18 @@ pub(super) fn digest(parts: &[&[u8]], framed: bool) -> [u8; 32] {
 }
 
 /// Reads a file, and returns its lower-case hex SHA-256 and its length in bytes.
-pub(super) fn digest_of(path: &Path) -> io::Result<(String, u64)> {
+pub(super) fn digest_file(path: &Path) -> io::Result<(String, u64)> {
     let mut hasher = Sha256::new();
     let mut bytes = 0;
     files::for_each_block(files::open(path)?, |block| {
         bytes += block.len() as u64;
         hasher.update(block);
     })?;
-    Ok((hex(&hasher.finalize()), bytes))
+    Ok((to_hex(&hasher.finalize()), bytes))
 }
 
 /// Returns the problem for an unreadable path. For an address, its hint says what to name instead.
-pub(super) fn unreadable(shown: String, error: &std::io::Error) -> Problem {
+pub(super) fn unreadable_path(shown: String, error: &std::io::Error) -> Problem {
     let is_address = shown.contains("://");
     let problem = Problem::in_file(shown, format!("cannot be read: {error}"));
     if is_address {
@@ -111,12 +111,13 @@ pub(super) fn unreadable(shown: String, error: &std::io::Error) -> Problem {
     }
 }
 
-impl Source {
+impl SourceFile {
     /// Reads the file once to compute its digest.
-    pub fn examine(path: &Path) -> Result<Self, Problem> {
+    pub fn from_path(path: &Path) -> Result<Self, Problem> {
         let shown = path.display().to_string();
         let problem = |message: String| Problem::in_file(shown.clone(), message);
-        let metadata = fs::metadata(path).map_err(|error| unreadable(shown.clone(), &error))?;
+        let metadata =
+            fs::metadata(path).map_err(|error| unreadable_path(shown.clone(), &error))?;
         if metadata.is_dir() {
             return Err(problem("is a folder, not a file".to_owned()));
         }
@@ -124,7 +125,7 @@ impl Source {
             return Err(problem("is not a regular file".to_owned()));
         }
         let (sha256, bytes) =
-            digest_of(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
+            digest_file(path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         if bytes == 0 {
             return Err(problem("is empty".to_owned()));
         }
@@ -141,7 +142,7 @@ impl Source {
     }
 
     /// Returns the whole path of the file, or of a member of the archive, with `/` between its parts.
-    pub fn path_of(&self, member: Option<&str>) -> String {
+    pub fn full_path(&self, member: Option<&str>) -> String {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         let parts = path
             .components()
@@ -151,13 +152,14 @@ impl Source {
     }
 
     /// Opens the file, or each readable member of an archive in the order of names.
-    pub fn each_part(
+    pub fn for_each_part(
         &self,
-        encoding: Encoding,
+        encoding: TextEncoding,
         progress: &mut dyn FnMut(u64),
-        mut on_part: impl FnMut(Part<'_>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let problem = |message: String| Stop::from(Problem::in_file(self.shown.clone(), message));
+        mut on_part: impl FnMut(SourcePart<'_>) -> Result<(), ReadStop>,
+    ) -> Result<(), ReadStop> {
+        let problem =
+            |message: String| ReadStop::from(Problem::in_file(self.shown.clone(), message));
         let mut file =
             files::open(&self.path).map_err(|error| problem(format!("cannot be read: {error}")))?;
         let mut head = Vec::new();
@@ -168,13 +170,13 @@ impl Source {
         file.seek(SeekFrom::Start(0))
             .map_err(|error| problem(format!("cannot be read: {error}")))?;
         let format = match head.as_slice() {
-            [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
-            b"ARROW1" => Some(Format::Arrow),
-            [0xff, 0xff, 0xff, 0xff, ..] => Some(Format::ArrowStream),
-            [b'P', b'K', 3, 4, ..] if is_workbook(&file) => Some(Format::Workbook),
+            [b'P', b'A', b'R', b'1', ..] => Some(RowFormat::Parquet),
+            b"ARROW1" => Some(RowFormat::Arrow),
+            [0xff, 0xff, 0xff, 0xff, ..] => Some(RowFormat::ArrowStream),
+            [b'P', b'K', 3, 4, ..] if is_workbook(&file) => Some(RowFormat::Workbook),
             _ => None,
         };
-        if let Some((compression, tool)) = unread_compression(&head) {
+        if let Some((compression, tool)) = unsupported_compression(&head) {
             return Err(Problem::in_file(
                 &self.shown,
                 format!("is compressed with {compression}, which is not read"),
@@ -187,20 +189,20 @@ impl Source {
         if let Some(format) = format {
             file.seek(SeekFrom::Start(0))
                 .map_err(|error| problem(format!("cannot be read: {error}")))?;
-            let read = on_part(Part {
+            let read = on_part(SourcePart {
                 label: self.shown.clone(),
                 member: None,
                 format,
-                input: Input::File(file),
+                input: PartInput::File(file),
             });
             progress(self.bytes);
             return read;
         }
-        let file = Watched { file, progress };
-        let left = Allowance::of_file(self.bytes);
+        let file = ProgressReader { file, progress };
+        let left = ReadAllowance::of_file(self.bytes);
         if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x05\x06") {
-            let (format, input) = self.open(file, &left, encoding, &self.shown, &self.name)?;
-            return on_part(Part {
+            let (format, input) = self.open_part(file, &left, encoding, &self.shown, &self.name)?;
+            return on_part(SourcePart {
                 label: self.shown.clone(),
                 member: None,
                 format,
@@ -212,11 +214,11 @@ impl Source {
             |error: zip::result::ZipError| problem(format!("is a damaged zip archive: {error}"));
         let mut archive = ZipArchive::new(BufReader::new(file)).map_err(damaged)?;
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
-            return Err(problem(leading_out(name)));
+            return Err(problem(leads_out_message(name)));
         }
         let mut members: Vec<String> = archive
             .file_names()
-            .filter(|name| is_readable(name))
+            .filter(|name| is_readable_member(name))
             .map(str::to_owned)
             .collect();
         members.sort_unstable();
@@ -227,11 +229,20 @@ impl Source {
             ));
         }
         for member in members {
-            let label = format!("{}/{}", self.shown, crate::domain::visible(&member));
+            let label = format!(
+                "{}/{}",
+                self.shown,
+                crate::domain::escape_invisible(&member)
+            );
             let input = archive.by_name(&member).map_err(damaged)?;
-            let (format, input) =
-                self.open(Bounded::new(input, &left), &left, encoding, &label, &member)?;
-            on_part(Part {
+            let (format, input) = self.open_part(
+                BoundedReader::new(input, &left),
+                &left,
+                encoding,
+                &label,
+                &member,
+            )?;
+            on_part(SourcePart {
                 label,
                 member: Some(member.clone()),
                 format,
@@ -243,14 +254,14 @@ impl Source {
 
     /// Decompresses the input if its first bytes show a compression, and determines the format by the name's extension.
     #[expect(clippy::unused_self, reason = "opening is the source's work")]
-    fn open<'a>(
+    fn open_part<'a>(
         &self,
         mut input: impl Read + 'a,
-        left: &Allowance,
-        encoding: Encoding,
+        left: &ReadAllowance,
+        encoding: TextEncoding,
         label: &str,
         name: &str,
-    ) -> Result<(Format, Input<'a>), Stop> {
+    ) -> Result<(RowFormat, PartInput<'a>), ReadStop> {
         let problem = |message: String| Problem::in_file(label.to_owned(), message);
         let mut head = Vec::new();
         input
@@ -262,14 +273,14 @@ impl Source {
         let mut reader: Box<dyn BufRead + 'a> = if head.starts_with(&[0x1f, 0x8b]) {
             Box::new(BufReader::with_capacity(
                 BUFFER_BYTES,
-                Bounded::new(flate2::read::MultiGzDecoder::new(whole), left),
+                BoundedReader::new(flate2::read::MultiGzDecoder::new(whole), left),
             ))
         } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
             let decoder = zstd::Decoder::new(whole)
                 .map_err(|error| problem(format!("is damaged: {error}")))?;
             Box::new(BufReader::with_capacity(
                 BUFFER_BYTES,
-                Bounded::new(decoder, left),
+                BoundedReader::new(decoder, left),
             ))
         } else {
             Box::new(BufReader::with_capacity(BUFFER_BYTES, whole))
@@ -277,32 +288,32 @@ impl Source {
         // An error here will occur again when the rows are read, with its line number.
         let start = reader.fill_buf().unwrap_or_default();
         let units = match start {
-            [0xff, 0xfe, ..] => Some(Units::LittleEndian),
-            [0xfe, 0xff, ..] => Some(Units::BigEndian),
-            _ if encoding == Encoding::Windows1252 => Some(Units::Windows1252),
+            [0xff, 0xfe, ..] => Some(CodeUnits::LittleEndian),
+            [0xfe, 0xff, ..] => Some(CodeUnits::BigEndian),
+            _ if encoding == TextEncoding::Windows1252 => Some(CodeUnits::Windows1252),
             _ => None,
         };
         if let Some(units) = units {
             // The decoded text may be longer than its bytes.
             reader = Box::new(BufReader::with_capacity(
                 BUFFER_BYTES,
-                Bounded::new(Transcoded::new(reader, units), left),
+                BoundedReader::new(TranscodedReader::new(reader, units), left),
             ));
         }
         let start = reader.fill_buf().unwrap_or_default();
         let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start);
-        let format = match format_of(name) {
+        let format = match format_from_name(name) {
             Some(format) => format,
             None if start
                 .iter()
                 .find(|byte| !byte.is_ascii_whitespace())
                 .is_some_and(|byte| matches!(byte, b'[' | b'{')) =>
             {
-                Format::Json
+                RowFormat::Json
             }
-            None if ends_in(name, &["txt", "tab", "dat"]) => Format::Csv,
+            None if has_extension(name, &["txt", "tab", "dat"]) => RowFormat::Csv,
             None => {
-                let message = format!("has an unknown kind of name: {}", quote(name));
+                let message = format!("has an unknown kind of name: {}", quote_text(name));
                 return Err(problem(message)
                     .with_hint(
                         "name it .csv, .tsv, .json, .jsonl, .yaml or .md, also with .gz or .zst, or put it into a .zip; Parquet, Arrow and .xlsx are known by their content",
@@ -310,12 +321,12 @@ impl Source {
                     .into());
             }
         };
-        Ok((format, Input::Text(reader)))
+        Ok((format, PartInput::Text(reader)))
     }
 }
 
 /// Returns the name of a compression that is not read, and the program that unpacks it.
-fn unread_compression(head: &[u8]) -> Option<(&'static str, &'static str)> {
+fn unsupported_compression(head: &[u8]) -> Option<(&'static str, &'static str)> {
     match head {
         [b'B', b'Z', b'h', ..] => Some(("bzip2", "bunzip2")),
         [0xfd, b'7', b'z', b'X', b'Z', 0] => Some(("xz", "unxz")),
@@ -333,7 +344,7 @@ fn is_workbook(file: &File) -> bool {
         .is_ok_and(|archive| archive.file_names().any(|name| name == "xl/workbook.xml"))
 }
 
-fn ends_in(name: &str, endings: &[&str]) -> bool {
+fn has_extension(name: &str, endings: &[&str]) -> bool {
     name.to_lowercase()
         .rsplit_once('.')
         .is_some_and(|(_, ending)| endings.contains(&ending))
@@ -347,8 +358,8 @@ pub fn may_be_table(name: &str) -> bool {
         .iter()
         .find_map(|ending| lower.strip_suffix(ending))
         .unwrap_or(&lower);
-    format_of(name).is_some()
-        || ends_in(
+    format_from_name(name).is_some()
+        || has_extension(
             name,
             &[
                 "txt", "tab", "dat", "parquet", "pq", "arrow", "arrows", "feather", "ipc", "xlsx",
@@ -357,37 +368,37 @@ pub fn may_be_table(name: &str) -> bool {
         )
 }
 
-fn is_readable(member: &str) -> bool {
+fn is_readable_member(member: &str) -> bool {
     let hidden = member
         .split('/')
         .any(|part| part.starts_with('.') || part == "__MACOSX");
-    !hidden && format_of(member).is_some_and(|format| format != Format::Markdown)
+    !hidden && format_from_name(member).is_some_and(|format| format != RowFormat::Markdown)
 }
 
-fn format_of(name: &str) -> Option<Format> {
+fn format_from_name(name: &str) -> Option<RowFormat> {
     let name = name.to_lowercase();
     let name = [".gz", ".gzip", ".zst"]
         .iter()
         .find_map(|ending| name.strip_suffix(ending))
         .unwrap_or(&name);
     match name.rsplit_once('.')?.1 {
-        "csv" => Some(Format::Csv),
-        "tsv" => Some(Format::Tsv),
-        "json" => Some(Format::Json),
-        "jsonl" | "ndjson" => Some(Format::JsonLines),
-        "yaml" | "yml" => Some(Format::Yaml),
-        "md" | "markdown" => Some(Format::Markdown),
+        "csv" => Some(RowFormat::Csv),
+        "tsv" => Some(RowFormat::Tsv),
+        "json" => Some(RowFormat::Json),
+        "jsonl" | "ndjson" => Some(RowFormat::JsonLines),
+        "yaml" | "yml" => Some(RowFormat::Yaml),
+        "md" | "markdown" => Some(RowFormat::Markdown),
         _ => None,
     }
 }
 
 /// Reports how many bytes of the file were read.
-struct Watched<'a> {
+struct ProgressReader<'a> {
     file: File,
     progress: &'a mut dyn FnMut(u64),
 }
 
-impl Read for Watched<'_> {
+impl Read for ProgressReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         (self.progress)(read as u64);
@@ -395,7 +406,7 @@ impl Read for Watched<'_> {
     }
 }
 
-impl Seek for Watched<'_> {
+impl Seek for ProgressReader<'_> {
     fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
         self.file.seek(place)
     }
@@ -408,17 +419,17 @@ mod tests {
     #[test]
     fn the_name_tells_the_format_behind_any_compression() {
         for (name, format) in [
-            ("a.csv", Some(Format::Csv)),
-            ("A.CSV.GZ", Some(Format::Csv)),
-            ("a.b.jsonl.zst", Some(Format::JsonLines)),
-            ("dir/a.yml", Some(Format::Yaml)),
+            ("a.csv", Some(RowFormat::Csv)),
+            ("A.CSV.GZ", Some(RowFormat::Csv)),
+            ("a.b.jsonl.zst", Some(RowFormat::JsonLines)),
+            ("dir/a.yml", Some(RowFormat::Yaml)),
             ("a.txt", None),
             ("csv", None),
         ] {
-            assert_eq!(format_of(name), format, "{name}");
+            assert_eq!(format_from_name(name), format, "{name}");
         }
-        assert!(!is_readable("__MACOSX/._a.csv"));
-        assert!(!is_readable("x/.hidden.csv"));
+        assert!(!is_readable_member("__MACOSX/._a.csv"));
+        assert!(!is_readable_member("x/.hidden.csv"));
     }
 
     #[test]

@@ -4,15 +4,15 @@ use crate::domain::ItemOutcome;
 
 /// Sums over outcomes. A sum is unknown if one of its parts is, or if there are none.
 #[derive(Default)]
-pub(super) struct Spent {
+pub(super) struct UsageTotals {
     pub outcomes: u64,
-    cost: Sum,
-    input_tokens: Total,
-    output_tokens: Total,
+    cost: CompensatedSum,
+    input_tokens: CheckedTotal,
+    output_tokens: CheckedTotal,
 }
 
-impl Spent {
-    pub fn add(&mut self, outcome: &ItemOutcome) {
+impl UsageTotals {
+    pub fn add_outcome(&mut self, outcome: &ItemOutcome) {
         self.outcomes += 1;
         if let Some(cost) = outcome.cost_usd {
             self.cost.add(cost);
@@ -26,7 +26,7 @@ impl Spent {
     }
 
     pub fn cost_usd(&self) -> Option<f64> {
-        self.is_whole(self.cost.n)
+        self.is_complete(self.cost.n)
             .then(|| self.cost.value())
             .filter(|cost| cost.is_finite())
     }
@@ -34,29 +34,29 @@ impl Spent {
     pub fn input_tokens(&self) -> Option<u64> {
         self.input_tokens
             .sum
-            .filter(|_| self.is_whole(self.input_tokens.n))
+            .filter(|_| self.is_complete(self.input_tokens.n))
     }
 
     pub fn output_tokens(&self) -> Option<u64> {
         self.output_tokens
             .sum
-            .filter(|_| self.is_whole(self.output_tokens.n))
+            .filter(|_| self.is_complete(self.output_tokens.n))
     }
 
-    fn is_whole(&self, known: u64) -> bool {
+    fn is_complete(&self, known: u64) -> bool {
         self.outcomes > 0 && known == self.outcomes
     }
 }
 
 /// A sum that keeps its rounding errors, so that the order of rows does not affect the result.
 #[derive(Default)]
-pub(super) struct Sum {
+pub(super) struct CompensatedSum {
     high: f64,
     low: f64,
     pub n: u64,
 }
 
-impl Sum {
+impl CompensatedSum {
     pub fn add(&mut self, value: f64) {
         let sum = self.high + value;
         let rounded = sum - self.high;
@@ -71,18 +71,18 @@ impl Sum {
 }
 
 /// A sum of whole numbers; `None` once it is too large.
-struct Total {
+struct CheckedTotal {
     sum: Option<u64>,
     n: u64,
 }
 
-impl Default for Total {
+impl Default for CheckedTotal {
     fn default() -> Self {
         Self { sum: Some(0), n: 0 }
     }
 }
 
-impl Total {
+impl CheckedTotal {
     fn add(&mut self, value: u64) {
         self.sum = self.sum.and_then(|sum| sum.checked_add(value));
         self.n += 1;
@@ -97,7 +97,7 @@ mod tests {
     fn a_sum_does_not_depend_on_the_order() {
         let values: Vec<f64> = (1..=1000).map(|n| 1.0 / f64::from(n)).collect();
         let sum = |values: &mut dyn Iterator<Item = f64>| {
-            let mut sum = Sum::default();
+            let mut sum = CompensatedSum::default();
             values.for_each(|value| sum.add(value));
             sum.value()
         };

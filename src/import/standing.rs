@@ -2,7 +2,7 @@
 
 /// Whether a stored run counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum RunVisibility {
     Counts,
     /// A tombstone names the run, for this reason.
     Retracted(String),

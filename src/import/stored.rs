@@ -8,23 +8,23 @@ use chrono::{DateTime, Utc};
 use crate::domain::{ImportedContent, MessageKeys, Run, RunId};
 use crate::results::{Store, StoreError};
 
-use super::held::{Held, Records};
-use super::join::parts_of;
+use super::held::{RunContent, StoredRecords};
+use super::join::parts_with_visibility;
 use super::report::ReplacedRun;
-use super::session_figures::{ID_TAG, sessions_of};
-use super::standing::Standing;
+use super::session_figures::{SESSION_ID_TAG, named_sessions};
+use super::standing::RunVisibility;
 
 /// The runs of a store, including those that tombstones hide.
 #[derive(Clone, Debug, Default)]
 pub struct StoredRuns {
     ids: BTreeSet<RunId>,
     /// Versions of each run, by its first id.
-    versions: BTreeMap<RunId, Vec<Version>>,
+    versions: BTreeMap<RunId, Vec<RunVersion>>,
     /// The runs are of a store, and not of a cache: sources may move and be imported again, so it matters where they lie.
     keeps_places: bool,
     /// Read sources again that were imported before.
     is_anew: bool,
-    records: RefCell<Records>,
+    records: RefCell<StoredRecords>,
     /// Runs by the id of a session in which they were made.
     named: BTreeMap<String, RunId>,
     /// Runs that are a session, by their first id.
@@ -35,15 +35,15 @@ pub struct StoredRuns {
 
 /// Time of a run without a name of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
+pub(super) enum RunMoment {
     /// Not read yet, so any time fits.
     Unread,
     /// The source's own time, if it has one.
     Said(Option<DateTime<Utc>>),
 }
 
-impl Moment {
-    fn fits(self, timestamp: Option<DateTime<Utc>>) -> bool {
+impl RunMoment {
+    fn fits_time(self, timestamp: Option<DateTime<Utc>>) -> bool {
         match self {
             Self::Unread => true,
             Self::Said(said) => said == timestamp,
@@ -53,7 +53,7 @@ impl Moment {
 
 /// One content that a run had when its source was read.
 #[derive(Clone, Debug)]
-struct Version {
+struct RunVersion {
     id: RunId,
     importer: String,
     /// Suite, approach and model.
@@ -72,16 +72,16 @@ struct Version {
     is_again: bool,
     /// The version that this one replaces.
     replaces: Option<RunId>,
-    counts: Counts,
-    standing: Standing,
+    counts: PassedTotal,
+    standing: RunVisibility,
 }
 
 /// Passed and total.
-type Counts = [Option<u64>; 2];
+type PassedTotal = [Option<u64>; 2];
 
 /// The source that is being read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Read<'a> {
+pub(super) struct SourceFingerprint<'a> {
     /// Name of the source, without folders.
     pub file: &'a str,
     /// Digest of the source's location.
@@ -90,9 +90,9 @@ pub(super) struct Read<'a> {
     pub sha256: &'a str,
 }
 
-impl Read<'_> {
+impl SourceFingerprint<'_> {
     /// Returns whether the source is the file of the version: by its place if known, else by its name.
-    fn lies_where(&self, version: &Version) -> bool {
+    fn is_same_place(&self, version: &RunVersion) -> bool {
         match (self.place, &version.place) {
             (Some(here), Some(there)) => here == there,
             _ => self.file == version.file,
@@ -100,22 +100,23 @@ impl Read<'_> {
     }
 }
 
-impl Version {
-    fn stands(&self) -> bool {
-        self.standing == Standing::Counts
+impl RunVersion {
+    fn is_visible(&self) -> bool {
+        self.standing == RunVisibility::Counts
     }
 
-    fn outcomes(&self) -> u64 {
+    fn outcome_count(&self) -> u64 {
         self.content.as_ref().map_or(0, |content| content.outcomes)
     }
 }
 
 /// Returns the version that the others were replaced by: one that counts if there is one, else one that no tombstone names.
-fn current(versions: &[Version]) -> Option<&Version> {
-    newest(versions).filter(|version| !matches!(version.standing, Standing::Retracted(_)))
+fn current_version(versions: &[RunVersion]) -> Option<&RunVersion> {
+    newest_version(versions)
+        .filter(|version| !matches!(version.standing, RunVisibility::Retracted(_)))
 }
 
-fn newest(versions: &[Version]) -> Option<&Version> {
+fn newest_version(versions: &[RunVersion]) -> Option<&RunVersion> {
     let is_replaced = |id: &RunId| {
         versions
             .iter()
@@ -123,14 +124,14 @@ fn newest(versions: &[Version]) -> Option<&Version> {
     };
     versions.iter().max_by_key(|version| {
         let state = match version.standing {
-            Standing::Counts => 2,
-            Standing::Covered(_) => 1,
-            Standing::Retracted(_) => 0,
+            RunVisibility::Counts => 2,
+            RunVisibility::Covered(_) => 1,
+            RunVisibility::Retracted(_) => 0,
         };
         (
             state,
             !is_replaced(&version.id),
-            version.outcomes(),
+            version.outcome_count(),
             version.is_again,
             version.id.clone(),
         )
@@ -139,7 +140,7 @@ fn newest(versions: &[Version]) -> Option<&Version> {
 
 /// Relation of a run in a source to the stored run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(super) enum StoredRelation {
     Same,
     /// The source has fewer outcomes than the store: an older copy.
     Less {
@@ -162,7 +163,7 @@ pub(super) enum Relation {
     },
     /// The run stays retracted.
     Hidden {
-        standing: Standing,
+        standing: RunVisibility,
     },
 }
 
@@ -177,7 +178,7 @@ impl StoredRuns {
 
     /// Makes imported sources be read again: different runs replace stored ones, and retracted runs are restored.
     #[must_use]
-    pub fn anew(self) -> Self {
+    pub fn with_rereading(self) -> Self {
         Self {
             is_anew: true,
             ..self
@@ -193,11 +194,11 @@ impl StoredRuns {
     }
 
     /// Adds a run.
-    pub fn add(&mut self, run: &Run, standing: Standing) {
+    pub fn add_run(&mut self, run: &Run, standing: RunVisibility) {
         self.ids.insert(run.id.clone());
-        if standing == Standing::Counts {
+        if standing == RunVisibility::Counts {
             self.named
-                .extend(sessions_of(run).map(|session| (session.to_owned(), run.id.clone())));
+                .extend(named_sessions(run).map(|session| (session.to_owned(), run.id.clone())));
         }
         // Of a joined run, the parts have sources.
         if let Some(from) = run
@@ -206,7 +207,7 @@ impl StoredRuns {
             .filter(|from| from.joined.is_empty())
         {
             let first = from.first.as_ref().unwrap_or(&run.id);
-            let version = Version {
+            let version = RunVersion {
                 id: run.id.clone(),
                 importer: from.importer.clone(),
                 names: [&run.suite, &run.approach, &run.model].map(Clone::clone),
@@ -219,10 +220,10 @@ impl StoredRuns {
                 content: from.content.clone(),
                 is_again: from.first.is_some(),
                 replaces: from.replaces.clone(),
-                counts: counts(run),
+                counts: passed_and_total(run),
                 standing,
             };
-            let stands = version.stands();
+            let stands = version.is_visible();
             self.versions
                 .entry(first.clone())
                 .or_default()
@@ -231,8 +232,8 @@ impl StoredRuns {
             let is_replaced = self
                 .sessions
                 .get(first)
-                .is_some_and(|known| replaces(known) == Some(&run.id));
-            if stands && !is_replaced && run.tags.contains_key(ID_TAG) {
+                .is_some_and(|known| replaced_run_id(known) == Some(&run.id));
+            if stands && !is_replaced && run.tags.contains_key(SESSION_ID_TAG) {
                 self.counted.extend(
                     from.messages
                         .iter()
@@ -250,13 +251,13 @@ impl StoredRuns {
     }
 
     /// Returns the session that counts the message, and its run.
-    pub(super) fn session_with(&self, message: u64) -> Option<(&str, &RunId)> {
+    pub(super) fn session_of_message(&self, message: u64) -> Option<(&str, &RunId)> {
         let run = self.sessions.get(self.counted.get(&message)?)?;
-        Some((run.tags.get(ID_TAG)?, &run.id))
+        Some((run.tags.get(SESSION_ID_TAG)?, &run.id))
     }
 
     /// Returns the current run of a session by its first id.
-    pub(super) fn session(&self, first: &RunId) -> Option<&Run> {
+    pub(super) fn session_run(&self, first: &RunId) -> Option<&Run> {
         self.sessions.get(first)
     }
 
@@ -271,35 +272,35 @@ impl StoredRuns {
     }
 
     /// Adds the new runs of a source. Those that it replaces no longer count.
-    pub(super) fn take(&mut self, runs: &[Run], replaced: &[ReplacedRun]) {
+    pub(super) fn add_new_runs(&mut self, runs: &[Run], replaced: &[ReplacedRun]) {
         for ReplacedRun { run, .. } in replaced {
-            self.replaced(run);
+            self.mark_replaced(run);
         }
         for run in runs {
-            self.add(run, Standing::Counts);
+            self.add_run(run, RunVisibility::Counts);
         }
     }
 
-    fn replaced(&mut self, id: &RunId) {
+    fn mark_replaced(&mut self, id: &RunId) {
         let versions = self
             .versions
             .values_mut()
             .flatten()
             .filter(|version| version.id == *id);
-        versions.for_each(|version| version.standing = Standing::Retracted(String::new()));
+        versions.for_each(|version| version.standing = RunVisibility::Retracted(String::new()));
     }
 
     /// Returns the current runs that have another current version, each with the version to keep. Only an interrupted import, or a tombstone
     /// that was taken back, leaves such runs. The version that no other replaces is kept; if there are several, the one with most outcomes.
-    pub fn doubled(&self) -> Vec<(RunId, RunId)> {
+    pub fn duplicate_runs(&self) -> Vec<(RunId, RunId)> {
         let mut doubled = Vec::new();
         for versions in self.versions.values() {
-            let Some(best) = current(versions).filter(|best| best.stands()) else {
+            let Some(best) = current_version(versions).filter(|best| best.is_visible()) else {
                 continue;
             };
             let others = versions
                 .iter()
-                .filter(|version| version.stands() && version.id != best.id);
+                .filter(|version| version.is_visible() && version.id != best.id);
             doubled.extend(others.map(|version| (version.id.clone(), best.id.clone())));
         }
         doubled
@@ -309,29 +310,32 @@ impl StoredRuns {
     ///
     /// This is the only rule of identity for such runs. Equal content is the same run, wherever its file lies. Otherwise the source is known
     /// by its place or its bytes: the run that it gave before under these names, and of this time, is the same run. Any other run is new.
-    pub(super) fn unnamed(
+    pub(super) fn resolve_unnamed(
         &self,
         own: RunId,
         importer: &str,
-        read: Read<'_>,
-        run: Unnamed<'_>,
+        read: SourceFingerprint<'_>,
+        run: UnnamedRun<'_>,
     ) -> RunId {
         if self.contains(&own) {
             return own;
         }
-        let is_known = |version: &Version| {
+        let is_known = |version: &RunVersion| {
             version.importer == importer
-                && (version.sha256 == read.sha256 || read.lies_where(version))
+                && (version.sha256 == read.sha256 || read.is_same_place(version))
                 && version.names == run.names
                 && version.index == run.index
-                && run.moment.fits(version.timestamp)
+                && run.moment.fits_time(version.timestamp)
         };
         let known = || {
             self.versions.iter().filter_map(|(first, versions)| {
-                Some((first, newest(versions).filter(|newest| is_known(newest))?))
+                Some((
+                    first,
+                    newest_version(versions).filter(|newest| is_known(newest))?,
+                ))
             })
         };
-        let mut standing = known().filter(|(_, version)| version.stands());
+        let mut standing = known().filter(|(_, version)| version.is_visible());
         // If several fit, nobody knows which.
         let only = match (standing.next(), standing.next()) {
             (Some((first, _)), None) => Some(first),
@@ -348,61 +352,61 @@ impl StoredRuns {
     }
 
     /// Returns whether a run under these names counts, which another source gave: its content may be the same.
-    pub(super) fn has_namesake(&self, importer: &str, run: Unnamed<'_>) -> bool {
-        self.namesakes(importer, run).next().is_some()
+    pub(super) fn has_namesake(&self, importer: &str, run: UnnamedRun<'_>) -> bool {
+        self.find_namesakes(importer, run).next().is_some()
     }
 
     /// Returns whether another run under these names has the same content in every field: then the source is a copy in another notation.
-    pub(super) fn has_same(
+    pub(super) fn has_same_content(
         &self,
         store: &Store,
         importer: &str,
-        run: (&Run, Unnamed<'_>),
-        held: &Held,
+        run: (&Run, UnnamedRun<'_>),
+        held: &RunContent,
     ) -> Result<bool, StoreError> {
         let (run, names) = run;
         let alike = || {
-            self.namesakes(importer, names)
-                .filter(|(_, version)| version.counts == counts(run))
+            self.find_namesakes(importer, names)
+                .filter(|(_, version)| version.counts == passed_and_total(run))
         };
-        let records = self.records(store, alike().map(|(first, _)| first))?;
+        let records = self.read_records(store, alike().map(|(first, _)| first))?;
         Ok(alike().any(|(_, version)| {
             records
                 .get(&version.id)
-                .is_some_and(|stored| stored.is_same(held))
+                .is_some_and(|stored| stored.has_same_content(held))
         }))
     }
 
-    fn namesakes<'s>(
+    fn find_namesakes<'s>(
         &'s self,
         importer: &'s str,
-        run: Unnamed<'s>,
-    ) -> impl Iterator<Item = (&'s RunId, &'s Version)> {
-        let is_one = move |version: &&Version| {
+        run: UnnamedRun<'s>,
+    ) -> impl Iterator<Item = (&'s RunId, &'s RunVersion)> {
+        let is_one = move |version: &&RunVersion| {
             version.importer == importer && version.names == run.names && version.index == run.index
         };
-        self.versions
-            .iter()
-            .filter_map(move |(first, versions)| Some((first, current(versions).filter(is_one)?)))
+        self.versions.iter().filter_map(move |(first, versions)| {
+            Some((first, current_version(versions).filter(is_one)?))
+        })
     }
 
     /// Returns whether the source at this place, which gave these runs, gave another version of one of them since.
-    pub(super) fn is_outdated(&self, runs: &[Run], read: Read<'_>) -> bool {
+    pub(super) fn is_outdated(&self, runs: &[Run], read: SourceFingerprint<'_>) -> bool {
         runs.iter().any(|run| {
-            let current = self.versions_of(run).and_then(current);
-            current.is_some_and(|current| current.id != run.id && read.lies_where(current))
+            let current = self.versions_of(run).and_then(current_version);
+            current.is_some_and(|current| current.id != run.id && read.is_same_place(current))
         })
     }
 
     /// Returns why the run does not count, if no version of it does.
-    pub(super) fn hidden(&self, run: &Run) -> Option<&Standing> {
+    pub(super) fn hidden_by(&self, run: &Run) -> Option<&RunVisibility> {
         self.versions_of(run)
-            .and_then(newest)
+            .and_then(newest_version)
             .map(|newest| &newest.standing)
-            .filter(|standing| **standing != Standing::Counts)
+            .filter(|standing| **standing != RunVisibility::Counts)
     }
 
-    fn versions_of(&self, run: &Run) -> Option<&[Version]> {
+    fn versions_of(&self, run: &Run) -> Option<&[RunVersion]> {
         let first = run
             .provenance
             .as_ref()
@@ -413,7 +417,7 @@ impl StoredRuns {
 
     /// Returns the suite, approach and model of the run with this first id, as the store has them.
     pub(super) fn names_of(&self, first: &RunId) -> Option<&[String; 3]> {
-        newest(self.versions.get(first)?).map(|version| &version.names)
+        newest_version(self.versions.get(first)?).map(|version| &version.names)
     }
 
     /// Returns the model's name that a source of this place or origin has in the store, if it begins with `unnamed`.
@@ -449,17 +453,17 @@ impl StoredRuns {
     }
 
     /// Reads the store's records of every version of the runs with these first ids.
-    pub(super) fn records<'r>(
+    pub(super) fn read_records<'r>(
         &self,
         store: &Store,
         firsts: impl Iterator<Item = &'r RunId>,
-    ) -> Result<BTreeMap<RunId, Held>, StoreError> {
+    ) -> Result<BTreeMap<RunId, RunContent>, StoreError> {
         let versions = firsts
             .filter_map(|first| self.versions.get(first))
             .flatten();
         self.records
             .borrow_mut()
-            .of(store, &versions.map(|version| version.id.clone()).collect())
+            .read_contents(store, &versions.map(|version| version.id.clone()).collect())
     }
 
     /// Compares a run in a source, under its first id, with the store's records.
@@ -467,30 +471,30 @@ impl StoredRuns {
     /// This is the only rule for importing again. An equal run changes nothing. If the source grew or changed since it gave the stored run,
     /// or has more outcomes of a run that it names, its run replaces the stored one. If it shrank, or another source disagrees, the stored
     /// run is kept and the report says so. A retracted run is not restored unless requested.
-    pub(super) fn relation(
+    pub(super) fn relate_to_stored(
         &self,
         run: &Run,
-        found: &Held,
-        records: &BTreeMap<RunId, Held>,
-        read: Read<'_>,
-    ) -> Relation {
+        found: &RunContent,
+        records: &BTreeMap<RunId, RunContent>,
+        read: SourceFingerprint<'_>,
+    ) -> StoredRelation {
         let versions = self.versions.get(&run.id).map_or(&[][..], Vec::as_slice);
-        let Some(newest) = newest(versions) else {
-            return Relation::Same;
+        let Some(newest) = newest_version(versions) else {
+            return StoredRelation::Same;
         };
-        let hidden = || Relation::Hidden {
+        let hidden = || StoredRelation::Hidden {
             standing: newest.standing.clone(),
         };
         match (&newest.standing, self.is_anew) {
-            (Standing::Retracted(_), true) => {
-                return Relation::Restored {
+            (RunVisibility::Retracted(_), true) => {
+                return StoredRelation::Restored {
                     of: newest.id.clone(),
                 };
             }
-            (Standing::Retracted(_) | Standing::Covered(_), false) => return hidden(),
-            (Standing::Counts, _) | (Standing::Covered(_), true) => {}
+            (RunVisibility::Retracted(_) | RunVisibility::Covered(_), false) => return hidden(),
+            (RunVisibility::Counts, _) | (RunVisibility::Covered(_), true) => {}
         }
-        let content_of = |version: &Version| {
+        let content_of = |version: &RunVersion| {
             records
                 .get(&version.id)
                 .map(|held| held.content.clone())
@@ -498,20 +502,20 @@ impl StoredRuns {
         };
         let is_read_anew = newest.sha256 == read.sha256;
         let is_same = match (records.get(&newest.id), &newest.content) {
-            (Some(held), _) => held.is_same(found),
+            (Some(held), _) => held.has_same_content(found),
             (None, Some(known)) => *known == found.content,
             // It is unknown what an earlier program version read from the same bytes.
-            (None, None) => newest.counts == counts(run) && !is_read_anew,
+            (None, None) => newest.counts == passed_and_total(run) && !is_read_anew,
         };
         if is_same {
-            return if newest.stands() {
-                Relation::Same
+            return if newest.is_visible() {
+                StoredRelation::Same
             } else {
                 hidden()
             };
         }
         let stored = content_of(newest).map(|content| content.outcomes);
-        let changed = || Relation::Changed {
+        let changed = || StoredRelation::Changed {
             stands: newest.id.clone(),
             stored,
             found: found.content.outcomes,
@@ -520,19 +524,20 @@ impl StoredRuns {
             return changed();
         }
         // Other bytes elsewhere with outcomes that the run has or had are a copy or an older state.
-        let is_judged_alike =
-            |version: &Version| content_of(version).is_some_and(|content| content == found.content);
-        if !read.lies_where(newest) && versions.iter().any(is_judged_alike) {
-            return Relation::Same;
+        let is_judged_alike = |version: &RunVersion| {
+            content_of(version).is_some_and(|content| content == found.content)
+        };
+        if !read.is_same_place(newest) && versions.iter().any(is_judged_alike) {
+            return StoredRelation::Same;
         }
         match stored {
-            Some(stored) if found.content.outcomes < stored => Relation::Less {
+            Some(stored) if found.content.outcomes < stored => StoredRelation::Less {
                 stored,
                 found: found.content.outcomes,
             },
             Some(stored) if found.content.outcomes > stored => changed(),
-            _ if read.lies_where(newest) => changed(),
-            _ => Relation::Other {
+            _ if read.is_same_place(newest) => changed(),
+            _ => StoredRelation::Other {
                 file: newest.file.clone(),
             },
         }
@@ -541,51 +546,51 @@ impl StoredRuns {
 
 /// A run that nothing in its source names.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unnamed<'a> {
+pub(super) struct UnnamedRun<'a> {
     /// Suite, approach and model.
     pub names: [&'a str; 3],
     pub index: Option<u32>,
-    pub moment: Moment,
+    pub moment: RunMoment,
 }
 
-impl<'a> Unnamed<'a> {
+impl<'a> UnnamedRun<'a> {
     /// Returns the names of a run whose time need not fit.
-    pub fn of(run: &'a Run) -> Self {
+    pub fn from_run(run: &'a Run) -> Self {
         Self {
             names: [&run.suite, &run.approach, &run.model],
             index: run.run_index,
-            moment: Moment::Unread,
+            moment: RunMoment::Unread,
         }
     }
 }
 
-impl<'r> FromIterator<(&'r Run, Standing)> for StoredRuns {
-    fn from_iter<I: IntoIterator<Item = (&'r Run, Standing)>>(runs: I) -> Self {
+impl<'r> FromIterator<(&'r Run, RunVisibility)> for StoredRuns {
+    fn from_iter<I: IntoIterator<Item = (&'r Run, RunVisibility)>>(runs: I) -> Self {
         let mut stored = Self {
             keeps_places: true,
             ..Self::default()
         };
-        let runs: Vec<(&Run, Standing)> = runs.into_iter().collect();
-        let mut parts = parts_of(runs.iter().map(|(run, standing)| (*run, standing)));
+        let runs: Vec<(&Run, RunVisibility)> = runs.into_iter().collect();
+        let mut parts = parts_with_visibility(runs.iter().map(|(run, standing)| (*run, standing)));
         for (run, standing) in runs {
-            stored.add(run, parts.remove(&run.id).unwrap_or(standing));
+            stored.add_run(run, parts.remove(&run.id).unwrap_or(standing));
         }
         stored
     }
 }
 
-fn replaces(run: &Run) -> Option<&RunId> {
+fn replaced_run_id(run: &Run) -> Option<&RunId> {
     run.provenance.as_ref()?.replaces.as_ref()
 }
 
-fn counts(run: &Run) -> Counts {
+fn passed_and_total(run: &Run) -> PassedTotal {
     [run.shared_tests_passed, run.shared_tests_total]
 }
 
 #[cfg(test)]
 mod tests {
     use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance};
-    use crate::import::held::Sums;
+    use crate::import::held::RunContentSums;
 
     use super::*;
 
@@ -608,12 +613,12 @@ mod tests {
         }
     }
 
-    fn held(outcomes: &[(&str, ItemStatus)]) -> Held {
-        let mut sums = Sums::default();
+    fn held(outcomes: &[(&str, ItemStatus)]) -> RunContent {
+        let mut sums = RunContentSums::default();
         for (item, status) in outcomes {
-            sums.add(&outcome(item, *status), &ItemDetails::default());
+            sums.add_outcome(&outcome(item, *status), &ItemDetails::default());
         }
-        sums.of(&run("r", None, None))
+        sums.to_content(&run("r", None, None))
     }
 
     fn content(outcomes: &[(&str, ItemStatus)]) -> ImportedContent {
@@ -633,12 +638,12 @@ mod tests {
         run
     }
 
-    const NAMED: Read<'_> = Read {
+    const NAMED: SourceFingerprint<'_> = SourceFingerprint {
         file: "f",
         place: None,
         sha256: "other",
     };
-    const COUNTS: Standing = Standing::Counts;
+    const COUNTS: RunVisibility = RunVisibility::Counts;
 
     #[test]
     fn a_source_that_grew_or_changed_replaces_and_an_older_copy_does_not() {
@@ -648,7 +653,7 @@ mod tests {
             held(&[("1", Pass), ("2", Fail), ("3", Pass)]),
         ];
         assert!(
-            two.is_same(&held(&[("2", Fail), ("1", Pass)])),
+            two.has_same_content(&held(&[("2", Fail), ("1", Pass)])),
             "in whatever order"
         );
         let other = held(&[("1", Fail), ("2", Pass)]);
@@ -668,34 +673,40 @@ mod tests {
                 records.insert(id("r"), two.clone());
             }
             let mut runs: StoredRuns = [(&stored, COUNTS)].into_iter().collect();
-            let copy = Read {
+            let copy = SourceFingerprint {
                 file: "copy",
                 ..NAMED
             };
-            assert_eq!(runs.relation(&found, &two, &records, NAMED), Relation::Same);
+            assert_eq!(
+                runs.relate_to_stored(&found, &two, &records, NAMED),
+                StoredRelation::Same
+            );
             for changed in [&three, &other] {
-                let expected = Relation::Changed {
+                let expected = StoredRelation::Changed {
                     stands: id("r"),
                     stored: Some(2),
                     found: changed.content.outcomes,
                 };
-                assert_eq!(runs.relation(&found, changed, &records, NAMED), expected);
+                assert_eq!(
+                    runs.relate_to_stored(&found, changed, &records, NAMED),
+                    expected
+                );
             }
             assert!(
                 matches!(
-                    runs.relation(&found, &three, &records, copy),
-                    Relation::Changed { .. }
+                    runs.relate_to_stored(&found, &three, &records, copy),
+                    StoredRelation::Changed { .. }
                 ),
                 "it grew"
             );
             assert_eq!(
-                runs.relation(&found, &other, &records, copy),
-                Relation::Other {
+                runs.relate_to_stored(&found, &other, &records, copy),
+                StoredRelation::Other {
                     file: "f".to_owned()
                 }
             );
-            runs.replaced(&id("r"));
-            runs.add(
+            runs.mark_replaced(&id("r"));
+            runs.add_run(
                 &run(
                     "r-2",
                     Some("r"),
@@ -707,51 +718,52 @@ mod tests {
                 records.insert(id("r-2"), three.clone());
             }
             assert_eq!(
-                runs.relation(&found, &two, &records, copy),
-                Relation::Same,
+                runs.relate_to_stored(&found, &two, &records, copy),
+                StoredRelation::Same,
                 "what it held before is known too"
             );
             assert_eq!(
-                runs.relation(&found, &two, &records, NAMED),
-                Relation::Less {
+                runs.relate_to_stored(&found, &two, &records, NAMED),
+                StoredRelation::Less {
                     stored: 3,
                     found: 2
                 },
                 "the file itself shrank"
             );
             assert_eq!(
-                runs.relation(&found, &other, &records, NAMED),
-                Relation::Less {
+                runs.relate_to_stored(&found, &other, &records, NAMED),
+                StoredRelation::Less {
                     stored: 3,
                     found: 2
                 }
             );
-            let changed = Relation::Changed {
+            let changed = StoredRelation::Changed {
                 stands: id("r-2"),
                 stored: Some(3),
                 found: 2,
             };
             assert_eq!(
                 runs.clone()
-                    .anew()
-                    .relation(&found, &other, &records, NAMED),
+                    .with_rereading()
+                    .relate_to_stored(&found, &other, &records, NAMED),
                 changed,
                 "it is asked for"
             );
-            runs.replaced(&id("r-2"));
-            let hidden = runs.relation(&found, &other, &records, NAMED);
+            runs.mark_replaced(&id("r-2"));
+            let hidden = runs.relate_to_stored(&found, &other, &records, NAMED);
             assert!(
                 matches!(
                     hidden,
-                    Relation::Hidden {
-                        standing: Standing::Retracted(_)
+                    StoredRelation::Hidden {
+                        standing: RunVisibility::Retracted(_)
                     }
                 ),
                 "nothing comes back by itself: {hidden:?}"
             );
             assert_eq!(
-                runs.anew().relation(&found, &other, &records, NAMED),
-                Relation::Restored { of: id("r-2") }
+                runs.with_rereading()
+                    .relate_to_stored(&found, &other, &records, NAMED),
+                StoredRelation::Restored { of: id("r-2") }
             );
         }
     }
@@ -764,28 +776,28 @@ mod tests {
             held(&[("1", Pass), ("2", Fail), ("3", Pass)]),
         ];
         let (found, first) = (run("r", None, None), RunId::parse("r").expect("an id"));
-        let same = Read {
+        let same = SourceFingerprint {
             file: "renamed",
             place: None,
             sha256: "",
         };
         for (stored, outcomes) in [(Some(three.content), Some(3)), (None, None)] {
             let runs: StoredRuns = [(&run("r", None, stored), COUNTS)].into_iter().collect();
-            let changed = Relation::Changed {
+            let changed = StoredRelation::Changed {
                 stands: first.clone(),
                 stored: outcomes,
                 found: 2,
             };
             assert_eq!(
-                runs.relation(&found, &two, &BTreeMap::new(), same),
+                runs.relate_to_stored(&found, &two, &BTreeMap::new(), same),
                 changed,
                 "whatever the file is called, and though it gives less"
             );
         }
         let runs: StoredRuns = [(&run("r", None, None), COUNTS)].into_iter().collect();
         assert_eq!(
-            runs.relation(&found, &two, &BTreeMap::from([(first, two.clone())]), same),
-            Relation::Same,
+            runs.relate_to_stored(&found, &two, &BTreeMap::from([(first, two.clone())]), same),
+            StoredRelation::Same,
             "nothing differs"
         );
     }
@@ -808,7 +820,7 @@ mod tests {
             .into_iter()
             .collect();
         let doubled: Vec<(String, String)> = runs
-            .doubled()
+            .duplicate_runs()
             .into_iter()
             .map(|(run, by)| (run.to_string(), by.to_string()))
             .collect();
@@ -830,27 +842,27 @@ mod tests {
             run("r-2", Some("r"), Some(other.content)),
         );
         let runs: StoredRuns = [
-            (&first, Standing::Retracted("replaced".to_owned())),
+            (&first, RunVisibility::Retracted("replaced".to_owned())),
             (&second, COUNTS),
         ]
         .into_iter()
         .collect();
-        let changed = Relation::Changed {
+        let changed = StoredRelation::Changed {
             stands: second.id.clone(),
             stored: Some(2),
             found: 2,
         };
         assert_eq!(
-            runs.relation(&first, &one, &BTreeMap::new(), NAMED),
+            runs.relate_to_stored(&first, &one, &BTreeMap::new(), NAMED),
             changed
         );
-        let copy = Read {
+        let copy = SourceFingerprint {
             file: "copy",
             ..NAMED
         };
         assert_eq!(
-            runs.relation(&first, &one, &BTreeMap::new(), copy),
-            Relation::Same,
+            runs.relate_to_stored(&first, &one, &BTreeMap::new(), copy),
+            StoredRelation::Same,
             "an old copy elsewhere"
         );
         assert!(
@@ -863,16 +875,16 @@ mod tests {
     fn a_tombstone_of_a_suite_is_not_lifted_by_another_copy() {
         let held = held(&[("1", ItemStatus::Pass)]);
         let stored = run("r", None, Some(held.content.clone()));
-        let covered = Standing::Covered("wrong key".to_owned());
+        let covered = RunVisibility::Covered("wrong key".to_owned());
         let runs: StoredRuns = [(&stored, covered.clone())].into_iter().collect();
-        let hidden = Relation::Hidden { standing: covered };
+        let hidden = StoredRelation::Hidden { standing: covered };
         assert_eq!(
-            runs.relation(&stored, &held, &BTreeMap::new(), NAMED),
+            runs.relate_to_stored(&stored, &held, &BTreeMap::new(), NAMED),
             hidden
         );
         assert_eq!(
-            runs.anew()
-                .relation(&stored, &held, &BTreeMap::new(), NAMED),
+            runs.with_rereading()
+                .relate_to_stored(&stored, &held, &BTreeMap::new(), NAMED),
             hidden
         );
     }
@@ -888,29 +900,32 @@ mod tests {
         let (one, other) = (stored("r", "here"), stored("q", "there"));
         let mut runs: StoredRuns = [(&one, COUNTS), (&other, COUNTS)].into_iter().collect();
         let first = |runs: &StoredRuns, importer: &str, place: &str, model: &str, moment| {
-            let read = Read {
+            let read = SourceFingerprint {
                 place: Some(place),
                 ..NAMED
             };
-            runs.unnamed(
+            runs.resolve_unnamed(
                 id("new"),
                 importer,
                 read,
-                Unnamed {
+                UnnamedRun {
                     names: ["s", "a", model],
                     index: None,
                     moment,
                 },
             )
         };
-        assert_eq!(first(&runs, "x", "here", "m", Moment::Said(None)), one.id);
+        assert_eq!(
+            first(&runs, "x", "here", "m", RunMoment::Said(None)),
+            one.id
+        );
         for (importer, place, model) in [
             ("y", "here", "m"),
             ("x", "elsewhere", "m"),
             ("x", "here", "n"),
         ] {
             assert_eq!(
-                first(&runs, importer, place, model, Moment::Unread),
+                first(&runs, importer, place, model, RunMoment::Unread),
                 id("new")
             );
         }
@@ -920,22 +935,22 @@ mod tests {
                 "x",
                 "here",
                 "m",
-                Moment::Said(Some(DateTime::UNIX_EPOCH))
+                RunMoment::Said(Some(DateTime::UNIX_EPOCH))
             ),
             id("new"),
             "of another time"
         );
-        let retracted: StoredRuns = [(&one, Standing::Retracted(String::new()))]
+        let retracted: StoredRuns = [(&one, RunVisibility::Retracted(String::new()))]
             .into_iter()
             .collect();
         assert_eq!(
-            first(&retracted, "x", "here", "m", Moment::Unread),
+            first(&retracted, "x", "here", "m", RunMoment::Unread),
             one.id,
             "a retracted run does not come back as another"
         );
-        runs.add(&stored("p", "here"), COUNTS);
+        runs.add_run(&stored("p", "here"), COUNTS);
         assert_eq!(
-            first(&runs, "x", "here", "m", Moment::Said(None)),
+            first(&runs, "x", "here", "m", RunMoment::Said(None)),
             id("new"),
             "nobody knows which"
         );

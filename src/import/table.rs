@@ -6,15 +6,15 @@ use std::path::Path;
 use crate::domain::{ItemOutcome, Problem, Provenance};
 use crate::results::{Store, StoreError};
 
-use super::columns::Columns;
-use super::each_file::{Reading, import_each};
-use super::fold::{Fold, Place};
+use super::columns::SourceColumns;
+use super::each_file::{FileImporter, import_files};
+use super::fold::{RowSource, TableRuns};
 use super::ledger::Ledger;
-use super::map::{Map, TABLE};
-use super::mode::Mode;
-use super::report::{ImportReport, LackingColumn, SourceReport};
-use super::rows::{Row, Rows, Stop};
-use super::source::{Part, Source, hex_digest};
+use super::map::{TABLE_IMPORTER, TableMap};
+use super::mode::ImportMode;
+use super::report::{ImportReport, MissingColumn, SourceReport};
+use super::rows::{ReadStop, RowSink, SourceRow};
+use super::source::{SourceFile, SourcePart, hex_digest};
 use super::stored::StoredRuns;
 
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
@@ -28,15 +28,15 @@ pub(super) const VERSION: u32 = 3;
 pub fn import_table(
     store: &Store,
     files: &[impl AsRef<Path>],
-    map: &Map,
+    map: &TableMap,
     existing: &StoredRuns,
-    mode: Mode,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let reading = Reading {
-        importer: TABLE,
+    let reading = FileImporter {
+        importer: TABLE_IMPORTER,
         version: VERSION,
-        key_of: &|source| key_of(source, map),
+        key_of: &|source| import_key(source, map),
         provenance: &|file| Provenance {
             map: Some(map.file.clone()),
             map_sha256: Some(map.sha256.clone()),
@@ -45,19 +45,19 @@ pub fn import_table(
         },
         read: &|source, ledger, progress, report| read_rows(source, map, ledger, progress, report),
     };
-    import_each(&reading, store, files, existing, mode, progress)
+    import_files(&reading, store, files, existing, mode, progress)
 }
 
 /// Reads the source once, row by row.
 fn read_rows<'a>(
-    source: &Source,
-    map: &Map,
+    source: &SourceFile,
+    map: &TableMap,
     ledger: Ledger<'a>,
     progress: &mut dyn FnMut(u64),
     report: &mut SourceReport,
-) -> Result<Ledger<'a>, Stop> {
-    let mut columns = columns_of(map);
-    let mut fold = Fold::new(map, ledger);
+) -> Result<Ledger<'a>, ReadStop> {
+    let mut columns = map_columns(map);
+    let mut fold = TableRuns::new(map, ledger);
     let read = read_source(
         source,
         map,
@@ -75,17 +75,19 @@ fn read_rows<'a>(
         return Err(Problem::in_file(&report.file, "has no rows").into());
     }
     // Without these columns every row was refused. One problem is clearer than all those refusals.
-    if let Some(problem) = columns.missing_essential(|name| map.is_essential(name), &report.file) {
+    if let Some(problem) =
+        columns.essential_columns_problem(|name| map.is_essential(name), &report.file)
+    {
         return Err(problem.into());
     }
-    report.columns_lacking = lacking(&columns, map);
-    report.columns_unused = columns.unused();
+    report.columns_lacking = describe_missing_columns(&columns, map);
+    report.columns_unused = columns.unread_columns();
     report.rows_skipped = fold.rows_skipped;
-    Ok(fold.end())
+    Ok(fold.finish())
 }
 
 /// Returns the key of the pair: the same bytes with the same map are the same import.
-fn key_of(source: &Source, map: &Map) -> String {
+fn import_key(source: &SourceFile, map: &TableMap) -> String {
     let version = VERSION.to_string();
     let mut parts = vec![source.sha256.as_bytes(), map.sha256.as_bytes()];
     if VERSION > 1 {
@@ -100,24 +102,24 @@ fn key_of(source: &Source, map: &Map) -> String {
 }
 
 /// Returns the names that the map reads in the source's path. Under other names the same bytes are another source.
-pub(super) fn names_in_path(source: &Source, map: &Map) -> Vec<String> {
-    let path = source.path_of(None);
+pub(super) fn names_in_path(source: &SourceFile, map: &TableMap) -> Vec<String> {
+    let path = source.full_path(None);
     map.shape
         .path
         .iter()
-        .filter_map(|(_, part)| part.of(&path))
+        .filter_map(|(_, part)| part.text_in(&path))
         .collect()
 }
 
 /// Returns the columns that the map reads. Columns that it derives count as seen.
-pub(super) fn columns_of(map: &Map) -> Columns {
-    let mut columns = Columns::of(
+pub(super) fn map_columns(map: &TableMap) -> SourceColumns {
+    let mut columns = SourceColumns::new(
         map.columns
             .iter()
             .map(|column| column.name.clone())
             .collect(),
     );
-    for slot in map.shape.made() {
+    for slot in map.shape.derived_slots() {
         columns.mark_seen(slot);
     }
     columns
@@ -126,50 +128,53 @@ pub(super) fn columns_of(map: &Map) -> Columns {
 /// Reads up to `most` rows of each part of the source into `fold`, and passes items' outcomes to `seen`. If `most` ended the reading, the
 /// error has no problems.
 pub(super) fn read_source(
-    source: &Source,
-    map: &Map,
+    source: &SourceFile,
+    map: &TableMap,
     most: u64,
-    columns: &mut Columns,
-    fold: &mut Fold<'_, '_>,
+    columns: &mut SourceColumns,
+    fold: &mut TableRuns<'_, '_>,
     progress: &mut dyn FnMut(u64),
     seen: &mut dyn FnMut(&ItemOutcome),
-) -> Result<(), Stop> {
+) -> Result<(), ReadStop> {
     let (fold, seen) = (RefCell::new(fold), RefCell::new(seen));
-    source.each_part(map.layout.encoding, progress, |part: Part<'_>| {
-        let place = Place {
+    source.for_each_part(map.layout.encoding, progress, |part: SourcePart<'_>| {
+        let place = RowSource {
             label: &part.label,
             file: &source.name,
             member: part.member.as_deref(),
         };
-        let mut shaped = map.shape.begin(&source.path_of(part.member.as_deref()));
-        let mut on_row = |row: &Row<'_>| {
+        let mut shaped = map
+            .shape
+            .begin_part(&source.full_path(part.member.as_deref()));
+        let mut on_row = |row: &SourceRow<'_>| {
             if map.shape.is_skipped(row) {
                 fold.borrow_mut().rows_skipped += 1;
                 return Ok(());
             }
-            shaped.each(row, &mut |row| {
-                if let Some(outcome) = fold.borrow_mut().take(row, &place)? {
+            shaped.for_each_row(row, &mut |row| {
+                if let Some(outcome) = fold.borrow_mut().take_row(row, &place)? {
                     (seen.borrow_mut())(outcome);
                 }
                 Ok(())
             })
         };
-        let mut rows = Rows::new(&part.label, columns, &mut on_row).up_to(most);
-        let ready = |rows: &Rows<'_>| {
+        let mut rows = RowSink::new(&part.label, columns, &mut on_row).up_to(most);
+        let ready = |rows: &RowSink<'_>| {
             rows.columns
-                .missing_essential(|name| map.is_essential(name), rows.label)
+                .essential_columns_problem(|name| map.is_essential(name), rows.label)
         };
-        map.layout.read(part.format, part.input, &mut rows, ready)
+        map.layout
+            .read_rows(part.format, part.input, &mut rows, ready)
     })
 }
 
-fn lacking(columns: &Columns, map: &Map) -> Vec<LackingColumn> {
-    let describe = |name: &str| LackingColumn {
+fn describe_missing_columns(columns: &SourceColumns, map: &TableMap) -> Vec<MissingColumn> {
+    let describe = |name: &str| MissingColumn {
         column: name.to_owned(),
         fields: map.fields_of(name).to_vec(),
-        hint: columns.near(name),
+        hint: columns.spelling_hint(name),
     };
-    columns.lacking().map(describe).collect()
+    columns.missing_columns().map(describe).collect()
 }
 
 #[cfg(test)]
@@ -180,8 +185,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{Direction, ItemKind, ItemOutcome, ItemStatus, Run, RunId};
-    use crate::import::{ImportedRun, SourceOutcome, Standing};
-    use crate::results::{ItemLine, SealedReader, examine, scan};
+    use crate::import::{RunVisibility, SourceOutcome, SourceRun};
+    use crate::results::{ItemLine, SealedReader, examine_store, scan_store};
 
     const ITEMS: &str = "format: evalreport/map/1\nname: t\nrows: item\n\
         run: {suite: {constant: s}, approach: approach, model: model}\n\
@@ -203,7 +208,7 @@ mod tests {
     impl Place {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a temporary folder");
-            let store = Store::at(folder.path().join("results"));
+            let store = Store::new(folder.path().join("results"));
             Self { folder, store }
         }
 
@@ -213,39 +218,48 @@ mod tests {
             path
         }
 
-        fn import_as(&self, map: &str, files: &[(&str, &[u8])], mode: Mode) -> Vec<SourceReport> {
-            let map = Map::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
+        fn import_as(
+            &self,
+            map: &str,
+            files: &[(&str, &[u8])],
+            mode: ImportMode,
+        ) -> Vec<SourceReport> {
+            let map = TableMap::parse("m.yaml", map, &BTreeMap::new()).expect("a valid map");
             let files: Vec<_> = files
                 .iter()
                 .map(|(name, bytes)| self.file(name, bytes))
                 .collect();
             let runs = self.runs();
-            let existing: StoredRuns = runs.iter().map(|run| (run, Standing::Counts)).collect();
+            let existing: StoredRuns = runs
+                .iter()
+                .map(|run| (run, RunVisibility::Counts))
+                .collect();
             let report = import_table(&self.store, &files, &map, &existing, mode, &mut |_| {})
                 .expect("a writable store");
-            assert_eq!(report.dry_run, mode == Mode::DryRun);
+            assert_eq!(report.dry_run, mode == ImportMode::DryRun);
             report.sources
         }
 
         fn import(&self, map: &str, name: &str, bytes: &[u8]) -> SourceReport {
-            self.import_as(map, &[(name, bytes)], Mode::Store).remove(0)
+            self.import_as(map, &[(name, bytes)], ImportMode::Store)
+                .remove(0)
         }
 
         fn runs(&self) -> Vec<Run> {
-            scan(&self.store)
+            scan_store(&self.store)
                 .sealed
                 .iter()
-                .flat_map(|pair| SealedReader::runs(&pair.runs).0)
+                .flat_map(|pair| SealedReader::read_runs(&pair.runs).0)
                 .collect()
         }
 
         /// The lines of the stored items.
         fn lines(&self) -> Vec<String> {
             let mut lines = Vec::new();
-            for pair in scan(&self.store).sealed {
+            for pair in scan_store(&self.store).sealed {
                 let mut text = String::new();
                 let path = pair.items.expect("a pair has items");
-                SealedReader::items(&path)
+                SealedReader::open_items(&path)
                     .and_then(|mut reader| reader.read_to_string(&mut text))
                     .expect("readable items");
                 lines.extend(text.lines().map(str::to_owned));
@@ -385,7 +399,7 @@ mod tests {
             ),
             (None, None, runs[1].id.clone())
         );
-        assert_eq!(examine(&place.store).damage, []);
+        assert_eq!(examine_store(&place.store).damage, []);
     }
 
     #[test]
@@ -411,7 +425,7 @@ mod tests {
             (SourceOutcome::NothingNew, 1, 0)
         );
         assert_eq!((place.runs().len(), place.items().len()), (1, 1));
-        assert_eq!(examine(&place.store).damage, []);
+        assert_eq!(examine_store(&place.store).damage, []);
     }
 
     #[test]
@@ -426,7 +440,7 @@ mod tests {
                 ("b.csv", second.as_bytes()),
                 ("c.csv", first.as_bytes()),
             ],
-            Mode::Store,
+            ImportMode::Store,
         );
         assert_eq!(
             reports
@@ -440,7 +454,7 @@ mod tests {
             ]
         );
         let models =
-            |runs: &[ImportedRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
+            |runs: &[SourceRun]| runs.iter().map(|run| run.model.clone()).collect::<Vec<_>>();
         assert_eq!(
             (
                 models(&reports[1].runs_new),
@@ -478,9 +492,9 @@ mod tests {
     fn a_dry_run_says_the_same_and_writes_nothing() {
         let place = Place::new();
         let rows = format!("{HEADER}a,m,1,x,0,A,A,1,0.1,10\na,m,1,x,0,A,A,1,0.1,10\n");
-        let dry = place.import_as(ITEMS, &[("f.csv", rows.as_bytes())], Mode::DryRun);
+        let dry = place.import_as(ITEMS, &[("f.csv", rows.as_bytes())], ImportMode::DryRun);
         assert!(!place.store.root().exists());
-        let wet = place.import_as(ITEMS, &[("f.csv", rows.as_bytes())], Mode::Store);
+        let wet = place.import_as(ITEMS, &[("f.csv", rows.as_bytes())], ImportMode::Store);
         assert_eq!(dry, wet);
     }
 
@@ -514,7 +528,7 @@ mod tests {
             (
                 report.rows_read,
                 report.rows_accepted,
-                report.rows_refused()
+                report.count_refused_rows()
             ),
             (13, 1, 12)
         );
@@ -583,14 +597,14 @@ mod tests {
         for (name, bytes, expected) in cases {
             assert_eq!(problem(&place.import(ITEMS, name, bytes)), expected);
         }
-        let map = Map::parse("m.yaml", ITEMS, &BTreeMap::new()).expect("a valid map");
+        let map = TableMap::parse("m.yaml", ITEMS, &BTreeMap::new()).expect("a valid map");
         let missing = place.folder.path().join("missing.csv");
         let report = import_table(
             &place.store,
             &[place.folder.path(), &missing],
             &map,
             &StoredRuns::default(),
-            Mode::Store,
+            ImportMode::Store,
             &mut |_| {},
         )
         .expect("no writing");
@@ -820,7 +834,7 @@ mod tests {
             (mean.value, mean.n, mean.direction, mean.range),
             (Some(4.75), Some(2), Direction::Down, Some([0.0, 10.0]))
         );
-        assert_eq!(examine(&place.store).damage, []);
+        assert_eq!(examine_store(&place.store).damage, []);
     }
 
     #[test]
@@ -852,7 +866,7 @@ mod tests {
         let again = place.import_as(
             &map,
             &[("f.csv", rows.as_bytes()), ("copy.csv", rows.as_bytes())],
-            Mode::Store,
+            ImportMode::Store,
         );
         assert_eq!(
             again.iter().map(|one| one.outcome).collect::<Vec<_>>(),
@@ -951,7 +965,7 @@ mod tests {
             ["3: row 2: `date` is not in the years 1970 to 9999 (it is `1763683200000`)"]
         );
         assert_eq!(place.runs().len(), 1);
-        assert_eq!(examine(&place.store).damage, []);
+        assert_eq!(examine_store(&place.store).damage, []);
     }
 
     #[test]
@@ -1022,7 +1036,7 @@ mod tests {
                 .extension()
                 .is_some_and(|extension| extension == "yaml")
             {
-                let map = Map::load(&path, &BTreeMap::new())
+                let map = TableMap::load(&path, &BTreeMap::new())
                     .unwrap_or_else(|problems| panic!("{problems}"));
                 assert!(
                     map.url.is_some() && map.licence.is_some(),

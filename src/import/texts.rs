@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 /// Maximum characters of a text that is kept with an outcome.
-pub(super) const MOST_TEXT_CHARS: usize = 2000;
+pub(super) const MAX_TEXT_CHARS: usize = 2000;
 
 /// Cuts a text to at most `most` characters. The last character of a cut text is `…`.
-pub(in crate::import) fn clip(text: &str, most: usize) -> Cow<'_, str> {
+pub(in crate::import) fn clip_text(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => text.into(),
         Some(_) => {
@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn a_text_that_is_cut_ends_in_a_mark() {
         for (text, expected) in [("abc", "abc"), ("äbcd", "äb…"), ("", "")] {
-            assert_eq!(clip(text, 3), expected);
+            assert_eq!(clip_text(text, 3), expected);
         }
     }
 }

@@ -4,8 +4,8 @@
 //! Encoding: <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>.
 
 /// Types of fields, by their number in the encoding.
-const YES: u8 = 1;
-const NO: u8 = 2;
+const BOOL_TRUE: u8 = 1;
+const BOOL_FALSE: u8 = 2;
 const BYTE: u8 = 3;
 const I16: u8 = 4;
 const I32: u8 = 5;
@@ -18,29 +18,29 @@ const STRUCT: u8 = 12;
 const UUID: u8 = 13;
 
 /// Deepest nesting of structures. Those of Parquet have seven levels.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// What the format says about a value.
 #[derive(Clone, Copy)]
-pub(super) enum Shape {
+pub(super) enum ThriftType {
     Flag,
     /// A whole number of this type.
     Whole(u8),
     Text,
-    List(&'static Shape),
+    List(&'static ThriftType),
     /// Fields by number.
-    Struct(&'static [(i16, Shape)]),
+    Struct(&'static [(i16, ThriftType)]),
     /// Of a field that is skipped: any value without booleans in lists, whose length two readers of the encoding disagree about.
     Any,
 }
 
-pub(super) const SMALL: Shape = Shape::Whole(I16);
-pub(super) const WHOLE: Shape = Shape::Whole(I32);
-pub(super) const LONG: Shape = Shape::Whole(I64);
+pub(super) const I16_TYPE: ThriftType = ThriftType::Whole(I16);
+pub(super) const I32_TYPE: ThriftType = ThriftType::Whole(I32);
+pub(super) const I64_TYPE: ThriftType = ThriftType::Whole(I64);
 
 /// What a walk comes across.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found<'b> {
+pub(super) enum ThriftValue<'b> {
     /// A further element of a list begins.
     Element,
     Flag(bool),
@@ -49,47 +49,47 @@ pub(super) enum Found<'b> {
 }
 
 /// A place in the bytes.
-pub(super) struct Walk<'b, 'f> {
+pub(super) struct ThriftWalker<'b, 'f> {
     rest: &'b [u8],
     /// Numbers of the fields around, from the outermost on.
     path: Vec<i16>,
     /// Receives the path with what is found there.
-    found: &'f mut dyn FnMut(&[i16], Found<'b>),
+    found: &'f mut dyn FnMut(&[i16], ThriftValue<'b>),
 }
 
 /// Walks one structure, and returns the bytes behind it. If they are not one, or cut off, returns `None`.
-pub(super) fn walk<'b>(
+pub(super) fn walk_struct<'b>(
     bytes: &'b [u8],
-    fields: &'static [(i16, Shape)],
-    found: &mut dyn FnMut(&[i16], Found<'b>),
+    fields: &'static [(i16, ThriftType)],
+    found: &mut dyn FnMut(&[i16], ThriftValue<'b>),
 ) -> Option<&'b [u8]> {
-    let mut walk = Walk {
+    let mut walk = ThriftWalker {
         rest: bytes,
         path: Vec::new(),
         found,
     };
-    walk.structure(Some(fields))?;
+    walk.read_struct(Some(fields))?;
     Some(walk.rest)
 }
 
-impl<'b> Walk<'b, '_> {
-    fn byte(&mut self) -> Option<u8> {
+impl<'b> ThriftWalker<'b, '_> {
+    fn read_byte(&mut self) -> Option<u8> {
         let (byte, rest) = self.rest.split_first()?;
         self.rest = rest;
         Some(*byte)
     }
 
-    fn take(&mut self, length: usize) -> Option<&'b [u8]> {
+    fn take_bytes(&mut self, length: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest;
         Some(taken)
     }
 
     /// Reads a number of at most ten bytes.
-    fn unsigned(&mut self) -> Option<u64> {
+    fn read_unsigned(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
+            let byte = self.read_byte()?;
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 return Some(value);
@@ -98,18 +98,18 @@ impl<'b> Walk<'b, '_> {
         None
     }
 
-    fn signed(&mut self) -> Option<i64> {
-        let value = self.unsigned()?;
+    fn read_signed(&mut self) -> Option<i64> {
+        let value = self.read_unsigned()?;
         Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    fn structure(&mut self, fields: Option<&'static [(i16, Shape)]>) -> Option<()> {
-        if self.path.len() > MOST_DEPTH {
+    fn read_struct(&mut self, fields: Option<&'static [(i16, ThriftType)]>) -> Option<()> {
+        if self.path.len() > MAX_DEPTH {
             return None;
         }
         self.path.push(0);
         loop {
-            let head = self.byte()?;
+            let head = self.read_byte()?;
             let kind = head & 0xf;
             if kind == 0 {
                 break;
@@ -121,71 +121,71 @@ impl<'b> Walk<'b, '_> {
             };
             let number = match number {
                 Some(number) => number,
-                None => i16::try_from(self.signed()?).ok()?,
+                None => i16::try_from(self.read_signed()?).ok()?,
             };
             *self.path.last_mut()? = number;
             let known = fields.and_then(|fields| fields.iter().find(|(known, _)| *known == number));
-            self.value(kind, known.map_or(Shape::Any, |(_, shape)| *shape))?;
+            self.read_value(kind, known.map_or(ThriftType::Any, |(_, shape)| *shape))?;
         }
         self.path.pop();
         Some(())
     }
 
-    fn value(&mut self, kind: u8, shape: Shape) -> Option<()> {
+    fn read_value(&mut self, kind: u8, shape: ThriftType) -> Option<()> {
         match (shape, kind) {
-            (Shape::Flag | Shape::Any, YES | NO) => {
-                (self.found)(&self.path, Found::Flag(kind == YES));
+            (ThriftType::Flag | ThriftType::Any, BOOL_TRUE | BOOL_FALSE) => {
+                (self.found)(&self.path, ThriftValue::Flag(kind == BOOL_TRUE));
                 Some(())
             }
-            (Shape::Whole(expected), _) if expected == kind => {
-                let number = self.signed()?;
-                (self.found)(&self.path, Found::Number(number));
+            (ThriftType::Whole(expected), _) if expected == kind => {
+                let number = self.read_signed()?;
+                (self.found)(&self.path, ThriftValue::Number(number));
                 Some(())
             }
-            (Shape::Text | Shape::Any, BINARY) => {
-                let length = usize::try_from(self.unsigned()?).ok()?;
-                let text = self.take(length)?;
-                (self.found)(&self.path, Found::Text(text));
+            (ThriftType::Text | ThriftType::Any, BINARY) => {
+                let length = usize::try_from(self.read_unsigned()?).ok()?;
+                let text = self.take_bytes(length)?;
+                (self.found)(&self.path, ThriftValue::Text(text));
                 Some(())
             }
-            (Shape::Struct(fields), STRUCT) => self.structure(Some(fields)),
-            (Shape::List(of), LIST) => self.list(*of),
-            (Shape::Any, BYTE) => self.byte().map(drop),
-            (Shape::Any, I16 | I32 | I64) => self.unsigned().map(drop),
-            (Shape::Any, DOUBLE) => self.take(8).map(drop),
-            (Shape::Any, UUID) => self.take(16).map(drop),
-            (Shape::Any, LIST | SET) => self.list(Shape::Any),
-            (Shape::Any, STRUCT) => self.structure(None),
+            (ThriftType::Struct(fields), STRUCT) => self.read_struct(Some(fields)),
+            (ThriftType::List(of), LIST) => self.read_list(*of),
+            (ThriftType::Any, BYTE) => self.read_byte().map(drop),
+            (ThriftType::Any, I16 | I32 | I64) => self.read_unsigned().map(drop),
+            (ThriftType::Any, DOUBLE) => self.take_bytes(8).map(drop),
+            (ThriftType::Any, UUID) => self.take_bytes(16).map(drop),
+            (ThriftType::Any, LIST | SET) => self.read_list(ThriftType::Any),
+            (ThriftType::Any, STRUCT) => self.read_struct(None),
             _ => None,
         }
     }
 
-    fn list(&mut self, of: Shape) -> Option<()> {
-        if self.path.len() > MOST_DEPTH {
+    fn read_list(&mut self, of: ThriftType) -> Option<()> {
+        if self.path.len() > MAX_DEPTH {
             return None;
         }
-        let head = self.byte()?;
+        let head = self.read_byte()?;
         let length = match head >> 4 {
-            15 => usize::try_from(self.unsigned()?).ok()?,
+            15 => usize::try_from(self.read_unsigned()?).ok()?,
             length => usize::from(length),
         };
         let kind = head & 0xf;
         // Each element has at least one byte, except booleans to some readers.
-        if length > self.rest.len() || (length > 0 && matches!(kind, 0 | YES | NO)) {
+        if length > self.rest.len() || (length > 0 && matches!(kind, 0 | BOOL_TRUE | BOOL_FALSE)) {
             return None;
         }
         // A list in a list has no field number of its own.
         self.path.push(0);
         for _ in 0..length {
-            (self.found)(&self.path[..self.path.len() - 1], Found::Element);
+            (self.found)(&self.path[..self.path.len() - 1], ThriftValue::Element);
             match of {
-                Shape::Struct(fields) if kind == STRUCT => {
+                ThriftType::Struct(fields) if kind == STRUCT => {
                     self.path.pop();
-                    self.structure(Some(fields))?;
+                    self.read_struct(Some(fields))?;
                     self.path.push(0);
                 }
                 of => {
-                    self.value(kind, of)?;
+                    self.read_value(kind, of)?;
                 }
             }
         }
@@ -198,14 +198,14 @@ impl<'b> Walk<'b, '_> {
 mod tests {
     use super::*;
 
-    const FIELDS: &[(i16, Shape)] = &[
-        (1, WHOLE),
-        (2, Shape::Text),
+    const FIELDS: &[(i16, ThriftType)] = &[
+        (1, I32_TYPE),
+        (2, ThriftType::Text),
         (
             3,
-            Shape::List(&Shape::Struct(&[(1, LONG), (2, Shape::Flag)])),
+            ThriftType::List(&ThriftType::Struct(&[(1, I64_TYPE), (2, ThriftType::Flag)])),
         ),
-        (4, Shape::List(&WHOLE)),
+        (4, ThriftType::List(&I32_TYPE)),
     ];
 
     /// The path of a value, and what it is.
@@ -213,7 +213,7 @@ mod tests {
 
     fn found(bytes: &[u8]) -> Option<(Vec<Value>, usize)> {
         let mut all = Vec::new();
-        let rest = walk(bytes, FIELDS, &mut |path, found| {
+        let rest = walk_struct(bytes, FIELDS, &mut |path, found| {
             all.push((path.to_vec(), format!("{found:?}")))
         })?;
         Some((all, rest.len()))

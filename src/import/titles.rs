@@ -2,23 +2,23 @@
 
 /// The lines that name the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct HeaderLines {
     /// Position of the first among non-blank lines, from 1.
     pub line: u64,
     /// Number of lines, 1 or 2.
     pub lines: u64,
 }
 
-impl Default for Header {
+impl Default for HeaderLines {
     fn default() -> Self {
         Self { line: 1, lines: 1 }
     }
 }
 
-impl Header {
+impl HeaderLines {
     /// Finds the header from the number of filled cells of each line. `lines` are the lines' cells.
-    pub fn of(filled: &[usize], lines: &[Vec<String>]) -> Self {
-        const LOOKED_AT: usize = 20;
+    pub fn from_lines(filled: &[usize], lines: &[Vec<String>]) -> Self {
+        const MAX_EXAMINED_LINES: usize = 20;
         // The corner above the rows' names is often blank.
         let corner = |line: Option<&Vec<String>>| {
             usize::from(
@@ -38,14 +38,14 @@ impl Header {
         // Titles and notes above the header fill fewer cells.
         let place = filled
             .iter()
-            .take(LOOKED_AT)
+            .take(MAX_EXAMINED_LINES)
             .position(|filled| *filled * 10 >= most * 7 && *filled > 0)
             .unwrap_or(0);
         // A line with a name for several columns has fewer cells, too.
         let two = [place.checked_sub(1), Some(place)]
             .into_iter()
             .flatten()
-            .find(|first| are_two(lines.get(*first..).unwrap_or_default()));
+            .find(|first| has_two_header_lines(lines.get(*first..).unwrap_or_default()));
         Self {
             line: two.unwrap_or(place) as u64 + 1,
             lines: 1 + u64::from(two.is_some()),
@@ -53,22 +53,22 @@ impl Header {
     }
 
     /// Returns the columns' names from the header's lines. A first column without a name gets one, because it often names the rows.
-    pub fn names(lines: &[Vec<String>]) -> Vec<String> {
-        const FIRST: &str = "column 1";
+    pub fn column_names(lines: &[Vec<String>]) -> Vec<String> {
+        const UNNAMED_FIRST_COLUMN: &str = "column 1";
         let mut names = match lines {
-            [upper, lower] => joined(upper, lower),
+            [upper, lower] => join_names(upper, lower),
             lines => lines.first().cloned().unwrap_or_default(),
         };
-        let is_free = !names.iter().any(|name| name == FIRST);
+        let is_free = !names.iter().any(|name| name == UNNAMED_FIRST_COLUMN);
         if let Some(first) = names.first_mut().filter(|name| name.is_empty() && is_free) {
-            FIRST.clone_into(first);
+            UNNAMED_FIRST_COLUMN.clone_into(first);
         }
         names
     }
 }
 
 /// Puts the names above and below together. A name above counts for all columns up to the next one.
-fn joined(upper: &[String], lower: &[String]) -> Vec<String> {
+fn join_names(upper: &[String], lower: &[String]) -> Vec<String> {
     let cell = |line: &[String], place: usize| {
         line.get(place)
             .map_or_else(String::new, |cell| cell.trim().to_owned())
@@ -91,22 +91,22 @@ fn joined(upper: &[String], lower: &[String]) -> Vec<String> {
 
 /// Returns whether the first two lines name the columns together: the names below are repeated, each below several names above, and no
 /// column has its own name again as a value. A table with one header line has no such names.
-fn are_two(lines: &[Vec<String>]) -> bool {
+fn has_two_header_lines(lines: &[Vec<String>]) -> bool {
     let [upper, lower, rest @ ..] = lines else {
         return false;
     };
-    let names = joined(upper, lower);
+    let names = join_names(upper, lower);
     let is_filled = |cell: &&String| !cell.trim().is_empty();
     let parts: Vec<(&str, &str)> = names
         .iter()
         .zip(lower)
-        .filter_map(|(name, below)| parted(name, below))
+        .filter_map(|(name, below)| split_joined_name(name, below))
         .collect();
-    let above = distinct(parts.iter().map(|(above, _)| *above));
-    let below = distinct(parts.iter().map(|(_, below)| *below));
+    let above = distinct_names(parts.iter().map(|(above, _)| *above));
+    let below = distinct_names(parts.iter().map(|(_, below)| *below));
     let is_table = rest.len() >= 2 && above.len() >= 2 && parts.len() == above.len() * below.len();
     let filled: Vec<&String> = names.iter().filter(is_filled).collect();
-    let are_unique = distinct(filled.iter().map(|name| name.as_str())).len() == filled.len();
+    let are_unique = distinct_names(filled.iter().map(|name| name.as_str())).len() == filled.len();
     let is_value = |line: &[String], place: usize| {
         line.get(place)
             .is_some_and(|cell| cell.trim().parse::<f64>().is_ok())
@@ -122,13 +122,13 @@ fn are_two(lines: &[Vec<String>]) -> bool {
 }
 
 /// Returns the parts of a name that has two.
-fn parted<'n>(name: &'n str, below: &str) -> Option<(&'n str, &'n str)> {
+fn split_joined_name<'n>(name: &'n str, below: &str) -> Option<(&'n str, &'n str)> {
     let below = below.trim();
     let above = name.strip_suffix(below)?.strip_suffix(' ')?;
     (!below.is_empty() && !above.is_empty()).then(|| (above, &name[above.len() + 1..]))
 }
 
-fn distinct<'n>(names: impl Iterator<Item = &'n str>) -> std::collections::BTreeSet<&'n str> {
+fn distinct_names<'n>(names: impl Iterator<Item = &'n str>) -> std::collections::BTreeSet<&'n str> {
     names.collect()
 }
 
@@ -148,7 +148,7 @@ mod tests {
             .iter()
             .map(|line| line.iter().filter(|cell| !cell.is_empty()).count())
             .collect();
-        let Header { line, lines } = Header::of(&filled, &lines);
+        let HeaderLines { line, lines } = HeaderLines::from_lines(&filled, &lines);
         (line, lines)
     }
 
@@ -179,7 +179,8 @@ mod tests {
             ["Task", "nova", "", "lyra", ""],
             ["", "passed", "cost", "passed", "cost"],
         ];
-        let names = Header::names(&[upper, lower].map(|line| line.map(str::to_owned).to_vec()));
+        let names =
+            HeaderLines::column_names(&[upper, lower].map(|line| line.map(str::to_owned).to_vec()));
         assert_eq!(
             names,
             [
@@ -196,8 +197,9 @@ mod tests {
     fn a_blank_corner_belongs_to_the_header() {
         assert_eq!(header(",nova,lyra\nt1,1,0\nt2,0,1\n"), (1, 1));
         assert_eq!(header("Results,,\n,nova,lyra\nt1,1,0\nt2,0,1\n"), (2, 1));
-        let names =
-            |line: &[&str]| Header::names(&[line.iter().map(|name| (*name).to_owned()).collect()]);
+        let names = |line: &[&str]| {
+            HeaderLines::column_names(&[line.iter().map(|name| (*name).to_owned()).collect()])
+        };
         assert_eq!(names(&["", "nova", ""]), ["column 1", "nova", ""]);
         assert_eq!(names(&["", "column 1"]), ["", "column 1"]);
     }

@@ -6,10 +6,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::document::{Node, ScalarKind, Value};
 
-use super::cell::{Cell, CellKind};
+use super::cell::{CellKind, RowCell};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Tree {
+pub(super) enum DocumentTree {
     Null,
     Bool(bool),
     Number(String),
@@ -19,7 +19,7 @@ pub(super) enum Tree {
     Map(Vec<(String, Self)>),
 }
 
-impl Tree {
+impl DocumentTree {
     pub fn get(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Map(entries) => entries
@@ -31,20 +31,20 @@ impl Tree {
     }
 
     /// Returns the value at a path of keys. A key that itself contains dots is found too.
-    pub fn at(&self, path: &str) -> Option<&Self> {
+    pub fn get_path(&self, path: &str) -> Option<&Self> {
         self.get(path)
             .or_else(|| path.split('.').try_fold(self, |value, key| value.get(key)))
     }
 
     /// Returns the rows of a table that is written without a name at each value: as an object whose values are lists, or objects with the
     /// same keys, of single values; as a list of lists below the list of the names; or with `columns` and `data`, as pandas splits it.
-    pub fn by_rows(&self) -> Option<Self> {
+    pub fn to_rows(&self) -> Option<Self> {
         let columns = match self {
             Self::Map(columns) => match (self.get("columns"), self.get("data")) {
                 (Some(Self::List(names)), Some(Self::List(rows)))
                     if rows.iter().all(|row| matches!(row, Self::List(_))) =>
                 {
-                    return below_names(names, rows);
+                    return name_cells(names, rows);
                 }
                 _ => columns,
             },
@@ -52,7 +52,7 @@ impl Tree {
                 let (Self::List(names), rows) = rows.split_first()? else {
                     return None;
                 };
-                return below_names(names, rows);
+                return name_cells(names, rows);
             }
             _ => return None,
         };
@@ -102,9 +102,9 @@ impl Tree {
     }
 
     /// Returns a key that an object below has twice, with different values.
-    pub fn doubled_key(&self) -> Option<&str> {
+    pub fn duplicate_key(&self) -> Option<&str> {
         match self {
-            Self::List(items) => items.iter().find_map(Self::doubled_key),
+            Self::List(items) => items.iter().find_map(Self::duplicate_key),
             Self::Map(entries) => {
                 let mut known = std::collections::HashMap::new();
                 for (key, value) in entries {
@@ -115,14 +115,14 @@ impl Tree {
                         return Some(key);
                     }
                 }
-                entries.iter().find_map(|(_, value)| value.doubled_key())
+                entries.iter().find_map(|(_, value)| value.duplicate_key())
             }
             _ => None,
         }
     }
 
     /// Returns the text of a single value.
-    pub fn text(&self) -> Option<&str> {
+    pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Bool(value) => Some(if *value { "true" } else { "false" }),
             Self::Number(text) | Self::Text(text) => Some(text),
@@ -141,7 +141,7 @@ impl Tree {
         }
     }
 
-    pub fn set(&self, cell: &mut Cell) {
+    pub fn write_to_cell(&self, cell: &mut RowCell) {
         if let Self::List(items) = self {
             return cell.set_list(items.iter().map(|item| {
                 if let Self::Bool(flag) = item {
@@ -158,11 +158,11 @@ impl Tree {
             Self::Text(_) => CellKind::Text,
             Self::List(_) | Self::Map(_) => CellKind::Compound,
         };
-        cell.set(kind, self.text().unwrap_or_default());
+        cell.set(kind, self.as_text().unwrap_or_default());
     }
 
     /// Calls `on_leaf` with every value below that is not an object, and its path of keys. Lists are not entered.
-    pub fn each_leaf<'t>(&'t self, path: &str, on_leaf: &mut dyn FnMut(&str, &'t Self)) {
+    pub fn for_each_leaf<'t>(&'t self, path: &str, on_leaf: &mut dyn FnMut(&str, &'t Self)) {
         match self {
             Self::Map(entries) => {
                 for (key, value) in entries {
@@ -171,7 +171,7 @@ impl Tree {
                     } else {
                         format!("{path}.{key}")
                     };
-                    value.each_leaf(&path, on_leaf);
+                    value.for_each_leaf(&path, on_leaf);
                 }
             }
             _ => on_leaf(path, self),
@@ -180,11 +180,11 @@ impl Tree {
 }
 
 /// Returns rows of single values as objects with the names.
-fn below_names(names: &[Tree], rows: &[Tree]) -> Option<Tree> {
+fn name_cells(names: &[DocumentTree], rows: &[DocumentTree]) -> Option<DocumentTree> {
     let texts: Vec<&String> = names
         .iter()
         .map(|name| {
-            if let Tree::Text(text) = name {
+            if let DocumentTree::Text(text) = name {
                 Some(text)
             } else {
                 None
@@ -196,8 +196,8 @@ fn below_names(names: &[Tree], rows: &[Tree]) -> Option<Tree> {
         .collect::<std::collections::BTreeSet<_>>()
         .len()
         == texts.len();
-    let row = |row: &Tree| match row {
-        Tree::List(cells) if cells.len() <= texts.len() => Some(Tree::Map(
+    let row = |row: &DocumentTree| match row {
+        DocumentTree::List(cells) if cells.len() <= texts.len() => Some(DocumentTree::Map(
             texts
                 .iter()
                 .zip(cells)
@@ -209,10 +209,13 @@ fn below_names(names: &[Tree], rows: &[Tree]) -> Option<Tree> {
     if texts.len() < 2 || rows.is_empty() || !are_distinct {
         return None;
     }
-    rows.iter().map(row).collect::<Option<_>>().map(Tree::List)
+    rows.iter()
+        .map(row)
+        .collect::<Option<_>>()
+        .map(DocumentTree::List)
 }
 
-impl From<&Node> for Tree {
+impl From<&Node> for DocumentTree {
     fn from(node: &Node) -> Self {
         match &node.value {
             Value::List(items) => Self::List(items.iter().map(Self::from).collect()),
@@ -232,7 +235,7 @@ impl From<&Node> for Tree {
     }
 }
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de> Deserialize<'de> for DocumentTree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TreeVisitor)
     }
@@ -241,49 +244,49 @@ impl<'de> Deserialize<'de> for Tree {
 struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
+    type Value = DocumentTree;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
-        Ok(Tree::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<DocumentTree, E> {
+        Ok(DocumentTree::Bool(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.to_string()))
+    fn visit_u64<E>(self, value: u64) -> Result<DocumentTree, E> {
+        Ok(DocumentTree::Number(value.to_string()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.to_string()))
+    fn visit_i64<E>(self, value: i64) -> Result<DocumentTree, E> {
+        Ok(DocumentTree::Number(value.to_string()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
-        Ok(Tree::Number(value.to_string()))
+    fn visit_f64<E>(self, value: f64) -> Result<DocumentTree, E> {
+        Ok(DocumentTree::Number(value.to_string()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<DocumentTree, E> {
+        Ok(DocumentTree::Text(value.to_owned()))
     }
 
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Null)
+    fn visit_unit<E>(self) -> Result<DocumentTree, E> {
+        Ok(DocumentTree::Null)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<DocumentTree, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element()? {
             items.push(item);
         }
-        Ok(Tree::List(items))
+        Ok(DocumentTree::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<DocumentTree, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(Tree::Map(entries))
+        Ok(DocumentTree::Map(entries))
     }
 }

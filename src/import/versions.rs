@@ -5,7 +5,7 @@ use super::source::hex_digest;
 use super::{rubric, table};
 
 /// Returns each importer's name with its version.
-pub fn versions() -> Vec<(&'static str, u32)> {
+pub fn importer_versions() -> Vec<(&'static str, u32)> {
     let own = [("rubric", rubric::VERSION), ("table", table::VERSION)];
     ForeignFormat::all()
         .map(|format| (format.name(), format.version()))
@@ -14,8 +14,8 @@ pub fn versions() -> Vec<(&'static str, u32)> {
 }
 
 /// Returns a short digest of all importers' versions. It changes when one of them gives other records.
-pub fn reading() -> String {
-    let versions: Vec<String> = versions()
+pub fn versions_digest() -> String {
+    let versions: Vec<String> = importer_versions()
         .into_iter()
         .map(|(name, version)| format!("{name} {version}"))
         .collect();

@@ -3,26 +3,26 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::document::quote;
+use crate::document::quote_text;
 use crate::domain::Problem;
-use crate::stats::{Vote, Voted};
+use crate::stats::{PairVote, VoteOutcome};
 
-use super::cell::{Cell, CellKind};
-use super::columns::Columns;
-use super::encoding::Encoding;
+use super::cell::{CellKind, RowCell};
+use super::columns::SourceColumns;
+use super::encoding::TextEncoding;
 use super::first_problems::FirstProblems;
-use super::layout::Layout;
-use super::rows::{Row, Rows, Stop};
-use super::source::Source;
+use super::layout::RowLayout;
+use super::rows::{ReadStop, RowSink, SourceRow};
+use super::source::SourceFile;
 
 /// Votes as a file holds them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ForeignVotes {
+pub struct ImportedVotes {
     /// SHA-256 of the file's bytes, in hex.
     pub sha256: String,
     /// In order of appearance.
     pub arms: Vec<String>,
-    pub votes: Vec<Vote>,
+    pub votes: Vec<PairVote>,
     /// By vote: the code of the voter and of the prompt. A vote without one has a code of its own. Absent if no vote has one.
     pub voters: Option<Vec<u32>>,
     pub prompts: Option<Vec<u32>>,
@@ -53,7 +53,7 @@ impl VoteColumn {
     ];
 
     /// Returns the names by which the column is known. Of several, the first counts.
-    fn names(self) -> &'static [&'static str] {
+    fn known_names(self) -> &'static [&'static str] {
         match self {
             Self::First => &[
                 "model_a", "arm_a", "system_a", "left", "first", "model_1", "a",
@@ -85,7 +85,7 @@ impl VoteColumn {
     }
 
     /// Returns the word for the column in arguments.
-    pub fn word(self) -> &'static str {
+    pub fn argument_name(self) -> &'static str {
         match self {
             Self::First => "first",
             Self::Second => "second",
@@ -106,20 +106,20 @@ pub struct VoteLayout {
 }
 
 /// What a style's star stands for.
-const ENDS: [[&str; 2]; 5] = [
+const STYLE_SUFFIXES: [[&str; 2]; 5] = [
     ["a", "b"],
     ["left", "right"],
     ["first", "second"],
     ["1", "2"],
     ["x", "y"],
 ];
-const FIRST: [&str; 8] = [
+const FIRST_WINS_WORDS: [&str; 8] = [
     "model_a", "arm_a", "system_a", "left", "first", "a", "model_1", "1",
 ];
-const SECOND: [&str; 8] = [
+const SECOND_WINS_WORDS: [&str; 8] = [
     "model_b", "arm_b", "system_b", "right", "second", "b", "model_2", "2",
 ];
-const TIE: [&str; 9] = [
+const TIE_WORDS: [&str; 9] = [
     "tie",
     "tie (bothbad)",
     "bothbad",
@@ -131,22 +131,22 @@ const TIE: [&str; 9] = [
     "neither",
 ];
 /// Reads a table of votes, in any format of tables, compressed or not. Fails with all problems of the file at once.
-pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<Problem>> {
-    let source = Source::examine(path).map_err(|problem| vec![problem])?;
-    let wanted = Wanted::of(layout);
-    let mut table = Table::default();
+pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ImportedVotes, Vec<Problem>> {
+    let source = SourceFile::from_path(path).map_err(|problem| vec![problem])?;
+    let wanted = VoteColumnPlaces::from_layout(layout);
+    let mut table = VoteTable::default();
     table.found.styles = layout
         .styles
         .iter()
         .map(|style| (style.clone(), Vec::new()))
         .collect();
     let mut problems = FirstProblems::default();
-    let read = source.each_part(Encoding::default(), &mut |_| {}, |part| {
+    let read = source.for_each_part(TextEncoding::default(), &mut |_| {}, |part| {
         let label = part.label.clone();
-        let mut columns = Columns::of(wanted.names.clone());
-        let mut on_row = |row: &Row<'_>| {
+        let mut columns = SourceColumns::new(wanted.names.clone());
+        let mut on_row = |row: &SourceRow<'_>| {
             let taken = match &row.cells {
-                Ok(cells) => table.take(cells, &wanted),
+                Ok(cells) => table.add_row(cells, &wanted),
                 Err(refused) => Err(refused.reason.clone()),
             };
             if let Err(message) = taken {
@@ -154,12 +154,12 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
             }
             Ok(())
         };
-        let mut rows = Rows::new(&label, &mut columns, &mut on_row);
-        Layout::default().read(part.format, part.input, &mut rows, |_| None)?;
-        let lacking: Vec<String> = columns.lacking().map(str::to_owned).collect();
-        let absent = wanted.absent(&lacking);
+        let mut rows = RowSink::new(&label, &mut columns, &mut on_row);
+        RowLayout::default().read_rows(part.format, part.input, &mut rows, |_| None)?;
+        let lacking: Vec<String> = columns.missing_columns().map(str::to_owned).collect();
+        let absent = wanted.describe_absent(&lacking);
         if !absent.is_empty() {
-            return Err(Stop::Unreadable(
+            return Err(ReadStop::Unreadable(
                 absent
                     .into_iter()
                     .map(|message| Problem::in_file(&label, message))
@@ -168,12 +168,12 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
         }
         Ok(())
     });
-    let mut problems = problems.after(read, &source.shown);
+    let mut problems = problems.into_problems(read, &source.shown);
     if problems.is_empty() && table.found.votes.is_empty() {
         problems.push(Problem::in_file(&source.shown, "has no vote on two arms"));
     }
     match problems.last_mut() {
-        None => Ok(table.finish(source.sha256)),
+        None => Ok(table.into_votes(source.sha256)),
         Some(last) => {
             let hint = "a table of votes has the columns model_a, model_b and winner (model_a, model_b or tie); --column winner=NAME names \
                         another";
@@ -184,7 +184,7 @@ pub fn read_votes(path: &Path, layout: &VoteLayout) -> Result<ForeignVotes, Vec<
 }
 
 /// The columns to look for, and which cells they are.
-struct Wanted {
+struct VoteColumnPlaces {
     names: Vec<String>,
     /// By meaning: places in the row, of which the first with a text counts.
     places: BTreeMap<VoteColumn, Vec<usize>>,
@@ -192,8 +192,8 @@ struct Wanted {
     styles: Vec<Vec<[usize; 2]>>,
 }
 
-impl Wanted {
-    fn of(layout: &VoteLayout) -> Self {
+impl VoteColumnPlaces {
+    fn from_layout(layout: &VoteLayout) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut place = |name: &str| {
             names
@@ -208,7 +208,11 @@ impl Wanted {
         for column in VoteColumn::ALL {
             let found = match layout.columns.get(&column) {
                 Some(name) => vec![place(name)],
-                None => column.names().iter().map(|name| place(name)).collect(),
+                None => column
+                    .known_names()
+                    .iter()
+                    .map(|name| place(name))
+                    .collect(),
             };
             places.insert(column, found);
         }
@@ -218,7 +222,8 @@ impl Wanted {
             } else {
                 format!("{name}_*")
             };
-            ENDS.iter()
+            STYLE_SUFFIXES
+                .iter()
                 .map(|ends| ends.map(|end| place(&pattern.replacen('*', end, 1))))
                 .collect()
         };
@@ -231,12 +236,12 @@ impl Wanted {
     }
 
     /// Returns what the file must have and does not.
-    fn absent(&self, lacking: &[String]) -> Vec<String> {
+    fn describe_absent(&self, lacking: &[String]) -> Vec<String> {
         let is_lacking = |place: &usize| lacking.contains(&self.names[*place]);
         let named = |places: &[usize]| {
             places
                 .iter()
-                .map(|place| quote(&self.names[*place]))
+                .map(|place| quote_text(&self.names[*place]))
                 .collect::<Vec<_>>()
                 .join(", ")
         };
@@ -248,7 +253,11 @@ impl Wanted {
         let mut absent: Vec<String> = of_columns
             .filter(|(_, places)| places.iter().all(is_lacking))
             .map(|(column, places)| {
-                format!("has no column for the {}: {}", column.word(), named(places))
+                format!(
+                    "has no column for the {}: {}",
+                    column.argument_name(),
+                    named(places)
+                )
             })
             .collect();
         let of_styles = self
@@ -264,22 +273,22 @@ impl Wanted {
 
 /// A table while it is read.
 #[derive(Default)]
-struct Table {
-    found: ForeignVotes,
+struct VoteTable {
+    found: ImportedVotes,
     arms: BTreeMap<String, usize>,
     /// By vote: the voter and the prompt.
-    units: [Units; 2],
+    units: [VoteUnitCodes; 2],
 }
 
 #[derive(Default)]
-struct Units {
+struct VoteUnitCodes {
     known: BTreeMap<String, u32>,
     codes: Vec<u32>,
     next: u32,
 }
 
-impl Units {
-    fn take(&mut self, name: Option<&str>) {
+impl VoteUnitCodes {
+    fn add_name(&mut self, name: Option<&str>) {
         let code = match name {
             Some(name) => *self.known.entry(name.to_owned()).or_insert(self.next),
             None => self.next,
@@ -288,13 +297,13 @@ impl Units {
         self.codes.push(code);
     }
 
-    fn finish(self) -> Option<Vec<u32>> {
+    fn into_codes(self) -> Option<Vec<u32>> {
         (!self.known.is_empty()).then_some(self.codes)
     }
 }
 
 /// Returns the text of a cell, or `None` if it holds none.
-fn text(cell: &Cell) -> Option<&str> {
+fn cell_text(cell: &RowCell) -> Option<&str> {
     let is_text = matches!(
         cell.kind,
         CellKind::Text | CellKind::Number | CellKind::Boolean
@@ -302,16 +311,17 @@ fn text(cell: &Cell) -> Option<&str> {
     Some(cell.text.trim()).filter(|text| is_text && !text.is_empty())
 }
 
-impl Table {
+impl VoteTable {
     /// Takes a row. Fails with what is wrong with it.
-    fn take(&mut self, cells: &[Cell], wanted: &Wanted) -> Result<(), String> {
+    fn add_row(&mut self, cells: &[RowCell], wanted: &VoteColumnPlaces) -> Result<(), String> {
         let of = |column: VoteColumn| {
             wanted.places[&column]
                 .iter()
-                .find_map(|place| text(&cells[*place]))
+                .find_map(|place| cell_text(&cells[*place]))
         };
-        let [first, second] = [VoteColumn::First, VoteColumn::Second]
-            .map(|column| of(column).ok_or_else(|| format!("names no {} arm", column.word())));
+        let [first, second] = [VoteColumn::First, VoteColumn::Second].map(|column| {
+            of(column).ok_or_else(|| format!("names no {} arm", column.argument_name()))
+        });
         let (first, second) = (first?, second?);
         let Some(word) = of(VoteColumn::Winner) else {
             self.found.unvoted += 1;
@@ -323,27 +333,27 @@ impl Table {
         }
         let lower = word.to_lowercase();
         let voted = if word == first {
-            Voted::First
+            VoteOutcome::First
         } else if word == second {
-            Voted::Second
-        } else if FIRST.contains(&lower.as_str()) {
-            Voted::First
-        } else if SECOND.contains(&lower.as_str()) {
-            Voted::Second
-        } else if TIE.contains(&lower.as_str()) {
-            Voted::Tie
+            VoteOutcome::Second
+        } else if FIRST_WINS_WORDS.contains(&lower.as_str()) {
+            VoteOutcome::First
+        } else if SECOND_WINS_WORDS.contains(&lower.as_str()) {
+            VoteOutcome::Second
+        } else if TIE_WORDS.contains(&lower.as_str()) {
+            VoteOutcome::Tie
         } else {
             return Err(format!(
                 "{} is no vote on {} and {}",
-                quote(word),
-                quote(first),
-                quote(second)
+                quote_text(word),
+                quote_text(first),
+                quote_text(second)
             ));
         };
         let mut values = Vec::with_capacity(wanted.styles.len());
         for (pairs, (style, _)) in wanted.styles.iter().zip(&self.found.styles) {
             let value = |place: usize| {
-                text(&cells[place])?
+                cell_text(&cells[place])?
                     .parse::<f64>()
                     .ok()
                     .filter(|value| value.is_finite() && *value >= 0.0)
@@ -354,7 +364,7 @@ impl Table {
             values.push(found.ok_or_else(|| {
                 format!(
                     "has no two numbers from 0 up for the style {}",
-                    quote(style)
+                    quote_text(style)
                 )
             })?);
         }
@@ -364,7 +374,7 @@ impl Table {
                 self.found.arms.len() - 1
             })
         });
-        self.found.votes.push(Vote {
+        self.found.votes.push(PairVote {
             first,
             second,
             voted,
@@ -377,14 +387,14 @@ impl Table {
             .iter_mut()
             .zip([VoteColumn::Voter, VoteColumn::Prompt])
         {
-            units.take(of(column));
+            units.add_name(of(column));
         }
         Ok(())
     }
 
-    fn finish(self, sha256: String) -> ForeignVotes {
-        let [voters, prompts] = self.units.map(Units::finish);
-        ForeignVotes {
+    fn into_votes(self, sha256: String) -> ImportedVotes {
+        let [voters, prompts] = self.units.map(VoteUnitCodes::into_codes);
+        ImportedVotes {
             sha256,
             voters,
             prompts,
@@ -397,7 +407,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn read(text: &str, layout: &VoteLayout) -> Result<ForeignVotes, Vec<String>> {
+    fn read(text: &str, layout: &VoteLayout) -> Result<ImportedVotes, Vec<String>> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("votes.csv");
         std::fs::write(&path, text).expect("written");
@@ -423,7 +433,7 @@ mod tests {
         };
         let found = read(text, &layout).expect("votes");
         assert_eq!(found.arms, ["x", "y", "z"]);
-        let voted: Vec<(usize, usize, Voted)> = found
+        let voted: Vec<(usize, usize, VoteOutcome)> = found
             .votes
             .iter()
             .map(|vote| (vote.first, vote.second, vote.voted))
@@ -431,9 +441,9 @@ mod tests {
         assert_eq!(
             voted,
             [
-                (0, 1, Voted::First),
-                (1, 2, Voted::Tie),
-                (0, 2, Voted::Second)
+                (0, 1, VoteOutcome::First),
+                (1, 2, VoteOutcome::Tie),
+                (0, 2, VoteOutcome::Second)
             ]
         );
         assert_eq!((found.on_itself, found.unvoted), (1, 1));

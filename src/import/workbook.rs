@@ -9,28 +9,28 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use zip::ZipArchive;
 
-use crate::document::quote;
-use crate::domain::{Problem, visible};
-use crate::files::{Allowance, Bounded};
+use crate::document::quote_text;
+use crate::domain::{Problem, escape_invisible};
+use crate::files::{BoundedReader, ReadAllowance};
 
-use super::cell::{Cell, CellKind};
-use super::member_names::{leading_out, leads_out};
-use super::rows::{Rows, Stop};
-use super::titles::Header;
+use super::cell::{CellKind, RowCell};
+use super::member_names::{leads_out, leads_out_message};
+use super::rows::{ReadStop, RowSink};
+use super::titles::HeaderLines;
 
 /// Maximum number of columns in a sheet, as in Excel.
-const MOST_COLUMNS: usize = 16_384;
+const MAX_COLUMNS: usize = 16_384;
 /// Maximum bytes of shared texts, which are kept in memory.
-const MOST_SHARED_BYTES: usize = 256 << 20;
+const MAX_SHARED_BYTES: usize = 256 << 20;
 /// Excel's built-in number formats that show a date or a time.
-const DATES: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
+const DATE_FORMAT_IDS: [std::ops::RangeInclusive<u32>; 4] = [14..=22, 27..=36, 45..=47, 50..=58];
 
 /// An open workbook.
 pub(super) struct Workbook {
     archive: ZipArchive<BufReader<File>>,
     /// Size of the file.
     bytes: u64,
-    left: Allowance,
+    left: ReadAllowance,
     /// Name and member of each sheet, in their order.
     sheets: Vec<(String, String)>,
     /// Days are counted from 1904 instead of 1900.
@@ -41,16 +41,16 @@ pub(super) struct Workbook {
     dates: Vec<bool>,
 }
 
-/// Reads a sheet of a workbook by [`Workbook::read`].
+/// Reads a sheet of a workbook by [`Workbook::read_sheet`].
 pub(super) fn read_workbook(
     file: File,
     sheet: Option<&str>,
-    header: Header,
-    rows: &mut Rows<'_>,
-    ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-) -> Result<(), Stop> {
-    let mut workbook = Workbook::open(file).map_err(|why| rows.unreadable(None, why))?;
-    workbook.read(sheet, header, rows, ready)
+    header: HeaderLines,
+    rows: &mut RowSink<'_>,
+    ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+) -> Result<(), ReadStop> {
+    let mut workbook = Workbook::open(file).map_err(|why| rows.unreadable_problem(None, why))?;
+    workbook.read_sheet(sheet, header, rows, ready)
 }
 
 impl Workbook {
@@ -60,12 +60,12 @@ impl Workbook {
         let archive = ZipArchive::new(BufReader::new(file))
             .map_err(|error| format!("is a damaged workbook: {error}"))?;
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
-            return Err(leading_out(name));
+            return Err(leads_out_message(name));
         }
         let mut workbook = Self {
             archive,
             bytes,
-            left: Allowance::of_file(bytes),
+            left: ReadAllowance::of_file(bytes),
             sheets: Vec::new(),
             is_1904: false,
             shared: None,
@@ -73,24 +73,25 @@ impl Workbook {
         };
         let mut named = Vec::new();
         let mut is_1904 = false;
-        workbook.each_element(
-            "xl/workbook.xml",
-            &mut |element| match element.local_name().as_ref() {
-                b"sheet" => {
-                    named.extend(attribute(element, b"name").zip(attribute(element, b"id")))
-                }
-                b"workbookPr" => {
-                    is_1904 = matches!(
-                        attribute(element, b"date1904").as_deref(),
-                        Some("1" | "true")
-                    )
-                }
-                _ => {}
-            },
-        )?;
+        workbook.for_each_element("xl/workbook.xml", &mut |element| match element
+            .local_name()
+            .as_ref()
+        {
+            b"sheet" => {
+                named.extend(attribute_value(element, b"name").zip(attribute_value(element, b"id")))
+            }
+            b"workbookPr" => {
+                is_1904 = matches!(
+                    attribute_value(element, b"date1904").as_deref(),
+                    Some("1" | "true")
+                )
+            }
+            _ => {}
+        })?;
         let mut targets = Vec::new();
-        workbook.each_element("xl/_rels/workbook.xml.rels", &mut |element| {
-            targets.extend(attribute(element, b"Id").zip(attribute(element, b"Target")));
+        workbook.for_each_element("xl/_rels/workbook.xml.rels", &mut |element| {
+            targets
+                .extend(attribute_value(element, b"Id").zip(attribute_value(element, b"Target")));
         })?;
         workbook.is_1904 = is_1904;
         workbook.sheets = named
@@ -113,55 +114,57 @@ impl Workbook {
     }
 
     /// Returns the names of the sheets in their order.
-    pub fn names(&self) -> Vec<String> {
+    pub fn sheet_names(&self) -> Vec<String> {
         self.sheets.iter().map(|(name, _)| name.clone()).collect()
     }
 
     /// Returns the texts of the first `most` rows that are not blank. The error is a message about the file.
     pub fn first_rows(&mut self, sheet: &str, most: usize) -> Result<Vec<Vec<String>>, String> {
-        let mut sheet = self.sheet(Some(sheet))?;
+        let mut sheet = self.open_sheet(Some(sheet))?;
         let mut rows = Vec::new();
-        while rows.len() < most && sheet.next()? {
-            rows.push(sheet.texts());
+        while rows.len() < most && sheet.next_row()? {
+            rows.push(sheet.row_texts());
         }
         Ok(rows)
     }
 
     /// Reads a sheet, or the first if none is named. Calls `ready` when the columns are known; a problem that it returns stops the reading.
-    pub fn read(
+    pub fn read_sheet(
         &mut self,
         sheet: Option<&str>,
-        header: Header,
-        rows: &mut Rows<'_>,
-        ready: impl FnOnce(&Rows<'_>) -> Option<Problem>,
-    ) -> Result<(), Stop> {
+        header: HeaderLines,
+        rows: &mut RowSink<'_>,
+        ready: impl FnOnce(&RowSink<'_>) -> Option<Problem>,
+    ) -> Result<(), ReadStop> {
         let mut sheet = self
-            .sheet(sheet)
-            .map_err(|why| rows.unreadable(None, why))?;
+            .open_sheet(sheet)
+            .map_err(|why| rows.unreadable_problem(None, why))?;
         let mut lines = Vec::new();
         for number in 1..header.line + header.lines {
             if !sheet
-                .next()
-                .map_err(|why| rows.unreadable(Some(sheet.number), why))?
+                .next_row()
+                .map_err(|why| rows.unreadable_problem(Some(sheet.number), why))?
             {
-                return Err(rows.unreadable(None, "has no rows in this sheet").into());
+                return Err(rows
+                    .unreadable_problem(None, "has no rows in this sheet")
+                    .into());
             }
             if number >= header.line {
-                lines.push(sheet.texts());
+                lines.push(sheet.row_texts());
             }
         }
-        let names = Header::names(&lines);
+        let names = HeaderLines::column_names(&lines);
         let places = rows
             .columns
-            .in_header(&names)
-            .map_err(|message| rows.unreadable(Some(sheet.number), message))?;
+            .locate_in_header(&names)
+            .map_err(|message| rows.unreadable_problem(Some(sheet.number), message))?;
         if let Some(problem) = ready(rows) {
             return Err(problem.into());
         }
-        let mut cells = rows.columns.cells();
+        let mut cells = rows.columns.empty_cells();
         while sheet
-            .next()
-            .map_err(|why| rows.unreadable(Some(sheet.number), why))?
+            .next_row()
+            .map_err(|why| rows.unreadable_problem(Some(sheet.number), why))?
         {
             for (cell, place) in cells.iter_mut().zip(&places) {
                 match place.map(|place| sheet.row.get(place)) {
@@ -176,9 +179,9 @@ impl Workbook {
     }
 
     /// Opens a sheet, or the first if none is named. Shared texts and styles are read with the first opened sheet, and kept.
-    fn sheet(&mut self, name: Option<&str>) -> Result<Sheet<'_, impl BufRead>, String> {
+    fn open_sheet(&mut self, name: Option<&str>) -> Result<SheetReader<'_, impl BufRead>, String> {
         // Each sheet has a limit of its own.
-        self.left = Allowance::of_file(self.bytes);
+        self.left = ReadAllowance::of_file(self.bytes);
         if self.shared.is_none() {
             let shared = self.read_shared()?;
             self.read_styles()?;
@@ -189,10 +192,14 @@ impl Workbook {
             .iter()
             .find(|(known, _)| name.is_none_or(|name| name == known));
         let Some((_, member)) = found else {
-            let names: Vec<String> = self.sheets.iter().map(|(name, _)| quote(name)).collect();
+            let names: Vec<String> = self
+                .sheets
+                .iter()
+                .map(|(name, _)| quote_text(name))
+                .collect();
             return Err(format!(
                 "has no sheet {}; its sheets are {}",
-                quote(name.unwrap_or_default()),
+                quote_text(name.unwrap_or_default()),
                 names.join(", ")
             ));
         };
@@ -200,13 +207,13 @@ impl Workbook {
             .archive
             .by_name(member)
             .map_err(|error| format!("is a damaged workbook: {error}"))?;
-        let styles = Styles {
+        let styles = CellStyles {
             shared: self.shared.as_deref().unwrap_or_default(),
             dates: &self.dates,
             is_1904: self.is_1904,
         };
-        let xml = Reader::from_reader(BufReader::new(Bounded::new(input, &self.left)));
-        Ok(Sheet {
+        let xml = Reader::from_reader(BufReader::new(BoundedReader::new(input, &self.left)));
+        Ok(SheetReader {
             xml,
             styles,
             buffer: Vec::new(),
@@ -215,7 +222,7 @@ impl Workbook {
         })
     }
 
-    fn member(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, String> {
+    fn open_member(&mut self, name: &str) -> Result<Option<impl BufRead + '_>, String> {
         if self.archive.index_for_name(name).is_none() {
             return Ok(None);
         }
@@ -223,15 +230,15 @@ impl Workbook {
             .archive
             .by_name(name)
             .map_err(|error| format!("is a damaged workbook: {error}"))?;
-        Ok(Some(BufReader::new(Bounded::new(member, &self.left))))
+        Ok(Some(BufReader::new(BoundedReader::new(member, &self.left))))
     }
 
-    fn each_element(
+    fn for_each_element(
         &mut self,
         name: &str,
         on_element: &mut dyn FnMut(&BytesStart<'_>),
     ) -> Result<(), String> {
-        let Some(input) = self.member(name)? else {
+        let Some(input) = self.open_member(name)? else {
             return Ok(());
         };
         let mut reader = Reader::from_reader(input);
@@ -240,7 +247,7 @@ impl Workbook {
             buffer.clear();
             match reader
                 .read_event_into(&mut buffer)
-                .map_err(|error| broken(name, &error))?
+                .map_err(|error| damaged_member(name, &error))?
             {
                 Event::Start(element) | Event::Empty(element) => on_element(&element),
                 Event::Eof => return Ok(()),
@@ -251,9 +258,9 @@ impl Workbook {
 
     /// Reads the texts that cells refer to by index.
     fn read_shared(&mut self) -> Result<Vec<String>, String> {
-        const NAME: &str = "xl/sharedStrings.xml";
+        const SHARED_STRINGS: &str = "xl/sharedStrings.xml";
         let mut shared = Vec::new();
-        let Some(input) = self.member(NAME)? else {
+        let Some(input) = self.open_member(SHARED_STRINGS)? else {
             return Ok(shared);
         };
         let mut reader = Reader::from_reader(input);
@@ -264,7 +271,7 @@ impl Workbook {
             buffer.clear();
             match reader
                 .read_event_into(&mut buffer)
-                .map_err(|error| broken(NAME, &error))?
+                .map_err(|error| damaged_member(SHARED_STRINGS, &error))?
             {
                 Event::Start(element) => match element.local_name().as_ref() {
                     b"si" => text.clear(),
@@ -288,10 +295,10 @@ impl Workbook {
                 event if in_text && !is_reading => add_text(&event, &mut text),
                 _ => {}
             }
-            if kept > MOST_SHARED_BYTES {
+            if kept > MAX_SHARED_BYTES {
                 return Err(format!(
                     "has more than {} MiB of text",
-                    MOST_SHARED_BYTES >> 20
+                    MAX_SHARED_BYTES >> 20
                 ));
             }
         }
@@ -300,29 +307,28 @@ impl Workbook {
 
     fn read_styles(&mut self) -> Result<(), String> {
         let (mut own, mut dates, mut in_cells) = (Vec::new(), Vec::new(), false);
-        self.each_element(
+        self.for_each_element(
             "xl/styles.xml",
             &mut |element| match element.local_name().as_ref() {
                 b"numFmt" => {
-                    let id = attribute(element, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
-                    own.extend(id.zip(attribute(element, b"formatCode")));
+                    let id =
+                        attribute_value(element, b"numFmtId").and_then(|id| id.parse::<u32>().ok());
+                    own.extend(id.zip(attribute_value(element, b"formatCode")));
                 }
                 b"cellXfs" => in_cells = true,
                 b"cellStyleXfs" | b"cellStyles" | b"dxfs" => in_cells = false,
                 b"xf" if in_cells => {
-                    let id = attribute(element, b"numFmtId")
+                    let id = attribute_value(element, b"numFmtId")
                         .and_then(|id| id.parse().ok())
                         .unwrap_or(0);
                     let code = own
                         .iter()
                         .find(|(known, _)| *known == id)
                         .map(|(_, code)| code.as_str());
-                    dates.push(
-                        code.map_or_else(
-                            || DATES.iter().any(|range| range.contains(&id)),
-                            shows_date,
-                        ),
-                    );
+                    dates.push(code.map_or_else(
+                        || DATE_FORMAT_IDS.iter().any(|range| range.contains(&id)),
+                        shows_date,
+                    ));
                 }
                 _ => {}
             },
@@ -354,12 +360,15 @@ fn shows_date(code: &str) -> bool {
     false
 }
 
-fn broken(member: &str, error: &quick_xml::Error) -> String {
-    let why: String = visible(&error.to_string()).chars().take(200).collect();
+fn damaged_member(member: &str, error: &quick_xml::Error) -> String {
+    let why: String = escape_invisible(&error.to_string())
+        .chars()
+        .take(200)
+        .collect();
     format!("is a damaged workbook: {member}: {why}")
 }
 
-fn attribute(element: &BytesStart<'_>, name: &[u8]) -> Option<String> {
+fn attribute_value(element: &BytesStart<'_>, name: &[u8]) -> Option<String> {
     let found = element
         .attributes()
         .flatten()
@@ -384,25 +393,25 @@ fn add_text(event: &Event<'_>, text: &mut String) {
 }
 
 /// Shared texts and styles that cells refer to.
-struct Styles<'w> {
+struct CellStyles<'w> {
     shared: &'w [String],
     dates: &'w [bool],
     is_1904: bool,
 }
 
 /// The rows of a sheet, read one by one.
-struct Sheet<'w, R> {
+struct SheetReader<'w, R> {
     xml: Reader<R>,
-    styles: Styles<'w>,
+    styles: CellStyles<'w>,
     buffer: Vec<u8>,
     /// The current row, from column A.
-    row: Vec<Cell>,
+    row: Vec<RowCell>,
     /// Number of the current row in the sheet.
     number: u64,
 }
 
-impl<R: BufRead> Sheet<'_, R> {
-    fn texts(&self) -> Vec<String> {
+impl<R: BufRead> SheetReader<'_, R> {
+    fn row_texts(&self) -> Vec<String> {
         self.row
             .iter()
             .map(|cell| cell.text.trim().to_owned())
@@ -410,7 +419,7 @@ impl<R: BufRead> Sheet<'_, R> {
     }
 
     /// Reads the next row that is not blank. Returns false at the end.
-    fn next(&mut self) -> Result<bool, String> {
+    fn next_row(&mut self) -> Result<bool, String> {
         self.row.clear();
         let (mut column, mut kind, mut style) = (0, String::new(), 0);
         let (mut text, mut in_text, mut is_formula) = (String::new(), false, false);
@@ -419,24 +428,24 @@ impl<R: BufRead> Sheet<'_, R> {
             let event = self
                 .xml
                 .read_event_into(&mut self.buffer)
-                .map_err(|error| broken("the sheet", &error))?;
+                .map_err(|error| damaged_member("the sheet", &error))?;
             match event {
                 Event::Start(element) | Event::Empty(element)
                     if element.local_name().as_ref() == b"row" =>
                 {
                     self.row.clear();
-                    self.number = attribute(&element, b"r")
+                    self.number = attribute_value(&element, b"r")
                         .and_then(|number| number.parse().ok())
                         .unwrap_or(self.number + 1);
                     column = 0;
                 }
                 Event::Start(element) => match element.local_name().as_ref() {
                     b"c" => {
-                        column = attribute(&element, b"r")
-                            .and_then(|place| column_of(&place))
+                        column = attribute_value(&element, b"r")
+                            .and_then(|place| column_index(&place))
                             .unwrap_or(column);
-                        kind = attribute(&element, b"t").unwrap_or_default();
-                        style = attribute(&element, b"s")
+                        kind = attribute_value(&element, b"t").unwrap_or_default();
+                        style = attribute_value(&element, b"s")
                             .and_then(|style| style.parse().ok())
                             .unwrap_or(0);
                         text.clear();
@@ -448,18 +457,18 @@ impl<R: BufRead> Sheet<'_, R> {
                 },
                 Event::Empty(element) if element.local_name().as_ref() == b"f" => is_formula = true,
                 Event::Empty(element) if element.local_name().as_ref() == b"c" => {
-                    column = attribute(&element, b"r")
-                        .and_then(|place| column_of(&place))
+                    column = attribute_value(&element, b"r")
+                        .and_then(|place| column_index(&place))
                         .unwrap_or(column)
                         + 1;
                 }
                 Event::End(element) => match element.local_name().as_ref() {
                     b"v" | b"t" => in_text = false,
-                    b"c" if column < MOST_COLUMNS => {
+                    b"c" if column < MAX_COLUMNS => {
                         if self.row.len() <= column {
                             self.row.resize(
                                 column + 1,
-                                Cell {
+                                RowCell {
                                     kind: CellKind::Null,
                                     text: String::new(),
                                 },
@@ -467,13 +476,16 @@ impl<R: BufRead> Sheet<'_, R> {
                         }
                         match kind.as_str() {
                             "str" | "e" => {
-                                self.styles.set(&kind, style, &text, &mut self.row[column])
+                                self.styles
+                                    .set_cell(&kind, style, &text, &mut self.row[column])
                             }
                             // A program that computes no formulas leaves their values out.
                             _ if is_formula && text.trim().is_empty() => {
                                 self.row[column].set(CellKind::Uncomputed, "")
                             }
-                            _ => self.styles.set(&kind, style, &text, &mut self.row[column]),
+                            _ => self
+                                .styles
+                                .set_cell(&kind, style, &text, &mut self.row[column]),
                         }
                         column += 1;
                     }
@@ -491,8 +503,8 @@ impl<R: BufRead> Sheet<'_, R> {
     }
 }
 
-impl Styles<'_> {
-    fn set(&self, kind: &str, style: usize, text: &str, cell: &mut Cell) {
+impl CellStyles<'_> {
+    fn set_cell(&self, kind: &str, style: usize, text: &str, cell: &mut RowCell) {
         match kind {
             "s" => match text
                 .trim()
@@ -515,24 +527,24 @@ impl Styles<'_> {
                 .dates
                 .get(style)
                 .filter(|is_date| **is_date)
-                .and_then(|_| self.time(text))
+                .and_then(|_| self.format_time(text))
             {
                 Some(time) => cell.set(CellKind::Text, &time),
-                None => cell.set(CellKind::Number, &plain(text.trim())),
+                None => cell.set(CellKind::Number, &shortest_number(text.trim())),
             },
         }
     }
 
     /// Formats days since the base date, whose fraction is the time of day. Less than one day is a length of time.
-    fn time(&self, text: &str) -> Option<String> {
-        const MILLISECONDS: f64 = 86_400_000.0;
+    fn format_time(&self, text: &str) -> Option<String> {
+        const MILLISECONDS_PER_DAY: f64 = 86_400_000.0;
         let days: f64 = text
             .trim()
             .parse()
             .ok()
             .filter(|days| (0.0..3_000_000.0).contains(days))?;
         #[expect(clippy::cast_possible_truncation, reason = "below three million days")]
-        let length = Duration::milliseconds((days * MILLISECONDS).round() as i64);
+        let length = Duration::milliseconds((days * MILLISECONDS_PER_DAY).round() as i64);
         let base = if self.is_1904 {
             NaiveDate::from_ymd_opt(1904, 1, 1)
         } else {
@@ -549,7 +561,7 @@ impl Styles<'_> {
 }
 
 /// Returns the shortest number of equal value: spreadsheets store 0.1 + 0.2 with 17 digits.
-fn plain(text: &str) -> String {
+fn shortest_number(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && text.contains(['.', 'e', 'E']) => value.to_string(),
         _ => text.to_owned(),
@@ -557,7 +569,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Returns the index of a cell's column, from 0: 27 for `AB12`.
-fn column_of(place: &str) -> Option<usize> {
+fn column_index(place: &str) -> Option<usize> {
     let letters = place.bytes().take_while(u8::is_ascii_uppercase);
     let column = letters.fold(0usize, |column, letter| {
         column
@@ -574,7 +586,7 @@ mod tests {
     #[test]
     fn columns_are_counted_in_letters() {
         assert_eq!(
-            ["A1", "Z9", "AA1", "AB12", "7"].map(column_of),
+            ["A1", "Z9", "AA1", "AB12", "7"].map(column_index),
             [Some(0), Some(25), Some(26), Some(27), None]
         );
     }
@@ -590,15 +602,15 @@ mod tests {
         ] {
             assert_eq!(shows_date(code), is_date, "{code}");
         }
-        let styles = Styles {
+        let styles = CellStyles {
             shared: &[],
             dates: &[true],
             is_1904: false,
         };
         assert_eq!(
-            styles.time("45597.5").as_deref(),
+            styles.format_time("45597.5").as_deref(),
             Some("2024-11-01T12:00:00")
         );
-        assert_eq!(styles.time("0.25").as_deref(), Some("06:00:00"));
+        assert_eq!(styles.format_time("0.25").as_deref(), Some("06:00:00"));
     }
 }

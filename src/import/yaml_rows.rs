@@ -3,33 +3,34 @@
 
 use std::io::Read;
 
-use crate::document::{self, Key, Node, Scalar, ScalarKind, Value, quote};
+use crate::document::{self, MapKey, Node, Scalar, ScalarKind, Value, quote_text};
 
-use super::cell::{Cell, CellKind, Refused};
-use super::rows::{Rows, Stop};
+use super::cell::{CellKind, Refused, RowCell};
+use super::rows::{ReadStop, RowSink};
 
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// Reads a document of limited size. Several documents in a file are a list of them.
-pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, Stop> {
+pub(super) fn read_document(input: impl Read, rows: &RowSink<'_>) -> Result<Node, ReadStop> {
     let mut bytes = Vec::new();
     input
-        .take(MOST_BYTES + 1)
+        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
-        .map_err(|error| rows.io(None, &error))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let problem = rows.unreadable(
+        .map_err(|error| rows.read_error(None, &error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        let problem = rows.unreadable_problem(
             None,
-            format!("is longer than {} MiB, too long for YAML", MOST_BYTES >> 20),
+            format!("is longer than {} MiB, too long for YAML", MAX_BYTES >> 20),
         );
         return Err(problem
             .with_hint("convert it to JSON or JSON lines, which are read row by row")
             .into());
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|error| rows.unreadable(None, format!("is not UTF-8: {}", error.utf8_error())))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        rows.unreadable_problem(None, format!("is not UTF-8: {}", error.utf8_error()))
+    })?;
     let mut documents = Vec::new();
-    for (before, text) in documents_of(&text) {
+    for (before, text) in split_documents(&text) {
         let parsed = document::parse_table(rows.label, text).map_err(|mut problems| {
             for line in problems
                 .iter_mut()
@@ -37,9 +38,9 @@ pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, S
             {
                 *line += before;
             }
-            Stop::Unreadable(problems)
+            ReadStop::Unreadable(problems)
         })?;
-        documents.push(moved_down(parsed, before));
+        documents.push(shift_lines(parsed, before));
     }
     Ok(match documents.len() {
         1 => documents.remove(0),
@@ -52,7 +53,7 @@ pub(super) fn read_document(input: impl Read, rows: &Rows<'_>) -> Result<Node, S
 }
 
 /// Returns the documents of a file, each with the number of lines before it. A file without any is one empty document.
-fn documents_of(text: &str) -> Vec<(usize, &str)> {
+fn split_documents(text: &str) -> Vec<(usize, &str)> {
     let is_mark = |line: &str| line.trim_end() == "---" || line.starts_with("--- ");
     let (mut found, mut start, mut start_line, mut place) = (Vec::new(), 0, 0, 0);
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -74,22 +75,25 @@ fn documents_of(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// Adds the lines before a document to the lines of its nodes.
-fn moved_down(mut node: Node, by: usize) -> Node {
+fn shift_lines(mut node: Node, by: usize) -> Node {
     node.line += by;
     node.value = match node.value {
-        Value::List(items) => {
-            Value::List(items.into_iter().map(|item| moved_down(item, by)).collect())
-        }
+        Value::List(items) => Value::List(
+            items
+                .into_iter()
+                .map(|item| shift_lines(item, by))
+                .collect(),
+        ),
         Value::Map(entries) => Value::Map(
             entries
                 .into_iter()
                 .map(|(key, value)| {
                     (
-                        Key {
+                        MapKey {
                             line: key.line + by,
                             ..key
                         },
-                        moved_down(value, by),
+                        shift_lines(value, by),
                     )
                 })
                 .collect(),
@@ -102,34 +106,34 @@ fn moved_down(mut node: Node, by: usize) -> Node {
 pub(super) fn read_yaml(
     input: impl Read,
     path: Option<&str>,
-    rows: &mut Rows<'_>,
-) -> Result<(), Stop> {
+    rows: &mut RowSink<'_>,
+) -> Result<(), ReadStop> {
     let document = read_document(input, rows)?;
     let mut node = &document;
     for key in path.into_iter().flat_map(|path| path.split('.')) {
         node = node.get(key).ok_or_else(|| {
-            let shown = quote(path.unwrap_or_default());
-            rows.unreadable(
+            let shown = quote_text(path.unwrap_or_default());
+            rows.unreadable_problem(
                 Some(node.line as u64),
-                format!("has no list at {shown}: no key {}", quote(key)),
+                format!("has no list at {shown}: no key {}", quote_text(key)),
             )
         })?;
     }
     let Value::List(items) = &node.value else {
         return Err(rows
-            .unreadable(
+            .unreadable_problem(
                 Some(node.line as u64),
-                format!("is not a list but {}", node.noun()),
+                format!("is not a list but {}", node.kind_noun()),
             )
             .into());
     };
-    let mut cells = rows.columns.cells();
+    let mut cells = rows.columns.empty_cells();
     for item in items {
         let line = Some(item.line as u64);
         let Value::Map(entries) = &item.value else {
             rows.refuse(
                 line,
-                Refused::with_detail("not a map of keys", format!("it is {}", item.noun())),
+                Refused::with_detail("not a map of keys", format!("it is {}", item.kind_noun())),
             )?;
             continue;
         };
@@ -137,9 +141,9 @@ pub(super) fn read_yaml(
             rows.columns.add_known(&key.text);
         }
         for (slot, cell) in cells.iter_mut().enumerate() {
-            match find(item, rows.columns.name(slot)) {
+            match find_value(item, rows.columns.name(slot)) {
                 Some(found) => {
-                    set(cell, found);
+                    set_cell(cell, found);
                     rows.columns.mark_seen(slot);
                 }
                 None => cell.clear(),
@@ -153,13 +157,13 @@ pub(super) fn read_yaml(
     Ok(())
 }
 
-fn find<'a>(row: &'a Node, name: &str) -> Option<&'a Node> {
+fn find_value<'a>(row: &'a Node, name: &str) -> Option<&'a Node> {
     row.get(name)
         .or_else(|| name.split('.').try_fold(row, |node, key| node.get(key)))
 }
 
 /// Returns whether the key occurs more than once with different values.
-fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
+fn is_ambiguous(entries: &[(MapKey, Node)], name: &str) -> bool {
     let name = name.split('.').next().unwrap_or(name);
     let mut values = entries
         .iter()
@@ -169,7 +173,7 @@ fn is_ambiguous(entries: &[(Key, Node)], name: &str) -> bool {
     values.any(|value| Some(value) != first)
 }
 
-fn set(cell: &mut Cell, node: &Node) {
+fn set_cell(cell: &mut RowCell, node: &Node) {
     match &node.value {
         Value::Map(_) => cell.set(CellKind::Compound, ""),
         Value::List(items) => cell.set_list(items.iter().map(|item| match &item.value {

@@ -7,18 +7,18 @@ use chrono::NaiveDate;
 use crate::domain::Filter;
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{ArmRuns, arm_runs};
-use super::baseline::{Baseline, Held};
+use super::arm::{ArmRuns, group_by_arm};
+use super::baseline::{BaselineComparison, BaselineSelection};
 
 /// Adds the arms and suites without new runs that the baseline's newest day has, as new arms without runs. An arm or suite that only earlier
-/// days have was given up before; [`Held::absent`] still names such an arm. A baseline that moves with the new runs has none.
-pub fn with_absent<'a>(
-    groups: Vec<Held<'a>>,
+/// days have was given up before; [`BaselineComparison::absent_arms`] still names such an arm. A baseline that moves with the new runs has none.
+pub fn add_absent_arms<'a>(
+    groups: Vec<BaselineComparison<'a>>,
     warehouse: &'a Warehouse,
     filter: &Filter,
-    baseline: &Baseline,
-) -> Vec<Held<'a>> {
-    let Baseline::Runs { ids, grouping, .. } = baseline else {
+    baseline: &BaselineSelection,
+) -> Vec<BaselineComparison<'a>> {
+    let BaselineSelection::Runs { ids, grouping, .. } = baseline else {
         return groups;
     };
     let names = Filter {
@@ -34,17 +34,17 @@ pub fn with_absent<'a>(
             ids.contains(&row.run.id) && row.run.status.is_counted() && names.matches(&row.run)
         })
         .collect();
-    let newest = rows.iter().filter_map(|row| day(row)).max();
+    let newest = rows.iter().filter_map(|row| run_date(row)).max();
     let is_current = |arm: &ArmRuns<'_>| {
-        arm.counted
-            .iter()
-            .any(|row| names.matches(&row.run) && day(row).is_none_or(|day| Some(day) == newest))
+        arm.counted.iter().any(|row| {
+            names.matches(&row.run) && run_date(row).is_none_or(|day| Some(day) == newest)
+        })
     };
     let mut held_suites = BTreeSet::new();
-    let mut all: Vec<Held<'a>> = Vec::with_capacity(groups.len());
+    let mut all: Vec<BaselineComparison<'a>> = Vec::with_capacity(groups.len());
     for mut held in groups {
         held_suites.insert(held.suite.clone());
-        let absent: BTreeSet<_> = held.absent().into_iter().collect();
+        let absent: BTreeSet<_> = held.absent_arms().into_iter().collect();
         for (other, arm) in held
             .baseline
             .iter()
@@ -52,7 +52,7 @@ pub fn with_absent<'a>(
             .filter(|(_, arm)| absent.contains(&arm.arm) && is_current(arm))
         {
             held.pairs.push((held.head.len(), Some(other)));
-            held.head.push(without_runs(arm));
+            held.head.push(empty_arm(arm));
             held.before.push(Vec::new());
             held.since.push(Vec::new());
             held.nights.push(Vec::new());
@@ -78,18 +78,18 @@ pub fn with_absent<'a>(
             .copied()
             .filter(|row| row.run.suite_version == last.run.suite_version)
             .collect();
-        let baseline: Vec<ArmRuns<'a>> = arm_runs(&of_version, *grouping)
+        let baseline: Vec<ArmRuns<'a>> = group_by_arm(&of_version, *grouping)
             .into_iter()
             .filter(|arm| is_current(arm))
             .collect();
         if baseline.is_empty() {
             continue;
         }
-        all.push(Held {
+        all.push(BaselineComparison {
             suite: suite.to_owned(),
             suite_version: last.run.suite_version.clone(),
             newest: last.run.timestamp,
-            head: baseline.iter().map(without_runs).collect(),
+            head: baseline.iter().map(empty_arm).collect(),
             before: vec![Vec::new(); baseline.len()],
             since: vec![Vec::new(); baseline.len()],
             nights: vec![Vec::new(); baseline.len()],
@@ -104,11 +104,11 @@ pub fn with_absent<'a>(
     all
 }
 
-fn day(row: &RunRow) -> Option<NaiveDate> {
+fn run_date(row: &RunRow) -> Option<NaiveDate> {
     row.run.timestamp.map(|time| time.date_naive())
 }
 
-fn without_runs<'a>(arm: &ArmRuns<'_>) -> ArmRuns<'a> {
+fn empty_arm<'a>(arm: &ArmRuns<'_>) -> ArmRuns<'a> {
     ArmRuns {
         arm: arm.arm.clone(),
         counted: Vec::new(),
@@ -118,14 +118,14 @@ fn without_runs<'a>(arm: &ArmRuns<'_>) -> ArmRuns<'a> {
     }
 }
 
-impl Held<'_> {
+impl BaselineComparison<'_> {
     /// Returns whether an arm was added only because the baseline has it.
     pub fn is_absent(&self, head: usize) -> bool {
-        self.head[head].all().next().is_none()
+        self.head[head].all_runs().next().is_none()
     }
 
     /// Returns whether no arm of the suite has a new run.
-    pub fn is_without_runs(&self) -> bool {
+    pub fn has_no_new_runs(&self) -> bool {
         (0..self.head.len()).all(|head| self.is_absent(head))
     }
 }

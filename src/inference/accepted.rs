@@ -24,7 +24,7 @@ pub struct AcceptedRegression {
 }
 
 impl AcceptedRegression {
-    pub fn of(accepted: &Acceptance) -> Self {
+    pub fn from_acceptance(accepted: &Acceptance) -> Self {
         Self {
             since: accepted.since.map(|time| time.date_naive()),
             reason: accepted.reason.clone(),
@@ -35,7 +35,7 @@ impl AcceptedRegression {
 }
 
 /// Returns whether an acceptance is about an arm of a suite, of whatever version. Names may have got an alias since.
-pub(crate) fn is_about(
+pub(crate) fn is_acceptance_of(
     accepted: &Acceptance,
     warehouse: &Warehouse,
     suite: &str,

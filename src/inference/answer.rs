@@ -8,27 +8,27 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{COST_PER_SOLVED, Direction, Metric, MetricKind, PASS_RATE, Unit, score_label};
-use crate::warehouse::{ItemAmounts, OutcomeMatrix, RunRow, Warehouse};
+use crate::warehouse::{ItemUsage, OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
 use super::comparison::{PairEvidence, Sizes};
-use super::condition::{ConditionEffect, condition_effects, regrade};
-use super::decision::{self, Decision, Known, UnitPrice};
-use super::exclusions::{ExcludedItem, without_excluded};
-use super::family::{Evidence, Unsettled, settle_primary, settle_secondary};
-use super::figures::{Figure, Numbers, cost, duration, figures, tokens};
-use super::finding::Finding;
+use super::condition::{ConditionEffect, condition_effects, lower_grades};
+use super::decision::{self, Decision, DecisionInputs, UnitPrice};
+use super::exclusions::{ExcludedItem, exclude_items};
+use super::family::{Evidence, UnadjustedEvidence, settle_primary, settle_secondary};
+use super::figures::{Figure, RunNumbers, run_cost, run_duration, run_tokens, summarise_figures};
+use super::finding::PairFinding;
 use super::item_scores::{ItemScores, SuiteScores};
 use super::labelled::JudgedBy;
-use super::metrics::{self, named, pass_rate_metric, unit_of};
+use super::metrics::{self, built_in_metric, pass_rate_metric, suite_design};
 use super::policy::{Design, Policy};
-use super::sample::{Items, Outcomes, Rates};
-use super::scores::{evaluators_of, newest_score, score_columns};
-use super::spending::{self, ItemSpending, RunPrice, Spent};
-use super::texts::{ArmTexts, Pairing};
-use super::verdict::{Incomparable, Missing, Support};
+use super::sample::{ArmOutcomes, ArmRates, SuiteItems};
+use super::scores::{evaluators_of, newest_score_value, score_columns};
+use super::spending::{self, ItemSpending, RunPrice, SpendingKind};
+use super::texts::{ArmTexts, TextPairing};
+use super::verdict::{DataSupport, Incomparable, Missing};
 
 /// The role of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -44,7 +44,7 @@ pub enum Role {
 
 /// The metrics to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Depth {
+enum MetricSelection {
     /// Only the primary metric.
     Primary,
     Whole,
@@ -52,7 +52,7 @@ enum Depth {
 
 /// One metric of a suite over all its arms.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct MetricAnswer {
+pub(crate) struct MetricComparison {
     pub metric: Metric,
     pub role: Role,
     /// By arm.
@@ -61,11 +61,11 @@ pub(crate) struct MetricAnswer {
 }
 
 /// The full answer about the arms of one suite version.
-pub(crate) struct SuiteAnswer<'a> {
+pub(crate) struct SuiteComparison<'a> {
     pub group: SuiteGroup<'a>,
     pub texts: Vec<ArmTexts>,
-    pub rates: Vec<Rates>,
-    pub items: Items,
+    pub rates: Vec<ArmRates>,
+    pub items: SuiteItems,
     /// The unit of verdicts about the suite.
     pub unit: Design,
     /// The judges who decide the outcomes, if any do.
@@ -73,14 +73,14 @@ pub(crate) struct SuiteAnswer<'a> {
     /// The outcomes that count.
     pub matrix: OutcomeMatrix,
     /// In table order, the primary metric first.
-    pub metrics: Vec<MetricAnswer>,
+    pub metrics: Vec<MetricComparison>,
     /// By pair of arms that both have results.
     pub comparability: Vec<Comparability>,
     /// Arms with runs under several recorded conditions.
     pub condition_effects: Vec<ConditionEffect>,
     pub excluded_items: Vec<ExcludedItem>,
     /// The primary metric as it would be with the excluded items.
-    pub with_excluded: Option<MetricAnswer>,
+    pub with_excluded: Option<MetricComparison>,
     /// The largest unimportant difference of the primary metric, for decisions.
     pub margin: Option<f64>,
     /// Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
@@ -89,75 +89,82 @@ pub(crate) struct SuiteAnswer<'a> {
     decisions: Vec<Decision>,
 }
 
-impl<'a> SuiteAnswer<'a> {
+impl<'a> SuiteComparison<'a> {
     /// Computes the answer of a group of arms, with all metrics.
-    pub fn of(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
-        Self::to(Depth::Whole, warehouse, group, policy)
+    pub fn new(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
+        Self::from_selection(MetricSelection::Whole, warehouse, group, policy)
     }
 
     /// Computes only the primary metric, with the same result as in the full answer.
-    pub fn of_primary(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
-        Self::to(Depth::Primary, warehouse, group, policy)
+    pub fn primary_only(warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
+        Self::from_selection(MetricSelection::Primary, warehouse, group, policy)
     }
 
-    fn to(depth: Depth, warehouse: &Warehouse, group: &SuiteGroup<'a>, policy: &Policy) -> Self {
-        let whole = group.matrix(warehouse);
+    fn from_selection(
+        depth: MetricSelection,
+        warehouse: &Warehouse,
+        group: &SuiteGroup<'a>,
+        policy: &Policy,
+    ) -> Self {
+        let whole = group.outcome_matrix(warehouse);
         if policy.exclusions.is_empty() {
-            return Self::over(depth, warehouse, group, whole, policy);
+            return Self::from_matrix(depth, warehouse, group, whole, policy);
         }
-        let (matrix, excluded_items) = without_excluded(whole.clone(), group, &policy.exclusions);
+        let (matrix, excluded_items) = exclude_items(whole.clone(), group, &policy.exclusions);
         if excluded_items.is_empty() {
-            return Self::over(depth, warehouse, group, whole, policy);
+            return Self::from_matrix(depth, warehouse, group, whole, policy);
         }
-        let with_excluded = Self::over(Depth::Primary, warehouse, group, whole, policy)
-            .metrics
-            .into_iter()
-            .next();
+        let with_excluded =
+            Self::from_matrix(MetricSelection::Primary, warehouse, group, whole, policy)
+                .metrics
+                .into_iter()
+                .next();
         Self {
             excluded_items,
             with_excluded,
-            ..Self::over(depth, warehouse, group, matrix, policy)
+            ..Self::from_matrix(depth, warehouse, group, matrix, policy)
         }
     }
 
-    fn over(
-        depth: Depth,
+    fn from_matrix(
+        depth: MetricSelection,
         warehouse: &Warehouse,
         group: &SuiteGroup<'a>,
         matrix: OutcomeMatrix,
         policy: &Policy,
     ) -> Self {
-        let mut items = Items::of(group, &matrix);
-        let unit = unit_of(&group.suite, &items, policy);
-        let texts = ArmTexts::of_group(warehouse, group, &matrix);
-        let rates: Vec<Rates> = group
+        let mut items = SuiteItems::from_group(group, &matrix);
+        let unit = suite_design(&group.suite, &items, policy);
+        let texts = ArmTexts::from_group(warehouse, group, &matrix);
+        let rates: Vec<ArmRates> = group
             .arms
             .iter()
-            .map(|arm| Rates::of(&arm.counted, &matrix, &items))
+            .map(|arm| ArmRates::from_runs(&arm.counted, &matrix, &items))
             .collect();
-        let judged_by = JudgedBy::of(group, &matrix, &items, &rates, (unit, policy));
+        let judged_by = JudgedBy::from_group(group, &matrix, &items, &rates, (unit, policy));
         items.judge_errors = policy.judge_errors.filter(|_| {
             judged_by
                 .as_ref()
                 .is_some_and(|judged| judged.has_known_errors)
         });
-        let scores = SuiteScores::of(group, &matrix, &items, policy);
-        let mut comparability = comparability::of_arms(&group.arms, &rates, &texts, &matrix);
+        let scores = SuiteScores::from_group(group, &matrix, &items, policy);
+        let mut comparability = comparability::grade_pairs(&group.arms, &rates, &texts, &matrix);
         let condition_effects = condition_effects(&group.arms, &rates, &items, unit);
-        regrade(&mut comparability, &condition_effects);
+        lower_grades(&mut comparability, &condition_effects);
         let metrics = {
-            let pairing = Pairing::of(&group.arms, &texts, &matrix);
-            let apart = comparability::apart_on_items(&comparability);
+            let pairing = TextPairing::new(&group.arms, &texts, &matrix);
+            let apart = comparability::incomparable_on_items(&comparability);
             let is_amount =
-                |name: &str| Spent::of_metric(name).is_some() || name == COST_PER_SOLVED;
-            let amounts =
-                if depth == Depth::Whole || policy.primary(&group.suite).is_some_and(is_amount) {
-                    warehouse.item_amounts(&matrix, &group.counted_runs())
-                } else {
-                    ItemAmounts::default()
-                };
+                |name: &str| SpendingKind::from_metric(name).is_some() || name == COST_PER_SOLVED;
+            let amounts = if depth == MetricSelection::Whole
+                || policy.primary_metric(&group.suite).is_some_and(is_amount)
+            {
+                warehouse.item_usage(&matrix, &group.counted_runs())
+            } else {
+                ItemUsage::default()
+            };
             let scores = scores.as_ref();
-            Asked {
+            MetricInputs {
                 group,
                 items: &items,
                 unit,
@@ -169,11 +176,11 @@ impl<'a> SuiteAnswer<'a> {
                 apart,
                 policy,
             }
-            .metrics(depth)
+            .adjusted_metrics(depth)
         };
-        let margin = decision::margin(&metrics[0].metric, policy);
+        let margin = decision::quality_margin(&metrics[0].metric, policy);
         let primary_not_measured = policy
-            .primary(&group.suite)
+            .primary_metric(&group.suite)
             .filter(|name| *name != metrics[0].metric.name)
             .map(str::to_owned);
         let answer = Self {
@@ -194,16 +201,16 @@ impl<'a> SuiteAnswer<'a> {
             decisions: Vec::new(),
         };
         Self {
-            decisions: answer.decide(),
+            decisions: answer.decide_pairs(),
             ..answer
         }
     }
 
     /// Returns the decision about each pair of arms.
-    fn decide(&self) -> Vec<Decision> {
+    fn decide_pairs(&self) -> Vec<Decision> {
         let price = |name: &str, pair: &PairEvidence| {
-            self.metric(name)
-                .and_then(|metric| metric.evidence.pair(pair.first, pair.second))
+            self.find_metric(name)
+                .and_then(|metric| metric.evidence.find_pair(pair.first, pair.second))
         };
         let of_pair = |quality: &PairEvidence| {
             let (cost, time) = (
@@ -218,8 +225,8 @@ impl<'a> SuiteAnswer<'a> {
                     (pair.first, pair.second)
                 });
             let comparability = place.ok().map(|place| &self.comparability[place]);
-            let known = Known {
-                metric: &self.primary().metric,
+            let known = DecisionInputs {
+                metric: &self.primary_metric().metric,
                 quality,
                 cost,
                 time,
@@ -228,15 +235,20 @@ impl<'a> SuiteAnswer<'a> {
                 item,
                 run,
             };
-            Decision::of(&known)
+            Decision::new(&known)
         };
-        self.primary().evidence.pairs.iter().map(of_pair).collect()
+        self.primary_metric()
+            .evidence
+            .pairs
+            .iter()
+            .map(of_pair)
+            .collect()
     }
 
     /// Returns the price of one more item, and of one more run, of two arms together, as far as it is known.
     fn unit_prices(&self, one: usize, other: usize) -> (UnitPrice, UnitPrice) {
         let sum = |name: &str| {
-            let cells = &self.metric(name)?.cells;
+            let cells = &self.find_metric(name)?.cells;
             let mean = |arm: usize| cells[arm].figure.as_ref().map(|figure| figure.summary.mean);
             Some(mean(one)? + mean(other)?)
         };
@@ -259,14 +271,14 @@ impl<'a> SuiteAnswer<'a> {
     /// Returns the decision about two of the arms, given by index.
     pub fn decision_between(&self, one: usize, other: usize) -> Option<Decision> {
         self.decisions
-            .get(self.primary().evidence.place_of(one, other)?)
+            .get(self.primary_metric().evidence.pair_index(one, other)?)
             .cloned()
     }
 
     /// Returns the decision about all arms, and the two arms of its reasons. If one arm ships against every other, these are that arm and
     /// the best of the others; else the leader and the second, with their decision. No arm's name affects the choice.
-    pub fn decision(&self) -> Option<(Decision, [usize; 2])> {
-        let arms = self.by_value();
+    pub fn overall_decision(&self) -> Option<(Decision, [usize; 2])> {
+        let arms = self.arms_by_value();
         let shipped = |arm: usize| {
             let others = || arms.iter().copied().filter(|other| *other != arm);
             let own: Vec<(Decision, usize)> = others()
@@ -290,20 +302,20 @@ impl<'a> SuiteAnswer<'a> {
         if let Some(decision) = arms.iter().copied().find_map(shipped) {
             return Some(decision);
         }
-        let (first, second) = self.first_two()?;
+        let (first, second) = self.leader_and_second()?;
         Some((self.decision_between(first, second)?, [first, second]))
     }
 
     /// Returns the arms with the best and the second best value of the primary metric. Equal arms keep their order.
-    pub fn first_two(&self) -> Option<(usize, usize)> {
-        let has_value = |arm: &usize| self.primary().cells[*arm].value.is_some();
-        let known: Vec<usize> = self.by_value().into_iter().filter(has_value).collect();
+    pub fn leader_and_second(&self) -> Option<(usize, usize)> {
+        let has_value = |arm: &usize| self.primary_metric().cells[*arm].value.is_some();
+        let known: Vec<usize> = self.arms_by_value().into_iter().filter(has_value).collect();
         Some((*known.first()?, *known.get(1)?))
     }
 
     /// Returns all arms by their value of the primary metric, best first, arms without a value last. Equal arms keep their order.
-    fn by_value(&self) -> Vec<usize> {
-        let primary = self.primary();
+    fn arms_by_value(&self) -> Vec<usize> {
+        let primary = self.primary_metric();
         let sign = if primary.metric.direction == Direction::Down {
             1.0
         } else {
@@ -320,13 +332,13 @@ impl<'a> SuiteAnswer<'a> {
     }
 
     /// Returns a metric's cells of two of the arms. They show what the difference of the two compares: the same items, the same statistic.
-    pub fn cells_between(&self, answer: &MetricAnswer, one: usize, other: usize) -> [Cell; 2] {
+    pub fn cells_between(&self, answer: &MetricComparison, one: usize, other: usize) -> [Cell; 2] {
         let own = [one, other].map(|arm| answer.cells[arm].clone());
-        let Some(pair) = answer.evidence.pair(one, other).map(|pair| {
+        let Some(pair) = answer.evidence.find_pair(one, other).map(|pair| {
             if pair.first == one {
                 pair.clone()
             } else {
-                pair.reversed()
+                pair.swap_arms()
             }
         }) else {
             return own;
@@ -334,46 +346,58 @@ impl<'a> SuiteAnswer<'a> {
         let Some(levels) = pair.levels else {
             return own;
         };
-        let cells = self.on_shared_items(answer, &pair).unwrap_or(own);
+        let cells = self.cells_on_shared_items(answer, &pair).unwrap_or(own);
         let [first, second] = cells;
-        [first.at(levels.first), second.at(levels.second)]
+        [
+            first.with_level(levels.first),
+            second.with_level(levels.second),
+        ]
     }
 
     /// Returns the cells of a pair's rates or item scores over the items of both, if an arm has others too.
-    fn on_shared_items(&self, answer: &MetricAnswer, pair: &PairEvidence) -> Option<[Cell; 2]> {
+    fn cells_on_shared_items(
+        &self,
+        answer: &MetricComparison,
+        pair: &PairEvidence,
+    ) -> Option<[Cell; 2]> {
         let shared = pair.sizes.pairs?;
         if shared >= pair.sizes.first.max(pair.sizes.second) {
             return None;
         }
         let (one, other) = (pair.first, pair.second);
-        let mut left_out = self.pairing().changed(one, other);
+        let mut left_out = self.text_pairing().changed_items(one, other);
         left_out.resize(self.matrix.items.len(), false);
         let arms = [one, other].map(|arm| &self.group.arms[arm]);
         match answer.metric.name.as_str() {
             PASS_RATE => {
-                let (Rates::Outcomes(first), Rates::Outcomes(second)) =
+                let (ArmRates::Outcomes(first), ArmRates::Outcomes(second)) =
                     (&self.rates[one], &self.rates[other])
                 else {
                     return None;
                 };
                 for (item, is_out) in left_out.iter_mut().enumerate() {
-                    *is_out |= first.mean(item).is_none() || second.mean(item).is_none();
+                    *is_out |= first.item_mean(item).is_none() || second.item_mean(item).is_none();
                 }
                 let places = [one, other];
                 Some(std::array::from_fn(|at| {
                     let (arm, place) = (arms[at], places[at]);
-                    let rates = Rates::without(&left_out, &arm.counted, &self.matrix, &self.items);
-                    let figure = Figure::of_rates(&rates.run_rates());
+                    let rates = ArmRates::from_runs_without(
+                        &left_out,
+                        &arm.counted,
+                        &self.matrix,
+                        &self.items,
+                    );
+                    let figure = Figure::from_rates(&rates.run_rates());
                     Cell {
                         figure,
-                        ..Cell::of_rate(arm, &rates, &self.items, self.unit)
+                        ..Cell::from_rates(arm, &rates, &self.items, self.unit)
                     }
-                    .of_shared(&answer.cells[place])
+                    .with_missing_of(&answer.cells[place])
                 }))
             }
             ITEM_SCORE => {
                 let all = arms
-                    .map(|arm| ItemScores::of(&left_out, &arm.counted, &self.matrix, &self.items));
+                    .map(|arm| ItemScores::new(&left_out, &arm.counted, &self.matrix, &self.items));
                 for (item, is_out) in left_out.iter_mut().enumerate() {
                     *is_out |= all.iter().any(|scores| scores.means[item].is_none());
                 }
@@ -381,9 +405,9 @@ impl<'a> SuiteAnswer<'a> {
                 let places = [one, other];
                 Some(std::array::from_fn(|at| {
                     let scores =
-                        ItemScores::of(&left_out, &arms[at].counted, &self.matrix, &self.items);
-                    Cell::of_estimate(scores.estimate(&self.items, self.unit, is_share))
-                        .of_shared(&answer.cells[places[at]])
+                        ItemScores::new(&left_out, &arms[at].counted, &self.matrix, &self.items);
+                    Cell::from_estimate(scores.estimate_mean(&self.items, self.unit, is_share))
+                        .with_missing_of(&answer.cells[places[at]])
                 }))
             }
             _ => None,
@@ -391,101 +415,101 @@ impl<'a> SuiteAnswer<'a> {
     }
 
     /// Returns the metric that decides.
-    pub fn primary(&self) -> &MetricAnswer {
+    pub fn primary_metric(&self) -> &MetricComparison {
         &self.metrics[0]
     }
 
     /// Returns a metric by its key.
-    pub fn metric(&self, name: &str) -> Option<&MetricAnswer> {
+    pub fn find_metric(&self, name: &str) -> Option<&MetricComparison> {
         self.metrics
             .iter()
             .find(|answer| answer.metric.name == name)
     }
 
     /// Returns the arms with the data to restrict outcomes to items that had the same text for two arms.
-    pub fn pairing(&self) -> Pairing<'_> {
-        Pairing::of(&self.group.arms, &self.texts, &self.matrix)
+    pub fn text_pairing(&self) -> TextPairing<'_> {
+        TextPairing::new(&self.group.arms, &self.texts, &self.matrix)
     }
 
     /// Calls `ask` with the outcomes of two of the arms on the items that had the same text for both.
-    pub fn on_same_texts<T>(
+    pub fn with_same_texts<T>(
         &self,
         one: usize,
         other: usize,
-        ask: impl FnOnce(&Rates, &Rates) -> T,
+        ask: impl FnOnce(&ArmRates, &ArmRates) -> T,
     ) -> T {
-        let pairing = self.pairing();
-        let changed = pairing.changed(one, other);
+        let pairing = self.text_pairing();
+        let changed = pairing.changed_items(one, other);
         if changed.is_empty() {
             return ask(&self.rates[one], &self.rates[other]);
         }
-        let [first, second] = pairing.rates(one, other, &changed, &self.items);
+        let [first, second] = pairing.rates_without(one, other, &changed, &self.items);
         ask(&first, &second)
     }
 }
 
 /// The inputs of a suite's metrics.
-struct Asked<'a> {
+struct MetricInputs<'a> {
     group: &'a SuiteGroup<'a>,
-    items: &'a Items,
+    items: &'a SuiteItems,
     unit: Design,
     matrix: &'a OutcomeMatrix,
-    rates: &'a [Rates],
+    rates: &'a [ArmRates],
     scores: Option<&'a SuiteScores>,
-    amounts: ItemAmounts,
-    pairing: Pairing<'a>,
+    amounts: ItemUsage,
+    pairing: TextPairing<'a>,
     apart: BTreeMap<(usize, usize), Incomparable>,
     policy: &'a Policy,
 }
 
 /// A metric before its p-values are adjusted.
-struct Open {
+struct UnadjustedMetric {
     cells: Vec<Cell>,
     role: Role,
-    unsettled: Unsettled,
+    unsettled: UnadjustedEvidence,
 }
 
 /// A metric in the order of the table.
-enum Column<'a> {
+enum MetricColumn<'a> {
     Rates,
     PerSolved,
     ItemScores,
     OwnTests,
-    Number(NumberColumn<'a>),
+    Number(RunNumberColumn<'a>),
 }
 
 /// Returns a run's number.
-type NumberOf<'a> = Box<dyn Fn(&RunRow) -> Option<f64> + 'a>;
+type RunNumber<'a> = Box<dyn Fn(&RunRow) -> Option<f64> + 'a>;
 
 /// A metric of a number per run.
-struct NumberColumn<'a> {
+struct RunNumberColumn<'a> {
     metric: Metric,
-    value: NumberOf<'a>,
+    value: RunNumber<'a>,
     /// By arm: who gave the numbers, if known.
     evaluators: Vec<BTreeSet<&'a str>>,
     /// Whether runs give it in different units or directions.
     is_mixed: bool,
 }
 
-impl Asked<'_> {
+impl MetricInputs<'_> {
     /// Returns all metrics, adjusted: the primary one over its own pairs, the secondary ones together.
-    fn metrics(&self, depth: Depth) -> Vec<MetricAnswer> {
-        let mut open = self.open(depth);
-        let primary = self.primary_of(&open);
+    fn adjusted_metrics(&self, depth: MetricSelection) -> Vec<MetricComparison> {
+        let mut open = self.unadjusted_metrics(depth);
+        let primary = self.primary_index(&open);
         open[primary].role = Role::Primary;
         open[..=primary].rotate_right(1);
         let rest = open.split_off(1);
         let mut answers = Vec::new();
         for first in open {
             let metric = first.unsettled.metric.clone();
-            answers.push(MetricAnswer {
+            answers.push(MetricComparison {
                 metric,
                 role: first.role,
                 cells: first.cells,
                 evidence: settle_primary(first.unsettled, self.policy),
             });
         }
-        let (shown, unsettled): (Vec<_>, Vec<Unsettled>) = rest
+        let (shown, unsettled): (Vec<_>, Vec<UnadjustedEvidence>) = rest
             .into_iter()
             .map(|open| {
                 (
@@ -498,7 +522,7 @@ impl Asked<'_> {
             .into_iter()
             .zip(settle_secondary(unsettled, self.policy))
         {
-            answers.push(MetricAnswer {
+            answers.push(MetricComparison {
                 metric,
                 role,
                 cells,
@@ -510,7 +534,7 @@ impl Asked<'_> {
 
     /// Returns the index of the primary metric: the configured one if any arm has a value of it, else the pass rate, else the item score,
     /// else the runs' only score.
-    fn primary_of(&self, open: &[Open]) -> usize {
+    fn primary_index(&self, open: &[UnadjustedMetric]) -> usize {
         let place = |name: &str| {
             open.iter()
                 .position(|open| open.unsettled.metric.name == name)
@@ -518,7 +542,7 @@ impl Asked<'_> {
         let has_values = |at: &usize| open[*at].cells.iter().any(|cell| cell.value.is_some());
         if let Some(named) = self
             .policy
-            .primary(&self.group.suite)
+            .primary_metric(&self.group.suite)
             .and_then(place)
             .filter(has_values)
         {
@@ -541,23 +565,23 @@ impl Asked<'_> {
     }
 
     /// Returns the metrics in table order. At either depth, all candidates for the primary metric are included.
-    fn open(&self, depth: Depth) -> Vec<Open> {
+    fn unadjusted_metrics(&self, depth: MetricSelection) -> Vec<UnadjustedMetric> {
         let arms = &self.group.arms;
-        let rates = self.pass_rates();
+        let rates = self.pass_rate_metric();
         let has_rates = rates.cells.iter().any(|cell| cell.value.is_some());
-        let columns = self.columns(depth, has_rates);
+        let columns = self.metric_columns(depth, has_rates);
         // One query for the figures of all metrics and arms.
-        let asked: Vec<Numbers> = columns
+        let asked: Vec<RunNumbers> = columns
             .iter()
-            .flat_map(|column| arms.iter().map(|arm| self.numbers(column, arm)))
+            .flat_map(|column| arms.iter().map(|arm| self.run_numbers(column, arm)))
             .collect();
-        let mut figures = figures(&asked).into_iter();
-        let mut open: Vec<Open> = Vec::with_capacity(columns.len());
+        let mut figures = summarise_figures(&asked).into_iter();
+        let mut open: Vec<UnadjustedMetric> = Vec::with_capacity(columns.len());
         let mut rates = Some(rates);
         for column in &columns {
             let own: Vec<Option<Figure>> = figures.by_ref().take(arms.len()).collect();
             open.extend(match column {
-                Column::Rates => rates.take().map(|mut rates| {
+                MetricColumn::Rates => rates.take().map(|mut rates| {
                     rates
                         .cells
                         .iter_mut()
@@ -565,21 +589,22 @@ impl Asked<'_> {
                         .for_each(|(cell, figure)| cell.figure = figure);
                     rates
                 }),
-                Column::PerSolved => Some(self.cost_per_solved(&open[0])),
-                Column::ItemScores => self.item_scores(),
-                Column::OwnTests => Some(self.own_tests(own)),
-                Column::Number(number) => Some(self.of_number(number, own)),
+                MetricColumn::PerSolved => Some(self.cost_per_solved_metric(&open[0])),
+                MetricColumn::ItemScores => self.item_score_metric(),
+                MetricColumn::OwnTests => Some(self.own_test_metric(own)),
+                MetricColumn::Number(number) => Some(self.run_number_metric(number, own)),
             });
         }
         open
     }
 
     /// Lists the metrics in table order, the pass rate first.
-    fn columns(&self, depth: Depth, has_rates: bool) -> Vec<Column<'_>> {
+    fn metric_columns(&self, depth: MetricSelection, has_rates: bool) -> Vec<MetricColumn<'_>> {
         let may_decide = |name: &str| {
-            depth == Depth::Whole || self.policy.primary(&self.group.suite) == Some(name)
+            depth == MetricSelection::Whole
+                || self.policy.primary_metric(&self.group.suite) == Some(name)
         };
-        let amount = |name: &str, label: &str, unit, direction, value: NumberOf<'static>| {
+        let amount = |name: &str, label: &str, unit, direction, value: RunNumber<'static>| {
             let kind = if unit == Unit::Count {
                 MetricKind::Count
             } else {
@@ -587,8 +612,8 @@ impl Asked<'_> {
             };
             let metric = self
                 .policy
-                .described(named(name, label, unit, direction, kind));
-            may_decide(name).then_some(Column::Number(NumberColumn {
+                .describe_metric(built_in_metric(name, label, unit, direction, kind));
+            may_decide(name).then_some(MetricColumn::Number(RunNumberColumn {
                 metric,
                 value,
                 evaluators: Vec::new(),
@@ -596,43 +621,43 @@ impl Asked<'_> {
             }))
         };
         let count = |value: Option<u64>| value.map(|number| number as f64);
-        let mut columns = vec![Column::Rates];
+        let mut columns = vec![MetricColumn::Rates];
         columns.extend(amount(
             "cost_usd",
             "Cost",
             Unit::Usd,
             Direction::Down,
-            Box::new(cost),
+            Box::new(run_cost),
         ));
-        columns.extend(may_decide(COST_PER_SOLVED).then_some(Column::PerSolved));
+        columns.extend(may_decide(COST_PER_SOLVED).then_some(MetricColumn::PerSolved));
         columns.extend(amount(
             "duration_seconds",
             "Duration",
             Unit::Seconds,
             Direction::Down,
-            Box::new(duration),
+            Box::new(run_duration),
         ));
         columns.extend(amount(
             "total_tokens",
             "Tokens",
             Unit::Tokens,
             Direction::Down,
-            Box::new(tokens),
+            Box::new(run_tokens),
         ));
-        columns.push(Column::ItemScores);
+        columns.push(MetricColumn::ItemScores);
         for score in score_columns(self.group)
             .into_iter()
             .filter(|score| !has_rates || may_decide(&score.metric))
         {
-            let metric = named(
+            let metric = built_in_metric(
                 &score.metric,
                 score_label(&score.metric),
                 score.unit,
                 score.direction,
                 MetricKind::Score,
             );
-            columns.push(Column::Number(NumberColumn {
-                metric: self.policy.described(metric),
+            columns.push(MetricColumn::Number(RunNumberColumn {
+                metric: self.policy.describe_metric(metric),
                 evaluators: self
                     .group
                     .arms
@@ -640,10 +665,10 @@ impl Asked<'_> {
                     .map(|arm| evaluators_of(&arm.counted, &score.metric))
                     .collect(),
                 is_mixed: score.is_mixed,
-                value: Box::new(move |row: &RunRow| newest_score(row, &score.metric)),
+                value: Box::new(move |row: &RunRow| newest_score_value(row, &score.metric)),
             }));
         }
-        columns.extend((depth == Depth::Whole).then_some(Column::OwnTests));
+        columns.extend((depth == MetricSelection::Whole).then_some(MetricColumn::OwnTests));
         let files = Box::new(move |row: &RunRow| count(row.run.files_generated));
         columns.extend(amount(
             "files_generated",
@@ -689,25 +714,33 @@ impl Asked<'_> {
     }
 
     /// Returns an arm's numbers per run of a metric, if it has any.
-    fn numbers(&self, column: &Column<'_>, arm: &ArmRuns<'_>) -> Numbers {
+    fn run_numbers(&self, column: &MetricColumn<'_>, arm: &ArmRuns<'_>) -> RunNumbers {
         match column {
-            Column::Rates if self.policy.only_rulings => Numbers::none(),
-            Column::Rates => Cell::rates_of_runs(arm, self.matrix),
-            Column::PerSolved | Column::ItemScores => Numbers::none(),
-            Column::OwnTests => Cell::own_tests_of_runs(&arm.counted),
-            Column::Number(number) => Cell::numbers(&number.metric, arm, &number.value),
+            MetricColumn::Rates if self.policy.only_rulings => RunNumbers::empty(),
+            MetricColumn::Rates => Cell::run_rates(arm, self.matrix),
+            MetricColumn::PerSolved | MetricColumn::ItemScores => RunNumbers::empty(),
+            MetricColumn::OwnTests => Cell::run_own_tests(&arm.counted),
+            MetricColumn::Number(number) => Cell::run_numbers(&number.metric, arm, &number.value),
         }
     }
 
     /// Opens a metric of a number per run, with the figure of each arm.
-    fn of_number(&self, number: &NumberColumn<'_>, figures: Vec<Option<Figure>>) -> Open {
+    fn run_number_metric(
+        &self,
+        number: &RunNumberColumn<'_>,
+        figures: Vec<Option<Figure>>,
+    ) -> UnadjustedMetric {
         let (arms, policy, metric) = (&self.group.arms, self.policy, &number.metric);
-        let cell = |(arm, figure)| Cell::of_number(metric, arm, &number.value, figure);
+        let cell = |(arm, figure)| Cell::from_number(metric, arm, &number.value, figure);
         let mut cells: Vec<Cell> = arms.iter().zip(figures).map(cell).collect();
         if number.is_mixed {
-            let unsettled =
-                metrics::of_nothing(metric, arms.len(), Design::Runs, Incomparable::OtherUnit);
-            return Open {
+            let unsettled = metrics::incomparable_metric(
+                metric,
+                arms.len(),
+                Design::Runs,
+                Incomparable::OtherUnit,
+            );
+            return UnadjustedMetric {
                 cells,
                 role: Role::Descriptive,
                 unsettled,
@@ -719,20 +752,21 @@ impl Asked<'_> {
         } else {
             Role::Descriptive
         };
-        let spending = Spent::of_metric(&metric.name).and_then(|spent| self.spending(spent));
-        let design = policy.design(&self.group.suite);
+        let spending =
+            SpendingKind::from_metric(&metric.name).and_then(|spent| self.item_spending(spent));
+        let design = policy.configured_design(&self.group.suite);
         // What shares the machine's state is compared over runs, if these were measured.
         let is_of_runs = |arm: usize| metric.shares_state() && cells[arm].value.is_some();
         let over_items = |first: usize, second: usize| {
-            let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
-                spending::over_items(metric, one, other, design, self.items, policy)
+            let ask = |one: (&ItemSpending, &ArmOutcomes), other: (&ItemSpending, &ArmOutcomes)| {
+                spending::compare_over_items(metric, one, other, design, self.items, policy)
             };
             let spending = spending
                 .as_deref()
                 .filter(|_| !(is_of_runs(first) && is_of_runs(second)))?;
-            self.spent_on_items(spending, first, second, ask)
+            self.spending_metric(spending, first, second, ask)
         };
-        let unsettled = metrics::of_numbers(
+        let unsettled = metrics::compare_numbers(
             metric,
             arms,
             &number.value,
@@ -752,10 +786,13 @@ impl Asked<'_> {
             && found().all(|(_, _, finding)| finding.sizes.pairs.is_some());
         if let Some(spending) = spending.filter(|_| are_items) {
             for (cell, spent) in cells.iter_mut().zip(&spending) {
-                *cell = Cell::of_items(spent.typical(self.items, self.unit), cell.figure.take());
+                *cell = Cell::from_items(
+                    spent.typical_amount(self.items, self.unit),
+                    cell.figure.take(),
+                );
             }
         }
-        Open {
+        UnadjustedMetric {
             cells,
             role,
             unsettled,
@@ -763,12 +800,13 @@ impl Asked<'_> {
     }
 
     /// Compares the pass rates. The cells have no figures over runs yet.
-    fn pass_rates(&self) -> Open {
+    fn pass_rate_metric(&self) -> UnadjustedMetric {
         let metric = pass_rate_metric(self.policy);
-        let cell =
-            |(arm, rates): (&ArmRuns<'_>, &Rates)| Cell::of_rate(arm, rates, self.items, self.unit);
+        let cell = |(arm, rates): (&ArmRuns<'_>, &ArmRates)| {
+            Cell::from_rates(arm, rates, self.items, self.unit)
+        };
         let cells: Vec<Cell> = self.group.arms.iter().zip(self.rates).map(cell).collect();
-        let mut unsettled = metrics::of_rates(
+        let mut unsettled = metrics::compare_rates(
             &metric,
             &self.group.suite,
             self.items,
@@ -777,14 +815,14 @@ impl Asked<'_> {
             self.policy,
         );
         unsettled.ranked = cells.iter().map(|cell| cell.value.is_some()).collect();
-        Open {
+        UnadjustedMetric {
             cells,
             role: Role::Secondary,
             unsettled,
         }
     }
 
-    fn item_scores(&self) -> Option<Open> {
+    fn item_score_metric(&self) -> Option<UnadjustedMetric> {
         let scores = self.scores?;
         let is_share = scores.metric.unit == Unit::Fraction
             && scores.range.low >= 0.0
@@ -792,16 +830,18 @@ impl Asked<'_> {
         let cells = scores
             .arms
             .iter()
-            .map(|scores| Cell::of_estimate(scores.estimate(self.items, self.unit, is_share)))
+            .map(|scores| {
+                Cell::from_estimate(scores.estimate_mean(self.items, self.unit, is_share))
+            })
             .collect();
-        let unsettled = metrics::of_item_scores(
+        let unsettled = metrics::compare_item_scores(
             &self.group.suite,
             scores,
             self.items,
             &self.pairing,
             self.policy,
         );
-        Some(Open {
+        Some(UnadjustedMetric {
             cells,
             role: Role::Secondary,
             unsettled,
@@ -809,36 +849,39 @@ impl Asked<'_> {
     }
 
     /// Returns what each arm spent on the items, or `None` if no item reports it.
-    fn spending(&self, spent: Spent) -> Option<Vec<ItemSpending>> {
+    fn item_spending(&self, spent: SpendingKind) -> Option<Vec<ItemSpending>> {
         let of_arm = |arm: &ArmRuns<'_>| {
-            ItemSpending::of(spent, &arm.counted, self.matrix, &self.amounts, self.items)
+            ItemSpending::from_runs(spent, &arm.counted, self.matrix, &self.amounts, self.items)
         };
         (!self.amounts.is_empty()).then(|| self.group.arms.iter().map(of_arm).collect())
     }
 
     /// Compares the spending of two arms on items that had the same text for both.
-    fn spent_on_items(
+    fn spending_metric(
         &self,
         spending: &[ItemSpending],
         first: usize,
         second: usize,
-        ask: impl FnOnce((&ItemSpending, &Outcomes), (&ItemSpending, &Outcomes)) -> Option<Finding>,
-    ) -> Option<Finding> {
-        let (Rates::Outcomes(one), Rates::Outcomes(other)) =
+        ask: impl FnOnce(
+            (&ItemSpending, &ArmOutcomes),
+            (&ItemSpending, &ArmOutcomes),
+        ) -> Option<PairFinding>,
+    ) -> Option<PairFinding> {
+        let (ArmRates::Outcomes(one), ArmRates::Outcomes(other)) =
             (&self.rates[first], &self.rates[second])
         else {
             return None;
         };
-        if !self.pairing.changed(first, second).is_empty() {
+        if !self.pairing.changed_items(first, second).is_empty() {
             return None;
         }
         ask((&spending[first], one), (&spending[second], other))
     }
 
     /// Computes the cost per solved item: over items if they report costs, else over runs. It is comparable if the pass rates are.
-    fn cost_per_solved(&self, solved: &Open) -> Open {
+    fn cost_per_solved_metric(&self, solved: &UnadjustedMetric) -> UnadjustedMetric {
         let arms = &self.group.arms;
-        let metric = self.policy.described(named(
+        let metric = self.policy.describe_metric(built_in_metric(
             COST_PER_SOLVED,
             "Cost per solved",
             Unit::Usd,
@@ -848,20 +891,20 @@ impl Asked<'_> {
         let cells: Vec<Cell> = arms
             .iter()
             .zip(self.rates)
-            .map(|(arm, rates)| Cell::of_price(&arm.counted, rates, self.matrix, self.unit))
+            .map(|(arm, rates)| Cell::from_price(&arm.counted, rates, self.matrix, self.unit))
             .collect();
-        let spending = self.spending(Spent::Cost);
+        let spending = self.item_spending(SpendingKind::Cost);
         let by_run: Vec<Option<Vec<RunPrice>>> = arms
             .iter()
-            .map(|arm| RunPrice::of_runs(&arm.counted, self.matrix))
+            .map(|arm| RunPrice::from_runs(&arm.counted, self.matrix))
             .collect();
         let over_runs = |first: usize, second: usize| {
-            Some(spending::per_solved_over_runs(
+            Some(spending::compare_price_over_runs(
                 by_run[first].as_deref()?,
                 by_run[second].as_deref()?,
                 self.policy,
             ))
-            .filter(|_| self.pairing.changed(first, second).is_empty())
+            .filter(|_| self.pairing.changed_items(first, second).is_empty())
         };
         let findings = solved
             .unsettled
@@ -869,36 +912,39 @@ impl Asked<'_> {
             .par_iter()
             .map(|(first, second, solved)| {
                 let (first, second) = (*first, *second);
-                let ask = |one: (&ItemSpending, &Outcomes), other: (&ItemSpending, &Outcomes)| {
-                    spending::per_solved(one, other, self.items, self.policy)
+                let ask = |one: (&ItemSpending, &ArmOutcomes),
+                           other: (&ItemSpending, &ArmOutcomes)| {
+                    spending::compare_price_per_solved(one, other, self.items, self.policy)
                 };
                 let found = spending
                     .as_deref()
-                    .and_then(|spending| self.spent_on_items(spending, first, second, ask));
+                    .and_then(|spending| self.spending_metric(spending, first, second, ask));
                 let found = found.or_else(|| over_runs(first, second));
-                let nothing =
-                    || Finding::no_data(Design::Items, Missing::NotMeasured, Sizes::default());
+                let nothing = || {
+                    PairFinding::without_data(Design::Items, Missing::NotMeasured, Sizes::default())
+                };
                 let found = match solved.support {
-                    Support::NotComparable(reason) => found
-                        .map(|found| Finding::not_comparable(found.design, reason, found.sizes)),
-                    Support::NoData(_)
-                    | Support::Fixed
-                    | Support::Thin { .. }
-                    | Support::Tested { .. } => found,
+                    DataSupport::NotComparable(reason) => found.map(|found| {
+                        PairFinding::not_comparable(found.design, reason, found.sizes)
+                    }),
+                    DataSupport::NoData(_)
+                    | DataSupport::Fixed
+                    | DataSupport::Thin { .. }
+                    | DataSupport::Tested { .. } => found,
                 };
                 (first, second, found.unwrap_or_else(nothing))
             });
         let values = cells.iter().map(|cell| cell.value).collect();
-        let unsettled = Unsettled::new(&metric, values, Vec::new(), findings.collect());
-        Open {
+        let unsettled = UnadjustedEvidence::new(&metric, values, Vec::new(), findings.collect());
+        UnadjustedMetric {
             cells,
             role: Role::Secondary,
             unsettled,
         }
     }
 
-    fn own_tests(&self, figures: Vec<Option<Figure>>) -> Open {
-        let metric = self.policy.described(named(
+    fn own_test_metric(&self, figures: Vec<Option<Figure>>) -> UnadjustedMetric {
+        let metric = self.policy.describe_metric(built_in_metric(
             "own_tests",
             "Own tests",
             Unit::Fraction,
@@ -910,15 +956,15 @@ impl Asked<'_> {
             .arms
             .iter()
             .zip(figures)
-            .map(|(arm, figure)| Cell::of_own_tests(&arm.counted, figure))
+            .map(|(arm, figure)| Cell::from_own_tests(&arm.counted, figure))
             .collect();
-        let unsettled = metrics::of_nothing(
+        let unsettled = metrics::incomparable_metric(
             &metric,
             self.group.arms.len(),
             Design::Counts,
             Incomparable::OwnDenominator,
         );
-        Open {
+        UnadjustedMetric {
             cells,
             role: Role::Descriptive,
             unsettled,
@@ -934,11 +980,11 @@ mod tests {
     use std::path::Path;
 
     use crate::domain::Filter;
-    use crate::stats::{Interval, mean_interval, summary};
-    use crate::warehouse::{Options, Progress};
+    use crate::stats::{Interval, mean_interval, summarise_sample};
+    use crate::warehouse::{Progress, WarehouseOptions};
 
-    use super::super::arm::Grouping;
-    use super::super::estimate::counts;
+    use super::super::arm::BatchSelection;
+    use super::super::estimate::run_counts;
     use super::super::grouping::suite_groups;
     use super::super::numbers::is_measured;
     use super::super::policy::CONFIDENCE;
@@ -949,16 +995,16 @@ mod tests {
         let count = |value: Option<u64>| value.map(|number| number as f64);
         let share = |(passed, total): (u64, u64)| (total > 0).then(|| passed as f64 / total as f64);
         match name {
-            PASS_RATE => share(counts(row, matrix)?),
-            "cost_usd" => cost(row),
-            "duration_seconds" => duration(row),
-            "total_tokens" => tokens(row),
+            PASS_RATE => share(run_counts(row, matrix)?),
+            "cost_usd" => run_cost(row),
+            "duration_seconds" => run_duration(row),
+            "total_tokens" => run_tokens(row),
             "own_tests" => share(row.run.own_tests_passed.zip(row.run.own_tests_total)?),
             "files_generated" => count(row.run.files_generated),
             "lines_generated" => count(row.run.lines_generated),
             "total_calls" => count(row.run.total_calls),
             "turns" => count(row.run.turns),
-            score => newest_score(row, score),
+            score => newest_score_value(row, score),
         }
     }
 
@@ -969,16 +1015,16 @@ mod tests {
     #[test]
     fn frames_and_slices_give_every_figure_of_the_shipped_results() {
         let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-        let options = Options {
+        let options = WarehouseOptions {
             stores: vec![store],
-            ..Options::default()
+            ..WarehouseOptions::default()
         };
         let warehouse = Warehouse::open(&options, &Progress::SILENT).expect("the shipped results");
         let (filter, policy) = (Filter::default(), Policy::default());
         let mut compared = 0;
-        for group in suite_groups(&warehouse, &filter, Grouping::AllBatches) {
-            let answer = SuiteAnswer::of(&warehouse, &group, &policy);
-            for MetricAnswer { metric, cells, .. } in &answer.metrics {
+        for group in suite_groups(&warehouse, &filter, BatchSelection::AllBatches) {
+            let answer = SuiteComparison::new(&warehouse, &group, &policy);
+            for MetricComparison { metric, cells, .. } in &answer.metrics {
                 if [COST_PER_SOLVED, ITEM_SCORE].contains(&metric.name.as_str()) {
                     assert!(
                         cells.iter().all(|cell| cell.figure.is_none()),
@@ -994,7 +1040,8 @@ mod tests {
                         .clone()
                         .filter_map(|row| value(&metric.name, row, &answer.matrix))
                         .collect();
-                    let (Some(figure), Ok(slices)) = (&cell.figure, summary(&values)) else {
+                    let (Some(figure), Ok(slices)) = (&cell.figure, summarise_sample(&values))
+                    else {
                         assert_eq!((&cell.figure, values.len()), (&None, 0), "{what}");
                         continue;
                     };

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::arm::{Arm, SuiteGroup};
 use super::baseline::UNKNOWN_VERSION;
-use super::mismatch::{Grade, Mismatch, MismatchKind, grade};
+use super::mismatch::{Grade, Mismatch, MismatchKind, worst_grade};
 
 /// Arms of one table that share no table with arms of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -20,13 +20,13 @@ pub struct Apart {
 }
 
 /// The tables of one suite, and which arms share one of them.
-struct Tables<'a> {
+struct SharedTables<'a> {
     groups: &'a [SuiteGroup<'a>],
     meet: BTreeSet<(&'a Arm, &'a Arm)>,
 }
 
-impl<'a> Tables<'a> {
-    fn of(groups: &'a [SuiteGroup<'a>]) -> Self {
+impl<'a> SharedTables<'a> {
+    fn from_groups(groups: &'a [SuiteGroup<'a>]) -> Self {
         let mut meet = BTreeSet::new();
         // With a single table all arms share it.
         if groups.len() > 1 {
@@ -43,7 +43,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Returns the arms of two tables that share no table.
-    fn between(&self, one: usize, other: usize) -> Option<Apart> {
+    fn separate_arms(&self, one: usize, other: usize) -> Option<Apart> {
         let (one, other) = (&self.groups[one], &self.groups[other]);
         let lonely = |own: &SuiteGroup<'_>, others: &SuiteGroup<'_>| -> Vec<Arm> {
             let misses = |arm: &&Arm| {
@@ -75,31 +75,31 @@ impl<'a> Tables<'a> {
         ] {
             let said = |text: &Option<String>| text.clone().unwrap_or_else(|| lacking.to_owned());
             if own != others {
-                mismatches.push(Mismatch::between(kind, "", said(own), said(others)));
+                mismatches.push(Mismatch::with_values(kind, "", said(own), said(others)));
             }
         }
         if mismatches.is_empty() {
             // Two files with the same name.
-            mismatches.push(Mismatch::of(MismatchKind::Source));
+            mismatches.push(Mismatch::from_kind(MismatchKind::Source));
         }
         Some(Apart {
             suite: one.suite.clone(),
             first,
             second,
-            grade: grade(&mismatches),
+            grade: worst_grade(&mismatches),
             mismatches,
         })
     }
 }
 
 /// Finds the arms of each suite that share no table.
-pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
+pub fn find_separate_arms(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
     let of_suite = |groups| {
-        let tables = Tables::of(groups);
+        let tables = SharedTables::from_groups(groups);
         let pairs = (0..tables.groups.len())
             .flat_map(|one| (one + 1..tables.groups.len()).map(move |other| (one, other)));
         pairs
-            .filter_map(|(one, other)| tables.between(one, other))
+            .filter_map(|(one, other)| tables.separate_arms(one, other))
             .collect::<Vec<_>>()
     };
     groups
@@ -110,12 +110,12 @@ pub fn apart(groups: &[SuiteGroup<'_>]) -> Vec<Apart> {
 
 /// Returns, by group, its arms that share no table with those of the suite's newest group; for the newest group, its arms against each
 /// other group's.
-pub(crate) fn apart_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
+pub(crate) fn find_separate_from_newest(groups: &[SuiteGroup<'_>]) -> Vec<Vec<Apart>> {
     let of_suite = |groups| {
-        let tables = Tables::of(groups);
+        let tables = SharedTables::from_groups(groups);
         let mut found = vec![Vec::new(); tables.groups.len()];
         for other in 1..tables.groups.len() {
-            if let Some(apart) = tables.between(0, other) {
+            if let Some(apart) = tables.separate_arms(0, other) {
                 found[other].push(apart.clone());
                 found[0].push(apart);
             }

@@ -17,12 +17,12 @@ pub struct Arm {
 }
 
 /// Approach of runs that name none, and of the same runs as a baseline.
-pub const UNNAMED: [&str; 2] = ["unnamed", "unnamed (baseline)"];
+pub const UNNAMED_APPROACHES: [&str; 2] = ["unnamed", "unnamed (baseline)"];
 /// Models of runs without a model's name.
-const NO_MODEL: [&str; 3] = ["", "none", "unknown"];
+const UNNAMED_MODELS: [&str; 3] = ["", "none", "unknown"];
 
 impl Arm {
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         Self {
             approach: run.approach.clone(),
             model: run.model.clone(),
@@ -31,19 +31,22 @@ impl Arm {
 
     /// Returns whether the arm has an approach's name.
     pub fn has_approach(&self) -> bool {
-        !UNNAMED.contains(&self.approach.as_str())
+        !UNNAMED_APPROACHES.contains(&self.approach.as_str())
     }
 
     /// Returns whether the arm has a model's name.
     pub fn has_model(&self) -> bool {
-        !NO_MODEL.contains(&self.model.as_str())
+        !UNNAMED_MODELS.contains(&self.model.as_str())
     }
 
     /// Returns the arm's name without the parts that have none. `None` if it has no name at all: then its suite names it.
     ///
     /// This is the only rule of how an arm is called for people; data keeps approach and model.
-    pub fn title(&self) -> Option<String> {
-        let approach = match UNNAMED.iter().position(|unnamed| *unnamed == self.approach) {
+    pub fn display_name(&self) -> Option<String> {
+        let approach = match UNNAMED_APPROACHES
+            .iter()
+            .position(|unnamed| *unnamed == self.approach)
+        {
             Some(0) => None,
             Some(_) => Some("baseline"),
             None => Some(self.approach.as_str()),
@@ -73,7 +76,7 @@ pub struct ArmRuns<'a> {
 impl<'a> ArmRuns<'a> {
     /// Returns the arm without counted runs if none of them measured anything, so that it has no figure and no rank anywhere. If one run
     /// measured something, crashes count as not passed. Gates do not ask this: a crash of the new runs must not pass.
-    pub(crate) fn measured(self) -> Self {
+    pub(crate) fn drop_unmeasured_runs(self) -> Self {
         let has_crashed = |row: &&RunRow| {
             row.run
                 .measured_nothing(row.items.map(|items| items.answered))
@@ -90,7 +93,7 @@ impl<'a> ArmRuns<'a> {
     }
 
     /// Returns all runs, counted or not.
-    pub fn all(&self) -> impl Iterator<Item = &'a RunRow> {
+    pub fn all_runs(&self) -> impl Iterator<Item = &'a RunRow> {
         self.counted
             .iter()
             .chain(&self.excluded)
@@ -108,7 +111,7 @@ impl<'a> ArmRuns<'a> {
 
 /// Which batches of an arm are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grouping {
+pub enum BatchSelection {
     /// Each arm's newest night: its newest batch, or of an imported file its newest day.
     NewestBatch,
     /// Every run of the arm.
@@ -171,7 +174,7 @@ impl<'a> SuiteGroup<'a> {
     }
 
     /// Returns the group with the earlier runs, too.
-    pub(crate) fn with_earlier(&self) -> Self {
+    pub(crate) fn with_earlier_runs(&self) -> Self {
         let mut arms = self.arms.clone();
         for row in self
             .earlier
@@ -179,7 +182,7 @@ impl<'a> SuiteGroup<'a> {
             .filter(|row| row.run.status.is_counted())
         {
             arms.iter_mut()
-                .filter(|arm| arm.arm == Arm::of(&row.run))
+                .filter(|arm| arm.arm == Arm::from_run(&row.run))
                 .for_each(|arm| arm.counted.push(row));
         }
         Self {
@@ -191,8 +194,8 @@ impl<'a> SuiteGroup<'a> {
     }
 
     /// Returns the outcomes of all counted runs.
-    pub(crate) fn matrix(&self, warehouse: &Warehouse) -> OutcomeMatrix {
-        warehouse.matrix(
+    pub(crate) fn outcome_matrix(&self, warehouse: &Warehouse) -> OutcomeMatrix {
+        warehouse.outcome_matrix(
             self.arms
                 .iter()
                 .flat_map(|arm| &arm.counted)
@@ -202,22 +205,22 @@ impl<'a> SuiteGroup<'a> {
 }
 
 /// Groups runs by arm. Arms are sorted by name.
-pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRuns<'a>> {
+pub(crate) fn group_by_arm<'a>(rows: &[&'a RunRow], grouping: BatchSelection) -> Vec<ArmRuns<'a>> {
     let mut by_arm = BTreeMap::<Arm, Vec<&'a RunRow>>::new();
     for row in rows {
-        by_arm.entry(Arm::of(&row.run)).or_default().push(row);
+        by_arm.entry(Arm::from_run(&row.run)).or_default().push(row);
     }
     by_arm
         .into_iter()
         .map(|(arm, mut rows)| {
             let all = rows.len();
-            if grouping == Grouping::NewestBatch
+            if grouping == BatchSelection::NewestBatch
                 && let Some(newest) = rows
                     .iter()
                     .max_by_key(|row| (row.run.timestamp, &row.run.id))
-                    .map(|row| night_of(&row.run))
+                    .map(|row| night_key(&row.run))
             {
-                rows.retain(|row| night_of(&row.run) == newest);
+                rows.retain(|row| night_key(&row.run) == newest);
             }
             let earlier = all - rows.len();
             let (counted, excluded) = rows
@@ -234,25 +237,25 @@ pub(crate) fn arm_runs<'a>(rows: &[&'a RunRow], grouping: Grouping) -> Vec<ArmRu
         .collect()
 }
 
-/// Returns the batch of a run, see [`Run::batch`].
-pub fn batch_of(run: &Run) -> &str {
-    run.batch()
+/// Returns the batch of a run, see [`Run::batch_name`].
+pub fn batch_name(run: &Run) -> &str {
+    run.batch_name()
 }
 
 /// What makes runs of an arm one night.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NightKey<'a> {
-    /// The batch; see [`batch_of`].
+    /// The batch; see [`batch_name`].
     pub batch: &'a str,
     /// The day (UTC) of a run from an imported file: one file may hold many nights.
     pub day: Option<NaiveDate>,
 }
 
 /// Returns the night of a run. A batch of ours is one night, however long it takes; an imported file holds one a day.
-pub fn night_of(run: &Run) -> NightKey<'_> {
+pub fn night_key(run: &Run) -> NightKey<'_> {
     let is_of_file = run.batch_id.is_none() && run.provenance.is_some();
     NightKey {
-        batch: batch_of(run),
+        batch: batch_name(run),
         day: run
             .timestamp
             .filter(|_| is_of_file)

@@ -5,14 +5,15 @@ use serde::Serialize;
 
 use crate::stats::{
     InvarianceDrift, Multiplier, PartialOrder, RankRange, RankSets, ScoreMatrix, Seed, Separation,
-    Splitting, Undefined, discordance, group_rank_ranges, invariance_drift, median_kappa, minority,
-    order_bits, order_core, quantile, rank_sets, reweighting, separation, splitting,
+    Splitting, Undefined, count_splits, deciding_minority, group_rank_ranges, invariance_drift,
+    mean_discordance, median_kappa, order_bits, order_core, pair_separation, quantile, rank_sets,
+    smallest_reweighting,
 };
 
 use super::labelled::JudgedBy;
 use super::policy::CONFIDENCE;
 use super::provenance::RecordedFact;
-use super::seed::seed;
+use super::seed::seed_from_values;
 
 /// A board to audit: systems by items.
 pub struct AuditedBoard {
@@ -213,15 +214,15 @@ pub struct StandardCard {
 /// Draws of the standard, and the seed that its published cards name.
 const STANDARD_DRAWS: usize = 800;
 const STANDARD_SEED: u64 = 20_260_823;
-const DRAWS: usize = 1999;
-const SAMPLES: usize = 800;
+const ORDER_DRAWS: usize = 1999;
+const ENTROPY_SAMPLES: usize = 800;
 /// More than the 40 of the standard's cards, whose mean varies by a quarter from seed to seed.
-const HALVES: usize = 100;
+const SPLIT_HALVES: usize = 100;
 const GROUP_DRAWS: usize = 1500;
-const TOP: usize = 10;
+const TOP_SYSTEMS: usize = 10;
 
 /// Audits a board. Undefined for fewer than two systems with a score on each item, and for fewer than two items.
-pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
+pub fn audit_board(board: &AuditedBoard) -> Result<Audit, Undefined> {
     let left_out: Vec<String> = board
         .systems
         .iter()
@@ -237,13 +238,13 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
             Some((place, row.iter().copied().collect::<Option<Vec<f64>>>()?))
         })
         .collect();
-    let Arranged {
+    let ScoreOrderedMatrix {
         places: files,
         items,
         matrix,
         seed: own_seed,
-    } = Arranged::of(rows)?;
-    if matrix.systems() < 2 || matrix.items() < 2 {
+    } = ScoreOrderedMatrix::from_rows(rows)?;
+    if matrix.system_count() < 2 || matrix.item_count() < 2 {
         return Err(Undefined::TooFew);
     }
     let board = &AuditedBoard {
@@ -269,8 +270,8 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
     let names = &board.systems;
     let clusters = board.clusters.as_deref();
     // The standard keeps the order of the file among equal means.
-    let mut order = matrix.order();
-    let means = matrix.means();
+    let mut order = matrix.order_by_mean();
+    let means = matrix.system_means();
     order.sort_by(|one, other| {
         means[*other]
             .total_cmp(&means[*one])
@@ -285,7 +286,7 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
                         clusters,
                         Multiplier::Sign,
                         CONFIDENCE,
-                        DRAWS,
+                        ORDER_DRAWS,
                         own_seed,
                     )
                 },
@@ -301,12 +302,12 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
                 },
             )
         },
-        || invariance_drift(&matrix, HALVES, Seed(STANDARD_SEED)),
+        || invariance_drift(&matrix, SPLIT_HALVES, Seed(STANDARD_SEED)),
     );
     let (held, published) = (held.ok(), published.ok());
     let tiers = held
         .as_ref()
-        .and_then(|sets| Some(PartialOrder::new(&sets.beats).ok()?.tiers()));
+        .and_then(|sets| Some(PartialOrder::new(&sets.beats).ok()?.system_tiers()));
     let places = order
         .iter()
         .enumerate()
@@ -322,15 +323,15 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
             standard_rank: published.as_ref().map(|sets| sets.ranges[*system]),
         });
     let name_of = |system: usize| names[system].clone();
-    let deciding = minority(&matrix, order[0])
+    let deciding = deciding_minority(&matrix, order[0])
         .map(|found| deciding_items(&matrix, board, order[0], &found, &name_of));
     let groups = clusters
-        .map(|clusters| of_groups(&matrix, clusters, order[0], &name_of))
+        .map(|clusters| audit_groups(&matrix, clusters, order[0], &name_of))
         .transpose()?;
     Ok(Audit {
         board: board.name.clone(),
-        systems: matrix.systems() as u64,
-        items: matrix.items() as u64,
+        systems: matrix.system_count() as u64,
+        items: matrix.item_count() as u64,
         clusters: groups.as_ref().map(|groups| groups.groups),
         data: match matrix.is_binary() {
             true => AuditedData::Passes,
@@ -342,18 +343,18 @@ pub fn audit(board: &AuditedBoard) -> Result<Audit, Undefined> {
         left_out,
         established: held
             .as_ref()
-            .map(|sets| of_sets(sets, &order, own_seed))
+            .map(|sets| summarise_order(sets, &order, own_seed))
             .transpose()?,
         places: places.collect(),
         minority: deciding,
         groups,
         provenance: board.provenance.clone(),
-        standard: standard(&matrix, board, &order, published.as_ref(), drift.ok())?,
+        standard: standard_card(&matrix, board, &order, published.as_ref(), drift.ok())?,
     })
 }
 
 /// A matrix whose rows and columns are in an order that follows from the scores, so that what is drawn does not depend on the file's order.
-struct Arranged {
+struct ScoreOrderedMatrix {
     /// By row: its place in the file.
     places: Vec<usize>,
     /// By column: its place in the file.
@@ -362,13 +363,13 @@ struct Arranged {
     seed: Seed,
 }
 
-impl Arranged {
-    fn of(rows: Vec<(usize, Vec<f64>)>) -> Result<Self, Undefined> {
+impl ScoreOrderedMatrix {
+    fn from_rows(rows: Vec<(usize, Vec<f64>)>) -> Result<Self, Undefined> {
         let count = rows.first().map_or(0, |row| row.1.len());
         let key_of_row = |row: &[f64]| {
             let mut sorted = row.to_vec();
             sorted.sort_by(f64::total_cmp);
-            seed(sorted)
+            seed_from_values(sorted)
         };
         let mut keyed: Vec<(u64, (usize, Vec<f64>))> = rows
             .into_iter()
@@ -378,7 +379,7 @@ impl Arranged {
         let key_of_item = |item: usize| {
             keyed
                 .iter()
-                .map(|(key, row)| seed([f64::from_bits(*key), row.1[item]]))
+                .map(|(key, row)| seed_from_values([f64::from_bits(*key), row.1[item]]))
                 .fold(0_u64, u64::wrapping_add)
         };
         let keys: Vec<u64> = (0..count).map(key_of_item).collect();
@@ -397,9 +398,9 @@ impl Arranged {
     }
 }
 
-fn of_sets(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefined> {
+fn summarise_order(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefined> {
     let relation = PartialOrder::new(&sets.beats)?;
-    let (systems, top) = (order.len(), order.len().min(TOP));
+    let (systems, top) = (order.len(), order.len().min(TOP_SYSTEMS));
     let first: Vec<Vec<bool>> = order[..top]
         .iter()
         .map(|one| {
@@ -428,9 +429,9 @@ fn of_sets(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefi
         critical_last: finite(sets.critical_last),
         steps: sets.steps as u64,
         draws: sets.draws as u64,
-        established_pairs: relation.pairs() as u64,
+        established_pairs: relation.pair_count() as u64,
         pairs: (systems * (systems - 1) / 2) as u64,
-        established_share: relation.pairs() as f64 / (systems * (systems - 1)) as f64,
+        established_share: relation.pair_count() as f64 / (systems * (systems - 1)) as f64,
         established_neighbours: order
             .windows(2)
             .filter(|two| sets.beats[two[0]][two[1]])
@@ -439,13 +440,13 @@ fn of_sets(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefi
         could_be_last: count(&|range| range.worst == systems),
         median_width: quantile(&widths, 0.5)?,
         places_inside: order.iter().enumerate().all(is_inside),
-        violations: relation.violations() as u64,
-        entropy_bits: relation.entropy_bits(SAMPLES, seed)?,
+        violations: relation.violation_count() as u64,
+        entropy_bits: relation.entropy_bits(ENTROPY_SAMPLES, seed)?,
         ceiling_bits: order_bits(systems),
         top: top as u64,
-        top_entropy_bits: PartialOrder::new(&first)?.entropy_bits(SAMPLES, seed)?,
+        top_entropy_bits: PartialOrder::new(&first)?.entropy_bits(ENTROPY_SAMPLES, seed)?,
         top_ceiling_bits: order_bits(top),
-        tiers: relation.height() as u64,
+        tiers: relation.tier_count() as u64,
         largest_open_group: relation.largest_antichain() as u64,
     })
 }
@@ -454,7 +455,7 @@ fn deciding_items(
     matrix: &ScoreMatrix,
     board: &AuditedBoard,
     leader: usize,
-    found: &crate::stats::Minority,
+    found: &crate::stats::DecidingMinority,
     name_of: &dyn Fn(usize) -> String,
 ) -> DecidingItems {
     let differences: Vec<f64> = matrix
@@ -472,13 +473,13 @@ fn deciding_items(
             .iter()
             .map(|item| board.items[*item].clone())
             .collect(),
-        share: count / matrix.items() as f64,
+        share: count / matrix.item_count() as f64,
         difference_on_them: on_them / count,
-        difference_elsewhere: elsewhere / (matrix.items() as f64 - count),
+        difference_elsewhere: elsewhere / (matrix.item_count() as f64 - count),
     }
 }
 
-fn of_groups(
+fn audit_groups(
     matrix: &ScoreMatrix,
     clusters: &[u32],
     leader: usize,
@@ -493,7 +494,7 @@ fn of_groups(
     )
     .ok();
     let core = order_core(matrix, clusters)?;
-    let moved = reweighting(matrix, clusters, leader)?;
+    let moved = smallest_reweighting(matrix, clusters, leader)?;
     let widths: Option<Vec<f64>> = ranges.as_ref().map(|ranges| {
         ranges
             .iter()
@@ -508,21 +509,21 @@ fn of_groups(
         median_width: widths.and_then(|widths| quantile(&widths, 0.5).ok()),
         could_be_first: ranges
             .map(|ranges| ranges.iter().filter(|range| range.best == 1).count() as u64),
-        core_pairs: core.pairs() as u64,
-        core_tiers: core.height() as u64,
+        core_pairs: core.pair_count() as u64,
+        core_tiers: core.tier_count() as u64,
         moved_weight: moved.map(|moved| moved.moved),
         moved_to: moved.map(|moved| name_of(moved.rival)),
     })
 }
 
-fn standard(
+fn standard_card(
     matrix: &ScoreMatrix,
     board: &AuditedBoard,
     order: &[usize],
     sets: Option<&RankSets>,
     drift: Option<InvarianceDrift>,
 ) -> Result<StandardCard, Undefined> {
-    let top = 2.max(matrix.systems() / 10);
+    let top = 2.max(matrix.system_count() / 10);
     let first_group: Option<Vec<usize>> = sets.map(|sets| {
         (0..sets.ranges.len())
             .filter(|system| sets.ranges[*system].best == 1)
@@ -548,21 +549,21 @@ fn standard(
             .and_then(|digest| digest.get(..12))
             .map(str::to_owned),
         order: sets
-            .map(|sets| of_sets(sets, order, Seed(STANDARD_SEED)))
+            .map(|sets| summarise_order(sets, order, Seed(STANDARD_SEED)))
             .transpose()?,
         drift,
-        discordance: discordance(matrix, order)?,
-        discordance_top: discordance(matrix, &order[..top])?,
+        discordance: mean_discordance(matrix, order)?,
+        discordance_top: mean_discordance(matrix, &order[..top])?,
         discordance_top_systems: top as u64,
-        first_against_second: separation(matrix, order[0], order[1])?,
+        first_against_second: pair_separation(matrix, order[0], order[1])?,
         median_kappa: median_kappa(matrix).ok(),
-        splitting: splitting(matrix, order).ok(),
-        splitting_of_first: first_group.and_then(|group| splitting(matrix, &group).ok()),
+        splitting: count_splits(matrix, order).ok(),
+        splitting_of_first: first_group.and_then(|group| count_splits(matrix, &group).ok()),
         only_first,
         only_second,
         regrades: only_first
             .zip(only_second)
             .map(|(first, second)| first.saturating_sub(second)),
-        systems_per_item: matrix.systems() as f64 / matrix.items() as f64,
+        systems_per_item: matrix.system_count() as f64 / matrix.item_count() as f64,
     })
 }

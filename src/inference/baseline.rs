@@ -8,20 +8,20 @@ use chrono::{DateTime, Utc};
 use crate::domain::{Filter, RunId};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, Grouping, NightKey, SuiteGroup, arm_runs, night_of};
+use super::arm::{Arm, ArmRuns, BatchSelection, NightKey, SuiteGroup, group_by_arm, night_key};
 
 /// Name of an unknown suite version.
 pub(crate) const UNKNOWN_VERSION: &str = "unknown";
 
 /// The choice of baseline runs.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Baseline {
+pub enum BaselineSelection {
     /// The given runs; of each arm, its newest batch or all batches. They never count as new runs, except those in `both`: files of equal
     /// content that were named as new and as baseline.
     Runs {
         ids: BTreeSet<RunId>,
         both: BTreeSet<RunId>,
-        grouping: Grouping,
+        grouping: BatchSelection,
     },
     /// For each arm, this number of nights before the newest one.
     Last(usize),
@@ -29,7 +29,7 @@ pub enum Baseline {
 
 /// A suite's new arms and their baseline. All runs are of one version of the suite.
 #[derive(Clone)]
-pub struct Held<'a> {
+pub struct BaselineComparison<'a> {
     pub suite: String,
     pub suite_version: Option<String>,
     pub newest: Option<DateTime<Utc>>,
@@ -53,21 +53,21 @@ pub struct Held<'a> {
 }
 
 /// Groups the new runs by suite and version, each group with its baseline. Suites are sorted by name, with their newest version first.
-pub fn held_groups<'a>(
+pub fn compare_to_baseline<'a>(
     warehouse: &'a Warehouse,
     filter: &Filter,
-    baseline: &Baseline,
-    grouping: Grouping,
-) -> Vec<Held<'a>> {
+    baseline: &BaselineSelection,
+    grouping: BatchSelection,
+) -> Vec<BaselineComparison<'a>> {
     let key = |row: &RunRow| (row.run.suite.clone(), row.run.suite_version.clone());
     let mut of_head = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     let mut others = BTreeMap::<(String, Option<String>), Vec<&RunRow>>::new();
     for row in warehouse.runs() {
         let (is_baseline, is_kept, is_both) = match baseline {
-            Baseline::Runs { ids, both, .. } => {
+            BaselineSelection::Runs { ids, both, .. } => {
                 (ids.contains(&row.run.id), false, both.contains(&row.run.id))
             }
-            Baseline::Last(_) => (false, true, false),
+            BaselineSelection::Last(_) => (false, true, false),
         };
         if (!is_baseline || is_both) && filter.matches(&row.run) {
             of_head.entry(key(row)).or_default().push(row);
@@ -99,25 +99,25 @@ pub fn held_groups<'a>(
         ..Filter::default()
     };
     let fixed = match baseline {
-        Baseline::Runs { ids, .. } => Some(ids),
-        Baseline::Last(_) => None,
+        BaselineSelection::Runs { ids, .. } => Some(ids),
+        BaselineSelection::Last(_) => None,
     };
-    let mut groups: Vec<Held<'a>> = of_head
+    let mut groups: Vec<BaselineComparison<'a>> = of_head
         .into_iter()
         .map(|(key, rows)| {
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let beside = others.get(&key).map_or(&[][..], Vec::as_slice);
             let (head, baseline, nights, last) = match baseline {
-                Baseline::Runs {
+                BaselineSelection::Runs {
                     grouping: of_baseline,
                     ..
                 } => {
-                    let head = arm_runs(&rows, grouping);
+                    let head = group_by_arm(&rows, grouping);
                     let nights = head.iter().map(|_| Vec::new()).collect();
-                    (head, arm_runs(beside, *of_baseline), nights, None)
+                    (head, group_by_arm(beside, *of_baseline), nights, None)
                 }
-                Baseline::Last(last) => {
-                    let head = arm_runs(&rows, Grouping::NewestBatch);
+                BaselineSelection::Last(last) => {
+                    let head = group_by_arm(&rows, BatchSelection::NewestBatch);
                     let nights: Vec<Vec<Vec<&RunRow>>> =
                         head.iter().map(|arm| nights_before(arm, beside)).collect();
                     let newest = nights
@@ -126,25 +126,25 @@ pub fn held_groups<'a>(
                     let taken: Vec<&RunRow> = newest.flatten().copied().collect();
                     (
                         head,
-                        arm_runs(&taken, Grouping::AllBatches),
+                        group_by_arm(&taken, BatchSelection::AllBatches),
                         nights,
                         Some(*last),
                     )
                 }
             };
             let other_versions = versions_beside(&key.0, &key.1);
-            let pairs = pairs(&head, &baseline);
+            let pairs = pair_arms(&head, &baseline);
             let since = head
                 .iter()
                 .map(|arm| match fixed {
                     Some(ids) => {
                         let of_arm = warehouse.runs().iter().filter(|row| {
                             (&row.run.suite, &row.run.suite_version) == (&key.0, &key.1)
-                                && Arm::of(&row.run) == arm.arm
+                                && Arm::from_run(&row.run) == arm.arm
                                 && !ids.contains(&row.run.id)
                                 && any_batch.matches(&row.run)
                         });
-                        since(
+                        runs_since_baseline(
                             of_arm,
                             arm,
                             baseline.iter().find(|other| other.arm == arm.arm),
@@ -155,12 +155,14 @@ pub fn held_groups<'a>(
                 .collect();
             let of_baseline = |arm: &ArmRuns<'_>| {
                 let is_own = |row: &&&RunRow| {
-                    fixed.is_some() && row.run.status.is_counted() && Arm::of(&row.run) == arm.arm
+                    fixed.is_some()
+                        && row.run.status.is_counted()
+                        && Arm::from_run(&row.run) == arm.arm
                 };
                 beside.iter().filter(is_own).copied().collect()
             };
             let before = head.iter().map(of_baseline).collect();
-            Held {
+            BaselineComparison {
                 suite: key.0,
                 suite_version: key.1,
                 newest,
@@ -188,16 +190,16 @@ pub fn held_groups<'a>(
 /// Returns an arm's nights before its new runs, oldest first.
 fn nights_before<'a>(head: &ArmRuns<'a>, rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
     let time = |row: &RunRow| (row.run.timestamp, row.run.id.clone());
-    let Some(newest) = head.all().map(time).max() else {
+    let Some(newest) = head.all_runs().map(time).max() else {
         return Vec::new();
     };
-    let own: BTreeSet<NightKey<'_>> = head.all().map(|row| night_of(&row.run)).collect();
+    let own: BTreeSet<NightKey<'_>> = head.all_runs().map(|row| night_key(&row.run)).collect();
     let mut earlier = BTreeMap::<NightKey<'_>, Vec<&'a RunRow>>::new();
     for row in rows
         .iter()
-        .filter(|row| Arm::of(&row.run) == head.arm && !own.contains(&night_of(&row.run)))
+        .filter(|row| Arm::from_run(&row.run) == head.arm && !own.contains(&night_key(&row.run)))
     {
-        earlier.entry(night_of(&row.run)).or_default().push(row);
+        earlier.entry(night_key(&row.run)).or_default().push(row);
     }
     let mut earlier: Vec<_> = earlier
         .into_values()
@@ -209,7 +211,7 @@ fn nights_before<'a>(head: &ArmRuns<'a>, rows: &[&'a RunRow]) -> Vec<Vec<&'a Run
 }
 
 /// Returns an arm's runs after its baseline and not after the new runs, oldest first.
-fn since<'a>(
+fn runs_since_baseline<'a>(
     rows: impl Iterator<Item = &'a RunRow>,
     head: &ArmRuns<'_>,
     baseline: Option<&ArmRuns<'_>>,
@@ -232,7 +234,7 @@ fn since<'a>(
     rows
 }
 
-fn pairs(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<usize>)> {
+fn pair_arms(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<usize>)> {
     let own = |arm: &ArmRuns<'_>| baseline.iter().position(|other| other.arm == arm.arm);
     let found: Vec<(usize, Option<usize>)> = head.iter().map(own).enumerate().collect();
     if baseline.is_empty() || found.iter().any(|(_, other)| other.is_some()) {
@@ -243,9 +245,9 @@ fn pairs(head: &[ArmRuns<'_>], baseline: &[ArmRuns<'_>]) -> Vec<(usize, Option<u
         .collect()
 }
 
-impl<'a> Held<'a> {
+impl<'a> BaselineComparison<'a> {
     /// Returns all arms as one table: each new arm followed by the same arm of the baseline; or all new arms, then all baseline arms.
-    pub fn table(&self) -> SuiteGroup<'a> {
+    pub fn joint_table(&self) -> SuiteGroup<'a> {
         let is_own = |(head, other): &(usize, Option<usize>)| {
             other.is_some_and(|other| self.baseline[other].arm == self.head[*head].arm)
         };
@@ -253,26 +255,26 @@ impl<'a> Held<'a> {
         if self.pairs.iter().any(is_own) {
             for (head, other) in &self.pairs {
                 arms.push(self.head[*head].clone());
-                arms.extend(other.map(|other| marked(&self.baseline[other])));
+                arms.extend(other.map(|other| rename_as_baseline(&self.baseline[other])));
             }
         } else {
             arms.extend(self.head.iter().cloned());
-            arms.extend(self.baseline.iter().map(marked));
+            arms.extend(self.baseline.iter().map(rename_as_baseline));
         }
-        self.group(arms)
+        self.group_of_arms(arms)
     }
 
     /// Returns a group of one new arm and one baseline arm.
-    pub fn pair(&self, head: usize, baseline: usize) -> SuiteGroup<'a> {
-        self.group(vec![
+    pub fn pair_group(&self, head: usize, baseline: usize) -> SuiteGroup<'a> {
+        self.group_of_arms(vec![
             self.head[head].clone(),
-            marked(&self.baseline[baseline]),
+            rename_as_baseline(&self.baseline[baseline]),
         ])
     }
 
     /// Returns a group of one new arm.
-    pub fn alone(&self, head: usize) -> SuiteGroup<'a> {
-        self.group(vec![self.head[head].clone()])
+    pub fn single_arm_group(&self, head: usize) -> SuiteGroup<'a> {
+        self.group_of_arms(vec![self.head[head].clone()])
     }
 
     /// Returns the number of nights of a new arm, with the new runs.
@@ -281,25 +283,25 @@ impl<'a> Held<'a> {
     }
 
     /// Returns the runs of one of a new arm's nights. The new runs are the last night.
-    pub fn night(&self, head: usize, night: usize) -> Vec<&'a RunRow> {
+    pub fn runs_of_night(&self, head: usize, night: usize) -> Vec<&'a RunRow> {
         self.nights[head]
             .get(night)
             .cloned()
-            .unwrap_or_else(|| self.head[head].all().collect())
+            .unwrap_or_else(|| self.head[head].all_runs().collect())
     }
 
     /// Returns one new arm with other nights as its new runs and as its baseline. It has no baseline if that has no runs.
     #[must_use]
-    pub fn on_nights(&self, head: usize, new: &[usize], baseline: &[usize]) -> Self {
+    pub fn with_nights(&self, head: usize, new: &[usize], baseline: &[usize]) -> Self {
         let of = |nights: &[usize]| {
             let rows: Vec<&RunRow> = nights
                 .iter()
-                .flat_map(|night| self.night(head, *night))
+                .flat_map(|night| self.runs_of_night(head, *night))
                 .collect();
-            arm_runs(&rows, Grouping::AllBatches)
+            group_by_arm(&rows, BatchSelection::AllBatches)
         };
         let (new, baseline) = (of(new), of(baseline));
-        let pairs = pairs(&new, &baseline);
+        let pairs = pair_arms(&new, &baseline);
         Self {
             suite: self.suite.clone(),
             suite_version: self.suite_version.clone(),
@@ -317,8 +319,8 @@ impl<'a> Held<'a> {
     }
 
     /// Takes these of its nights as the baseline of a new arm.
-    pub fn hold_against(&mut self, head: usize, nights: &[usize]) {
-        let arm = self.on_nights(head, &[], nights).baseline.pop();
+    pub fn set_baseline_nights(&mut self, head: usize, nights: &[usize]) {
+        let arm = self.with_nights(head, &[], nights).baseline.pop();
         let own = self
             .baseline
             .iter()
@@ -329,13 +331,13 @@ impl<'a> Held<'a> {
             (Some(own), None) => drop(self.baseline.remove(own)),
             (None, None) => {}
         }
-        self.pairs = pairs(&self.head, &self.baseline);
+        self.pairs = pair_arms(&self.head, &self.baseline);
     }
 
     /// Returns the baseline's arms without new runs, if other arms have new runs. An arm that was not asked for has none by choice.
-    pub fn absent(&self) -> Vec<Arm> {
+    pub fn absent_arms(&self) -> Vec<Arm> {
         let held: BTreeSet<usize> = self.pairs.iter().filter_map(|(_, other)| *other).collect();
-        let is_asked = |arm: &ArmRuns<'_>| arm.all().any(|row| self.asked.matches(&row.run));
+        let is_asked = |arm: &ArmRuns<'_>| arm.all_runs().any(|row| self.asked.matches(&row.run));
         let absent = self
             .baseline
             .iter()
@@ -344,7 +346,7 @@ impl<'a> Held<'a> {
         absent.map(|(_, arm)| arm.arm.clone()).collect()
     }
 
-    fn group(&self, arms: Vec<ArmRuns<'a>>) -> SuiteGroup<'a> {
+    fn group_of_arms(&self, arms: Vec<ArmRuns<'a>>) -> SuiteGroup<'a> {
         let (suite, suite_version) = (self.suite.clone(), self.suite_version.clone());
         SuiteGroup {
             suite,
@@ -359,7 +361,7 @@ impl<'a> Held<'a> {
 }
 
 /// Renames a baseline arm, so that it differs from the new arm.
-fn marked<'a>(arm: &ArmRuns<'a>) -> ArmRuns<'a> {
+fn rename_as_baseline<'a>(arm: &ArmRuns<'a>) -> ArmRuns<'a> {
     let name = Arm {
         approach: format!("{} (baseline)", arm.arm.approach),
         model: arm.arm.model.clone(),

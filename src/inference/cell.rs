@@ -4,16 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Metric, MetricKind};
-use crate::stats::{Interval, mean_interval, summary};
+use crate::stats::{Interval, mean_interval, summarise_sample};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
 use super::arm::ArmRuns;
-use super::estimate::{Estimate, Method, counts, pass_rate};
-use super::figures::{Figure, Numbers, Range};
+use super::estimate::{Estimate, Method, pass_rate, run_counts};
+use super::figures::{Figure, RunNumbers, ValueRange};
 use super::numbers::is_measured;
-use super::policy::{CONFIDENCE, Design, SAME};
-use super::price::{per_solved, price_interval};
-use super::sample::{Items, Rates};
+use super::policy::{CONFIDENCE, Design, EQUAL_SHARE_TOLERANCE};
+use super::price::{price_interval, price_per_solved};
+use super::sample::{ArmRates, SuiteItems};
 
 /// One arm's value of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub struct Cell {
 
 impl Cell {
     /// Returns the interval of the shown value.
-    pub fn interval(&self) -> Option<Interval> {
+    pub fn value_interval(&self) -> Option<Interval> {
         match &self.estimate {
             Some(estimate) => estimate.interval,
             None => self.figure.as_ref().and_then(|figure| figure.interval),
@@ -44,12 +44,12 @@ impl Cell {
     }
 
     /// Returns the number of runs behind the value.
-    pub fn runs(&self) -> u64 {
+    pub fn run_count(&self) -> u64 {
         self.figure.as_ref().map_or(0, |figure| figure.summary.n)
     }
 
     /// Creates a cell with a score's mean over items.
-    pub(super) fn of_estimate(estimate: Option<Estimate>) -> Self {
+    pub(super) fn from_estimate(estimate: Option<Estimate>) -> Self {
         Self {
             value: estimate.as_ref().map(|estimate| estimate.value),
             passed: None,
@@ -60,16 +60,20 @@ impl Cell {
     }
 
     /// Returns the numbers per run that a metric includes.
-    pub(super) fn numbers(
+    pub(super) fn run_numbers(
         metric: &Metric,
         arm: &ArmRuns<'_>,
         value: &dyn Fn(&RunRow) -> Option<f64>,
-    ) -> Numbers {
-        Numbers::of(&measured(metric, arm), Range::of(metric.unit), value)
+    ) -> RunNumbers {
+        RunNumbers::from_runs(
+            &measured_runs(metric, arm),
+            ValueRange::from_unit(metric.unit),
+            value,
+        )
     }
 
-    /// Creates a cell of a number per run, whose figure is that of [`Cell::numbers`].
-    pub(super) fn of_number(
+    /// Creates a cell of a number per run, whose figure is that of [`Cell::run_numbers`].
+    pub(super) fn from_number(
         metric: &Metric,
         arm: &ArmRuns<'_>,
         value: &dyn Fn(&RunRow) -> Option<f64>,
@@ -80,7 +84,7 @@ impl Cell {
         if metric.kind == MetricKind::Amount
             && let Some(figure) = figure.as_mut().filter(|figure| figure.summary.min > 0.0)
         {
-            let logs: Vec<f64> = measured(metric, arm)
+            let logs: Vec<f64> = measured_runs(metric, arm)
                 .iter()
                 .filter_map(|row| value(row))
                 .map(f64::ln)
@@ -91,7 +95,7 @@ impl Cell {
             let is_one = figure.summary.max <= figure.summary.min;
             shown = shown
                 .filter(|_| is_one)
-                .or_else(|| summary(&logs).ok().map(|logs| logs.mean.exp()));
+                .or_else(|| summarise_sample(&logs).ok().map(|logs| logs.mean.exp()));
         }
         Self {
             value: shown,
@@ -103,16 +107,16 @@ impl Cell {
     }
 
     /// Creates a cell of an arm's typical item, with the figure over its runs.
-    pub(super) fn of_items(estimate: Option<Estimate>, figure: Option<Figure>) -> Self {
+    pub(super) fn from_items(estimate: Option<Estimate>, figure: Option<Figure>) -> Self {
         Self {
             figure,
-            ..Self::of_estimate(estimate)
+            ..Self::from_estimate(estimate)
         }
     }
 
     /// Returns the cell of shared items with the missing outcomes of all the arm's items.
     #[must_use]
-    pub(super) fn of_shared(mut self, whole: &Self) -> Self {
+    pub(super) fn with_missing_of(mut self, whole: &Self) -> Self {
         if let Some((own, whole)) = self.estimate.as_mut().zip(whole.estimate.as_ref()) {
             own.missing = whole.missing;
         }
@@ -121,11 +125,10 @@ impl Cell {
 
     /// Returns the cell of one arm of a pair, whose value is what their difference compares. Figures of other items are dropped.
     #[must_use]
-    pub(super) fn at(&self, level: f64) -> Self {
-        if self
-            .value
-            .is_some_and(|value| (value - level).abs() <= SAME * level.abs().max(1.0))
-        {
+    pub(super) fn with_level(&self, level: f64) -> Self {
+        if self.value.is_some_and(|value| {
+            (value - level).abs() <= EQUAL_SHARE_TOLERANCE * level.abs().max(1.0)
+        }) {
             return self.clone();
         }
         let estimate = self.estimate.as_ref().map(|estimate| Estimate {
@@ -150,14 +153,19 @@ impl Cell {
     }
 
     /// Returns the pass rates of an arm's runs.
-    pub(super) fn rates_of_runs(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Numbers {
-        Numbers::of(&arm.counted, Range::Share, |row| {
-            counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)
+    pub(super) fn run_rates(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> RunNumbers {
+        RunNumbers::from_runs(&arm.counted, ValueRange::Share, |row| {
+            run_counts(row, matrix).map(|(passed, total)| passed as f64 / total as f64)
         })
     }
 
-    /// Creates a cell of a pass rate, without the figure of [`Cell::rates_of_runs`].
-    pub(super) fn of_rate(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Self {
+    /// Creates a cell of a pass rate, without the figure of [`Cell::run_rates`].
+    pub(super) fn from_rates(
+        arm: &ArmRuns<'_>,
+        rates: &ArmRates,
+        items: &SuiteItems,
+        unit: Design,
+    ) -> Self {
         let estimate = pass_rate(&arm.counted, rates, items, unit);
         Self {
             value: estimate.as_ref().map(|estimate| estimate.value),
@@ -169,30 +177,30 @@ impl Cell {
     }
 
     /// Creates a cell of the cost per solved item: the total cost of the runs over their solved items.
-    pub(super) fn of_price(
+    pub(super) fn from_price(
         rows: &[&RunRow],
-        rates: &Rates,
+        rates: &ArmRates,
         matrix: &OutcomeMatrix,
         unit: Design,
     ) -> Self {
-        let estimate = per_solved(rows, rates, matrix).map(|price| Estimate {
+        let estimate = price_per_solved(rows, rates, matrix).map(|price| Estimate {
             interval: price_interval(rows, rates, matrix, unit).map(|found| found.interval),
             method: Method::RatioOfTotals,
-            ..Estimate::of(price.usd, price.solved, "solved items")
+            ..Estimate::from_value(price.usd, price.solved, "solved items")
         });
-        Self::of_estimate(estimate)
+        Self::from_estimate(estimate)
     }
 
     /// Returns the shares of own tests that an arm's runs passed. 0 of 0 has none.
-    pub(super) fn own_tests_of_runs(rows: &[&RunRow]) -> Numbers {
-        Numbers::of(rows, Range::Share, |row| {
+    pub(super) fn run_own_tests(rows: &[&RunRow]) -> RunNumbers {
+        RunNumbers::from_runs(rows, ValueRange::Share, |row| {
             own_tests(row)
                 .and_then(|(passed, total)| (total > 0).then(|| passed as f64 / total as f64))
         })
     }
 
-    /// Creates a cell of own tests, as counts, with the figure of [`Cell::own_tests_of_runs`]. 0 of 0 is a measurement without a rate.
-    pub(super) fn of_own_tests(rows: &[&RunRow], figure: Option<Figure>) -> Self {
+    /// Creates a cell of own tests, as counts, with the figure of [`Cell::run_own_tests`]. 0 of 0 is a measurement without a rate.
+    pub(super) fn from_own_tests(rows: &[&RunRow], figure: Option<Figure>) -> Self {
         let known: Vec<(u64, u64)> = rows.iter().filter_map(|row| own_tests(row)).collect();
         let sums = (!known.is_empty()).then(|| {
             known
@@ -209,7 +217,7 @@ impl Cell {
     }
 }
 
-fn measured<'a>(metric: &Metric, arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
+fn measured_runs<'a>(metric: &Metric, arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
     arm.counted
         .iter()
         .copied()

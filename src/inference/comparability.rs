@@ -10,15 +10,15 @@ use crate::domain::ItemKind;
 use crate::warehouse::{MatrixItem, OutcomeMatrix};
 
 use super::arm::ArmRuns;
-use super::conditions::{Conditions, SCORES};
-use super::meeting::Meeting;
-use super::mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
-use super::sample::{Rates, names};
+use super::conditions::{RunConditions, SCORES_DETAIL};
+use super::meeting::ItemOverlap;
+use super::mismatch::{Grade, Mismatch, MismatchKind, SharedItems, worst_grade};
+use super::sample::{ArmRates, number_item_names};
 use super::texts::ArmTexts;
 use super::verdict::Incomparable;
 
 /// The share of a suite's items below which the shared items do not represent it.
-const MOST_OF_THEM: f64 = 0.9;
+const MAX_OF_THEM: f64 = 0.9;
 
 /// An item's full key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,18 +47,18 @@ pub struct Comparability {
 }
 
 /// The best grade that a strict comparison refuses.
-const REFUSED: Grade = Grade::C;
+const BEST_REFUSED_GRADE: Grade = Grade::C;
 /// Maximum number of listed changed items.
-const MOST_CHANGED: usize = 200;
+const MAX_CHANGED: usize = 200;
 
 impl Comparability {
     /// Returns a pair's comparability with `one` and `other` as the first and second arm of a table of two, or `None` if it is about other
     /// arms.
-    pub(crate) fn between(&self, one: usize, other: usize) -> Option<Self> {
+    pub(crate) fn for_table_of_two(&self, one: usize, other: usize) -> Option<Self> {
         let turned = match (self.first == one, self.second == other) {
             (true, true) => self.clone(),
             _ if (self.first, self.second) == (other, one) => Self {
-                mismatches: self.mismatches.iter().map(Mismatch::reversed).collect(),
+                mismatches: self.mismatches.iter().map(Mismatch::swap_arms).collect(),
                 ..self.clone()
             },
             _ => return None,
@@ -71,8 +71,8 @@ impl Comparability {
     }
 
     /// Creates the comparability of two arms of different suite versions, which share no table.
-    pub(crate) fn of_versions(first: String, second: String) -> Self {
-        let mismatch = Mismatch::between(MismatchKind::SuiteVersion, "", first, second);
+    pub(crate) fn from_versions(first: String, second: String) -> Self {
+        let mismatch = Mismatch::with_values(MismatchKind::SuiteVersion, "", first, second);
         Self {
             first: 0,
             second: 1,
@@ -85,7 +85,7 @@ impl Comparability {
 
     /// Returns whether a strict comparison refuses the pair, because of a difference or because too little is known.
     pub fn is_refused(&self) -> bool {
-        self.grade >= REFUSED
+        self.grade >= BEST_REFUSED_GRADE
     }
 }
 
@@ -101,14 +101,14 @@ pub struct UnlikePairs {
 }
 
 impl UnlikePairs {
-    pub(crate) fn of(all: &[Comparability]) -> Option<Self> {
+    pub(crate) fn from_comparabilities(all: &[Comparability]) -> Option<Self> {
         let unlike: Vec<&Comparability> = all.iter().filter(|pair| pair.is_refused()).collect();
         let worst = unlike.iter().map(|pair| pair.grade).max()?;
         let mut mismatches: Vec<Mismatch> = Vec::new();
         for mismatch in unlike
             .iter()
             .flat_map(|pair| &pair.mismatches)
-            .filter(|mismatch| mismatch.grade >= REFUSED)
+            .filter(|mismatch| mismatch.grade >= BEST_REFUSED_GRADE)
         {
             if !mismatches
                 .iter()
@@ -117,7 +117,7 @@ impl UnlikePairs {
                 mismatches.push(mismatch.clone());
             }
         }
-        sort(&mut mismatches);
+        sort_mismatches(&mut mismatches);
         Some(Self {
             pairs: unlike.len() as u64,
             of: all.len() as u64,
@@ -128,57 +128,60 @@ impl UnlikePairs {
 }
 
 /// Sorts by grade, worst first, then by kind.
-pub(super) fn sort(mismatches: &mut [Mismatch]) {
+pub(super) fn sort_mismatches(mismatches: &mut [Mismatch]) {
     mismatches.sort_by(|left, right| right.grade.cmp(&left.grade).then_with(|| left.cmp(right)));
 }
 
 /// Grades all pairs of arms with results. `rates` and `texts` are the arms', over the items of the matrix.
-pub(crate) fn of_arms(
+pub(crate) fn grade_pairs(
     arms: &[ArmRuns<'_>],
-    rates: &[Rates],
+    rates: &[ArmRates],
     texts: &[ArmTexts],
     matrix: &OutcomeMatrix,
 ) -> Vec<Comparability> {
-    let conditions: Vec<Conditions> = arms.iter().map(|arm| Conditions::of(arm, matrix)).collect();
+    let conditions: Vec<RunConditions> = arms
+        .iter()
+        .map(|arm| RunConditions::from_arm(arm, matrix))
+        .collect();
     let has_results =
-        |arm: &usize| !matches!(rates[*arm], Rates::Unknown) || conditions[*arm].has_scores();
-    let names = names(matrix);
+        |arm: &usize| !matches!(rates[*arm], ArmRates::Unknown) || conditions[*arm].has_scores();
+    let names = number_item_names(matrix);
     let pairs: Vec<(usize, usize)> = (0..arms.len())
         .flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
         .filter(|(first, second)| has_results(first) && has_results(second))
         .collect();
     let graded = pairs.into_par_iter().map(|(first, second)| {
-        let mut mismatches = conditions[first].against(&conditions[second]);
+        let mut mismatches = conditions[first].mismatches_with(&conditions[second]);
         let (mut items, mut changed_items) = (None, Vec::new());
         let is_same_work = match (&rates[first], &rates[second]) {
-            (Rates::Outcomes(one), Rates::Outcomes(other)) => {
-                let meeting = Meeting::of(
+            (ArmRates::Outcomes(one), ArmRates::Outcomes(other)) => {
+                let meeting = ItemOverlap::new(
                     (one, &texts[first]),
                     (other, &texts[second]),
                     names.as_deref(),
                 );
                 let is_same_work = meeting.items.shared + meeting.items.changed == meeting.items.of;
-                mismatches.extend(of_items(&meeting.items));
-                mismatches.extend(meeting.other_evaluators(matrix));
+                mismatches.extend(item_mismatches(&meeting.items));
+                mismatches.extend(meeting.evaluator_mismatch(matrix));
                 changed_items = meeting
                     .changed
                     .iter()
-                    .take(MOST_CHANGED)
+                    .take(MAX_CHANGED)
                     .map(|item| changed_item(&matrix.items[*item]))
                     .collect();
                 items = Some(meeting.items);
                 is_same_work
             }
             (one, other) => {
-                let of_run = |rates: &Rates| {
+                let of_run = |rates: &ArmRates| {
                     rates
-                        .by_run()
+                        .counts_by_run()
                         .iter()
                         .map(|(_, total)| *total)
                         .filter(|total| *total > 0)
                         .collect()
                 };
-                let differ = conditions[first].totals_against(
+                let differ = conditions[first].total_mismatch(
                     &of_run(one),
                     &conditions[second],
                     &of_run(other),
@@ -187,24 +190,24 @@ pub(crate) fn of_arms(
                 let is_unknown = is_same_work && !texts[first].are_of_one_version(&texts[second]);
                 let what = [one, other]
                     .iter()
-                    .any(|rates| matches!(rates, Rates::Unknown))
-                    .then(|| SCORES.to_owned());
+                    .any(|rates| matches!(rates, ArmRates::Unknown))
+                    .then(|| SCORES_DETAIL.to_owned());
                 let unknown = || Mismatch {
                     what,
-                    ..Mismatch::of(MismatchKind::UnknownItems)
+                    ..Mismatch::from_kind(MismatchKind::UnknownItems)
                 };
                 mismatches.extend(differ.or_else(|| is_unknown.then(unknown)));
                 is_same_work
             }
         };
         if is_same_work {
-            mismatches.extend(conditions[first].prompts_against(&conditions[second]));
+            mismatches.extend(conditions[first].prompt_mismatch(&conditions[second]));
         }
-        sort(&mut mismatches);
+        sort_mismatches(&mut mismatches);
         Comparability {
             first,
             second,
-            grade: grade(&mismatches),
+            grade: worst_grade(&mismatches),
             items,
             mismatches,
             changed_items,
@@ -214,7 +217,9 @@ pub(crate) fn of_arms(
 }
 
 /// Returns the pairs without a common item, with the reason for their verdicts: their amounts are for different work.
-pub(crate) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize), Incomparable> {
+pub(crate) fn incomparable_on_items(
+    graded: &[Comparability],
+) -> BTreeMap<(usize, usize), Incomparable> {
     let of_pair = |pair: &Comparability| {
         let items = pair.items.filter(|items| items.shared == 0)?;
         Some((
@@ -229,11 +234,11 @@ pub(crate) fn apart_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize
     graded.iter().filter_map(of_pair).collect()
 }
 
-fn of_items(items: &SharedItems) -> Vec<Mismatch> {
+fn item_mismatches(items: &SharedItems) -> Vec<Mismatch> {
     let mut found = Vec::new();
     if items.shared == 0 {
         found.push(MismatchKind::NoItems);
-    } else if (items.shared as f64) < MOST_OF_THEM * items.of as f64 {
+    } else if (items.shared as f64) < MAX_OF_THEM * items.of as f64 {
         found.push(MismatchKind::FewItems);
     } else if items.shared + items.changed < items.of {
         found.push(MismatchKind::Items);
@@ -244,7 +249,7 @@ fn of_items(items: &SharedItems) -> Vec<Mismatch> {
     if items.unknown > 0 {
         found.push(MismatchKind::UnknownTexts);
     }
-    found.into_iter().map(Mismatch::of).collect()
+    found.into_iter().map(Mismatch::from_kind).collect()
 }
 
 fn changed_item(item: &MatrixItem) -> ChangedItem {
@@ -266,7 +271,7 @@ fn grade_table() -> String {
         table.push_str(&format!(
             "| {:?} | {} | `{}` |\n",
             kind.grade(),
-            kind.meaning(),
+            kind.describe(),
             name.as_str().expect("text")
         ));
     }
@@ -281,8 +286,11 @@ mod tests {
     fn a_grade_is_that_of_the_worst_that_differs() {
         use MismatchKind::{Attempts, FewItems, Items, Judge, NoItems, Texts, UnknownTexts};
         let check = |kinds: &[MismatchKind], expected: Grade| {
-            let found: Vec<Mismatch> = kinds.iter().map(|kind| Mismatch::of(*kind)).collect();
-            assert_eq!(grade(&found), expected, "{kinds:?}");
+            let found: Vec<Mismatch> = kinds
+                .iter()
+                .map(|kind| Mismatch::from_kind(*kind))
+                .collect();
+            assert_eq!(worst_grade(&found), expected, "{kinds:?}");
         };
         check(&[], Grade::A);
         check(&[UnknownTexts], Grade::B);
@@ -303,7 +311,7 @@ mod tests {
     #[test]
     fn the_share_of_the_items_decides() {
         let check = |shared, of, changed, unknown, expected: &[MismatchKind]| {
-            let found: Vec<MismatchKind> = of_items(&SharedItems {
+            let found: Vec<MismatchKind> = item_mismatches(&SharedItems {
                 shared,
                 of,
                 changed,
@@ -338,7 +346,7 @@ mod tests {
             second: 5,
             grade: Grade::D,
             items: None,
-            mismatches: vec![Mismatch::between(
+            mismatches: vec![Mismatch::with_values(
                 MismatchKind::Shots,
                 "",
                 "5".to_owned(),
@@ -346,7 +354,7 @@ mod tests {
             )],
             changed_items: Vec::new(),
         };
-        let turned = pair.between(5, 2).expect("it is about these");
+        let turned = pair.for_table_of_two(5, 2).expect("it is about these");
         assert_eq!(
             (
                 turned.first,
@@ -356,12 +364,12 @@ mod tests {
             (0, 1, Some("0"))
         );
         assert_eq!(
-            pair.between(2, 5)
+            pair.for_table_of_two(2, 5)
                 .and_then(|pair| pair.mismatches[0].first.clone())
                 .as_deref(),
             Some("5")
         );
-        assert_eq!(pair.between(2, 4), None);
+        assert_eq!(pair.for_table_of_two(2, 4), None);
     }
 
     /// The documentation's table equals the code's.

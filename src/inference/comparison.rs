@@ -7,8 +7,8 @@ use crate::stats::Interval;
 
 use super::detail::Detail;
 use super::labelled::JudgeFigure;
-use super::policy::{Design, SAME};
-use super::verdict::{Place, Verdict};
+use super::policy::{Design, EQUAL_SHARE_TOLERANCE};
+use super::verdict::{PairVerdict, Place};
 
 /// The test behind a p-value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -104,7 +104,7 @@ pub struct PairEvidence {
     pub first: usize,
     pub second: usize,
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     pub design: Design,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
@@ -115,7 +115,7 @@ pub struct PairEvidence {
     /// The p-value of this pair alone. If the data are too thin to test, it assumes that the tests were independent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
+    /// Adjusted over the family of pairs; see [`super::Evidence::adjustment_text`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
     pub sizes: Sizes,
@@ -150,7 +150,7 @@ pub struct PairEvidence {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Beyond {
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     pub difference: Difference,
     pub test: Test,
     pub p: f64,
@@ -173,7 +173,7 @@ pub struct Variation {
 impl Levels {
     /// Converts means of logarithms to geometric means.
     #[must_use]
-    pub(super) fn of_logs(self) -> Self {
+    pub(super) fn to_geometric_means(self) -> Self {
         Self {
             first: self.first.exp(),
             second: self.second.exp(),
@@ -184,7 +184,7 @@ impl Levels {
 impl Difference {
     /// Converts a difference of logarithms to a ratio.
     #[must_use]
-    pub(super) fn of_logs(self) -> Self {
+    pub(super) fn to_ratio(self) -> Self {
         let interval = self
             .interval
             .and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
@@ -196,10 +196,12 @@ impl Difference {
     }
 
     /// Sets a difference to exact equality (0, or a ratio of 1) if it is only a rounding error.
-    pub(super) fn snapped(self) -> Self {
+    pub(super) fn snap_to_equality(self) -> Self {
         match self.scale {
-            Scale::Share if self.value.abs() < SAME => Self { value: 0.0, ..self },
-            Scale::Ratio if (self.value - 1.0).abs() < SAME => Self { value: 1.0, ..self },
+            Scale::Share if self.value.abs() < EQUAL_SHARE_TOLERANCE => Self { value: 0.0, ..self },
+            Scale::Ratio if (self.value - 1.0).abs() < EQUAL_SHARE_TOLERANCE => {
+                Self { value: 1.0, ..self }
+            }
             Scale::Share | Scale::Unit | Scale::Ratio => self,
         }
     }
@@ -208,7 +210,7 @@ impl Difference {
 impl Difference {
     /// Returns the difference as seen from the other arm.
     #[must_use]
-    pub fn reversed(self) -> Self {
+    pub fn swap_arms(self) -> Self {
         match self.scale {
             Scale::Ratio => Self {
                 value: 1.0 / self.value,
@@ -220,14 +222,14 @@ impl Difference {
             },
             Scale::Share | Scale::Unit => Self {
                 value: 0.0 - self.value,
-                interval: self.interval.map(mirrored),
+                interval: self.interval.map(negate_interval),
                 ..self
             },
         }
     }
 
     /// Returns a value that is zero for equal arms: the logarithm of a ratio, else the value itself.
-    pub fn centred(self) -> f64 {
+    pub fn signed_distance(self) -> f64 {
         if self.scale == Scale::Ratio {
             self.value.ln()
         } else {
@@ -237,7 +239,7 @@ impl Difference {
 }
 
 /// Negates an interval.
-pub(crate) fn mirrored(ends: Interval) -> Interval {
+pub(crate) fn negate_interval(ends: Interval) -> Interval {
     // Subtract from 0, so that no end becomes a negative zero.
     Interval {
         low: 0.0 - ends.high,
@@ -248,12 +250,12 @@ pub(crate) fn mirrored(ends: Interval) -> Interval {
 impl PairEvidence {
     /// Returns the evidence as seen from the other arm.
     #[must_use]
-    pub fn reversed(&self) -> Self {
+    pub fn swap_arms(&self) -> Self {
         Self {
             first: self.second,
             second: self.first,
-            verdict: self.verdict.reversed(),
-            difference: self.difference.map(Difference::reversed),
+            verdict: self.verdict.swap_arms(),
+            difference: self.difference.map(Difference::swap_arms),
             levels: self.levels.map(|levels| Levels {
                 first: levels.second,
                 second: levels.first,
@@ -268,16 +270,16 @@ impl PairEvidence {
                 lost: record.won,
                 same: record.same,
             }),
-            bounds: self.bounds.map(mirrored),
-            judge: self.judge.map(JudgeFigure::reversed),
+            bounds: self.bounds.map(negate_interval),
+            judge: self.judge.map(JudgeFigure::swap_arms),
             beyond: self.beyond.as_ref().map(|beyond| {
                 Box::new(Beyond {
-                    verdict: beyond.verdict.reversed(),
-                    difference: beyond.difference.reversed(),
+                    verdict: beyond.verdict.swap_arms(),
+                    difference: beyond.difference.swap_arms(),
                     ..(**beyond).clone()
                 })
             }),
-            detail: self.detail.reversed(),
+            detail: self.detail.swap_arms(),
             ..self.clone()
         }
     }
@@ -286,14 +288,14 @@ impl PairEvidence {
     #[must_use]
     pub fn seen_from(&self, arm: usize) -> Self {
         if self.second == arm {
-            self.reversed()
+            self.swap_arms()
         } else {
             self.clone()
         }
     }
 
     /// Returns the arm at a place.
-    pub fn at(&self, place: Place) -> usize {
+    pub fn arm_at(&self, place: Place) -> usize {
         match place {
             Place::First => self.first,
             Place::Second => self.second,
@@ -301,17 +303,17 @@ impl PairEvidence {
     }
 
     /// Returns the arm that wins.
-    pub fn winner(&self) -> Option<usize> {
-        self.verdict.winner().map(|place| self.at(place))
+    pub fn winning_arm(&self) -> Option<usize> {
+        self.verdict.winning_place().map(|place| self.arm_at(place))
     }
 
     /// Returns the arm that ranks before the other.
-    pub fn better(&self) -> Option<usize> {
-        self.verdict.better().map(|place| self.at(place))
+    pub fn better_arm(&self) -> Option<usize> {
+        self.verdict.better_place().map(|place| self.arm_at(place))
     }
 
     /// Returns the number of units that both arms have; unpaired, the number of the arm with fewer.
-    pub fn units(&self) -> u64 {
+    pub fn unit_count(&self) -> u64 {
         self.sizes
             .pairs
             .unwrap_or(self.sizes.first.min(self.sizes.second))
@@ -320,7 +322,7 @@ impl PairEvidence {
 
 impl Sizes {
     /// Returns how many units of a plan's kind there are: clusters, runs, or items.
-    pub(super) fn has(&self, of: &str) -> u64 {
+    pub(super) fn count_of(&self, of: &str) -> u64 {
         match of {
             "runs" if self.pairs.is_some() => self.runs.unwrap_or(1),
             _ => self

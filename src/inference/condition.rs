@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{AttemptCounts, Interval, ItemsByRuns, holm, two_way, welch};
+use crate::stats::{AttemptCounts, Interval, ItemsByRuns, holm_adjustment, two_way, welch_test};
 
 use super::arm::{Arm, ArmRuns};
-use super::comparability::{Comparability, sort};
-use super::conditions::of_run;
-use super::estimate::by_item_and_run;
-use super::mismatch::{MismatchKind, grade};
+use super::comparability::{Comparability, sort_mismatches};
+use super::conditions::run_conditions;
+use super::estimate::values_by_item_and_run;
+use super::mismatch::{MismatchKind, worst_grade};
 use super::policy::{CONFIDENCE, Design, MIN_RUNS};
-use super::sample::{ByRun, Items, Rates};
+use super::sample::{ArmRates, RunValueMatrix, SuiteItems};
 
 /// Level of the tests of a suite's conditions. The test over items and runs flags up to 6.2% at 5% if runs vary by 2 pp; at this level it
 /// flags up to 5.1 ± 0.3% (`benches/simulations/noise.rs`).
-const LEVEL: f64 = 0.03;
+const CONDITION_TEST_LEVEL: f64 = 0.03;
 
 /// One arm's runs under two conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -52,26 +52,31 @@ pub struct ConditionSetting {
 /// time as well, so a difference may have another cause.
 pub(crate) fn condition_effects(
     arms: &[ArmRuns<'_>],
-    rates: &[Rates],
-    items: &Items,
+    rates: &[ArmRates],
+    items: &SuiteItems,
     unit: Design,
 ) -> Vec<ConditionEffect> {
     let mut found: Vec<ConditionEffect> = arms
         .iter()
         .zip(rates)
-        .flat_map(|(arm, rates)| of_arm(arm, rates, items, unit))
+        .flat_map(|(arm, rates)| effects_of_arm(arm, rates, items, unit))
         .collect();
-    let adjusted =
-        holm(&found.iter().map(|effect| effect.p).collect::<Vec<f64>>()).unwrap_or_default();
+    let adjusted = holm_adjustment(&found.iter().map(|effect| effect.p).collect::<Vec<f64>>())
+        .unwrap_or_default();
     for (effect, p) in found.iter_mut().zip(adjusted) {
         effect.p_adjusted = p;
-        effect.changes_rate = p < LEVEL;
+        effect.changes_rate = p < CONDITION_TEST_LEVEL;
     }
     found
 }
 
-fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<ConditionEffect> {
-    let Rates::Outcomes(outcomes) = rates else {
+fn effects_of_arm(
+    arm: &ArmRuns<'_>,
+    rates: &ArmRates,
+    items: &SuiteItems,
+    unit: Design,
+) -> Vec<ConditionEffect> {
+    let ArmRates::Outcomes(outcomes) = rates else {
         return Vec::new();
     };
     // By setting and value: the places of the runs.
@@ -82,7 +87,7 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
         .enumerate()
         .filter(|(place, _)| *place < outcomes.runs.len())
     {
-        for (what, value) in of_run(&row.run) {
+        for (what, value) in run_conditions(&row.run) {
             by_setting
                 .entry(what)
                 .or_default()
@@ -119,7 +124,7 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
                 .push(setting);
         }
     }
-    let means = items.means(|column| outcomes.mean(column));
+    let means = items.item_means(|column| outcomes.item_mean(column));
     let clusters: Option<Vec<u32>> = items
         .clusters
         .as_ref()
@@ -136,7 +141,7 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
                 .iter()
                 .map(|place| outcomes.runs[*place].clone())
                 .collect();
-            by_item_and_run(ByRun::Shares(&runs), &means, items)
+            values_by_item_and_run(RunValueMatrix::Shares(&runs), &means, items)
         });
         let side = |at: usize| ItemsByRuns {
             runs: sides[at].len(),
@@ -151,7 +156,7 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
                 let rates = sides
                     .each_ref()
                     .map(|places| run_rates(places, &outcomes.by_run));
-                let test = welch(&rates[1], &rates[0], CONFIDENCE).ok()?;
+                let test = welch_test(&rates[1], &rates[0], CONFIDENCE).ok()?;
                 let has = |at: usize| {
                     values[at]
                         .chunks(sides[at].len())
@@ -164,7 +169,7 @@ fn of_arm(arm: &ArmRuns<'_>, rates: &Rates, items: &Items, unit: Design) -> Vec<
                 (
                     shared as u64,
                     test.difference,
-                    test.interval.clipped(-1.0, 1.0),
+                    test.interval.clipped_to(-1.0, 1.0),
                     test.p,
                 )
             }
@@ -196,7 +201,7 @@ fn run_rates(places: &[usize], by_run: &[(u64, u64)]) -> Vec<f64> {
 }
 
 /// Lowers the grade of pairs whose resources differ as those of one arm's runs, if these have an effect.
-pub(crate) fn regrade(pairs: &mut [Comparability], effects: &[ConditionEffect]) {
+pub(crate) fn lower_grades(pairs: &mut [Comparability], effects: &[ConditionEffect]) {
     let settings: Vec<&ConditionSetting> = effects
         .iter()
         .filter(|effect| effect.changes_rate)
@@ -219,7 +224,7 @@ pub(crate) fn regrade(pairs: &mut [Comparability], effects: &[ConditionEffect]) 
                 found.grade = found.kind.grade();
             }
         }
-        pair.grade = grade(&pair.mismatches);
-        sort(&mut pair.mismatches);
+        pair.grade = worst_grade(&pair.mismatches);
+        sort_mismatches(&mut pair.mismatches);
     }
 }

@@ -7,97 +7,107 @@ use crate::warehouse::OutcomeMatrix;
 
 use super::arm::ArmRuns;
 use super::mismatch::{Mismatch, MismatchKind};
-use super::scores::newest;
+use super::scores::newest_record;
 
 /// A setting that importers keep as a tag of the run.
-struct Setting {
+struct ConditionTag {
     tag: &'static str,
     label: &'static str,
     kind: MismatchKind,
 }
 
-const fn setting(tag: &'static str, label: &'static str, kind: MismatchKind) -> Setting {
-    Setting { tag, label, kind }
+const fn condition_tag(tag: &'static str, label: &'static str, kind: MismatchKind) -> ConditionTag {
+    ConditionTag { tag, label, kind }
 }
 
-const SETTINGS: [Setting; 15] = [
-    setting("judge", "", MismatchKind::Judge),
-    setting("n_shot", "", MismatchKind::Shots),
-    setting("time_limit", "time limit", MismatchKind::Limit),
-    setting(
+const CONDITION_TAGS: [ConditionTag; 15] = [
+    condition_tag("judge", "", MismatchKind::Judge),
+    condition_tag("n_shot", "", MismatchKind::Shots),
+    condition_tag("time_limit", "time limit", MismatchKind::Limit),
+    condition_tag(
         "working_limit",
         "limit of working time",
         MismatchKind::Limit,
     ),
-    setting(
+    condition_tag(
         "agent_timeout",
         "time limit of the agent",
         MismatchKind::Limit,
     ),
-    setting(
+    condition_tag(
         "max_agent_timeout",
         "longest time limit of the agent",
         MismatchKind::Limit,
     ),
-    setting(
+    condition_tag(
         "timeout_multiplier",
         "multiplier of time limits",
         MismatchKind::Limit,
     ),
-    setting(
+    condition_tag(
         "agent_timeout_multiplier",
         "multiplier of the agent's time limits",
         MismatchKind::Limit,
     ),
-    setting("message_limit", "message limit", MismatchKind::Limit),
-    setting("turn_limit", "turn limit", MismatchKind::Limit),
-    setting("max_steps", "step limit", MismatchKind::Limit),
-    setting("token_limit", "token limit", MismatchKind::Limit),
-    setting("max_tokens", "token limit of a reply", MismatchKind::Limit),
-    setting("cost_limit", "cost limit", MismatchKind::Limit),
-    setting("sandbox", "sandbox", MismatchKind::Resources),
+    condition_tag("message_limit", "message limit", MismatchKind::Limit),
+    condition_tag("turn_limit", "turn limit", MismatchKind::Limit),
+    condition_tag("max_steps", "step limit", MismatchKind::Limit),
+    condition_tag("token_limit", "token limit", MismatchKind::Limit),
+    condition_tag("max_tokens", "token limit of a reply", MismatchKind::Limit),
+    condition_tag("cost_limit", "cost limit", MismatchKind::Limit),
+    condition_tag("sandbox", "sandbox", MismatchKind::Resources),
 ];
 
 /// Formats a resource of a run.
-type Said = fn(&Run) -> Option<String>;
+type ResourceFormat = fn(&Run) -> Option<String>;
 
 /// Resources of a run that can affect an arm's figures.
-const RESOURCES: [(&str, Said); 11] = [
+const RESOURCE_FORMATS: [(&str, ResourceFormat); 11] = [
     ("processors", |run| {
-        had(run)?.usable_cpus().map(|count| count.to_string())
+        run_resources(run)?
+            .usable_cpus()
+            .map(|count| count.to_string())
     }),
     // Kernels on equal machines reserve different amounts of memory.
     ("memory", |run| {
-        had(run)?
+        run_resources(run)?
             .usable_memory()
             .map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))
     }),
     ("number of parallel jobs", |run| {
-        had(run)?.jobs.map(|jobs| jobs.to_string())
+        run_resources(run)?.jobs.map(|jobs| jobs.to_string())
     }),
-    ("time limit", |run| had(run)?.time_limit.map(said_time)),
-    ("kernel", |run| had(run)?.kernel.clone()),
+    ("time limit", |run| {
+        run_resources(run)?.time_limit.map(format_time_limit)
+    }),
+    ("kernel", |run| run_resources(run)?.kernel.clone()),
     ("versions of the tools", |run| {
-        let versions: Vec<&str> = had(run)?.tools.values().map(String::as_str).collect();
+        let versions: Vec<&str> = run_resources(run)?
+            .tools
+            .values()
+            .map(String::as_str)
+            .collect();
         Some(versions.join(", ")).filter(|versions| !versions.is_empty())
     }),
     ("version of the agent's program", |run| {
-        had(run)?.agent_version.clone()
+        run_resources(run)?.agent_version.clone()
     }),
-    ("provider", |run| had(run)?.provider.clone()),
-    ("region", |run| had(run)?.region.clone()),
-    ("rights of the agent", |run| had(run)?.rights.clone()),
+    ("provider", |run| run_resources(run)?.provider.clone()),
+    ("region", |run| run_resources(run)?.region.clone()),
+    ("rights of the agent", |run| {
+        run_resources(run)?.rights.clone()
+    }),
     ("isolation", |run| {
         run.isolation.clone().filter(|_| run.provenance.is_none())
     }),
 ];
 
-fn had(run: &Run) -> Option<&Resources> {
+fn run_resources(run: &Run) -> Option<&Resources> {
     run.resources.as_ref()
 }
 
 /// Formats seconds in their largest whole unit.
-fn said_time(seconds: f64) -> String {
+fn format_time_limit(seconds: f64) -> String {
     let units = [(3600.0, "h"), (60.0, "min")];
     let (size, unit) = units
         .into_iter()
@@ -107,22 +117,22 @@ fn said_time(seconds: f64) -> String {
 }
 
 /// Tags of imported runs with digests of text sent to the models beside the items.
-const TEMPLATE: &str = "chat_template_sha";
-const INSTRUCTION: &str = "system_instruction_sha";
-const PROMPTS: &str = "prompt_hashes";
-const TASK: &str = "task_hash";
+const CHAT_TEMPLATE_TAG: &str = "chat_template_sha";
+const SYSTEM_INSTRUCTION_TAG: &str = "system_instruction_sha";
+const PROMPT_HASHES_TAG: &str = "prompt_hashes";
+const TASK_HASH_TAG: &str = "task_hash";
 /// The mismatch detail of an arm with neither items nor counts.
-pub(super) const SCORES: &str = "scores";
+pub(super) const SCORES_DETAIL: &str = "scores";
 /// Shown characters of a digest.
 const SHOWN_CHARS: usize = 12;
 
 /// Returns the recorded conditions of one run that the arm itself does not choose, by name: resources, and an import's limits and sandbox.
-pub(super) fn of_run(run: &Run) -> Vec<(&'static str, String)> {
-    let resources = RESOURCES
+pub(super) fn run_conditions(run: &Run) -> Vec<(&'static str, String)> {
+    let resources = RESOURCE_FORMATS
         .iter()
         .filter_map(|(what, said)| Some((*what, said(run)?)));
     let is_condition = |kind| matches!(kind, MismatchKind::Limit | MismatchKind::Resources);
-    let limits = SETTINGS
+    let limits = CONDITION_TAGS
         .iter()
         .filter(|setting| is_condition(setting.kind) && run.provenance.is_some());
     resources
@@ -133,7 +143,7 @@ pub(super) fn of_run(run: &Run) -> Vec<(&'static str, String)> {
 }
 
 /// The conditions of an arm's runs.
-pub(super) struct Conditions {
+pub(super) struct RunConditions {
     importers: BTreeSet<String>,
     /// By setting: the values that the runs name.
     settings: Vec<BTreeSet<String>>,
@@ -153,8 +163,8 @@ pub(super) struct Conditions {
     sizes: BTreeMap<String, BTreeSet<u64>>,
 }
 
-impl Conditions {
-    pub fn of(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
+impl RunConditions {
+    pub fn from_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> Self {
         let imported = || {
             arm.counted
                 .iter()
@@ -175,7 +185,10 @@ impl Conditions {
                 .iter()
                 .map(|score| score.metric.as_str())
                 .collect();
-            for score in metrics.into_iter().filter_map(|metric| newest(row, metric)) {
+            for score in metrics
+                .into_iter()
+                .filter_map(|metric| newest_record(row, metric))
+            {
                 if score.value.is_some() {
                     sizes
                         .entry(score.metric.clone())
@@ -191,20 +204,23 @@ impl Conditions {
         }
         let attempts = |row: &&crate::warehouse::RunRow| {
             matrix
-                .rows_of(&row.run.id)
+                .rows_of_run(&row.run.id)
                 .iter()
                 .map(|row| row.attempt)
                 .max()
         };
         Self {
             importers: imported().map(|(_, from)| from.importer.clone()).collect(),
-            settings: SETTINGS.iter().map(|setting| values(setting.tag)).collect(),
+            settings: CONDITION_TAGS
+                .iter()
+                .map(|setting| values(setting.tag))
+                .collect(),
             agents: arm
                 .counted
                 .iter()
                 .map(|row| (row.run.agent.clone(), row.run.model.clone()))
                 .collect(),
-            resources: RESOURCES
+            resources: RESOURCE_FORMATS
                 .iter()
                 .map(|(_, said)| {
                     arm.counted
@@ -213,10 +229,10 @@ impl Conditions {
                         .collect()
                 })
                 .collect(),
-            template: values(TEMPLATE),
-            instruction: values(INSTRUCTION),
-            prompts: values(PROMPTS),
-            task: values(TASK),
+            template: values(CHAT_TEMPLATE_TAG),
+            instruction: values(SYSTEM_INSTRUCTION_TAG),
+            prompts: values(PROMPT_HASHES_TAG),
+            task: values(TASK_HASH_TAG),
             attempts: arm.counted.iter().filter_map(attempts).collect(),
             decided,
             sizes,
@@ -230,10 +246,10 @@ impl Conditions {
 
     /// Compares the texts sent to the models beside the items, for arms with the same items. Chat templates change every prompt, so if the
     /// templates differ, prompts are not compared.
-    pub fn prompts_against(&self, other: &Self) -> Vec<Mismatch> {
+    pub fn prompt_mismatch(&self, other: &Self) -> Vec<Mismatch> {
         let digests = |values: &BTreeSet<String>| match values.len() {
             0 => "none".to_owned(),
-            _ => joined(
+            _ => join_values(
                 values
                     .iter()
                     .map(|value| value.chars().take(SHOWN_CHARS).collect()),
@@ -245,7 +261,7 @@ impl Conditions {
         let mut found = Vec::new();
         if self.instruction != other.instruction && self.importers == other.importers {
             let (own, others) = (digests(&self.instruction), digests(&other.instruction));
-            found.push(Mismatch::between(
+            found.push(Mismatch::with_values(
                 MismatchKind::Prompts,
                 "system instruction",
                 own,
@@ -253,16 +269,16 @@ impl Conditions {
             ));
         }
         if self.template != other.template && self.importers == other.importers {
-            found.push(Mismatch::between(
+            found.push(Mismatch::with_values(
                 MismatchKind::Templates,
                 "",
                 digests(&self.template),
                 digests(&other.template),
             ));
         } else if differ(&self.prompts, &other.prompts) {
-            found.push(Mismatch::of(MismatchKind::Prompts));
+            found.push(Mismatch::from_kind(MismatchKind::Prompts));
         } else if differ(&self.task, &other.task) {
-            found.push(Mismatch::between(
+            found.push(Mismatch::with_values(
                 MismatchKind::Prompts,
                 "hash of the task",
                 digests(&self.task),
@@ -273,20 +289,20 @@ impl Conditions {
     }
 
     /// Returns a mismatch if two arms' figures cover different numbers of unnamed items, by the runs' counts or by their scores.
-    pub fn totals_against(
+    pub fn total_mismatch(
         &self,
         counted: &BTreeSet<u64>,
         other: &Self,
         other_counted: &BTreeSet<u64>,
     ) -> Option<Mismatch> {
-        let said = |totals: &BTreeSet<u64>| joined(totals.iter().map(u64::to_string));
+        let said = |totals: &BTreeSet<u64>| join_values(totals.iter().map(u64::to_string));
         let differ = |own: &BTreeSet<u64>, others: &BTreeSet<u64>| {
             let what = if counted.is_empty() || other_counted.is_empty() {
-                SCORES
+                SCORES_DETAIL
             } else {
                 ""
             };
-            Mismatch::between(MismatchKind::Totals, what, said(own), said(others))
+            Mismatch::with_values(MismatchKind::Totals, what, said(own), said(others))
         };
         if !counted.is_empty() && !other_counted.is_empty() {
             return (counted.union(other_counted).count() > 1)
@@ -303,12 +319,15 @@ impl Conditions {
                 .map(|(own, others)| differ(own, others));
         }
         // A score may skip some of the items: one score with the same number is enough.
-        let (own, others) = (self.sizes_or(counted), other.sizes_or(other_counted));
+        let (own, others) = (
+            self.sizes_or_counted(counted),
+            other.sizes_or_counted(other_counted),
+        );
         (!own.is_empty() && !others.is_empty() && own.is_disjoint(&others))
             .then(|| differ(&own, &others))
     }
 
-    fn sizes_or(&self, counted: &BTreeSet<u64>) -> BTreeSet<u64> {
+    fn sizes_or_counted(&self, counted: &BTreeSet<u64>) -> BTreeSet<u64> {
         if counted.is_empty() {
             self.sizes.values().flatten().copied().collect()
         } else {
@@ -317,9 +336,13 @@ impl Conditions {
     }
 
     /// Returns the differences that do not depend on the items.
-    pub fn against(&self, other: &Self) -> Vec<Mismatch> {
+    pub fn mismatches_with(&self, other: &Self) -> Vec<Mismatch> {
         let mut found = Vec::new();
-        for ((setting, own), others) in SETTINGS.iter().zip(&self.settings).zip(&other.settings) {
+        for ((setting, own), others) in CONDITION_TAGS
+            .iter()
+            .zip(&self.settings)
+            .zip(&other.settings)
+        {
             if own == others {
                 continue;
             }
@@ -331,7 +354,7 @@ impl Conditions {
             let said = |values: &BTreeSet<String>| match values.len() {
                 0 if says_all => "none".to_owned(),
                 0 => "not stated".to_owned(),
-                _ => joined(values.iter().cloned()),
+                _ => join_values(values.iter().cloned()),
             };
             let kind = if is_silent && !says_all {
                 MismatchKind::UnknownSetting
@@ -343,19 +366,24 @@ impl Conditions {
             } else {
                 setting.label
             };
-            found.push(Mismatch::between(kind, what, said(own), said(others)));
+            found.push(Mismatch::with_values(kind, what, said(own), said(others)));
         }
         // A different program of a different agent is the subject of the comparison, not a mismatch.
         let is_compared = |what: &str| {
             self.agents != other.agents
                 && (what.starts_with("version") || matches!(what, "provider" | "region"))
         };
-        for (((what, _), own), others) in
-            RESOURCES.iter().zip(&self.resources).zip(&other.resources)
+        for (((what, _), own), others) in RESOURCE_FORMATS
+            .iter()
+            .zip(&self.resources)
+            .zip(&other.resources)
         {
             if !own.is_empty() && !others.is_empty() && own != others && !is_compared(what) {
-                let (own, others) = (joined(own.iter().cloned()), joined(others.iter().cloned()));
-                found.push(Mismatch::between(
+                let (own, others) = (
+                    join_values(own.iter().cloned()),
+                    join_values(others.iter().cloned()),
+                );
+                found.push(Mismatch::with_values(
                     MismatchKind::Resources,
                     what,
                     own,
@@ -367,8 +395,8 @@ impl Conditions {
             && !self.attempts.is_empty()
             && !other.attempts.is_empty()
         {
-            let said = |attempts: &BTreeSet<u32>| joined(attempts.iter().map(u32::to_string));
-            found.push(Mismatch::between(
+            let said = |attempts: &BTreeSet<u32>| join_values(attempts.iter().map(u32::to_string));
+            found.push(Mismatch::with_values(
                 MismatchKind::Attempts,
                 "",
                 said(&self.attempts),
@@ -380,8 +408,8 @@ impl Conditions {
                 continue;
             };
             if evaluators != others {
-                let said = |evaluators: &BTreeSet<String>| joined(evaluators.iter().cloned());
-                found.push(Mismatch::between(
+                let said = |evaluators: &BTreeSet<String>| join_values(evaluators.iter().cloned());
+                found.push(Mismatch::with_values(
                     MismatchKind::Judge,
                     metric,
                     said(evaluators),
@@ -390,8 +418,9 @@ impl Conditions {
             } else if revisions != other_revisions
                 && Evaluator::from_name(metric).is_some_and(Evaluator::is_judged)
             {
-                let said = |revisions: &BTreeSet<u32>| joined(revisions.iter().map(u32::to_string));
-                found.push(Mismatch::between(
+                let said =
+                    |revisions: &BTreeSet<u32>| join_values(revisions.iter().map(u32::to_string));
+                found.push(Mismatch::with_values(
                     MismatchKind::Revision,
                     metric,
                     said(revisions),
@@ -403,6 +432,6 @@ impl Conditions {
     }
 }
 
-pub(super) fn joined(values: impl Iterator<Item = String>) -> String {
+pub(super) fn join_values(values: impl Iterator<Item = String>) -> String {
     values.collect::<Vec<_>>().join(" and ")
 }

@@ -11,18 +11,18 @@ use super::comparison::{Needed, PairEvidence, Scale};
 use super::labelled::MIN_LABELS;
 use super::mismatch::Grade;
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
-use super::verdict::{Incomparable, Missing, Obstacle, Verdict};
+use super::verdict::{Incomparable, Missing, Obstacle, PairVerdict};
 
 /// Default margin of quality: two percentage points. Closer arms count as equally good.
 pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Default relative margin of costs and times: a tenth. Closer amounts count as equal.
 pub const DEFAULT_PRICE_MARGIN: f64 = 0.1;
 /// An arm that may be worse by more margins of quality than this is never shipped, however much it saves.
-pub const MOST_MARGINS_RISKED: f64 = 5.0;
+pub const MAX_MARGINS_RISKED: f64 = 5.0;
 /// A decision may ask for at most this many times the present data.
-const MOST_TIMES: u64 = 20;
+const MAX_TIMES: u64 = 20;
 /// A decision may ask for at most this many units.
-const MOST_UNITS: u64 = 10_000;
+const MAX_UNITS: u64 = 10_000;
 
 /// What to do about two arms.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -105,13 +105,13 @@ pub(crate) struct UnitPrice {
 
 /// The inputs of a decision about a pair.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct DecisionInputs<'a> {
     pub metric: &'a Metric,
     pub quality: &'a PairEvidence,
     pub cost: Option<&'a PairEvidence>,
     pub time: Option<&'a PairEvidence>,
     pub comparability: Option<&'a Comparability>,
-    /// See [`margin`].
+    /// See [`quality_margin`].
     pub margin: Option<f64>,
     /// The price of one more item; then of one more run.
     pub item: UnitPrice,
@@ -120,18 +120,18 @@ pub(crate) struct Known<'a> {
 
 impl Decision {
     /// Decides about a pair of arms.
-    pub(crate) fn of(known: &Known<'_>) -> Self {
+    pub(crate) fn new(known: &DecisionInputs<'_>) -> Self {
         let quality = known.quality;
         match quality.verdict {
-            Verdict::NotComparable {
+            PairVerdict::NotComparable {
                 reason: Incomparable::DirectionUnknown,
             }
-            | Verdict::NoData {
+            | PairVerdict::NoData {
                 reason: Missing::NotMeasured | Missing::NotCompleted,
             } => {
                 return Self::CannotSettle { why: Why::NoData };
             }
-            Verdict::NotComparable { .. } => return Self::CannotSettle { why: Why::Unlike },
+            PairVerdict::NotComparable { .. } => return Self::CannotSettle { why: Why::Unlike },
             _ if known
                 .comparability
                 .is_some_and(|pair| pair.grade >= Grade::E) =>
@@ -140,17 +140,17 @@ impl Decision {
             }
             _ => {}
         }
-        let better = quality.verdict.better();
-        let cheaper = known.cost.and_then(decided);
-        let faster = known.time.and_then(decided);
-        let open_cost = known.cost.and_then(OpenCost::of);
+        let better = quality.verdict.better_place();
+        let cheaper = known.cost.and_then(decided_cheaper_arm);
+        let faster = known.time.and_then(decided_cheaper_arm);
+        let open_cost = known.cost.and_then(OpenCost::from_evidence);
         let ship = |arm: usize, because| Self::Ship {
             arm,
             because,
             open_cost: open_cost.filter(|cost| cost.arm == arm),
         };
         if let Some(place) = better {
-            let arm = quality.at(place);
+            let arm = quality.arm_at(place);
             return match cheaper {
                 Some(other) if other == arm => ship(arm, Because::BetterAndCheaper),
                 Some(_) => Self::ChooseByPrice { better: arm },
@@ -168,7 +168,7 @@ impl Decision {
         if let Some(arm) = cheaper.filter(|arm| known.is_worth_its_risk(*arm)) {
             return ship(arm, Because::SavesMoreThanItRisks);
         }
-        let is_equal = matches!(quality.verdict, Verdict::Equivalent)
+        let is_equal = matches!(quality.verdict, PairVerdict::Equivalent)
             || (no_worse(quality.first) && no_worse(quality.second));
         if let Some(arm) = faster.filter(|arm| cheaper.is_none() && no_worse(*arm)) {
             return ship(arm, Because::SameAndFaster);
@@ -176,17 +176,20 @@ impl Decision {
         if is_equal {
             return Self::KeepEither { open_cost };
         }
-        if quality.verdict == Verdict::Tie && thin(quality).is_none() && quality.needed.is_none() {
+        if quality.verdict == PairVerdict::Tie
+            && data_shortage(quality).is_none()
+            && quality.needed.is_none()
+        {
             return Self::CannotSettle { why: Why::Equal };
         }
-        measure(known, quality)
+        plan_measurement(known, quality)
     }
 }
 
 impl Decision {
     /// Renumbers the decision's arm for a table of two of the arms, where `one` is 0 and `other` is 1.
     #[must_use]
-    pub(crate) fn among(self, one: usize, other: usize) -> Self {
+    pub(crate) fn renumber_for_pair(self, one: usize, other: usize) -> Self {
         let place = |arm: usize| usize::from(arm == other && arm != one);
         let moved = |cost: Option<OpenCost>| {
             cost.map(|cost| OpenCost {
@@ -217,7 +220,7 @@ impl Decision {
 
 impl OpenCost {
     /// Returns the open difference of two arms' costs, if it is larger than the margin.
-    fn of(cost: &PairEvidence) -> Option<Self> {
+    fn from_evidence(cost: &PairEvidence) -> Option<Self> {
         let found = cost
             .difference
             .filter(|found| found.scale == Scale::Ratio && cost.verdict.is_open())?;
@@ -235,7 +238,7 @@ impl OpenCost {
     }
 }
 
-impl Known<'_> {
+impl DecisionInputs<'_> {
     /// Returns whether the cheaper arm's saving is worth its possible loss of quality. The margins are the exchange rate: one margin of
     /// cost pays for one margin of quality. An arm that measures worse by more than the margin is never worth the risk.
     fn is_worth_its_risk(&self, arm: usize) -> bool {
@@ -252,14 +255,14 @@ impl Known<'_> {
             .difference
             .is_some_and(|found| sign * found.value >= -margin);
         let price_margin = cost.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
-        let margins =
-            saving(cost, arm).map_or(0.0, |saved| (saved / price_margin).min(MOST_MARGINS_RISKED));
+        let margins = relative_saving(cost, arm)
+            .map_or(0.0, |saved| (saved / price_margin).min(MAX_MARGINS_RISKED));
         looks_alike && is_no_worse(self.metric, &seen, margin * margins)
     }
 }
 
 /// Returns the share of the other arm's amount that an arm saves, if it is known.
-fn saving(price: &PairEvidence, arm: usize) -> Option<f64> {
+fn relative_saving(price: &PairEvidence, arm: usize) -> Option<f64> {
     price
         .seen_from(arm)
         .difference
@@ -268,10 +271,10 @@ fn saving(price: &PairEvidence, arm: usize) -> Option<f64> {
 }
 
 /// Returns the arm that is cheaper or faster by more than the margin: beyond chance, or in every run.
-fn decided(price: &PairEvidence) -> Option<usize> {
-    let arm = price.better()?;
+fn decided_cheaper_arm(price: &PairEvidence) -> Option<usize> {
+    let arm = price.better_arm()?;
     let margin = price.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
-    let saved = saving(price, arm)?;
+    let saved = relative_saving(price, arm)?;
     (1.0 - saved <= 1.0 / (1.0 + margin)).then_some(arm)
 }
 
@@ -281,7 +284,7 @@ fn is_no_worse(metric: &Metric, seen: &PairEvidence, margin: f64) -> bool {
         return false;
     };
     if matches!(
-        seen.verdict.obstacle(),
+        seen.verdict.missing_evidence(),
         Some(Obstacle::FewRuns | Obstacle::FewItems | Obstacle::FewClusters | Obstacle::Censored)
     ) {
         return false;
@@ -297,16 +300,16 @@ fn is_no_worse(metric: &Metric, seen: &PairEvidence, margin: f64) -> bool {
 }
 
 /// Returns the largest unimportant difference of a metric, as declared or by default. Rates have a natural scale, other scores do not.
-pub(super) fn margin(metric: &Metric, policy: &Policy) -> Option<f64> {
+pub(super) fn quality_margin(metric: &Metric, policy: &Policy) -> Option<f64> {
     policy
-        .margin(metric)
+        .margin_of_metric(metric)
         .or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
 }
 
 /// Returns what the pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of equality.
-fn thin(quality: &PairEvidence) -> Option<Obstacle> {
-    let has_few = |least: usize| quality.units() < least as u64;
-    quality.verdict.obstacle().or(match quality.design {
+fn data_shortage(quality: &PairEvidence) -> Option<Obstacle> {
+    let has_few = |least: usize| quality.unit_count() < least as u64;
+    quality.verdict.missing_evidence().or(match quality.design {
         Design::Runs | Design::Counts if has_few(MIN_RUNS) => Some(Obstacle::FewRuns),
         Design::Items if has_few(MIN_ITEMS) => Some(Obstacle::FewItems),
         Design::Items | Design::Clusters | Design::Runs | Design::Counts => None,
@@ -314,8 +317,8 @@ fn thin(quality: &PairEvidence) -> Option<Obstacle> {
 }
 
 /// Returns the labels that an open pair of a judge's figures lacks. They cost no run, and narrow the interval first.
-fn labels(quality: &PairEvidence) -> Option<Needed> {
-    if quality.verdict.obstacle() == Some(Obstacle::Unlabelled) {
+fn missing_labels(quality: &PairEvidence) -> Option<Needed> {
+    if quality.verdict.missing_evidence() == Some(Obstacle::Unlabelled) {
         return Some(Needed {
             n: MIN_LABELS,
             of: "labels",
@@ -330,15 +333,15 @@ fn labels(quality: &PairEvidence) -> Option<Needed> {
 }
 
 /// Plans the additional data for an open pair.
-fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
-    if let Some(more) = labels(quality) {
+fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decision {
+    if let Some(more) = missing_labels(quality) {
         return Decision::Measure {
             more,
             usd: None,
             seconds: None,
         };
     }
-    let least = match thin(quality) {
+    let least = match data_shortage(quality) {
         Some(Obstacle::FewRuns) => Some(Needed {
             n: MIN_RUNS as u64,
             of: "runs",
@@ -368,10 +371,9 @@ fn measure(known: &Known<'_>, quality: &PairEvidence) -> Decision {
         }),
         (least, needed) => least.or(needed),
     };
-    let has = |of: &str| quality.sizes.has(of);
+    let has = |of: &str| quality.sizes.count_of(of);
     let is_possible = |needed: &Needed| {
-        needed.n > has(needed.of)
-            && needed.n <= (MOST_TIMES * has(needed.of).max(1)).min(MOST_UNITS)
+        needed.n > has(needed.of) && needed.n <= (MAX_TIMES * has(needed.of).max(1)).min(MAX_UNITS)
     };
     let Some(needed) = needed.filter(is_possible) else {
         return Decision::CannotSettle {

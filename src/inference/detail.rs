@@ -5,11 +5,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::{
-    Aim, Interval, PairedVariance, Pairs, Resampling, cliffs_delta, hedges_g, mde_miller,
-    newcombe_paired, permutation, ratio_of_means, sign_flip,
+    Aim, Interval, PairedTable, PairedVariance, Resampling, cliffs_delta, hedges_g, mde_miller,
+    newcombe_paired, permutation_test, ratio_of_means, sign_flip,
 };
 
-use super::sample::Outcomes;
+use super::sample::ArmOutcomes;
 
 /// For a second look at a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -82,7 +82,7 @@ const MAX_EXACT: usize = 20;
 
 impl Detail {
     /// Returns the detail as seen from the other arm.
-    pub(super) fn reversed(self) -> Self {
+    pub(super) fn swap_arms(self) -> Self {
         Self {
             effect: self.effect.map(|effect| Effect {
                 hedges_g: effect.hedges_g.map(|g| -g),
@@ -114,7 +114,7 @@ impl Detail {
 
 impl Effect {
     /// Returns `None` for fewer runs than a verdict needs.
-    pub(super) fn of(one: &[f64], other: &[f64], least: usize) -> Option<Self> {
+    pub(super) fn from_samples(one: &[f64], other: &[f64], least: usize) -> Option<Self> {
         let dominance = cliffs_delta(one, other)
             .ok()
             .filter(|_| one.len().min(other.len()) >= least)?;
@@ -127,18 +127,18 @@ impl Effect {
 }
 
 impl Bill {
-    pub(super) fn of(one: &[f64], other: &[f64], confidence: f64) -> Option<Self> {
+    pub(super) fn from_amounts(one: &[f64], other: &[f64], confidence: f64) -> Option<Self> {
         let found = ratio_of_means(one, other, confidence).ok()?;
         let degrees = one.len().min(other.len()) as f64 - 1.0;
         Some(Self {
             ratio: found.ratio,
-            interval: found.with_student(degrees, confidence).ok()?,
+            interval: found.student_interval(degrees, confidence).ok()?,
         })
     }
 }
 
 impl CrossCheck {
-    pub(super) fn of_pairs(pairs: Pairs, mid_p: f64, confidence: f64) -> Self {
+    pub(super) fn from_pairs(pairs: PairedTable, mid_p: f64, confidence: f64) -> Self {
         Self {
             check: Check::McnemarMidP,
             p: mid_p,
@@ -146,7 +146,7 @@ impl CrossCheck {
         }
     }
 
-    pub(super) fn of_differences(differences: &[f64], resampling: Resampling) -> Option<Self> {
+    pub(super) fn from_differences(differences: &[f64], resampling: Resampling) -> Option<Self> {
         let test = if differences.len() <= MAX_EXACT {
             sign_flip(differences, resampling).ok()?
         } else {
@@ -159,9 +159,9 @@ impl CrossCheck {
         })
     }
 
-    pub(super) fn of_runs(one: &[f64], other: &[f64], resampling: Resampling) -> Option<Self> {
+    pub(super) fn from_runs(one: &[f64], other: &[f64], resampling: Resampling) -> Option<Self> {
         let test = if one.len() + other.len() <= MAX_EXACT {
-            permutation(one, other, resampling).ok()?
+            permutation_test(one, other, resampling).ok()?
         } else {
             return None;
         };
@@ -175,16 +175,16 @@ impl CrossCheck {
 
 /// Sources of the variance of item differences (Miller 2024).
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct VarianceComponents {
     /// Each arm's variance within items is of the mean of its attempts, which counts as one run here.
     variance: PairedVariance,
     items: u64,
 }
 
-impl Parts {
+impl VarianceComponents {
     /// Splits the variance `sd²` of the differences on shared items. Returns `None` if an arm attempted one of them only once: items and
     /// attempts cannot be separated then.
-    pub(super) fn of(one: &Outcomes, other: &Outcomes, sd: f64) -> Option<Self> {
+    pub(super) fn from_outcomes(one: &ArmOutcomes, other: &ArmOutcomes, sd: f64) -> Option<Self> {
         let (mut items, mut noise) = (0u64, [0.0, 0.0]);
         for cells in one
             .cells
@@ -217,7 +217,7 @@ impl Parts {
         })
     }
 
-    pub(super) fn doubled(self, aim: Aim) -> Option<Doubled> {
+    pub(super) fn detectable_with_doubled(self, aim: Aim) -> Option<Doubled> {
         let twice = PairedVariance {
             runs_a: 2,
             runs_b: 2,
@@ -239,10 +239,10 @@ mod tests {
         power: 0.8,
     };
 
-    fn outcomes(cells: &[(u32, u32)]) -> Outcomes {
-        Outcomes {
+    fn outcomes(cells: &[(u32, u32)]) -> ArmOutcomes {
+        ArmOutcomes {
             cells: cells.iter().copied().collect(),
-            ..Outcomes::default()
+            ..ArmOutcomes::default()
         }
     }
 
@@ -251,8 +251,8 @@ mod tests {
         // Every item is a coin: both arms passed it once of two attempts. All of the variance is within items.
         let coins = outcomes(&[(1, 2); 8]);
         let sd = (2.0 * 0.25_f64).sqrt();
-        let doubled = Parts::of(&coins, &coins, sd)
-            .and_then(|parts| parts.doubled(AIM))
+        let doubled = VarianceComponents::from_outcomes(&coins, &coins, sd)
+            .and_then(|parts| parts.detectable_with_doubled(AIM))
             .expect("several attempts");
         assert!(
             (doubled.items - doubled.attempts).abs() < 1e-12,
@@ -272,26 +272,26 @@ mod tests {
                 (0, 2),
             ]),
         );
-        let doubled = Parts::of(&sure, &other, 0.5)
-            .and_then(|parts| parts.doubled(AIM))
+        let doubled = VarianceComponents::from_outcomes(&sure, &other, 0.5)
+            .and_then(|parts| parts.detectable_with_doubled(AIM))
             .expect("several attempts");
         assert!(
             (doubled.attempts / doubled.items - 2f64.sqrt()).abs() < 1e-12,
             "{doubled:?}"
         );
-        assert!(Parts::of(&outcomes(&[(1, 1); 8]), &coins, 0.5).is_none());
+        assert!(VarianceComponents::from_outcomes(&outcomes(&[(1, 1); 8]), &coins, 0.5).is_none());
     }
 
     #[test]
     fn seen_from_the_other_arm() {
         let (one, other) = ([1.0, 2.0, 4.0], [2.0, 3.0, 9.0]);
         let detail = |one: &[f64], other: &[f64]| Detail {
-            effect: Effect::of(one, other, 3),
-            bill: Bill::of(one, other, 0.95),
-            cross_check: CrossCheck::of_runs(one, other, Resampling { seed: 1, draws: 10 }),
+            effect: Effect::from_samples(one, other, 3),
+            bill: Bill::from_amounts(one, other, 0.95),
+            cross_check: CrossCheck::from_runs(one, other, Resampling { seed: 1, draws: 10 }),
             doubled: None,
         };
-        let (there, back) = (detail(&one, &other), detail(&other, &one).reversed());
+        let (there, back) = (detail(&one, &other), detail(&other, &one).swap_arms());
         let (there_bill, back_bill) = (there.bill.expect("amounts"), back.bill.expect("amounts"));
         assert!(
             (there_bill.ratio - back_bill.ratio).abs() < 1e-12
@@ -308,6 +308,6 @@ mod tests {
             (there.cliffs_delta - (2.0 - 6.0) / 9.0).abs() < 1e-12
                 && (there.superiority - back.superiority).abs() < 1e-12
         );
-        assert_eq!(Effect::of(&one, &other[..2], 3), None);
+        assert_eq!(Effect::from_samples(&one, &other[..2], 3), None);
     }
 }

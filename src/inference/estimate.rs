@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{ItemKind, ItemStatus, Unit, standing};
+use crate::domain::{ItemKind, ItemStatus, Unit, latest_revision};
 use crate::stats::{
     Calibration, Interval, ItemsByRuns, SummedArm, clopper_pearson, clustered_mean,
-    effective_interval, mean_interval, normal_quantile, one_way_summed, rogan_gladen, summary,
-    wilson,
+    effective_interval, mean_interval, normal_quantile, one_way_summed, rogan_gladen,
+    summarise_sample, wilson_score_interval,
 };
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
 
 use super::labelled::{self, JudgeFigure};
 use super::policy::{CONFIDENCE, Design, natural_design};
 use super::sample::{
-    ByRun, Items, Outcomes, OverRuns, Rates, is_marked, label_columns, parts_of_run, sums,
+    ArmOutcomes, ArmRates, RunSums, RunValueMatrix, SuiteItems, is_column_marked, label_columns,
+    passed_items_of_run, sum_runs,
 };
 
 /// Outcomes beyond which the two intervals agree in every shown digit, and summing binomial terms takes long.
@@ -100,26 +101,26 @@ pub struct ClusterSpread {
 /// verdicts about the suite.
 pub(crate) fn pass_rate(
     rows: &[&RunRow],
-    rates: &Rates,
-    items: &Items,
+    rates: &ArmRates,
+    items: &SuiteItems,
     unit: Design,
 ) -> Option<Estimate> {
     match rates {
-        Rates::Outcomes(outcomes) => Some(as_people_see(
-            from_outcomes(outcomes, items, unit)?,
+        ArmRates::Outcomes(outcomes) => Some(correct_by_labels(
+            rate_from_outcomes(outcomes, items, unit)?,
             outcomes,
             items,
             unit,
         )),
-        Rates::Counts(_) | Rates::Unknown => {
-            from_counts(rows, items, unit).or_else(|| from_stated(rows))
+        ArmRates::Counts(_) | ArmRates::Unknown => {
+            rate_from_counts(rows, items, unit).or_else(|| rate_from_reported(rows))
         }
     }
 }
 
 /// Returns passed and total of one run, from its header or its outcomes. Passed is rounded if the evaluators of an item disagree.
-pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)> {
-    let (passed, total) = parts_of_run(&row.run.id, matrix).rounded();
+pub(crate) fn run_counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)> {
+    let (passed, total) = passed_items_of_run(&row.run.id, matrix).rounded_counts();
     if total > 0 {
         Some((passed, total))
     } else {
@@ -133,16 +134,17 @@ pub(crate) fn counts(row: &RunRow, matrix: &OutcomeMatrix) -> Option<(u64, u64)>
 /// Returns the interval of one run's pass rate, as a leaderboard of that run alone has it. Wilson's over the counted outcomes if each is of
 /// a different item, else over items or clusters, averaging an item's attempts and evaluators.
 pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<Interval> {
-    let (passed, total) = counts(row, matrix)?;
+    let (passed, total) = run_counts(row, matrix)?;
     let labels = label_columns(matrix);
     let own = || {
         matrix
-            .rows_of(&row.run.id)
+            .rows_of_run(&row.run.id)
             .iter()
             .flat_map(MatrixRow::outcomes)
     };
-    let is_outcome =
-        |item: u32, status: ItemStatus| status.is_counted() && !is_marked(&labels, item as usize);
+    let is_outcome = |item: u32, status: ItemStatus| {
+        status.is_counted() && !is_column_marked(&labels, item as usize)
+    };
     let counted = || {
         own()
             .filter(|(item, status)| is_outcome(*item, *status))
@@ -163,7 +165,8 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
         })
         .collect();
     let kind = by_item.keys().next().map(|(kind, _)| *kind);
-    let items = Items::in_clusters(kind, by_item.keys().map(|item| clusters.get(item).copied()));
+    let items =
+        SuiteItems::with_clusters(kind, by_item.keys().map(|item| clusters.get(item).copied()));
     let unit = natural_design(
         kind,
         items.clusters.is_some().then_some(items.cluster_count),
@@ -173,15 +176,15 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
     let is_whole = by_item.values().all(|(sum, n)| sum.min(n - sum) < 0.5);
     if unit != Design::Clusters && (by_item.is_empty() || is_whole && by_item.len() as u64 == total)
     {
-        return wilson(passed, total, CONFIDENCE).ok();
+        return wilson_score_interval(passed, total, CONFIDENCE).ok();
     }
     let means: Vec<(u32, f64)> = (0..)
         .zip(by_item.values())
         .map(|(item, (sum, n))| (item, sum / n))
         .collect();
-    over_items(
+    mean_over_items(
         &means,
-        (ByRun::Values(&[]), &OverRuns::default()),
+        (RunValueMatrix::Values(&[]), &RunSums::default()),
         &items,
         unit,
         true,
@@ -190,7 +193,7 @@ pub(crate) fn interval_of_run(row: &RunRow, matrix: &OutcomeMatrix) -> Option<In
 }
 
 /// Returns a judged pass rate corrected by the judge's error rates, at the effective number of its items.
-fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> {
+fn correct_by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> {
     let rate = by_judge.value;
     // Over clusters or runs, Student's interval is longer than its standard error says.
     let reach = by_judge.interval.filter(|_| {
@@ -225,11 +228,16 @@ fn by_known_errors(by_judge: &Estimate, known: Calibration) -> Option<Estimate> 
 }
 
 /// Returns an arm's pass rate corrected by people's labels, if there are enough.
-fn as_people_see(by_judge: Estimate, outcomes: &Outcomes, items: &Items, unit: Design) -> Estimate {
-    let Some((found, labels)) = labelled::rate(outcomes, items, unit, CONFIDENCE) else {
+fn correct_by_labels(
+    by_judge: Estimate,
+    outcomes: &ArmOutcomes,
+    items: &SuiteItems,
+    unit: Design,
+) -> Estimate {
+    let Some((found, labels)) = labelled::labelled_rate(outcomes, items, unit, CONFIDENCE) else {
         return items
             .judge_errors
-            .and_then(|known| by_known_errors(&by_judge, known))
+            .and_then(|known| correct_by_known_errors(&by_judge, known))
             .unwrap_or(by_judge);
     };
     Estimate {
@@ -249,16 +257,20 @@ fn as_people_see(by_judge: Estimate, outcomes: &Outcomes, items: &Items, unit: D
     }
 }
 
-fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Estimate> {
+fn rate_from_outcomes(
+    outcomes: &ArmOutcomes,
+    items: &SuiteItems,
+    unit: Design,
+) -> Option<Estimate> {
     let kind = items.kind?;
     let missing = outcomes.unanswered;
-    let (passed, total) = sums(&outcomes.by_run);
+    let (passed, total) = sum_runs(&outcomes.by_run);
     if total == 0 {
         return None;
     }
     match unit {
         Design::Items | Design::Clusters => {
-            let means = items.means(|column| outcomes.mean(column));
+            let means = items.item_means(|column| outcomes.item_mean(column));
             // With one outcome per item, the shares are a count.
             if unit == Design::Items
                 && outcomes.attempts == 1
@@ -267,9 +279,9 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
             {
                 let n = (total, kind.plural());
                 let rate = passed as f64 / total as f64;
-                let estimate = of_counts(
+                let estimate = rate_of_counts(
                     rate,
-                    wilson(passed, total, CONFIDENCE).ok(),
+                    wilson_score_interval(passed, total, CONFIDENCE).ok(),
                     n,
                     Method::Wilson,
                     (passed, total),
@@ -281,9 +293,9 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
                     ..estimate
                 });
             }
-            let estimate = over_items(
+            let estimate = mean_over_items(
                 &means,
-                (ByRun::Shares(&outcomes.runs), &outcomes.over_runs),
+                (RunValueMatrix::Shares(&outcomes.runs), &outcomes.over_runs),
                 items,
                 unit,
                 true,
@@ -298,30 +310,30 @@ fn from_outcomes(outcomes: &Outcomes, items: &Items, unit: Design) -> Option<Est
         }
         Design::Runs | Design::Counts => Some(Estimate {
             missing,
-            ..over_runs(&outcomes.by_run, kind.plural())?
+            ..rate_over_artefact_runs(&outcomes.by_run, kind.plural())?
         }),
     }
 }
 
 /// Estimates the mean over items with all its sources of variance: items or clusters, and runs if there are several. `runs` are values by
 /// run and matrix column, and `known` what is summed of them. `is_share` means that all values are between 0 and 1.
-pub(crate) fn over_items(
+pub(crate) fn mean_over_items(
     means: &[(u32, f64)],
-    (runs, known): (ByRun<'_>, &OverRuns),
-    items: &Items,
+    (runs, known): (RunValueMatrix<'_>, &RunSums),
+    items: &SuiteItems,
     unit: Design,
     is_share: bool,
 ) -> Option<Estimate> {
     let values: Vec<f64> = means.iter().map(|(_, mean)| *mean).collect();
-    let summary = summary(&values).ok()?;
+    let summary = summarise_sample(&values).ok()?;
     let cut = |interval: Interval| {
         if is_share {
-            interval.clipped(0.0, 1.0)
+            interval.clipped_to(0.0, 1.0)
         } else {
             interval
         }
     };
-    let base = Estimate::of(summary.mean, values.len() as u64, items.word());
+    let base = Estimate::from_value(summary.mean, values.len() as u64, items.plural_word());
     let codes: Option<Vec<u32>> = items
         .clusters
         .as_ref()
@@ -340,10 +352,10 @@ pub(crate) fn over_items(
         design_effect: found.design_effect,
     });
     let summed = || {
-        SummedArm::of(
+        SummedArm::from_arm(
             ItemsByRuns {
                 runs: runs.len(),
-                values: &by_item_and_run(runs, means, items),
+                values: &values_by_item_and_run(runs, means, items),
             },
             codes.as_deref(),
         )
@@ -402,15 +414,15 @@ pub(crate) fn over_items(
 }
 
 /// Returns the values of the items that have a mean, run by run, averaged over evaluators.
-pub(super) fn by_item_and_run(
-    runs: ByRun<'_>,
+pub(super) fn values_by_item_and_run(
+    runs: RunValueMatrix<'_>,
     means: &[(u32, f64)],
-    items: &Items,
+    items: &SuiteItems,
 ) -> Vec<Option<f64>> {
     let value = |item: u32, run: usize| {
-        runs.mean(
+        runs.run_mean(
             run,
-            items.columns(item).iter().map(|column| *column as usize),
+            items.columns_of(item).iter().map(|column| *column as usize),
         )
     };
     means
@@ -421,7 +433,7 @@ pub(super) fn by_item_and_run(
 
 /// Returns the standard error of the mean, or `None` if the values do not vary.
 pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
-    let summary = summary(values).ok()?;
+    let summary = summarise_sample(values).ok()?;
     summary
         .sd
         .map(|sd| sd / (summary.n as f64).sqrt())
@@ -429,7 +441,7 @@ pub(crate) fn standard_error(values: &[f64]) -> Option<f64> {
 }
 
 /// Creates an estimate from passed and total, with nothing missing.
-fn of_counts(
+fn rate_of_counts(
     value: f64,
     interval: Option<Interval>,
     (n, n_of): (u64, &'static str),
@@ -448,12 +460,12 @@ fn of_counts(
         method,
         passed: Some(passed),
         total: Some(total),
-        ..Estimate::of(value, n, n_of)
+        ..Estimate::from_value(value, n, n_of)
     }
 }
 
 /// Estimates over runs with one artefact each: the run is the unit, and its tests are not independent trials.
-fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+fn rate_over_artefact_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
     let counted: Vec<(u64, u64)> = by_run
         .iter()
         .copied()
@@ -463,15 +475,15 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
         .iter()
         .map(|(passed, total)| *passed as f64 / *total as f64)
         .collect();
-    let (passed, total) = sums(&counted);
+    let (passed, total) = sum_runs(&counted);
     let shared = |value, interval, n, n_of, method| {
-        of_counts(value, interval, (n, n_of), method, (passed, total))
+        rate_of_counts(value, interval, (n, n_of), method, (passed, total))
     };
     match rates.len() {
         0 => None,
         1 => Some(shared(
             rates[0],
-            wilson(passed, total, CONFIDENCE).ok(),
+            wilson_score_interval(passed, total, CONFIDENCE).ok(),
             total,
             item_word,
             Method::WilsonOneRun,
@@ -480,7 +492,7 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
             let value = rates.iter().sum::<f64>() / n as f64;
             let of_runs = mean_interval(&rates, CONFIDENCE)
                 .ok()
-                .map(|interval| interval.clipped(0.0, 1.0));
+                .map(|interval| interval.clipped_to(0.0, 1.0));
             // Runs that never vary count as one run: only its tests are data.
             let most = counted.iter().map(|(_, total)| *total).max().unwrap_or(0);
             let effective = || effective_interval(value, most as f64, CONFIDENCE).ok();
@@ -501,13 +513,13 @@ fn over_runs(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate>
 
 /// Estimates over runs of independently attempted items, of which only totals are known. The variance is that of the items, at most that of
 /// one attempt each, plus that of the runs.
-fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
+fn rate_over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimate> {
     let counted: Vec<(u64, u64)> = by_run
         .iter()
         .copied()
         .filter(|(_, total)| *total > 0)
         .collect();
-    let (passed, total) = sums(&counted);
+    let (passed, total) = sum_runs(&counted);
     let items = counted.iter().map(|(_, total)| *total).max()?;
     let rates: Vec<f64> = counted
         .iter()
@@ -515,9 +527,9 @@ fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimat
         .collect();
     let value = rates.iter().sum::<f64>() / rates.len() as f64;
     if let [(passed, total)] = counted.as_slice() {
-        return Some(of_counts(
+        return Some(rate_of_counts(
             value,
-            wilson(*passed, *total, CONFIDENCE).ok(),
+            wilson_score_interval(*passed, *total, CONFIDENCE).ok(),
             (*total, item_word),
             Method::Wilson,
             (*passed, *total),
@@ -536,7 +548,7 @@ fn over_totals(by_run: &[(u64, u64)], item_word: &'static str) -> Option<Estimat
     } else {
         Method::None
     };
-    let estimate = of_counts(value, interval, (items, item_word), method, (passed, total));
+    let estimate = rate_of_counts(value, interval, (items, item_word), method, (passed, total));
     Some(Estimate {
         standard_error: Some(variance.sqrt()).filter(|error| *error > 0.0),
         ..estimate
@@ -551,11 +563,11 @@ pub(crate) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
         .filter(|(_, total)| *total > 0)
         .collect();
     if counted.iter().any(|(_, total)| *total > 1) {
-        return over_runs(&counted, "outcomes");
+        return rate_over_artefact_runs(&counted, "outcomes");
     }
-    let (passed, total) = sums(&counted);
-    let interval = wilson(passed, total, CONFIDENCE).ok()?;
-    Some(of_counts(
+    let (passed, total) = sum_runs(&counted);
+    let interval = wilson_score_interval(passed, total, CONFIDENCE).ok()?;
+    Some(rate_of_counts(
         passed as f64 / total as f64,
         Some(interval),
         (total, "runs"),
@@ -564,15 +576,15 @@ pub(crate) fn rate_over_runs(by_run: &[(u64, u64)]) -> Option<Estimate> {
     ))
 }
 
-fn from_counts(rows: &[&RunRow], items: &Items, unit: Design) -> Option<Estimate> {
+fn rate_from_counts(rows: &[&RunRow], items: &SuiteItems, unit: Design) -> Option<Estimate> {
     let by_run: Vec<(u64, u64)> = rows
         .iter()
         .filter_map(|row| row.run.shared_tests_passed.zip(row.run.shared_tests_total))
         .collect();
     let without = rows.len() - by_run.len();
     let mut estimate = match unit {
-        Design::Items | Design::Clusters => over_totals(&by_run, items.word())?,
-        Design::Runs | Design::Counts => over_runs(&by_run, ItemKind::Test.plural())?,
+        Design::Items | Design::Clusters => rate_over_totals(&by_run, items.plural_word())?,
+        Design::Runs | Design::Counts => rate_over_artefact_runs(&by_run, ItemKind::Test.plural())?,
     };
     // A run without counts is missing as a whole; its number of tests is unknown.
     estimate.missing = without as u64;
@@ -580,7 +592,7 @@ fn from_counts(rows: &[&RunRow], items: &Items, unit: Design) -> Option<Estimate
 }
 
 /// Averages the runs' published rates. The published standard error of a single run gives an interval.
-fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
+fn rate_from_reported(rows: &[&RunRow]) -> Option<Estimate> {
     let scores: Vec<_> = rows
         .iter()
         .filter_map(|row| {
@@ -588,7 +600,8 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
                 matches!(score.metric.as_str(), "accuracy" | "pass_rate")
                     && score.unit == Unit::Fraction
             };
-            let score = standing(row.run.scores.iter().filter(named), |score| score.revision)?;
+            let score =
+                latest_revision(row.run.scores.iter().filter(named), |score| score.revision)?;
             Some((score.value?, score.standard_error, score.n))
         })
         .collect();
@@ -596,7 +609,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
     let base = Estimate {
         method: Method::Stated,
         missing,
-        ..Estimate::of(0.0, scores.len() as u64, "runs")
+        ..Estimate::from_value(0.0, scores.len() as u64, "runs")
     };
     match scores.as_slice() {
         [] => None,
@@ -608,7 +621,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
                 .map(|(error, quantile)| quantile * error);
             let interval = half
                 .and_then(|half| Interval::new(value - half, value + half))
-                .map(|interval| interval.clipped(0.0, 1.0));
+                .map(|interval| interval.clipped_to(0.0, 1.0));
             let method = if interval.is_some() {
                 Method::StatedError
             } else {
@@ -628,7 +641,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
             let values: Vec<f64> = several.iter().map(|(value, _, _)| *value).collect();
             let interval = mean_interval(&values, CONFIDENCE)
                 .ok()
-                .map(|interval| interval.clipped(0.0, 1.0));
+                .map(|interval| interval.clipped_to(0.0, 1.0));
             let method = if interval.is_some() {
                 Method::TOverRuns
             } else {
@@ -648,7 +661,7 @@ fn from_stated(rows: &[&RunRow]) -> Option<Estimate> {
 
 impl Estimate {
     /// Creates an estimate with only a value and its n.
-    pub(crate) fn of(value: f64, n: u64, n_of: &'static str) -> Self {
+    pub(crate) fn from_value(value: f64, n: u64, n_of: &'static str) -> Self {
         Self {
             value,
             interval: None,
@@ -666,7 +679,7 @@ impl Estimate {
     }
 
     /// Returns whether the figure is a published one.
-    pub fn is_stated(&self) -> bool {
+    pub fn is_reported(&self) -> bool {
         matches!(self.method, Method::Stated | Method::StatedError)
     }
 }

@@ -20,7 +20,7 @@ pub struct ExcludedItem {
 }
 
 /// Returns the outcomes that count, and the excluded items. An exclusion of an item that no run has is not listed.
-pub(crate) fn without_excluded(
+pub(crate) fn exclude_items(
     matrix: OutcomeMatrix,
     group: &SuiteGroup<'_>,
     exclusions: &[Exclusion],
@@ -77,8 +77,8 @@ pub(crate) fn without_excluded(
             run: row.run.clone(),
             attempt: row.attempt,
             items: items.into(),
-            statuses: row.statuses.at(places.iter().copied()),
-            scores: row.scores.at(places.into_iter()),
+            statuses: row.statuses.select(places.iter().copied()),
+            scores: row.scores.select(places.into_iter()),
         });
     }
     let excluded = named
@@ -92,7 +92,7 @@ pub(crate) fn without_excluded(
         });
     let excluded = excluded.collect();
     (
-        compacted(OutcomeMatrix {
+        drop_empty_items(OutcomeMatrix {
             items: matrix.items,
             rows,
         }),
@@ -101,7 +101,7 @@ pub(crate) fn without_excluded(
 }
 
 /// Drops items without outcomes, because an item excluded everywhere is not missing anywhere.
-fn compacted(matrix: OutcomeMatrix) -> OutcomeMatrix {
+fn drop_empty_items(matrix: OutcomeMatrix) -> OutcomeMatrix {
     let mut used = vec![false; matrix.items.len()];
     for item in matrix.rows.iter().flat_map(|row| row.items.iter()) {
         used[*item as usize] = true;

@@ -6,14 +6,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Direction, Metric, MetricKind};
-use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, holm, max_t};
+use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, holm_adjustment, max_t};
 
 use super::comparison::{Beyond, Difference, PairEvidence, Scale};
 use super::detail::Detail;
-use super::finding::Finding;
+use super::finding::PairFinding;
 use super::policy::Policy;
-use super::seed::resampling;
-use super::verdict::{Incomparable, Looked, Obstacle, Support, Verdict, decide};
+use super::seed::sign_flip_resampling;
+use super::verdict::{
+    DataSupport, Incomparable, Obstacle, PairVerdict, VerdictInputs, decide_verdict,
+};
 
 /// The evidence about all arms on one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -71,12 +73,12 @@ pub struct Resolution {
 
 impl Evidence {
     /// Returns the evidence about two arms, in either order.
-    pub fn pair(&self, one: usize, other: usize) -> Option<&PairEvidence> {
-        self.place_of(one, other).map(|place| &self.pairs[place])
+    pub fn find_pair(&self, one: usize, other: usize) -> Option<&PairEvidence> {
+        self.pair_index(one, other).map(|place| &self.pairs[place])
     }
 
     /// Returns the index of a pair, in either order. Every table lists its pairs ascending, the first arm below the second.
-    pub(super) fn place_of(&self, one: usize, other: usize) -> Option<usize> {
+    pub(super) fn pair_index(&self, one: usize, other: usize) -> Option<usize> {
         self.pairs
             .binary_search_by_key(&(one.min(other), one.max(other)), |pair| {
                 (pair.first, pair.second)
@@ -85,10 +87,10 @@ impl Evidence {
     }
 
     /// Returns the distinct numbers of units of the pairs, ascending.
-    pub fn sizes(&self) -> Vec<u64> {
+    pub fn unit_counts(&self) -> Vec<u64> {
         self.pairs
             .iter()
-            .map(PairEvidence::units)
+            .map(PairEvidence::unit_count)
             .collect::<BTreeSet<u64>>()
             .into_iter()
             .collect()
@@ -96,12 +98,12 @@ impl Evidence {
 
     /// Returns the evidence about two of the arms, as first and second. The family stays that of the whole table.
     #[must_use]
-    pub fn between(&self, one: usize, other: usize) -> Self {
-        let pair = self.pair(one, other).map(|pair| {
+    pub fn evidence_between(&self, one: usize, other: usize) -> Self {
+        let pair = self.find_pair(one, other).map(|pair| {
             if pair.first == one {
                 pair.clone()
             } else {
-                pair.reversed()
+                pair.swap_arms()
             }
         });
         let pair = pair.map(|pair| PairEvidence {
@@ -109,7 +111,7 @@ impl Evidence {
             second: 1,
             ..pair
         });
-        let winner = pair.as_ref().and_then(PairEvidence::better);
+        let winner = pair.as_ref().and_then(PairEvidence::better_arm);
         let leading = match winner {
             Some(winner) => vec![winner],
             None if self.leading.is_empty() => Vec::new(),
@@ -142,7 +144,7 @@ impl Evidence {
 }
 
 /// One metric of a suite, before adjustment.
-pub(super) struct Unsettled {
+pub(super) struct UnadjustedEvidence {
     pub metric: Metric,
     /// By arm.
     pub values: Vec<Option<f64>>,
@@ -150,29 +152,29 @@ pub(super) struct Unsettled {
     /// By arm: whether it has a figure, even a published one, and so a rank.
     pub ranked: Vec<bool>,
     /// By pair of arms.
-    pub findings: Vec<(usize, usize, Finding)>,
+    pub findings: Vec<(usize, usize, PairFinding)>,
 }
 
-impl Unsettled {
+impl UnadjustedEvidence {
     pub fn new(
         metric: &Metric,
         values: Vec<Option<f64>>,
         partial: Vec<usize>,
-        findings: Vec<(usize, usize, Finding)>,
+        findings: Vec<(usize, usize, PairFinding)>,
     ) -> Self {
         let findings = findings.into_iter().map(|(first, second, mut finding)| {
             let is_measured = !matches!(
                 finding.support,
-                Support::NotComparable(_) | Support::NoData(_)
+                DataSupport::NotComparable(_) | DataSupport::NoData(_)
             );
             if metric.direction == Direction::None && is_measured {
-                finding = Finding::not_comparable(
+                finding = PairFinding::not_comparable(
                     finding.design,
                     Incomparable::DirectionUnknown,
                     finding.sizes,
                 );
             }
-            finding.difference = finding.difference.map(Difference::snapped);
+            finding.difference = finding.difference.map(Difference::snap_to_equality);
             (first, second, finding)
         });
         let ranked = values.iter().map(Option::is_some).collect();
@@ -185,41 +187,41 @@ impl Unsettled {
         }
     }
 
-    fn counted(&self) -> impl Iterator<Item = &Finding> {
+    fn counted_findings(&self) -> impl Iterator<Item = &PairFinding> {
         self.findings
             .iter()
             .map(|(_, _, finding)| finding)
-            .filter(|finding| finding.counted_p().is_some())
+            .filter(|finding| finding.family_p_value().is_some())
     }
 }
 
 /// Adjusts the primary metric's p-values over its pairs, and sets the verdicts.
-pub(super) fn settle_primary(open: Unsettled, policy: &Policy) -> Evidence {
-    let (adjustment, adjusted) = adjusted(open.counted(), policy);
-    let beyond: Vec<&Finding> = open
+pub(super) fn settle_primary(open: UnadjustedEvidence, policy: &Policy) -> Evidence {
+    let (adjustment, adjusted) = adjust_p_values(open.counted_findings(), policy);
+    let beyond: Vec<&PairFinding> = open
         .findings
         .iter()
         .filter_map(|(_, _, finding)| finding.beyond.as_deref())
         .collect();
-    let (_, beyond) = self::adjusted(beyond.into_iter(), policy);
-    settle(open, adjustment, &adjusted, &beyond, policy)
+    let (_, beyond) = self::adjust_p_values(beyond.into_iter(), policy);
+    settle_evidence(open, adjustment, &adjusted, &beyond, policy)
 }
 
 /// Adjusts the p-values of all secondary metrics together, and sets the verdicts.
-pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evidence> {
+pub(super) fn settle_secondary(open: Vec<UnadjustedEvidence>, policy: &Policy) -> Vec<Evidence> {
     let p: Vec<f64> = open
         .iter()
-        .flat_map(Unsettled::counted)
-        .filter_map(Finding::counted_p)
+        .flat_map(UnadjustedEvidence::counted_findings)
+        .filter_map(PairFinding::family_p_value)
         .collect();
     let adjusted = benjamini_hochberg(&p).unwrap_or_default();
     let mut rest = adjusted.as_slice();
     open.into_iter()
         .map(|open| {
-            let own = open.counted().count();
+            let own = open.counted_findings().count();
             let (first, others) = rest.split_at(own);
             rest = others;
-            let evidence = settle(open, Adjustment::BenjaminiHochberg, first, &[], policy);
+            let evidence = settle_evidence(open, Adjustment::BenjaminiHochberg, first, &[], policy);
             Evidence {
                 tested: adjusted.len() as u64,
                 ..evidence
@@ -229,23 +231,23 @@ pub(super) fn settle_secondary(open: Vec<Unsettled>, policy: &Policy) -> Vec<Evi
 }
 
 /// Adjusts for all pairs of one metric: by Holm, unless so few units could be flipped that Holm cannot name any winner.
-fn adjusted<'f>(
-    findings: impl Iterator<Item = &'f Finding>,
+fn adjust_p_values<'f>(
+    findings: impl Iterator<Item = &'f PairFinding>,
     policy: &Policy,
 ) -> (Adjustment, Vec<f64>) {
-    let findings: Vec<&Finding> = findings
-        .filter(|finding| finding.counted_p().is_some())
+    let findings: Vec<&PairFinding> = findings
+        .filter(|finding| finding.family_p_value().is_some())
         .collect();
     let p: Vec<f64> = findings
         .iter()
-        .filter_map(|finding| finding.counted_p())
+        .filter_map(|finding| finding.family_p_value())
         .collect();
-    let is_out_of_reach = |finding: &&Finding| {
+    let is_out_of_reach = |finding: &&PairFinding| {
         finding
-            .floor()
+            .smallest_flip_p()
             .is_some_and(|floor| floor * p.len() as f64 > policy.alpha)
     };
-    let has_sums = |finding: &&Finding| {
+    let has_sums = |finding: &&PairFinding| {
         !finding.sums.is_empty() && finding.sums.len() == findings[0].sums.len()
     };
     if p.len() > 1
@@ -257,18 +259,18 @@ fn adjusted<'f>(
             .iter()
             .map(|finding| finding.sums.clone())
             .collect();
-        if let Ok(found) = max_t(&sums, resampling(sums.iter().flatten().copied())) {
+        if let Ok(found) = max_t(&sums, sign_flip_resampling(sums.iter().flatten().copied())) {
             return (Adjustment::MaxT, found.adjusted);
         }
     }
-    (Adjustment::Holm, holm(&p).unwrap_or_default())
+    (Adjustment::Holm, holm_adjustment(&p).unwrap_or_default())
 }
 
-/// With more pairs than this, only [`Evidence::resolution`] reports the detectable difference.
+/// With more pairs than this, only [`Evidence::family_resolution`] reports the detectable difference.
 const MAX_PLANNED: usize = 100;
 
-fn settle(
-    open: Unsettled,
+fn settle_evidence(
+    open: UnadjustedEvidence,
     adjustment: Adjustment,
     adjusted: &[f64],
     beyond: &[f64],
@@ -278,14 +280,14 @@ fn settle(
     let resolution = if policy.only_rulings {
         None
     } else {
-        resolution(&open, family, policy)
+        family_resolution(&open, family, policy)
     };
     // Planned for the level that the family's smallest p-value has to meet.
     let aim = Aim {
         alpha: policy.alpha / family.max(1) as f64,
-        ..policy.aim()
+        ..policy.power_aim()
     };
-    let margin = policy.margin(&open.metric);
+    let margin = policy.margin_of_metric(&open.metric);
     let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
     let is_planned = !policy.only_rulings && open.findings.len() <= MAX_PLANNED;
     // Only the primary metric is decided on.
@@ -295,11 +297,11 @@ fn settle(
         .findings
         .into_iter()
         .map(|(first, second, mut finding)| {
-            let p_adjusted = finding.counted_p().and_then(|_| adjusted.next());
+            let p_adjusted = finding.family_p_value().and_then(|_| adjusted.next());
             let beyond = finding.beyond.take().and_then(|other| {
-                let p_adjusted = other.counted_p().and_then(|_| beyond.next());
-                let verdict = verdict(&metric, &other, p_adjusted, margin, family, policy);
-                let (difference, test, p) = (other.difference?, other.test?, other.p()?);
+                let p_adjusted = other.family_p_value().and_then(|_| beyond.next());
+                let verdict = pair_verdict(&metric, &other, p_adjusted, margin, family, policy);
+                let (difference, test, p) = (other.difference?, other.test?, other.p_value()?);
                 Some(Box::new(Beyond {
                     verdict,
                     difference,
@@ -309,19 +311,19 @@ fn settle(
                     clusters: other.sizes.clusters?,
                 }))
             });
-            let verdict = verdict(&metric, &finding, p_adjusted, margin, family, policy);
-            let is_open = verdict.winner().is_none();
+            let verdict = pair_verdict(&metric, &finding, p_adjusted, margin, family, policy);
+            let is_open = verdict.winning_place().is_none();
             let plan = finding
                 .plan
                 .filter(|_| !policy.only_rulings && verdict.is_open());
             let needed = plan.and_then(|plan| {
                 if is_searched {
-                    plan.needed(aim)
+                    plan.needed_units(aim)
                 } else {
-                    plan.needed_fast(aim)
+                    plan.needed_units_by_normal(aim)
                 }
             });
-            let needed = needed.filter(|needed| needed.n > finding.sizes.has(needed.of));
+            let needed = needed.filter(|needed| needed.n > finding.sizes.count_of(needed.of));
             PairEvidence {
                 first,
                 second,
@@ -330,7 +332,7 @@ fn settle(
                 difference: finding.difference,
                 levels: finding.levels.filter(|_| finding.difference.is_some()),
                 test: finding.test,
-                p: finding.p(),
+                p: finding.p_value(),
                 p_adjusted,
                 sizes: finding.sizes,
                 judge: finding.judge,
@@ -338,7 +340,7 @@ fn settle(
                 record: finding.record,
                 bounds: finding.bounds,
                 detectable: if is_open && is_planned {
-                    finding.detectable(aim)
+                    finding.detectable_difference(aim)
                 } else {
                     None
                 },
@@ -349,7 +351,7 @@ fn settle(
                     doubled: finding
                         .parts
                         .filter(|_| !policy.only_rulings && is_open)
-                        .and_then(|parts| parts.doubled(aim)),
+                        .and_then(|parts| parts.detectable_with_doubled(aim)),
                     ..finding.detail
                 },
             }
@@ -359,7 +361,7 @@ fn settle(
         resolution,
         adjustment,
         tested: family as u64,
-        ..overall(
+        ..rank_and_lead(
             &metric,
             (&open.values, &open.ranked),
             open.partial,
@@ -370,23 +372,30 @@ fn settle(
 }
 
 /// Returns the detectable difference of the tested pairs, at the level that the smallest of their p-values has to meet.
-fn resolution(open: &Unsettled, tested: usize, policy: &Policy) -> Option<Resolution> {
+fn family_resolution(
+    open: &UnadjustedEvidence,
+    tested: usize,
+    policy: &Policy,
+) -> Option<Resolution> {
     let aim = Aim {
         alpha: policy.alpha / tested.max(1) as f64,
-        ..policy.aim()
+        ..policy.power_aim()
     };
-    let scale = open.counted().find_map(|finding| finding.difference)?.scale;
-    let alike = open.counted().filter(|finding| {
+    let scale = open
+        .counted_findings()
+        .find_map(|finding| finding.difference)?
+        .scale;
+    let alike = open.counted_findings().filter(|finding| {
         finding
             .difference
             .is_some_and(|difference| difference.scale == scale)
     });
     // The pair of median precision represents all: inverting an exact test for each of thousands takes seconds.
-    let mut pairs: Vec<(f64, &Finding)> = alike
-        .filter_map(|finding| Some((finding.precision.as_ref()?.rough(), finding)))
+    let mut pairs: Vec<(f64, &PairFinding)> = alike
+        .filter_map(|finding| Some((finding.precision.as_ref()?.rough_error(), finding)))
         .collect();
     pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let difference = pairs.get(pairs.len() / 2)?.1.detectable(aim)?;
+    let difference = pairs.get(pairs.len() / 2)?.1.detectable_difference(aim)?;
     Some(Resolution {
         difference,
         scale,
@@ -396,14 +405,14 @@ fn resolution(open: &Unsettled, tested: usize, policy: &Policy) -> Option<Resolu
 }
 
 /// Sets the verdict of one pair. The rule needs differences, so a ratio is passed as its logarithm.
-fn verdict(
+fn pair_verdict(
     metric: &Metric,
-    finding: &Finding,
+    finding: &PairFinding,
     p_adjusted: Option<f64>,
     margin: Option<f64>,
     family: usize,
     policy: &Policy,
-) -> Verdict {
+) -> PairVerdict {
     let log = |ends: Interval| Interval::new(ends.low.ln(), ends.high.ln());
     let is_ratio = finding
         .difference
@@ -411,8 +420,8 @@ fn verdict(
     // A relative margin cannot be applied to a difference without a ratio.
     let margin = margin.filter(|_| metric.kind != MetricKind::Amount || is_ratio);
     let interval = finding.difference.and_then(|found| found.interval);
-    let looked = Looked {
-        difference: finding.difference.map(Difference::centred),
+    let looked = VerdictInputs {
+        difference: finding.difference.map(Difference::signed_distance),
         interval: if is_ratio {
             interval.and_then(log)
         } else {
@@ -426,21 +435,21 @@ fn verdict(
         },
         higher_is_better: metric.direction != Direction::Down,
     };
-    let verdict = decide(finding.support, &looked, p_adjusted, policy.alpha);
+    let verdict = decide_verdict(finding.support, &looked, p_adjusted, policy.alpha);
     let is_reachable = finding
-        .floor()
+        .smallest_flip_p()
         .is_none_or(|floor| floor * family.max(1) as f64 <= policy.alpha);
     match verdict {
-        Verdict::NotEnoughEvidence { reason: None } if !is_reachable => {
-            Verdict::NotEnoughEvidence {
+        PairVerdict::NotEnoughEvidence { reason: None } if !is_reachable => {
+            PairVerdict::NotEnoughEvidence {
                 reason: Some(Obstacle::OutOfReach),
             }
         }
         // A winner needs both.
-        Verdict::NotEnoughEvidence { reason: None }
+        PairVerdict::NotEnoughEvidence { reason: None }
             if p_adjusted.is_some_and(|p| p < policy.alpha) =>
         {
-            Verdict::NotEnoughEvidence {
+            PairVerdict::NotEnoughEvidence {
                 reason: Some(Obstacle::IntervalIncludesZero),
             }
         }
@@ -448,7 +457,7 @@ fn verdict(
     }
 }
 
-fn overall(
+fn rank_and_lead(
     metric: &Metric,
     (values, ranked): (&[Option<f64>], &[bool]),
     partial: Vec<usize>,
@@ -458,14 +467,14 @@ fn overall(
     let arms = values.len();
     let mut beats = vec![vec![false; arms]; arms];
     for pair in &pairs {
-        match pair.better() {
+        match pair.better_arm() {
             Some(better) if better == pair.first => beats[pair.first][pair.second] = true,
             Some(_) => beats[pair.second][pair.first] = true,
             None => {}
         }
     }
     let is_comparable =
-        |pair: &PairEvidence| !matches!(pair.verdict, Verdict::NotComparable { .. });
+        |pair: &PairEvidence| !matches!(pair.verdict, PairVerdict::NotComparable { .. });
     let is_compared = metric.direction != Direction::None && pairs.iter().any(is_comparable);
     // Arms without a value rank behind all others: they cannot lead.
     let worst = if metric.direction == Direction::Down {
@@ -504,8 +513,8 @@ fn overall(
         winner,
         leading,
         partial,
-        ranks: ranks(ranked, &beats),
-        letters: lettered(&points, metric.direction != Direction::Down, &beats),
+        ranks: arm_ranks(ranked, &beats),
+        letters: letter_arms(&points, metric.direction != Direction::Down, &beats),
         alpha,
         adjustment: Adjustment::Holm,
         pairs,
@@ -515,7 +524,7 @@ fn overall(
 }
 
 /// Returns the ranks by arm. Arms without a figure rank behind all others.
-fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
+fn arm_ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     let arms: Vec<usize> = (0..ranked.len()).filter(|arm| ranked[*arm]).collect();
     let among: Vec<Vec<bool>> = arms
         .iter()
@@ -538,13 +547,13 @@ fn ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
 }
 
 /// Maximum number of arms with any number of letters. That number can double with each further arm, so larger boards have letters only if
-/// [`MOST_LETTERS`] are enough: those of the alphabet, small and capital.
+/// [`MAX_LETTERS`] are enough: those of the alphabet, small and capital.
 const MAX_LETTERED: usize = 256;
-const MOST_LETTERS: usize = 52;
+const MAX_LETTERS: usize = 52;
 
 /// Returns letters by arm, from the best arm down. Empty for fewer than three arms, for many arms that would need too many letters, and if no
 /// pair differs.
-fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
+fn letter_arms(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
     if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
         return Vec::new();
     }
@@ -562,9 +571,9 @@ fn lettered(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<
         .map(|one| order.iter().map(|other| differ(*one, *other)).collect())
         .collect();
     let found = if points.len() > MAX_LETTERED {
-        stats::few_letters(&matrix, MOST_LETTERS)
+        stats::few_letters(&matrix, MAX_LETTERS)
     } else {
-        stats::letters(&matrix).map(Some)
+        stats::compact_letters(&matrix).map(Some)
     };
     let Ok(Some(found)) = found else {
         return Vec::new();

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Run, Unit};
-use crate::stats::{Interval, Summary, interval_of_mean, median_interval, quantile, summary};
+use crate::stats::{
+    Interval, ValueSummary, interval_of_mean, median_interval, quantile, summarise_sample,
+};
 use crate::warehouse::{GroupSummary, GroupedNumbers, RunRow};
 
 use super::policy::CONFIDENCE;
@@ -20,7 +22,7 @@ pub struct Coverage {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Figure {
     #[serde(flatten)]
-    pub summary: Summary,
+    pub summary: ValueSummary,
     /// Student's t over the runs, cut to possible values. In a comparison, of the geometric mean of amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
@@ -50,7 +52,7 @@ pub struct Money {
 
 /// The possible values of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Range {
+pub(crate) enum ValueRange {
     Any,
     /// Time, tokens, money and counts.
     NotNegative,
@@ -58,9 +60,9 @@ pub(crate) enum Range {
     Share,
 }
 
-impl Range {
+impl ValueRange {
     /// Returns the possible values of a unit. A fractional score may be adjusted for chance and be negative.
-    pub fn of(unit: Unit) -> Self {
+    pub fn from_unit(unit: Unit) -> Self {
         match unit {
             Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count => Self::NotNegative,
             Unit::Fraction | Unit::Points | Unit::Number => Self::Any,
@@ -68,25 +70,31 @@ impl Range {
     }
 
     /// Cuts an interval to the range, since a t interval over few runs may exceed it. If values exceed the range, it does not apply.
-    fn cut(self, interval: Interval, summary: &Summary) -> Interval {
+    fn clip_interval(self, interval: Interval, summary: &ValueSummary) -> Interval {
         match self {
-            Self::NotNegative if summary.min >= 0.0 => interval.clipped(0.0, f64::MAX),
-            Self::Share if summary.min >= 0.0 && summary.max <= 1.0 => interval.clipped(0.0, 1.0),
+            Self::NotNegative if summary.min >= 0.0 => interval.clipped_to(0.0, f64::MAX),
+            Self::Share if summary.min >= 0.0 && summary.max <= 1.0 => {
+                interval.clipped_to(0.0, 1.0)
+            }
             Self::Any | Self::NotNegative | Self::Share => interval,
         }
     }
 }
 
 /// One number per run of some runs, to be summarised together with others.
-pub(crate) struct Numbers {
+pub(crate) struct RunNumbers {
     /// Of the runs that have one.
     values: Vec<f64>,
     runs: u64,
-    range: Range,
+    range: ValueRange,
 }
 
-impl Numbers {
-    pub fn of(rows: &[&RunRow], range: Range, value: impl Fn(&RunRow) -> Option<f64>) -> Self {
+impl RunNumbers {
+    pub fn from_runs(
+        rows: &[&RunRow],
+        range: ValueRange,
+        value: impl Fn(&RunRow) -> Option<f64>,
+    ) -> Self {
         Self {
             values: rows.iter().filter_map(|row| value(row)).collect(),
             runs: rows.len() as u64,
@@ -94,22 +102,22 @@ impl Numbers {
         }
     }
 
-    pub fn none() -> Self {
+    pub fn empty() -> Self {
         Self {
             values: Vec::new(),
             runs: 0,
-            range: Range::Any,
+            range: ValueRange::Any,
         }
     }
 }
 
 impl Figure {
     /// Summarises the rates of runs that all have one. `None` for no runs.
-    pub(super) fn of_rates(rates: &[f64]) -> Option<Self> {
-        let summary = summary(rates).ok()?;
+    pub(super) fn from_rates(rates: &[f64]) -> Option<Self> {
+        let summary = summarise_sample(rates).ok()?;
         let interval = interval_of_mean(&summary, CONFIDENCE)
             .ok()
-            .map(|interval| Range::Share.cut(interval, &summary));
+            .map(|interval| ValueRange::Share.clip_interval(interval, &summary));
         let runs = rates.len() as u64;
         Some(Self {
             summary,
@@ -122,13 +130,13 @@ impl Figure {
 /// Summarises one number per run, of each of some sets of runs. `None` for a set without values.
 ///
 /// Ask for all sets at once: each call is one query of frames.
-pub(crate) fn figures(numbers: &[Numbers]) -> Vec<Option<Figure>> {
-    let summaries = summaries(numbers.iter().map(|numbers| numbers.values.as_slice()));
-    let figure = |(numbers, summary): (&Numbers, Option<Summary>)| {
+pub(crate) fn summarise_figures(numbers: &[RunNumbers]) -> Vec<Option<Figure>> {
+    let summaries = summarise_sets(numbers.iter().map(|numbers| numbers.values.as_slice()));
+    let figure = |(numbers, summary): (&RunNumbers, Option<ValueSummary>)| {
         let summary = summary?;
         let interval = interval_of_mean(&summary, CONFIDENCE)
             .ok()
-            .map(|interval| numbers.range.cut(interval, &summary));
+            .map(|interval| numbers.range.clip_interval(interval, &summary));
         let coverage = Coverage {
             known: numbers.values.len() as u64,
             runs: numbers.runs,
@@ -143,9 +151,9 @@ pub(crate) fn figures(numbers: &[Numbers]) -> Vec<Option<Figure>> {
 }
 
 /// Summarises sets of numbers, by frames. Where the system gives no threads for them, by slices: the same figures but for their last digits.
-pub(crate) fn summaries<'a>(
+pub(crate) fn summarise_sets<'a>(
     sets: impl ExactSizeIterator<Item = &'a [f64]> + Clone,
-) -> Vec<Option<Summary>> {
+) -> Vec<Option<ValueSummary>> {
     if sets.clone().all(<[f64]>::is_empty) {
         return sets.map(|_| None).collect();
     }
@@ -155,7 +163,7 @@ pub(crate) fn summaries<'a>(
             grouped.push(group, *value);
         }
     }
-    match grouped.summaries(sets.len()) {
+    match grouped.summarise_groups(sets.len()) {
         Ok(found) => {
             let summary = |GroupSummary {
                                n,
@@ -163,7 +171,7 @@ pub(crate) fn summaries<'a>(
                                sd,
                                min,
                                max,
-                           }| Summary {
+                           }| ValueSummary {
                 n,
                 mean,
                 sd,
@@ -172,11 +180,14 @@ pub(crate) fn summaries<'a>(
             };
             found.into_iter().map(|found| found.map(summary)).collect()
         }
-        Err(_) => sets.map(|values| summary(values).ok()).collect(),
+        Err(_) => sets.map(|values| summarise_sample(values).ok()).collect(),
     }
 }
 
-pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -> Option<Spread> {
+pub(crate) fn run_spread(
+    rows: &[&RunRow],
+    value: impl Fn(&RunRow) -> Option<f64>,
+) -> Option<Spread> {
     let values: Vec<f64> = rows.iter().filter_map(|row| value(row)).collect();
     let coverage = Coverage {
         known: values.len() as u64,
@@ -199,7 +210,7 @@ pub(crate) fn spread(rows: &[&RunRow], value: impl Fn(&RunRow) -> Option<f64>) -
 }
 
 /// Adds up the runs' cost. A run with costs for only some of its items makes the sum a lower bound.
-pub(crate) fn money(rows: &[&RunRow]) -> Option<Money> {
+pub(crate) fn total_cost(rows: &[&RunRow]) -> Option<Money> {
     let (mut usd, mut known, mut is_lower_bound) = (0.0, 0, false);
     for row in rows {
         match (row.run.cost_usd, row.items) {
@@ -226,7 +237,7 @@ pub(crate) fn money(rows: &[&RunRow]) -> Option<Money> {
 }
 
 /// Returns a run's cost: its own figure, else the sum over its items if every item has one.
-pub(crate) fn cost(row: &RunRow) -> Option<f64> {
+pub(crate) fn run_cost(row: &RunRow) -> Option<f64> {
     row.run.cost_usd.or_else(|| {
         row.items
             .filter(|items| items.lines > 0 && items.with_cost == items.lines)
@@ -235,12 +246,12 @@ pub(crate) fn cost(row: &RunRow) -> Option<f64> {
 }
 
 /// Returns a run's own duration. Items may run in parallel, so their sum is no substitute.
-pub(crate) fn duration(row: &RunRow) -> Option<f64> {
+pub(crate) fn run_duration(row: &RunRow) -> Option<f64> {
     row.run.duration_seconds
 }
 
 /// Returns a run's tokens, cache included: its own figure, else the sum over its items if every item has both parts.
-pub(crate) fn tokens(row: &RunRow) -> Option<f64> {
+pub(crate) fn run_tokens(row: &RunRow) -> Option<f64> {
     let of_run = |run: &Run| {
         run.total_tokens
             .or_else(|| run.input_tokens?.checked_add(run.output_tokens?))
@@ -279,7 +290,7 @@ mod tests {
             }
         }
         grouped
-            .summaries(groups.len())
+            .summarise_groups(groups.len())
             .expect("the system gives threads")
     }
 
@@ -329,7 +340,7 @@ mod tests {
         let frames = by_frames(std::slice::from_ref(&values))[0].expect("finite");
         // Without the rounding of a mean far from zero.
         let near_zero: Vec<f64> = values.iter().map(|value| value - 1e9).collect();
-        let slices = summary(&near_zero).expect("finite");
+        let slices = summarise_sample(&near_zero).expect("finite");
         assert!(
             near(frames.mean - 1e9, slices.mean, 1e9),
             "{frames:?} {slices:?}"
@@ -354,7 +365,7 @@ mod tests {
             ),
         ) {
             for (frames, values) in by_frames(&groups).into_iter().zip(&groups) {
-                let slices = summary(values).ok();
+                let slices = summarise_sample(values).ok();
                 prop_assert_eq!(frames.map(|found| (found.n, found.sd.is_some())), slices.map(|found| (found.n, found.sd.is_some())));
                 if let Some((frames, slices)) = frames.zip(slices) {
                     let size = slices.max.abs().max(slices.min.abs());
@@ -368,25 +379,25 @@ mod tests {
 
     #[test]
     fn counts_and_amounts_have_no_negative_end() {
-        let cut = |range: Range, values: &[f64]| {
+        let cut = |range: ValueRange, values: &[f64]| {
             let interval = mean_interval(values, CONFIDENCE).expect("they vary");
             (
                 interval,
-                range.cut(interval, &summary(values).expect("there are some")),
+                range.clip_interval(interval, &summarise_sample(values).expect("there are some")),
             )
         };
         for unit in [Unit::Seconds, Unit::Tokens, Unit::Usd, Unit::Count] {
-            let (whole, cut) = cut(Range::of(unit), &[1.0, 9.0, 2.0]);
+            let (whole, cut) = cut(ValueRange::from_unit(unit), &[1.0, 9.0, 2.0]);
             assert!(whole.low < 0.0);
             assert_eq!((cut.low, cut.high), (0.0, whole.high), "{unit:?}");
         }
         // Lines added minus lines removed, reported as a count.
-        let (whole, same) = cut(Range::of(Unit::Count), &[-1.0, 9.0, 2.0]);
+        let (whole, same) = cut(ValueRange::from_unit(Unit::Count), &[-1.0, 9.0, 2.0]);
         assert_eq!(whole, same);
         // A score adjusted for chance may be below 0.
-        let (whole, same) = cut(Range::of(Unit::Fraction), &[0.0, 0.1, 0.4]);
+        let (whole, same) = cut(ValueRange::from_unit(Unit::Fraction), &[0.0, 0.1, 0.4]);
         assert_eq!(whole, same);
-        let (_, share) = cut(Range::Share, &[0.5, 1.0, 0.1]);
+        let (_, share) = cut(ValueRange::Share, &[0.5, 1.0, 0.1]);
         assert_eq!((share.low, share.high), (0.0, 1.0));
     }
 }

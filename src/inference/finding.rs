@@ -1,18 +1,18 @@
 //! The result of one pair, before the family of pairs is known.
 
-use crate::stats::{self, Aim, Detectable, Interval, Side};
+use crate::stats::{self, Aim, ArmRunsSummary, Detectable, Interval};
 
 use super::comparison::{Difference, Levels, Needed, Record, Scale, Sizes, Test, Variation};
-use super::detail::{Detail, Parts};
+use super::detail::{Detail, VarianceComponents};
 use super::labelled::JudgeFigure;
 use super::policy::{Design, MIN_ITEMS, MIN_PAIRED_T, MIN_RUNS};
-use super::verdict::{Incomparable, Missing, Obstacle, Support};
+use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};
 
 /// The result of one pair of arms on one metric.
 #[derive(Clone)]
-pub(super) struct Finding {
+pub(super) struct PairFinding {
     pub design: Design,
-    pub support: Support,
+    pub support: DataSupport,
     pub difference: Option<Difference>,
     pub levels: Option<Levels>,
     pub test: Option<Test>,
@@ -22,19 +22,19 @@ pub(super) struct Finding {
     pub judge: Option<JudgeFigure>,
     pub record: Option<Record>,
     pub bounds: Option<Interval>,
-    pub precision: Option<Precision>,
-    pub plan: Option<Plan>,
+    pub precision: Option<DataPrecision>,
+    pub plan: Option<PowerPlan>,
     pub detail: Detail,
     /// The sources of variance of the items' differences, if they can be separated.
-    pub parts: Option<Parts>,
+    pub parts: Option<VarianceComponents>,
     /// The sums of the differences of each cluster, for joint tests of a family.
     pub sums: Vec<f64>,
     /// The result of the same data over clusters, if that is a different question.
-    pub beyond: Option<Box<Finding>>,
+    pub beyond: Option<Box<PairFinding>>,
 }
 
-impl Finding {
-    pub fn new(design: Design, support: Support, sizes: Sizes) -> Self {
+impl PairFinding {
+    pub fn new(design: Design, support: DataSupport, sizes: Sizes) -> Self {
         Self {
             design,
             support,
@@ -56,35 +56,35 @@ impl Finding {
     }
 
     pub fn not_comparable(design: Design, reason: Incomparable, sizes: Sizes) -> Self {
-        Self::new(design, Support::NotComparable(reason), sizes)
+        Self::new(design, DataSupport::NotComparable(reason), sizes)
     }
 
-    pub fn no_data(design: Design, reason: Missing, sizes: Sizes) -> Self {
-        Self::new(design, Support::NoData(reason), sizes)
+    pub fn without_data(design: Design, reason: Missing, sizes: Sizes) -> Self {
+        Self::new(design, DataSupport::NoData(reason), sizes)
     }
 
     /// Sets the p-value: for the family, or only for display if the data are too thin.
-    pub fn tested(&mut self, test: Test, p: f64, obstacle: Option<Obstacle>) {
+    pub fn set_p_value(&mut self, test: Test, p: f64, obstacle: Option<Obstacle>) {
         self.test = Some(test);
         self.support = match obstacle {
-            Some(obstacle) => Support::Thin {
+            Some(obstacle) => DataSupport::Thin {
                 obstacle,
                 p: Some(p),
             },
-            None => Support::Tested { p, doubt: None },
+            None => DataSupport::Tested { p, doubt: None },
         };
     }
 
     /// Forbids a winner, whatever the p-value.
-    pub fn doubt(&mut self, obstacle: Obstacle) {
-        if let Support::Tested { doubt, .. } = &mut self.support {
+    pub fn forbid_winner(&mut self, obstacle: Obstacle) {
+        if let DataSupport::Tested { doubt, .. } = &mut self.support {
             *doubt = Some(obstacle);
         }
     }
 
     /// Takes the verdict from the finding: it only describes what was seen, for this reason.
-    pub fn describe(&mut self, obstacle: Obstacle) {
-        self.support = Support::Thin { obstacle, p: None };
+    pub fn set_descriptive(&mut self, obstacle: Obstacle) {
+        self.support = DataSupport::Thin { obstacle, p: None };
         (self.test, self.plan, self.parts, self.beyond, self.sums) =
             (None, None, None, None, Vec::new());
         self.detail = Detail::default();
@@ -96,35 +96,35 @@ impl Finding {
 
     /// Marks the finding as censored: runs or outcomes hit a limit, so the time they would have taken is unknown and the mean over the
     /// others is not the arm's.
-    pub fn censor(&mut self) {
-        self.support = Support::Thin {
+    pub fn mark_censored(&mut self) {
+        self.support = DataSupport::Thin {
             obstacle: Obstacle::Censored,
-            p: self.p(),
+            p: self.p_value(),
         };
     }
 
     /// Returns the p-value, deciding or only shown.
-    pub fn p(&self) -> Option<f64> {
+    pub fn p_value(&self) -> Option<f64> {
         match self.support {
-            Support::Tested { p, .. } => Some(p),
-            Support::Thin { p, .. } => p,
-            Support::NotComparable(_) | Support::NoData(_) | Support::Fixed => None,
+            DataSupport::Tested { p, .. } => Some(p),
+            DataSupport::Thin { p, .. } => p,
+            DataSupport::NotComparable(_) | DataSupport::NoData(_) | DataSupport::Fixed => None,
         }
     }
 
     /// Returns the p-value that takes part in the family.
-    pub fn counted_p(&self) -> Option<f64> {
+    pub fn family_p_value(&self) -> Option<f64> {
         match self.support {
-            Support::Tested { p, .. } => Some(p),
-            Support::Thin { .. }
-            | Support::NotComparable(_)
-            | Support::NoData(_)
-            | Support::Fixed => None,
+            DataSupport::Tested { p, .. } => Some(p),
+            DataSupport::Thin { .. }
+            | DataSupport::NotComparable(_)
+            | DataSupport::NoData(_)
+            | DataSupport::Fixed => None,
         }
     }
 
     /// Returns the smallest p-value that flipping signs can give with this number of units, or `None` for other tests.
-    pub fn floor(&self) -> Option<f64> {
+    pub fn smallest_flip_p(&self) -> Option<f64> {
         let units = match self.test? {
             Test::McnemarExact | Test::SignFlip => self.sizes.pairs?,
             Test::ClusterSignFlip => self.sizes.clusters?,
@@ -145,40 +145,40 @@ impl Finding {
 
     /// Sets the number of items of each arm, of which only those with the same text for both are compared.
     #[must_use]
-    pub fn of_same_texts(mut self, first: Option<u64>, second: Option<u64>) -> Self {
+    pub fn restrict_to_same_texts(mut self, first: Option<u64>, second: Option<u64>) -> Self {
         if let (Some(_), Some(first), Some(second)) = (self.sizes.pairs, first, second) {
             (self.sizes.first, self.sizes.second) = (first, second);
         }
         let is_nothing = match self.support {
-            Support::NotComparable(reason) => matches!(
+            DataSupport::NotComparable(reason) => matches!(
                 reason,
                 Incomparable::DisjointItems | Incomparable::OtherEvaluator
             ),
             // Both have outcomes, but none on an item with the same text for both.
-            Support::NoData(Missing::NotMeasured) => first
+            DataSupport::NoData(Missing::NotMeasured) => first
                 .zip(second)
                 .is_some_and(|(first, second)| first > 0 && second > 0),
-            Support::NoData(Missing::NotCompleted)
-            | Support::Thin { .. }
-            | Support::Tested { .. }
-            | Support::Fixed => false,
+            DataSupport::NoData(Missing::NotCompleted)
+            | DataSupport::Thin { .. }
+            | DataSupport::Tested { .. }
+            | DataSupport::Fixed => false,
         };
         if is_nothing {
-            self.support = Support::NotComparable(Incomparable::OtherTexts);
+            self.support = DataSupport::NotComparable(Incomparable::OtherTexts);
         }
         self
     }
 
-    pub fn detectable(&self, aim: Aim) -> Option<f64> {
+    pub fn detectable_difference(&self, aim: Aim) -> Option<f64> {
         self.precision
             .as_ref()?
-            .detectable(self.difference?.scale, aim)
+            .detectable_difference(self.difference?.scale, aim)
     }
 }
 
 /// What the deciding test would see with other numbers of units: the rates, differences and spreads as they are in the data.
 #[derive(Clone, Copy)]
-pub(super) enum Plan {
+pub(super) enum PowerPlan {
     /// Items with one outcome per arm: the share on which the arms differ, and the difference of their rates.
     Discordant { share: f64, delta: f64 },
     /// Differences of items or of clusters, with their standard deviation.
@@ -203,15 +203,15 @@ pub(super) enum Plan {
 }
 
 /// A plan for more units is no plan.
-const MOST_PLANNED: u64 = 1 << 20;
+const MAX_PLANNED: u64 = 1 << 20;
 
-impl Plan {
+impl PowerPlan {
     /// Returns the units with which the deciding test has the power that is aimed at, by that test's own power and not by normal quantiles:
     /// few items that differ, few clusters and few runs need more than these say. `None` if no number within reason is enough.
-    pub fn needed(&self, aim: Aim) -> Option<Needed> {
+    pub fn needed_units(&self, aim: Aim) -> Option<Needed> {
         let (found, least, of) = match *self {
             Self::Discordant { share, delta } => (
-                stats::pairs_needed(share, delta.abs(), aim, MOST_PLANNED),
+                stats::pairs_needed(share, delta.abs(), aim, MAX_PLANNED),
                 MIN_ITEMS,
                 "items",
             ),
@@ -221,12 +221,12 @@ impl Plan {
                 delta,
                 of: "items",
             } => (
-                stats::units_needed(sd, delta, aim, MOST_PLANNED),
+                stats::units_needed(sd, delta, aim, MAX_PLANNED),
                 MIN_PAIRED_T,
                 "items",
             ),
             Self::Mean { sd, delta, of } => (
-                stats::units_needed(sd, delta, aim, MOST_PLANNED),
+                stats::units_needed(sd, delta, aim, MAX_PLANNED),
                 MIN_ITEMS,
                 of,
             ),
@@ -249,7 +249,7 @@ impl Plan {
                     };
                     power(var_items * items as f64 / n as f64 + var_runs, degrees)
                 };
-                match stats::units_for(MIN_ITEMS as u64, MOST_PLANNED, aim, over_items) {
+                match stats::units_for(MIN_ITEMS as u64, MAX_PLANNED, aim, over_items) {
                     // Items do not average out what moves all of a run: more runs do.
                     Ok(None) => {
                         let over_runs = |n: u64| {
@@ -257,7 +257,7 @@ impl Plan {
                             power(var_items + var_runs / times, degrees * times)
                         };
                         (
-                            stats::units_for(runs, MOST_PLANNED, aim, over_runs),
+                            stats::units_for(runs, MAX_PLANNED, aim, over_runs),
                             MIN_RUNS,
                             "runs",
                         )
@@ -266,14 +266,14 @@ impl Plan {
                 }
             }
             Self::Runs { sds, delta } => (
-                stats::runs_needed(sds, delta.abs(), aim, MOST_PLANNED),
+                stats::runs_needed(sds, delta.abs(), aim, MAX_PLANNED),
                 MIN_RUNS,
                 "runs",
             ),
             Self::Shares {
                 rates: [one, other],
             } => (
-                stats::items_needed(one, other, aim, MOST_PLANNED),
+                stats::items_needed(one, other, aim, MAX_PLANNED),
                 MIN_ITEMS,
                 "items",
             ),
@@ -285,7 +285,7 @@ impl Plan {
     }
 
     /// Returns the same by formulas, for boards of so many pairs that the power of each would take seconds.
-    pub fn needed_fast(&self, aim: Aim) -> Option<Needed> {
+    pub fn needed_units_by_normal(&self, aim: Aim) -> Option<Needed> {
         let at_least = |n: u64, least: usize, of| {
             Some(Needed {
                 n: n.max(least as u64),
@@ -294,7 +294,7 @@ impl Plan {
         };
         // Exact tests are that much worse than normal ones, which ignore that counts are whole (Fleiss 1981).
         let whole_counts = |n: u64, times: f64, delta: f64| {
-            Some(n.saturating_add(stats::whole(times / delta.abs()).ok()?))
+            Some(n.saturating_add(stats::round_up_units(times / delta.abs()).ok()?))
         };
         match *self {
             Self::Discordant { share, delta } => at_least(
@@ -316,7 +316,7 @@ impl Plan {
             Self::Mean { sd, delta, of } => at_least(
                 stats::n_paired(sd, delta, aim)
                     .ok()?
-                    .saturating_add(T_FOR_Z),
+                    .saturating_add(UNITS_FOR_T),
                 MIN_PAIRED_T,
                 of,
             ),
@@ -329,10 +329,10 @@ impl Plan {
             } => {
                 // The largest squared standard error that finds the difference.
                 let most = delta * delta / stats::n_paired(1.0, 1.0, aim).ok()? as f64;
-                let n = stats::whole(var_items * items as f64 / (most - var_runs))
+                let n = stats::round_up_units(var_items * items as f64 / (most - var_runs))
                     .ok()
                     .filter(|_| most > var_runs)?;
-                at_least(n.saturating_add(T_FOR_Z), MIN_PAIRED_T, "items")
+                at_least(n.saturating_add(UNITS_FOR_T), MIN_PAIRED_T, "items")
             }
             Self::Runs {
                 sds: [one, other],
@@ -347,7 +347,7 @@ impl Plan {
 }
 
 /// Units that quantiles of t ask for beyond those of the normal distribution, at the usual levels.
-const T_FOR_Z: u64 = 2;
+const UNITS_FOR_T: u64 = 2;
 
 /// Returns the smallest two-sided p-value of flipping this number of signs.
 fn smallest_flip(units: u64) -> f64 {
@@ -356,7 +356,7 @@ fn smallest_flip(units: u64) -> f64 {
 
 /// The precision of the data, which determines the detectable difference.
 #[derive(Clone, Copy)]
-pub(super) enum Precision {
+pub(super) enum DataPrecision {
     /// `n` items with one outcome each per arm, of which a share differs between the arms.
     Discordant { share: f64, n: u64 },
     /// A standard error with its degrees of freedom.
@@ -364,15 +364,15 @@ pub(super) enum Precision {
     /// Clusters whose signs are flipped, and the cluster-robust standard error.
     Flips { se: f64, clusters: u64 },
     /// Two samples, each with its own spread; of logarithms if the difference is a ratio.
-    Samples(Side, Side),
+    Samples(ArmRunsSummary, ArmRunsSummary),
     /// Two shares: their common rate and both sizes. Does not depend on the order of the arms.
     Shares { rate: f64, more: u64, fewer: u64 },
 }
 
-impl Precision {
+impl DataPrecision {
     /// Returns the smallest difference that the deciding test detects with the given power, on the scale of the difference, or `None` if
     /// the test can detect none.
-    pub fn detectable(&self, scale: Scale, aim: Aim) -> Option<f64> {
+    pub fn detectable_difference(&self, scale: Scale, aim: Aim) -> Option<f64> {
         let found = match self {
             Self::Discordant { share, n } => stats::detectable_mcnemar(*n, *share, aim),
             Self::Error { se, degrees } => stats::detectable_t(*se, *degrees, aim),
@@ -397,7 +397,7 @@ impl Precision {
     }
 
     /// Returns a value that sorts precisions: roughly the standard error.
-    pub fn rough(&self) -> f64 {
+    pub fn rough_error(&self) -> f64 {
         match self {
             Self::Discordant { share, n } => (share / *n as f64).sqrt(),
             Self::Error { se, .. } | Self::Flips { se, .. } => *se,

@@ -17,7 +17,7 @@ pub enum Front {
 
 /// An arm's quality and price.
 #[derive(Clone, Copy)]
-pub(crate) struct Trade<'a> {
+pub(crate) struct QualityAndPrice<'a> {
     pub arm: &'a Arm,
     pub quality: f64,
     /// Cost or time: less is better.
@@ -29,17 +29,17 @@ pub(crate) struct Trade<'a> {
 /// Returns the positions of the arms that have both figures; `None` for other arms, and for all if fewer than two have both.
 ///
 /// An arm whose price is a lower bound may be dominated, but is never known to be on the front.
-pub(crate) fn fronts(trades: &[Option<Trade<'_>>]) -> Vec<Option<Front>> {
+pub(crate) fn pareto_positions(trades: &[Option<QualityAndPrice<'_>>]) -> Vec<Option<Front>> {
     if trades.iter().flatten().count() < 2 {
         return vec![None; trades.len()];
     }
-    let beats = |other: &Trade<'_>, own: &Trade<'_>| {
+    let beats = |other: &QualityAndPrice<'_>, own: &QualityAndPrice<'_>| {
         !other.is_lower_bound
             && other.quality >= own.quality
             && other.price <= own.price
             && (other.quality > own.quality || other.price < own.price)
     };
-    let place = |own: &Trade<'_>| {
+    let place = |own: &QualityAndPrice<'_>| {
         let better = trades.iter().flatten().filter(|other| beats(other, own));
         let best = better.max_by(|one, other| {
             one.quality
@@ -79,15 +79,16 @@ mod tests {
             let mut words = text.split(' ').skip(1);
             let quality = words.next()?.parse().ok()?;
             let price = words.next()?;
-            Some(Trade {
+            Some(QualityAndPrice {
                 arm,
                 quality,
                 price: price.trim_end_matches('+').parse().ok()?,
                 is_lower_bound: price.ends_with('+'),
             })
         };
-        let trades: Vec<Option<Trade<'_>>> = trades.iter().copied().zip(&arms).map(trade).collect();
-        let found: Vec<String> = fronts(&trades)
+        let trades: Vec<Option<QualityAndPrice<'_>>> =
+            trades.iter().copied().zip(&arms).map(trade).collect();
+        let found: Vec<String> = pareto_positions(&trades)
             .into_iter()
             .map(|front| match front {
                 Some(Front::OnFront) => "*".to_owned(),

@@ -5,32 +5,33 @@ use std::collections::BTreeMap;
 use crate::domain::{Filter, Provenance};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, Grouping, SuiteGroup, arm_runs};
+use super::arm::{Arm, ArmRuns, BatchSelection, SuiteGroup, group_by_arm};
 use super::comparability;
 use super::mismatch::Grade;
-use super::sample::{Items, Rates};
+use super::sample::{ArmRates, SuiteItems};
 use super::texts::ArmTexts;
 
 /// The origin of imported runs: the importer, and the source if it is a separate study. `None` for own runs.
-type Study = Option<(String, Option<String>)>;
+type ImportStudy = Option<(String, Option<String>)>;
 
 /// The best grade at which runs of two sources get separate tables: other judges, examples or limits, or too few shared items.
-const APART: Grade = Grade::D;
+const SEPARATE_TABLES_GRADE: Grade = Grade::D;
 
 /// Groups the selected runs by suite and version, and by source if sources were not measured alike. Groups are sorted by suite, then newest
 /// run first, then most arms first; arms by name.
 pub fn suite_groups<'a>(
     warehouse: &'a Warehouse,
     filter: &Filter,
-    grouping: Grouping,
+    grouping: BatchSelection,
 ) -> Vec<SuiteGroup<'a>> {
-    let mut rows = BTreeMap::<(String, Option<String>), BTreeMap<Study, Vec<&'a RunRow>>>::new();
+    let mut rows =
+        BTreeMap::<(String, Option<String>), BTreeMap<ImportStudy, Vec<&'a RunRow>>>::new();
     for row in warehouse
         .runs()
         .iter()
         .filter(|row| filter.matches(&row.run))
     {
-        let study = row.run.provenance.as_ref().map(Provenance::study);
+        let study = row.run.provenance.as_ref().map(Provenance::study_key);
         let study =
             study.map(|(importer, source)| (importer.to_owned(), source.map(str::to_owned)));
         rows.entry((row.run.suite.clone(), row.run.suite_version.clone()))
@@ -41,7 +42,7 @@ pub fn suite_groups<'a>(
     }
     let mut groups: Vec<SuiteGroup<'a>> = Vec::new();
     for ((suite, suite_version), studies) in rows {
-        let tables = alike(warehouse, (&suite, suite_version.as_deref()), studies);
+        let tables = merge_alike_studies(warehouse, (&suite, suite_version.as_deref()), studies);
         let is_alone = tables.len() == 1;
         for (study, rows) in tables {
             let source = study
@@ -56,9 +57,9 @@ pub fn suite_groups<'a>(
                 });
             let newest = rows.iter().filter_map(|row| row.run.timestamp).max();
             let (suite, suite_version) = (suite.clone(), suite_version.clone());
-            let arms = arm_runs(&rows, grouping)
+            let arms = group_by_arm(&rows, grouping)
                 .into_iter()
-                .map(ArmRuns::measured)
+                .map(ArmRuns::drop_unmeasured_runs)
                 .collect();
             groups.push(SuiteGroup {
                 suite,
@@ -85,12 +86,12 @@ pub fn suite_groups<'a>(
 }
 
 /// Merges studies that were measured alike, each under its first study.
-fn alike<'a>(
+fn merge_alike_studies<'a>(
     warehouse: &Warehouse,
     (suite, version): (&str, Option<&str>),
-    studies: BTreeMap<Study, Vec<&'a RunRow>>,
-) -> Vec<(Study, Vec<&'a RunRow>)> {
-    let mut tables: Vec<(Study, Vec<&'a RunRow>)> = Vec::new();
+    studies: BTreeMap<ImportStudy, Vec<&'a RunRow>>,
+) -> Vec<(ImportStudy, Vec<&'a RunRow>)> {
+    let mut tables: Vec<(ImportStudy, Vec<&'a RunRow>)> = Vec::new();
     for (study, mut rows) in studies {
         let place = tables
             .iter()
@@ -110,7 +111,7 @@ fn are_alike(
     one: &[&RunRow],
     other: &[&RunRow],
 ) -> bool {
-    let arms = vec![as_arm("one", one), as_arm("other", other)];
+    let arms = vec![study_as_arm("one", one), study_as_arm("other", other)];
     let (suite, suite_version) = (suite.to_owned(), version.map(str::to_owned));
     let group = SuiteGroup {
         suite,
@@ -121,27 +122,27 @@ fn are_alike(
         since: None,
         earlier: Vec::new(),
     };
-    let matrix = group.matrix(warehouse);
-    let items = Items::of(&group, &matrix);
-    let texts = ArmTexts::of_group(warehouse, &group, &matrix);
-    let rates: Vec<Rates> = group
+    let matrix = group.outcome_matrix(warehouse);
+    let items = SuiteItems::from_group(&group, &matrix);
+    let texts = ArmTexts::from_group(warehouse, &group, &matrix);
+    let rates: Vec<ArmRates> = group
         .arms
         .iter()
-        .map(|arm| Rates::of(&arm.counted, &matrix, &items))
+        .map(|arm| ArmRates::from_runs(&arm.counted, &matrix, &items))
         .collect();
     // Sources without a known difference share a table.
-    comparability::of_arms(&group.arms, &rates, &texts, &matrix)
+    comparability::grade_pairs(&group.arms, &rates, &texts, &matrix)
         .iter()
-        .all(|pair| pair.grade < APART)
+        .all(|pair| pair.grade < SEPARATE_TABLES_GRADE)
 }
 
 /// Represents a source by a few of its runs: comparing all of a hundred files would be as slow as comparing all arms.
-fn as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
+fn study_as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
     let counted = rows
         .iter()
         .copied()
         .filter(|row| row.run.status.is_counted())
-        .take(MOST_RUNS)
+        .take(MAX_RUNS)
         .collect();
     ArmRuns {
         arm: Arm {
@@ -156,4 +157,4 @@ fn as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
 }
 
 /// Maximum number of runs compared per source.
-const MOST_RUNS: usize = 12;
+const MAX_RUNS: usize = 12;

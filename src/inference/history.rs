@@ -7,23 +7,24 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemKey, ItemStatus, standing_of_each};
+use crate::domain::{Filter, ItemKey, ItemStatus, latest_of_each};
 use crate::stats::{
     Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence,
-    change_points, change_tests, mcnemar_e_value, probability_flaky, summary, variance_split,
+    change_points, change_tests, mcnemar_e_value, probability_flaky, summarise_sample,
+    variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
-use super::accepted::{AcceptedRegression, is_about};
-use super::arm::{Arm, Grouping, SuiteGroup};
-use super::estimate::{Estimate, counts, pass_rate};
-use super::exclusions::without_excluded;
-use super::figures::{cost, duration, summaries};
+use super::accepted::{AcceptedRegression, is_acceptance_of};
+use super::arm::{Arm, BatchSelection, SuiteGroup};
+use super::estimate::{Estimate, pass_rate, run_counts};
+use super::exclusions::exclude_items;
+use super::figures::{run_cost, run_duration, summarise_sets};
 use super::grouping::suite_groups;
 use super::item_course::{CoursePoint, ItemCourse, started_together};
-use super::metrics::unit_of;
-use super::policy::{Design, Policy, SAME};
-use super::sample::{Items, Outcomes, Rates, is_marked, label_columns};
+use super::metrics::suite_design;
+use super::policy::{Design, EQUAL_SHARE_TOLERANCE, Policy};
+use super::sample::{ArmOutcomes, ArmRates, SuiteItems, is_column_marked, label_columns};
 use super::texts::{ArmTexts, FirstTexts};
 
 /// One arm on one day.
@@ -211,37 +212,38 @@ pub enum HistoryPoints {
 
 impl HistoryPoints {
     /// Returns the place of a run's point. `Err` says what the run lacks.
-    fn place(&self, row: &RunRow) -> Result<(NaiveDate, usize), Lacks> {
+    fn locate_point(&self, row: &RunRow) -> Result<(NaiveDate, usize), PointLack> {
         let date = row.run.timestamp.map(|time| time.date_naive());
         match self {
-            Self::Days => date.map(|date| (date, 0)).ok_or(Lacks::Time),
+            Self::Days => date.map(|date| (date, 0)).ok_or(PointLack::Time),
             Self::Commits { places, .. } => {
                 let place = row
                     .run
                     .git
                     .as_ref()
                     .and_then(|git| places.get(&git.rev))
-                    .ok_or(Lacks::Commit)?;
-                date.map(|_| (NaiveDate::MIN, *place)).ok_or(Lacks::Time)
+                    .ok_or(PointLack::Commit)?;
+                date.map(|_| (NaiveDate::MIN, *place))
+                    .ok_or(PointLack::Time)
             }
         }
     }
 }
 
 /// What a run lacks to be a point.
-enum Lacks {
+enum PointLack {
     Time,
     Commit,
 }
 
 impl History {
     /// Lists the broken and repaired items of all arms, with the arm's index: broken before repaired ones, newest first.
-    pub fn changed(&self) -> Vec<(usize, &ItemChange)> {
+    pub fn changed_items(&self) -> Vec<(usize, &ItemChange)> {
         self.changed_where(|_| true)
     }
 
-    /// Lists the changes of one item, as [`Self::changed`] does.
-    pub fn changes_of(&self, item: &str) -> Vec<(usize, &ItemChange)> {
+    /// Lists the changes of one item, as [`Self::changed_items`] does.
+    pub fn changes_of_arm(&self, item: &str) -> Vec<(usize, &ItemChange)> {
         self.changed_where(|change| change.item == item)
     }
 
@@ -262,12 +264,12 @@ impl History {
     }
 
     /// Lists the flaky and the noisiest items of all arms, with the arm's index: flakiest first, equal ones in the order of arms.
-    pub fn noisy(&self) -> Vec<(usize, &NoisyItem)> {
+    pub fn noisy_items(&self) -> Vec<(usize, &NoisyItem)> {
         let all = self
             .arms
             .iter()
             .enumerate()
-            .flat_map(|(place, arm)| arm.noisy().map(move |item| (place, item)));
+            .flat_map(|(place, arm)| arm.noisy_items().map(move |item| (place, item)));
         let mut items: Vec<(usize, &NoisyItem)> = all.collect();
         items.sort_by(|(_, one), (_, other)| other.flaky.total_cmp(&one.flaky));
         items
@@ -276,7 +278,7 @@ impl History {
 
 impl ArmHistory {
     /// Returns the flaky items, then those of the noisiest that are not among them.
-    fn noisy(&self) -> impl Iterator<Item = &NoisyItem> {
+    fn noisy_items(&self) -> impl Iterator<Item = &NoisyItem> {
         let is_new = |item: &&NoisyItem| self.flaky.iter().all(|flaky| flaky.item != item.item);
         self.flaky.iter().chain(self.noisiest.iter().filter(is_new))
     }
@@ -285,50 +287,50 @@ impl ArmHistory {
 /// Flaky items are ordered by the probability that their pass rate is at least this far from 0 and from 1.
 const FLAKY_MARGIN: f64 = 0.05;
 /// Maximum number of listed items.
-const MAX_ITEMS: usize = 10;
+const MAX_LISTED_ITEMS: usize = 10;
 
 /// Builds the histories of the selected suites, by day or by commit.
-pub fn history(
+pub fn suite_histories(
     warehouse: &Warehouse,
     filter: &Filter,
     policy: &Policy,
     points: &HistoryPoints,
 ) -> Vec<History> {
     let mut by_suite = BTreeMap::<String, Vec<SuiteGroup<'_>>>::new();
-    for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
+    for group in suite_groups(warehouse, filter, BatchSelection::AllBatches) {
         by_suite.entry(group.suite.clone()).or_default().push(group);
     }
     let suites: Vec<(String, Vec<SuiteGroup<'_>>)> = by_suite.into_iter().collect();
     suites
         .par_iter()
-        .map(|(suite, groups)| suite_history(warehouse, suite, groups, policy, points))
+        .map(|(suite, groups)| suite_history_of(warehouse, suite, groups, policy, points))
         .collect()
 }
 
 /// The runs of one arm on one day or of one commit, the index of their suite version, and their outcomes and texts.
-struct NightRuns<'a> {
+struct NightArmRuns<'a> {
     rows: Vec<&'a RunRow>,
     point: (NaiveDate, usize),
     version: usize,
     /// Outcomes of the runs that have any.
-    outcomes: Option<Outcomes>,
+    outcomes: Option<ArmOutcomes>,
     texts: ArmTexts,
 }
 
 /// The nights of a suite, arm by arm.
-struct Nights<'a, 'g> {
+struct SuiteNights<'a, 'g> {
     groups: &'g [SuiteGroup<'a>],
     matrices: Vec<OutcomeMatrix>,
-    items: Vec<Items>,
+    items: Vec<SuiteItems>,
     units: Vec<Design>,
-    arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'a>)>)>,
+    arms: Vec<(Arm, Vec<(NaiveDate, NightArmRuns<'a>)>)>,
     undated: u64,
     without_commit: Vec<String>,
     by_commit: bool,
 }
 
-impl<'a, 'g> Nights<'a, 'g> {
-    fn of(
+impl<'a, 'g> SuiteNights<'a, 'g> {
+    fn from_groups(
         warehouse: &Warehouse,
         suite: &str,
         groups: &'g [SuiteGroup<'a>],
@@ -337,19 +339,21 @@ impl<'a, 'g> Nights<'a, 'g> {
     ) -> Self {
         let matrices: Vec<OutcomeMatrix> = groups
             .iter()
-            .map(|group| without_excluded(group.matrix(warehouse), group, &policy.exclusions).0)
+            .map(|group| {
+                exclude_items(group.outcome_matrix(warehouse), group, &policy.exclusions).0
+            })
             .collect();
-        let items: Vec<Items> = groups
+        let items: Vec<SuiteItems> = groups
             .iter()
             .zip(&matrices)
-            .map(|(group, matrix)| Items::of(group, matrix))
+            .map(|(group, matrix)| SuiteItems::from_group(group, matrix))
             .collect();
         let units: Vec<Design> = items
             .iter()
-            .map(|items| unit_of(suite, items, policy))
+            .map(|items| suite_design(suite, items, policy))
             .collect();
         let mut by_arm =
-            BTreeMap::<Arm, BTreeMap<((NaiveDate, usize), usize), NightRuns<'a>>>::new();
+            BTreeMap::<Arm, BTreeMap<((NaiveDate, usize), usize), NightArmRuns<'a>>>::new();
         let (mut undated, mut without_commit) = (0, Vec::new());
         for (version, group) in groups.iter().enumerate() {
             for (arm, row) in group
@@ -357,13 +361,13 @@ impl<'a, 'g> Nights<'a, 'g> {
                 .iter()
                 .flat_map(|arm| arm.counted.iter().map(move |row| (&arm.arm, *row)))
             {
-                let point = match points.place(row) {
+                let point = match points.locate_point(row) {
                     Ok(point) => point,
-                    Err(Lacks::Time) => {
+                    Err(PointLack::Time) => {
                         undated += 1;
                         continue;
                     }
-                    Err(Lacks::Commit) => {
+                    Err(PointLack::Commit) => {
                         without_commit.push(row.run.id.to_string());
                         continue;
                     }
@@ -371,7 +375,7 @@ impl<'a, 'g> Nights<'a, 'g> {
                 let nights = by_arm.entry(arm.clone()).or_default();
                 nights
                     .entry((point, version))
-                    .or_insert_with(|| NightRuns {
+                    .or_insert_with(|| NightArmRuns {
                         rows: Vec::new(),
                         point,
                         version,
@@ -382,10 +386,10 @@ impl<'a, 'g> Nights<'a, 'g> {
                     .push(row);
             }
         }
-        let mut arms: Vec<(Arm, Vec<(NaiveDate, NightRuns<'a>)>)> = by_arm
+        let mut arms: Vec<(Arm, Vec<(NaiveDate, NightArmRuns<'a>)>)> = by_arm
             .into_iter()
             .map(|(arm, nights)| {
-                let mut nights: Vec<(NaiveDate, NightRuns<'a>)> = nights
+                let mut nights: Vec<(NaiveDate, NightArmRuns<'a>)> = nights
                     .into_values()
                     .filter_map(|runs| Some((first_time(&runs)?.date_naive(), runs)))
                     .collect();
@@ -396,22 +400,22 @@ impl<'a, 'g> Nights<'a, 'g> {
                         .rows
                         .iter()
                         .copied()
-                        .filter(|row| !matrix.rows_of(&row.run.id).is_empty())
+                        .filter(|row| !matrix.rows_of_run(&row.run.id).is_empty())
                         .collect();
-                    runs.outcomes = Outcomes::of(&with, matrix, &items[runs.version])
+                    runs.outcomes = ArmOutcomes::from_runs(&with, matrix, &items[runs.version])
                         .filter(|outcomes| outcomes.counted > 0);
                 }
                 (arm, nights)
             })
             .collect();
         for (version, group) in groups.iter().enumerate() {
-            let mut nights: Vec<&mut NightRuns<'_>> = arms
+            let mut nights: Vec<&mut NightArmRuns<'_>> = arms
                 .iter_mut()
                 .flat_map(|(_, nights)| nights.iter_mut().map(|(_, runs)| runs))
                 .filter(|runs| runs.version == version)
                 .collect();
             let runs: Vec<&[&RunRow]> = nights.iter().map(|runs| runs.rows.as_slice()).collect();
-            let texts = ArmTexts::of_runs(
+            let texts = ArmTexts::from_runs(
                 warehouse,
                 &runs,
                 group.suite_version.is_some(),
@@ -437,18 +441,18 @@ impl<'a, 'g> Nights<'a, 'g> {
     }
 
     /// Returns what pages show of each night, arm by arm.
-    fn shown(&self) -> Vec<Vec<Night>> {
+    fn night_views(&self) -> Vec<Vec<Night>> {
         let mut spent = spent_per_run(&self.arms).into_iter();
         self.arms
             .iter()
-            .map(|(_, nights)| self.nights(nights, spent.by_ref().take(nights.len())))
+            .map(|(_, nights)| self.arm_nights(nights, spent.by_ref().take(nights.len())))
             .collect()
     }
 
-    fn nights(
+    fn arm_nights(
         &self,
-        nights: &[(NaiveDate, NightRuns<'_>)],
-        spent: impl Iterator<Item = Spent>,
+        nights: &[(NaiveDate, NightArmRuns<'_>)],
+        spent: impl Iterator<Item = NightSpending>,
     ) -> Vec<Night> {
         let mut shown: Vec<Night> = Vec::with_capacity(nights.len());
         let mut judges: Option<BTreeSet<String>> = None;
@@ -467,10 +471,10 @@ impl<'a, 'g> Nights<'a, 'g> {
                 asked = FirstTexts::default();
             }
             let mut is_other = false;
-            asked.each_other(&runs.texts, |_| is_other = true);
+            asked.visit_changed_texts(&runs.texts, |_| is_other = true);
             if is_other {
                 breaks.push(Break::Texts);
-                asked = FirstTexts::of(&runs.texts);
+                asked = FirstTexts::from_texts(&runs.texts);
             }
             if judges.as_ref().is_some_and(|judges| *judges != own_judges) {
                 breaks.push(Break::Judge);
@@ -478,11 +482,11 @@ impl<'a, 'g> Nights<'a, 'g> {
             judges = Some(own_judges);
             shown.push(Night {
                 date: *date,
-                commit: self.commit(runs),
+                commit: self.recorded_commit(runs),
                 runs: runs.rows.len() as u64,
                 pass_rate: pass_rate(
                     &runs.rows,
-                    &Rates::of(&runs.rows, matrix, &self.items[runs.version]),
+                    &ArmRates::from_runs(&runs.rows, matrix, &self.items[runs.version]),
                     &self.items[runs.version],
                     self.units[runs.version],
                 ),
@@ -496,7 +500,7 @@ impl<'a, 'g> Nights<'a, 'g> {
     }
 
     /// Returns the commit of the runs, as recorded.
-    fn commit(&self, runs: &NightRuns<'_>) -> Option<String> {
+    fn recorded_commit(&self, runs: &NightArmRuns<'_>) -> Option<String> {
         runs.rows
             .iter()
             .find_map(|row| row.run.git.as_ref())
@@ -505,7 +509,7 @@ impl<'a, 'g> Nights<'a, 'g> {
     }
 
     /// Finds the items whose outcomes differ, and tells changes from flakiness.
-    fn varying(&self, nights: &[(NaiveDate, NightRuns<'_>)]) -> Varying {
+    fn varying_items(&self, nights: &[(NaiveDate, NightArmRuns<'_>)]) -> VaryingItems {
         let mut outcomes = BTreeMap::<&ItemKey, Vec<(CoursePoint, NightOutcomes)>>::new();
         for (date, runs) in nights {
             let (matrix, items) = (&self.matrices[runs.version], &self.items[runs.version]);
@@ -515,13 +519,13 @@ impl<'a, 'g> Nights<'a, 'g> {
             } else {
                 started_together(&runs.rows)
             };
-            let commit = self.commit(runs);
+            let commit = self.recorded_commit(runs);
             for (date, rows) in together {
-                let Some(found) = Outcomes::of(&rows, matrix, items) else {
+                let Some(found) = ArmOutcomes::from_runs(&rows, matrix, items) else {
                     continue;
                 };
-                items.each_unit(|_, columns| {
-                    let (passed, counted) = found.cell(columns);
+                items.for_each_item(|_, columns| {
+                    let (passed, counted) = found.attempts_of_item(columns);
                     if counted > 0 {
                         let own = outcomes
                             .entry(&matrix.items[columns[0] as usize].key)
@@ -539,7 +543,7 @@ impl<'a, 'g> Nights<'a, 'g> {
         }
         let (mut changed, mut flaky) = (Vec::<ItemChange>::new(), Vec::<(NoisyItem, f64)>::new());
         for (key, nights) in &outcomes {
-            let Some(course) = ItemCourse::of(nights) else {
+            let Some(course) = ItemCourse::from_nights(nights) else {
                 continue;
             };
             match course.kind {
@@ -565,7 +569,7 @@ impl<'a, 'g> Nights<'a, 'g> {
                     .total_cmp(&key(left))
                     .then_with(|| left.item.cmp(&right.item))
             });
-            items.truncate(MAX_ITEMS);
+            items.truncate(MAX_LISTED_ITEMS);
             items
         };
         let changed_count = changed.len() as u64;
@@ -577,7 +581,7 @@ impl<'a, 'g> Nights<'a, 'g> {
                 .then(right.course.since.cmp(&left.course.since));
             by_kind.then_with(|| left.item.cmp(&right.item))
         });
-        Varying {
+        VaryingItems {
             all: changed_count + flaky.len() as u64,
             changed_count,
             changed_items: changed,
@@ -586,20 +590,20 @@ impl<'a, 'g> Nights<'a, 'g> {
         }
     }
 
-    fn history(&self, arm: usize, shown: Vec<Night>, changes: Vec<LevelChange>) -> ArmHistory {
+    fn arm_history(&self, arm: usize, shown: Vec<Night>, changes: Vec<LevelChange>) -> ArmHistory {
         let (arm, nights) = &self.arms[arm];
         let since = shown
             .iter()
             .rposition(|night| !night.breaks.is_empty())
             .unwrap_or(0);
-        let Varying {
+        let VaryingItems {
             all: varying,
             changed_count,
             changed_items,
             flaky,
             noisiest,
-        } = self.varying(&nights[since..]);
-        let precision = precision(&outcomes_by_item(&nights[since..], &self.matrices));
+        } = self.varying_items(&nights[since..]);
+        let precision = precision_of_mean(&outcomes_by_item(&nights[since..], &self.matrices));
         ArmHistory {
             arm: arm.clone(),
             nights: shown,
@@ -616,22 +620,22 @@ impl<'a, 'g> Nights<'a, 'g> {
 }
 
 /// Builds the history of a suite from its groups.
-pub(super) fn suite_history(
+pub(super) fn suite_history_of(
     warehouse: &Warehouse,
     suite: &str,
     groups: &[SuiteGroup<'_>],
     policy: &Policy,
     points: &HistoryPoints,
 ) -> History {
-    let found = Nights::of(warehouse, suite, groups, policy, points);
-    let shown = found.shown();
+    let found = SuiteNights::from_groups(warehouse, suite, groups, policy, points);
+    let shown = found.night_views();
     let changes = find_changes(&shown, policy.alpha);
     let accepted = |arm: &Arm| -> Vec<AcceptedRegression> {
         warehouse
-            .accepted()
+            .acceptances()
             .iter()
-            .filter(|one| is_about(one, warehouse, suite, arm))
-            .map(AcceptedRegression::of)
+            .filter(|one| is_acceptance_of(one, warehouse, suite, arm))
+            .map(AcceptedRegression::from_acceptance)
             .collect()
     };
     let arms = shown
@@ -639,19 +643,19 @@ pub(super) fn suite_history(
         .zip(changes)
         .enumerate()
         .map(|(arm, (shown, changes))| {
-            let own = found.history(arm, shown, changes);
+            let own = found.arm_history(arm, shown, changes);
             ArmHistory {
                 accepted: accepted(&own.arm),
                 ..own
             }
         });
     let arms = arms.collect();
-    let duels = duels(&found.arms, &found.matrices, policy.alpha);
+    let duels = nightly_duels(&found.arms, &found.matrices, policy.alpha);
     let commits = match points {
         HistoryPoints::Days => None,
         HistoryPoints::Commits { order, .. } => Some(*order),
     };
-    let Nights {
+    let SuiteNights {
         undated,
         without_commit,
         ..
@@ -674,8 +678,8 @@ pub(super) fn level_changes(
     groups: &[SuiteGroup<'_>],
     policy: &Policy,
 ) -> Vec<(Arm, Vec<LevelChange>)> {
-    let found = Nights::of(warehouse, suite, groups, policy, &HistoryPoints::Days);
-    let changes = find_changes(&found.shown(), policy.alpha);
+    let found = SuiteNights::from_groups(warehouse, suite, groups, policy, &HistoryPoints::Days);
+    let changes = find_changes(&found.night_views(), policy.alpha);
     found
         .arms
         .into_iter()
@@ -684,23 +688,23 @@ pub(super) fn level_changes(
         .collect()
 }
 
-fn first_time(runs: &NightRuns<'_>) -> Option<DateTime<Utc>> {
+fn first_time(runs: &NightArmRuns<'_>) -> Option<DateTime<Utc>> {
     runs.rows.iter().filter_map(|row| row.run.timestamp).min()
 }
 
 /// Mean cost and mean duration of the runs of a night.
-type Spent = [Option<f64>; 2];
+type NightSpending = [Option<f64>; 2];
 
 /// Returns what the runs of each night cost and took, arm by arm.
-fn spent_per_run(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)]) -> Vec<Spent> {
-    let values = |runs: &NightRuns<'_>, value: fn(&RunRow) -> Option<f64>| -> Vec<f64> {
+fn spent_per_run(arms: &[(Arm, Vec<(NaiveDate, NightArmRuns<'_>)>)]) -> Vec<NightSpending> {
+    let values = |runs: &NightArmRuns<'_>, value: fn(&RunRow) -> Option<f64>| -> Vec<f64> {
         runs.rows.iter().filter_map(|row| value(row)).collect()
     };
     let nights = arms.iter().flat_map(|(_, nights)| nights);
     let sets: Vec<Vec<f64>> = nights
-        .flat_map(|(_, runs)| [values(runs, cost), values(runs, duration)])
+        .flat_map(|(_, runs)| [values(runs, run_cost), values(runs, run_duration)])
         .collect();
-    let means: Vec<Option<f64>> = summaries(sets.iter().map(Vec::as_slice))
+    let means: Vec<Option<f64>> = summarise_sets(sets.iter().map(Vec::as_slice))
         .into_iter()
         .map(|found| found.map(|found| found.mean))
         .collect();
@@ -709,7 +713,7 @@ fn spent_per_run(arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)]) -> Vec<Spent> 
 
 /// Returns the judges of a run, because another judge is another measure. Of a metric that was judged again, only the current judge counts.
 fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
-    standing_of_each(
+    latest_of_each(
         &row.run.scores,
         |score| &score.metric,
         |score| score.revision,
@@ -719,7 +723,7 @@ fn judges_of(row: &RunRow) -> impl Iterator<Item = String> {
 }
 
 /// The values of a series, and the days that have one. A break between two days cuts the series there.
-struct Measured {
+struct NightSeries {
     series: Series,
     values: Vec<f64>,
     /// Indices into the days.
@@ -728,18 +732,22 @@ struct Measured {
     breaks: Vec<usize>,
 }
 
-impl Measured {
-    fn all(nights: &[Night]) -> [Self; 3] {
+impl NightSeries {
+    fn all_series(nights: &[Night]) -> [Self; 3] {
         [
-            Self::of(Series::PassRate, nights, |night| {
+            Self::from_nights(Series::PassRate, nights, |night| {
                 night.pass_rate.as_ref().map(|rate| rate.value)
             }),
-            Self::of(Series::Cost, nights, |night| night.cost_usd),
-            Self::of(Series::Duration, nights, |night| night.duration_seconds),
+            Self::from_nights(Series::Cost, nights, |night| night.cost_usd),
+            Self::from_nights(Series::Duration, nights, |night| night.duration_seconds),
         ]
     }
 
-    fn of(series: Series, nights: &[Night], value: impl Fn(&Night) -> Option<f64>) -> Self {
+    fn from_nights(
+        series: Series,
+        nights: &[Night],
+        value: impl Fn(&Night) -> Option<f64>,
+    ) -> Self {
         let mut measured = Self {
             series,
             values: Vec::new(),
@@ -761,7 +769,7 @@ impl Measured {
         measured
     }
 
-    fn changes(&self, nights: &[Night], rule: ChangeRule) -> Vec<LevelChange> {
+    fn level_changes(&self, nights: &[Night], rule: ChangeRule) -> Vec<LevelChange> {
         let found = change_points(&self.values, &self.breaks, rule).unwrap_or_default();
         let change = |point: crate::stats::ChangePoint| LevelChange {
             series: self.series,
@@ -784,7 +792,10 @@ fn find_changes(arms: &[Vec<Night>], alpha: f64) -> Vec<Vec<LevelChange>> {
         alpha,
         ..ChangeRule::default()
     };
-    let measured: Vec<[Measured; 3]> = arms.iter().map(|nights| Measured::all(nights)).collect();
+    let measured: Vec<[NightSeries; 3]> = arms
+        .iter()
+        .map(|nights| NightSeries::all_series(nights))
+        .collect();
     let tests: usize = measured
         .iter()
         .flatten()
@@ -794,10 +805,10 @@ fn find_changes(arms: &[Vec<Night>], alpha: f64) -> Vec<Vec<LevelChange>> {
         tests: tests.max(1),
         ..rule
     };
-    let of_arm = |(nights, measured): (&Vec<Night>, &[Measured; 3])| -> Vec<LevelChange> {
+    let of_arm = |(nights, measured): (&Vec<Night>, &[NightSeries; 3])| -> Vec<LevelChange> {
         measured
             .iter()
-            .flat_map(|measured| measured.changes(nights, rule))
+            .flat_map(|measured| measured.level_changes(nights, rule))
             .collect()
     };
     arms.par_iter().zip(&measured).map(of_arm).collect()
@@ -805,7 +816,7 @@ fn find_changes(arms: &[Vec<Night>], alpha: f64) -> Vec<Vec<LevelChange>> {
 
 /// Returns by item whether it passed, outcome by outcome, in the order of the days.
 fn outcomes_by_item(
-    nights: &[(NaiveDate, NightRuns<'_>)],
+    nights: &[(NaiveDate, NightArmRuns<'_>)],
     matrices: &[OutcomeMatrix],
 ) -> BTreeMap<String, Vec<bool>> {
     let mut outcomes = BTreeMap::<String, Vec<bool>>::new();
@@ -813,9 +824,13 @@ fn outcomes_by_item(
         let matrix = &matrices[runs.version];
         let labels = label_columns(matrix);
         let is_outcome = |item: u32, status: ItemStatus| {
-            status.is_counted() && !is_marked(&labels, item as usize)
+            status.is_counted() && !is_column_marked(&labels, item as usize)
         };
-        for row in runs.rows.iter().flat_map(|row| matrix.rows_of(&row.run.id)) {
+        for row in runs
+            .rows
+            .iter()
+            .flat_map(|row| matrix.rows_of_run(&row.run.id))
+        {
             for (item, status) in row
                 .outcomes()
                 .filter(|(item, status)| is_outcome(*item, *status))
@@ -834,7 +849,7 @@ fn outcomes_by_item(
 }
 
 /// The items of an arm whose outcomes differ.
-struct Varying {
+struct VaryingItems {
     all: u64,
     changed_count: u64,
     changed_items: Vec<ItemChange>,
@@ -864,7 +879,7 @@ fn noisy_item(item: &str, course: &ItemCourse) -> Option<(NoisyItem, f64)> {
 }
 
 /// Splits the variance, over as many of the newest outcomes as every item has.
-fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
+fn precision_of_mean(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
     let runs = outcomes
         .values()
         .map(Vec::len)
@@ -884,7 +899,7 @@ fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
         between: split.var_between,
         within: split.var_within,
         icc: split.icc,
-        buy: match split.buy().ok()? {
+        buy: match split.larger_source().ok()? {
             Buy::Items => "items",
             Buy::Runs => "runs",
         },
@@ -893,15 +908,15 @@ fn precision(outcomes: &BTreeMap<String, Vec<bool>>) -> Option<Precision> {
 }
 
 /// Compares every pair of arms on the days on which both ran the same version.
-fn duels(
-    arms: &[(Arm, Vec<(NaiveDate, NightRuns<'_>)>)],
+fn nightly_duels(
+    arms: &[(Arm, Vec<(NaiveDate, NightArmRuns<'_>)>)],
     matrices: &[OutcomeMatrix],
     alpha: f64,
 ) -> Vec<NightlyDuel> {
     let mut duels = Vec::new();
     for first in 0..arms.len() {
         for second in first + 1..arms.len() {
-            let theirs: BTreeMap<((NaiveDate, usize), usize), &NightRuns<'_>> = arms[second]
+            let theirs: BTreeMap<((NaiveDate, usize), usize), &NightArmRuns<'_>> = arms[second]
                 .1
                 .iter()
                 .map(|(_, runs)| ((runs.point, runs.version), runs))
@@ -912,8 +927,8 @@ fn duels(
                     .get(&(runs.point, runs.version))
                     .and_then(|other| night_difference(runs, other, &matrices[runs.version]));
                 match difference {
-                    Some(difference) if difference > SAME => won += 1,
-                    Some(difference) if difference < -SAME => lost += 1,
+                    Some(difference) if difference > EQUAL_SHARE_TOLERANCE => won += 1,
+                    Some(difference) if difference < -EQUAL_SHARE_TOLERANCE => lost += 1,
                     Some(_) => same += 1,
                     None => {}
                 }
@@ -945,30 +960,32 @@ fn duels(
 /// Returns one arm's rate minus the other's on the items that both have that day with the same text; or the difference of their whole rates
 /// if there are only counts.
 fn night_difference(
-    one: &NightRuns<'_>,
-    other: &NightRuns<'_>,
+    one: &NightArmRuns<'_>,
+    other: &NightArmRuns<'_>,
     matrix: &OutcomeMatrix,
 ) -> Option<f64> {
     match (&one.outcomes, &other.outcomes) {
         (None, None) => {
-            let rate = |runs: &NightRuns<'_>| {
+            let rate = |runs: &NightArmRuns<'_>| {
                 let rates: Vec<f64> = runs
                     .rows
                     .iter()
-                    .filter_map(|row| counts(row, matrix))
+                    .filter_map(|row| run_counts(row, matrix))
                     .map(|(passed, total)| passed as f64 / total as f64)
                     .collect();
-                summary(&rates).ok().map(|summary| summary.mean)
+                summarise_sample(&rates).ok().map(|summary| summary.mean)
             };
             Some(rate(one)? - rate(other)?)
         }
         (Some(mine), Some(theirs)) => {
-            let changed = one.texts.changed(&other.texts);
-            let shared = (0..mine.cells.len()).filter(|item| !is_marked(&changed, *item));
+            let changed = one.texts.changed_items(&other.texts);
+            let shared = (0..mine.cells.len()).filter(|item| !is_column_marked(&changed, *item));
             let differences: Vec<f64> = shared
-                .filter_map(|item| Some(mine.mean(item)? - theirs.mean(item)?))
+                .filter_map(|item| Some(mine.item_mean(item)? - theirs.item_mean(item)?))
                 .collect();
-            summary(&differences).ok().map(|summary| summary.mean)
+            summarise_sample(&differences)
+                .ok()
+                .map(|summary| summary.mean)
         }
         (None, Some(_)) | (Some(_), None) => None,
     }

@@ -6,11 +6,11 @@ use chrono::{DateTime, NaiveDate, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{CourseKind, NightOutcomes, course};
+use crate::stats::{CourseKind, NightOutcomes, item_course};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
-use super::arm::batch_of;
-use super::sample::{Items, Outcomes};
+use super::arm::batch_name;
+use super::sample::{ArmOutcomes, SuiteItems};
 
 /// The course of an item: its newest stretch of equal outcomes, and all outcomes before.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -41,9 +41,9 @@ pub(crate) struct CoursePoint {
 
 impl ItemCourse {
     /// Returns the course of an item from its outcomes in each night, oldest first. `None` without outcomes.
-    pub(crate) fn of(nights: &[(CoursePoint, NightOutcomes)]) -> Option<Self> {
+    pub(crate) fn from_nights(nights: &[(CoursePoint, NightOutcomes)]) -> Option<Self> {
         let outcomes: Vec<NightOutcomes> = nights.iter().map(|(_, outcomes)| *outcomes).collect();
-        let found = course(&outcomes).ok()?;
+        let found = item_course(&outcomes).ok()?;
         Some(Self {
             kind: found.kind,
             since: nights[found.since].0.date,
@@ -67,7 +67,7 @@ pub(crate) fn started_together<'a>(rows: &[&'a RunRow]) -> Vec<StartedTogether<'
     for row in rows {
         let time = row.run.timestamp;
         let (first, group) = groups
-            .entry(time.map(|time| (time.date_naive(), batch_of(&row.run))))
+            .entry(time.map(|time| (time.date_naive(), batch_name(&row.run))))
             .or_default();
         *first = first.map_or(time, |first| time.map(|time| time.min(first)));
         group.push(row);
@@ -81,22 +81,28 @@ pub(crate) fn started_together<'a>(rows: &[&'a RunRow]) -> Vec<StartedTogether<'
 }
 
 /// The outcomes of an arm's items in groups of runs, oldest first.
-pub(crate) struct Courses(Vec<(Option<NaiveDate>, Outcomes)>);
+pub(crate) struct ArmItemOutcomes(Vec<(Option<NaiveDate>, ArmOutcomes)>);
 
-impl Courses {
-    pub fn of(groups: &[StartedTogether<'_>], matrix: &OutcomeMatrix, items: &Items) -> Self {
+impl ArmItemOutcomes {
+    pub fn from_groups(
+        groups: &[StartedTogether<'_>],
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+    ) -> Self {
         Self(
             groups
                 .iter()
-                .filter_map(|(date, rows)| Some((*date, Outcomes::of(rows, matrix, items)?)))
+                .filter_map(|(date, rows)| {
+                    Some((*date, ArmOutcomes::from_runs(rows, matrix, items)?))
+                })
                 .collect(),
         )
     }
 
     /// Returns the course of the item in these columns of the matrix.
-    pub fn course(&self, columns: &[u32]) -> Option<ItemCourse> {
-        let cell = |(date, outcomes): &(Option<NaiveDate>, Outcomes)| {
-            let (passed, counted) = outcomes.cell(columns);
+    pub fn item_course(&self, columns: &[u32]) -> Option<ItemCourse> {
+        let cell = |(date, outcomes): &(Option<NaiveDate>, ArmOutcomes)| {
+            let (passed, counted) = outcomes.attempts_of_item(columns);
             (
                 CoursePoint {
                     date: *date,
@@ -105,6 +111,6 @@ impl Courses {
                 (u64::from(passed), u64::from(counted)),
             )
         };
-        ItemCourse::of(&self.0.iter().map(cell).collect::<Vec<_>>())
+        ItemCourse::from_nights(&self.0.iter().map(cell).collect::<Vec<_>>())
     }
 }

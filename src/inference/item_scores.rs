@@ -5,10 +5,10 @@ use crate::stats::Interval;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
-use super::estimate::{Estimate, Method, over_items};
+use super::estimate::{Estimate, Method, mean_over_items};
 use super::policy::{Design, Policy};
-use super::sample::{ByRun, Items, OverRuns, is_marked};
-use super::scores::{newest_score, score_columns};
+use super::sample::{RunSums, RunValueMatrix, SuiteItems, is_column_marked};
+use super::scores::{newest_score_value, score_columns};
 
 /// An arm's scores on the items of a suite.
 pub(crate) struct ItemScores {
@@ -23,7 +23,7 @@ pub(crate) struct ItemScores {
     pub run_means: Vec<f64>,
     /// By run and item: the mean over the run's attempts, NaN if none has a score. Empty for a single run.
     pub runs: Vec<Vec<f64>>,
-    pub over_runs: OverRuns,
+    pub over_runs: RunSums,
 }
 
 /// The scores of all arms, with their metric.
@@ -36,10 +36,10 @@ pub(crate) struct SuiteScores {
 
 impl SuiteScores {
     /// Returns the scores of a group's arms, or `None` if they only repeat the statuses.
-    pub fn of(
+    pub fn from_group(
         group: &SuiteGroup<'_>,
         matrix: &OutcomeMatrix,
-        items: &Items,
+        items: &SuiteItems,
         policy: &Policy,
     ) -> Option<Self> {
         // A quick check for suites that only pass or fail.
@@ -50,14 +50,14 @@ impl SuiteScores {
         {
             return None;
         }
-        let mut seen = Seen::default();
+        let mut seen = ScoreRange::default();
         for row in &matrix.rows {
-            for (status, score) in scored(row) {
-                seen.add(status, score);
+            for (status, score) in scored_outcomes(row) {
+                seen.add_score(status, score);
             }
         }
         let range = seen.range.filter(|_| seen.says_more)?;
-        let (unit, direction) = meaning(group, matrix, items, policy);
+        let (unit, direction) = score_unit(group, matrix, items, policy);
         let metric = Metric {
             name: "item_score".to_owned(),
             label: "Item Score".to_owned(),
@@ -66,11 +66,11 @@ impl SuiteScores {
             kind: MetricKind::Score,
         };
         Some(Self {
-            metric: policy.described(metric),
+            metric: policy.describe_metric(metric),
             arms: group
                 .arms
                 .iter()
-                .map(|arm| ItemScores::of(&[], &arm.counted, matrix, items))
+                .map(|arm| ItemScores::new(&[], &arm.counted, matrix, items))
                 .collect(),
             range: Interval::new(range.0, range.1)?,
         })
@@ -79,15 +79,15 @@ impl SuiteScores {
 
 /// Whether scores contain more than statuses. One score for all passed and one for all failed items do not, on whatever scale.
 #[derive(Default)]
-struct Seen {
+struct ScoreRange {
     passed: Option<f64>,
     failed: Option<f64>,
     says_more: bool,
     range: Option<(f64, f64)>,
 }
 
-impl Seen {
-    fn add(&mut self, status: ItemStatus, score: f64) {
+impl ScoreRange {
+    fn add_score(&mut self, status: ItemStatus, score: f64) {
         let known = if status == ItemStatus::Pass {
             &mut self.passed
         } else {
@@ -101,7 +101,7 @@ impl Seen {
 }
 
 /// Returns the outcomes of a row that have a score.
-fn scored(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
+fn scored_outcomes(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
     (0..row.statuses.len())
         .filter_map(|place| Some((row.statuses.get(place), score_at(row, place)?)))
 }
@@ -126,17 +126,17 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
 
 /// Returns the unit and direction of the scores: those of the runs' own score, or as configured for the score that is their mean; else
 /// plain numbers of which more is better.
-fn meaning(
+fn score_unit(
     group: &SuiteGroup<'_>,
     matrix: &OutcomeMatrix,
-    items: &Items,
+    items: &SuiteItems,
     policy: &Policy,
 ) -> (Unit, Direction) {
     let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
     let first = runs.find_map(|run| {
         Some((
             *run,
-            ItemScores::of(&[], &[*run], matrix, items)
+            ItemScores::new(&[], &[*run], matrix, items)
                 .run_means
                 .first()
                 .copied()?,
@@ -145,7 +145,7 @@ fn meaning(
     let column = first.and_then(|(run, mean)| {
         let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
         score_columns(group).into_iter().find(|column| {
-            !column.is_mixed && newest_score(run, &column.metric).is_some_and(is_mean)
+            !column.is_mixed && newest_score_value(run, &column.metric).is_some_and(is_mean)
         })
     });
     column.map_or((Unit::Number, Direction::Up), |column| {
@@ -160,15 +160,15 @@ fn meaning(
 }
 
 /// The content at an index of a row.
-enum Gathered {
+enum ScoreReading {
     Value(f64),
     /// The item was asked but has no value.
     Missing,
     Not,
 }
 
-impl Gathered {
-    fn of(score: Option<f64>, status: ItemStatus) -> Self {
+impl ScoreReading {
+    fn new(score: Option<f64>, status: ItemStatus) -> Self {
         match score {
             Some(score) => Self::Value(score),
             None if status == ItemStatus::Skipped => Self::Not,
@@ -179,38 +179,44 @@ impl Gathered {
 
 impl ItemScores {
     /// Gathers scores as if the marked items were never asked. `left_out` may be empty.
-    pub fn of(left_out: &[bool], runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
-        let is_in =
-            |row: usize, place: usize| !is_marked(left_out, matrix.rows[row].items[place] as usize);
-        Self::gathered(runs, matrix, items, |row, place| {
+    pub fn new(
+        left_out: &[bool],
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+    ) -> Self {
+        let is_in = |row: usize, place: usize| {
+            !is_column_marked(left_out, matrix.rows[row].items[place] as usize)
+        };
+        Self::gather_scores(runs, matrix, items, |row, place| {
             if is_in(row, place) {
-                Gathered::of(
+                ScoreReading::new(
                     score_at(&matrix.rows[row], place),
                     matrix.rows[row].statuses.get(place),
                 )
             } else {
-                Gathered::Not
+                ScoreReading::Not
             }
         })
     }
 
     /// Gathers other values beside the outcomes, by matrix row and index. No value counts as missing.
-    pub fn from(
+    pub fn from_values(
         runs: &[&RunRow],
         matrix: &OutcomeMatrix,
-        items: &Items,
+        items: &SuiteItems,
         value: impl Fn(usize, usize) -> Option<f64>,
     ) -> Self {
-        Self::gathered(runs, matrix, items, |row, place| {
-            value(row, place).map_or(Gathered::Not, Gathered::Value)
+        Self::gather_scores(runs, matrix, items, |row, place| {
+            value(row, place).map_or(ScoreReading::Not, ScoreReading::Value)
         })
     }
 
-    fn gathered(
+    fn gather_scores(
         runs: &[&RunRow],
         matrix: &OutcomeMatrix,
-        items: &Items,
-        value: impl Fn(usize, usize) -> Gathered,
+        items: &SuiteItems,
+        value: impl Fn(usize, usize) -> ScoreReading,
     ) -> Self {
         let mut sums = vec![(0.0, 0u32); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
@@ -227,10 +233,10 @@ impl ItemScores {
                 }
             ];
             let first = matrix.rows.partition_point(|row| row.run < run.run.id);
-            for (number, row) in (first..).zip(matrix.rows_of(&run.run.id)) {
+            for (number, row) in (first..).zip(matrix.rows_of_run(&run.run.id)) {
                 for (place, item) in row.items.iter().enumerate() {
                     match value(number, place) {
-                        Gathered::Value(score) => {
+                        ScoreReading::Value(score) => {
                             let own = &mut sums[*item as usize];
                             *own = (own.0 + score, own.1 + 1);
                             if let Some(own) = of_run.get_mut(*item as usize) {
@@ -238,8 +244,8 @@ impl ItemScores {
                             }
                             (sum, count) = (sum + score, count + 1);
                         }
-                        Gathered::Missing => missing[*item as usize] = true,
-                        Gathered::Not => {}
+                        ScoreReading::Missing => missing[*item as usize] = true,
+                        ScoreReading::Not => {}
                     }
                 }
             }
@@ -264,7 +270,7 @@ impl ItemScores {
             *missing &= mean.is_none();
         }
         let (mut counted, mut lost) = (0, 0);
-        items.each_unit(|_, columns| {
+        items.for_each_item(|_, columns| {
             let is_counted = columns
                 .iter()
                 .any(|column| means[*column as usize].is_some());
@@ -279,31 +285,36 @@ impl ItemScores {
             missing,
             run_means,
             runs: by_run,
-            over_runs: OverRuns::default(),
+            over_runs: RunSums::default(),
         }
     }
 
     /// Returns the mean score of each item that has one, averaged over evaluators.
-    pub fn item_means(&self, items: &Items) -> Vec<f64> {
+    pub fn item_means(&self, items: &SuiteItems) -> Vec<f64> {
         items
-            .means(|column| self.means[column])
+            .item_means(|column| self.means[column])
             .into_iter()
             .map(|(_, mean)| mean)
             .collect()
     }
 
     /// Returns the mean score with its interval over `unit`, or `None` for an arm without scores.
-    pub fn estimate(&self, items: &Items, unit: Design, is_share: bool) -> Option<Estimate> {
-        let means = items.means(|column| self.means[column]);
+    pub fn estimate_mean(
+        &self,
+        items: &SuiteItems,
+        unit: Design,
+        is_share: bool,
+    ) -> Option<Estimate> {
+        let means = items.item_means(|column| self.means[column]);
         let found = match unit {
-            Design::Items | Design::Clusters => over_items(
+            Design::Items | Design::Clusters => mean_over_items(
                 &means,
-                (ByRun::Values(&self.runs), &self.over_runs),
+                (RunValueMatrix::Values(&self.runs), &self.over_runs),
                 items,
                 unit,
                 is_share,
             )?,
-            Design::Runs | Design::Counts => over_run_means(&self.run_means, items)?,
+            Design::Runs | Design::Counts => mean_over_runs(&self.run_means, items)?,
         };
         Some(Estimate {
             missing: self.lost,
@@ -313,11 +324,11 @@ impl ItemScores {
 }
 
 /// Estimates the mean over runs, each an independent unit.
-fn over_run_means(means: &[f64], items: &Items) -> Option<Estimate> {
+fn mean_over_runs(means: &[f64], items: &SuiteItems) -> Option<Estimate> {
     let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
-    let found = over_items(
+    let found = mean_over_items(
         &numbered,
-        (ByRun::Values(&[]), &OverRuns::default()),
+        (RunValueMatrix::Values(&[]), &RunSums::default()),
         items,
         Design::Items,
         false,

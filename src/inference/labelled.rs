@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::domain::is_judge;
 use crate::stats::{
-    self, Corrected, Interval, JudgedRuns, MOST_OF_A_RUN, corrected_difference, corrected_rate,
+    self, CorrectedMean, Interval, JudgedRuns, MAX_OF_A_RUN, corrected_difference, corrected_rate,
 };
 use crate::warehouse::OutcomeMatrix;
 
 use super::arm::SuiteGroup;
 use super::policy::{Design, MIN_RUNS, Policy};
-use super::sample::{Items, Label, Outcomes, Rates};
+use super::sample::{ArmOutcomes, ArmRates, ItemLabels, SuiteItems};
 
 /// Minimum number of labelled items to correct a judge; of outcomes, if those of a run share one artefact.
 pub const MIN_LABELS: u64 = 20;
@@ -33,7 +33,7 @@ pub struct JudgeFigure {
 impl JudgeFigure {
     /// Returns a difference as seen from the other arm.
     #[must_use]
-    pub(super) fn reversed(self) -> Self {
+    pub(super) fn swap_arms(self) -> Self {
         // Subtract from 0, so that nothing becomes a negative zero.
         let interval = self.interval.map(|ends| Interval {
             low: 0.0 - ends.high,
@@ -73,16 +73,16 @@ pub struct JudgedBy {
 
 impl JudgedBy {
     /// Returns the judges of a group's outcomes, or `None` if no judge decides them as far as is known.
-    pub(crate) fn of(
+    pub(crate) fn from_group(
         group: &SuiteGroup<'_>,
         matrix: &OutcomeMatrix,
-        items: &Items,
-        rates: &[Rates],
+        items: &SuiteItems,
+        rates: &[ArmRates],
         (unit, policy): (Design, &Policy),
     ) -> Option<Self> {
         let is_decided = |evaluator: &str| items.has_labels() || is_judge(evaluator);
         let deciding: BTreeSet<&str> = items
-            .deciding(matrix)
+            .deciding_items(matrix)
             .map(|item| item.key.evaluator.as_str())
             .filter(|evaluator| is_decided(evaluator))
             .collect();
@@ -90,7 +90,11 @@ impl JudgedBy {
         let mut judges = BTreeSet::new();
         for evaluator in &deciding {
             let named: BTreeSet<&str> = runs()
-                .filter_map(|row| super::scores::newest(row, evaluator)?.evaluator.as_deref())
+                .filter_map(|row| {
+                    super::scores::newest_record(row, evaluator)?
+                        .evaluator
+                        .as_deref()
+                })
                 .collect();
             judges.extend(if named.is_empty() {
                 BTreeSet::from([*evaluator])
@@ -109,15 +113,15 @@ impl JudgedBy {
         }
         let outcomes = || {
             rates.iter().filter_map(|rates| match rates {
-                Rates::Outcomes(outcomes) => Some(outcomes),
-                Rates::Counts(_) | Rates::Unknown => None,
+                ArmRates::Outcomes(outcomes) => Some(outcomes),
+                ArmRates::Counts(_) | ArmRates::Unknown => None,
             })
         };
         let arms = rates
             .iter()
-            .filter(|rates| !rates.by_run().is_empty())
+            .filter(|rates| !rates.counts_by_run().is_empty())
             .count();
-        let labels = || outcomes().map(|outcomes| labelled(outcomes, unit));
+        let labels = || outcomes().map(|outcomes| count_labelled(outcomes, unit));
         let fewest = if outcomes().count() < arms {
             0
         } else {
@@ -131,12 +135,12 @@ impl JudgedBy {
         let corrected = outcomes()
             .filter(|outcomes| is_corrected(outcomes, unit))
             .count();
-        let lacks_runs = |outcomes: &Outcomes| {
-            labelled(outcomes, unit) > 0 && !has_labelled_runs(outcomes, unit)
+        let lacks_runs = |outcomes: &ArmOutcomes| {
+            count_labelled(outcomes, unit) > 0 && !has_labels_of_runs(outcomes, unit)
         };
         let runs_to_label = outcomes()
             .filter(|outcomes| lacks_runs(outcomes))
-            .map(|outcomes| least_runs(outcomes, unit) as u64)
+            .map(|outcomes| fewest_labelled_runs(outcomes, unit) as u64)
             .max();
         Some(Self {
             judges: judges.into_iter().map(str::to_owned).collect(),
@@ -169,7 +173,7 @@ impl JudgedBy {
 }
 
 /// Returns the number of items with a label; of outcomes, if those of a run share one artefact.
-fn labelled(outcomes: &Outcomes, unit: Design) -> u64 {
+fn count_labelled(outcomes: &ArmOutcomes, unit: Design) -> u64 {
     let runs = if unit.is_over_items() {
         outcomes.by_run.len().max(1)
     } else {
@@ -183,7 +187,7 @@ fn labelled(outcomes: &Outcomes, unit: Design) -> u64 {
 }
 
 /// Returns whether enough of an arm's runs have labels.
-fn has_labelled_runs(outcomes: &Outcomes, unit: Design) -> bool {
+fn has_labels_of_runs(outcomes: &ArmOutcomes, unit: Design) -> bool {
     let runs = outcomes.by_run.len();
     let of_run = |run: usize| {
         outcomes
@@ -199,13 +203,13 @@ fn has_labelled_runs(outcomes: &Outcomes, unit: Design) -> bool {
         labels.iter().copied().max().unwrap_or(0),
         labels.iter().sum::<usize>(),
     );
-    let least = least_runs(outcomes, unit);
+    let least = fewest_labelled_runs(outcomes, unit);
     labels.iter().filter(|labels| **labels > 0).count() >= least
-        && (least < 2 || most as f64 <= MOST_OF_A_RUN * all as f64)
+        && (least < 2 || most as f64 <= MAX_OF_A_RUN * all as f64)
 }
 
 /// Returns how many runs of an arm must have labels.
-fn least_runs(outcomes: &Outcomes, unit: Design) -> usize {
+fn fewest_labelled_runs(outcomes: &ArmOutcomes, unit: Design) -> usize {
     if unit.is_over_items() {
         MIN_LABELLED_RUNS.min(outcomes.by_run.len())
     } else {
@@ -214,33 +218,37 @@ fn least_runs(outcomes: &Outcomes, unit: Design) -> usize {
 }
 
 /// Returns whether labels correct an arm's figures: enough items are labelled, in enough runs.
-fn is_corrected(outcomes: &Outcomes, unit: Design) -> bool {
+fn is_corrected(outcomes: &ArmOutcomes, unit: Design) -> bool {
     unit != Design::Counts
-        && labelled(outcomes, unit) >= MIN_LABELS
-        && has_labelled_runs(outcomes, unit)
+        && count_labelled(outcomes, unit) >= MIN_LABELS
+        && has_labels_of_runs(outcomes, unit)
 }
 
 /// An arm's verdicts and labels by item and run.
-struct Cells {
+struct JudgedCells {
     runs: usize,
     judged: Vec<Option<f64>>,
-    labels: Vec<Option<stats::Label>>,
+    labels: Vec<Option<stats::LabelledAttempts>>,
 }
 
-impl Cells {
+impl JudgedCells {
     /// Returns the cells of an arm, of items with another arm's outcomes by the same evaluators if there is another.
-    fn of(outcomes: &Outcomes, other: Option<&Outcomes>, items: &Items) -> Self {
-        let has = |arm: &Outcomes, column: usize| arm.cells.of(column).1 > 0;
+    fn from_outcomes(
+        outcomes: &ArmOutcomes,
+        other: Option<&ArmOutcomes>,
+        items: &SuiteItems,
+    ) -> Self {
+        let has = |arm: &ArmOutcomes, column: usize| arm.cells.counts_of(column).1 > 0;
         let mut judged = Vec::with_capacity(outcomes.labels.len());
-        items.each_unit(|_, columns| {
-            judged.extend(outcomes.judged(columns, |column| {
+        items.for_each_item(|_, columns| {
+            judged.extend(outcomes.judged_values(columns, |column| {
                 has(outcomes, column) && other.is_none_or(|other| has(other, column))
             }));
         });
-        let label = |label: &Label| {
+        let label = |label: &ItemLabels| {
             label
-                .means()
-                .map(|(people, judge)| stats::Label { people, judge })
+                .mean_label_and_judge()
+                .map(|(people, judge)| stats::LabelledAttempts { people, judge })
         };
         Self {
             runs: outcomes.by_run.len(),
@@ -249,7 +257,7 @@ impl Cells {
         }
     }
 
-    fn data(&self) -> JudgedRuns<'_> {
+    fn judged_runs(&self) -> JudgedRuns<'_> {
         JudgedRuns {
             runs: self.runs,
             judged: &self.judged,
@@ -259,7 +267,7 @@ impl Cells {
 
     /// Returns the number of items with a label in both arms.
     fn labelled_with(&self, other: &Self) -> u64 {
-        let has = |labels: &[Option<stats::Label>]| labels.iter().any(Option::is_some);
+        let has = |labels: &[Option<stats::LabelledAttempts>]| labels.iter().any(Option::is_some);
         self.labels
             .chunks(self.runs)
             .zip(other.labels.chunks(other.runs))
@@ -269,7 +277,7 @@ impl Cells {
 }
 
 /// Returns the cluster of each item, if clusters are the unit.
-fn clusters(items: &Items, unit: Design) -> Option<&[u32]> {
+fn cluster_codes(items: &SuiteItems, unit: Design) -> Option<&[u32]> {
     items
         .clusters
         .as_deref()
@@ -277,18 +285,18 @@ fn clusters(items: &Items, unit: Design) -> Option<&[u32]> {
 }
 
 /// Returns an arm's pass rate as people would see it, with the number of labels. `None` if labels correct nothing.
-pub(super) fn rate(
-    outcomes: &Outcomes,
-    items: &Items,
+pub(super) fn labelled_rate(
+    outcomes: &ArmOutcomes,
+    items: &SuiteItems,
     unit: Design,
     confidence: f64,
-) -> Option<(Corrected, u64)> {
+) -> Option<(CorrectedMean, u64)> {
     if !is_corrected(outcomes, unit) {
         return None;
     }
-    let cells = Cells::of(outcomes, None, items);
+    let cells = JudgedCells::from_outcomes(outcomes, None, items);
     let found = if unit.is_over_items() {
-        corrected_rate(cells.data(), clusters(items, unit), confidence)
+        corrected_rate(cells.judged_runs(), cluster_codes(items, unit), confidence)
     } else {
         // The suite is fixed, and the outcomes of a run depend on each other: the run is the cluster.
         let runs = u32::try_from(cells.runs).ok()?;
@@ -296,62 +304,63 @@ pub(super) fn rate(
         corrected_rate(
             JudgedRuns {
                 runs: 1,
-                ..cells.data()
+                ..cells.judged_runs()
             },
             Some(&codes),
             confidence,
         )
     };
-    Some((found.ok()?, labelled(outcomes, unit)))
+    Some((found.ok()?, count_labelled(outcomes, unit)))
 }
 
 /// What labels say about the difference of two arms.
-pub(super) enum Seen {
+pub(super) enum LabelledDifference {
     /// Neither arm is corrected: the judge's difference stands.
     ByJudge,
     /// One arm is corrected and the other is not, so their difference is nobody's.
     Apart,
     /// The difference as people would see it, with the number of labels behind it.
-    ByPeople(Corrected, u64),
+    ByPeople(CorrectedMean, u64),
 }
 
 /// Compares two arms as people would see them: on shared labelled items, or else by each arm's own labels, as for runs of one artefact each.
-pub(super) fn difference(
-    one: &Outcomes,
-    other: &Outcomes,
-    items: &Items,
+pub(super) fn labelled_difference(
+    one: &ArmOutcomes,
+    other: &ArmOutcomes,
+    items: &SuiteItems,
     unit: Design,
     confidence: f64,
-) -> Seen {
+) -> LabelledDifference {
     match (is_corrected(one, unit), is_corrected(other, unit)) {
-        (false, false) => return Seen::ByJudge,
-        (true, false) | (false, true) => return Seen::Apart,
+        (false, false) => return LabelledDifference::ByJudge,
+        (true, false) | (false, true) => return LabelledDifference::Apart,
         (true, true) => {}
     }
     if unit.is_over_items() {
         let (first, second) = (
-            Cells::of(one, Some(other), items),
-            Cells::of(other, Some(one), items),
+            JudgedCells::from_outcomes(one, Some(other), items),
+            JudgedCells::from_outcomes(other, Some(one), items),
         );
         let labels = first.labelled_with(&second);
         let found = (labels >= MIN_LABELS).then(|| {
             corrected_difference(
-                first.data(),
-                second.data(),
-                clusters(items, unit),
+                first.judged_runs(),
+                second.judged_runs(),
+                cluster_codes(items, unit),
                 confidence,
             )
         });
         if let Some(Ok(found)) = found {
-            return Seen::ByPeople(found, labels);
+            return LabelledDifference::ByPeople(found, labels);
         }
     }
-    let arms = rate(one, items, unit, confidence).zip(rate(other, items, unit, confidence));
+    let arms = labelled_rate(one, items, unit, confidence)
+        .zip(labelled_rate(other, items, unit, confidence));
     let found = arms.and_then(|((one, labels), (other, others))| {
-        Some(Seen::ByPeople(
-            one.minus(other, confidence).ok()?,
+        Some(LabelledDifference::ByPeople(
+            one.subtract_independent(other, confidence).ok()?,
             labels.min(others),
         ))
     });
-    found.unwrap_or(Seen::Apart)
+    found.unwrap_or(LabelledDifference::Apart)
 }

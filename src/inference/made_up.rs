@@ -1,17 +1,17 @@
 //! Simulated runs after the pattern of one arm, and the evidence about two sets of them, for the odds of a gate.
 
 use crate::domain::PASS_RATE;
-use crate::stats::{GateWorld, summary};
+use crate::stats::{GateWorld, summarise_sample};
 
-use super::answer::SuiteAnswer;
+use super::answer::SuiteComparison;
 use super::comparison::PairEvidence;
 use super::metrics::rate_evidence;
 use super::policy::{Design, Policy};
-use super::sample::{Items, Outcomes, Rates};
+use super::sample::{ArmOutcomes, ArmRates, SuiteItems};
 
 /// Simulated pairs of arms on the items of a real one.
-pub(crate) struct MadeUp<'a> {
-    answer: &'a SuiteAnswer<'a>,
+pub(crate) struct RunSimulator<'a> {
+    answer: &'a SuiteComparison<'a>,
     policy: &'a Policy,
     /// By item: attempts passed and counted.
     pub seen: Vec<(u64, u64)>,
@@ -24,27 +24,31 @@ pub(crate) struct MadeUp<'a> {
 /// The assumed part of an outcome's variance within an item, if it is unknown: as in [`crate::stats::gate_odds`].
 const UNKNOWN_WITHIN: f64 = 0.2;
 /// Maximum simulated deviation of runs.
-const MOST_DEVIATION: f64 = 0.25;
+const MAX_DEVIATION: f64 = 0.25;
 
-impl<'a> MadeUp<'a> {
+impl<'a> RunSimulator<'a> {
     /// Uses an arm as the pattern. Returns `None` if its pass rate is unknown.
-    pub fn of(answer: &'a SuiteAnswer<'a>, arm: usize, policy: &'a Policy) -> Option<Self> {
+    pub fn from_arm(
+        answer: &'a SuiteComparison<'a>,
+        arm: usize,
+        policy: &'a Policy,
+    ) -> Option<Self> {
         let rates = &answer.rates[arm];
         let seen = match rates {
-            Rates::Outcomes(outcomes) => by_item(outcomes, &answer.items),
-            Rates::Counts(_) => {
+            ArmRates::Outcomes(outcomes) => attempts_by_item(outcomes, &answer.items),
+            ArmRates::Counts(_) => {
                 let runs = rates.counted_runs();
                 let total = runs.iter().map(|run| run.1).max()?;
-                let (passed, counted) = rates.totals();
+                let (passed, counted) = rates.total_counts();
                 // The passes of one run, rounded to whole items.
                 let passed = (2 * passed * total + counted) / (2 * counted);
                 (0..total)
                     .map(|item| (u64::from(item < passed), 1))
                     .collect()
             }
-            Rates::Unknown => return None,
+            ArmRates::Unknown => return None,
         };
-        let is_counted = matches!(rates, Rates::Counts(_));
+        let is_counted = matches!(rates, ArmRates::Counts(_));
         let run_deviation = run_deviation(&seen, &rates.run_rates(), is_counted);
         seen.iter().any(|item| item.1 > 0).then_some(Self {
             answer,
@@ -56,14 +60,17 @@ impl<'a> MadeUp<'a> {
     }
 
     /// Returns whether the evidence about each pair needs resampling, which is slow.
-    pub fn is_slow(&self) -> bool {
+    pub fn needs_resampling(&self) -> bool {
         self.answer.unit == Design::Clusters
     }
 
     /// Returns the evidence about the two arms of a world, the new one first, and their pass rates.
-    pub fn held(&self, world: &GateWorld) -> (Option<PairEvidence>, [Rates; 2]) {
-        let rates = [&world.head, &world.baseline].map(|runs| self.rates(runs));
-        let metric = self.answer.metric(PASS_RATE).map(|found| &found.metric);
+    pub fn simulate_evidence(&self, world: &GateWorld) -> (Option<PairEvidence>, [ArmRates; 2]) {
+        let rates = [&world.head, &world.baseline].map(|runs| self.simulated_rates(runs));
+        let metric = self
+            .answer
+            .find_metric(PASS_RATE)
+            .map(|found| &found.metric);
         let evidence = metric.map(|metric| {
             rate_evidence(
                 metric,
@@ -79,27 +86,31 @@ impl<'a> MadeUp<'a> {
         )
     }
 
-    fn rates(&self, runs: &[Vec<bool>]) -> Rates {
+    fn simulated_rates(&self, runs: &[Vec<bool>]) -> ArmRates {
         if self.is_counted {
             let passed = |run: &Vec<bool>| run.iter().filter(|passed| **passed).count() as u64;
-            return Rates::Counts(
+            return ArmRates::Counts(
                 runs.iter()
                     .map(|run| (passed(run), run.len() as u64))
                     .collect(),
             );
         }
         let is_tried = |unit: usize| self.seen[unit].1 > 0;
-        Rates::Outcomes(Outcomes::made_up(runs, &self.answer.items, is_tried))
+        ArmRates::Outcomes(ArmOutcomes::from_simulation(
+            runs,
+            &self.answer.items,
+            is_tried,
+        ))
     }
 }
 
 /// Returns passed and counted attempts at each item over all runs. If several evaluators judged an item, the first one counts.
-fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
+fn attempts_by_item(outcomes: &ArmOutcomes, items: &SuiteItems) -> Vec<(u64, u64)> {
     let mut seen = Vec::with_capacity(items.unit_count());
-    items.each_unit(|_, columns| {
+    items.for_each_item(|_, columns| {
         let cell = columns
             .iter()
-            .map(|column| outcomes.cells.of(*column as usize))
+            .map(|column| outcomes.cells.counts_of(*column as usize))
             .find(|cell| cell.1 > 0)
             .unwrap_or_default();
         seen.push((u64::from(cell.0), u64::from(cell.1)));
@@ -109,7 +120,7 @@ fn by_item(outcomes: &Outcomes, items: &Items) -> Vec<(u64, u64)> {
 
 /// Returns how much more the runs' rates vary than their items explain, by the method of moments; 0 for fewer than three runs.
 fn run_deviation(seen: &[(u64, u64)], rates: &[f64], is_counted: bool) -> f64 {
-    let Some(sd) = summary(rates)
+    let Some(sd) = summarise_sample(rates)
         .ok()
         .and_then(|summary| summary.sd)
         .filter(|_| rates.len() > 2)
@@ -128,5 +139,5 @@ fn run_deviation(seen: &[(u64, u64)], rates: &[f64], is_counted: bool) -> f64 {
     } else {
         repeated.iter().sum::<f64>() / repeated.len() as f64
     };
-    (sd * sd - noise / n).max(0.0).sqrt().min(MOST_DEVIATION)
+    (sd * sd - noise / n).max(0.0).sqrt().min(MAX_DEVIATION)
 }

@@ -5,26 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use crate::domain::{Direction, Metric, MetricKind, Unit};
-use crate::stats::{rogan_gladen, summary};
+use crate::stats::{rogan_gladen, summarise_sample};
 use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
 use super::comparison::{Scale, Sizes};
-use super::family::{Evidence, Unsettled, settle_primary};
-use super::finding::Finding;
+use super::family::{Evidence, UnadjustedEvidence, settle_primary};
+use super::finding::PairFinding;
 use super::item_scores::{ItemScores, SuiteScores};
 use super::labelled;
 use super::numbers::{RunSample, number_pair};
-use super::paired::{Measured, Shared, weigh_runs};
-use super::policy::{CONFIDENCE, Design, MAX_APART, Policy, natural_design};
-use super::sample::{Items, Rates};
-use super::tables::{Tables, Tested};
-use super::texts::Pairing;
-use super::unpaired::{over_runs, over_totals};
+use super::paired::{ArmValues, SharedItemPair, correct_runs_by_labels};
+use super::policy::{CONFIDENCE, Design, MAX_UNSHARED_ITEMS, Policy, natural_design};
+use super::sample::{ArmRates, SuiteItems};
+use super::tables::{PairTables, TestedTable};
+use super::texts::TextPairing;
+use super::unpaired::{compare_runs, compare_totals};
 use super::verdict::{Incomparable, Missing};
 
 /// Creates a built-in metric.
-pub(crate) fn named(
+pub(crate) fn built_in_metric(
     name: &str,
     label: &str,
     unit: Unit,
@@ -42,44 +42,44 @@ pub(crate) fn named(
 
 /// The pass rate on what all arms share.
 pub(crate) fn pass_rate_metric(policy: &Policy) -> Metric {
-    policy.described(Metric::pass_rate())
+    policy.describe_metric(Metric::pass_rate())
 }
 
 /// Returns the unit of one arm's figures on a suite, which is also the unit of verdicts.
-pub(crate) fn unit_of(suite: &str, items: &Items, policy: &Policy) -> Design {
+pub(crate) fn suite_design(suite: &str, items: &SuiteItems, policy: &Policy) -> Design {
     let clusters = items
         .clusters
         .as_ref()
         .filter(|_| policy.use_clusters)
         .map(|_| items.cluster_count);
     policy
-        .design(suite)
+        .configured_design(suite)
         .unwrap_or_else(|| natural_design(items.kind, clusters, items.unit_count()))
 }
 
-pub(super) fn pairs_of(arms: usize) -> Vec<(usize, usize)> {
+pub(super) fn all_arm_pairs(arms: usize) -> Vec<(usize, usize)> {
     (0..arms)
         .flat_map(move |first| (first + 1..arms).map(move |second| (first, second)))
         .collect()
 }
 
 /// Compares the arms' pass rates on the items of a suite, each pair on items with the same text for both.
-pub(super) fn of_rates(
+pub(super) fn compare_rates(
     metric: &Metric,
     suite: &str,
-    items: &Items,
-    rates: &[Rates],
-    pairing: &Pairing<'_>,
+    items: &SuiteItems,
+    rates: &[ArmRates],
+    pairing: &TextPairing<'_>,
     policy: &Policy,
-) -> Unsettled {
-    let tables = Tables::of(rates.iter().map(|rates| match rates {
-        Rates::Outcomes(outcomes) => outcomes.single.as_deref(),
-        Rates::Counts(_) | Rates::Unknown => None,
+) -> UnadjustedEvidence {
+    let tables = PairTables::from_arms(rates.iter().map(|rates| match rates {
+        ArmRates::Outcomes(outcomes) => outcomes.single.as_deref(),
+        ArmRates::Counts(_) | ArmRates::Unknown => None,
     }));
-    let findings = pairs_of(rates.len())
+    let findings = all_arm_pairs(rates.len())
         .into_par_iter()
         .map(|(first, second)| {
-            let changed = pairing.changed(first, second);
+            let changed = pairing.changed_items(first, second);
             let finding = if changed.is_empty() {
                 rate_pair(
                     suite,
@@ -90,96 +90,100 @@ pub(super) fn of_rates(
                     policy,
                 )
             } else {
-                let [one, other] = pairing.rates(first, second, &changed, items);
-                rate_pair(suite, items, &one, &other, None, policy)
-                    .of_same_texts(counted(&rates[first]), counted(&rates[second]))
+                let [one, other] = pairing.rates_without(first, second, &changed, items);
+                rate_pair(suite, items, &one, &other, None, policy).restrict_to_same_texts(
+                    counted_items(&rates[first]),
+                    counted_items(&rates[second]),
+                )
             };
             (first, second, finding)
         });
-    let unit = unit_of(suite, items, policy);
+    let unit = suite_design(suite, items, policy);
     let values: Vec<Option<f64>> = rates
         .iter()
         .map(|rates| rate_value(rates, items, unit))
         .collect();
-    Unsettled::new(metric, values, partial(rates), findings.collect())
+    UnadjustedEvidence::new(metric, values, partial_arms(rates), findings.collect())
 }
 
 /// Compares only the pass rates of two arms, on items with the same text for both. Skips planning, which takes most of the time.
 pub(super) fn rate_evidence(
     metric: &Metric,
     suite: &str,
-    items: &Items,
-    rates: &[Rates; 2],
+    items: &SuiteItems,
+    rates: &[ArmRates; 2],
     policy: &Policy,
 ) -> Evidence {
-    let unit = unit_of(suite, items, policy);
+    let unit = suite_design(suite, items, policy);
     let values: Vec<Option<f64>> = rates
         .iter()
         .map(|rates| rate_value(rates, items, unit))
         .collect();
     let finding = rate_pair(suite, items, &rates[0], &rates[1], None, policy);
-    let finding = Finding {
+    let finding = PairFinding {
         precision: None,
         parts: None,
         beyond: None,
         ..finding
     };
     settle_primary(
-        Unsettled::new(metric, values, partial(rates), vec![(0, 1, finding)]),
+        UnadjustedEvidence::new(metric, values, partial_arms(rates), vec![(0, 1, finding)]),
         policy,
     )
 }
 
 fn rate_pair(
     suite: &str,
-    items: &Items,
-    first: &Rates,
-    second: &Rates,
-    known: Option<Tested>,
+    items: &SuiteItems,
+    first: &ArmRates,
+    second: &ArmRates,
+    known: Option<TestedTable>,
     policy: &Policy,
-) -> Finding {
-    let asked = policy.design(suite);
+) -> PairFinding {
+    let asked = policy.configured_design(suite);
     match (first, second) {
-        (Rates::Outcomes(one), Rates::Outcomes(other)) => {
-            let shared = Shared::of_passes(one, other, known, items, policy);
-            if let Some(nothing) = shared.nothing() {
+        (ArmRates::Outcomes(one), ArmRates::Outcomes(other)) => {
+            let shared = SharedItemPair::from_passes(one, other, known, items, policy);
+            if let Some(nothing) = shared.unpairable_finding() {
                 return nothing;
             }
             match asked.unwrap_or_else(|| shared.natural_design()) {
-                design @ (Design::Items | Design::Clusters) => shared.weigh(design, policy),
-                Design::Runs | Design::Counts => weigh_runs(
-                    over_runs(first, second, policy),
+                design @ (Design::Items | Design::Clusters) => shared.compare_units(design, policy),
+                Design::Runs | Design::Counts => correct_runs_by_labels(
+                    compare_runs(first, second, policy),
                     [one, other],
                     items,
                     policy,
                 ),
             }
         }
-        (Rates::Unknown, _) | (_, Rates::Unknown) => {
-            let runs = |rates: &Rates| rates.run_rates().len() as u64;
+        (ArmRates::Unknown, _) | (_, ArmRates::Unknown) => {
+            let runs = |rates: &ArmRates| rates.run_rates().len() as u64;
             let sizes = Sizes {
                 first: runs(first),
                 second: runs(second),
                 of: "runs",
                 ..Sizes::default()
             };
-            Finding::no_data(Design::Counts, Missing::NotMeasured, sizes)
+            PairFinding::without_data(Design::Counts, Missing::NotMeasured, sizes)
         }
         _ => match asked.unwrap_or_else(|| natural_design(items.kind, None, 0)) {
-            Design::Items | Design::Clusters => over_totals(first, second, items.word(), policy),
-            Design::Runs | Design::Counts => over_runs(first, second, policy),
+            Design::Items | Design::Clusters => {
+                compare_totals(first, second, items.plural_word(), policy)
+            }
+            Design::Runs | Design::Counts => compare_runs(first, second, policy),
         },
     }
 }
 
 /// Compares the arms' item scores in the same way as pass rates.
-pub(super) fn of_item_scores(
+pub(super) fn compare_item_scores(
     suite: &str,
     scores: &SuiteScores,
-    items: &Items,
-    pairing: &Pairing<'_>,
+    items: &SuiteItems,
+    pairing: &TextPairing<'_>,
     policy: &Policy,
-) -> Unsettled {
+) -> UnadjustedEvidence {
     let metric = &scores.metric;
     let scale = if metric.unit == Unit::Fraction {
         Scale::Share
@@ -188,53 +192,58 @@ pub(super) fn of_item_scores(
     };
     let pair = |one: &ItemScores, other: &ItemScores| {
         let arms = (
-            Measured::Values(one, scores.range),
-            Measured::Values(other, scores.range),
+            ArmValues::Values(one, scores.range),
+            ArmValues::Values(other, scores.range),
         );
-        let shared = Shared::of(
+        let shared = SharedItemPair::from_values(
             arms,
             scale,
             metric.direction != Direction::Down,
             items,
             policy,
         );
-        if let Some(nothing) = shared.nothing() {
+        if let Some(nothing) = shared.unpairable_finding() {
             return nothing;
         }
         let design = policy
-            .design(suite)
+            .configured_design(suite)
             .unwrap_or_else(|| shared.natural_design());
         match if metric.shares_state() {
             Design::Runs
         } else {
             design
         } {
-            design @ (Design::Items | Design::Clusters) => shared.weigh(design, policy),
+            design @ (Design::Items | Design::Clusters) => shared.compare_units(design, policy),
             Design::Runs | Design::Counts => {
-                let mut finding =
-                    super::unpaired::run_means(&one.run_means, &other.run_means, scale, policy);
-                finding.bounds = shared.bounds();
+                let mut finding = super::unpaired::compare_run_means(
+                    &one.run_means,
+                    &other.run_means,
+                    scale,
+                    policy,
+                );
+                finding.bounds = shared.missing_outcome_bounds();
                 finding
             }
         }
     };
-    let findings = pairs_of(scores.arms.len())
+    let findings = all_arm_pairs(scores.arms.len())
         .into_par_iter()
         .map(|(first, second)| {
             let (one, other) = (&scores.arms[first], &scores.arms[second]);
-            let changed = pairing.changed(first, second);
+            let changed = pairing.changed_items(first, second);
             let finding = if changed.is_empty() {
                 pair(one, other)
             } else {
-                let [part, other_part] = pairing.scores(first, second, &changed, items);
-                pair(&part, &other_part).of_same_texts(Some(one.counted), Some(other.counted))
+                let [part, other_part] = pairing.scores_without(first, second, &changed, items);
+                pair(&part, &other_part)
+                    .restrict_to_same_texts(Some(one.counted), Some(other.counted))
             };
             (first, second, finding)
         });
     let values: Vec<Option<f64>> = scores
         .arms
         .iter()
-        .map(|scores| mean(&scores.item_means(items)))
+        .map(|scores| mean_of_values(&scores.item_means(items)))
         .collect();
     let most = scores
         .arms
@@ -242,111 +251,125 @@ pub(super) fn of_item_scores(
         .map(|scores| scores.counted)
         .max()
         .unwrap_or(0);
-    let partial = partial_of(scores.arms.iter().map(|scores| Some(scores.counted)), most);
-    Unsettled::new(metric, values, partial, findings.collect())
+    let partial = partial_among(scores.arms.iter().map(|scores| Some(scores.counted)), most);
+    UnadjustedEvidence::new(metric, values, partial, findings.collect())
 }
 
 /// Compares a number per run: an amount, a score, or a count. If `over_items` has a finding for two arms, that one is used. `evaluators`
 /// gave the arms' numbers, if known. `apart` lists pairs without a common item, and why.
-pub(super) fn of_numbers(
+pub(super) fn compare_numbers(
     metric: &Metric,
     arms: &[ArmRuns<'_>],
     value: &dyn Fn(&RunRow) -> Option<f64>,
     evaluators: &[BTreeSet<&str>],
     apart: &BTreeMap<(usize, usize), Incomparable>,
-    over_items: &(dyn Fn(usize, usize) -> Option<Finding> + Sync),
+    over_items: &(dyn Fn(usize, usize) -> Option<PairFinding> + Sync),
     policy: &Policy,
-) -> Unsettled {
+) -> UnadjustedEvidence {
     let samples: Vec<RunSample> = arms
         .iter()
-        .map(|arm| RunSample::of(metric, arm, value))
+        .map(|arm| RunSample::from_arm(metric, arm, value))
         .collect();
     let known = |arm: usize| {
         evaluators
             .get(arm)
             .filter(|evaluators| !evaluators.is_empty())
     };
-    let findings = pairs_of(arms.len()).into_par_iter().map(|(first, second)| {
-        let mut finding = over_items(first, second)
-            .unwrap_or_else(|| number_pair(metric, &samples[first], &samples[second], policy));
-        if known(first)
-            .zip(known(second))
-            .is_some_and(|(one, other)| one != other)
-            && finding.difference.is_some()
-        {
-            finding =
-                Finding::not_comparable(Design::Runs, Incomparable::OtherEvaluator, finding.sizes);
-        }
-        if let Some(reason) = apart
-            .get(&(first, second))
-            .filter(|_| finding.difference.is_some())
-        {
-            finding = Finding::not_comparable(Design::Runs, *reason, finding.sizes);
-        }
-        (first, second, finding)
-    });
-    let values: Vec<Option<f64>> = samples.iter().map(|sample| mean(&sample.values)).collect();
-    Unsettled::new(metric, values, Vec::new(), findings.collect())
+    let findings = all_arm_pairs(arms.len())
+        .into_par_iter()
+        .map(|(first, second)| {
+            let mut finding = over_items(first, second)
+                .unwrap_or_else(|| number_pair(metric, &samples[first], &samples[second], policy));
+            if known(first)
+                .zip(known(second))
+                .is_some_and(|(one, other)| one != other)
+                && finding.difference.is_some()
+            {
+                finding = PairFinding::not_comparable(
+                    Design::Runs,
+                    Incomparable::OtherEvaluator,
+                    finding.sizes,
+                );
+            }
+            if let Some(reason) = apart
+                .get(&(first, second))
+                .filter(|_| finding.difference.is_some())
+            {
+                finding = PairFinding::not_comparable(Design::Runs, *reason, finding.sizes);
+            }
+            (first, second, finding)
+        });
+    let values: Vec<Option<f64>> = samples
+        .iter()
+        .map(|sample| mean_of_values(&sample.values))
+        .collect();
+    UnadjustedEvidence::new(metric, values, Vec::new(), findings.collect())
 }
 
 /// Creates a metric that cannot be compared between any two arms: shown, never tested.
-pub(super) fn of_nothing(
+pub(super) fn incomparable_metric(
     metric: &Metric,
     arms: usize,
     design: Design,
     reason: Incomparable,
-) -> Unsettled {
+) -> UnadjustedEvidence {
     let nothing = |(first, second)| {
         (
             first,
             second,
-            Finding::not_comparable(design, reason, Sizes::default()),
+            PairFinding::not_comparable(design, reason, Sizes::default()),
         )
     };
-    Unsettled::new(
+    UnadjustedEvidence::new(
         metric,
         vec![None; arms],
         Vec::new(),
-        pairs_of(arms).into_iter().map(nothing).collect(),
+        all_arm_pairs(arms).into_iter().map(nothing).collect(),
     )
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
-    summary(values).ok().map(|summary| summary.mean)
+fn mean_of_values(values: &[f64]) -> Option<f64> {
+    summarise_sample(values).ok().map(|summary| summary.mean)
 }
 
-fn rate_value(rates: &Rates, items: &Items, unit: Design) -> Option<f64> {
+fn rate_value(rates: &ArmRates, items: &SuiteItems, unit: Design) -> Option<f64> {
     match rates {
-        Rates::Outcomes(outcomes) => match labelled::rate(outcomes, items, unit, CONFIDENCE) {
-            Some((found, _)) => Some(found.mean),
-            None => mean(&outcomes.item_means(items)).map(|rate| match items.judge_errors {
-                Some(known) => rogan_gladen(rate, outcomes.counted as f64, known, CONFIDENCE)
-                    .map_or(rate, |found| found.rate.clamp(0.0, 1.0)),
-                None => rate,
-            }),
-        },
-        Rates::Counts(_) => mean(&rates.run_rates()),
-        Rates::Unknown => None,
+        ArmRates::Outcomes(outcomes) => {
+            match labelled::labelled_rate(outcomes, items, unit, CONFIDENCE) {
+                Some((found, _)) => Some(found.mean),
+                None => mean_of_values(&outcomes.item_means(items)).map(|rate| {
+                    match items.judge_errors {
+                        Some(known) => {
+                            rogan_gladen(rate, outcomes.counted as f64, known, CONFIDENCE)
+                                .map_or(rate, |found| found.rate.clamp(0.0, 1.0))
+                        }
+                        None => rate,
+                    }
+                }),
+            }
+        }
+        ArmRates::Counts(_) => mean_of_values(&rates.run_rates()),
+        ArmRates::Unknown => None,
     }
 }
 
 /// Returns the arms with outcomes on fewer items than another arm, beyond `MAX_APART`.
-fn partial(rates: &[Rates]) -> Vec<usize> {
-    let most = rates.iter().filter_map(counted).max().unwrap_or(0);
-    partial_of(rates.iter().map(counted), most)
+fn partial_arms(rates: &[ArmRates]) -> Vec<usize> {
+    let most = rates.iter().filter_map(counted_items).max().unwrap_or(0);
+    partial_among(rates.iter().map(counted_items), most)
 }
 
 /// Returns the number of items with a counted outcome.
-fn counted(rates: &Rates) -> Option<u64> {
+fn counted_items(rates: &ArmRates) -> Option<u64> {
     match rates {
-        Rates::Outcomes(outcomes) => Some(outcomes.counted),
-        Rates::Counts(_) | Rates::Unknown => None,
+        ArmRates::Outcomes(outcomes) => Some(outcomes.counted),
+        ArmRates::Counts(_) | ArmRates::Unknown => None,
     }
 }
 
-fn partial_of(counted: impl Iterator<Item = Option<u64>>, most: u64) -> Vec<usize> {
+fn partial_among(counted: impl Iterator<Item = Option<u64>>, most: u64) -> Vec<usize> {
     let is_partial = |counted: &Option<u64>| {
-        counted.is_some_and(|counted| (counted as f64) < (1.0 - MAX_APART) * most as f64)
+        counted.is_some_and(|counted| (counted as f64) < (1.0 - MAX_UNSHARED_ITEMS) * most as f64)
     };
     counted
         .enumerate()

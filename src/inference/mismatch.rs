@@ -63,7 +63,7 @@ impl MismatchKind {
     ];
 
     /// The table of grades and meanings.
-    const fn rule(self) -> (Grade, &'static str) {
+    const fn grade_rule(self) -> (Grade, &'static str) {
         match self {
             Self::UnknownTexts => (
                 Grade::B,
@@ -139,12 +139,12 @@ impl MismatchKind {
     }
 
     pub fn grade(self) -> Grade {
-        self.rule().0
+        self.grade_rule().0
     }
 
     /// Returns the meaning, as a clause for use in a sentence.
-    pub fn meaning(self) -> &'static str {
-        self.rule().1
+    pub fn describe(self) -> &'static str {
+        self.grade_rule().1
     }
 }
 
@@ -164,7 +164,7 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    pub(crate) fn of(kind: MismatchKind) -> Self {
+    pub(crate) fn from_kind(kind: MismatchKind) -> Self {
         Self {
             kind,
             grade: kind.grade(),
@@ -174,17 +174,22 @@ impl Mismatch {
         }
     }
 
-    pub(crate) fn between(kind: MismatchKind, what: &str, first: String, second: String) -> Self {
+    pub(crate) fn with_values(
+        kind: MismatchKind,
+        what: &str,
+        first: String,
+        second: String,
+    ) -> Self {
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         Self {
             what: some(what.to_owned()),
             first: some(first),
             second: some(second),
-            ..Self::of(kind)
+            ..Self::from_kind(kind)
         }
     }
 
-    pub(super) fn reversed(&self) -> Self {
+    pub(super) fn swap_arms(&self) -> Self {
         Self {
             first: self.second.clone(),
             second: self.first.clone(),
@@ -194,7 +199,7 @@ impl Mismatch {
 }
 
 /// Returns the worst grade of the mismatches, or A if there are none.
-pub fn grade(found: &[Mismatch]) -> Grade {
+pub fn worst_grade(found: &[Mismatch]) -> Grade {
     found
         .iter()
         .map(|mismatch| mismatch.kind.grade())

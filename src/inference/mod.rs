@@ -58,23 +58,24 @@ mod unpaired;
 mod verdict;
 mod wish;
 
-pub use absent::with_absent;
+pub use absent::add_absent_arms;
 pub use accepted::AcceptedRegression;
-pub(crate) use accepted::is_about;
+pub(crate) use accepted::is_acceptance_of;
 pub use answer::{ITEM_SCORE, Role};
-pub use apart::{Apart, apart};
+pub use apart::{Apart, find_separate_arms};
 pub use arm::{
-    Arm, ArmRuns, Grouping, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED, batch_of, night_of,
+    Arm, ArmRuns, BatchSelection, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED_APPROACHES,
+    batch_name, night_key,
 };
 pub use audit::{
     Audit, AuditedBoard, AuditedData, AuditedGroups, AuditedPlace, DecidingItems, Order,
-    StandardCard, audit,
+    StandardCard, audit_board,
 };
-pub use baseline::{Baseline, Held, held_groups};
+pub use baseline::{BaselineComparison, BaselineSelection, compare_to_baseline};
 pub use cell::Cell;
 pub use claims::{
-    AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, HeldRuns,
-    Severity, audit_claims, held_runs, states_runs,
+    AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, RunsInStore,
+    Severity, audit_claims, reports_runs, stored_runs,
 };
 pub use comparability::{ChangedItem, Comparability, UnlikePairs};
 pub use comparison::{
@@ -91,44 +92,46 @@ pub use front::Front;
 pub use grouping::suite_groups;
 pub use history::{
     ArmHistory, Break, CommitOrder, History, HistoryPoints, ItemChange, LevelChange, Night,
-    NightlyDuel, NoisyItem, Precision, Series, history,
+    NightlyDuel, NoisyItem, Precision, Series, suite_histories,
 };
 pub use item_course::ItemCourse;
 pub use labelled::{JudgeFigure, JudgedBy, MIN_LABELS};
-pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, grade};
+pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, worst_grade};
 pub use nights::NightsEvidence;
 pub use pair::{ItemTable, decide_pair};
-pub(crate) use policy::MAX_APART;
+pub(crate) use policy::MAX_UNSHARED_ITEMS;
 pub use policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 pub use price::{PriceInterval, PriceMethod};
 pub use provenance::{Fact, RecordedFact, facts_of_scores, recorded_facts};
 pub use ranking::{BoardEvidence, Drawn, Standing};
 pub use reliability::Reliability;
 pub use scores::ScoreColumn;
-pub use since::{board_groups, board_groups_with_histories, since_changes_of};
-pub use stopping::{Compared, Duels, PILOT, fewest_pairs, planned_runs};
-pub use verdict::{Incomparable, Missing, Obstacle, Place, Verdict};
+pub use since::{board_groups, board_groups_with_histories, since_change_in_history};
+pub use stopping::{PILOT_RUNS, RoundDuels, RunComparison, fewest_pairs, planned_runs};
+pub use verdict::{Incomparable, Missing, Obstacle, PairVerdict, Place};
 
-pub(crate) use answer::{MetricAnswer, SuiteAnswer};
-pub(crate) use apart::apart_from_newest;
+pub(crate) use answer::{MetricComparison, SuiteComparison};
+pub(crate) use apart::find_separate_from_newest;
 pub(crate) use baseline::UNKNOWN_VERSION;
-pub(crate) use estimate::{counts, interval_of_run, rate_over_runs};
+pub(crate) use estimate::{interval_of_run, rate_over_runs, run_counts};
 pub(crate) use figures::{
-    Numbers, Range, cost, duration, figures, money, spread, summaries, tokens,
+    RunNumbers, ValueRange, run_cost, run_duration, run_spread, run_tokens, summarise_figures,
+    summarise_sets, total_cost,
 };
-pub(crate) use front::{Trade, fronts};
-pub(crate) use item_course::{Courses, started_together};
-pub(crate) use made_up::MadeUp;
-pub(crate) use nights::over_nights;
-pub(crate) use policy::{CONFIDENCE, SAME};
-pub(crate) use price::{per_solved, price_interval};
-pub(crate) use ranking::{Best, chances_to_lead, standings};
-pub(crate) use reliability::reliability;
-pub(crate) use repeats::possibly_cached;
+pub(crate) use front::{QualityAndPrice, pareto_positions};
+pub(crate) use item_course::{ArmItemOutcomes, started_together};
+pub(crate) use made_up::RunSimulator;
+pub(crate) use nights::sequential_evidence;
+pub(crate) use policy::{CONFIDENCE, EQUAL_SHARE_TOLERANCE};
+pub(crate) use price::{price_interval, price_per_solved};
+pub(crate) use ranking::{FirstPlaceShares, chances_to_lead, rank_arms};
+pub(crate) use reliability::attempt_reliability;
+pub(crate) use repeats::find_cached_runs;
 pub(crate) use sample::{
-    Asked, Met, Outcomes, Rates, Side, is_marked, label_columns, names as item_names,
+    ArmOutcomes, ArmRates, AskedState, BetterArm, SharedItem, is_column_marked, label_columns,
+    number_item_names as item_names,
 };
-pub(crate) use scores::{evaluators_of, newest, newest_score, score_columns};
-pub(crate) use seed::seed;
+pub(crate) use scores::{evaluators_of, newest_record, newest_score_value, score_columns};
+pub(crate) use seed::seed_from_values;
 pub(crate) use texts::ArmTexts;
-pub(crate) use wish::{Wish, can_be_labelled, wishes};
+pub(crate) use wish::{LabelSelection, can_be_corrected, select_labels};

@@ -6,14 +6,14 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{gate_process, least_nights, summary};
+use crate::stats::{gate_process, least_nights, summarise_sample};
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{Arm, ArmRuns, SuiteGroup};
-use super::baseline::Held;
-use super::exclusions::without_excluded;
+use super::baseline::BaselineComparison;
+use super::exclusions::exclude_items;
 use super::policy::Policy;
-use super::sample::{Items, Rates};
+use super::sample::{ArmRates, SuiteItems};
 
 /// The evidence of all days since the baseline. A day (UTC) counts if it has runs of the arm on the baseline's items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -39,7 +39,7 @@ pub struct NightsEvidence {
 }
 
 /// The result of one day.
-struct Night {
+struct NightResult {
     /// Which items have an outcome; or else, in `total`, how many were counted.
     items: Vec<bool>,
     total: u64,
@@ -48,9 +48,9 @@ struct Night {
 
 /// Accumulates the days of a new arm since its baseline. `allowed` is the allowed drop of its pass rate, as a share: the evidence is about
 /// larger drops. Returns `None` if fewer than two days can be compared with the baseline's.
-pub(crate) fn over_nights(
+pub(crate) fn sequential_evidence(
     warehouse: &Warehouse,
-    gated: &Held<'_>,
+    gated: &BaselineComparison<'_>,
     head: usize,
     baseline: usize,
     allowed: f64,
@@ -60,23 +60,27 @@ pub(crate) fn over_nights(
     if own.arm != gated.head[head].arm || gated.since[head].len() < 2 {
         return None;
     }
-    let (before, after) = (by_day(&gated.before[head]), by_day(&gated.since[head]));
+    let (before, after) = (
+        group_by_day(&gated.before[head]),
+        group_by_day(&gated.since[head]),
+    );
     let group = SuiteGroup {
         arms: before
             .iter()
             .chain(&after)
-            .map(|rows| night_arm(&own.arm, rows))
+            .map(|rows| arm_of_night(&own.arm, rows))
             .collect(),
-        ..gated.pair(head, baseline)
+        ..gated.pair_group(head, baseline)
     };
-    let (matrix, _) = without_excluded(group.matrix(warehouse), &group, &policy.exclusions);
-    let items = Items::of(&group, &matrix);
-    let night = |rows: &Vec<&RunRow>| Night::of(rows, &matrix, &items);
-    let before: Vec<Night> = before.iter().filter_map(night).collect();
-    let after: Vec<Night> = after.iter().filter_map(night).collect();
+    let (matrix, _) = exclude_items(group.outcome_matrix(warehouse), &group, &policy.exclusions);
+    let items = SuiteItems::from_group(&group, &matrix);
+    let night = |rows: &Vec<&RunRow>| NightResult::from_runs(rows, &matrix, &items);
+    let before: Vec<NightResult> = before.iter().filter_map(night).collect();
+    let after: Vec<NightResult> = after.iter().filter_map(night).collect();
     let newest = before.last()?;
-    let is_alike = |night: &&Night| (&night.items, night.total) == (&newest.items, newest.total);
-    let rates = |nights: &[Night], more: f64| {
+    let is_alike =
+        |night: &&NightResult| (&night.items, night.total) == (&newest.items, newest.total);
+    let rates = |nights: &[NightResult], more: f64| {
         nights
             .iter()
             .filter(is_alike)
@@ -101,7 +105,7 @@ pub(crate) fn over_nights(
 }
 
 /// Groups runs by day, oldest first. Runs without a time have no day.
-fn by_day<'a>(rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
+fn group_by_day<'a>(rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
     let mut days = BTreeMap::<NaiveDate, Vec<&RunRow>>::new();
     for row in rows {
         if let Some(time) = row.run.timestamp {
@@ -111,7 +115,7 @@ fn by_day<'a>(rows: &[&'a RunRow]) -> Vec<Vec<&'a RunRow>> {
     days.into_values().collect()
 }
 
-fn night_arm<'a>(arm: &Arm, rows: &[&'a RunRow]) -> ArmRuns<'a> {
+fn arm_of_night<'a>(arm: &Arm, rows: &[&'a RunRow]) -> ArmRuns<'a> {
     ArmRuns {
         arm: arm.clone(),
         counted: rows.to_vec(),
@@ -121,11 +125,11 @@ fn night_arm<'a>(arm: &Arm, rows: &[&'a RunRow]) -> ArmRuns<'a> {
     }
 }
 
-impl Night {
-    fn of(rows: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
-        match Rates::of(rows, matrix, items) {
-            Rates::Outcomes(outcomes) => {
-                let rate = summary(&outcomes.item_means(items)).ok()?.mean;
+impl NightResult {
+    fn from_runs(rows: &[&RunRow], matrix: &OutcomeMatrix, items: &SuiteItems) -> Option<Self> {
+        match ArmRates::from_runs(rows, matrix, items) {
+            ArmRates::Outcomes(outcomes) => {
+                let rate = summarise_sample(&outcomes.item_means(items)).ok()?.mean;
                 let counted: Vec<bool> = outcomes.cells.iter().map(|cell| cell.1 > 0).collect();
                 Some(Self {
                     total: outcomes.counted,
@@ -133,10 +137,10 @@ impl Night {
                     rate,
                 })
             }
-            rates @ Rates::Counts(_) => {
-                let (_, total) = *rates.by_run().first()?;
-                let is_same = rates.by_run().iter().all(|run| run.1 == total);
-                let rate = summary(&rates.run_rates()).ok()?.mean;
+            rates @ ArmRates::Counts(_) => {
+                let (_, total) = *rates.counts_by_run().first()?;
+                let is_same = rates.counts_by_run().iter().all(|run| run.1 == total);
+                let rate = summarise_sample(&rates.run_rates()).ok()?.mean;
                 // If the day's runs counted different totals, no single total applies.
                 Some(Self {
                     items: Vec::new(),
@@ -144,7 +148,7 @@ impl Night {
                     rate,
                 })
             }
-            Rates::Unknown => None,
+            ArmRates::Unknown => None,
         }
     }
 }

@@ -4,17 +4,17 @@ use crate::domain::{Direction, ItemKind, Metric, MetricKind, Unit};
 use crate::stats::{ItemsByRuns, log_ratio_items, two_way};
 
 use super::comparison::{Difference, PairEvidence, Scale, Sizes, Test};
-use super::decision::{self, Decision, Known, UnitPrice};
-use super::family::{Unsettled, settle_primary, settle_secondary};
-use super::finding::Finding;
-use super::metrics::{named, pass_rate_metric};
-use super::numbers::ROUNDING;
-use super::paired::Shared;
+use super::decision::{self, Decision, DecisionInputs, UnitPrice};
+use super::family::{UnadjustedEvidence, settle_primary, settle_secondary};
+use super::finding::PairFinding;
+use super::metrics::{built_in_metric, pass_rate_metric};
+use super::numbers::AMOUNT_ROUNDING;
+use super::paired::SharedItemPair;
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
-use super::sample::{Items, Outcomes, OverRuns};
-use super::seed::resampling;
-use super::unpaired::run_means;
-use super::verdict::{Missing, Obstacle, Support};
+use super::sample::{ArmOutcomes, RunSums, SuiteItems};
+use super::seed::sign_flip_resampling;
+use super::unpaired::compare_run_means;
+use super::verdict::{DataSupport, Missing, Obstacle};
 
 /// One arm's data on the questions of a suite. Every table has one row per item, with one value per run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,21 +32,21 @@ pub struct ItemTable<'a> {
 /// Decides about two arms with the same questions; arm 0 is the first and arm 1 the second.
 pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) -> Decision {
     let count = u32::try_from(one.passed.len() / one.runs.max(1)).unwrap_or(u32::MAX);
-    let items = Items::plain(ItemKind::Question, count);
+    let items = SuiteItems::without_clusters(ItemKind::Question, count);
     let metric = pass_rate_metric(policy);
-    let [first, second] = [one, other].map(|arm| arm.outcomes().with_bits(&items));
-    let shared = Shared::of_passes(&first, &second, None, &items, policy);
+    let [first, second] = [one, other].map(|arm| arm.to_outcomes().with_bitset(&items));
+    let shared = SharedItemPair::from_passes(&first, &second, None, &items, policy);
     let finding = shared
-        .nothing()
-        .unwrap_or_else(|| shared.weigh(Design::Items, policy));
-    let of_pair = |metric: &Metric, finding: Finding| {
-        Unsettled::new(metric, vec![None; 2], Vec::new(), vec![(0, 1, finding)])
+        .unpairable_finding()
+        .unwrap_or_else(|| shared.compare_units(Design::Items, policy));
+    let of_pair = |metric: &Metric, finding: PairFinding| {
+        UnadjustedEvidence::new(metric, vec![None; 2], Vec::new(), vec![(0, 1, finding)])
     };
     let quality = settle_primary(of_pair(&metric, finding), policy)
         .pairs
         .remove(0);
     let amount = |name: &str, label: &str, unit, values: [&[Option<f64>]; 2]| {
-        let metric = policy.described(named(
+        let metric = policy.describe_metric(built_in_metric(
             name,
             label,
             unit,
@@ -85,28 +85,28 @@ pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) 
         .collect();
     let both = |of: fn(&ItemTable<'_>) -> Option<f64>| Some(of(one)? + of(other)?);
     let item = UnitPrice {
-        usd: both(|table| mean(table.cost_usd)),
-        seconds: both(|table| mean(table.seconds)),
+        usd: both(|table| mean_of_known(table.cost_usd)),
+        seconds: both(|table| mean_of_known(table.seconds)),
     };
     let of_run = |of_item: Option<f64>| of_item.map(|of_item| of_item * f64::from(count));
-    let known = Known {
+    let known = DecisionInputs {
         metric: &metric,
         quality: &quality,
         cost: prices.first(),
         time: prices.get(1),
         comparability: None,
-        margin: decision::margin(&metric, policy),
+        margin: decision::quality_margin(&metric, policy),
         item,
         run: UnitPrice {
             usd: of_run(item.usd),
             seconds: of_run(item.seconds),
         },
     };
-    Decision::of(&known)
+    Decision::new(&known)
 }
 
 impl ItemTable<'_> {
-    fn outcomes(&self) -> Outcomes {
+    fn to_outcomes(&self) -> ArmOutcomes {
         let by_item = || self.passed.chunks(self.runs.max(1));
         let tally = |values: &mut dyn Iterator<Item = Option<bool>>| {
             values
@@ -137,7 +137,7 @@ impl ItemTable<'_> {
             Vec::new()
         };
         let lost = missing.iter().filter(|missing| **missing).count() as u64;
-        Outcomes {
+        ArmOutcomes {
             counted: cells.len() as u64 - lost,
             beside: Vec::new(),
             by_run: by_run.collect(),
@@ -155,12 +155,12 @@ impl ItemTable<'_> {
             deterministic: false,
             labels: Vec::new(),
             single: None,
-            over_runs: OverRuns::default(),
+            over_runs: RunSums::default(),
         }
     }
 }
 
-fn mean(values: &[Option<f64>]) -> Option<f64> {
+fn mean_of_known(values: &[Option<f64>]) -> Option<f64> {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
@@ -172,7 +172,7 @@ fn amounts_on_items(
     one: ItemsByRuns<'_>,
     other: ItemsByRuns<'_>,
     policy: &Policy,
-) -> Finding {
+) -> PairFinding {
     let logs = |table: ItemsByRuns<'_>| -> Vec<Option<f64>> {
         table
             .values
@@ -202,9 +202,9 @@ fn amounts_on_items(
         })
     };
     let open = |n: u64| {
-        Finding::new(
+        PairFinding::new(
             Design::Items,
-            Support::Thin {
+            DataSupport::Thin {
                 obstacle: Obstacle::FewItems,
                 p: None,
             },
@@ -216,7 +216,7 @@ fn amounts_on_items(
         let runs = |values: &[Option<f64>], runs: usize| -> Vec<f64> {
             (0..runs)
                 .filter_map(|run| {
-                    mean(
+                    mean_of_known(
                         &values
                             .iter()
                             .skip(run)
@@ -227,13 +227,13 @@ fn amounts_on_items(
                 })
                 .collect()
         };
-        let mut finding = run_means(
+        let mut finding = compare_run_means(
             &runs(&of_one, one.runs),
             &runs(&of_other, other.runs),
             Scale::Ratio,
             policy,
         );
-        finding.difference = finding.difference.map(Difference::of_logs);
+        finding.difference = finding.difference.map(Difference::to_ratio);
         return finding;
     }
     if one.runs > 1 || other.runs > 1 {
@@ -245,22 +245,22 @@ fn amounts_on_items(
                 found.estimate.exp(),
                 crate::stats::Interval::new(found.interval.low.exp(), found.interval.high.exp()),
             );
-            finding.tested(Test::TwoWay, found.p, obstacle(found.n));
+            finding.set_p_value(Test::TwoWay, found.p, obstacle(found.n));
             return finding;
         }
         let is_constant = |runs: usize, values: &[Option<f64>]| {
             let is_same = |row: &[Option<f64>]| {
-                row.iter()
-                    .flatten()
-                    .all(|value| row[0].is_some_and(|first| (value - first).abs() <= ROUNDING))
+                row.iter().flatten().all(|value| {
+                    row[0].is_some_and(|first| (value - first).abs() <= AMOUNT_ROUNDING)
+                })
             };
             runs >= MIN_RUNS && values.chunks(runs).all(is_same)
         };
-        if let Some((first, second)) = mean(&of_one).zip(mean(&of_other))
+        if let Some((first, second)) = mean_of_known(&of_one).zip(mean_of_known(&of_other))
             && is_constant(one.runs, &of_one)
             && is_constant(other.runs, &of_other)
         {
-            let mut finding = Finding::new(Design::Items, Support::Fixed, sizes(None));
+            let mut finding = PairFinding::new(Design::Items, DataSupport::Fixed, sizes(None));
             finding.difference = at((first - second).exp(), None);
             return finding;
         }
@@ -268,12 +268,12 @@ fn amounts_on_items(
         one.values,
         other.values,
         policy.confidence(),
-        resampling(of_one.iter().chain(&of_other).flatten().copied()),
+        sign_flip_resampling(of_one.iter().chain(&of_other).flatten().copied()),
     ) {
         let mut finding = open(found.n);
         finding.difference = at(found.ratio, found.interval);
-        finding.tested(Test::PairedT, found.p.unwrap_or(1.0), obstacle(found.n));
+        finding.set_p_value(Test::PairedT, found.p.unwrap_or(1.0), obstacle(found.n));
         return finding;
     }
-    Finding::no_data(Design::Items, Missing::NotMeasured, sizes(None))
+    PairFinding::without_data(Design::Items, Missing::NotMeasured, sizes(None))
 }

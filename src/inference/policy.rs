@@ -50,7 +50,7 @@ impl Policy {
         1.0 - self.alpha
     }
 
-    pub(super) fn aim(&self) -> Aim {
+    pub(super) fn power_aim(&self) -> Aim {
         Aim {
             alpha: self.alpha,
             power: POWER,
@@ -58,7 +58,7 @@ impl Policy {
     }
 
     /// Returns the metric as the project describes it.
-    pub(crate) fn described(&self, metric: Metric) -> Metric {
+    pub(crate) fn describe_metric(&self, metric: Metric) -> Metric {
         let Some(settings) = self.metrics.get(&metric.name) else {
             return metric;
         };
@@ -72,21 +72,21 @@ impl Policy {
     }
 
     /// Returns the largest unimportant difference, in the metric's unit; relative for amounts.
-    pub(crate) fn margin(&self, metric: &Metric) -> Option<f64> {
+    pub(crate) fn margin_of_metric(&self, metric: &Metric) -> Option<f64> {
         self.metrics
             .get(&metric.name)
             .and_then(|settings| settings.margin)
     }
 
     /// Returns the key of a suite's configured primary metric.
-    pub(crate) fn primary(&self, suite: &str) -> Option<&str> {
+    pub(crate) fn primary_metric(&self, suite: &str) -> Option<&str> {
         self.primary
             .get(suite)
             .or_else(|| self.primary.get(""))
             .map(String::as_str)
     }
 
-    pub(crate) fn design(&self, suite: &str) -> Option<Design> {
+    pub(crate) fn configured_design(&self, suite: &str) -> Option<Design> {
         self.designs
             .get(suite)
             .or_else(|| self.designs.get(""))
@@ -103,11 +103,11 @@ pub const MIN_ITEMS: usize = 6;
 /// Minimum number of items for the t test on item differences to hold its level. With fewer, signs are flipped.
 pub(super) const MIN_PAIRED_T: usize = 10;
 /// If a larger share of an arm's items is missing, bounds are shown and may forbid a winner.
-pub(super) const MAX_MISSING: f64 = 0.05;
+pub(super) const MAX_MISSING_SHARE: f64 = 0.05;
 /// If a larger share of the items was asked of only one arm, the rates are of different items.
-pub(crate) const MAX_APART: f64 = 0.05;
+pub(crate) const MAX_UNSHARED_ITEMS: f64 = 0.05;
 /// Closer shares are equal: a mean of thirds has rounding errors.
-pub(crate) const SAME: f64 = 1e-12;
+pub(crate) const EQUAL_SHARE_TOLERANCE: f64 = 1e-12;
 
 /// The units that were independently repeated, and so the subject of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]

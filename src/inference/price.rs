@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::stats::{Interval, PairSums, Replicates, Seed, jackknife, ratio_of_means_paired};
+use crate::stats::{Interval, PairSums, Replicates, Seed, jackknife_values, ratio_of_means_paired};
 use crate::warehouse::{OutcomeMatrix, RunRow};
 
-use super::estimate::counts;
-use super::figures::{cost, money};
+use super::estimate::run_counts;
+use super::figures::{run_cost, total_cost};
 use super::policy::{CONFIDENCE, Design, MIN_ITEMS, MIN_RUNS};
-use super::sample::Rates;
-use super::seed::seed;
+use super::sample::ArmRates;
+use super::seed::seed_from_values;
 
 /// The interval of the cost per solved item.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -34,35 +34,39 @@ pub enum PriceMethod {
 }
 
 /// Minimum number of units for the bootstrap. With fewer its coverage is too low.
-const MIN_BOOTSTRAP: usize = 50;
+const MIN_BOOTSTRAP_UNITS: usize = 50;
 /// Maximum number of units for the bootstrap. With more the two methods agree, and resampling takes seconds for many arms with thousands of
 /// runs.
-const MAX_BOOTSTRAP: usize = 200;
-const RESAMPLES: u32 = 9999;
+const MAX_BOOTSTRAP_UNITS: usize = 200;
+const PRICE_RESAMPLES: u32 = 9999;
 /// Maximum relative rounding difference between a run's own cost and the sum over its items.
 const SAME_COST: f64 = 1e-3;
 
 /// The cost per solved item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Price {
+pub(crate) struct SolvedPrice {
     pub usd: f64,
     pub solved: u64,
 }
 
 /// Divides the runs' total cost by their solved items. Returns `None` if nothing was solved or part of the cost is unknown.
-pub(crate) fn per_solved(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<Price> {
-    let cost = money(rows).filter(|cost| !cost.is_lower_bound)?;
+pub(crate) fn price_per_solved(
+    rows: &[&RunRow],
+    rates: &ArmRates,
+    matrix: &OutcomeMatrix,
+) -> Option<SolvedPrice> {
+    let cost = total_cost(rows).filter(|cost| !cost.is_lower_bound)?;
     let solved: Option<u64> = match rates {
-        Rates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
+        ArmRates::Outcomes(outcomes) if outcomes.by_run.iter().all(|(_, counted)| *counted > 0) => {
             Some(outcomes.by_run.iter().map(|(passed, _)| passed).sum())
         }
-        Rates::Outcomes(_) | Rates::Counts(_) | Rates::Unknown => rows
+        ArmRates::Outcomes(_) | ArmRates::Counts(_) | ArmRates::Unknown => rows
             .iter()
-            .map(|row| counts(row, matrix).map(|(passed, _)| passed))
+            .map(|row| run_counts(row, matrix).map(|(passed, _)| passed))
             .sum(),
     };
     let solved = solved.filter(|solved| *solved > 0)?;
-    Some(Price {
+    Some(SolvedPrice {
         usd: cost.usd / solved as f64,
         solved,
     })
@@ -71,25 +75,29 @@ pub(crate) fn per_solved(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix
 /// Returns the interval of the cost per solved item. `unit` is the unit of verdicts about the suite.
 pub(crate) fn price_interval(
     rows: &[&RunRow],
-    rates: &Rates,
+    rates: &ArmRates,
     matrix: &OutcomeMatrix,
     unit: Design,
 ) -> Option<PriceInterval> {
     match unit {
-        Design::Items => over_items(rows, rates, matrix),
-        Design::Runs => over_runs(rows, matrix),
+        Design::Items => interval_over_items(rows, rates, matrix),
+        Design::Runs => interval_over_runs(rows, matrix),
         // Item costs are known only as sums over a run, without clusters.
         Design::Clusters | Design::Counts => None,
     }
 }
 
 /// Handles one run with one attempt per item, for which the run's sums over its items are enough.
-fn over_items(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option<PriceInterval> {
-    let ([row], Rates::Outcomes(outcomes)) = (rows, rates) else {
+fn interval_over_items(
+    rows: &[&RunRow],
+    rates: &ArmRates,
+    matrix: &OutcomeMatrix,
+) -> Option<PriceInterval> {
+    let ([row], ArmRates::Outcomes(outcomes)) = (rows, rates) else {
         return None;
     };
     let totals = row.items.filter(|items| items.with_cost == items.lines)?;
-    let [only] = matrix.rows_of(&row.run.id) else {
+    let [only] = matrix.rows_of_run(&row.run.id) else {
         return None;
     };
     // Lines of other evaluators, excluded items, and re-judged outcomes would change the sums.
@@ -120,10 +128,10 @@ fn over_items(rows: &[&RunRow], rates: &Rates, matrix: &OutcomeMatrix) -> Option
     })
 }
 
-fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> {
+fn interval_over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> {
     let pairs: Option<Vec<(f64, f64)>> = rows
         .iter()
-        .map(|row| Some((cost(row)?, counts(row, matrix)?.0 as f64)))
+        .map(|row| Some((run_cost(row)?, run_counts(row, matrix)?.0 as f64)))
         .collect();
     let (costs, solved): (Vec<f64>, Vec<f64>) = pairs?.into_iter().unzip();
     let n = costs.len();
@@ -138,7 +146,7 @@ fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> 
             n_of: "runs",
         })
     };
-    if (MIN_BOOTSTRAP..=MAX_BOOTSTRAP).contains(&n) {
+    if (MIN_BOOTSTRAP_UNITS..=MAX_BOOTSTRAP_UNITS).contains(&n) {
         let ratio = |drawn: &[u32]| {
             let sum = |values: &[f64]| {
                 drawn
@@ -149,11 +157,11 @@ fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> 
             Some(sum(&costs) / sum(&solved)).filter(|ratio| ratio.is_finite())
         };
         let all: Vec<u32> = (0..).take(n).collect();
-        let drawn_from = Seed(seed(costs.iter().chain(&solved).copied()));
-        let drawn = Replicates::draw(n, RESAMPLES, drawn_from, ratio).ok()?;
+        let drawn_from = Seed(seed_from_values(costs.iter().chain(&solved).copied()));
+        let drawn = Replicates::draw_replicates(n, PRICE_RESAMPLES, drawn_from, ratio).ok()?;
         return found(
             drawn
-                .bca(ratio(&all)?, &jackknife(n, ratio).ok()?, CONFIDENCE)
+                .bca_interval(ratio(&all)?, &jackknife_values(n, ratio).ok()?, CONFIDENCE)
                 .ok()?
                 .interval,
             PriceMethod::Bca,
@@ -161,7 +169,7 @@ fn over_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> Option<PriceInterval> 
     }
     let ratio = ratio_of_means_paired(&costs, &solved, CONFIDENCE).ok()?;
     found(
-        ratio.with_student(n as f64 - 1.0, CONFIDENCE).ok()?,
+        ratio.student_interval(n as f64 - 1.0, CONFIDENCE).ok()?,
         PriceMethod::Delta,
     )
 }

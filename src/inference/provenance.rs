@@ -25,7 +25,7 @@ pub enum Fact {
 }
 
 /// Tag of a run that states whether the model may have seen the items.
-const CONTAMINATION: &str = "contamination";
+const CONTAMINATION_TAG: &str = "contamination";
 
 impl Fact {
     pub const ALL: [Self; 8] = [
@@ -54,7 +54,7 @@ impl Fact {
             Self::Seed => run.seed.is_some(),
             Self::Contamination => run
                 .tags
-                .get(CONTAMINATION)
+                .get(CONTAMINATION_TAG)
                 .is_some_and(|said| !said.trim().is_empty()),
         }
     }
@@ -116,7 +116,7 @@ mod tests {
             seed: Some(0),
             reported_model: Some("m-2026-01-02".to_owned()),
             tags: [(
-                CONTAMINATION.to_owned(),
+                CONTAMINATION_TAG.to_owned(),
                 "items are newer than the model".to_owned(),
             )]
             .into(),
@@ -127,7 +127,7 @@ mod tests {
             ..run("told")
         };
         let blank = Run {
-            tags: [(CONTAMINATION.to_owned(), " ".to_owned())].into(),
+            tags: [(CONTAMINATION_TAG.to_owned(), " ".to_owned())].into(),
             ..run("blank")
         };
         let of_table = Run {

@@ -10,10 +10,10 @@ use crate::stats::{RankRange, Seed, probability_of_best};
 
 use super::arm::Arm;
 use super::family::{Adjustment, Evidence, Resolution};
-use super::policy::{Design, MAX_APART, MIN_ITEMS};
-use super::sample::{Items, Rates, is_marked};
-use super::seed::seed;
-use super::verdict::{Obstacle, Verdict};
+use super::policy::{Design, MAX_UNSHARED_ITEMS, MIN_ITEMS};
+use super::sample::{ArmRates, SuiteItems, is_column_marked};
+use super::seed::seed_from_values;
+use super::verdict::{Obstacle, PairVerdict};
 
 /// An arm's rank by the evidence on the pass rate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -83,19 +83,19 @@ pub struct Drawn {
 }
 
 /// Number of resamples.
-const RESAMPLES: u32 = 2000;
+const RANK_RESAMPLES: u32 = 2000;
 /// Minimum number of items to resample. With fewer, an item drawn twice or not at all matters too much.
-const MIN_RESAMPLED: u64 = 20;
+const MIN_RESAMPLED_ITEMS: u64 = 20;
 
 /// Ranks the arms that have a figure, by the evidence on the primary metric. A lone arm gets no rank.
 ///
 /// `ranked` are the indices of these arms among all arms, `names` their names.
-pub(crate) fn standings(
+pub(crate) fn rank_arms(
     metric: &Metric,
     evidence: &Evidence,
     ranked: &[usize],
     names: &[&Arm],
-    drawn: Option<&Best>,
+    drawn: Option<&FirstPlaceShares>,
 ) -> (Option<BoardEvidence>, Vec<Standing>) {
     let is_ranked: BTreeSet<usize> = ranked.iter().copied().collect();
     let pairs: Vec<_> = evidence
@@ -107,7 +107,7 @@ pub(crate) fn standings(
     // A published figure cannot be tested, so no arm is known to be better.
     let tested = pairs
         .iter()
-        .filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+        .filter(|pair| !matches!(pair.verdict, PairVerdict::NoData { .. }));
     let tested: BTreeSet<usize> = tested.flat_map(|pair| [pair.first, pair.second]).collect();
     let is_untested = |arm: usize| !tested.contains(&arm);
     let standings = ranked
@@ -120,7 +120,7 @@ pub(crate) fn standings(
             first_in_resamples: drawn.and_then(|best| best.shares[place]),
         })
         .collect();
-    let count = |wanted: &dyn Fn(Verdict) -> bool| {
+    let count = |wanted: &dyn Fn(PairVerdict) -> bool| {
         pairs.iter().filter(|pair| wanted(pair.verdict)).count() as u64
     };
     let designs: BTreeSet<Design> = pairs.iter().map(|pair| pair.design).collect();
@@ -131,13 +131,15 @@ pub(crate) fn standings(
         arms: ranked.len() as u64,
         pairs: pairs.len() as u64,
         tested: evidence.tested,
-        resolved: count(&|verdict| verdict.winner().is_some()),
-        deterministic: count(&|verdict| matches!(verdict, Verdict::DeterministicDifference { .. })),
-        equal: count(&|verdict| matches!(verdict, Verdict::Tie | Verdict::Equivalent)),
+        resolved: count(&|verdict| verdict.winning_place().is_some()),
+        deterministic: count(&|verdict| {
+            matches!(verdict, PairVerdict::DeterministicDifference { .. })
+        }),
+        equal: count(&|verdict| matches!(verdict, PairVerdict::Tie | PairVerdict::Equivalent)),
         comparable: count(&|verdict| {
             !matches!(
                 verdict,
-                Verdict::NotComparable { .. } | Verdict::NoData { .. }
+                PairVerdict::NotComparable { .. } | PairVerdict::NoData { .. }
             )
         }),
         designs: designs.into_iter().collect(),
@@ -161,7 +163,7 @@ fn commonest_obstacle(evidence: &Evidence) -> Option<Obstacle> {
     for obstacle in evidence
         .pairs
         .iter()
-        .filter_map(|pair| pair.verdict.obstacle())
+        .filter_map(|pair| pair.verdict.missing_evidence())
     {
         *counts.entry(obstacle).or_default() += 1;
     }
@@ -172,7 +174,7 @@ fn commonest_obstacle(evidence: &Evidence) -> Option<Obstacle> {
 }
 
 /// How often each arm ranks first.
-pub(crate) struct Best {
+pub(crate) struct FirstPlaceShares {
     shares: Vec<Option<f64>>,
     drawn: Drawn,
 }
@@ -181,11 +183,11 @@ pub(crate) struct Best {
 /// skipped.
 pub(crate) fn chances_to_lead(
     metric: &Metric,
-    items: &Items,
-    rates: &[&Rates],
+    items: &SuiteItems,
+    rates: &[&ArmRates],
     designs: &BTreeSet<Design>,
     changed: &[bool],
-) -> Option<Best> {
+) -> Option<FirstPlaceShares> {
     if rates.len() < 2
         || items.is_judged_by_several()
         || designs.iter().any(|design| !design.is_over_items())
@@ -193,25 +195,27 @@ pub(crate) fn chances_to_lead(
         return None;
     }
     let outcomes = rates.iter().map(|rates| match rates {
-        Rates::Outcomes(outcomes) => {
-            Some(outcomes).filter(|outcomes| outcomes.counted >= MIN_RESAMPLED)
+        ArmRates::Outcomes(outcomes) => {
+            Some(outcomes).filter(|outcomes| outcomes.counted >= MIN_RESAMPLED_ITEMS)
         }
-        Rates::Counts(_) | Rates::Unknown => None,
+        ArmRates::Counts(_) | ArmRates::Unknown => None,
     });
     let outcomes = outcomes.collect::<Option<Vec<_>>>()?;
     // With different items per arm, luck in the choice of items would count.
     let is_apart = |item: usize| {
         let tried = outcomes
             .iter()
-            .filter(|outcomes| outcomes.cells.of(item).1 > 0)
+            .filter(|outcomes| outcomes.cells.counts_of(item).1 > 0)
             .count();
-        is_marked(changed, item) || (tried > 0 && tried < outcomes.len())
+        is_column_marked(changed, item) || (tried > 0 && tried < outcomes.len())
     };
     let all = outcomes.first().map_or(0, |outcomes| outcomes.cells.len());
-    if (0..all).filter(|item| is_apart(*item)).count() as f64 > MAX_APART * all as f64 {
+    if (0..all).filter(|item| is_apart(*item)).count() as f64 > MAX_UNSHARED_ITEMS * all as f64 {
         return None;
     }
-    let drawn: Vec<usize> = (0..all).filter(|item| !is_marked(changed, *item)).collect();
+    let drawn: Vec<usize> = (0..all)
+        .filter(|item| !is_column_marked(changed, *item))
+        .collect();
     let clusters = items
         .clusters
         .as_deref()
@@ -229,20 +233,20 @@ pub(crate) fn chances_to_lead(
     };
     let scores: Vec<Vec<Option<f64>>> = outcomes
         .iter()
-        .map(|outcomes| drawn.iter().map(|item| outcomes.mean(*item)).collect())
+        .map(|outcomes| drawn.iter().map(|item| outcomes.item_mean(*item)).collect())
         .collect();
-    let seed = seed(scores.iter().flatten().map(|score| score.unwrap_or(-1.0)));
+    let seed = seed_from_values(scores.iter().flatten().map(|score| score.unwrap_or(-1.0)));
     let shares = probability_of_best(
         &scores,
         clusters.as_deref(),
         metric.direction != Direction::Down,
-        RESAMPLES,
+        RANK_RESAMPLES,
         Seed(seed),
     );
-    shares.ok().map(|shares| Best {
+    shares.ok().map(|shares| FirstPlaceShares {
         shares,
         drawn: Drawn {
-            resamples: RESAMPLES,
+            resamples: RANK_RESAMPLES,
             units,
             of,
         },

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::domain::ItemKind;
 use crate::stats::{Undefined, pass_at_k, pass_hat_k};
 
-use super::sample::{Items, Rates};
+use super::sample::{ArmRates, SuiteItems};
 
 /// Probabilities over k attempts at an item, as means over items (Chen et al. 2021; Yao et al. 2024).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -19,11 +19,11 @@ pub struct Reliability {
 }
 
 /// Maximum k. Larger ones are seldom of interest.
-const MAX_K: u64 = 10;
+const MAX_ATTEMPTS_K: u64 = 10;
 
 /// Returns the probabilities for each k up to the fewest attempts at a counted item. Empty if items were attempted once.
-pub(crate) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
-    let (Rates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) =
+pub(crate) fn attempt_reliability(rates: &ArmRates, items: &SuiteItems) -> Vec<Reliability> {
+    let (ArmRates::Outcomes(outcomes), Some(ItemKind::Question | ItemKind::Task)) =
         (rates, items.kind)
     else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn reliability(rates: &Rates, items: &Items) -> Vec<Reliability> {
         .filter(|(_, counted)| *counted > 0)
         .map(|(_, counted)| u64::from(counted))
         .min();
-    let most = least.unwrap_or(0).min(MAX_K);
+    let most = least.unwrap_or(0).min(MAX_ATTEMPTS_K);
     if most < 2 {
         return Vec::new();
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
 
-use super::figures::{cost, duration, tokens};
+use super::figures::{run_cost, run_duration, run_tokens};
 
 /// Counts the runs that equal an earlier run of the arm in every outcome and in every recorded figure of time, tokens and cost, of which
 /// there must be at least two. An agent that never varies still takes a different time; a single figure may be equal by rounding.
-pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
+pub(crate) fn find_cached_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
     let mut alike = BTreeMap::<[Option<u64>; 3], Vec<&RunRow>>::new();
     for row in rows {
-        let figures = [duration(row), tokens(row), cost(row)];
+        let figures = [run_duration(row), run_tokens(row), run_cost(row)];
         if figures
             .iter()
             .flatten()
@@ -29,7 +29,10 @@ pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
     for rows in alike.into_values() {
         let mut distinct: Vec<&RunRow> = Vec::new();
         for row in rows {
-            if distinct.iter().any(|earlier| is_same(earlier, row, matrix)) {
+            if distinct
+                .iter()
+                .any(|earlier| has_equal_outcomes(earlier, row, matrix))
+            {
                 repeats += 1;
             } else {
                 distinct.push(row);
@@ -40,8 +43,11 @@ pub(crate) fn possibly_cached(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
 }
 
 /// Returns whether two runs have equal outcomes: item by item, or in their counts.
-fn is_same(one: &RunRow, other: &RunRow, matrix: &OutcomeMatrix) -> bool {
-    let (mine, theirs) = (matrix.rows_of(&one.run.id), matrix.rows_of(&other.run.id));
+fn has_equal_outcomes(one: &RunRow, other: &RunRow, matrix: &OutcomeMatrix) -> bool {
+    let (mine, theirs) = (
+        matrix.rows_of_run(&one.run.id),
+        matrix.rows_of_run(&other.run.id),
+    );
     if mine.is_empty() && theirs.is_empty() {
         let counts = |row: &RunRow| row.run.shared_tests_passed.zip(row.run.shared_tests_total);
         return counts(one).is_some() && counts(one) == counts(other);

@@ -4,26 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
-use crate::stats::{AttemptCounts, Calibration, Plane, SummedArm};
+use crate::stats::{AttemptCounts, Calibration, ItemBitset, SummedArm};
 use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
-use super::policy::SAME;
-use super::tables::Single;
+use super::policy::EQUAL_SHARE_TOLERANCE;
+use super::tables::SingleOutcomes;
 
 /// An arm's outcomes on the items of a suite.
 #[cfg_attr(test, derive(Default))]
-pub(crate) struct Outcomes {
+pub(crate) struct ArmOutcomes {
     /// By item of the matrix: passed and counted outcomes over all runs and attempts.
     pub cells: AttemptCounts,
     /// Items with a counted outcome.
     pub counted: u64,
     /// By item: whether an outcome is missing and none was counted.
-    pub missing: Plane,
+    pub missing: ItemBitset,
     /// Number of missing items.
     pub lost: u64,
     /// By item: whether it has an outcome that is neither counted nor missing. Empty if none has.
-    pub beside: Vec<Asked>,
+    pub beside: Vec<AskedState>,
     /// Passed and counted items and attempts by run, in the order of the runs. If the evaluators of an item disagree, it passes in part, and
     /// a run's sum is rounded.
     pub by_run: Vec<(u64, u64)>,
@@ -40,17 +40,17 @@ pub(crate) struct Outcomes {
     pub deterministic: bool,
     /// The runs of the first item, then those of the second, and so on: people's labels, beside the outcomes of the item's other evaluators.
     /// Empty if there are none.
-    pub labels: Vec<Label>,
+    pub labels: Vec<ItemLabels>,
     /// The same outcomes as bits, if each item has one column and at most one counted outcome.
-    pub single: Option<Box<Single>>,
-    pub over_runs: OverRuns,
+    pub single: Option<Box<SingleOutcomes>>,
+    pub over_runs: RunSums,
 }
 
 /// An arm's values summed over its own items and runs, without and with clusters. Pairs of arms with values of the same items share them.
 #[derive(Debug, Default)]
-pub(crate) struct OverRuns([OnceLock<Option<Box<SummedArm>>>; 2]);
+pub(crate) struct RunSums([OnceLock<Option<Box<SummedArm>>>; 2]);
 
-impl OverRuns {
+impl RunSums {
     /// Returns the sums, which `make` makes for the first pair that asks. `None` if the values cannot be summed up.
     pub fn get(
         &self,
@@ -65,7 +65,7 @@ impl OverRuns {
 
 /// People's labels of a run's attempts at one item, with the judge's outcomes of the same attempts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Label {
+pub(crate) struct ItemLabels {
     /// Labelled attempts.
     pub n: u32,
     /// Sums over these attempts of the share of people, and of judges, who passed it.
@@ -73,14 +73,14 @@ pub(crate) struct Label {
     judges: f64,
 }
 
-impl Label {
+impl ItemLabels {
     /// Returns whether people contradict each other about an attempt.
     pub fn is_disputed(self) -> bool {
         self.people.fract() > 0.0
     }
 
     /// Returns the mean label, and the judge's mean of the same attempts.
-    pub fn means(&self) -> Option<(f64, f64)> {
+    pub fn mean_label_and_judge(&self) -> Option<(f64, f64)> {
         (self.n > 0).then(|| {
             (
                 self.people / f64::from(self.n),
@@ -92,7 +92,7 @@ impl Label {
 
 /// Whether an arm was asked an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Asked {
+pub(crate) enum AskedState {
     Not,
     /// It has an outcome without a result, such as `skipped`, and no score.
     Skipped,
@@ -102,14 +102,14 @@ pub(crate) enum Asked {
 
 /// Values by run and matrix column.
 #[derive(Clone, Copy)]
-pub(crate) enum ByRun<'a> {
+pub(crate) enum RunValueMatrix<'a> {
     /// Shares of passed attempts.
     Shares(&'a [AttemptCounts]),
     /// NaN if a run has none.
     Values(&'a [Vec<f64>]),
 }
 
-impl ByRun<'_> {
+impl RunValueMatrix<'_> {
     /// Returns the number of runs.
     pub fn len(self) -> usize {
         match self {
@@ -119,21 +119,21 @@ impl ByRun<'_> {
     }
 
     /// Returns a run's value in a column, or `None` if it has none.
-    pub fn value(self, run: usize, column: usize) -> Option<f64> {
+    pub fn run_value(self, run: usize, column: usize) -> Option<f64> {
         match self {
-            Self::Shares(runs) => runs[run].share(column),
+            Self::Shares(runs) => runs[run].share_passed(column),
             Self::Values(runs) => Some(runs[run][column]).filter(|value| !value.is_nan()),
         }
     }
 
     /// Returns the mean of a run's values in some columns, or `None` if it has none there.
-    pub fn mean(self, run: usize, columns: impl Iterator<Item = usize>) -> Option<f64> {
-        mean_of(columns.filter_map(|column| self.value(run, column)))
+    pub fn run_mean(self, run: usize, columns: impl Iterator<Item = usize>) -> Option<f64> {
+        mean_of_values(columns.filter_map(|column| self.run_value(run, column)))
     }
 }
 
 /// Returns the mean of values, or `None` for no values.
-pub(crate) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub(crate) fn mean_of_values(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
     (n > 0.0).then_some(sum / n)
 }
@@ -141,24 +141,24 @@ pub(crate) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// Minimum number of equal runs to conclude that an arm never varies.
 const DETERMINISTIC_RUNS: usize = 3;
 
-impl Outcomes {
+impl ArmOutcomes {
     /// Counts the outcomes of an arm's runs. Returns `None` if a counted run has no outcomes.
-    pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Option<Self> {
-        Self::without(&[], runs, matrix, items)
+    pub fn from_runs(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &SuiteItems) -> Option<Self> {
+        Self::from_runs_without(&[], runs, matrix, items)
     }
 
     /// Counts the outcomes as if the marked items were never asked.
-    fn without(
+    fn from_runs_without(
         left_out: &[bool],
         runs: &[&RunRow],
         matrix: &OutcomeMatrix,
-        items: &Items,
+        items: &SuiteItems,
     ) -> Option<Self> {
-        let unread = items.beside_people(left_out);
-        let is_in = |item: u32| !is_marked(&unread, item as usize);
+        let unread = items.mark_label_columns(left_out);
+        let is_in = |item: u32| !is_column_marked(&unread, item as usize);
         let asked = matrix.items.len() - unread.iter().filter(|marked| **marked).count();
         let mut labels = vec![
-            Label::default();
+            ItemLabels::default();
             if items.people.is_empty() {
                 0
             } else {
@@ -167,38 +167,39 @@ impl Outcomes {
         ];
         let mut judged = items
             .is_judged_by_several()
-            .then(|| Judged::of(items, &is_in));
+            .then(|| AttemptTally::new(items, &is_in));
         let mut is_split = false;
-        let mut cells = AttemptCounts::none(matrix.items.len());
+        let mut cells = AttemptCounts::without_attempts(matrix.items.len());
         let mut missing = vec![false; matrix.items.len()];
-        let mut beside = vec![Asked::Not; matrix.items.len()];
+        let mut beside = vec![AskedState::Not; matrix.items.len()];
         let mut by_run = Vec::with_capacity(runs.len());
         let (mut attempts, mut unanswered) = (0, 0);
         let mut of_runs = Vec::new();
         let mut first: Option<Vec<(u32, ItemStatus)>> = None;
         let mut all_equal = true;
         for (number, run) in runs.iter().enumerate() {
-            let rows = matrix.rows_of(&run.run.id);
+            let rows = matrix.rows_of_run(&run.run.id);
             if rows.is_empty() {
                 return None;
             }
             let (mut passed, mut counted) = (0u64, 0u64);
-            let mut parts = Parts::default();
-            let mut own = (runs.len() > 1).then(|| AttemptCounts::none(matrix.items.len()));
+            let mut parts = PassedItems::default();
+            let mut own =
+                (runs.len() > 1).then(|| AttemptCounts::without_attempts(matrix.items.len()));
             let untried = match &mut judged {
                 Some(judged) => {
-                    judged.begin(rows);
+                    judged.begin_run(rows);
                     0
                 }
-                None => (asked - tried(rows, &is_in)) as u64,
+                None => (asked - count_tried(rows, &is_in)) as u64,
             };
             for row in rows {
                 attempts += 1;
-                items.label(row, left_out, (number, runs.len()), &mut labels);
+                items.collect_labels(row, left_out, (number, runs.len()), &mut labels);
                 match &mut judged {
                     Some(judged) => {
-                        let sums = judged.sum(row);
-                        parts.add(&sums.parts);
+                        let sums = judged.sum_attempt(row);
+                        parts.merge(&sums.parts);
                         unanswered += sums.unanswered;
                     }
                     None => unanswered += untried,
@@ -210,9 +211,9 @@ impl Outcomes {
                 {
                     if status.is_counted() {
                         let is_pass = status == ItemStatus::Pass;
-                        cells.add(item as usize, is_pass);
+                        cells.count_attempt(item as usize, is_pass);
                         if let Some(own) = &mut own {
-                            own.add(item as usize, is_pass);
+                            own.count_attempt(item as usize, is_pass);
                         }
                         passed += u64::from(is_pass);
                         counted += 1;
@@ -222,20 +223,20 @@ impl Outcomes {
                     } else {
                         let has_score = matches!(&row.scores, RowScores::Own(scores) if scores[place].is_some());
                         let how = if has_score {
-                            Asked::Answered
+                            AskedState::Answered
                         } else {
-                            Asked::Skipped
+                            AskedState::Skipped
                         };
                         beside[item as usize] = how.max(beside[item as usize]);
                     }
                 }
             }
             if judged.is_some() {
-                (passed, counted) = parts.rounded();
+                (passed, counted) = parts.rounded_counts();
                 is_split |= parts.is_split;
             }
             by_run.push((passed, counted));
-            of_runs.extend(own.map(AttemptCounts::packed));
+            of_runs.extend(own.map(AttemptCounts::into_packed));
             if runs.len() >= DETERMINISTIC_RUNS && all_equal {
                 let own = rows.iter().flat_map(MatrixRow::outcomes);
                 let own = own.filter(|(item, _)| is_in(*item));
@@ -248,21 +249,21 @@ impl Outcomes {
         for (missing, (_, counted)) in missing.iter_mut().zip(cells.iter()) {
             *missing &= counted == 0;
         }
-        if beside.iter().all(|how| *how == Asked::Not) {
+        if beside.iter().all(|how| *how == AskedState::Not) {
             beside = Vec::new();
         }
         let deterministic = runs.len() >= DETERMINISTIC_RUNS && all_equal;
         let (mut counted, mut lost) = (0, 0);
-        items.each_unit(|_, columns| {
+        items.for_each_item(|_, columns| {
             let is_counted = columns
                 .iter()
-                .any(|column| cells.of(*column as usize).1 > 0);
+                .any(|column| cells.counts_of(*column as usize).1 > 0);
             counted += u64::from(is_counted);
             lost +=
                 u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
         });
         let found = Self {
-            cells: cells.packed(),
+            cells: cells.into_packed(),
             counted,
             missing: missing.into_iter().collect(),
             lost,
@@ -275,20 +276,20 @@ impl Outcomes {
             deterministic,
             labels,
             single: None,
-            over_runs: OverRuns::default(),
+            over_runs: RunSums::default(),
         };
-        (!runs.is_empty()).then(|| found.with_bits(items))
+        (!runs.is_empty()).then(|| found.with_bitset(items))
     }
 
     /// Creates outcomes from simulated runs: by run and item, whether it passed. Items that were never attempted have none.
-    pub(super) fn made_up(
+    pub(super) fn from_simulation(
         runs: &[Vec<bool>],
-        items: &Items,
+        items: &SuiteItems,
         is_tried: impl Fn(usize) -> bool,
     ) -> Self {
         let columns = items.column_count();
         let mut made = Self {
-            cells: AttemptCounts::none(columns),
+            cells: AttemptCounts::without_attempts(columns),
             counted: (0..items.unit_count())
                 .filter(|unit| is_tried(*unit))
                 .count() as u64,
@@ -304,41 +305,42 @@ impl Outcomes {
                 && runs.iter().all(|run| *run == runs[0]),
             labels: Vec::new(),
             single: None,
-            over_runs: OverRuns::default(),
+            over_runs: RunSums::default(),
         };
         for run in runs {
-            let mut own = AttemptCounts::none(columns);
+            let mut own = AttemptCounts::without_attempts(columns);
             let (mut passed, mut counted) = (0, 0);
-            items.each_unit(|unit, columns| {
+            items.for_each_item(|unit, columns| {
                 let unit = unit as usize;
                 for column in columns
                     .iter()
                     .map(|column| *column as usize)
                     .filter(|_| is_tried(unit))
                 {
-                    made.cells.add(column, run[unit]);
-                    own.add(column, run[unit]);
+                    made.cells.count_attempt(column, run[unit]);
+                    own.count_attempt(column, run[unit]);
                     passed += u64::from(run[unit]);
                     counted += 1;
                 }
             });
             made.by_run.push((passed, counted));
             if runs.len() > 1 {
-                made.runs.push(own.packed());
+                made.runs.push(own.into_packed());
             }
         }
-        made.cells = made.cells.packed();
-        made.with_bits(items)
+        made.cells = made.cells.into_packed();
+        made.with_bitset(items)
     }
 
     /// Adds the outcomes as bits.
     #[must_use]
-    pub(super) fn with_bits(self, items: &Items) -> Self {
-        let asked = (0..self.cells.len()).map(|item| self.asked(item) == Asked::Answered);
+    pub(super) fn with_bitset(self, items: &SuiteItems) -> Self {
+        let asked =
+            (0..self.cells.len()).map(|item| self.asked_state(item) == AskedState::Answered);
         let single = if items.is_judged_by_several() {
             None
         } else {
-            Single::of(&self.cells, &self.missing, asked)
+            SingleOutcomes::from_attempts(&self.cells, &self.missing, asked)
         };
         Self {
             single: single.map(Box::new),
@@ -347,12 +349,12 @@ impl Outcomes {
     }
 
     /// Returns whether the arm was asked an item, and whether it answered.
-    pub fn asked(&self, item: usize) -> Asked {
-        let is_answered = self.cells.of(item).1 > 0 || self.missing.has(item);
+    pub fn asked_state(&self, item: usize) -> AskedState {
+        let is_answered = self.cells.counts_of(item).1 > 0 || self.missing.contains(item);
         if is_answered {
-            Asked::Answered
+            AskedState::Answered
         } else {
-            self.beside.get(item).copied().unwrap_or(Asked::Not)
+            self.beside.get(item).copied().unwrap_or(AskedState::Not)
         }
     }
 
@@ -362,14 +364,14 @@ impl Outcomes {
     }
 
     /// Returns passed and all attempts at an item, averaged over the evaluators with these columns.
-    pub fn cell(&self, columns: &[u32]) -> (u32, u32) {
+    pub fn attempts_of_item(&self, columns: &[u32]) -> (u32, u32) {
         if let [column] = columns {
-            return self.cells.of(*column as usize);
+            return self.cells.counts_of(*column as usize);
         }
         let counted = || {
             columns
                 .iter()
-                .map(|column| self.cells.of(*column as usize))
+                .map(|column| self.cells.counts_of(*column as usize))
                 .filter(|(_, counted)| *counted > 0)
         };
         let attempts = counted().map(|(_, counted)| counted).max().unwrap_or(0);
@@ -387,39 +389,47 @@ impl Outcomes {
     }
 
     /// Returns the share of attempts at an item that passed.
-    pub fn mean(&self, item: usize) -> Option<f64> {
-        self.cells.share(item)
+    pub fn item_mean(&self, item: usize) -> Option<f64> {
+        self.cells.share_passed(item)
     }
 
     /// Returns the share of passed attempts at each attempted item, averaged over evaluators.
-    pub fn item_means(&self, items: &Items) -> Vec<f64> {
+    pub fn item_means(&self, items: &SuiteItems) -> Vec<f64> {
         items
-            .means(|column| self.mean(column))
+            .item_means(|column| self.item_mean(column))
             .into_iter()
             .map(|(_, mean)| mean)
             .collect()
     }
 
     /// Calls `each` with every item that both arms have.
-    pub fn meet(&self, other: &Self, items: &Items, mut each: impl FnMut(Met)) {
-        items.each_unit(|_, columns| {
+    pub fn for_each_shared(
+        &self,
+        other: &Self,
+        items: &SuiteItems,
+        mut each: impl FnMut(SharedItem),
+    ) {
+        items.for_each_item(|_, columns| {
             let both = || {
                 columns
                     .iter()
                     .map(|column| *column as usize)
-                    .filter(|column| self.cells.of(*column).1 > 0 && other.cells.of(*column).1 > 0)
+                    .filter(|column| {
+                        self.cells.counts_of(*column).1 > 0 && other.cells.counts_of(*column).1 > 0
+                    })
             };
             let Some(column) = both().next() else { return };
             let n = both().count() as f64;
             let rate = |outcomes: &Self| {
                 both()
-                    .filter_map(|column| outcomes.mean(column))
+                    .filter_map(|column| outcomes.item_mean(column))
                     .sum::<f64>()
                     / n
             };
-            let is_single =
-                n < 2.0 && self.cells.of(column).1 == 1 && other.cells.of(column).1 == 1;
-            each(Met {
+            let is_single = n < 2.0
+                && self.cells.counts_of(column).1 == 1
+                && other.cells.counts_of(column).1 == 1;
+            each(SharedItem {
                 column,
                 rates: [rate(self), rate(other)],
                 is_single,
@@ -428,7 +438,7 @@ impl Outcomes {
     }
 
     /// Returns the labels of an item, one for each run. Empty if there are none.
-    pub fn labels_of(&self, item: u32) -> &[Label] {
+    pub fn labels_of(&self, item: u32) -> &[ItemLabels] {
         let runs = self.by_run.len();
         self.labels
             .get(item as usize * runs..(item as usize + 1) * runs)
@@ -436,17 +446,17 @@ impl Outcomes {
     }
 
     /// Returns the judges' values of an item in each run, over the columns that `is_in` holds.
-    pub fn judged<'s>(
+    pub fn judged_values<'s>(
         &'s self,
         columns: &'s [u32],
         is_in: impl Fn(usize) -> bool + 's,
     ) -> impl Iterator<Item = Option<f64>> + 's {
         (0..self.by_run.len()).map(move |run| {
             let value = |column: usize| match self.runs.get(run) {
-                Some(values) => values.share(column),
-                None => self.mean(column),
+                Some(values) => values.share_passed(column),
+                None => self.item_mean(column),
             };
-            mean_of(
+            mean_of_values(
                 columns
                     .iter()
                     .map(|column| *column as usize)
@@ -467,7 +477,7 @@ impl Outcomes {
 }
 
 /// An item that two arms have.
-pub(crate) struct Met {
+pub(crate) struct SharedItem {
     /// The first column that both have.
     pub column: usize,
     /// Each arm's share of passed outcomes, averaged over evaluators.
@@ -478,7 +488,7 @@ pub(crate) struct Met {
 
 /// How two arms did on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum BetterArm {
     /// Equal, and above one half; of single outcomes, both passed.
     Both,
     /// The first arm has the higher rate; of single outcomes, only it passed.
@@ -488,40 +498,40 @@ pub(crate) enum Side {
     Neither,
 }
 
-impl Met {
+impl SharedItem {
     /// Says which arm did better, by the rule of the comparison's record.
-    pub fn side(&self) -> Side {
+    pub fn better_arm(&self) -> BetterArm {
         let [one, other] = self.rates;
         match one - other {
-            ahead if ahead > SAME => Side::First,
-            ahead if ahead < -SAME => Side::Second,
-            _ if one > 0.5 + SAME => Side::Both,
-            _ => Side::Neither,
+            ahead if ahead > EQUAL_SHARE_TOLERANCE => BetterArm::First,
+            ahead if ahead < -EQUAL_SHARE_TOLERANCE => BetterArm::Second,
+            _ if one > 0.5 + EQUAL_SHARE_TOLERANCE => BetterArm::Both,
+            _ => BetterArm::Neither,
         }
     }
 }
 
 /// The available data on an arm's pass rate.
-pub(crate) enum Rates {
-    Outcomes(Outcomes),
+pub(crate) enum ArmRates {
+    Outcomes(ArmOutcomes),
     /// Passed and total of each run, without items to pair.
     Counts(Vec<(u64, u64)>),
     Unknown,
 }
 
-impl Rates {
-    pub fn of(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &Items) -> Self {
-        Self::without(&[], runs, matrix, items)
+impl ArmRates {
+    pub fn from_runs(runs: &[&RunRow], matrix: &OutcomeMatrix, items: &SuiteItems) -> Self {
+        Self::from_runs_without(&[], runs, matrix, items)
     }
 
     /// Returns the rates as if the marked items were never asked. `left_out` may be empty.
-    pub fn without(
+    pub fn from_runs_without(
         left_out: &[bool],
         runs: &[&RunRow],
         matrix: &OutcomeMatrix,
-        items: &Items,
+        items: &SuiteItems,
     ) -> Self {
-        if let Some(outcomes) = Outcomes::without(left_out, runs, matrix, items) {
+        if let Some(outcomes) = ArmOutcomes::from_runs_without(left_out, runs, matrix, items) {
             return Self::Outcomes(outcomes);
         }
         let of_run = |row: &&RunRow| {
@@ -551,13 +561,13 @@ impl Rates {
     }
 
     /// Returns passed and counted outcomes over all runs.
-    pub fn totals(&self) -> (u64, u64) {
-        sums(self.by_run())
+    pub fn total_counts(&self) -> (u64, u64) {
+        sum_runs(self.counts_by_run())
     }
 
     /// Returns passed and counted outcomes of each run that counted any.
     pub fn counted_runs(&self) -> Vec<(u64, u64)> {
-        self.by_run()
+        self.counts_by_run()
             .iter()
             .copied()
             .filter(|(_, total)| *total > 0)
@@ -565,7 +575,7 @@ impl Rates {
     }
 
     /// Returns passed and counted outcomes of each run.
-    pub fn by_run(&self) -> &[(u64, u64)] {
+    pub fn counts_by_run(&self) -> &[(u64, u64)] {
         match self {
             Self::Outcomes(outcomes) => &outcomes.by_run,
             Self::Counts(counts) => counts,
@@ -582,21 +592,21 @@ impl Rates {
 }
 
 /// Returns whether an item is marked. An empty list marks none.
-pub(crate) fn is_marked(marks: &[bool], item: usize) -> bool {
+pub(crate) fn is_column_marked(marks: &[bool], item: usize) -> bool {
     marks.get(item).copied().unwrap_or_default()
 }
 
 /// Items with outcomes, and how many of them passed: an item whose evaluators disagree passes in part.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct PassedItems {
     passed: f64,
     counted: u64,
     /// The evaluators of an item disagree.
     is_split: bool,
 }
 
-impl Parts {
-    fn add(&mut self, other: &Self) {
+impl PassedItems {
+    fn merge(&mut self, other: &Self) {
         self.passed += other.passed;
         self.counted += other.counted;
         self.is_split |= other.is_split;
@@ -611,7 +621,7 @@ impl Parts {
         }
     }
 
-    pub fn rounded(&self) -> (u64, u64) {
+    pub fn rounded_counts(&self) -> (u64, u64) {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -623,7 +633,7 @@ impl Parts {
 }
 
 /// Returns the number of items that a run has tried at least once.
-fn tried(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> usize {
+fn count_tried(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> usize {
     let items = |row: &MatrixRow| {
         row.items
             .iter()
@@ -642,7 +652,7 @@ fn tried(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> usize {
 }
 
 /// Sums over the outcomes of one attempt, with the evaluators of each item averaged first.
-struct Judged {
+struct AttemptTally {
     /// By column: whether its outcomes count.
     is_in: Vec<bool>,
     /// By item: whether the run has tried it at least once.
@@ -655,13 +665,13 @@ struct Judged {
     cells: Vec<(u32, u32, bool, bool)>,
 }
 
-struct JudgedSums {
-    parts: Parts,
+struct AttemptSums {
+    parts: PassedItems,
     unanswered: u64,
 }
 
-impl Judged {
-    fn of(items: &Items, is_in: &dyn Fn(u32) -> bool) -> Self {
+impl AttemptTally {
+    fn new(items: &SuiteItems, is_in: &dyn Fn(u32) -> bool) -> Self {
         let mut judged = Self {
             is_in: (0..).take(items.column_count()).map(is_in).collect(),
             tried: vec![false; items.unit_count()],
@@ -669,7 +679,7 @@ impl Judged {
             is_asked: vec![false; items.unit_count()],
             cells: vec![(0, 0, false, false); items.unit_count()],
         };
-        items.each_unit(|unit, columns| {
+        items.for_each_item(|unit, columns| {
             for column in columns {
                 judged.unit_of[*column as usize] = unit;
                 judged.is_asked[unit as usize] |= is_in(*column);
@@ -679,7 +689,7 @@ impl Judged {
     }
 
     /// Begins a run with its attempts.
-    fn begin(&mut self, attempts: &[MatrixRow]) {
+    fn begin_run(&mut self, attempts: &[MatrixRow]) {
         self.tried.fill(false);
         for item in attempts
             .iter()
@@ -690,7 +700,7 @@ impl Judged {
         }
     }
 
-    fn sum(&mut self, row: &MatrixRow) -> JudgedSums {
+    fn sum_attempt(&mut self, row: &MatrixRow) -> AttemptSums {
         self.cells.fill((0, 0, false, false));
         for (item, status) in row
             .outcomes()
@@ -702,8 +712,8 @@ impl Judged {
             cell.2 |= !status.is_counted() && !status.is_missing();
             cell.3 = true;
         }
-        let mut sums = JudgedSums {
-            parts: Parts::default(),
+        let mut sums = AttemptSums {
+            parts: PassedItems::default(),
             unanswered: 0,
         };
         for (((passed, counted, is_beside, is_there), is_tried), _) in self
@@ -721,14 +731,14 @@ impl Judged {
 }
 
 /// Returns the items of a run with outcomes, over its attempts, and how many passed.
-pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
-    let names = names(matrix);
+pub(crate) fn passed_items_of_run(run: &RunId, matrix: &OutcomeMatrix) -> PassedItems {
+    let names = number_item_names(matrix);
     let people = label_columns(matrix);
-    let mut parts = Parts::default();
-    for row in matrix.rows_of(run) {
-        let outcomes = row
-            .outcomes()
-            .filter(|(item, status)| status.is_counted() && !is_marked(&people, *item as usize));
+    let mut parts = PassedItems::default();
+    for row in matrix.rows_of_run(run) {
+        let outcomes = row.outcomes().filter(|(item, status)| {
+            status.is_counted() && !is_column_marked(&people, *item as usize)
+        });
         let outcomes = outcomes.map(|(item, status)| (item, u32::from(status == ItemStatus::Pass)));
         match &names {
             None => outcomes.for_each(|(_, passed)| parts.add_item(passed, 1)),
@@ -748,7 +758,7 @@ pub(crate) fn parts_of_run(run: &RunId, matrix: &OutcomeMatrix) -> Parts {
 }
 
 /// Returns passed and counted outcomes over all runs.
-pub(crate) fn sums(by_run: &[(u64, u64)]) -> (u64, u64) {
+pub(crate) fn sum_runs(by_run: &[(u64, u64)]) -> (u64, u64) {
     by_run
         .iter()
         .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
@@ -756,7 +766,7 @@ pub(crate) fn sums(by_run: &[(u64, u64)]) -> (u64, u64) {
 
 /// The items of a suite for comparisons. An item's identity does not depend on its evaluator: an item with several evaluators has one
 /// matrix column for each, but counts once.
-pub(crate) struct Items {
+pub(crate) struct SuiteItems {
     pub kind: Option<ItemKind>,
     /// By item: its cluster's index from 0, if any item has a cluster.
     pub clusters: Option<Vec<u32>>,
@@ -771,11 +781,11 @@ pub(crate) struct Items {
     plain: Vec<u32>,
 }
 
-impl Items {
+impl SuiteItems {
     /// Returns the items of a group's outcomes. If there are only counts, the kind is taken from the runs.
-    pub fn of(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Self {
+    pub fn from_group(group: &SuiteGroup<'_>, matrix: &OutcomeMatrix) -> Self {
         let plain: Vec<u32> = (0..).take(matrix.items.len()).collect();
-        let columns = columns(matrix);
+        let columns = columns_by_item(matrix);
         let of_unit = |column: usize| matrix.items[column].cluster.as_deref();
         let clusters_by_unit: Vec<Option<&str>> = match &columns {
             None => (0..matrix.items.len()).map(of_unit).collect(),
@@ -784,7 +794,7 @@ impl Items {
                 .map(|own| own.iter().find_map(|column| of_unit(*column as usize)))
                 .collect(),
         };
-        let (clusters, cluster_count) = numbered(clusters_by_unit.into_iter());
+        let (clusters, cluster_count) = number_clusters(clusters_by_unit.into_iter());
         let counted = || {
             group
                 .arms
@@ -810,12 +820,12 @@ impl Items {
     }
 
     /// Creates items with one column each, and their clusters.
-    pub fn in_clusters<'a>(
+    pub fn with_clusters<'a>(
         kind: Option<ItemKind>,
         clusters: impl Iterator<Item = Option<&'a str>> + Clone,
     ) -> Self {
         let count = clusters.clone().count().try_into().unwrap_or(u32::MAX);
-        let (clusters, cluster_count) = numbered(clusters);
+        let (clusters, cluster_count) = number_clusters(clusters);
         Self {
             kind,
             clusters,
@@ -828,7 +838,7 @@ impl Items {
     }
 
     /// Creates items without clusters, with one column each.
-    pub fn plain(kind: ItemKind, count: u32) -> Self {
+    pub fn without_clusters(kind: ItemKind, count: u32) -> Self {
         Self {
             kind: Some(kind),
             clusters: None,
@@ -851,7 +861,7 @@ impl Items {
     }
 
     /// Returns the matrix items that decide: those that are not people's labels of items with another evaluator.
-    pub fn deciding<'a>(
+    pub fn deciding_items<'a>(
         &'a self,
         matrix: &'a OutcomeMatrix,
     ) -> impl Iterator<Item = &'a MatrixItem> {
@@ -859,27 +869,27 @@ impl Items {
             .items
             .iter()
             .enumerate()
-            .filter(|(column, _)| !is_marked(&self.people, *column))
+            .filter(|(column, _)| !is_column_marked(&self.people, *column))
             .map(|(_, item)| item)
     }
 
     /// Marks the columns with people's labels besides those that are marked already.
-    fn beside_people(&self, left_out: &[bool]) -> Vec<bool> {
+    fn mark_label_columns(&self, left_out: &[bool]) -> Vec<bool> {
         if self.people.is_empty() {
             return left_out.to_vec();
         }
         (0..self.people.len())
-            .map(|column| self.people[column] || is_marked(left_out, column))
+            .map(|column| self.people[column] || is_column_marked(left_out, column))
             .collect()
     }
 
     /// Adds the labels of an attempt of a run, with the judge's outcomes of the same items.
-    fn label(
+    fn collect_labels(
         &self,
         row: &MatrixRow,
         left_out: &[bool],
         (run, runs): (usize, usize),
-        labels: &mut [Label],
+        labels: &mut [ItemLabels],
     ) {
         if labels.is_empty() {
             return;
@@ -888,11 +898,11 @@ impl Items {
         for (item, status) in row.outcomes().filter(|(_, status)| status.is_counted()) {
             outcomes.insert(item, (u32::from(status == ItemStatus::Pass), 1));
         }
-        self.each_unit(|unit, columns| {
+        self.for_each_item(|unit, columns| {
             let share = |is_person: bool| {
                 let own = columns.iter().filter(|column| {
                     self.people[**column as usize] == is_person
-                        && !is_marked(left_out, **column as usize)
+                        && !is_column_marked(left_out, **column as usize)
                 });
                 let (passed, n) = own
                     .filter_map(|column| outcomes.get(column))
@@ -901,7 +911,7 @@ impl Items {
             };
             if let Some((people, judges)) = share(true).zip(share(false)) {
                 let label = &mut labels[unit as usize * runs + run];
-                *label = Label {
+                *label = ItemLabels {
                     n: label.n + 1,
                     people: label.people + people,
                     judges: label.judges + judges,
@@ -921,7 +931,7 @@ impl Items {
     }
 
     /// Returns the columns of an item.
-    pub fn columns(&self, unit: u32) -> &[u32] {
+    pub fn columns_of(&self, unit: u32) -> &[u32] {
         match &self.columns {
             Some(columns) => &columns[unit as usize],
             None => &self.plain[unit as usize..=unit as usize],
@@ -929,7 +939,7 @@ impl Items {
     }
 
     /// Calls `each` with every item and its columns, in order.
-    pub fn each_unit(&self, mut each: impl FnMut(u32, &[u32])) {
+    pub fn for_each_item(&self, mut each: impl FnMut(u32, &[u32])) {
         match &self.columns {
             Some(columns) => (0..)
                 .zip(columns)
@@ -942,9 +952,9 @@ impl Items {
     }
 
     /// Returns the mean over columns of each item that has a value.
-    pub fn means(&self, mean: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64)> {
+    pub fn item_means(&self, mean: impl Fn(usize) -> Option<f64>) -> Vec<(u32, f64)> {
         let mut found = Vec::new();
-        self.each_unit(|unit, columns| {
+        self.for_each_item(|unit, columns| {
             let values = columns.iter().filter_map(|column| mean(*column as usize));
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
             if n > 0.0 {
@@ -955,13 +965,13 @@ impl Items {
     }
 
     /// Returns the items that have a column with values of both arms, each with the arms' means over those columns.
-    pub fn paired(
+    pub fn paired_means(
         &self,
         one: impl Fn(usize) -> Option<f64>,
         other: impl Fn(usize) -> Option<f64>,
     ) -> Vec<(u32, f64, f64)> {
         let mut found = Vec::new();
-        self.each_unit(|unit, columns| {
+        self.for_each_item(|unit, columns| {
             let both = columns
                 .iter()
                 .filter_map(|column| one(*column as usize).zip(other(*column as usize)));
@@ -976,13 +986,15 @@ impl Items {
     }
 
     /// Returns the plural word for the items.
-    pub fn word(&self) -> &'static str {
+    pub fn plural_word(&self) -> &'static str {
         self.kind.map_or("items", ItemKind::plural)
     }
 }
 
 /// Numbers the clusters of items and counts them. Returns `None` and 0 if no item has a cluster.
-fn numbered<'a>(clusters: impl Iterator<Item = Option<&'a str>>) -> (Option<Vec<u32>>, usize) {
+fn number_clusters<'a>(
+    clusters: impl Iterator<Item = Option<&'a str>>,
+) -> (Option<Vec<u32>>, usize) {
     let mut numbers = BTreeMap::<&str, u32>::new();
     let mut next = 0;
     let codes = clusters.map(|cluster| {
@@ -1001,8 +1013,8 @@ fn numbered<'a>(clusters: impl Iterator<Item = Option<&'a str>>) -> (Option<Vec<
 }
 
 /// Returns the columns of each item, by kind and name, or `None` if there is one evaluator and every column is an item.
-fn columns(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
-    let names = names(matrix)?;
+fn columns_by_item(matrix: &OutcomeMatrix) -> Option<Vec<Vec<u32>>> {
+    let names = number_item_names(matrix)?;
     let count = names.iter().max().map_or(0, |last| *last as usize + 1);
     let mut columns = vec![Vec::new(); count];
     for (column, name) in (0..).zip(names) {
@@ -1024,7 +1036,7 @@ pub(crate) fn label_columns(matrix: &OutcomeMatrix) -> Vec<bool> {
     if !is_person.contains(&true) {
         return Vec::new();
     }
-    let Some(names) = names(matrix) else {
+    let Some(names) = number_item_names(matrix) else {
         return Vec::new();
     };
     let mut is_judged = vec![false; names.len()];
@@ -1057,7 +1069,7 @@ fn has_one_evaluator(matrix: &OutcomeMatrix) -> bool {
 }
 
 /// Numbers the items' names with their kinds. Returns `None` if there is only one evaluator, because names then identify items.
-pub(crate) fn names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
+pub(crate) fn number_item_names(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     if has_one_evaluator(matrix) {
         return None;
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Evaluator, ScoreRecord, Unit, is_person, standing_score};
+use crate::domain::{Direction, Evaluator, ScoreRecord, Unit, is_person, latest_score};
 use crate::warehouse::RunRow;
 
 use super::arm::SuiteGroup;
@@ -21,19 +21,19 @@ pub struct ScoreColumn {
 }
 
 /// Returns the value of a run's current score of this metric.
-pub(crate) fn newest_score(row: &RunRow, metric: &str) -> Option<f64> {
-    newest(row, metric)?.value
+pub(crate) fn newest_score_value(row: &RunRow, metric: &str) -> Option<f64> {
+    newest_record(row, metric)?.value
 }
 
 /// Returns a run's current score of this metric.
-pub(crate) fn newest<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
-    standing_score(&row.run.scores, metric)
+pub(crate) fn newest_record<'a>(row: &'a RunRow, metric: &str) -> Option<&'a ScoreRecord> {
+    latest_score(&row.run.scores, metric)
 }
 
 /// Returns the named evaluators of a score of these runs.
 pub(crate) fn evaluators_of<'a>(rows: &[&'a RunRow], metric: &str) -> BTreeSet<&'a str> {
     rows.iter()
-        .filter_map(|row| newest(row, metric)?.evaluator.as_deref())
+        .filter_map(|row| newest_record(row, metric)?.evaluator.as_deref())
         .collect()
 }
 
@@ -66,6 +66,6 @@ pub(crate) fn score_columns(group: &SuiteGroup<'_>) -> Vec<ScoreColumn> {
         })
         .collect();
     // The sort is stable: other scores stay sorted by name, at the end.
-    columns.sort_by_key(|column| Evaluator::place_by_weight(&column.metric));
+    columns.sort_by_key(|column| Evaluator::importance_rank(&column.metric));
     columns
 }

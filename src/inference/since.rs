@@ -10,9 +10,11 @@ use crate::domain::Filter;
 use crate::stats::ChangeRule;
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arm::{Arm, ArmRuns, Grouping, Since, SinceBecause, SuiteGroup, batch_of};
+use super::arm::{Arm, ArmRuns, BatchSelection, Since, SinceBecause, SuiteGroup, batch_name};
 use super::grouping::suite_groups;
-use super::history::{History, HistoryPoints, LevelChange, Series, level_changes, suite_history};
+use super::history::{
+    History, HistoryPoints, LevelChange, Series, level_changes, suite_history_of,
+};
 use super::policy::Policy;
 
 /// Groups the selected runs for boards and comparisons. With all batches, the board of a suite counts since the newest change point of the
@@ -20,21 +22,21 @@ use super::policy::Policy;
 pub fn board_groups<'a>(
     warehouse: &'a Warehouse,
     filter: &Filter,
-    grouping: Grouping,
+    grouping: BatchSelection,
     policy: &Policy,
 ) -> Vec<SuiteGroup<'a>> {
-    let all = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let all = suite_groups(warehouse, filter, BatchSelection::AllBatches);
     let of_suite = |groups: &[SuiteGroup<'a>]| -> Vec<SuiteGroup<'a>> {
         match grouping {
-            Grouping::NewestBatch => groups.iter().map(newest_batches).collect(),
-            Grouping::AllBatches if can_change(groups) => {
+            BatchSelection::NewestBatch => groups.iter().map(newest_batches).collect(),
+            BatchSelection::AllBatches if can_change(groups) => {
                 let changes = level_changes(warehouse, &groups[0].suite, groups, policy);
                 groups
                     .iter()
                     .map(|group| since_change(group, &changes))
                     .collect()
             }
-            Grouping::AllBatches => groups.to_vec(),
+            BatchSelection::AllBatches => groups.to_vec(),
         }
     };
     all.chunk_by(|one, other| one.suite == other.suite)
@@ -49,12 +51,12 @@ pub fn board_groups_with_histories<'a>(
     filter: &Filter,
     policy: &Policy,
 ) -> (Vec<SuiteGroup<'a>>, BTreeMap<String, History>) {
-    let all = suite_groups(warehouse, filter, Grouping::AllBatches);
+    let all = suite_groups(warehouse, filter, BatchSelection::AllBatches);
     let of_suite = |groups: &[SuiteGroup<'a>]| -> (Vec<SuiteGroup<'a>>, Option<History>) {
         if !can_change(groups) {
             return (groups.to_vec(), None);
         }
-        let history = suite_history(
+        let history = suite_history_of(
             warehouse,
             &groups[0].suite,
             groups,
@@ -64,7 +66,7 @@ pub fn board_groups_with_histories<'a>(
         (
             groups
                 .iter()
-                .map(|group| since_changes_of(group, &history))
+                .map(|group| since_change_in_history(group, &history))
                 .collect(),
             Some(history),
         )
@@ -82,7 +84,7 @@ pub fn board_groups_with_histories<'a>(
 }
 
 /// Keeps the runs since the newest change of a suite's history that lies within the group's nights.
-pub fn since_changes_of<'a>(group: &SuiteGroup<'a>, history: &History) -> SuiteGroup<'a> {
+pub fn since_change_in_history<'a>(group: &SuiteGroup<'a>, history: &History) -> SuiteGroup<'a> {
     let changes: Vec<(Arm, Vec<LevelChange>)> = history
         .arms
         .iter()
@@ -99,7 +101,7 @@ fn can_change(groups: &[SuiteGroup<'_>]) -> bool {
         .map(|arm| &arm.arm)
         .collect();
     let nights = |arm: &Arm| {
-        nights(
+        run_dates(
             groups
                 .iter()
                 .flat_map(|group| &group.arms)
@@ -111,17 +113,17 @@ fn can_change(groups: &[SuiteGroup<'_>]) -> bool {
         .any(|arm| nights(arm).len() >= 2 * ChangeRule::default().min_nights)
 }
 
-fn nights<'r, 'a: 'r>(rows: impl Iterator<Item = &'r &'a RunRow>) -> BTreeSet<NaiveDate> {
-    rows.filter_map(|row| day(row)).collect()
+fn run_dates<'r, 'a: 'r>(rows: impl Iterator<Item = &'r &'a RunRow>) -> BTreeSet<NaiveDate> {
+    rows.filter_map(|row| run_date(row)).collect()
 }
 
-fn day(row: &RunRow) -> Option<NaiveDate> {
+fn run_date(row: &RunRow) -> Option<NaiveDate> {
     row.run.timestamp.map(|time| time.date_naive())
 }
 
 /// Keeps the runs since the newest change that lies within the group's nights.
 fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)]) -> SuiteGroup<'a> {
-    let own = nights(group.arms.iter().flat_map(|arm| &arm.counted));
+    let own = run_dates(group.arms.iter().flat_map(|arm| &arm.counted));
     let (Some(first), Some(last)) = (own.first().copied(), own.last().copied()) else {
         return group.clone();
     };
@@ -161,9 +163,9 @@ fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)])
         .filter(|(_, dates)| dates.contains(&date))
         .map(|(arm, _)| arm.clone())
         .collect();
-    let has_newer = |arm: &ArmRuns<'_>| arm.counted.iter().any(|row| day(row) >= Some(date));
-    let is_kept = |row: &RunRow| day(row) >= Some(date);
-    cut(
+    let has_newer = |arm: &ArmRuns<'_>| arm.counted.iter().any(|row| run_date(row) >= Some(date));
+    let is_kept = |row: &RunRow| run_date(row) >= Some(date);
+    cut_group(
         group,
         Since {
             date,
@@ -179,23 +181,24 @@ fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)])
 /// Keeps each arm's newest batch.
 fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
     let newest = |arm: &ArmRuns<'a>| {
-        arm.all()
+        arm.all_runs()
             .max_by_key(|row| (row.run.timestamp, &row.run.id))
-            .map(|row| batch_of(&row.run).to_owned())
+            .map(|row| batch_name(&row.run).to_owned())
     };
     let batches: BTreeSet<(Arm, String)> = group
         .arms
         .iter()
         .filter_map(|arm| Some((arm.arm.clone(), newest(arm)?)))
         .collect();
-    let is_kept =
-        |row: &RunRow| batches.contains(&(Arm::of(&row.run), batch_of(&row.run).to_owned()));
+    let is_kept = |row: &RunRow| {
+        batches.contains(&(Arm::from_run(&row.run), batch_name(&row.run).to_owned()))
+    };
     let kept = group
         .arms
         .iter()
         .flat_map(|arm| &arm.counted)
         .filter(|row| is_kept(row));
-    let Some(date) = nights(kept).first().copied() else {
+    let Some(date) = run_dates(kept).first().copied() else {
         let of = cut_arms(group, |_| Some(&is_kept as &dyn Fn(&RunRow) -> bool));
         return SuiteGroup {
             arms: of.0,
@@ -203,7 +206,7 @@ fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
             ..group.clone()
         };
     };
-    cut(
+    cut_group(
         group,
         Since {
             date,
@@ -216,13 +219,13 @@ fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
     )
 }
 
-type Kept<'k> = Option<&'k dyn Fn(&RunRow) -> bool>;
+type RunFilter<'k> = Option<&'k dyn Fn(&RunRow) -> bool>;
 
 /// Keeps some runs of each arm, or all of it.
-fn cut<'a, 'k>(
+fn cut_group<'a, 'k>(
     group: &SuiteGroup<'a>,
     since: Since,
-    kept: impl Fn(&ArmRuns<'a>) -> Kept<'k>,
+    kept: impl Fn(&ArmRuns<'a>) -> RunFilter<'k>,
 ) -> SuiteGroup<'a> {
     let older = group
         .arms
@@ -231,7 +234,7 @@ fn cut<'a, 'k>(
         .map(|arm| arm.arm.clone())
         .collect();
     let (arms, earlier) = cut_arms(group, kept);
-    let counted = nights(arms.iter().flat_map(|arm| &arm.counted));
+    let counted = run_dates(arms.iter().flat_map(|arm| &arm.counted));
     let nights = counted
         .into_iter()
         .filter(|night| *night >= since.date)
@@ -250,7 +253,7 @@ fn cut<'a, 'k>(
 
 fn cut_arms<'a, 'k>(
     group: &SuiteGroup<'a>,
-    kept: impl Fn(&ArmRuns<'a>) -> Kept<'k>,
+    kept: impl Fn(&ArmRuns<'a>) -> RunFilter<'k>,
 ) -> (Vec<ArmRuns<'a>>, Vec<&'a RunRow>) {
     let mut left = Vec::new();
     let arms = group.arms.iter().map(|arm| {
@@ -268,7 +271,7 @@ fn cut_arms<'a, 'k>(
             split(&arm.excluded),
             split(&arm.crashed),
         );
-        let all = arm.all().count();
+        let all = arm.all_runs().count();
         let earlier = arm.earlier + all - counted.len() - excluded.len() - crashed.len();
         let kept = ArmRuns {
             arm: arm.arm.clone(),
@@ -279,7 +282,7 @@ fn cut_arms<'a, 'k>(
         };
         // The kept runs may be those that crashed before anything was measured.
         if kept.crashed.is_empty() {
-            kept.measured()
+            kept.drop_unmeasured_runs()
         } else {
             kept
         }

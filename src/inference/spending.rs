@@ -1,33 +1,33 @@
 //! Spending on the same items: cost, tokens and time paired item by item, and the cost per solved item.
 
 use crate::domain::{ItemStatus, Metric, RunStatus};
-use crate::stats::{Interval, mean_t, ratio_of_means_paired, summary};
-use crate::warehouse::{Amounts, ItemAmounts, OutcomeMatrix, RunRow};
+use crate::stats::{Interval, mean_t, ratio_of_means_paired, summarise_sample};
+use crate::warehouse::{AttemptUsage, ItemUsage, OutcomeMatrix, RunRow};
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
 use super::detail::{Bill, Detail};
-use super::estimate::{Estimate, Method, counts};
-use super::figures::cost;
-use super::finding::{Finding, Precision};
+use super::estimate::{Estimate, Method, run_counts};
+use super::figures::run_cost;
+use super::finding::{DataPrecision, PairFinding};
 use super::item_scores::ItemScores;
-use super::numbers::ROUNDING;
-use super::paired::{Measured, Shared};
+use super::numbers::AMOUNT_ROUNDING;
+use super::paired::{ArmValues, SharedItemPair};
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
-use super::sample::{Items, Outcomes};
-use super::unpaired::run_means;
-use super::verdict::{Missing, Obstacle, Support};
+use super::sample::{ArmOutcomes, SuiteItems};
+use super::unpaired::compare_run_means;
+use super::verdict::{DataSupport, Missing, Obstacle};
 
 /// An amount spent on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spent {
+pub(super) enum SpendingKind {
     Cost,
     Tokens,
     Seconds,
 }
 
-impl Spent {
+impl SpendingKind {
     /// Returns the amount that a metric sums up, by the metric's key.
-    pub fn of_metric(name: &str) -> Option<Self> {
+    pub fn from_metric(name: &str) -> Option<Self> {
         match name {
             "cost_usd" => Some(Self::Cost),
             "total_tokens" => Some(Self::Tokens),
@@ -36,7 +36,7 @@ impl Spent {
         }
     }
 
-    fn of(self, amounts: Amounts) -> Option<f64> {
+    fn amount(self, amounts: AttemptUsage) -> Option<f64> {
         match self {
             Self::Cost => amounts.cost_usd,
             Self::Tokens => amounts.tokens.map(|tokens| tokens as f64),
@@ -56,12 +56,12 @@ pub(super) struct ItemSpending {
 }
 
 impl ItemSpending {
-    pub fn of(
-        spent: Spent,
+    pub fn from_runs(
+        spent: SpendingKind,
         runs: &[&RunRow],
         matrix: &OutcomeMatrix,
-        amounts: &ItemAmounts,
-        items: &Items,
+        amounts: &ItemUsage,
+        items: &SuiteItems,
     ) -> Self {
         let completed: Vec<&RunRow> = runs
             .iter()
@@ -70,22 +70,22 @@ impl ItemSpending {
             .collect();
         let value = |row: usize, place: usize| {
             spent
-                .of(amounts.at(row, place))
+                .amount(amounts.for_outcome(row, place))
                 .filter(|value| value.is_finite())
         };
         let log =
             |row: usize, place: usize| value(row, place).filter(|value| *value > 0.0).map(f64::ln);
-        let is_time = spent == Spent::Seconds;
+        let is_time = spent == SpendingKind::Seconds;
         let limited = |run: &&RunRow| {
-            let rows = matrix.rows_of(&run.run.id);
+            let rows = matrix.rows_of_run(&run.run.id);
             rows.iter()
                 .flat_map(|row| row.statuses.iter())
                 .filter(|status| *status == ItemStatus::Limit)
                 .count() as u64
         };
         Self {
-            amounts: ItemScores::from(&completed, matrix, items, value),
-            logs: ItemScores::from(&completed, matrix, items, log),
+            amounts: ItemScores::from_values(&completed, matrix, items, value),
+            logs: ItemScores::from_values(&completed, matrix, items, log),
             censored: if is_time {
                 completed.iter().map(limited).sum()
             } else {
@@ -95,13 +95,13 @@ impl ItemSpending {
     }
 
     /// Returns the typical amount of an item, a geometric mean, with its interval.
-    pub fn typical(&self, items: &Items, unit: Design) -> Option<Estimate> {
+    pub fn typical_amount(&self, items: &SuiteItems, unit: Design) -> Option<Estimate> {
         let unit = if unit.is_over_items() {
             unit
         } else {
             Design::Items
         };
-        let found = self.logs.estimate(items, unit, false)?;
+        let found = self.logs.estimate_mean(items, unit, false)?;
         let interval = found
             .interval
             .and_then(|ends| Interval::new(ends.low.exp(), ends.high.exp()));
@@ -122,52 +122,52 @@ impl ItemSpending {
             let first = self.logs.means[item].unwrap_or_default();
             runs.iter().all(|run| {
                 run[item].is_nan() == self.logs.means[item].is_none()
-                    && (run[item].is_nan() || (run[item] - first).abs() <= ROUNDING)
+                    && (run[item].is_nan() || (run[item] - first).abs() <= AMOUNT_ROUNDING)
             })
         };
         runs.len() >= MIN_RUNS && (0..self.logs.means.len()).all(is_same)
     }
 
     /// Returns whether the amounts of most items with outcomes are known.
-    fn is_known(&self, outcomes: &Outcomes) -> bool {
+    fn covers_most_items(&self, outcomes: &ArmOutcomes) -> bool {
         self.logs.counted >= MIN_ITEMS as u64
-            && self.logs.counted as f64 >= MOST * outcomes.counted as f64
+            && self.logs.counted as f64 >= MIN_KNOWN_SHARE * outcomes.counted as f64
     }
 }
 
 /// Minimum share of items with known amounts.
-const MOST: f64 = 0.9;
+const MIN_KNOWN_SHARE: f64 = 0.9;
 
 /// Compares two arms' spending on shared items: the typical ratio decides, if the sum points in the same direction. Returns `None` if too
 /// few items have amounts. Of a metric that shares the machine's state, fewer runs than a verdict needs only describe.
-pub(super) fn over_items(
+pub(super) fn compare_over_items(
     metric: &Metric,
-    (one, outcomes): (&ItemSpending, &Outcomes),
-    (other, other_outcomes): (&ItemSpending, &Outcomes),
+    (one, outcomes): (&ItemSpending, &ArmOutcomes),
+    (other, other_outcomes): (&ItemSpending, &ArmOutcomes),
     design: Option<Design>,
-    items: &Items,
+    items: &SuiteItems,
     policy: &Policy,
-) -> Option<Finding> {
-    if !one.is_known(outcomes) || !other.is_known(other_outcomes) {
+) -> Option<PairFinding> {
+    if !one.covers_most_items(outcomes) || !other.covers_most_items(other_outcomes) {
         return None;
     }
     let any = Interval::new(f64::MIN, f64::MAX)?;
     let arms = (
-        Measured::Values(&one.logs, any),
-        Measured::Values(&other.logs, any),
+        ArmValues::Values(&one.logs, any),
+        ArmValues::Values(&other.logs, any),
     );
-    let shared = Shared::of(arms, Scale::Unit, false, items, policy);
+    let shared = SharedItemPair::from_values(arms, Scale::Unit, false, items, policy);
     let design = design.unwrap_or_else(|| shared.natural_design());
-    if shared.nothing().is_some() || !design.is_over_items() {
+    if shared.unpairable_finding().is_some() || !design.is_over_items() {
         return None;
     }
-    let mut finding = shared.weigh(design, policy);
-    finding.difference = finding.difference.map(Difference::of_logs);
-    finding.levels = finding.levels.map(Levels::of_logs);
+    let mut finding = shared.compare_units(design, policy);
+    finding.difference = finding.difference.map(Difference::to_ratio);
+    finding.levels = finding.levels.map(Levels::to_geometric_means);
     // Missing amounts have no bounds.
     (finding.bounds, finding.beyond, finding.parts) = (None, None, None);
     let (own, others): (Vec<f64>, Vec<f64>) = items
-        .paired(
+        .paired_means(
             |column| one.amounts.means[column],
             |column| other.amounts.means[column],
         )
@@ -176,47 +176,46 @@ pub(super) fn over_items(
         .unzip();
     if let Ok(found) = ratio_of_means_paired(&own, &others, policy.confidence()) {
         let degrees = own.len() as f64 - 1.0;
-        finding.detail.bill =
-            found
-                .with_student(degrees, policy.confidence())
-                .ok()
-                .map(|interval| Bill {
-                    ratio: found.ratio,
-                    interval,
-                });
+        finding.detail.bill = found
+            .student_interval(degrees, policy.confidence())
+            .ok()
+            .map(|interval| Bill {
+                ratio: found.ratio,
+                interval,
+            });
     }
-    super::numbers::against_the_bill(&mut finding, &own, &others);
+    super::numbers::doubt_if_totals_disagree(&mut finding, &own, &others);
     if one.censored + other.censored > 0 {
-        finding.censor();
+        finding.mark_censored();
     }
     if one.is_constant() && other.is_constant() {
         (finding.support, finding.test, finding.plan, finding.detail) =
-            (Support::Fixed, None, None, Detail::default());
+            (DataSupport::Fixed, None, None, Detail::default());
     }
-    if metric.shares_state() && shared.runs() < MIN_RUNS {
-        finding.describe(Obstacle::FewRuns);
+    if metric.shares_state() && shared.fewest_runs() < MIN_RUNS {
+        finding.set_descriptive(Obstacle::FewRuns);
     }
     Some(finding)
 }
 
 /// Compares two arms' cost per solved item on shared items: the ratio of total cost over solved items, by the delta method on its logarithm
 /// with Student's quantile over items. Returns `None` if costs are not known by item, or if an arm solved nothing.
-pub(super) fn per_solved(
-    (one, outcomes): (&ItemSpending, &Outcomes),
-    (other, other_outcomes): (&ItemSpending, &Outcomes),
-    items: &Items,
+pub(super) fn compare_price_per_solved(
+    (one, outcomes): (&ItemSpending, &ArmOutcomes),
+    (other, other_outcomes): (&ItemSpending, &ArmOutcomes),
+    items: &SuiteItems,
     policy: &Policy,
-) -> Option<Finding> {
-    if !one.is_known(outcomes) || !other.is_known(other_outcomes) {
+) -> Option<PairFinding> {
+    if !one.covers_most_items(outcomes) || !other.covers_most_items(other_outcomes) {
         return None;
     }
-    let costs = items.paired(
+    let costs = items.paired_means(
         |column| one.amounts.means[column],
         |column| other.amounts.means[column],
     );
-    let solved = items.paired(
-        |column| outcomes.mean(column),
-        |column| other_outcomes.mean(column),
+    let solved = items.paired_means(
+        |column| outcomes.item_mean(column),
+        |column| other_outcomes.item_mean(column),
     );
     let by_item: std::collections::BTreeMap<u32, (f64, f64)> = solved
         .into_iter()
@@ -236,11 +235,15 @@ pub(super) fn per_solved(
         first: n as u64,
         second: n as u64,
         pairs: Some(n as u64),
-        of: items.word(),
+        of: items.plural_word(),
         ..Sizes::default()
     };
     if n < MIN_ITEMS || means.iter().any(|mean| mean.is_nan() || *mean <= 0.0) {
-        return Some(Finding::no_data(Design::Items, Missing::NotMeasured, sizes));
+        return Some(PairFinding::without_data(
+            Design::Items,
+            Missing::NotMeasured,
+            sizes,
+        ));
     }
     let log = (means[0] / means[1]).ln() - (means[2] / means[3]).ln();
     // Each item's first-order contribution to the logarithm. Their mean is that logarithm.
@@ -248,7 +251,7 @@ pub(super) fn per_solved(
         log + row[0] / means[0] - row[1] / means[1] - row[2] / means[2] + row[3] / means[3]
     };
     let terms: Vec<f64> = rows.iter().map(term).collect();
-    let mut finding = Finding::new(Design::Items, Support::Fixed, sizes);
+    let mut finding = PairFinding::new(Design::Items, DataSupport::Fixed, sizes);
     finding.levels = Some(Levels {
         first: means[0] / means[1],
         second: means[2] / means[3],
@@ -260,14 +263,14 @@ pub(super) fn per_solved(
                 scale: Scale::Ratio,
                 interval,
             }
-            .of_logs(),
+            .to_ratio(),
         )
     };
-    match mean_t(&summary(&terms).ok()?, policy.confidence()) {
+    match mean_t(&summarise_sample(&terms).ok()?, policy.confidence()) {
         Ok(found) => {
             finding.difference = at(Some(found.interval));
-            finding.tested(Test::DeltaOnLogs, found.p, None);
-            finding.precision = Some(Precision::Error {
+            finding.set_p_value(Test::DeltaOnLogs, found.p, None);
+            finding.precision = Some(DataPrecision::Error {
                 se: found.standard_error,
                 degrees: found.degrees,
             });
@@ -287,12 +290,12 @@ pub(super) struct RunPrice {
 impl RunPrice {
     /// Returns the prices of every run, including failed runs: their cost is part of the price of the solved items. Returns `None` if a
     /// run's cost is unknown.
-    pub fn of_runs(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Vec<Self>> {
+    pub fn from_runs(runs: &[&RunRow], matrix: &OutcomeMatrix) -> Option<Vec<Self>> {
         runs.iter()
             .map(|row| {
                 Some(Self {
-                    cost: cost(row)?,
-                    solved: counts(row, matrix)?.0 as f64,
+                    cost: run_cost(row)?,
+                    solved: run_counts(row, matrix)?.0 as f64,
                 })
             })
             .collect()
@@ -301,11 +304,11 @@ impl RunPrice {
 
 /// Compares two arms' cost per solved item over runs: total cost over solved items, by the delta method on the logarithm, with a separate
 /// variance for each arm (Welch). The finding has no data if an arm has no cost or solved nothing.
-pub(super) fn per_solved_over_runs(
+pub(super) fn compare_price_over_runs(
     one: &[RunPrice],
     other: &[RunPrice],
     policy: &Policy,
-) -> Finding {
+) -> PairFinding {
     let sizes = Sizes {
         first: one.len() as u64,
         second: other.len() as u64,
@@ -313,11 +316,11 @@ pub(super) fn per_solved_over_runs(
         ..Sizes::default()
     };
     let Some((one, other)) = log_prices(one).zip(log_prices(other)) else {
-        return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes);
+        return PairFinding::without_data(Design::Runs, Missing::NotMeasured, sizes);
     };
-    let mut finding = run_means(&one, &other, Scale::Ratio, policy);
-    finding.difference = finding.difference.map(Difference::of_logs);
-    finding.levels = finding.levels.map(Levels::of_logs);
+    let mut finding = compare_run_means(&one, &other, Scale::Ratio, policy);
+    finding.difference = finding.difference.map(Difference::to_ratio);
+    finding.levels = finding.levels.map(Levels::to_geometric_means);
     finding.test = finding.test.map(|test| {
         if test == Test::Welch {
             Test::DeltaOnLogs
@@ -326,10 +329,13 @@ pub(super) fn per_solved_over_runs(
         }
     });
     let is_constant = |terms: &[f64]| {
-        terms.len() >= MIN_RUNS && terms.iter().all(|term| (term - terms[0]).abs() <= ROUNDING)
+        terms.len() >= MIN_RUNS
+            && terms
+                .iter()
+                .all(|term| (term - terms[0]).abs() <= AMOUNT_ROUNDING)
     };
     if is_constant(&one) && is_constant(&other) {
-        (finding.support, finding.test, finding.plan) = (Support::Fixed, None, None);
+        (finding.support, finding.test, finding.plan) = (DataSupport::Fixed, None, None);
     }
     // A second method and an effect size would apply to the linear terms, which mean nothing by themselves.
     finding.detail = Detail::default();
@@ -370,7 +376,7 @@ mod tests {
             [(1.0, 9.0), (1.5, 11.0), (1.2, 10.0), (0.9, 0.0)],
             [(4.0, 8.0), (5.5, 12.0), (4.4, 9.0), (5.0, 10.0)],
         );
-        let found = per_solved_over_runs(&runs(&cheap), &runs(&dear), &Policy::default());
+        let found = compare_price_over_runs(&runs(&cheap), &runs(&dear), &Policy::default());
         let total = |prices: &[(f64, f64)]| {
             prices.iter().map(|one| one.0).sum::<f64>()
                 / prices.iter().map(|one| one.1).sum::<f64>()
@@ -388,7 +394,7 @@ mod tests {
         let error = |prices: &[(f64, f64)]| {
             let (cost, solved): (Vec<f64>, Vec<f64>) = prices.iter().copied().unzip();
             let found = ratio_of_means_paired(&cost, &solved, 0.95).expect("it varies");
-            let interval = found.with_student(3.0, 0.95).expect("in range");
+            let interval = found.student_interval(3.0, 0.95).expect("in range");
             (interval.high / interval.low).ln() / 2.0 / t_quantile(0.975, 3.0).expect("in range")
         };
         let (own, others) = (error(&cheap).powi(2), error(&dear).powi(2));
@@ -404,16 +410,16 @@ mod tests {
     #[test]
     fn few_runs_say_so_and_nothing_solved_is_no_price() {
         let pair = |one: &[(f64, f64)], other: &[(f64, f64)]| {
-            per_solved_over_runs(&runs(one), &runs(other), &Policy::default()).support
+            compare_price_over_runs(&runs(one), &runs(other), &Policy::default()).support
         };
-        let few = Support::Thin {
+        let few = DataSupport::Thin {
             obstacle: Obstacle::FewRuns,
             p: None,
         };
         assert_eq!(pair(&[(1.0, 3.0)], &[(2.0, 3.0)]), few);
         assert!(matches!(
             pair(&[(1.0, 3.0), (1.0, 4.0)], &[(2.0, 3.0), (2.5, 2.0)]),
-            Support::Thin {
+            DataSupport::Thin {
                 obstacle: Obstacle::FewRuns,
                 ..
             }
@@ -421,7 +427,7 @@ mod tests {
         for nothing in [&[(1.0, 0.0), (2.0, 0.0)][..], &[(0.0, 3.0)], &[]] {
             assert_eq!(
                 pair(nothing, &[(2.0, 3.0)]),
-                Support::NoData(Missing::NotMeasured),
+                DataSupport::NoData(Missing::NotMeasured),
                 "{nothing:?}"
             );
         }

@@ -4,14 +4,14 @@ use crate::stats;
 
 use super::decision::Decision;
 use super::policy::CONFIDENCE;
-use super::verdict::{Looked, Support, Verdict, decide};
+use super::verdict::{DataSupport, PairVerdict, VerdictInputs, decide_verdict};
 
 /// Runs of each arm before the required number is planned.
-pub const PILOT: u32 = 5;
+pub const PILOT_RUNS: u32 = 5;
 
 /// Rounds won and lost by the first of two arms, with evidence that is valid at any round.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Duels {
+pub struct RoundDuels {
     pub won: u64,
     pub lost: u64,
     /// Evidence against "each wins as often as the other", see [`stats::mcnemar_e_value`].
@@ -19,19 +19,19 @@ pub struct Duels {
     /// The evidence at which a winner is named: 1 / alpha.
     pub enough: f64,
     /// About this suite, run again.
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
 }
 
 /// The verdict of a comparison of the same runs. Its first arm is the first arm of the duels.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
-    pub verdict: Verdict,
+pub struct RunComparison {
+    pub verdict: PairVerdict,
     pub decision: Option<Decision>,
 }
 
-impl Duels {
+impl RoundDuels {
     /// Pairs two arms' rates by round. Rounds without a rate of both arms are skipped, and ties do not count.
-    pub fn of(first: &[Option<f64>], second: &[Option<f64>], alpha: f64) -> Self {
+    pub fn from_rates(first: &[Option<f64>], second: &[Option<f64>], alpha: f64) -> Self {
         let pairs = || {
             first
                 .iter()
@@ -45,7 +45,7 @@ impl Duels {
         let p = (1.0 / e_value).min(1.0);
         let difference =
             (won > 0 || lost > 0).then(|| (won as f64 - lost as f64) / (won + lost) as f64);
-        let looked = Looked {
+        let looked = VerdictInputs {
             difference,
             interval: None,
             bounds: None,
@@ -57,7 +57,12 @@ impl Duels {
             lost,
             e_value,
             enough: 1.0 / alpha,
-            verdict: decide(Support::Tested { p, doubt: None }, &looked, Some(p), alpha),
+            verdict: decide_verdict(
+                DataSupport::Tested { p, doubt: None },
+                &looked,
+                Some(p),
+                alpha,
+            ),
         }
     }
 
@@ -70,14 +75,14 @@ impl Duels {
     /// Returns whether more repeats are useless: the duels have a winner, and the comparison of the same runs names the same one, or at
     /// least names no other and needs no more runs. `compare` is called only if the duels have a winner. If it returns `None`, the duels
     /// decide alone.
-    pub fn is_settled(&self, compare: impl FnOnce() -> Option<Compared>) -> bool {
-        let Some(winner) = self.verdict.winner() else {
+    pub fn is_settled(&self, compare: impl FnOnce() -> Option<RunComparison>) -> bool {
+        let Some(winner) = self.verdict.winning_place() else {
             return false;
         };
         let Some(compared) = compare() else {
             return true;
         };
-        match compared.verdict.better() {
+        match compared.verdict.better_place() {
             Some(better) => better == winner,
             None => {
                 !matches!(&compared.decision, Some(Decision::Measure { more, .. }) if more.of == "runs")
@@ -101,9 +106,9 @@ pub fn planned_runs(rates: &[Vec<Option<f64>>], most: u64, width: f64) -> Option
             .iter()
             .copied()
             .flatten()
-            .take(PILOT as usize)
+            .take(PILOT_RUNS as usize)
             .collect();
-        if (pilot.len() as u64) < u64::from(PILOT).min(most) {
+        if (pilot.len() as u64) < u64::from(PILOT_RUNS).min(most) {
             return None;
         }
         let half = stats::mean_interval(&pilot, CONFIDENCE)
@@ -113,7 +118,7 @@ pub fn planned_runs(rates: &[Vec<Option<f64>>], most: u64, width: f64) -> Option
         } else {
             0
         };
-        Some(needed.max(u64::from(PILOT)))
+        Some(needed.max(u64::from(PILOT_RUNS)))
     });
     needs.collect::<Option<Vec<u64>>>()?.into_iter().max()
 }
@@ -131,11 +136,11 @@ mod tests {
         values.iter().copied().map(Some).collect()
     }
 
-    fn duels(won: usize, lost: usize) -> Duels {
+    fn duels(won: usize, lost: usize) -> RoundDuels {
         let first: Vec<f64> = (0..won + lost)
             .map(|round| if round < won { 0.9 } else { 0.1 })
             .collect();
-        Duels::of(&rates(&first), &rates(&vec![0.5; won + lost]), ALPHA)
+        RoundDuels::from_rates(&rates(&first), &rates(&vec![0.5; won + lost]), ALPHA)
     }
 
     fn measure(of: &'static str) -> Decision {
@@ -150,17 +155,22 @@ mod tests {
     fn eight_straight_wins_name_a_winner_and_seven_do_not() {
         assert_eq!(
             (duels(8, 0).verdict, duels(0, 8).verdict),
-            (Verdict::AWins, Verdict::BWins)
+            (PairVerdict::AWins, PairVerdict::BWins)
         );
         assert_eq!(
             duels(7, 0).verdict,
-            Verdict::NotEnoughEvidence { reason: None }
+            PairVerdict::NotEnoughEvidence { reason: None }
         );
         assert_eq!(
             duels(3, 3).verdict,
-            Verdict::NotEnoughEvidence { reason: None }
+            PairVerdict::NotEnoughEvidence { reason: None }
         );
-        assert_eq!(Duels::of(&[], &[], ALPHA).verdict.winner(), None);
+        assert_eq!(
+            RoundDuels::from_rates(&[], &[], ALPHA)
+                .verdict
+                .winning_place(),
+            None
+        );
     }
 
     #[test]
@@ -179,10 +189,10 @@ mod tests {
     #[test]
     fn equal_rates_and_rounds_without_one_say_nothing() {
         let (mut first, mut second) = (rates(&[0.8; 8]), rates(&[0.4; 8]));
-        let plain = Duels::of(&first, &second, ALPHA);
+        let plain = RoundDuels::from_rates(&first, &second, ALPHA);
         first.extend([Some(0.5), None, Some(0.1)]);
         second.extend([Some(0.5), Some(1.0), None]);
-        assert_eq!(Duels::of(&first, &second, ALPHA), plain);
+        assert_eq!(RoundDuels::from_rates(&first, &second, ALPHA), plain);
     }
 
     #[test]
@@ -193,26 +203,26 @@ mod tests {
 
     #[test]
     fn it_is_settled_where_the_comparison_agrees_or_no_run_would_help_it() {
-        let open = Verdict::NotEnoughEvidence {
+        let open = PairVerdict::NotEnoughEvidence {
             reason: Some(Obstacle::FewRuns),
         };
-        let settled = |verdict: Verdict, decision: &Option<Decision>| {
+        let settled = |verdict: PairVerdict, decision: &Option<Decision>| {
             duels(9, 0).is_settled(|| {
-                Some(Compared {
+                Some(RunComparison {
                     verdict,
                     decision: decision.clone(),
                 })
             })
         };
-        assert!(settled(Verdict::AWins, &None));
+        assert!(settled(PairVerdict::AWins, &None));
         assert!(settled(
-            Verdict::DeterministicDifference {
+            PairVerdict::DeterministicDifference {
                 ahead: Place::First
             },
             &None
         ));
         assert!(
-            !settled(Verdict::BWins, &None),
+            !settled(PairVerdict::BWins, &None),
             "the table names the other arm"
         );
         assert!(
@@ -264,9 +274,9 @@ mod tests {
         #[test]
         fn exchanging_the_arms_mirrors_the_verdict(values in proptest::collection::vec((0.0f64..1.0, 0.0f64..1.0), 0..30)) {
             let (first, second): (Vec<f64>, Vec<f64>) = values.into_iter().unzip();
-            let here = Duels::of(&rates(&first), &rates(&second), ALPHA);
-            let there = Duels::of(&rates(&second), &rates(&first), ALPHA);
-            proptest::prop_assert_eq!(here.verdict, there.verdict.reversed());
+            let here = RoundDuels::from_rates(&rates(&first), &rates(&second), ALPHA);
+            let there = RoundDuels::from_rates(&rates(&second), &rates(&first), ALPHA);
+            proptest::prop_assert_eq!(here.verdict, there.verdict.swap_arms());
             proptest::prop_assert_eq!((here.won, here.lost), (there.lost, there.won));
         }
     }

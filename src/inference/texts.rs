@@ -8,7 +8,7 @@ use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
 use super::item_scores::ItemScores;
-use super::sample::{Items, Rates};
+use super::sample::{ArmRates, SuiteItems};
 
 /// The known texts of one arm.
 pub(crate) enum ArmTexts {
@@ -28,7 +28,7 @@ pub(crate) enum ArmTexts {
 
 impl ArmTexts {
     /// Returns the known texts of each arm of a group.
-    pub fn of_group(
+    pub fn from_group(
         warehouse: &Warehouse,
         group: &SuiteGroup<'_>,
         matrix: &OutcomeMatrix,
@@ -38,12 +38,12 @@ impl ArmTexts {
             .iter()
             .map(|arm| arm.counted.as_slice())
             .collect();
-        Self::of_runs(warehouse, &runs, group.suite_version.is_some(), matrix)
+        Self::from_runs(warehouse, &runs, group.suite_version.is_some(), matrix)
     }
 
     /// Returns the known texts of each set of runs. Item lines are read only if there are different digests of one tool, and then of one
     /// run per digest.
-    pub fn of_runs(
+    pub fn from_runs(
         warehouse: &Warehouse,
         runs: &[&[&RunRow]],
         has_version: bool,
@@ -51,7 +51,7 @@ impl ArmTexts {
     ) -> Vec<Self> {
         let mut all: Vec<Self> = runs
             .iter()
-            .map(|runs| Self::of(runs, has_version))
+            .map(|runs| Self::from_digests(runs, has_version))
             .collect();
         let mut known = BTreeMap::<String, BTreeSet<String>>::new();
         for texts in &all {
@@ -79,13 +79,13 @@ impl ArmTexts {
             let (items, runs): (Vec<&mut Arc<[u64]>>, Vec<Vec<_>>) = open.into_iter().unzip();
             items
                 .into_iter()
-                .zip(warehouse.item_texts(&runs, &matrix.items))
+                .zip(warehouse.item_text_ids(&runs, &matrix.items))
                 .for_each(|(items, read)| *items = read);
         }
         all
     }
 
-    fn of(runs: &[&RunRow], has_version: bool) -> Self {
+    fn from_digests(runs: &[&RunRow], has_version: bool) -> Self {
         let importers: BTreeSet<Option<&str>> = runs
             .iter()
             .map(|row| {
@@ -116,9 +116,9 @@ impl ArmTexts {
     }
 
     /// Marks the matrix items that two arms were asked in different texts. Empty if there are none.
-    pub fn changed(&self, other: &Self) -> Vec<bool> {
+    pub fn changed_items(&self, other: &Self) -> Vec<bool> {
         let Some((own, others)) = self
-            .laid(other)
+            .paired_hashes(other)
             .filter(|(own, others)| !std::ptr::eq(*own, *others))
         else {
             return Vec::new();
@@ -136,24 +136,27 @@ impl ArmTexts {
     }
 
     /// Returns whether an item of this arm had a different text than an item of the other arm.
-    pub fn is_other(&self, other: &Self, item: usize, same: usize) -> bool {
-        self.laid(other).is_some_and(|(own, others)| {
+    pub fn has_other_text(&self, other: &Self, item: usize, same: usize) -> bool {
+        self.paired_hashes(other).is_some_and(|(own, others)| {
             own[item] != 0 && others[same] != 0 && own[item] != others[same]
         })
     }
 
     /// Counts the shared items whose texts may differ. Each is given by its index in this arm and in the other.
-    pub fn unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
-        match self.laid(other).filter(|_| !self.is_same(other)) {
+    pub fn count_unknown(&self, other: &Self, shared: impl Iterator<Item = (usize, usize)>) -> u64 {
+        match self
+            .paired_hashes(other)
+            .filter(|_| !self.has_same_digest(other))
+        {
             Some((own, others)) => shared
                 .filter(|(item, same)| own[*item] == 0 || others[*same] == 0)
                 .count() as u64,
-            None => self.unknown_of(other, shared.count() as u64),
+            None => self.count_unknown_without_lines(other, shared.count() as u64),
         }
     }
 
     /// The same for a number of shared items, if the texts are not known item by item.
-    fn unknown_of(&self, other: &Self, shared: u64) -> u64 {
+    fn count_unknown_without_lines(&self, other: &Self, shared: u64) -> u64 {
         match (self, other) {
             (Self::OfVersion, Self::OfVersion) => 0,
             (
@@ -161,7 +164,7 @@ impl ArmTexts {
                 Self::Hashed {
                     digests: others, ..
                 },
-            ) if self.is_same(other) => {
+            ) if self.has_same_digest(other) => {
                 let lacking = own
                     .iter()
                     .chain(others)
@@ -178,10 +181,10 @@ impl ArmTexts {
     }
 
     /// The same for a number of shared items without their indices. `None` if the texts are known item by item.
-    pub fn unknown_among(&self, other: &Self, shared: u64) -> Option<u64> {
-        self.laid(other)
+    pub fn count_unknown_unless_hashed(&self, other: &Self, shared: u64) -> Option<u64> {
+        self.paired_hashes(other)
             .is_none()
-            .then(|| self.unknown_of(other, shared))
+            .then(|| self.count_unknown_without_lines(other, shared))
     }
 
     /// Returns whether both arms' runs are our own, of the suite version that they share.
@@ -190,7 +193,7 @@ impl ArmTexts {
     }
 
     /// Returns the tool behind the hashes.
-    fn importer(&self) -> Option<&str> {
+    fn hashing_tool(&self) -> Option<&str> {
         match self {
             Self::Hashed { importer, .. } => Some(importer),
             Self::Unknown | Self::OfVersion => None,
@@ -198,7 +201,7 @@ impl ArmTexts {
     }
 
     /// Returns whether all runs of both arms have one digest.
-    fn is_same(&self, other: &Self) -> bool {
+    fn has_same_digest(&self, other: &Self) -> bool {
         match (self, other) {
             (
                 Self::Hashed {
@@ -218,7 +221,7 @@ impl ArmTexts {
     }
 
     /// Returns the texts by item of both arms, if they are hashed by one tool.
-    fn laid<'a>(&'a self, other: &'a Self) -> Option<(&'a [u64], &'a [u64])> {
+    fn paired_hashes<'a>(&'a self, other: &'a Self) -> Option<(&'a [u64], &'a [u64])> {
         match (self, other) {
             (
                 Self::Hashed {
@@ -247,15 +250,15 @@ pub(crate) struct FirstTexts {
 }
 
 impl FirstTexts {
-    pub fn of(texts: &ArmTexts) -> Self {
+    pub fn from_texts(texts: &ArmTexts) -> Self {
         let mut first = Self::default();
-        first.each_other(texts, |_| {});
+        first.visit_changed_texts(texts, |_| {});
         first
     }
 
     /// Calls `other` with each item whose text differs from its first one, and stores the texts of new items. Hashes of another tool cannot
     /// be compared with earlier ones, so the record starts anew.
-    pub fn each_other(&mut self, texts: &ArmTexts, mut other: impl FnMut(usize)) {
+    pub fn visit_changed_texts(&mut self, texts: &ArmTexts, mut other: impl FnMut(usize)) {
         let ArmTexts::Hashed {
             importer, items, ..
         } = texts
@@ -279,13 +282,13 @@ impl FirstTexts {
 }
 
 /// Arms of a group, with the data to restrict outcomes to items that had the same text for two arms.
-pub(crate) struct Pairing<'a> {
+pub(crate) struct TextPairing<'a> {
     arms: Vec<(&'a ArmRuns<'a>, &'a ArmTexts)>,
     matrix: &'a OutcomeMatrix,
 }
 
-impl<'a> Pairing<'a> {
-    pub fn of(arms: &'a [ArmRuns<'a>], texts: &'a [ArmTexts], matrix: &'a OutcomeMatrix) -> Self {
+impl<'a> TextPairing<'a> {
+    pub fn new(arms: &'a [ArmRuns<'a>], texts: &'a [ArmTexts], matrix: &'a OutcomeMatrix) -> Self {
         Self {
             arms: arms.iter().zip(texts).collect(),
             matrix,
@@ -294,7 +297,7 @@ impl<'a> Pairing<'a> {
 
     /// Keeps the arms at some indices.
     #[must_use]
-    pub fn only(&self, is_kept: impl Fn(usize) -> bool) -> Self {
+    pub fn restrict_to_arms(&self, is_kept: impl Fn(usize) -> bool) -> Self {
         let arms = self
             .arms
             .iter()
@@ -308,17 +311,17 @@ impl<'a> Pairing<'a> {
     }
 
     /// Marks the matrix items that two of the arms were asked in different texts. Empty if there are none.
-    pub fn changed(&self, one: usize, other: usize) -> Vec<bool> {
-        self.arms[one].1.changed(self.arms[other].1)
+    pub fn changed_items(&self, one: usize, other: usize) -> Vec<bool> {
+        self.arms[one].1.changed_items(self.arms[other].1)
     }
 
     /// Marks the matrix items that any two of the arms were asked in different texts. Empty if there are none.
-    pub fn changed_anywhere(&self) -> Vec<bool> {
+    pub fn items_changed_anywhere(&self) -> Vec<bool> {
         let mut changed = vec![false; self.matrix.items.len()];
         for importer in self
             .arms
             .iter()
-            .filter_map(|(_, texts)| texts.importer())
+            .filter_map(|(_, texts)| texts.hashing_tool())
             .collect::<BTreeSet<&str>>()
         {
             let mut first = FirstTexts::default();
@@ -326,9 +329,9 @@ impl<'a> Pairing<'a> {
                 .arms
                 .iter()
                 .map(|(_, texts)| *texts)
-                .filter(|texts| texts.importer() == Some(importer))
+                .filter(|texts| texts.hashing_tool() == Some(importer))
             {
-                first.each_other(texts, |item| changed[item] = true);
+                first.visit_changed_texts(texts, |item| changed[item] = true);
             }
         }
         if changed.contains(&true) {
@@ -339,21 +342,28 @@ impl<'a> Pairing<'a> {
     }
 
     /// Returns the outcomes of two arms without the marked items.
-    pub fn rates(&self, one: usize, other: usize, left_out: &[bool], items: &Items) -> [Rates; 2] {
-        [one, other]
-            .map(|arm| Rates::without(left_out, &self.arms[arm].0.counted, self.matrix, items))
-    }
-
-    /// Returns the scores of two arms without the marked items.
-    pub fn scores(
+    pub fn rates_without(
         &self,
         one: usize,
         other: usize,
         left_out: &[bool],
-        items: &Items,
+        items: &SuiteItems,
+    ) -> [ArmRates; 2] {
+        [one, other].map(|arm| {
+            ArmRates::from_runs_without(left_out, &self.arms[arm].0.counted, self.matrix, items)
+        })
+    }
+
+    /// Returns the scores of two arms without the marked items.
+    pub fn scores_without(
+        &self,
+        one: usize,
+        other: usize,
+        left_out: &[bool],
+        items: &SuiteItems,
     ) -> [ItemScores; 2] {
         [one, other]
-            .map(|arm| ItemScores::of(left_out, &self.arms[arm].0.counted, self.matrix, items))
+            .map(|arm| ItemScores::new(left_out, &self.arms[arm].0.counted, self.matrix, items))
     }
 }
 
@@ -380,29 +390,29 @@ mod tests {
             hashed("lm-eval", "1", &[5, 6, 0, 8]),
             hashed("lm-eval", "2", &[5, 7, 9, 8]),
         );
-        assert_eq!(one.changed(&other), [false, true, false, false]);
+        assert_eq!(one.changed_items(&other), [false, true, false, false]);
         let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
         assert_eq!(
-            one.unknown(&other, each(0..4).filter(|(item, _)| *item != 1)),
+            one.count_unknown(&other, each(0..4).filter(|(item, _)| *item != 1)),
             1
         );
         assert!(
-            one.is_other(&other, 1, 1)
-                && !one.is_other(&other, 3, 3)
-                && !one.is_other(&other, 2, 1)
+            one.has_other_text(&other, 1, 1)
+                && !one.has_other_text(&other, 3, 3)
+                && !one.has_other_text(&other, 2, 1)
         );
         let foreign = hashed("inspect", "2", &[5, 7, 9, 8]);
         assert_eq!(
             (
-                one.changed(&foreign).len(),
-                one.unknown(&foreign, each(0..4))
+                one.changed_items(&foreign).len(),
+                one.count_unknown(&foreign, each(0..4))
             ),
             (0, 4)
         );
         assert_eq!(
             (
-                one.changed(&ArmTexts::OfVersion).len(),
-                one.unknown(&ArmTexts::OfVersion, each(0..4))
+                one.changed_items(&ArmTexts::OfVersion).len(),
+                one.count_unknown(&ArmTexts::OfVersion, each(0..4))
             ),
             (0, 4)
         );
@@ -413,13 +423,19 @@ mod tests {
         let (one, other) = (hashed("lm-eval", "1", &[]), hashed("lm-eval", "1", &[]));
         let each = |items: std::ops::Range<usize>| items.map(|item| (item, item));
         assert_eq!(
-            (one.changed(&other).len(), one.unknown(&other, each(0..4))),
+            (
+                one.changed_items(&other).len(),
+                one.count_unknown(&other, each(0..4))
+            ),
             (0, 0)
         );
         assert_eq!(
-            ArmTexts::OfVersion.unknown(&ArmTexts::OfVersion, each(0..4)),
+            ArmTexts::OfVersion.count_unknown(&ArmTexts::OfVersion, each(0..4)),
             0
         );
-        assert_eq!(ArmTexts::Unknown.unknown(&ArmTexts::Unknown, each(0..4)), 4);
+        assert_eq!(
+            ArmTexts::Unknown.count_unknown(&ArmTexts::Unknown, each(0..4)),
+            4
+        );
     }
 }

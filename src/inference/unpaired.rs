@@ -1,17 +1,19 @@
 //! Two arms without paired items: totals of independently attempted items, and rates of runs whose tests share one artefact.
 
 use crate::stats::{
-    self, Interval, Resampling, Side, counts_over_runs, effective_difference, fisher, newcombe,
-    summary, welch,
+    self, ArmRunsSummary, Interval, Resampling, counts_over_runs, effective_difference,
+    fisher_exact, newcombe_interval, summarise_sample, welch_test,
 };
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
 use super::detail::{CrossCheck, Detail, Effect};
-use super::finding::{Finding, Plan, Precision};
-use super::policy::{Design, MAX_APART, MIN_ITEMS, MIN_RUNS, Policy, SAME};
-use super::sample::Rates;
-use super::seed::seed;
-use super::verdict::{Incomparable, Missing, Obstacle, Support};
+use super::finding::{DataPrecision, PairFinding, PowerPlan};
+use super::policy::{
+    Design, EQUAL_SHARE_TOLERANCE, MAX_UNSHARED_ITEMS, MIN_ITEMS, MIN_RUNS, Policy,
+};
+use super::sample::ArmRates;
+use super::seed::seed_from_values;
+use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};
 
 fn sizes_of_runs(one: usize, other: usize) -> Sizes {
     Sizes {
@@ -23,15 +25,15 @@ fn sizes_of_runs(one: usize, other: usize) -> Sizes {
 }
 
 /// Compares totals of independent items without pairing, a weaker kind of evidence about questions and tasks. `word` names the items.
-pub(super) fn over_totals(
-    first: &Rates,
-    second: &Rates,
+pub(super) fn compare_totals(
+    first: &ArmRates,
+    second: &ArmRates,
     word: &'static str,
     policy: &Policy,
-) -> Finding {
+) -> PairFinding {
     let (one, other) = (first.counted_runs(), second.counted_runs());
-    let (Some(items_a), Some(items_b)) = (largest(&one), largest(&other)) else {
-        return Finding::no_data(
+    let (Some(items_a), Some(items_b)) = (largest_total(&one), largest_total(&other)) else {
+        return PairFinding::without_data(
             Design::Items,
             Missing::NotMeasured,
             sizes_of_runs(one.len(), other.len()),
@@ -44,9 +46,9 @@ pub(super) fn over_totals(
         ..Sizes::default()
     };
     // A run that lacks one or two cases still has the same sample; one that lacks part of the suite may not.
-    let (fewest, most) = denominators(first, second);
-    if (fewest as f64) < (1.0 - MAX_APART) * most as f64 {
-        return Finding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
+    let (fewest, most) = denominator_range(first, second);
+    if (fewest as f64) < (1.0 - MAX_UNSHARED_ITEMS) * most as f64 {
+        return PairFinding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
     }
     let obstacle = (items_a.min(items_b) < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
     let rate = |runs: &[(u64, u64)]| {
@@ -56,9 +58,9 @@ pub(super) fn over_totals(
             / runs.len() as f64
     };
     let (rate_a, rate_b) = (rate(&one), rate(&other));
-    let mut finding = Finding::new(
+    let mut finding = PairFinding::new(
         Design::Items,
-        Support::Thin {
+        DataSupport::Thin {
             obstacle: Obstacle::FewItems,
             p: None,
         },
@@ -72,7 +74,7 @@ pub(super) fn over_totals(
         })
     };
     if let ([(passed_a, total_a)], [(passed_b, total_b)]) = (one.as_slice(), other.as_slice()) {
-        finding.difference = at(newcombe(
+        finding.difference = at(newcombe_interval(
             *passed_a,
             *total_a,
             *passed_b,
@@ -80,14 +82,14 @@ pub(super) fn over_totals(
             policy.confidence(),
         )
         .ok());
-        finding.tested(
+        finding.set_p_value(
             Test::FisherExact,
-            fisher(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0),
+            fisher_exact(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0),
             obstacle,
         );
     } else if let Ok(found) = counts_over_runs(&one, &other, policy.confidence()) {
-        finding.difference = at(Some(found.interval.clipped(-1.0, 1.0)));
-        finding.tested(Test::PooledTotals, found.p, obstacle);
+        finding.difference = at(Some(found.interval.clipped_to(-1.0, 1.0)));
+        finding.set_p_value(Test::PooledTotals, found.p, obstacle);
     } else {
         finding.difference = at(effective_difference(
             (rate_a, items_a as f64),
@@ -96,15 +98,15 @@ pub(super) fn over_totals(
         )
         .ok());
     }
-    finding.precision = Some(Precision::Shares {
+    finding.precision = Some(DataPrecision::Shares {
         rate: f64::midpoint(rate_a, rate_b),
         more: items_a.max(items_b),
         fewer: items_a.min(items_b),
     });
-    finding.plan = Some(Plan::Shares {
+    finding.plan = Some(PowerPlan::Shares {
         rates: [rate_a, rate_b],
     })
-    .filter(|_| (rate_a - rate_b).abs() > SAME);
+    .filter(|_| (rate_a - rate_b).abs() > EQUAL_SHARE_TOLERANCE);
     finding.levels = Some(Levels {
         first: rate_a,
         second: rate_b,
@@ -112,26 +114,28 @@ pub(super) fn over_totals(
     finding
 }
 
-fn largest(runs: &[(u64, u64)]) -> Option<u64> {
+fn largest_total(runs: &[(u64, u64)]) -> Option<u64> {
     runs.iter().map(|(_, total)| *total).max()
 }
 
 /// Compares rates of runs: the suite is fixed, and the tests of a run share one artefact.
-pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Finding {
+pub(super) fn compare_runs(first: &ArmRates, second: &ArmRates, policy: &Policy) -> PairFinding {
     let (one, other) = (first.run_rates(), second.run_rates());
     let sizes = sizes_of_runs(one.len(), other.len());
-    let Ok((mean_a, mean_b)) = summary(&one).and_then(|a| Ok((a.mean, summary(&other)?.mean)))
+    let Ok((mean_a, mean_b)) =
+        summarise_sample(&one).and_then(|a| Ok((a.mean, summarise_sample(&other)?.mean)))
     else {
-        return Finding::no_data(Design::Counts, Missing::NotMeasured, sizes);
+        return PairFinding::without_data(Design::Counts, Missing::NotMeasured, sizes);
     };
-    let (fewest, most) = denominators(first, second);
+    let (fewest, most) = denominator_range(first, second);
     if one.len() == 1 && other.len() == 1 {
         // Compares only what these two runs passed, without inference about other runs.
-        let ((passed_a, total_a), (passed_b, total_b)) = (first.totals(), second.totals());
-        let p = fisher(passed_a, total_a, passed_b, total_b).ok();
-        let mut finding = Finding::new(
+        let ((passed_a, total_a), (passed_b, total_b)) =
+            (first.total_counts(), second.total_counts());
+        let p = fisher_exact(passed_a, total_a, passed_b, total_b).ok();
+        let mut finding = PairFinding::new(
             Design::Counts,
-            Support::Thin {
+            DataSupport::Thin {
                 obstacle: Obstacle::FewRuns,
                 p,
             },
@@ -149,14 +153,19 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
         finding.test = p.map(|_| Test::FisherExact);
         return finding;
     }
-    if fewest < most && !matches!((first, second), (Rates::Outcomes(_), Rates::Outcomes(_))) {
-        return Finding::not_comparable(Design::Runs, Incomparable::OtherTotals, sizes);
+    if fewest < most
+        && !matches!(
+            (first, second),
+            (ArmRates::Outcomes(_), ArmRates::Outcomes(_))
+        )
+    {
+        return PairFinding::not_comparable(Design::Runs, Incomparable::OtherTotals, sizes);
     }
-    let mut finding = run_means(&one, &other, Scale::Share, policy);
+    let mut finding = compare_run_means(&one, &other, Scale::Share, policy);
     if first.is_deterministic() && second.is_deterministic() {
         // A fixed result: more runs change nothing, so it takes no part in the family.
         (finding.support, finding.test, finding.plan, finding.detail) =
-            (Support::Fixed, None, None, Detail::default());
+            (DataSupport::Fixed, None, None, Detail::default());
     }
     if fewest < most {
         finding.bounds = run_bounds(first, second, most);
@@ -173,7 +182,7 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
     finding.difference = finding.difference.map(|found| Difference {
         interval: found
             .interval
-            .map(|ends| ends.clipped(-1.0, 1.0))
+            .map(|ends| ends.clipped_to(-1.0, 1.0))
             .or_else(effective),
         ..found
     });
@@ -181,12 +190,12 @@ pub(super) fn over_runs(first: &Rates, second: &Rates, policy: &Policy) -> Findi
 }
 
 /// Returns the fewest and the most items that any run of the arms counts.
-fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
+fn denominator_range(first: &ArmRates, second: &ArmRates) -> (u64, u64) {
     let totals = || {
         first
-            .by_run()
+            .counts_by_run()
             .iter()
-            .chain(second.by_run())
+            .chain(second.counts_by_run())
             .map(|(_, total)| *total)
             .filter(|total| *total > 0)
     };
@@ -194,13 +203,13 @@ fn denominators(first: &Rates, second: &Rates) -> (u64, u64) {
 }
 
 /// Returns the range of the difference of run means if every run had counted `most` items.
-fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
-    let mean = |rates: &Rates, unknown: f64| {
-        let runs = rates.by_run().iter().filter(|(_, total)| *total > 0);
+fn run_bounds(first: &ArmRates, second: &ArmRates, most: u64) -> Option<Interval> {
+    let mean = |rates: &ArmRates, unknown: f64| {
+        let runs = rates.counts_by_run().iter().filter(|(_, total)| *total > 0);
         let shares: Vec<f64> = runs
             .map(|(passed, total)| (*passed as f64 + unknown * (most - total) as f64) / most as f64)
             .collect();
-        summary(&shares).ok().map(|summary| summary.mean)
+        summarise_sample(&shares).ok().map(|summary| summary.mean)
     };
     Interval::new(
         mean(first, 0.0)? - mean(second, 1.0)?,
@@ -209,15 +218,20 @@ fn run_bounds(first: &Rates, second: &Rates, most: u64) -> Option<Interval> {
 }
 
 /// Compares the means of numbers per run by Welch's t, or by permutation if no run of either arm varied.
-pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Policy) -> Finding {
+pub(super) fn compare_run_means(
+    one: &[f64],
+    other: &[f64],
+    scale: Scale,
+    policy: &Policy,
+) -> PairFinding {
     let sizes = sizes_of_runs(one.len(), other.len());
-    let (Ok(a), Ok(b)) = (summary(one), summary(other)) else {
-        return Finding::no_data(Design::Runs, Missing::NotMeasured, sizes);
+    let (Ok(a), Ok(b)) = (summarise_sample(one), summarise_sample(other)) else {
+        return PairFinding::without_data(Design::Runs, Missing::NotMeasured, sizes);
     };
     let obstacle = (one.len().min(other.len()) < MIN_RUNS).then_some(Obstacle::FewRuns);
-    let mut finding = Finding::new(
+    let mut finding = PairFinding::new(
         Design::Runs,
-        Support::Thin {
+        DataSupport::Thin {
             obstacle: Obstacle::FewRuns,
             p: None,
         },
@@ -233,41 +247,41 @@ pub(super) fn run_means(one: &[f64], other: &[f64], scale: Scale, policy: &Polic
         second: b.mean,
     });
     let resampling = || Resampling {
-        seed: seed(one.iter().copied()) ^ seed(other.iter().copied()),
+        seed: seed_from_values(one.iter().copied()) ^ seed_from_values(other.iter().copied()),
         draws: 99_999,
     };
-    if let Ok(test) = welch(one, other, policy.confidence()) {
+    if let Ok(test) = welch_test(one, other, policy.confidence()) {
         finding.difference = Some(Difference {
             value: test.difference,
             scale,
             interval: Some(test.interval),
         });
-        finding.tested(Test::Welch, test.p, obstacle);
+        finding.set_p_value(Test::Welch, test.p, obstacle);
         if !policy.only_rulings && obstacle.is_none() {
-            finding.detail.cross_check = CrossCheck::of_runs(one, other, resampling());
+            finding.detail.cross_check = CrossCheck::from_runs(one, other, resampling());
         }
     } else if one.len() > 1 && other.len() > 1 {
-        let p = stats::permutation(one, other, resampling()).map_or(1.0, |test| test.p);
-        finding.tested(Test::Permutation, p, obstacle);
+        let p = stats::permutation_test(one, other, resampling()).map_or(1.0, |test| test.p);
+        finding.set_p_value(Test::Permutation, p, obstacle);
     }
-    finding.detail.effect = Effect::of(one, other, MIN_RUNS);
+    finding.detail.effect = Effect::from_samples(one, other, MIN_RUNS);
     plan_runs(&mut finding, one, other, a.mean - b.mean);
     finding
 }
 
 /// Sets the detectable difference and the runs needed for a decision, on the scale of the values.
-fn plan_runs(finding: &mut Finding, one: &[f64], other: &[f64], delta: f64) {
-    let sd = |values: &[f64]| summary(values).ok().and_then(|summary| summary.sd);
+fn plan_runs(finding: &mut PairFinding, one: &[f64], other: &[f64], delta: f64) {
+    let sd = |values: &[f64]| summarise_sample(values).ok().and_then(|summary| summary.sd);
     if let Some((sd_a, sd_b)) = sd(one)
         .zip(sd(other))
         .filter(|(sd_a, sd_b)| *sd_a > 0.0 || *sd_b > 0.0)
     {
-        let side = |sd, values: &[f64]| Side {
+        let side = |sd, values: &[f64]| ArmRunsSummary {
             sd,
             n: values.len() as u64,
         };
-        finding.precision = Some(Precision::Samples(side(sd_a, one), side(sd_b, other)));
-        finding.plan = Some(Plan::Runs {
+        finding.precision = Some(DataPrecision::Samples(side(sd_a, one), side(sd_b, other)));
+        finding.plan = Some(PowerPlan::Runs {
             sds: [sd_a, sd_b],
             delta,
         })

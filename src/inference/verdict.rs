@@ -16,7 +16,7 @@ pub enum Place {
 impl Place {
     /// Returns the other arm.
     #[must_use]
-    pub fn other(self) -> Self {
+    pub fn other_arm(self) -> Self {
         match self {
             Self::First => Self::Second,
             Self::Second => Self::First,
@@ -81,7 +81,7 @@ pub enum Missing {
 /// The verdict on one pair of arms for one metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum PairVerdict {
     /// The first arm is better beyond chance.
     AWins,
     /// The second arm is better beyond chance.
@@ -106,9 +106,9 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl PairVerdict {
     /// Returns the arm that is better beyond chance.
-    pub fn winner(self) -> Option<Place> {
+    pub fn winning_place(self) -> Option<Place> {
         match self {
             Self::AWins => Some(Place::First),
             Self::BWins => Some(Place::Second),
@@ -122,7 +122,7 @@ impl Verdict {
     }
 
     /// Returns the arm that ranks before the other: it wins, or leads in runs that never vary.
-    pub fn better(self) -> Option<Place> {
+    pub fn better_place(self) -> Option<Place> {
         match self {
             Self::DeterministicDifference { ahead } => Some(ahead),
             Self::AWins
@@ -131,7 +131,7 @@ impl Verdict {
             | Self::Equivalent
             | Self::NotEnoughEvidence { .. }
             | Self::NoData { .. }
-            | Self::NotComparable { .. } => self.winner(),
+            | Self::NotComparable { .. } => self.winning_place(),
         }
     }
 
@@ -141,7 +141,7 @@ impl Verdict {
     }
 
     /// Returns why comparable data give no verdict.
-    pub fn obstacle(self) -> Option<Obstacle> {
+    pub fn missing_evidence(self) -> Option<Obstacle> {
         match self {
             Self::NotEnoughEvidence { reason } => reason,
             Self::AWins
@@ -156,12 +156,12 @@ impl Verdict {
 
     /// Returns the verdict with the arms exchanged.
     #[must_use]
-    pub fn reversed(self) -> Self {
+    pub fn swap_arms(self) -> Self {
         match self {
             Self::AWins => Self::BWins,
             Self::BWins => Self::AWins,
             Self::DeterministicDifference { ahead } => Self::DeterministicDifference {
-                ahead: ahead.other(),
+                ahead: ahead.other_arm(),
             },
             same @ (Self::Tie
             | Self::Equivalent
@@ -174,7 +174,7 @@ impl Verdict {
 
 /// The support of a pair's data, before the family of pairs is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Support {
+pub(super) enum DataSupport {
     NotComparable(Incomparable),
     NoData(Missing),
     /// No run of either arm varied.
@@ -193,7 +193,7 @@ pub(super) enum Support {
 
 /// Inputs of the rule beside the support. A difference of ratios is passed as its logarithm, so that no difference is 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looked {
+pub(super) struct VerdictInputs {
     pub difference: Option<f64>,
     pub interval: Option<stats::Interval>,
     /// The smallest and the largest difference that the missing outcomes allow.
@@ -202,26 +202,26 @@ pub(super) struct Looked {
     pub higher_is_better: bool,
 }
 
-/// Decides by the pure rule of [`stats::decide`], limited by doubts about the data.
-pub(super) fn decide(
-    support: Support,
-    looked: &Looked,
+/// Decides by the pure rule of [`stats::apply_verdict_rule`], limited by doubts about the data.
+pub(super) fn decide_verdict(
+    support: DataSupport,
+    looked: &VerdictInputs,
     p_adjusted: Option<f64>,
     alpha: f64,
-) -> Verdict {
+) -> PairVerdict {
     let (obstacle, doubt) = match support {
-        Support::NotComparable(reason) => return Verdict::NotComparable { reason },
-        Support::NoData(reason) => return Verdict::NoData { reason },
-        Support::Fixed => (None, None),
-        Support::Thin { obstacle, .. } => (Some(obstacle), None),
-        Support::Tested { doubt, .. } => (None, doubt),
+        DataSupport::NotComparable(reason) => return PairVerdict::NotComparable { reason },
+        DataSupport::NoData(reason) => return PairVerdict::NoData { reason },
+        DataSupport::Fixed => (None, None),
+        DataSupport::Thin { obstacle, .. } => (Some(obstacle), None),
+        DataSupport::Tested { doubt, .. } => (None, doubt),
     };
     // An arm as people see it and an arm as the judge sees it have figures, but no difference.
     if obstacle == Some(Obstacle::Unlabelled) {
-        return Verdict::NotEnoughEvidence { reason: obstacle };
+        return PairVerdict::NotEnoughEvidence { reason: obstacle };
     }
     let Some(difference) = looked.difference else {
-        return Verdict::NoData {
+        return PairVerdict::NoData {
             reason: Missing::NotMeasured,
         };
     };
@@ -241,8 +241,8 @@ pub(super) fn decide(
             .filter(|ends| !bounds_hold(*ends))
             .map(|_| Obstacle::MissingOutcomes)
     });
-    let is_fixed = support == Support::Fixed;
-    let decided = stats::decide(&stats::Question {
+    let is_fixed = support == DataSupport::Fixed;
+    let decided = stats::apply_verdict_rule(&stats::VerdictQuestion {
         comparable: true,
         n_a: 1,
         n_b: 1,
@@ -260,27 +260,31 @@ pub(super) fn decide(
             .zip(looked.bounds)
             .is_some_and(|(margin, bounds)| bounds.low <= -margin || bounds.high >= margin)
     };
-    let open = |reason| Verdict::NotEnoughEvidence { reason };
+    let open = |reason| PairVerdict::NotEnoughEvidence { reason };
     match decided {
-        stats::Verdict::AWins | stats::Verdict::BWins | stats::Verdict::DeterministicDifference
+        stats::RuleVerdict::AWins
+        | stats::RuleVerdict::BWins
+        | stats::RuleVerdict::DeterministicDifference
             if doubt.is_some() =>
         {
             open(doubt)
         }
-        stats::Verdict::AWins => Verdict::AWins,
-        stats::Verdict::BWins => Verdict::BWins,
-        stats::Verdict::DeterministicDifference => Verdict::DeterministicDifference { ahead },
-        stats::Verdict::Tie if is_fixed => Verdict::Tie,
-        stats::Verdict::Equivalent if obstacle.or(doubt).is_some() || is_unsure() => {
+        stats::RuleVerdict::AWins => PairVerdict::AWins,
+        stats::RuleVerdict::BWins => PairVerdict::BWins,
+        stats::RuleVerdict::DeterministicDifference => {
+            PairVerdict::DeterministicDifference { ahead }
+        }
+        stats::RuleVerdict::Tie if is_fixed => PairVerdict::Tie,
+        stats::RuleVerdict::Equivalent if obstacle.or(doubt).is_some() || is_unsure() => {
             open(obstacle.or(doubt).or(Some(Obstacle::MissingOutcomes)))
         }
-        stats::Verdict::Equivalent => Verdict::Equivalent,
+        stats::RuleVerdict::Equivalent => PairVerdict::Equivalent,
         // A disagreeing total matters only if the typical value would have decided.
         // Equal figures of runs that vary are no tie.
-        stats::Verdict::Tie
-        | stats::Verdict::NotEnoughEvidence
-        | stats::Verdict::NoData
-        | stats::Verdict::NotComparable => {
+        stats::RuleVerdict::Tie
+        | stats::RuleVerdict::NotEnoughEvidence
+        | stats::RuleVerdict::NoData
+        | stats::RuleVerdict::NotComparable => {
             open(obstacle.or(doubt.filter(|doubt| *doubt != Obstacle::TotalDisagrees)))
         }
     }
@@ -292,7 +296,7 @@ mod tests {
 
     use super::*;
 
-    const LOOKED: Looked = Looked {
+    const LOOKED: VerdictInputs = VerdictInputs {
         difference: Some(0.2),
         interval: None,
         bounds: None,
@@ -300,89 +304,92 @@ mod tests {
         higher_is_better: true,
     };
 
-    fn tested(doubt: Option<Obstacle>) -> Support {
-        Support::Tested { p: 0.01, doubt }
+    fn tested(doubt: Option<Obstacle>) -> DataSupport {
+        DataSupport::Tested { p: 0.01, doubt }
     }
 
     #[test]
     fn a_doubt_forbids_a_winner_and_is_its_reason() {
-        let clear = Looked {
+        let clear = VerdictInputs {
             interval: stats::Interval::new(0.1, 0.3),
             ..LOOKED
         };
         assert_eq!(
-            decide(tested(None), &clear, Some(0.01), 0.05),
-            Verdict::AWins
+            decide_verdict(tested(None), &clear, Some(0.01), 0.05),
+            PairVerdict::AWins
         );
-        let doubted = decide(tested(Some(Obstacle::Censored)), &clear, Some(0.01), 0.05);
-        assert_eq!(doubted.obstacle(), Some(Obstacle::Censored));
-        let missing = Looked {
+        let doubted = decide_verdict(tested(Some(Obstacle::Censored)), &clear, Some(0.01), 0.05);
+        assert_eq!(doubted.missing_evidence(), Some(Obstacle::Censored));
+        let missing = VerdictInputs {
             bounds: stats::Interval::new(-0.1, 0.4),
             ..clear
         };
         assert_eq!(
-            decide(tested(None), &missing, Some(0.01), 0.05).obstacle(),
+            decide_verdict(tested(None), &missing, Some(0.01), 0.05).missing_evidence(),
             Some(Obstacle::MissingOutcomes)
         );
     }
 
     #[test]
     fn a_fixed_difference_ranks_and_does_not_win() {
-        let fixed = decide(Support::Fixed, &LOOKED, None, 0.05);
-        assert_eq!((fixed.winner(), fixed.better()), (None, Some(Place::First)));
-        let down = decide(
-            Support::Fixed,
-            &Looked {
+        let fixed = decide_verdict(DataSupport::Fixed, &LOOKED, None, 0.05);
+        assert_eq!(
+            (fixed.winning_place(), fixed.better_place()),
+            (None, Some(Place::First))
+        );
+        let down = decide_verdict(
+            DataSupport::Fixed,
+            &VerdictInputs {
                 higher_is_better: false,
                 ..LOOKED
             },
             None,
             0.05,
         );
-        assert_eq!(down.better(), Some(Place::Second));
+        assert_eq!(down.better_place(), Some(Place::Second));
         assert_eq!(
-            decide(
-                Support::Fixed,
-                &Looked {
+            decide_verdict(
+                DataSupport::Fixed,
+                &VerdictInputs {
                     difference: Some(0.0),
                     ..LOOKED
                 },
                 None,
                 0.05
             ),
-            Verdict::Tie
+            PairVerdict::Tie
         );
     }
 
     #[test]
     fn thin_data_never_win_whatever_they_show() {
-        let thin = Support::Thin {
+        let thin = DataSupport::Thin {
             obstacle: Obstacle::FewRuns,
             p: Some(1e-9),
         };
-        let clear = Looked {
+        let clear = VerdictInputs {
             interval: stats::Interval::new(0.19, 0.21),
             margin: Some(0.5),
             ..LOOKED
         };
         assert_eq!(
-            decide(thin, &clear, None, 0.05).obstacle(),
+            decide_verdict(thin, &clear, None, 0.05).missing_evidence(),
             Some(Obstacle::FewRuns)
         );
     }
 
     #[test]
     fn verdicts_carry_their_reasons_in_json() {
-        let json = |verdict: Verdict| serde_json::to_value(verdict).expect("JSON");
-        assert_eq!(json(Verdict::AWins), json!({"verdict": "a_wins"}));
+        let json = |verdict: PairVerdict| serde_json::to_value(verdict).expect("JSON");
+        assert_eq!(json(PairVerdict::AWins), json!({"verdict": "a_wins"}));
         assert_eq!(
-            json(Verdict::NotEnoughEvidence {
+            json(PairVerdict::NotEnoughEvidence {
                 reason: Some(Obstacle::FewRuns)
             }),
             json!({"verdict": "not_enough_evidence", "reason": "few_runs"})
         );
         assert_eq!(
-            json(Verdict::NotComparable {
+            json(PairVerdict::NotComparable {
                 reason: Incomparable::OtherTexts
             }),
             json!({"verdict": "not_comparable", "reason": "other_texts"})

@@ -4,14 +4,14 @@ use quick_xml::events::BytesStart;
 
 use crate::domain::ItemStatus;
 
-use super::attribute::attribute;
+use super::attribute::read_attribute;
 
 /// Limits per test. Real tests have few of each.
-const MOST_PROPERTIES: usize = 64;
-const MOST_TRIES: usize = 100;
+const MAX_PROPERTIES: usize = 64;
+const MAX_TRIES: usize = 100;
 
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct JunitCase {
     class: String,
     name: String,
     file: Option<String>,
@@ -20,44 +20,44 @@ pub struct Case {
     pub is_expected_failure: bool,
     seconds: Option<f64>,
     /// The case's own result.
-    own: Verdict,
+    own: JunitResult,
     /// Results of the tries before a pass, or after a failure.
-    others: Vec<Verdict>,
+    others: Vec<JunitResult>,
     /// The open element whose text is being read.
-    open: Option<Open>,
+    open: Option<OpenElement>,
     /// The name of a property whose value is its text.
     property: Option<String>,
 }
 
 /// The result of one try.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct JunitResult {
     pub status: ItemStatus,
     message: Option<String>,
     text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OpenElement {
     Own,
     Other,
     /// The value of a property.
     Property,
 }
 
-impl Case {
-    pub(super) fn open(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
-        let was_run = attribute(start, "status")
+impl JunitCase {
+    pub(super) fn from_element(start: &BytesStart<'_>, suites: Vec<String>) -> Self {
+        let was_run = read_attribute(start, "status")
             .is_none_or(|status| !matches!(status.as_str(), "notrun" | "disabled" | "skipped"));
         Self {
-            class: attribute(start, "classname").unwrap_or_default(),
-            name: attribute(start, "name").unwrap_or_default(),
-            file: attribute(start, "file").filter(|file| !file.trim().is_empty()),
+            class: read_attribute(start, "classname").unwrap_or_default(),
+            name: read_attribute(start, "name").unwrap_or_default(),
+            file: read_attribute(start, "file").filter(|file| !file.trim().is_empty()),
             suites,
             properties: Vec::new(),
             is_expected_failure: false,
-            seconds: attribute(start, "time").and_then(|time| seconds(&time)),
-            own: Verdict {
+            seconds: read_attribute(start, "time").and_then(|time| parse_seconds(&time)),
+            own: JunitResult {
                 status: if was_run {
                     ItemStatus::Pass
                 } else {
@@ -73,48 +73,48 @@ impl Case {
     }
 
     /// Handles an element that starts inside the case.
-    pub(super) fn child(&mut self, name: &[u8], start: &BytesStart<'_>, is_empty: bool) {
+    pub(super) fn open_child(&mut self, name: &[u8], start: &BytesStart<'_>, is_empty: bool) {
         let status = match name {
             b"failure" => ItemStatus::Fail,
             b"error" => ItemStatus::Error,
             b"skipped" => ItemStatus::Skipped,
             b"flakyFailure" | b"rerunFailure" => {
-                self.other(ItemStatus::Fail, start, is_empty);
+                self.add_other_try(ItemStatus::Fail, start, is_empty);
                 return;
             }
             b"flakyError" | b"rerunError" => {
-                self.other(ItemStatus::Error, start, is_empty);
+                self.add_other_try(ItemStatus::Error, start, is_empty);
                 return;
             }
             _ => return,
         };
         // The most severe result counts: an error before a failure, and a failure before a skip.
         if status.severity() > self.own.status.severity() {
-            self.own = Verdict {
+            self.own = JunitResult {
                 status,
-                message: attribute(start, "message"),
+                message: read_attribute(start, "message"),
                 text: String::new(),
             };
             self.is_expected_failure = status == ItemStatus::Skipped
-                && attribute(start, "type").as_deref() == Some("pytest.xfail");
-            self.open = (!is_empty).then_some(Open::Own);
+                && read_attribute(start, "type").as_deref() == Some("pytest.xfail");
+            self.open = (!is_empty).then_some(OpenElement::Own);
         }
     }
 
-    fn other(&mut self, status: ItemStatus, start: &BytesStart<'_>, is_empty: bool) {
-        if self.others.len() >= MOST_TRIES {
+    fn add_other_try(&mut self, status: ItemStatus, start: &BytesStart<'_>, is_empty: bool) {
+        if self.others.len() >= MAX_TRIES {
             return;
         }
-        self.others.push(Verdict {
+        self.others.push(JunitResult {
             status,
-            message: attribute(start, "message"),
+            message: read_attribute(start, "message"),
             text: String::new(),
         });
-        self.open = (!is_empty).then_some(Open::Other);
+        self.open = (!is_empty).then_some(OpenElement::Other);
     }
 
-    pub(super) fn property(&mut self, name: String, value: Option<String>, is_empty: bool) {
-        if self.properties.len() >= MOST_PROPERTIES {
+    pub(super) fn add_property(&mut self, name: String, value: Option<String>, is_empty: bool) {
+        if self.properties.len() >= MAX_PROPERTIES {
             return;
         }
         match value {
@@ -122,20 +122,20 @@ impl Case {
             None if !is_empty => {
                 self.property = Some(name);
                 self.properties.push((String::new(), String::new()));
-                self.open = Some(Open::Property);
+                self.open = Some(OpenElement::Property);
             }
             None => {}
         }
     }
 
-    pub(super) fn text(&mut self, text: &str, most: usize) {
+    pub(super) fn append_text(&mut self, text: &str, most: usize) {
         let kept = match self.open {
-            Some(Open::Own) => &mut self.own.text,
-            Some(Open::Other) => match self.others.last_mut() {
+            Some(OpenElement::Own) => &mut self.own.text,
+            Some(OpenElement::Other) => match self.others.last_mut() {
                 Some(verdict) => &mut verdict.text,
                 None => return,
             },
-            Some(Open::Property) => match self.properties.last_mut() {
+            Some(OpenElement::Property) => match self.properties.last_mut() {
                 Some((_, value)) => value,
                 None => return,
             },
@@ -146,7 +146,7 @@ impl Case {
     }
 
     /// Handles the end of an element inside the case.
-    pub(super) fn end(&mut self, name: &[u8]) {
+    pub(super) fn close_child(&mut self, name: &[u8]) {
         if name == b"property"
             && let (Some(name), Some(last)) = (self.property.take(), self.properties.last_mut())
         {
@@ -154,12 +154,12 @@ impl Case {
         }
         // The end of a nested element, such as the trace of a rerun, does not end the text of the enclosing one.
         self.open = match (self.open, name) {
-            (Some(Open::Own), b"failure" | b"error" | b"skipped")
+            (Some(OpenElement::Own), b"failure" | b"error" | b"skipped")
             | (
-                Some(Open::Other),
+                Some(OpenElement::Other),
                 b"flakyFailure" | b"flakyError" | b"rerunFailure" | b"rerunError",
             )
-            | (Some(Open::Property), b"property") => None,
+            | (Some(OpenElement::Property), b"property") => None,
             (open, _) => open,
         };
     }
@@ -190,7 +190,7 @@ impl Case {
         is_teardown && before.is_some_and(|before| before.id() == self.id())
     }
 
-    pub fn worsen(&mut self, with: &Self) {
+    pub fn merge_worse(&mut self, with: &Self) {
         if with.own.status.severity() > self.own.status.severity() {
             self.own = with.own.clone();
         }
@@ -226,17 +226,17 @@ impl Case {
     }
 
     /// Returns the result of the try that counts.
-    pub fn own(&self) -> &Verdict {
+    pub fn counted_try(&self) -> &JunitResult {
         &self.own
     }
 
     /// Returns the results of the other tries: those before a pass, or those after a failure.
-    pub fn others(&self) -> &[Verdict] {
+    pub fn other_tries(&self) -> &[JunitResult] {
         &self.others
     }
 }
 
-impl Verdict {
+impl JunitResult {
     /// Returns the message, or else the first line of the text.
     pub fn reason(&self) -> Option<String> {
         let message = self
@@ -255,7 +255,7 @@ impl Verdict {
 }
 
 /// Parses seconds. Some tools write commas between thousands.
-pub fn seconds(text: &str) -> Option<f64> {
+pub fn parse_seconds(text: &str) -> Option<f64> {
     text.trim()
         .replace(',', "")
         .parse()

@@ -2,10 +2,10 @@
 
 use quick_xml::events::BytesStart;
 
-use super::case::Case;
+use super::case::JunitCase;
 
 /// A part of a report, passed on as it is read.
-pub enum Told<'a> {
+pub enum JunitEvent<'a> {
     /// A suite, or the whole report. Suites nest: `depth` counts the enclosing suites.
     Suite {
         start: &'a BytesStart<'a>,
@@ -17,5 +17,5 @@ pub enum Told<'a> {
         name: &'a str,
         value: &'a str,
     },
-    Case(Box<Case>),
+    Case(Box<JunitCase>),
 }

@@ -18,7 +18,7 @@ mod linux {
     };
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    const LIMITS: [(Resource, &str); 15] = [
+    const PROCESS_LIMITS: [(Resource, &str); 15] = [
         (Resource::As, "memory"),
         (Resource::Core, "core files"),
         (Resource::Cpu, "processor time"),
@@ -52,9 +52,12 @@ mod linux {
                 .ok()
                 .zip(sched_getaffinity(None).ok());
             Self {
-                limits: LIMITS.iter().map(|(limit, _)| getrlimit(*limit)).collect(),
+                limits: PROCESS_LIMITS
+                    .iter()
+                    .map(|(limit, _)| getrlimit(*limit))
+                    .collect(),
                 threads,
-                killed_first: killed_first(),
+                killed_first: read_kill_score(),
             }
         }
 
@@ -72,7 +75,7 @@ mod linux {
                 ));
                 is_whole &= is_restored;
             };
-            for ((limit, name), before) in LIMITS.iter().zip(&self.limits) {
+            for ((limit, name), before) in PROCESS_LIMITS.iter().zip(&self.limits) {
                 let now = getrlimit(*limit);
                 if now != *before {
                     note(
@@ -82,7 +85,7 @@ mod linux {
                 }
             }
             if let Some((priority, processors)) = &self.threads {
-                let threads = threads();
+                let threads = list_threads();
                 let slower: Vec<Pid> = threads
                     .iter()
                     .copied()
@@ -114,23 +117,23 @@ mod linux {
                     );
                 }
             }
-            if killed_first() != self.killed_first {
+            if read_kill_score() != self.killed_first {
                 note(
                     "order of being killed",
                     self.killed_first
                         .as_ref()
-                        .is_some_and(|before| set_killed_first(before).is_ok()),
+                        .is_some_and(|before| write_kill_score(before).is_ok()),
                 );
             }
             (changed, is_whole)
         }
     }
 
-    fn killed_first() -> Option<String> {
+    fn read_kill_score() -> Option<String> {
         fs::read_to_string(KILLED_FIRST).ok()
     }
 
-    fn set_killed_first(text: &str) -> rustix::io::Result<()> {
+    fn write_kill_score(text: &str) -> rustix::io::Result<()> {
         let file = open(
             KILLED_FIRST,
             OFlags::WRONLY | OFlags::CLOEXEC,
@@ -139,7 +142,7 @@ mod linux {
         rustix::io::write(file, text.trim().as_bytes()).map(drop)
     }
 
-    fn threads() -> Vec<Pid> {
+    fn list_threads() -> Vec<Pid> {
         let numbers = fs::read_dir("/proc/self/task")
             .into_iter()
             .flatten()
@@ -190,7 +193,7 @@ mod linux {
             );
             let has_more = processors.count() > 1;
             sched_setaffinity(None, &one).expect("fewer");
-            set_killed_first("900").expect("sooner");
+            write_kill_score("900").expect("sooner");
             let (changed, _) = before.restore();
             assert_eq!(
                 changed[0],

@@ -11,10 +11,10 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter,
 };
 
-use super::order::Rules;
+use super::order::ConfinementRules;
 
 /// Answer that programs take for "this kernel has it not", and go on without.
-const ABSENT: [i64; 6] = [
+const ABSENT_CALLS: [i64; 6] = [
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -25,7 +25,7 @@ const ABSENT: [i64; 6] = [
 
 /// Calls that concern the whole system, or reach what the rules of files do not cover. Most need powers that no program has; these are refused
 /// again, because a program has all powers in a user namespace of its own.
-const REFUSED: [i64; 27] = [
+const REFUSED_CALLS: [i64; 27] = [
     libc::SYS_acct,
     libc::SYS_bpf,
     libc::SYS_clock_settime,
@@ -75,27 +75,30 @@ const PRIO_USER: u64 = 2;
 /// `ioprio_set`: all processes of a user.
 const IOPRIO_WHO_USER: u64 = 3;
 /// The kinds of sockets, without their flags.
-const KIND: SeccompCmpOp = SeccompCmpOp::MaskedEq(0xf);
+const SOCKET_KIND: SeccompCmpOp = SeccompCmpOp::MaskedEq(0xf);
 /// Kinds of sockets other than streams.
 const NO_STREAMS: [u64; 6] = [2, 3, 4, 5, 6, 10];
 
 /// Returns whether the kernel can refuse system calls on this processor.
 pub fn are_filtered() -> bool {
-    processor().is_some() && rustix::thread::secure_computing_mode().is_ok()
+    target_processor().is_some() && rustix::thread::secure_computing_mode().is_ok()
 }
 
-fn processor() -> Option<TargetArch> {
+fn target_processor() -> Option<TargetArch> {
     std::env::consts::ARCH.try_into().ok()
 }
 
 /// Refuses the calls to this thread and everything that it starts. The thread must have given up new privileges.
-pub fn refuse(rules: &Rules) -> io::Result<()> {
-    let Some(processor) = processor().filter(|_| are_filtered()) else {
+pub fn refuse_calls(rules: &ConfinementRules) -> io::Result<()> {
+    let Some(processor) = target_processor().filter(|_| are_filtered()) else {
         return Ok(());
     };
     for (refused, answer) in [
-        (refused(rules)?, libc::EPERM),
-        (ABSENT.map(|call| (call, Vec::new())).into(), libc::ENOSYS),
+        (refused_rules(rules)?, libc::EPERM),
+        (
+            ABSENT_CALLS.map(|call| (call, Vec::new())).into(),
+            libc::ENOSYS,
+        ),
     ] {
         let filter = SeccompFilter::new(
             refused,
@@ -111,10 +114,10 @@ pub fn refuse(rules: &Rules) -> io::Result<()> {
     Ok(())
 }
 
-fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
+fn refused_rules(rules: &ConfinementRules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     // No rule means that the call is refused whatever its arguments.
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.map(|call| (call, Vec::new())).into();
+        REFUSED_CALLS.map(|call| (call, Vec::new())).into();
     let mut refuse = |call: i64, conditions: &[(u8, SeccompCmpOp, u64)]| -> io::Result<()> {
         let condition = |(argument, how, value): &(u8, SeccompCmpOp, u64)| {
             SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, how.clone(), *value)
@@ -141,21 +144,21 @@ fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
         libc::AF_INET6,
         libc::AF_NETLINK,
     ]
-    .map(number);
+    .map(constant_value);
     refuse(
         libc::SYS_socket,
         &families.map(|family| (0, is_not.clone(), family)),
     )?;
     if rules.ports.is_some() && !rules.has_network {
         // Landlock covers TCP alone.
-        for family in [libc::AF_INET, libc::AF_INET6].map(number) {
+        for family in [libc::AF_INET, libc::AF_INET6].map(constant_value) {
             for kind in NO_STREAMS {
                 refuse(
                     libc::SYS_socket,
-                    &[(0, is.clone(), family), (1, KIND, kind)],
+                    &[(0, is.clone(), family), (1, SOCKET_KIND, kind)],
                 )?;
             }
-            let [any, tcp] = [libc::IPPROTO_IP, libc::IPPROTO_TCP].map(number);
+            let [any, tcp] = [libc::IPPROTO_IP, libc::IPPROTO_TCP].map(constant_value);
             refuse(
                 libc::SYS_socket,
                 &[
@@ -166,7 +169,7 @@ fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
             )?;
         }
         // Connects without `connect`, which is what Landlock looks at.
-        let fast = number(libc::MSG_FASTOPEN);
+        let fast = constant_value(libc::MSG_FASTOPEN);
         for (call, flags) in [
             (libc::SYS_sendto, 3),
             (libc::SYS_sendmsg, 2),
@@ -190,6 +193,6 @@ fn refused(rules: &Rules) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(refused)
 }
 
-fn number(constant: i32) -> u64 {
+fn constant_value(constant: i32) -> u64 {
     u64::from(constant.unsigned_abs())
 }

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 
 /// The raw bytes of an output stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Captured {
+pub struct CapturedOutput {
     /// All bytes or, if some were dropped, the first and the last half of the limit.
     pub bytes: Vec<u8>,
     /// Number of bytes dropped between the two halves.
     pub dropped: u64,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// Returns the output as text. Invalid UTF-8 becomes replacement characters, and a line in the middle marks dropped bytes.
     pub fn text(&self) -> Cow<'_, str> {
         if self.dropped == 0 {
@@ -25,7 +25,7 @@ impl Captured {
 }
 
 /// Collects an output while it is being read.
-pub struct Keep {
+pub struct OutputCollector {
     head: Vec<u8>,
     head_limit: usize,
     tail: VecDeque<u8>,
@@ -34,7 +34,7 @@ pub struct Keep {
     closed: bool,
 }
 
-impl Keep {
+impl OutputCollector {
     pub fn new(limit: u64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let head_limit = limit / 2;
@@ -49,7 +49,7 @@ impl Keep {
     }
 
     /// Adds bytes. Returns whether the collector is still open.
-    pub fn add(&mut self, bytes: &[u8]) -> bool {
+    pub fn add_bytes(&mut self, bytes: &[u8]) -> bool {
         let (head, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
         self.head.extend_from_slice(head);
         self.tail.extend(rest);
@@ -59,16 +59,16 @@ impl Keep {
         !self.closed
     }
 
-    pub fn so_far(&self) -> Captured {
+    pub fn captured_so_far(&self) -> CapturedOutput {
         let (front, back) = self.tail.as_slices();
-        Captured {
+        CapturedOutput {
             bytes: [&self.head, front, back].concat(),
             dropped: self.dropped,
         }
     }
 
     /// Returns the bytes so far, and closes the collector.
-    pub fn close(&mut self) -> Captured {
+    pub fn close(&mut self) -> CapturedOutput {
         self.closed = true;
         let mut bytes = std::mem::take(&mut self.head);
         let (front, back) = self.tail.as_slices();
@@ -78,7 +78,7 @@ impl Keep {
         // Bytes of a late writer are dropped.
         self.head_limit = 0;
         self.tail_limit = 0;
-        Captured {
+        CapturedOutput {
             bytes,
             dropped: self.dropped,
         }
@@ -91,18 +91,18 @@ mod tests {
 
     #[track_caller]
     fn keeps(limit: u64, parts: &[&str], kept: &str, dropped: u64) {
-        let mut keep = Keep::new(limit);
+        let mut keep = OutputCollector::new(limit);
         for part in parts {
-            assert!(keep.add(part.as_bytes()));
+            assert!(keep.add_bytes(part.as_bytes()));
         }
-        let expected = Captured {
+        let expected = CapturedOutput {
             bytes: kept.as_bytes().to_vec(),
             dropped,
         };
-        assert_eq!(keep.so_far(), expected);
+        assert_eq!(keep.captured_so_far(), expected);
         assert_eq!(keep.close(), expected);
-        assert!(!keep.add(b"late"));
-        assert_eq!(keep.so_far().bytes, b"");
+        assert!(!keep.add_bytes(b"late"));
+        assert_eq!(keep.captured_so_far().bytes, b"");
     }
 
     #[test]
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn text_says_what_was_dropped() {
         let text = |bytes: &[u8], dropped| {
-            Captured {
+            CapturedOutput {
                 bytes: bytes.to_vec(),
                 dropped,
             }

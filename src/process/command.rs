@@ -10,7 +10,7 @@ use super::Confinement;
 
 /// A program to run, with its input, environment and limits.
 #[derive(Debug, Clone)]
-pub struct Command {
+pub struct ProgramCommand {
     /// The program and its arguments, which no shell interprets.
     pub argv: Vec<OsString>,
     pub cwd: PathBuf,
@@ -18,15 +18,15 @@ pub struct Command {
     pub env: BTreeMap<OsString, Option<OsString>>,
     /// The program's whole standard input.
     pub input: Vec<u8>,
-    pub limits: Limits,
+    pub limits: ProgramLimits,
     /// What it may access on this machine. `None` allows everything that its user may do.
     pub confinement: Option<Arc<Confinement>>,
 }
 
 /// The limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// Maximum running time. Ignored for a [`Background`](super::Background), which its owner stops.
+pub struct ProgramLimits {
+    /// Maximum running time. Ignored for a [`BackgroundProgram`](super::Background), which its owner stops.
     pub wall: Option<Duration>,
     /// Maximum bytes kept per stream, half from the start and half from the end. Bytes between them are counted and dropped.
     pub output_bytes: u64,
@@ -34,7 +34,7 @@ pub struct Limits {
     pub grace: Duration,
 }
 
-impl Default for Limits {
+impl Default for ProgramLimits {
     /// Returns no time limit, 16 MiB per stream and a grace of five seconds.
     fn default() -> Self {
         Self {

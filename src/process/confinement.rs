@@ -5,13 +5,13 @@
 //! these parts, each of which holds without the others:
 //!
 //! - Landlock, without which nothing is confined ([`super::fence`]). It can only grant: to hide a folder, grant everything around it
-//!   ([`all_but`]). File names can always be listed, but the contents of hidden files cannot be read.
+//!   ([`paths_except`]). File names can always be listed, but the contents of hidden files cannot be read.
 //! - No powers ([`super::powers`]), no terminal, and none of this program's open files ([`super::entrance`]).
 //! - A filter of system calls ([`super::calls`]).
 //! - Namespaces, if the user may make them ([`has_spaces`]): the program sees only its own processes, shared memory and terminals, and no
 //!   sockets of services ([`super::scene`]).
 //!
-//! Other systems enforce nothing; [`Support`] tells what is enforced.
+//! Other systems enforce nothing; [`ConfinementSupport`] tells what is enforced.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ pub use nowhere::{Confinement, has_spaces, support};
     clippy::struct_excessive_bools,
     reason = "each is a thing that a kernel does or not"
 )]
-pub struct Support {
+pub struct ConfinementSupport {
     /// Access to files; Linux 6.2 and later.
     pub files: bool,
     /// The TCP ports to connect to and listen on; Linux 6.7 and later. The filter of system calls restricts other protocols.
@@ -47,11 +47,11 @@ pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// What a program may access. Everything else is refused.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Grants<'a> {
+pub struct AccessGrants<'a> {
     /// Places to read, and to start programs from.
-    pub reads: &'a [&'a Places],
+    pub reads: &'a [&'a GrantedPaths],
     /// Places to read, change, remove and create files in.
-    pub writes: &'a [&'a Places],
+    pub writes: &'a [&'a GrantedPaths],
     /// The only TCP ports allowed. `None` allows all.
     pub ports: Option<&'a [u16]>,
     /// The program's network. `None` is this machine's.
@@ -62,14 +62,14 @@ pub struct Grants<'a> {
 
 /// Files, and folders with all their contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct GrantedPaths {
     folders: Vec<PathBuf>,
     files: Vec<PathBuf>,
 }
 
-impl Places {
+impl GrantedPaths {
     /// Separates folders from files, once for all programs.
-    pub fn of(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+    pub fn from_paths(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let (folders, files) = paths
             .into_iter()
             .map(Into::into)
@@ -81,13 +81,13 @@ impl Places {
 /// Returns paths that cover everything below `top` except the `hidden` paths, which must be absolute and free of links.
 ///
 /// A folder that contains a hidden path is replaced by its current entries. Entries created later are not covered.
-pub fn all_but(top: &Path, hidden: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+pub fn paths_except(top: &Path, hidden: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut covered = Vec::new();
-    cover(top, hidden, &mut covered);
+    cover_except(top, hidden, &mut covered);
     covered
 }
 
-fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
+fn cover_except(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
     if hidden.contains(path) {
         return;
     }
@@ -103,7 +103,7 @@ fn cover(path: &Path, hidden: &BTreeSet<PathBuf>, covered: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         // Links need no grant, and may point to a hidden path.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-            cover(&entry.path(), hidden, covered);
+            cover_except(&entry.path(), hidden, covered);
         }
     }
 }
@@ -122,19 +122,21 @@ mod linux {
     use rustix::fs::{MemfdFlags, memfd_create};
     use rustix::process::Pid;
 
-    use super::super::entrance::{NOT_CONFINED, NOT_STARTED, NUMBER, PORTER, READY};
-    use super::super::handover::hand_over;
-    use super::super::order::{Order, Rules};
-    use super::super::system::{self, Offspring, Own, SELF};
+    use super::super::entrance::{
+        NOT_CONFINED, NOT_STARTED, NUMBER_TAG, PORTER_ARGUMENT, READY_TAG,
+    };
+    use super::super::handover::send_files;
+    use super::super::order::{ConfinementRules, StartOrder};
+    use super::super::system::{self, Offspring, Own, SELF_EXECUTABLE};
     use super::super::{calls, fence};
-    use super::{Grants, Network, Places, Support};
+    use super::{AccessGrants, ConfinementSupport, GrantedPaths, Network};
 
     /// Returns what the running kernel enforces.
-    pub fn support() -> Support {
-        static SUPPORT: OnceLock<Support> = OnceLock::new();
+    pub fn support() -> ConfinementSupport {
+        static SUPPORT: OnceLock<ConfinementSupport> = OnceLock::new();
         *SUPPORT.get_or_init(|| {
-            let [files, network, signals] = fence::support();
-            Support {
+            let [files, network, signals] = fence::probe_support();
+            ConfinementSupport {
                 files,
                 network,
                 signals,
@@ -147,10 +149,10 @@ mod linux {
     pub fn has_spaces() -> bool {
         static HAS_SPACES: OnceLock<bool> = OnceLock::new();
         *HAS_SPACES.get_or_init(|| {
-            let rules = Rules {
+            let rules = ConfinementRules {
                 is_apart: true,
                 read_folders: vec!["/".into()],
-                ..Rules::default()
+                ..ConfinementRules::default()
             };
             let confinement = Confinement {
                 rules,
@@ -175,29 +177,29 @@ mod linux {
     /// The limits of a program and everything it starts.
     #[derive(Debug)]
     pub struct Confinement {
-        rules: Rules,
+        rules: ConfinementRules,
         network: Option<Arc<Network>>,
     }
 
     impl Confinement {
         /// Prepares the limits, or returns `None` if the system enforces none.
-        pub fn new(grants: &Grants<'_>) -> Option<Self> {
+        pub fn new(grants: &AccessGrants<'_>) -> Option<Self> {
             if !support().files {
                 return None;
             }
-            let folders = |of: &[&Places]| {
+            let folders = |of: &[&GrantedPaths]| {
                 of.iter()
                     .flat_map(|places| &places.folders)
                     .cloned()
                     .collect()
             };
-            let files = |of: &[&Places]| {
+            let files = |of: &[&GrantedPaths]| {
                 of.iter()
                     .flat_map(|places| &places.files)
                     .cloned()
                     .collect()
             };
-            let rules = Rules {
+            let rules = ConfinementRules {
                 read_folders: folders(grants.reads),
                 read_files: files(grants.reads),
                 written_folders: folders(grants.writes),
@@ -222,7 +224,7 @@ mod linux {
             input: Option<&PipeReader>,
             outputs: [&PipeWriter; 2],
         ) -> io::Result<Offspring> {
-            let order = Order {
+            let order = StartOrder {
                 rules: self.rules.clone(),
                 words: words.to_vec(),
                 folder: folder.to_owned(),
@@ -236,27 +238,27 @@ mod linux {
             let spaces = self
                 .network
                 .iter()
-                .flat_map(|network| network.spaces())
+                .flat_map(|network| network.entry_namespaces())
                 .map(AsFd::as_fd);
             let files: Vec<_> = [theirs.as_fd(), told.as_fd(), input]
                 .into_iter()
                 .chain(outputs.map(AsFd::as_fd))
                 .chain(spaces)
                 .collect();
-            Porter::hand_over(&files)?;
+            Porter::send_to_porter(&files)?;
             // Only the first process may hold the other end, so that reading ends with it.
             drop(files);
             drop(theirs);
             let mut said = Vec::new();
             let read = ours.read_to_end(&mut said);
             let too_early = || io::Error::other("its first process ended too early");
-            let (number, said) = number_of(&said).ok_or_else(too_early)?;
+            let (number, said) = split_process_number(&said).ok_or_else(too_early)?;
             let mut first = Offspring::Adopted(number);
-            match said.strip_prefix(&[READY]) {
+            match said.strip_prefix(&[READY_TAG]) {
                 Some([]) if read.is_ok() => Ok(first),
                 after => {
-                    first.end();
-                    Err(refusal(after.unwrap_or(said)).unwrap_or_else(too_early))
+                    first.kill_and_reap();
+                    Err(parse_refusal(after.unwrap_or(said)).unwrap_or_else(too_early))
                 }
             }
         }
@@ -281,9 +283,9 @@ mod linux {
                 ));
             }
             let (door, theirs) = UnixStream::pair()?;
-            let mut command = Command::new(SELF);
+            let mut command = Command::new(SELF_EXECUTABLE);
             command
-                .arg(PORTER)
+                .arg(PORTER_ARGUMENT)
                 .env_clear()
                 .current_dir("/")
                 .stdin(OwnedFd::from(theirs))
@@ -294,34 +296,34 @@ mod linux {
             let child = command.spawn()?;
             Ok(Self {
                 door,
-                own: system::register(child.id(), ""),
+                own: system::register_child(child.id(), ""),
             })
         }
 
         /// Hands files to the porter, which is started if there is none.
-        fn hand_over(files: &[BorrowedFd<'_>]) -> io::Result<()> {
+        fn send_to_porter(files: &[BorrowedFd<'_>]) -> io::Result<()> {
             static PORTER: Mutex<Option<Porter>> = Mutex::new(None);
             let mut porter = PORTER.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(Porter { door, .. }) = &*porter
-                && hand_over(door, files).is_ok()
+                && send_files(door, files).is_ok()
             {
                 return Ok(());
             }
             // There is none yet, or somebody killed it.
             let new = Porter::new()?;
-            hand_over(&new.door, files)?;
+            send_files(&new.door, files)?;
             *porter = Some(new);
             Ok(())
         }
     }
 
     /// Splits what a first process said into its number and the rest.
-    fn number_of(said: &[u8]) -> Option<(Pid, &[u8])> {
-        let (number, rest) = said.strip_prefix(&[NUMBER])?.split_first_chunk()?;
+    fn split_process_number(said: &[u8]) -> Option<(Pid, &[u8])> {
+        let (number, rest) = said.strip_prefix(&[NUMBER_TAG])?.split_first_chunk()?;
         Some((Pid::from_raw(i32::from_le_bytes(*number))?, rest))
     }
 
-    fn refusal(said: &[u8]) -> Option<io::Error> {
+    fn parse_refusal(said: &[u8]) -> Option<io::Error> {
         match said.split_first()? {
             (&NOT_STARTED, number) => Some(io::Error::from_raw_os_error(i32::from_le_bytes(
                 number.try_into().ok()?,
@@ -343,10 +345,10 @@ mod nowhere {
     use std::path::Path;
 
     use super::super::system::Offspring;
-    use super::{Grants, Support};
+    use super::{AccessGrants, ConfinementSupport};
 
-    pub fn support() -> Support {
-        Support::default()
+    pub fn support() -> ConfinementSupport {
+        ConfinementSupport::default()
     }
 
     pub fn has_spaces() -> bool {
@@ -358,7 +360,7 @@ mod nowhere {
     pub enum Confinement {}
 
     impl Confinement {
-        pub fn new(_grants: &Grants<'_>) -> Option<Self> {
+        pub fn new(_grants: &AccessGrants<'_>) -> Option<Self> {
             None
         }
 
@@ -396,7 +398,7 @@ mod tests {
                     .map(|path| path.display().to_string())
                     .unwrap_or_default()
             };
-            all_but(folder.path(), &hidden)
+            paths_except(folder.path(), &hidden)
                 .into_iter()
                 .map(relative)
                 .collect()

@@ -26,55 +26,56 @@ use rustix::process::{
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space, sched_yield};
 
-use super::handover::receive;
+use super::handover::receive_files;
 use super::network::{map_own_user, own_ids};
-use super::order::Order;
+use super::order::StartOrder;
 use super::{calls, fence, powers, scene};
 
 /// The only argument of the porter.
-pub const PORTER: &str = "--porter";
+pub const PORTER_ARGUMENT: &str = "--porter";
 
 /// Exit code of shells if a program cannot be started.
 const CANNOT_START: u8 = 126;
 
 /// The signal that nobody can ignore.
-const KILLED: u8 = 9;
+const KILL_SIGNAL: u8 = 9;
 
 /// The number of the first process follows, in four bytes.
-pub const NUMBER: u8 = b'P';
+pub const NUMBER_TAG: u8 = b'P';
 /// Said to whoever waits for the start: the program is about to start, and any failure follows.
-pub const READY: u8 = b'R';
+pub const READY_TAG: u8 = b'R';
 /// An error number of the system follows: the program could not be started.
 pub const NOT_STARTED: u8 = b'E';
 /// A text follows: the program could not be confined.
 pub const NOT_CONFINED: u8 = b'F';
 
 /// The namespaces of a network, in the order of entering: the first grants the right to enter the second.
-const KINDS: [LinkNameSpaceType; 2] = [LinkNameSpaceType::User, LinkNameSpaceType::Network];
+const NETWORK_NAMESPACES: [LinkNameSpaceType; 2] =
+    [LinkNameSpaceType::User, LinkNameSpaceType::Network];
 
-enum Failure {
+enum EntranceFailure {
     Start(io::Error),
     Confinement(io::Error),
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for EntranceFailure {
     fn from(error: io::Error) -> Self {
         Self::Confinement(error)
     }
 }
 
 /// How a program ended: 1 if by a signal, otherwise 0, and its number or the exit code.
-type End = [u8; 2];
+type WireExit = [u8; 2];
 
 /// Forks a first process for each order that comes over standard input, until the other end is closed. Returns the exit code.
-pub fn keep_door() -> u8 {
+pub fn serve_orders() -> u8 {
     close_inherited();
     let Ok(door) = stdin().try_clone_to_owned().map(UnixStream::from) else {
         return CANNOT_START;
     };
     release_streams();
     loop {
-        let files = match receive(&door) {
+        let files = match receive_files(&door) {
             Ok(files) if !files.is_empty() => files,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             // The other end is closed.
@@ -91,7 +92,7 @@ pub fn keep_door() -> u8 {
                     Ok(Fork::Child) => {
                         drop(door);
                         await_adoption(between);
-                        enter(files)
+                        carry_out_order(files)
                     }
                     _ => 0,
                 };
@@ -110,7 +111,7 @@ fn await_adoption(between: Pid) {
 }
 
 /// Carries out an order. Returns the exit code.
-fn enter(files: Vec<OwnedFd>) -> u8 {
+fn carry_out_order(files: Vec<OwnedFd>) -> u8 {
     // Requests to end are for the program, which gets them itself.
     let before = SigSet::thread_get_mask();
     let _ = SigSet::all().thread_block();
@@ -122,21 +123,21 @@ fn enter(files: Vec<OwnedFd>) -> u8 {
     };
     let _ = (&line).write_all(
         &[
-            &[NUMBER][..],
+            &[NUMBER_TAG][..],
             &getpid().as_raw_nonzero().get().to_le_bytes(),
         ]
         .concat(),
     );
-    let order = match prepare(files) {
+    let order = match prepare_process(files) {
         Ok(order) => order,
-        Err(failure) => return tell(&line, &failure),
+        Err(failure) => return report_failure(&line, &failure),
     };
     if !order.rules.is_apart {
-        return tell(&line, &become_program(&line, &order, unblock));
+        return report_failure(&line, &become_program(&line, &order, unblock));
     }
     let (reader, writer) = match io::pipe() {
         Ok(ends) => ends,
-        Err(error) => return tell(&line, &Failure::Confinement(error)),
+        Err(error) => return report_failure(&line, &EntranceFailure::Confinement(error)),
     };
     match fork() {
         Ok(Fork::Parent(_)) => {
@@ -149,15 +150,15 @@ fn enter(files: Vec<OwnedFd>) -> u8 {
             let _ = unblock();
             match start_inside(&order) {
                 Ok(program) => {
-                    let _ = (&line).write_all(&[READY]);
+                    let _ = (&line).write_all(&[READY_TAG]);
                     drop(line);
                     release_streams();
-                    look_after(program, writer)
+                    reap_until_empty(program, writer)
                 }
-                Err(failure) => tell(&line, &failure),
+                Err(failure) => report_failure(&line, &failure),
             }
         }
-        Err(error) => tell(&line, &Failure::Confinement(error)),
+        Err(error) => report_failure(&line, &EntranceFailure::Confinement(error)),
     }
 }
 
@@ -176,23 +177,27 @@ fn close_inherited() {
     }
 }
 
-fn tell(mut line: &UnixStream, failure: &Failure) -> u8 {
+fn report_failure(mut line: &UnixStream, failure: &EntranceFailure) -> u8 {
     let said = match failure {
-        Failure::Start(error) => [
+        EntranceFailure::Start(error) => [
             &[NOT_STARTED][..],
             &error.raw_os_error().unwrap_or(0).to_le_bytes(),
         ]
         .concat(),
-        Failure::Confinement(error) => [&[NOT_CONFINED][..], error.to_string().as_bytes()].concat(),
+        EntranceFailure::Confinement(error) => {
+            [&[NOT_CONFINED][..], error.to_string().as_bytes()].concat()
+        }
     };
     let _ = line.write_all(&said);
     CANNOT_START
 }
 
 /// Starts a session, takes over the program's streams and folder, and makes or enters the namespaces.
-fn prepare(mut files: impl Iterator<Item = OwnedFd>) -> Result<Order, Failure> {
+fn prepare_process(
+    mut files: impl Iterator<Item = OwnedFd>,
+) -> Result<StartOrder, EntranceFailure> {
     setsid().map_err(io::Error::from)?;
-    let mut next = || files.next().ok_or_else(wrong);
+    let mut next = || files.next().ok_or_else(missing_order_error);
     let (order, input, output, errors) = (next()?, next()?, next()?, next()?);
     dup2_stdin(&input)
         .and_then(|()| dup2_stdout(&output))
@@ -201,10 +206,10 @@ fn prepare(mut files: impl Iterator<Item = OwnedFd>) -> Result<Order, Failure> {
     let (mut order, mut bytes) = (File::from(order), Vec::new());
     order.rewind()?;
     order.read_to_end(&mut bytes)?;
-    let order = Order::from_bytes(&bytes).ok_or_else(wrong)?;
-    chdir(&order.folder).map_err(|error| Failure::Start(error.into()))?;
+    let order = StartOrder::from_bytes(&bytes).ok_or_else(missing_order_error)?;
+    chdir(&order.folder).map_err(|error| EntranceFailure::Start(error.into()))?;
     let spaces: Vec<OwnedFd> = files.collect();
-    for (space, kind) in spaces.iter().zip(KINDS) {
+    for (space, kind) in spaces.iter().zip(NETWORK_NAMESPACES) {
         move_into_link_name_space(space.as_fd(), Some(kind)).map_err(io::Error::from)?;
     }
     if order.rules.is_apart {
@@ -224,18 +229,18 @@ fn prepare(mut files: impl Iterator<Item = OwnedFd>) -> Result<Order, Failure> {
     Ok(order)
 }
 
-fn wrong() -> io::Error {
+fn missing_order_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "there is no order")
 }
 
 /// Confines this process for good.
-fn confine(order: &Order) -> io::Result<()> {
-    powers::give_up()?;
-    fence::restrict(&order.rules)?;
-    calls::refuse(&order.rules)
+fn confine_process(order: &StartOrder) -> io::Result<()> {
+    powers::drop_capabilities()?;
+    fence::restrict_thread(&order.rules)?;
+    calls::refuse_calls(&order.rules)
 }
 
-fn command(order: &Order) -> io::Result<Command> {
+fn build_command(order: &StartOrder) -> io::Result<Command> {
     let (program, arguments) = order
         .words
         .split_first()
@@ -251,29 +256,31 @@ fn command(order: &Order) -> io::Result<Command> {
 /// Becomes the program. Returns why it did not.
 fn become_program(
     mut line: &UnixStream,
-    order: &Order,
+    order: &StartOrder,
     unblock: impl Fn() -> nix::Result<()>,
-) -> Failure {
+) -> EntranceFailure {
     let mut ready = || -> io::Result<Command> {
-        confine(order)?;
-        let command = command(order)?;
-        line.write_all(&[READY])?;
+        confine_process(order)?;
+        let command = build_command(order)?;
+        line.write_all(&[READY_TAG])?;
         unblock()?;
         Ok(command)
     };
     match ready() {
-        Ok(mut command) => Failure::Start(command.exec()),
-        Err(error) => Failure::Confinement(error),
+        Ok(mut command) => EntranceFailure::Start(command.exec()),
+        Err(error) => EntranceFailure::Confinement(error),
     }
 }
 
 /// Starts the program from the first process of the namespaces.
-fn start_inside(order: &Order) -> Result<Pid, Failure> {
-    scene::make(&order.rules, &order.folder)?;
+fn start_inside(order: &StartOrder) -> Result<Pid, EntranceFailure> {
+    scene::make_scene(&order.rules, &order.folder)?;
     // The folder as it is seen now.
     chdir(&order.folder).map_err(io::Error::from)?;
-    confine(order)?;
-    let program = command(order)?.spawn().map_err(Failure::Start)?;
+    confine_process(order)?;
+    let program = build_command(order)?
+        .spawn()
+        .map_err(EntranceFailure::Start)?;
     Ok(Pid::from_child(&program))
 }
 
@@ -288,11 +295,11 @@ fn release_streams() {
 }
 
 /// Reaps whatever ends, reports the end of the program, and ends when nothing is left. Until then its end would end all others.
-fn look_after(program: Pid, mut end: PipeWriter) -> u8 {
+fn reap_until_empty(program: Pid, mut end: PipeWriter) -> u8 {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((ended, status))) if ended == program => {
-                let _ = end.write_all(&end_of(status));
+                let _ = end.write_all(&exit_of(status));
             }
             Ok(_) | Err(Errno::INTR) => {}
             // Nothing is left.
@@ -301,7 +308,7 @@ fn look_after(program: Pid, mut end: PipeWriter) -> u8 {
     }
 }
 
-fn end_of(status: WaitStatus) -> End {
+fn exit_of(status: WaitStatus) -> WireExit {
     let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
     match status.terminating_signal() {
         Some(signal) => [1, byte(signal)],
@@ -312,10 +319,10 @@ fn end_of(status: WaitStatus) -> End {
 /// Waits for the end of the program inside, and ends in the same way.
 fn await_end(mut reader: PipeReader) -> u8 {
     // If the first process inside was killed, so was the program.
-    let mut end: End = [0; 2];
+    let mut end: WireExit = [0; 2];
     let (1, number) = reader
         .read_exact(&mut end)
-        .map_or((1, KILLED), |()| (end[0], end[1]))
+        .map_or((1, KILL_SIGNAL), |()| (end[0], end[1]))
     else {
         return end[1];
     };

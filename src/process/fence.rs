@@ -11,13 +11,13 @@ use landlock::{
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::order::Rules;
+use super::order::ConfinementRules;
 
 /// The first version that also refuses to truncate a file without write access.
-const LEAST: ABI = ABI::V3;
-const NETWORK: ABI = ABI::V4;
-const DEVICES: ABI = ABI::V5;
-const SIGNALS: ABI = ABI::V6;
+const MIN_ABI: ABI = ABI::V3;
+const NETWORK_ABI: ABI = ABI::V4;
+const DEVICES_ABI: ABI = ABI::V5;
+const SIGNALS_ABI: ABI = ABI::V6;
 
 /// The devices of every program: all others, and terminals above all, are refused.
 const DEVICE_FILES: [&str; 5] = [
@@ -28,40 +28,43 @@ const DEVICE_FILES: [&str; 5] = [
     "/dev/urandom",
 ];
 /// Shared memory.
-const MEMORY: &str = "/dev/shm";
+const SHARED_MEMORY: &str = "/dev/shm";
 /// Terminals and processes of a program's own, if it has namespaces of its own.
-const APART: [&str; 2] = ["/dev/pts", "/proc"];
-const TERMINAL: &str = "/dev/ptmx";
+const SEPARATE_FOLDERS: [&str; 2] = ["/dev/pts", "/proc"];
+const TERMINAL_DEVICE: &str = "/dev/ptmx";
 /// Without them, the processes of all, but to change only its own.
 const OWN_PROCESS: &str = "/proc/self";
 
 /// Returns whether the kernel limits access to files, ports, and processes to signal.
-pub fn support() -> [bool; 3] {
+pub fn probe_support() -> [bool; 3] {
     let has = |ruleset: Result<Ruleset, landlock::RulesetError>| {
         ruleset.and_then(Ruleset::create).is_ok()
     };
     let strict = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     [
-        has(strict().handle_access(AccessFs::from_all(LEAST))),
-        has(strict().handle_access(AccessNet::from_all(NETWORK))),
-        has(strict().scope(Scope::from_all(SIGNALS))),
+        has(strict().handle_access(AccessFs::from_all(MIN_ABI))),
+        has(strict().handle_access(AccessNet::from_all(NETWORK_ABI))),
+        has(strict().scope(Scope::from_all(SIGNALS_ABI))),
     ]
 }
 
 /// Limits this thread and everything that it starts. It can never be lifted.
-pub fn restrict(rules: &Rules) -> io::Result<()> {
-    let mut ruleset = ruleset(rules.ports.is_some()).map_err(io::Error::other)?;
+pub fn restrict_thread(rules: &ConfinementRules) -> io::Result<()> {
+    let mut ruleset = build_ruleset(rules.ports.is_some()).map_err(io::Error::other)?;
     let mut grant = |path: &Path, access: BitFlags<AccessFs>| -> io::Result<()> {
         // Opened one at a time: there may be more paths than files that may be open at once.
-        if let Some(open) = open(path)? {
+        if let Some(open) = open_path(path)? {
             (&mut ruleset)
                 .add_rule(PathBeneath::new(open, access))
                 .map_err(io::Error::other)?;
         }
         Ok(())
     };
-    let (read, write) = (AccessFs::from_read(DEVICES), AccessFs::from_all(DEVICES));
-    let of_files = AccessFs::from_file(DEVICES);
+    let (read, write) = (
+        AccessFs::from_read(DEVICES_ABI),
+        AccessFs::from_all(DEVICES_ABI),
+    );
+    let of_files = AccessFs::from_file(DEVICES_ABI);
     grant(Path::new("/"), AccessFs::ReadDir.into())?;
     for (folders, files, access) in [
         (&rules.read_folders, &rules.read_files, read),
@@ -81,32 +84,32 @@ pub fn restrict(rules: &Rules) -> io::Result<()> {
     DEVICE_FILES
         .iter()
         .try_for_each(|device| grant(Path::new(device), of_files))?;
-    grant(Path::new(MEMORY), write)?;
+    grant(Path::new(SHARED_MEMORY), write)?;
     if rules.is_apart {
-        APART
+        SEPARATE_FOLDERS
             .iter()
             .try_for_each(|folder| grant(Path::new(folder), write))?;
-        grant(Path::new(TERMINAL), of_files)?;
+        grant(Path::new(TERMINAL_DEVICE), of_files)?;
     } else {
         grant(Path::new("/proc"), read)?;
         grant(Path::new(OWN_PROCESS), write)?;
     }
     for port in rules.ports.iter().flatten() {
         (&mut ruleset)
-            .add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK)))
+            .add_rule(NetPort::new(*port, AccessNet::from_all(NETWORK_ABI)))
             .map_err(io::Error::other)?;
     }
     ruleset.restrict_self().map_err(io::Error::other)?;
     Ok(())
 }
 
-fn ruleset(has_ports: bool) -> Result<RulesetCreated, landlock::RulesetError> {
+fn build_ruleset(has_ports: bool) -> Result<RulesetCreated, landlock::RulesetError> {
     let ruleset = Ruleset::default()
-        .handle_access(AccessFs::from_all(DEVICES))?
-        .scope(Scope::from_all(SIGNALS))?;
+        .handle_access(AccessFs::from_all(DEVICES_ABI))?
+        .scope(Scope::from_all(SIGNALS_ABI))?;
     if has_ports {
         ruleset
-            .handle_access(AccessNet::from_all(NETWORK))?
+            .handle_access(AccessNet::from_all(NETWORK_ABI))?
             .create()
     } else {
         ruleset.create()
@@ -114,7 +117,7 @@ fn ruleset(has_ports: bool) -> Result<RulesetCreated, landlock::RulesetError> {
 }
 
 /// Opens a path without reading it. Returns `None` if it does not exist or this user may not access it: it then needs no grant.
-fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
+fn open_path(path: &Path) -> io::Result<Option<OwnedFd>> {
     match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(open) => Ok(Some(open)),
         Err(Errno::NOENT | Errno::ACCESS | Errno::NOTDIR | Errno::PERM) => Ok(None),

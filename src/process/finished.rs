@@ -2,28 +2,28 @@
 
 use std::time::Duration;
 
-use super::Captured;
+use super::CapturedOutput;
 
 /// The result of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
-    pub end: End,
-    /// For a [`Background`](super::Background), both streams in the order of writing.
-    pub stdout: Captured,
-    pub stderr: Captured,
+pub struct FinishedProgram {
+    pub end: ProgramExit,
+    /// For a [`BackgroundProgram`](super::Background), both streams in the order of writing.
+    pub stdout: CapturedOutput,
+    pub stderr: CapturedOutput,
     /// Time from the start to the program's own end. Excludes the wait for processes that it left behind.
     pub wall: Duration,
 }
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ProgramExit {
     /// It exited by itself with this code.
     Exited(i32),
     /// A signal from elsewhere killed it.
     Signalled(i32),
     /// It reached its time limit and was stopped.
     TimedOut,
-    /// [`Stop`](super::Stop) or [`Background::stop`](super::Background::stop) stopped it.
+    /// [`Stop`](super::Stop) or [`BackgroundProgram::stop`](super::Background::stop) stopped it.
     Stopped,
 }

@@ -2,7 +2,7 @@
 //!
 //! Only unsafe code can make the system end children with their parent. Instead, a shell runs beside this process and reads the list of
 //! running groups. When its input ends, this process is gone, for whatever reason, and the shell kills all groups still listed. The guard
-//! starts with the first program that runs longer than [`PATIENCE`], so short programs cost nothing. Without a shell there is no guard.
+//! starts with the first program that runs longer than [`GUARD_DELAY`], so short programs cost nothing. Without a shell there is no guard.
 
 use std::io::Write;
 use std::process::{ChildStdin, Command, Stdio};
@@ -12,10 +12,10 @@ use std::time::Duration;
 use super::system;
 
 /// How long a program runs without a guard.
-pub const PATIENCE: Duration = Duration::from_millis(100);
+pub const GUARD_DELAY: Duration = Duration::from_millis(100);
 
 /// Reads lines of a sign and a group number: `+` for a started group, `-` for an ended one.
-const SCRIPT: &str = r#"
+const GUARD_SCRIPT: &str = r#"
 groups=
 while read -r sign group; do
     case $sign in
@@ -33,23 +33,23 @@ for one in $groups; do kill -s KILL -- "-$one"; done
 static GUARD: OnceLock<Option<Mutex<ChildStdin>>> = OnceLock::new();
 
 /// Keeps a process group on the guard's list until dropped.
-pub struct Guarded(u32);
+pub struct GuardedGroup(u32);
 
-impl Guarded {
+impl GuardedGroup {
     pub fn new(group: u32) -> Self {
-        tell('+', group);
+        tell_guard('+', group);
         Self(group)
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedGroup {
     fn drop(&mut self) {
-        tell('-', self.0);
+        tell_guard('-', self.0);
     }
 }
 
-fn tell(sign: char, group: u32) {
-    if let Some(input) = GUARD.get_or_init(start) {
+fn tell_guard(sign: char, group: u32) {
+    if let Some(input) = GUARD.get_or_init(start_guard) {
         // Without a guard, programs still keep their limits.
         let _ = input
             .lock()
@@ -58,13 +58,13 @@ fn tell(sign: char, group: u32) {
     }
 }
 
-fn start() -> Option<Mutex<ChildStdin>> {
+fn start_guard() -> Option<Mutex<ChildStdin>> {
     if cfg!(not(unix)) {
         return None;
     }
     let mut command = Command::new("sh");
     command
-        .args(["-c", SCRIPT])
+        .args(["-c", GUARD_SCRIPT])
         .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -11,11 +11,11 @@ use rustix::net::{
 };
 
 /// Maximum number of files handed over at once.
-const MOST: usize = 8;
+const MAX_FILES: usize = 8;
 
 /// Sends files to another process.
-pub fn hand_over(line: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+pub fn send_files(line: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FILES))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
     if !beside.push(SendAncillaryMessage::ScmRights(files)) {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -31,8 +31,8 @@ pub fn hand_over(line: &UnixStream, files: &[BorrowedFd<'_>]) -> io::Result<()> 
 }
 
 /// Receives files. Returns an empty list if the other process has ended.
-pub fn receive(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+pub fn receive_files(line: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FILES))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     recvmsg(
         line,

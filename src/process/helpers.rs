@@ -15,8 +15,8 @@ pub fn serve_helpers(arguments: &[OsString]) -> Option<u8> {
 #[cfg(target_os = "linux")]
 fn serve(argument: &str) -> Option<u8> {
     match argument {
-        super::network::HOLD => Some(super::network::hold()),
-        super::entrance::PORTER => Some(super::entrance::keep_door()),
+        super::network::HOLD_ARGUMENT => Some(super::network::hold_network()),
+        super::entrance::PORTER_ARGUMENT => Some(super::entrance::serve_orders()),
         _ => None,
     }
 }

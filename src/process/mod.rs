@@ -11,8 +11,8 @@
 //!
 //! # Limits
 //!
-//! - On Linux no local process escapes: the command line makes this process the parent of everything left behind ([`adopt`]). Without
-//!   [`adopt`], a program that is not confined escapes if it is started in a new session *and* with an empty environment. Without `/proc`,
+//! - On Linux no local process escapes: the command line makes this process the parent of everything left behind ([`unpack_into_store`]). Without
+//!   [`unpack_into_store`], a program that is not confined escapes if it is started in a new session *and* with an empty environment. Without `/proc`,
 //!   leaving the group is enough.
 //! - Programs that another service starts on request, such as a container or a timer, are out of reach.
 //! - If this process is killed outright, a guard kills its programs. It misses programs that left their groups, and those in their first
@@ -57,70 +57,74 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 pub use allowance::Allowance;
-pub use background::Background;
-pub use captured::Captured;
-pub use command::{Command, Limits};
+pub use background::BackgroundProgram;
+pub use captured::CapturedOutput;
+pub use command::{ProgramCommand, ProgramLimits};
 pub use confinement::{
-    Confinement, Grants, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support,
+    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, TEMPORARY_FOLDERS, has_spaces,
+    paths_except, support,
 };
-pub use finished::{End, Finished};
+pub use finished::{FinishedProgram, ProgramExit};
 pub use helpers::serve_helpers;
 pub use network::Network;
-pub use pager::page;
+pub use pager::show_in_pager;
 pub use port::{Listener, PortTurn};
 pub use probe::Probe;
 pub use start_error::StartError;
-pub use stop::Stop;
-pub use system::{MARK, adopt, fresh_mark};
+pub use stop::StopSignal;
+pub use system::{MARK_VARIABLE, adopt, fresh_mark};
 
-use running::{Running, Streams, later};
+use running::{OutputStreams, RunningProgram, instant_after};
 
 /// Runs a program until it ends, its time is up or `stop` is set. Its process group ends with it.
 ///
 /// A program counts as ended even if another process holds its output open. That process gets the grace to finish writing.
-pub fn run(command: &Command, stop: &Stop) -> Result<Finished, StartError> {
+pub fn run_program(
+    command: &ProgramCommand,
+    stop: &StopSignal,
+) -> Result<FinishedProgram, StartError> {
     if stop.is_stopped() {
-        return Ok(Finished {
-            end: End::Stopped,
-            stdout: Captured::default(),
-            stderr: Captured::default(),
+        return Ok(FinishedProgram {
+            end: ProgramExit::Stopped,
+            stdout: CapturedOutput::default(),
+            stderr: CapturedOutput::default(),
             wall: Duration::ZERO,
         });
     }
-    let mut running = Running::start(command, Streams::Apart)?;
-    let _watch = stop.watch(running.sender());
+    let mut running = RunningProgram::start(command, OutputStreams::Apart)?;
+    let _watch = stop.add_watcher(running.sender());
     let deadline = command
         .limits
         .wall
-        .and_then(|wall| running.started().checked_add(wall));
-    let is_over = |running: &Running| running.end().is_some() || stop.is_stopped();
-    let patience = later(guard::PATIENCE);
-    running.wait(
+        .and_then(|wall| running.start_instant().checked_add(wall));
+    let is_over = |running: &RunningProgram| running.program_exit().is_some() || stop.is_stopped();
+    let patience = instant_after(guard::GUARD_DELAY);
+    running.wait_until(
         deadline.map_or(patience, |deadline| {
             patience.map(|patience| patience.min(deadline))
         }),
         is_over,
     );
     if !is_over(&running) {
-        running.guard();
-        running.wait(deadline, is_over);
+        running.register_guard();
+        running.wait_until(deadline, is_over);
     }
-    let end = match running.end() {
+    let end = match running.program_exit() {
         Some(end) => {
-            running.drain(|| stop.is_stopped());
+            running.drain_output(|| stop.is_stopped());
             end
         }
         None => {
             let cause = if stop.is_stopped() {
-                End::Stopped
+                ProgramExit::Stopped
             } else {
-                End::TimedOut
+                ProgramExit::TimedOut
             };
             running.terminate(|| stop.is_urgent());
             cause
         }
     };
-    Ok(running.finish(end))
+    Ok(running.into_finished(end))
 }
 
 /// Returns a currently free port of the loopback interface.

@@ -10,11 +10,11 @@ pub use linux::Network;
 pub use nowhere::Network;
 
 #[cfg(target_os = "linux")]
-pub use inside::{hold, map_own_user, own_ids};
+pub use inside::{hold_network, map_own_user, own_ids};
 
 /// The only argument of the process that holds a network.
 #[cfg(target_os = "linux")]
-pub const HOLD: &str = "--hold-a-network";
+pub const HOLD_ARGUMENT: &str = "--hold-a-network";
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -26,17 +26,17 @@ mod linux {
     use std::sync::{Mutex, OnceLock, PoisonError};
 
     use super::super::Probe;
-    use super::super::handover::receive;
-    use super::super::system::{self, Own, SELF};
-    use super::{HOLD, inside};
+    use super::super::handover::receive_files;
+    use super::super::system::{self, Own, SELF_EXECUTABLE};
+    use super::{HOLD_ARGUMENT, inside};
 
     /// A network and the process that holds it. Both end when this is dropped.
     pub struct Network {
         spaces: Vec<OwnedFd>,
-        holder: Mutex<Holder>,
+        holder: Mutex<NetworkHolder>,
     }
 
-    struct Holder {
+    struct NetworkHolder {
         child: Child,
         own: Own,
         /// `None` once dropped, which tells the process to end.
@@ -47,9 +47,9 @@ mod linux {
         /// Creates a network, or returns `None` if the system offers none.
         pub fn new() -> Option<Self> {
             let (ours, theirs) = UnixStream::pair().ok()?;
-            let mut command = Command::new(SELF);
+            let mut command = Command::new(SELF_EXECUTABLE);
             command
-                .arg(HOLD)
+                .arg(HOLD_ARGUMENT)
                 .env_clear()
                 .current_dir("/")
                 .stdin(OwnedFd::from(theirs))
@@ -60,15 +60,18 @@ mod linux {
             // Only the child may hold the other end, so that reading ends when the child dies.
             drop(command);
             let own = starting.own(child.id(), &system::fresh_mark());
-            let holder = Holder {
+            let holder = NetworkHolder {
                 child,
                 own,
                 line: Some(BufReader::new(ours)),
             };
-            let spaces = holder.line.as_ref().map(|line| receive(line.get_ref()));
+            let spaces = holder
+                .line
+                .as_ref()
+                .map(|line| receive_files(line.get_ref()));
             let spaces = spaces
                 .and_then(Result::ok)
-                .filter(|spaces| spaces.len() == inside::SPACES)?;
+                .filter(|spaces| spaces.len() == inside::NAMESPACE_COUNT)?;
             Some(Self {
                 spaces,
                 holder: Mutex::new(holder),
@@ -82,7 +85,7 @@ mod linux {
         }
 
         /// Returns the namespaces to enter, in this order: the first grants the right to enter the second.
-        pub fn spaces(&self) -> &[OwnedFd] {
+        pub fn entry_namespaces(&self) -> &[OwnedFd] {
             &self.spaces
         }
 
@@ -93,7 +96,7 @@ mod linux {
                 return false;
             };
             let mut said = String::new();
-            let asked = writeln!(line.get_mut(), "{}", inside::written(probe));
+            let asked = writeln!(line.get_mut(), "{}", inside::format_probe(probe));
             asked.and_then(|()| line.read_line(&mut said)).is_ok() && said.trim_end() == inside::YES
         }
     }
@@ -104,7 +107,7 @@ mod linux {
         }
     }
 
-    impl Drop for Holder {
+    impl Drop for NetworkHolder {
         fn drop(&mut self) {
             let Self { child, own, line } = self;
             *line = None;
@@ -154,28 +157,28 @@ mod inside {
     use rustix::stdio::stdin;
 
     use super::super::Probe;
-    use super::super::handover::hand_over;
+    use super::super::handover::send_files;
 
     pub const YES: &str = "yes";
     const NO: &str = "no";
     /// The namespaces of a network: the user namespace, which grants entry, and the network namespace.
-    const KINDS: [&str; SPACES] = ["user", "net"];
-    pub const SPACES: usize = 2;
+    const NAMESPACE_KINDS: [&str; NAMESPACE_COUNT] = ["user", "net"];
+    pub const NAMESPACE_COUNT: usize = 2;
 
     /// Creates a network, sends it over standard input, and answers probes until the other end closes.
-    pub fn hold() -> u8 {
+    pub fn hold_network() -> u8 {
         // Ends this process even if its parent is killed.
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
-        match serve() {
+        match serve_probes() {
             Ok(()) => 0,
             Err(_) => 1,
         }
     }
 
-    fn serve() -> io::Result<()> {
-        make()?;
+    fn serve_probes() -> io::Result<()> {
+        create_network()?;
         let line = UnixStream::from(stdin().try_clone_to_owned()?);
-        let spaces = KINDS.map(|name| {
+        let spaces = NAMESPACE_KINDS.map(|name| {
             open(
                 format!("/proc/self/ns/{name}"),
                 OFlags::RDONLY | OFlags::CLOEXEC,
@@ -183,32 +186,36 @@ mod inside {
             )
         });
         let spaces = spaces.into_iter().collect::<Result<Vec<OwnedFd>, _>>()?;
-        hand_over(&line, &spaces.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
+        send_files(&line, &spaces.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
         let mut answers = line.try_clone()?;
         for asked in BufReader::new(line).lines() {
             writeln!(
                 answers,
                 "{}",
-                if read(&asked?).answers() { YES } else { NO }
+                if parse_probe(&asked?).answers() {
+                    YES
+                } else {
+                    NO
+                }
             )?;
         }
         Ok(())
     }
 
     /// Formats a probe as one line.
-    pub fn written(probe: &Probe) -> String {
+    pub fn format_probe(probe: &Probe) -> String {
         match probe {
             Probe::Port(port) => port.to_string(),
             Probe::Address(address) => address.replace(['\n', '\r'], " "),
         }
     }
 
-    fn read(line: &str) -> Probe {
+    fn parse_probe(line: &str) -> Probe {
         line.parse()
             .map_or_else(|_| Probe::Address(line.to_owned()), Probe::Port)
     }
 
-    fn make() -> io::Result<()> {
+    fn create_network() -> io::Result<()> {
         let ids = own_ids();
         unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)?;
         map_own_user(ids)?;
@@ -242,19 +249,19 @@ mod inside {
 
     /// Enables the loopback interface with a message to the kernel (rtnetlink(7), `RTM_NEWLINK`).
     fn raise_loopback() -> io::Result<()> {
-        const LENGTH: u32 = 32;
+        const MESSAGE_LENGTH: u32 = 32;
         const NEW_LINK: u16 = 16;
         const REQUEST_WITH_ANSWER: u16 = 1 | 4;
-        const LOOPBACK: i32 = 1;
-        const UP: u32 = 1;
-        let mut message = LENGTH.to_ne_bytes().to_vec();
+        const LOOPBACK_INDEX: i32 = 1;
+        const FLAG_UP: u32 = 1;
+        let mut message = MESSAGE_LENGTH.to_ne_bytes().to_vec();
         message.extend(NEW_LINK.to_ne_bytes());
         message.extend(REQUEST_WITH_ANSWER.to_ne_bytes());
         // Sequence number, sender, and the interface's family and type: all zero.
         message.extend([0; 12]);
-        message.extend(LOOPBACK.to_ne_bytes());
-        message.extend(UP.to_ne_bytes());
-        message.extend(UP.to_ne_bytes());
+        message.extend(LOOPBACK_INDEX.to_ne_bytes());
+        message.extend(FLAG_UP.to_ne_bytes());
+        message.extend(FLAG_UP.to_ne_bytes());
         let kernel = socket(AddressFamily::NETLINK, SocketType::RAW, None)?;
         send(&kernel, &message, SendFlags::empty())?;
         let mut answer = [0; 256];

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The rules of a confinement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct ConfinementRules {
     pub read_folders: Vec<PathBuf>,
     pub read_files: Vec<PathBuf>,
     pub written_folders: Vec<PathBuf>,
@@ -24,15 +24,15 @@ pub struct Rules {
 
 /// A program to start, and its rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Order {
-    pub rules: Rules,
+pub struct StartOrder {
+    pub rules: ConfinementRules,
     pub words: Vec<OsString>,
     pub folder: PathBuf,
     /// All variables of the program.
     pub variables: Vec<(OsString, OsString)>,
 }
 
-impl Order {
+impl StartOrder {
     /// Writes the order as parts that begin with a letter and end with a zero byte, which neither paths nor arguments can hold.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -122,7 +122,7 @@ mod tests {
     fn an_order_is_read_as_it_was_written() {
         let path = |text: &str| PathBuf::from(text);
         let odd = PathBuf::from(OsString::from_vec(b"/odd \xff\n".to_vec()));
-        let rules = Rules {
+        let rules = ConfinementRules {
             read_folders: vec![path("/usr"), odd.clone()],
             read_files: vec![path("/etc/passwd")],
             written_folders: vec![path("/tmp/a")],
@@ -133,38 +133,38 @@ mod tests {
             temporary: Some(path("/tmp/a")),
         };
         let variables = vec![("LD_PRELOAD".into(), "".into()), ("A".into(), "b=c".into())];
-        let order = Order {
+        let order = StartOrder {
             rules,
             words: vec!["sh".into(), "-c".into(), "".into()],
             folder: path("/tmp/a"),
             variables,
         };
         assert_eq!(
-            Order::from_bytes(&order.to_bytes().expect("no zero byte")),
+            StartOrder::from_bytes(&order.to_bytes().expect("no zero byte")),
             Some(order)
         );
-        let none = Order {
-            rules: Rules {
+        let none = StartOrder {
+            rules: ConfinementRules {
                 ports: Some(Vec::new()),
-                ..Rules::default()
+                ..ConfinementRules::default()
             },
             words: vec!["x".into()],
-            ..Order::default()
+            ..StartOrder::default()
         };
         assert_eq!(
-            Order::from_bytes(&none.to_bytes().expect("no zero byte")),
+            StartOrder::from_bytes(&none.to_bytes().expect("no zero byte")),
             Some(none)
         );
         assert!(
-            Order {
+            StartOrder {
                 words: vec!["a\0b".into()],
-                ..Order::default()
+                ..StartOrder::default()
             }
             .to_bytes()
             .is_err()
         );
         for wrong in [&b""[..], b"x", b"?\0", b"pmany\0", b"V\0", b"\0"] {
-            assert_eq!(Order::from_bytes(wrong), None, "{wrong:?}");
+            assert_eq!(StartOrder::from_bytes(wrong), None, "{wrong:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 /// Shows a text in a pager until the user ends it. Returns whether the pager could be started.
 ///
 /// The pager owns the terminal, so it is not in a group of its own.
-pub fn page(words: &[&str], variables: &[(&str, &str)], text: &str) -> bool {
+pub fn show_in_pager(words: &[&str], variables: &[(&str, &str)], text: &str) -> bool {
     let Some((program, arguments)) = words.split_first() else {
         return false;
     };

@@ -23,11 +23,15 @@ pub enum Listener {
     Unknown,
 }
 
-const BETWEEN: Duration = Duration::from_millis(50);
+const POLL_PAUSE: Duration = Duration::from_millis(50);
 
 impl PortTurn {
     /// Waits until no other run uses the port. Calls `waiting` once if it has to wait. Returns `None` if stopped meanwhile.
-    pub fn wait(port: u16, is_stopped: impl Fn() -> bool, waiting: impl FnOnce()) -> Option<Self> {
+    pub fn wait_for_turn(
+        port: u16,
+        is_stopped: impl Fn() -> bool,
+        waiting: impl FnOnce(),
+    ) -> Option<Self> {
         let mut waiting = Some(waiting);
         loop {
             if let Some(held) = turns::take(port) {
@@ -39,13 +43,13 @@ impl PortTurn {
             if let Some(waiting) = waiting.take() {
                 waiting();
             }
-            std::thread::sleep(BETWEEN);
+            std::thread::sleep(POLL_PAUSE);
         }
     }
 }
 
 /// Returns who listens on a port of the loopback interface, as seen from the program.
-pub fn listener(reach: &Reach, port: u16) -> Listener {
+pub fn find_listener(reach: &Reach, port: u16) -> Listener {
     sockets::listener(reach, port)
 }
 
@@ -105,7 +109,7 @@ mod sockets {
     use super::Listener;
 
     /// State of a listening socket in `/proc/net/tcp` (proc_pid_net(5)).
-    const LISTENS: &str = "0A";
+    const LISTEN_STATE: &str = "0A";
 
     pub fn listener(reach: &Reach, port: u16) -> Listener {
         let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"]
@@ -113,10 +117,14 @@ mod sockets {
         if tables.iter().all(Option::is_none) {
             return Listener::Unknown;
         }
-        let all: Vec<Socket<'_>> = tables
+        let all: Vec<ListeningSocket<'_>> = tables
             .iter()
             .flatten()
-            .flat_map(|table| table.lines().filter_map(move |line| socket(line, port)))
+            .flat_map(|table| {
+                table
+                    .lines()
+                    .filter_map(move |line| parse_socket(line, port))
+            })
             .collect();
         // A server may listen on an outer interface only.
         let has_local = all.iter().any(|socket| socket.is_local);
@@ -128,7 +136,7 @@ mod sockets {
         if chosen.is_empty() {
             return Listener::Nobody;
         }
-        let of_program = owners(&chosen, |number| is_within(number, reach));
+        let of_program = owned_sockets(&chosen, |number| is_within(number, reach));
         if of_program.len() == chosen.len() {
             Listener::Itself
         } else {
@@ -136,27 +144,28 @@ mod sockets {
         }
     }
 
-    struct Socket<'a> {
+    struct ListeningSocket<'a> {
         inode: &'a str,
         /// Whether connections to the loopback interface reach it.
         is_local: bool,
     }
 
     /// Reads a line of the table: `0: 0100007F:1F90 00000000:0000 0A … INODE …`
-    fn socket(line: &str, port: u16) -> Option<Socket<'_>> {
+    fn parse_socket(line: &str, port: u16) -> Option<ListeningSocket<'_>> {
         let mut fields = line.split_ascii_whitespace();
         let (address, number) = fields.nth(1)?.rsplit_once(':')?;
-        let is_wanted = u16::from_str_radix(number, 16) == Ok(port) && fields.nth(1)? == LISTENS;
+        let is_wanted =
+            u16::from_str_radix(number, 16) == Ok(port) && fields.nth(1)? == LISTEN_STATE;
         let is_unspecified = address.bytes().all(|byte| byte == b'0');
         let is_loopback = address.ends_with("7F") || address == "00000000000000000000000001000000";
-        is_wanted.then_some(Socket {
+        is_wanted.then_some(ListeningSocket {
             inode: fields.nth(5)?,
             is_local: is_unspecified || is_loopback,
         })
     }
 
     /// Returns the sockets that a process for which `is_wanted` holds has open.
-    fn owners<'a>(
+    fn owned_sockets<'a>(
         inodes: &BTreeSet<&'a str>,
         is_wanted: impl Fn(i32) -> bool,
     ) -> BTreeSet<&'a str> {
@@ -186,7 +195,7 @@ mod sockets {
 
     #[cfg(test)]
     mod tests {
-        use super::socket;
+        use super::parse_socket;
 
         #[test]
         fn listening_sockets_are_read() {
@@ -196,7 +205,7 @@ mod sockets {
                 )
             };
             let read = |line: &str| {
-                socket(line, 8080).map(|socket| (socket.inode.to_owned(), socket.is_local))
+                parse_socket(line, 8080).map(|socket| (socket.inode.to_owned(), socket.is_local))
             };
             for address in [
                 "0100007F",
@@ -221,7 +230,7 @@ mod sockets {
                 ),
                 None
             );
-            assert!(socket(&line("0100007F", "0A"), 8081).is_none());
+            assert!(parse_socket(&line("0100007F", "0A"), 8081).is_none());
         }
     }
 }
@@ -243,9 +252,12 @@ mod tests {
     #[test]
     fn one_at_a_time_uses_a_port() {
         // No server listens on port 1 here: only the turn is taken.
-        let first = PortTurn::wait(1, || false, || ()).expect("free");
-        assert!(PortTurn::wait(2, || false, || ()).is_some(), "another port");
-        let waiting = std::thread::spawn(|| PortTurn::wait(1, || false, || ()).is_some());
+        let first = PortTurn::wait_for_turn(1, || false, || ()).expect("free");
+        assert!(
+            PortTurn::wait_for_turn(2, || false, || ()).is_some(),
+            "another port"
+        );
+        let waiting = std::thread::spawn(|| PortTurn::wait_for_turn(1, || false, || ()).is_some());
         std::thread::sleep(Duration::from_millis(120));
         assert!(!waiting.is_finished());
         drop(first);

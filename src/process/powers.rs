@@ -12,7 +12,7 @@ use rustix::thread::{
 /// Gives up all powers of this thread, for good: no program that it starts can have any, as root or by a set-user-id file.
 ///
 /// With them, root could read the memory of other programs, open devices, and change what the kernel starts.
-pub fn give_up() -> io::Result<()> {
+pub fn drop_capabilities() -> io::Result<()> {
     for number in 0..u64::BITS {
         let power = CapabilitySet::from_bits_retain(1 << number);
         match capability_is_in_bounding_set(power) {

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(2);
+const PROBE_LIMIT: Duration = Duration::from_secs(2);
 
 /// The address to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ fn is_open(port: u16) -> bool {
     ];
     addresses
         .iter()
-        .any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok())
+        .any(|address| TcpStream::connect_timeout(address, PROBE_LIMIT).is_ok())
 }
 
 fn is_healthy(address: &str) -> io::Result<bool> {
@@ -49,14 +49,14 @@ fn is_healthy(address: &str) -> io::Result<bool> {
     };
     let request = format!("GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
     for socket in target.to_socket_addrs()? {
-        let Ok(mut stream) = TcpStream::connect_timeout(&socket, PATIENCE) else {
+        let Ok(mut stream) = TcpStream::connect_timeout(&socket, PROBE_LIMIT) else {
             continue;
         };
         if is_encrypted {
             return Ok(true);
         }
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(PROBE_LIMIT))?;
+        stream.set_write_timeout(Some(PROBE_LIMIT))?;
         stream.write_all(request.as_bytes())?;
         let mut status = [0; 12];
         stream.read_exact(&mut status)?;

@@ -12,12 +12,12 @@ use rustix::fs::{Mode, OFlags, mkdir, open};
 use rustix::io::Errno;
 
 use super::TEMPORARY_FOLDERS;
-use super::order::Rules;
+use super::order::ConfinementRules;
 
 /// Places with sockets of services, which would do anything for this user: containers, the session, the display.
-const SERVICES: [&str; 2] = ["/run", "/tmp/.X11-unix"];
+const SERVICE_FOLDERS: [&str; 2] = ["/run", "/tmp/.X11-unix"];
 /// Parts of them that programs need: the resolver of names, disks of users, and where some systems keep all programs.
-const NEEDED: [&str; 6] = [
+const NEEDED_PATHS: [&str; 6] = [
     "/run/current-system",
     "/run/media",
     "/run/wrappers",
@@ -25,14 +25,14 @@ const NEEDED: [&str; 6] = [
     "/run/resolvconf",
     "/run/systemd/resolve/stub-resolv.conf",
 ];
-const RESOLVER: &str = "/etc/resolv.conf";
+const RESOLVER_FILE: &str = "/etc/resolv.conf";
 
-const QUIET: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
+const MOUNT_FLAGS: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
 
 /// Makes the scene. Call it in the first process of the namespaces, in `folder`, which stays where it is.
-pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
+pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
     // Nothing that is mounted here is seen outside.
-    mount(
+    mount_path(
         None,
         Path::new("/"),
         None,
@@ -45,15 +45,15 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
         .map(PathBuf::as_path)
         .chain([folder])
         .collect();
-    let resolver = fs::canonicalize(RESOLVER).ok();
-    let needed: Vec<&Path> = NEEDED
+    let resolver = fs::canonicalize(RESOLVER_FILE).ok();
+    let needed: Vec<&Path> = NEEDED_PATHS
         .iter()
         .map(Path::new)
         .chain(resolver.as_deref())
         .chain(own.iter().copied())
         .collect();
-    for place in SERVICES {
-        cover(Path::new(place), With::Nothing("mode=755"), &needed)?;
+    for place in SERVICE_FOLDERS {
+        cover_folder(Path::new(place), Replacement::Nothing("mode=755"), &needed)?;
     }
     // A project or a scratch folder may be in shared memory, or among temporary files.
     let granted = [&rules.read_folders, &rules.read_files]
@@ -62,18 +62,22 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
         .map(PathBuf::as_path)
         .chain(own)
         .collect::<Vec<_>>();
-    cover(Path::new("/dev/shm"), With::Nothing("mode=1777"), &granted)?;
+    cover_folder(
+        Path::new("/dev/shm"),
+        Replacement::Nothing("mode=1777"),
+        &granted,
+    )?;
     if let Some(folder) = &rules.temporary {
         let folder =
-            held(folder).ok_or_else(|| io::Error::other("there is no temporary folder"))?;
+            open_path(folder).ok_or_else(|| io::Error::other("there is no temporary folder"))?;
         for place in TEMPORARY_FOLDERS {
-            cover(Path::new(place), With::Folder(&folder), &granted)?;
+            cover_folder(Path::new(place), Replacement::Folder(&folder), &granted)?;
         }
     }
     let terminals = Path::new("/dev/pts");
     if is_plain_folder(terminals) {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
-        mount(
+        mount_path(
             None,
             terminals,
             Some("devpts"),
@@ -81,10 +85,10 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
             Some("newinstance,ptmxmode=0666,mode=620"),
         )
         // Without terminals of their own, programs have none.
-        .or_else(|_| mount(None, terminals, Some("tmpfs"), QUIET, None))?;
+        .or_else(|_| mount_path(None, terminals, Some("tmpfs"), MOUNT_FLAGS, None))?;
     }
     if Path::new("/dev/ptmx").exists() && Path::new("/dev/pts/ptmx").exists() {
-        mount(
+        mount_path(
             Some(Path::new("/dev/pts/ptmx")),
             Path::new("/dev/ptmx"),
             None,
@@ -92,7 +96,7 @@ pub fn make(rules: &Rules, folder: &Path) -> io::Result<()> {
             None,
         )?;
     }
-    own_processes()
+    mount_own_processes()
 }
 
 fn is_plain_folder(path: &Path) -> bool {
@@ -100,9 +104,9 @@ fn is_plain_folder(path: &Path) -> bool {
 }
 
 /// Shows only the program's own processes, which it may change, and the system as it is, which it may not.
-fn own_processes() -> io::Result<()> {
-    let (proc, flags) = (Path::new("/proc"), QUIET | MsFlags::MS_NOEXEC);
-    mount(None, proc, Some("proc"), flags, None)?;
+fn mount_own_processes() -> io::Result<()> {
+    let (proc, flags) = (Path::new("/proc"), MOUNT_FLAGS | MsFlags::MS_NOEXEC);
+    mount_path(None, proc, Some("proc"), flags, None)?;
     for entry in fs::read_dir(proc)? {
         let entry = entry?;
         let is_of_process = entry
@@ -119,8 +123,8 @@ fn own_processes() -> io::Result<()> {
                 .is_ok_and(|metadata| metadata.permissions().mode() & 0o222 != 0)
         };
         if !is_of_process && !kind.is_symlink() && (kind.is_dir() || is_changeable()) {
-            mount(Some(&path), &path, None, MsFlags::MS_BIND, None)?;
-            mount(
+            mount_path(Some(&path), &path, None, MsFlags::MS_BIND, None)?;
+            mount_path(
                 None,
                 &path,
                 None,
@@ -134,14 +138,14 @@ fn own_processes() -> io::Result<()> {
 
 /// What is shown at a place.
 #[derive(Clone, Copy)]
-enum With<'a> {
+enum Replacement<'a> {
     /// A new folder in memory, with this mode.
     Nothing(&'a str),
     Folder(&'a OwnedFd),
 }
 
 /// Shows another folder at a place, if there is one, with the kept paths below it as they were.
-fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
+fn cover_folder(place: &Path, with: Replacement<'_>, kept: &[&Path]) -> io::Result<()> {
     if !is_plain_folder(place) {
         return Ok(());
     }
@@ -149,12 +153,14 @@ fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
         .iter()
         .filter(|path| path.starts_with(place) && **path != place);
     let held: Vec<(&Path, OwnedFd)> = below
-        .filter_map(|path| Some((*path, held(path)?)))
+        .filter_map(|path| Some((*path, open_path(path)?)))
         .collect();
     match with {
-        With::Nothing(mode) => mount(None, place, Some("tmpfs"), QUIET, Some(mode))?,
-        With::Folder(folder) => mount(
-            Some(&path_of(folder)),
+        Replacement::Nothing(mode) => {
+            mount_path(None, place, Some("tmpfs"), MOUNT_FLAGS, Some(mode))?
+        }
+        Replacement::Folder(folder) => mount_path(
+            Some(&descriptor_path(folder)),
             place,
             None,
             MsFlags::MS_BIND | MsFlags::MS_REC,
@@ -162,7 +168,7 @@ fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
         )?,
     }
     for (path, held) in held {
-        let source = path_of(&held);
+        let source = descriptor_path(&held);
         let target = fs::metadata(&source)?;
         let above = path
             .ancestors()
@@ -181,7 +187,7 @@ fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
                 Mode::from_raw_mode(0o644),
             )?;
         }
-        mount(
+        mount_path(
             Some(&source),
             path,
             None,
@@ -192,15 +198,15 @@ fn cover(place: &Path, with: With<'_>, kept: &[&Path]) -> io::Result<()> {
     Ok(())
 }
 
-fn path_of(open: &OwnedFd) -> PathBuf {
+fn descriptor_path(open: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()))
 }
 
-fn held(path: &Path) -> Option<OwnedFd> {
+fn open_path(path: &Path) -> Option<OwnedFd> {
     open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
-fn mount(
+fn mount_path(
     source: Option<&Path>,
     place: &Path,
     kind: Option<&str>,

@@ -5,28 +5,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::running::Event;
+use super::running::ProgramEvent;
 
 /// Set once, by Ctrl-C or at the end of a batch. Clones are cheap and share their state.
 ///
 /// Setting it takes a lock and wakes threads, so set it from an ordinary thread, not from a signal handler.
 #[derive(Clone, Default)]
-pub struct Stop(Arc<State>);
+pub struct StopSignal(Arc<StopState>);
 
 #[derive(Default)]
-struct State {
+struct StopState {
     stopped: AtomicBool,
     urgent: AtomicBool,
-    watchers: Mutex<Watchers>,
+    watchers: Mutex<StopWatchers>,
 }
 
 #[derive(Default)]
-struct Watchers {
+struct StopWatchers {
     next: u64,
-    senders: BTreeMap<u64, Sender<Event>>,
+    senders: BTreeMap<u64, Sender<ProgramEvent>>,
 }
 
-impl Stop {
+impl StopSignal {
     pub fn new() -> Self {
         Self::default()
     }
@@ -34,11 +34,11 @@ impl Stop {
     /// Asks every program under this stop to end, and prevents new starts.
     pub fn stop(&self) {
         self.0.stopped.store(true, Ordering::SeqCst);
-        self.wake();
+        self.wake_watchers();
     }
 
     /// Stops without grace: kills the programs. For the second Ctrl-C.
-    pub fn at_once(&self) {
+    pub fn stop_at_once(&self) {
         self.0.urgent.store(true, Ordering::SeqCst);
         self.stop();
     }
@@ -52,7 +52,7 @@ impl Stop {
     }
 
     /// Reports a stop to the receiver while the watch lives. A stop that is already set is reported at once.
-    pub(super) fn watch(&self, sender: Sender<Event>) -> Watch {
+    pub(super) fn add_watcher(&self, sender: Sender<ProgramEvent>) -> StopSubscription {
         let id = {
             let mut watchers = self
                 .0
@@ -65,15 +65,15 @@ impl Stop {
             id
         };
         if self.is_stopped() {
-            self.wake();
+            self.wake_watchers();
         }
-        Watch {
+        StopSubscription {
             state: Arc::clone(&self.0),
             id,
         }
     }
 
-    fn wake(&self) {
+    fn wake_watchers(&self) {
         for sender in self
             .0
             .watchers
@@ -83,12 +83,12 @@ impl Stop {
             .values()
         {
             // A closed receiver has nothing left to stop.
-            let _ = sender.send(Event::Stop);
+            let _ = sender.send(ProgramEvent::Stop);
         }
     }
 }
 
-impl std::fmt::Debug for Stop {
+impl std::fmt::Debug for StopSignal {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Stop")
@@ -97,12 +97,12 @@ impl std::fmt::Debug for Stop {
     }
 }
 
-pub(super) struct Watch {
-    state: Arc<State>,
+pub(super) struct StopSubscription {
+    state: Arc<StopState>,
     id: u64,
 }
 
-impl Drop for Watch {
+impl Drop for StopSubscription {
     fn drop(&mut self) {
         self.state
             .watchers

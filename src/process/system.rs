@@ -4,19 +4,19 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::process::Child;
 
-use super::End;
+use super::ProgramExit;
 
 /// Environment variable that marks everything a program starts, so that processes outside its group can be found.
-pub const MARK: &str = "EVAL_PROCESS";
+pub const MARK_VARIABLE: &str = "EVAL_PROCESS";
 
 /// This program. A different program that links this crate does not understand the arguments, so it can neither confine programs nor give
 /// them a network of their own.
 #[cfg(target_os = "linux")]
-pub const SELF: &str = "/proc/self/exe";
+pub const SELF_EXECUTABLE: &str = "/proc/self/exe";
 
 /// A request to processes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Request {
+pub enum StopRequest {
     /// Asks them to end.
     End,
     /// Kills them.
@@ -25,21 +25,21 @@ pub enum Request {
 
 /// Which processes of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Whom {
+pub enum SignalTarget {
     /// Those of its process group.
     Group,
     /// Also those that left the group, if they can be found.
     All,
 }
 
-/// Returns a unique, unguessable value for [`MARK`]. The hasher's keys come from the system's randomness.
+/// Returns a unique, unguessable value for [`MARK_VARIABLE`]. The hasher's keys come from the system's randomness.
 pub fn fresh_mark() -> String {
     let half = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", half(), half())
 }
 
 #[cfg(target_os = "linux")]
-pub use orphans::{Own, adopt, end_orphans, is_within, register, starting, variables};
+pub use orphans::{Own, adopt, end_orphans, is_within, register_child, starting, variables};
 
 /// Other systems cannot make this process the parent of orphans.
 #[cfg(not(target_os = "linux"))]
@@ -69,7 +69,7 @@ impl Offspring {
     }
 
     /// Kills and reaps it.
-    pub fn end(&mut self) {
+    pub fn kill_and_reap(&mut self) {
         match self {
             Self::Started(child) => {
                 let _ = child.kill();
@@ -94,7 +94,7 @@ mod unix {
     use rustix::io::Errno;
     use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-    use super::{End, Offspring, Request, Whom, io};
+    use super::{Offspring, ProgramExit, SignalTarget, StopRequest, io};
 
     /// How to find the processes of a program.
     pub struct Reach {
@@ -106,7 +106,7 @@ mod unix {
     impl Reach {
         pub fn of(child: &Offspring, mark: String) -> Self {
             Self {
-                group: pid(child),
+                group: child_pid(child),
                 mark,
             }
         }
@@ -116,7 +116,7 @@ mod unix {
         }
     }
 
-    fn pid(child: &Offspring) -> Pid {
+    fn child_pid(child: &Offspring) -> Pid {
         match child {
             Offspring::Started(child) => Pid::from_child(child),
             #[cfg(target_os = "linux")]
@@ -130,17 +130,17 @@ mod unix {
     }
 
     /// Waits for the end without reaping the child, so that the number of its group is not reused.
-    pub fn await_end(child: &mut Offspring) -> End {
+    pub fn await_end(child: &mut Offspring) -> ProgramExit {
         loop {
             match waitid(
-                WaitId::Pid(pid(child)),
+                WaitId::Pid(child_pid(child)),
                 WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
             ) {
                 Ok(Some(status)) => {
                     if let Some(end) = status
                         .exit_status()
-                        .map(End::Exited)
-                        .or(status.terminating_signal().map(End::Signalled))
+                        .map(ProgramExit::Exited)
+                        .or(status.terminating_signal().map(ProgramExit::Signalled))
                     {
                         return end;
                     }
@@ -155,10 +155,10 @@ mod unix {
             #[cfg(target_os = "linux")]
             Offspring::Adopted(_) => None,
         };
-        status.map_or(End::Exited(-1), |status| {
+        status.map_or(ProgramExit::Exited(-1), |status| {
             status.code().map_or(
-                End::Signalled(status.signal().unwrap_or_default()),
-                End::Exited,
+                ProgramExit::Signalled(status.signal().unwrap_or_default()),
+                ProgramExit::Exited,
             )
         })
     }
@@ -168,14 +168,14 @@ mod unix {
     }
 
     /// Sends the request. Ignores processes that are already gone.
-    pub fn signal(reach: &Reach, request: Request, whom: Whom) {
+    pub fn signal(reach: &Reach, request: StopRequest, whom: SignalTarget) {
         let signal = match request {
-            Request::End => Signal::TERM,
-            Request::Kill => Signal::KILL,
+            StopRequest::End => Signal::TERM,
+            StopRequest::Kill => Signal::KILL,
         };
         let _ = kill_process_group(reach.group, signal);
         #[cfg(target_os = "linux")]
-        if whom == Whom::All {
+        if whom == SignalTarget::All {
             super::linux::signal_marked(reach, request, signal);
         }
         #[cfg(not(target_os = "linux"))]
@@ -206,30 +206,30 @@ mod linux {
 
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::MARK;
-    use super::{Request, unix::Reach};
+    use super::MARK_VARIABLE;
+    use super::{StopRequest, unix::Reach};
 
     /// Rounds of searching for processes that started while others were being killed.
-    const ROUNDS: usize = 8;
+    const MAX_KILL_ROUNDS: usize = 8;
 
     enum Member {
         OfGroup,
         Marked,
     }
 
-    pub fn signal_marked(reach: &Reach, request: Request, signal: Signal) {
+    pub fn signal_marked(reach: &Reach, request: StopRequest, signal: Signal) {
         let rounds = match request {
-            Request::End => 1,
-            Request::Kill => ROUNDS,
+            StopRequest::End => 1,
+            StopRequest::Kill => MAX_KILL_ROUNDS,
         };
         let mut seen = BTreeSet::new();
         for _ in 0..rounds {
             let mut is_new = false;
-            for (number, member) in members(reach) {
+            for (number, member) in list_members(reach) {
                 is_new |= seen.insert(number);
                 match member {
                     // The group already got the signal. Processes started since then are killed later.
-                    Member::OfGroup if request == Request::End => {}
+                    Member::OfGroup if request == StopRequest::End => {}
                     Member::OfGroup | Member::Marked => {
                         let _ = Pid::from_raw(number).map(|pid| kill_process(pid, signal));
                     }
@@ -245,19 +245,19 @@ mod linux {
         fs::exists("/proc/self/stat")
             .ok()
             .filter(|is_there| *is_there)?;
-        Some(members(reach).next().is_some())
+        Some(list_members(reach).next().is_some())
     }
 
     /// Returns the processes of the program that still run.
-    fn members(reach: &Reach) -> impl Iterator<Item = (i32, Member)> {
+    fn list_members(reach: &Reach) -> impl Iterator<Item = (i32, Member)> {
         let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
         let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-        numbers.filter_map(|number| membership(number, reach).map(|member| (number, member)))
+        numbers.filter_map(|number| find_membership(number, reach).map(|member| (number, member)))
     }
 
     /// Returns whether a process is in the program's group or has its mark.
     pub fn is_member(number: i32, reach: &Reach) -> bool {
-        membership(number, reach).is_some()
+        find_membership(number, reach).is_some()
     }
 
     /// Returns the group of a process that still runs.
@@ -265,13 +265,13 @@ mod linux {
         running_in_group(&fs::read(format!("/proc/{number}/stat")).ok()?)
     }
 
-    fn membership(number: i32, reach: &Reach) -> Option<Member> {
+    fn find_membership(number: i32, reach: &Reach) -> Option<Member> {
         let group = group_of(number)?;
         if group == reach.number() {
             return Some(Member::OfGroup);
         }
         let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
-        let wanted = format!("{MARK}={}", reach.mark);
+        let wanted = format!("{MARK_VARIABLE}={}", reach.mark);
         environment
             .split(|byte| *byte == 0)
             .any(|variable| variable == wanted.as_bytes())
@@ -325,22 +325,22 @@ mod orphans {
         getpid, kill_process, set_child_subreaper, set_dumpable_behavior, waitid,
     };
 
-    use super::{MARK, Reach};
+    use super::{MARK_VARIABLE, Reach};
 
-    static ADOPTS: AtomicBool = AtomicBool::new(false);
+    static IS_ADOPTING: AtomicBool = AtomicBool::new(false);
     static VARIABLES: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
     /// Held shared while a child is started, exclusively while orphans are searched.
-    static GATE: RwLock<()> = RwLock::new(());
+    static START_GATE: RwLock<()> = RwLock::new(());
     /// The children that this process started itself, with their marks. The guard's mark is empty.
-    static OWN: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
+    static OWN_CHILDREN: Mutex<BTreeMap<i32, String>> = Mutex::new(BTreeMap::new());
     /// Rounds of searching for children of the orphans just killed.
-    const ROUNDS: usize = 200;
-    const BETWEEN: Duration = Duration::from_millis(1);
+    const MAX_REAP_ROUNDS: usize = 200;
+    const REAP_PAUSE: Duration = Duration::from_millis(1);
     /// Maximum number of ancestors looked at.
-    const MOST_GENERATIONS: usize = 1000;
+    const MAX_GENERATIONS: usize = 1000;
 
-    fn own() -> MutexGuard<'static, BTreeMap<i32, String>> {
-        OWN.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_own_children() -> MutexGuard<'static, BTreeMap<i32, String>> {
+        OWN_CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes this process the parent of everything that its programs leave behind, and lets it end all children that it did not start. Also
@@ -348,7 +348,7 @@ mod orphans {
     /// that starts programs in no other way.
     pub fn adopt(variables: Vec<(OsString, OsString)>) {
         let _ = VARIABLES.set(variables);
-        ADOPTS.store(
+        IS_ADOPTING.store(
             set_child_subreaper(Some(getpid())).is_ok(),
             Ordering::SeqCst,
         );
@@ -360,7 +360,7 @@ mod orphans {
     pub fn variables() -> Option<&'static [(OsString, OsString)]> {
         VARIABLES
             .get()
-            .filter(|_| ADOPTS.load(Ordering::SeqCst))
+            .filter(|_| IS_ADOPTING.load(Ordering::SeqCst))
             .map(Vec::as_slice)
     }
 
@@ -368,13 +368,13 @@ mod orphans {
     pub struct Starting(RwLockReadGuard<'static, ()>);
 
     pub fn starting() -> Starting {
-        Starting(GATE.read().unwrap_or_else(PoisonError::into_inner))
+        Starting(START_GATE.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     impl Starting {
         /// Registers the started child.
         pub fn own(self, number: u32, mark: &str) -> Own {
-            let own = register(number, mark);
+            let own = register_child(number, mark);
             let Self(gate) = self;
             drop(gate);
             own
@@ -382,9 +382,9 @@ mod orphans {
     }
 
     /// Registers a child that was started while the caller holds [`Starting`].
-    pub fn register(number: u32, mark: &str) -> Own {
+    pub fn register_child(number: u32, mark: &str) -> Own {
         let number = i32::try_from(number).unwrap_or(0);
-        own().insert(number, mark.to_owned());
+        lock_own_children().insert(number, mark.to_owned());
         Own(number)
     }
 
@@ -394,7 +394,7 @@ mod orphans {
     impl Own {
         /// Reaps the child and forgets its number, which may then be reused.
         pub fn reap(&self, reap: impl FnOnce()) {
-            let mut own = own();
+            let mut own = lock_own_children();
             reap();
             own.remove(&self.0);
         }
@@ -403,17 +403,17 @@ mod orphans {
     /// Kills and reaps the orphans of an ended program, and those that appear when these are gone. Spares orphans with the mark of another
     /// program that still runs. Returns whether this system supports it.
     pub fn end_orphans(reach: &Reach) -> bool {
-        if !ADOPTS.load(Ordering::SeqCst) {
+        if !IS_ADOPTING.load(Ordering::SeqCst) {
             return false;
         }
-        let mut pause = BETWEEN / 32;
-        for _ in 0..ROUNDS {
-            let gate = GATE.write().unwrap_or_else(PoisonError::into_inner);
-            let Some(mut children) = children() else {
+        let mut pause = REAP_PAUSE / 32;
+        for _ in 0..MAX_REAP_ROUNDS {
+            let gate = START_GATE.write().unwrap_or_else(PoisonError::into_inner);
+            let Some(mut children) = list_children() else {
                 return false;
             };
             {
-                let own = own();
+                let own = lock_own_children();
                 children.retain(|number| {
                     !own.contains_key(number) && !belongs_to_another(*number, reach, &own)
                 });
@@ -436,7 +436,7 @@ mod orphans {
             }
             if !are_reaped {
                 std::thread::sleep(pause);
-                pause = (2 * pause).min(BETWEEN);
+                pause = (2 * pause).min(REAP_PAUSE);
             }
         }
         true
@@ -449,10 +449,10 @@ mod orphans {
         }
         let this = getpid().as_raw_nonzero().get();
         let mut number = number;
-        for _ in 0..MOST_GENERATIONS {
+        for _ in 0..MAX_GENERATIONS {
             match parent_of(number) {
                 Some(parent) if parent == this => {
-                    let own = own();
+                    let own = lock_own_children();
                     return !own.contains_key(&number) && !belongs_to_another(number, reach, &own);
                 }
                 Some(parent) if parent > 1 && !super::linux::is_member(parent, reach) => {
@@ -490,12 +490,12 @@ mod orphans {
         let environment = fs::read(format!("/proc/{number}/environ")).ok()?;
         let mark = environment
             .split(|byte| *byte == 0)
-            .find_map(|variable| variable.strip_prefix(format!("{MARK}=").as_bytes()))?;
+            .find_map(|variable| variable.strip_prefix(format!("{MARK_VARIABLE}=").as_bytes()))?;
         String::from_utf8(mark.to_vec()).ok()
     }
 
     /// Returns the numbers of this process's children, over all its threads, or `None` if the system does not list them.
-    fn children() -> Option<Vec<i32>> {
+    fn list_children() -> Option<Vec<i32>> {
         let mut children = Vec::new();
         for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
             // The children of an ended thread have moved to another thread.
@@ -582,7 +582,7 @@ mod no_orphans {
 /// Windows has no groups to signal. `taskkill` ends a process and those it started.
 #[cfg(not(unix))]
 mod other {
-    use super::{End, Offspring, Request, Whom, io};
+    use super::{Offspring, ProgramExit, SignalTarget, StopRequest, io};
 
     pub struct Reach {
         number: u32,
@@ -612,13 +612,13 @@ mod other {
         }
     }
 
-    pub fn await_end(child: &mut Offspring) -> End {
+    pub fn await_end(child: &mut Offspring) -> ProgramExit {
         let Offspring::Started(child) = child;
         child
             .wait()
             .ok()
             .and_then(|status| status.code())
-            .map_or(End::Exited(-1), End::Exited)
+            .map_or(ProgramExit::Exited(-1), ProgramExit::Exited)
     }
 
     pub fn is_no_program(error: &io::Error) -> bool {
@@ -629,8 +629,8 @@ mod other {
     /// Kills the tree of processes for either request: Windows cannot ask a console program to end.
     ///
     /// Does nothing for a group: it does not outlive the program.
-    pub fn signal(reach: &Reach, _request: Request, whom: Whom) {
-        if whom == Whom::Group {
+    pub fn signal(reach: &Reach, _request: StopRequest, whom: SignalTarget) {
+        if whom == SignalTarget::Group {
             return;
         }
         let number = reach.number.to_string();

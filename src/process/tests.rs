@@ -15,12 +15,12 @@ use super::*;
 const EVER: &str = "600";
 const SHORT: Duration = Duration::from_millis(150);
 
-fn command(argv: &[&str]) -> Command {
-    let limits = Limits {
+fn command(argv: &[&str]) -> ProgramCommand {
+    let limits = ProgramLimits {
         grace: Duration::from_secs(20),
-        ..Limits::default()
+        ..ProgramLimits::default()
     };
-    Command {
+    ProgramCommand {
         argv: argv.iter().map(OsString::from).collect(),
         cwd: "/".into(),
         env: BTreeMap::new(),
@@ -30,13 +30,13 @@ fn command(argv: &[&str]) -> Command {
     }
 }
 
-fn shell(script: &str) -> Command {
+fn shell(script: &str) -> ProgramCommand {
     command(&["sh", "-c", script])
 }
 
 #[track_caller]
-fn finished(command: &Command) -> Finished {
-    run(command, &Stop::new()).expect("the program starts")
+fn finished(command: &ProgramCommand) -> FinishedProgram {
+    run_program(command, &StopSignal::new()).expect("the program starts")
 }
 
 /// Waits for a condition; fails the test if it never holds.
@@ -68,11 +68,15 @@ fn is_running(number: &str) -> bool {
 
 /// Runs the command, calls `act` once the script has made the file `ready`, and returns the program's result.
 #[track_caller]
-fn stopped_when_ready(mut command: Command, folder: &Path, act: impl Fn(&Stop)) -> Finished {
+fn stopped_when_ready(
+    mut command: ProgramCommand,
+    folder: &Path,
+    act: impl Fn(&StopSignal),
+) -> FinishedProgram {
     folder.clone_into(&mut command.cwd);
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     thread::scope(|scope| {
-        let running = scope.spawn(|| run(&command, &stop).expect("the program starts"));
+        let running = scope.spawn(|| run_program(&command, &stop).expect("the program starts"));
         soon("the program is ready", || folder.join("ready").exists());
         act(&stop);
         running.join().expect("the run comes to an end")
@@ -106,7 +110,7 @@ fn a_program_runs_with_its_input_environment_and_folder() {
     command.env.insert("HOME".into(), None);
     command.input = b"to read\n".to_vec();
     let finished = finished(&command);
-    assert_eq!(finished.end, End::Exited(7));
+    assert_eq!(finished.end, ProgramExit::Exited(7));
     assert_eq!(
         finished.stdout.text(),
         format!("{}\nto read\n", command.cwd.display())
@@ -117,8 +121,14 @@ fn a_program_runs_with_its_input_environment_and_folder() {
 
 #[test]
 fn a_signal_from_elsewhere_is_told_apart() {
-    assert_eq!(finished(&shell("kill -KILL $$")).end, End::Signalled(9));
-    assert_eq!(finished(&shell("kill -TERM $$")).end, End::Signalled(15));
+    assert_eq!(
+        finished(&shell("kill -KILL $$")).end,
+        ProgramExit::Signalled(9)
+    );
+    assert_eq!(
+        finished(&shell("kill -TERM $$")).end,
+        ProgramExit::Signalled(15)
+    );
 }
 
 #[test]
@@ -133,7 +143,7 @@ fn more_input_and_output_than_pipes_hold_goes_through() {
         .map(|position| u8::try_from(position % 251).expect("below 251"))
         .collect();
     let finished = finished(&command);
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ProgramExit::Exited(0));
     assert!(
         finished.stdout.bytes == command.input,
         "{} bytes came back",
@@ -147,14 +157,18 @@ fn input_that_is_not_read_holds_nothing_up() {
         for size in [10, 10_000_000] {
             let mut command = shell(script);
             command.input = vec![b'x'; size];
-            assert_eq!(finished(&command).end, End::Exited(3), "{script} {size}");
+            assert_eq!(
+                finished(&command).end,
+                ProgramExit::Exited(3),
+                "{script} {size}"
+            );
         }
     }
     // A program that waits until its time is up.
     let mut command = command(&["sleep", EVER]);
     command.input = vec![b'x'; 1_000_000];
     command.limits.wall = Some(SHORT);
-    assert_eq!(finished(&command).end, End::TimedOut);
+    assert_eq!(finished(&command).end, ProgramExit::TimedOut);
 }
 
 #[test]
@@ -172,7 +186,7 @@ fn a_flood_is_drained_and_its_two_ends_are_kept() {
     );
     command.limits.output_bytes = 100_000;
     let finished = finished(&command);
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ProgramExit::Exited(0));
     for (stream, size) in [
         (&finished.stdout, 100_000_000),
         (&finished.stderr, 30_000_000),
@@ -188,7 +202,7 @@ fn time_is_up_and_half_a_line_is_kept() {
     let mut command = shell(&format!("printf half; sleep {EVER}"));
     command.limits.wall = Some(SHORT);
     let finished = finished(&command);
-    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(finished.end, ProgramExit::TimedOut);
     assert_eq!(finished.stdout.text(), "half");
     assert!(
         finished.wall >= SHORT && finished.wall < command.limits.grace,
@@ -202,7 +216,7 @@ fn a_program_that_closed_its_output_is_still_bounded() {
     let mut command = shell(&format!("exec >/dev/null 2>&1; sleep {EVER}"));
     command.limits.wall = Some(SHORT);
     let finished = finished(&command);
-    assert_eq!(finished.end, End::TimedOut);
+    assert_eq!(finished.end, ProgramExit::TimedOut);
     assert!(finished.wall < command.limits.grace);
 }
 
@@ -210,10 +224,10 @@ fn a_program_that_closed_its_output_is_still_bounded() {
 fn a_program_may_end_in_its_own_way() {
     let folder = folder();
     let script = "trap 'echo bye; exit 0' TERM; touch ready; while :; do sleep 0.02; done";
-    let finished = stopped_when_ready(shell(script), folder.path(), Stop::stop);
+    let finished = stopped_when_ready(shell(script), folder.path(), StopSignal::stop);
     assert_eq!(
         (finished.end, &*finished.stdout.text()),
-        (End::Stopped, "bye\n")
+        (ProgramExit::Stopped, "bye\n")
     );
 }
 
@@ -223,8 +237,8 @@ fn a_child_has_the_same_grace_as_its_parent() {
     // The parent ends at once. The child, which writes only to a file, needs time to clean up.
     let child = "trap 'sleep 0.2; echo done > tidied; exit' TERM; touch ready; while :; do sleep 0.02; done";
     let script = format!("({child}) >/dev/null 2>&1 & wait");
-    let finished = stopped_when_ready(shell(&script), folder.path(), Stop::stop);
-    assert_eq!(finished.end, End::Stopped);
+    let finished = stopped_when_ready(shell(&script), folder.path(), StopSignal::stop);
+    assert_eq!(finished.end, ProgramExit::Stopped);
     if cfg!(target_os = "linux") {
         assert_eq!(
             fs::read_to_string(folder.path().join("tidied"))
@@ -243,8 +257,8 @@ fn who_does_not_listen_is_killed_with_all_children() {
     );
     let mut command = shell(&script);
     command.limits.grace = SHORT;
-    let finished = stopped_when_ready(command, folder.path(), Stop::stop);
-    assert_eq!(finished.end, End::Stopped);
+    let finished = stopped_when_ready(command, folder.path(), StopSignal::stop);
+    assert_eq!(finished.end, ProgramExit::Stopped);
     assert!(finished.wall >= SHORT);
     let output = finished.stdout.text();
     let numbers: Vec<&str> = output.split_whitespace().collect();
@@ -262,9 +276,9 @@ fn a_second_interrupt_skips_the_grace() {
     let script = format!("trap '' TERM; touch ready; sleep {EVER}; sleep {EVER}");
     let finished = stopped_when_ready(shell(&script), folder.path(), |stop| {
         stop.stop();
-        stop.at_once();
+        stop.stop_at_once();
     });
-    assert_eq!(finished.end, End::Stopped);
+    assert_eq!(finished.end, ProgramExit::Stopped);
     assert!(
         finished.wall < Duration::from_secs(15),
         "{:?}",
@@ -274,7 +288,7 @@ fn a_second_interrupt_skips_the_grace() {
 
 #[test]
 fn one_stop_is_for_all_and_for_ever() {
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     let folder = folder();
     thread::scope(|scope| {
         let running: Vec<_> = (0..4)
@@ -282,7 +296,11 @@ fn one_stop_is_for_all_and_for_ever() {
                 let mut command = shell(&format!("touch {index}; sleep {EVER}"));
                 command.cwd = folder.path().to_owned();
                 let stop = stop.clone();
-                scope.spawn(move || run(&command, &stop).expect("the program starts").end)
+                scope.spawn(move || {
+                    run_program(&command, &stop)
+                        .expect("the program starts")
+                        .end
+                })
             })
             .collect();
         soon("all run", || {
@@ -291,14 +309,17 @@ fn one_stop_is_for_all_and_for_ever() {
         assert!(!stop.is_stopped());
         stop.stop();
         for one in running {
-            assert_eq!(one.join().expect("the run comes to an end"), End::Stopped);
+            assert_eq!(
+                one.join().expect("the run comes to an end"),
+                ProgramExit::Stopped
+            );
         }
     });
     let mut late = shell("touch late");
     late.cwd = folder.path().to_owned();
     assert_eq!(
-        run(&late, &stop).expect("nothing is started").end,
-        End::Stopped
+        run_program(&late, &stop).expect("nothing is started").end,
+        ProgramExit::Stopped
     );
     assert!(!folder.path().join("late").exists());
 }
@@ -310,7 +331,7 @@ fn output_held_by_a_child_is_read_for_the_grace_only() {
     let start = Instant::now();
     let finished = finished(&command);
     assert!(start.elapsed() >= SHORT);
-    assert_eq!(finished.end, End::Exited(4));
+    assert_eq!(finished.end, ProgramExit::Exited(4));
     soon("the child is gone", || {
         !is_running(finished.stdout.text().trim())
     });
@@ -321,7 +342,7 @@ fn a_child_may_finish_writing_within_the_grace() {
     let finished = finished(&shell("(sleep 0.1; echo late) & echo early"));
     assert_eq!(
         (finished.end, &*finished.stdout.text()),
-        (End::Exited(0), "early\nlate\n")
+        (ProgramExit::Exited(0), "early\nlate\n")
     );
     assert!(finished.wall < Duration::from_secs(15));
 }
@@ -329,7 +350,7 @@ fn a_child_may_finish_writing_within_the_grace() {
 #[test]
 fn what_a_program_leaves_in_its_group_ends_with_it() {
     let finished = finished(&shell(&format!("sleep {EVER} >/dev/null 2>&1 & echo $!")));
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ProgramExit::Exited(0));
     soon("what was left is gone", || {
         !is_running(finished.stdout.text().trim())
     });
@@ -343,7 +364,7 @@ fn a_child_in_a_session_of_its_own_is_found_by_its_mark() {
     let mut held = shell(&script);
     held.limits.grace = SHORT;
     let finished_held = finished(&held);
-    assert_eq!(finished_held.end, End::Exited(4));
+    assert_eq!(finished_held.end, ProgramExit::Exited(4));
     let folder = folder();
     let script = format!(
         "setsid sh -c 'trap \"\" TERM; echo $$ > number; touch ready; exec sleep {EVER}' >/dev/null 2>&1 & wait"
@@ -351,8 +372,8 @@ fn a_child_in_a_session_of_its_own_is_found_by_its_mark() {
     let mut silent = shell(&script);
     silent.limits.grace = SHORT;
     assert_eq!(
-        stopped_when_ready(silent, folder.path(), Stop::stop).end,
-        End::Stopped
+        stopped_when_ready(silent, folder.path(), StopSignal::stop).end,
+        ProgramExit::Stopped
     );
     let number = fs::read_to_string(folder.path().join("number")).expect("the child wrote it");
     for number in [&*finished_held.stdout.text(), &*number] {
@@ -369,7 +390,7 @@ fn a_child_that_cannot_be_found_holds_nothing_up() {
     ));
     command.limits.grace = SHORT;
     let finished = finished(&command);
-    assert_eq!(finished.end, End::Exited(0));
+    assert_eq!(finished.end, ProgramExit::Exited(0));
     let number = finished.stdout.text().trim().to_owned();
     assert!(
         is_running(&number),
@@ -386,7 +407,7 @@ fn a_child_that_cannot_be_found_holds_nothing_up() {
 #[test]
 fn each_program_has_a_mark_of_its_own() {
     let mark = || {
-        finished(&shell(&format!("printf %s ${MARK}")))
+        finished(&shell(&format!("printf %s ${MARK_VARIABLE}")))
             .stdout
             .text()
             .into_owned()
@@ -402,25 +423,25 @@ fn each_program_has_a_mark_of_its_own() {
 #[test]
 fn programs_hold_no_pipes_of_each_other() {
     // Each `cat` ends with its input. A sleeper with a copy of the pipe's other end would keep it waiting.
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     thread::scope(|scope| {
         let pairs: Vec<_> = (0..8)
             .map(|_| {
                 scope.spawn(|| {
-                    let sleeper =
-                        Background::start(&command(&["sleep", EVER])).expect("the program starts");
+                    let sleeper = BackgroundProgram::start(&command(&["sleep", EVER]))
+                        .expect("the program starts");
                     let mut cat = command(&["cat"]);
                     cat.input = vec![b'x'; 100_000];
                     cat.limits.wall = Some(Duration::from_secs(20));
-                    let finished = run(&cat, &stop).expect("the program starts");
+                    let finished = run_program(&cat, &stop).expect("the program starts");
                     (sleeper, finished.end, finished.stdout.bytes.len())
                 })
             })
             .collect();
         for pair in pairs {
             let (sleeper, end, length) = pair.join().expect("the run comes to an end");
-            assert_eq!((end, length), (End::Exited(0), 100_000));
-            assert_eq!(sleeper.stop().end, End::Stopped);
+            assert_eq!((end, length), (ProgramExit::Exited(0), 100_000));
+            assert_eq!(sleeper.stop().end, ProgramExit::Stopped);
         }
     });
 }
@@ -435,7 +456,7 @@ fn what_cannot_be_started_says_why() {
         path.to_str().expect("a temporary path is text").to_owned()
     };
     let error = |argv: &[&str]| {
-        run(&command(argv), &Stop::new())
+        run_program(&command(argv), &StopSignal::new())
             .expect_err("it cannot start")
             .to_string()
     };
@@ -464,7 +485,7 @@ fn what_cannot_be_started_says_why() {
     assert!(error(&["sh", "a\0b"]).starts_with("program `sh` could not be started: "));
     let mut nowhere = shell("exit");
     nowhere.cwd = "/no/such/folder".into();
-    let error = run(&nowhere, &Stop::new())
+    let error = run_program(&nowhere, &StopSignal::new())
         .expect_err("it cannot start")
         .to_string();
     assert_eq!(
@@ -472,7 +493,7 @@ fn what_cannot_be_started_says_why() {
         "program `sh` could not be started: `/no/such/folder`, where it is to start, is no folder"
     );
     assert!(matches!(
-        Background::start(&command(&["no-such-program-here"])),
+        BackgroundProgram::start(&command(&["no-such-program-here"])),
         Err(StartError::NotFound { .. })
     ));
 }
@@ -497,42 +518,43 @@ fn a_program_is_found_where_its_own_path_says() {
 #[test]
 fn a_server_runs_beside_and_is_stopped() {
     let script = "trap 'echo bye; exit 0' TERM; echo listening; echo careful >&2; while :; do sleep 0.02; done";
-    let mut server = Background::start(&shell(script)).expect("the program starts");
+    let mut server = BackgroundProgram::start(&shell(script)).expect("the program starts");
     soon("it says so", || {
-        server.output().text() == "listening\ncareful\n"
+        server.captured_output().text() == "listening\ncareful\n"
     });
-    assert_eq!(server.exited(), None);
+    assert_eq!(server.exit_by_now(), None);
     let finished = server.stop();
-    assert_eq!(finished.end, End::Stopped);
+    assert_eq!(finished.end, ProgramExit::Stopped);
     // Some shells report between these lines that their `sleep` was ended.
     let output = finished.stdout.text();
     assert!(
         output.starts_with("listening\ncareful\n") && output.ends_with("bye\n"),
         "{output}"
     );
-    assert_eq!(finished.stderr, Captured::default());
+    assert_eq!(finished.stderr, CapturedOutput::default());
 }
 
 #[test]
 fn a_server_that_ended_says_how() {
-    let mut server = Background::start(&shell("echo no >&2; exit 5")).expect("the program starts");
-    soon("it ends", || server.exited().is_some());
-    assert_eq!(server.exited(), Some(End::Exited(5)));
+    let mut server =
+        BackgroundProgram::start(&shell("echo no >&2; exit 5")).expect("the program starts");
+    soon("it ends", || server.exit_by_now().is_some());
+    assert_eq!(server.exit_by_now(), Some(ProgramExit::Exited(5)));
     let finished = server.stop();
     assert_eq!(
         (finished.end, &*finished.stdout.text()),
-        (End::Exited(5), "no\n")
+        (ProgramExit::Exited(5), "no\n")
     );
 }
 
 #[test]
 fn a_server_that_is_dropped_ends_with_its_children() {
-    let server = Background::start(&shell(&format!("sleep {EVER} & echo $$ $!; wait")))
+    let server = BackgroundProgram::start(&shell(&format!("sleep {EVER} & echo $$ $!; wait")))
         .expect("the program starts");
     soon("it says its numbers", || {
-        server.output().text().ends_with('\n')
+        server.captured_output().text().ends_with('\n')
     });
-    let output = server.output().text().into_owned();
+    let output = server.captured_output().text().into_owned();
     drop(server);
     assert_eq!(output.split_whitespace().count(), 2, "{output}");
     for number in output.split_whitespace() {
@@ -557,7 +579,7 @@ fn who_is_killed_outright_leaves_no_programs() {
         names.iter().all(|name| read(name).ends_with('\n')) && !read("over").is_empty()
     });
     // Time for the agent to be put on the list, and for the guard to read the list.
-    thread::sleep(10 * guard::PATIENCE);
+    thread::sleep(10 * guard::GUARD_DELAY);
     other.kill().expect("it is ours");
     other.wait().expect("it is ours");
     for name in names {
@@ -578,12 +600,12 @@ fn killed_outright() {
         command.cwd = stage.clone().into();
         command
     };
-    let server = Background::start(&start(&format!(
+    let server = BackgroundProgram::start(&start(&format!(
         "echo $$ > server; sleep {EVER} & echo $! > child; wait"
     )))
     .expect("the program starts");
     finished(&start("sleep 0.2"));
-    Background::start(&start("exec sleep 60"))
+    BackgroundProgram::start(&start("exec sleep 60"))
         .expect("the program starts")
         .stop();
     finished(&start("echo yes > over"));

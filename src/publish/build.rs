@@ -7,30 +7,30 @@ use rayon::prelude::*;
 use serde::Serialize;
 use tracing::info;
 
-use crate::domain::{Filter, OwnPattern, Published, PublishedFigures, Secrets, count};
+use crate::domain::{Filter, OwnPattern, PublishedFigures, Redacted, Secrets, format_count};
 use crate::files;
 use crate::render::html::{
-    Plan, SitePart, common_parts, crawler_files, published_files, shows_runs, single_file,
-    suite_parts,
+    SitePart, SiteRoutes, badge_and_feed_files, common_parts, crawler_files, shows_runs,
+    single_file, suite_parts,
 };
 use crate::render::json;
-use crate::results::IN_SITE;
-use crate::views::{Policy, Sides, SiteOptions, news, overview};
-use crate::warehouse::{FileStamp, Progress, ShownNames, Warehouse};
+use crate::results::BUNDLE_PATH_IN_SITE;
+use crate::views::{AnswerGatherer, Policy, SiteOptions, build_overview, list_news};
+use crate::warehouse::{DisplayNames, FileStamp, Progress, Warehouse};
 
 use super::error::PublishError;
 use super::folder::SiteFolder;
-use super::replace::replace;
+use super::replace::replace_file;
 use super::results;
-use super::site::{Gathered, Site};
-use super::stamp::serialised;
-use super::stored::{Stores, shown};
-use super::texts::{Found, Page, Texts};
-use super::transcripts::{Choice, Transcripts};
+use super::site::{CarriedState, SiteBuilder};
+use super::stamp::to_stamp_text;
+use super::stored::{NamedStores, display_path};
+use super::texts::{ScannedPage, SecretPolicy, SecretScan};
+use super::transcripts::{TranscriptChoice, TranscriptSelection};
 
 /// The data of a site and the options for its pages.
-pub struct Order<'a> {
-    pub stores: Stores<'a>,
+pub struct BuildInputs<'a> {
+    pub stores: NamedStores<'a>,
     pub filter: Filter,
     pub policy: Policy,
     pub options: SiteOptions,
@@ -40,8 +40,8 @@ pub struct Order<'a> {
     pub patterns: &'a [OwnPattern],
     /// Secrets of this process's environment: never published.
     pub secrets: Secrets,
-    pub found: Found,
-    pub transcripts: Choice,
+    pub found: SecretPolicy,
+    pub transcripts: TranscriptChoice,
     /// Identifies this program's binary, because another may render the same data differently. `None` if unknown.
     pub program: Option<FileStamp>,
     /// This program's version, as pages show it.
@@ -52,7 +52,7 @@ pub struct Order<'a> {
 
 /// The place where a site is written.
 #[derive(Clone, Copy)]
-pub enum Target<'a> {
+pub enum BuildTarget<'a> {
     /// Overview, suites and comparisons in one self-contained file.
     File(&'a Path),
     /// A folder. `cache` keeps a record of the last build, so that the next one can reuse its files.
@@ -60,7 +60,7 @@ pub enum Target<'a> {
 }
 
 /// Result of a build.
-pub enum Built {
+pub enum BuildResult {
     File {
         bytes: usize,
         /// Messages for the person who started the build.
@@ -76,26 +76,26 @@ pub enum Built {
 
 /// Everything besides the data that affects pages of runs.
 #[derive(Serialize)]
-struct Rules<'a, T: Serialize> {
+struct BuildRules<'a, T: Serialize> {
     program: FileStamp,
     stores: Vec<String>,
     filter: &'a Filter,
     policy: &'a Policy,
     options: &'a SiteOptions,
-    names: &'a ShownNames,
+    names: &'a DisplayNames,
     patterns: &'a [OwnPattern],
-    transcripts: Choice,
+    transcripts: TranscriptChoice,
     texts: T,
 }
 
 /// Fails if what is at the target shows runs: nobody means to replace them by nothing, and a job whose results were not fetched does not know.
-fn refuse_loss(target: Target<'_>) -> Result<(), PublishError> {
+fn refuse_empty_site(target: BuildTarget<'_>) -> Result<(), PublishError> {
     let (place, has_runs) = match target {
-        Target::File(file) => (
+        BuildTarget::File(file) => (
             file,
             files::read(file).is_ok_and(|bytes| shows_runs(&bytes)),
         ),
-        Target::Folder { folder, .. } => (folder, SiteFolder::shows_runs(folder)),
+        BuildTarget::Folder { folder, .. } => (folder, SiteFolder::shows_runs(folder)),
     };
     if !has_runs {
         return Ok(());
@@ -103,27 +103,27 @@ fn refuse_loss(target: Target<'_>) -> Result<(), PublishError> {
     let hint = "name the results with --results, or write --allow-empty to replace the site";
     Err(PublishError::new(format!(
         "there are no runs to show, and {} shows some: it stays as it was",
-        shown(place)
+        display_path(place)
     ))
     .with_hint(hint))
 }
 
 /// Builds a site of the warehouse's runs. Afterwards the warehouse shows the same names and texts as the site.
-pub fn build(
-    order: Order<'_>,
+pub fn build_site(
+    order: BuildInputs<'_>,
     warehouse: &mut Warehouse,
-    target: Target<'_>,
+    target: BuildTarget<'_>,
     progress: &Progress<'_>,
-) -> Result<Built, PublishError> {
+) -> Result<BuildResult, PublishError> {
     // Selects runs by their own names: the filter knows those until they are redacted.
-    let without_records = warehouse.without_records(&order.filter);
+    let without_records = warehouse.count_without_records(&order.filter);
     let places = (order.options.has_results && without_records == 0).then(|| {
         (
-            warehouse.stored_at(&order.filter),
-            warehouse.decisions(&order.filter),
+            warehouse.stored_locations(&order.filter),
+            warehouse.collect_decisions(&order.filter),
         )
     });
-    let Order {
+    let BuildInputs {
         stores,
         mut filter,
         mut policy,
@@ -137,7 +137,7 @@ pub fn build(
         version,
         may_be_empty,
     } = order;
-    let (mut texts, warehouse) = Texts::looked_through(
+    let (mut texts, warehouse) = SecretScan::scan_warehouse(
         &stores,
         (patterns, &secrets),
         found,
@@ -145,19 +145,19 @@ pub fn build(
         (&mut filter, &mut policy, &mut options),
     )?;
     // Journals that are read from here on use the redacted names.
-    let names = warehouse.names().clone();
-    let stores = Stores {
+    let names = warehouse.display_names().clone();
+    let stores = NamedStores {
         names: &names,
         ..stores
     };
     let (results, unpacked) = match places
-        .map(|(places, decisions)| results::packed((&places, &decisions), &texts, &secrets))
+        .map(|(places, decisions)| results::pack_results((&places, &decisions), &texts, &secrets))
         .transpose()?
     {
         Some(Ok(packed)) => (Some(packed), None),
         Some(Err(why)) => (None, Some(why)),
         None if options.has_results => {
-            let runs = count(without_records as u64, "run");
+            let runs = format_count(without_records as u64, "run");
             (
                 None,
                 Some(format!(
@@ -168,48 +168,48 @@ pub fn build(
         None => (None, None),
     };
     options.has_results = results.is_some();
-    let published = looked_through(&mut texts, published);
-    let overview = overview(
+    let published = redact_figures(&mut texts, published);
+    let overview = build_overview(
         &warehouse,
         (&filter, &policy, &options),
         &published,
         version,
-        &warehouse.digest(),
+        &warehouse.content_digest(),
     );
-    let plan = Plan::new(&overview);
+    let plan = SiteRoutes::new(&overview);
     info!(
         suites = overview.suites.len(),
         runs = overview.runs_by_name().len(),
         "overview made"
     );
     if overview.runs_by_name().is_empty() && !may_be_empty {
-        refuse_loss(target)?;
+        refuse_empty_site(target)?;
     }
     let (root, cache) = match target {
-        Target::File(file) => {
+        BuildTarget::File(file) => {
             let (held, note) = results
                 .as_deref()
-                .map_or_else(Default::default, results::for_page);
+                .map_or_else(Default::default, results::results_element);
             let bytes = single_file(&overview, &plan, &held);
-            replace(file, &bytes).map_err(|error| {
-                PublishError::new(format!("cannot write {}: {error}", shown(file)))
+            replace_file(file, &bytes).map_err(|error| {
+                PublishError::new(format!("cannot write {}: {error}", display_path(file)))
             })?;
-            return Ok(Built::File {
+            return Ok(BuildResult::File {
                 bytes: bytes.len(),
                 notes: unpacked
                     .into_iter()
                     .chain(note)
-                    .chain(texts.notes())
+                    .chain(texts.terminal_notes())
                     .collect(),
             });
         }
-        Target::Folder { folder, cache } => (folder, cache),
+        BuildTarget::Folder { folder, cache } => (folder, cache),
     };
     let folder = SiteFolder::open(root, Some(cache))?;
-    let mut transcripts = Transcripts::new(&warehouse, &filter, choice);
-    let mut sides = Sides::of(&overview);
+    let mut transcripts = TranscriptSelection::new(&warehouse, &filter, choice);
+    let mut sides = AnswerGatherer::from_overview(&overview);
     let rules = program.map(|program| {
-        serialised(&Rules {
+        to_stamp_text(&BuildRules {
             program,
             stores: stores
                 .folders
@@ -222,10 +222,10 @@ pub fn build(
             names: &names,
             patterns,
             transcripts: choice,
-            texts: texts.rules(),
+            texts: texts.stamp_rules(),
         })
     });
-    let site = Site {
+    let site = SiteBuilder {
         stores,
         warehouse: &warehouse,
         filter: &filter,
@@ -235,7 +235,7 @@ pub fn build(
         progress,
         rules,
     };
-    let mut suites = site.write_runs(&mut Gathered {
+    let mut suites = site.write_runs(&mut CarriedState {
         texts: &mut texts,
         transcripts: &mut transcripts,
         sides: &mut sides,
@@ -247,11 +247,11 @@ pub fn build(
     let overview = overview.map(|mut overview| {
         for (place, told) in told {
             if let Some(suite) = overview.suites.get_mut(place) {
-                suite.criteria = told.criteria.tables();
+                suite.criteria = told.criteria.into_tables();
                 suite.stories = told.stories;
             }
         }
-        sides.give(&mut overview);
+        sides.fill_pairs(&mut overview);
         overview
     });
     let of_suite = |number: usize| {
@@ -271,7 +271,7 @@ pub fn build(
         .collect();
     let written: Vec<(Option<usize>, Vec<String>)> = parts
         .into_par_iter()
-        .map(|(suite, part)| Ok((suite, folder.write_all(part)?)))
+        .map(|(suite, part)| Ok((suite, folder.write_files(part)?)))
         .collect::<Result<_, PublishError>>()?;
     for (suite, paths) in written {
         if let Some(suite) = suite.and_then(|suite| suites.get_mut(suite)) {
@@ -280,43 +280,43 @@ pub fn build(
     }
     for suite in suites {
         if let Some(stamp) = suite.stamp {
-            folder.note(stamp, suite.made);
+            folder.note_pages(stamp, suite.made);
         }
     }
-    let (written, kept) = folder.counts();
+    let (written, kept) = folder.file_counts();
     info!(written, kept, "suite pages");
-    folder.write_all(published_files(
+    folder.write_files(badge_and_feed_files(
         &overview,
         &plan,
-        &news(&warehouse, &filter, &policy, &overview),
+        &list_news(&warehouse, &filter, &policy, &overview),
     ))?;
-    if let Some(report) = texts.report() {
-        folder.write("redactions.json", &report)?;
+    if let Some(report) = texts.redaction_report() {
+        folder.write_file("redactions.json", &report)?;
     }
     if let Some(results) = &results {
-        folder.write(IN_SITE, results)?;
+        folder.write_file(BUNDLE_PATH_IN_SITE, results)?;
     }
-    let digests = json::document(
+    let digests = json::write_document(
         "digests",
-        Digests {
-            files: folder.digests("data/"),
+        DataFileDigests {
+            files: folder.digests_below("data/"),
         },
     );
-    folder.write("data/digests.json", digests.as_bytes())?;
-    folder.write_all(crawler_files(
+    folder.write_file("data/digests.json", digests.as_bytes())?;
+    folder.write_files(crawler_files(
         &overview.context,
         folder.paths().iter().map(String::as_str),
     ))?;
-    texts.refuse_known()?;
-    let (written, kept) = folder.counts();
+    texts.refuse_known_secrets()?;
+    let (written, kept) = folder.file_counts();
     let removed = folder.finish()?;
     info!(folder = %root.display(), written, kept, removed, "site written");
     let notes = unpacked
         .into_iter()
-        .chain(transcripts.note())
-        .chain(texts.notes())
+        .chain(transcripts.summary_note())
+        .chain(texts.terminal_notes())
         .collect();
-    Ok(Built::Folder {
+    Ok(BuildResult::Folder {
         written,
         kept,
         removed,
@@ -325,20 +325,20 @@ pub fn build(
 }
 
 /// Searches the texts of published tables.
-fn looked_through(
-    texts: &mut Texts,
+fn redact_figures(
+    texts: &mut SecretScan,
     published: Vec<PublishedFigures>,
-) -> Vec<Published<PublishedFigures>> {
+) -> Vec<Redacted<PublishedFigures>> {
     let searched = |mut figures: PublishedFigures| {
         texts.rename_suite(&mut figures.suite);
-        texts.published(Page::Names, &figures.file.clone(), figures)
+        texts.redact_value(ScannedPage::Names, &figures.file.clone(), figures)
     };
     published.into_iter().map(searched).collect()
 }
 
 /// Content of `data/digests.json`.
 #[derive(Serialize)]
-struct Digests {
+struct DataFileDigests {
     /// SHA-256 of every other file below data/, by path from the site's root.
     files: BTreeMap<String, String>,
 }

@@ -30,6 +30,6 @@ impl From<StoreError> for PublishError {
         if let Some(source) = std::error::Error::source(&error) {
             message.push_str(&format!(": {source}"));
         }
-        Self::new(crate::domain::visible(&message))
+        Self::new(crate::domain::escape_invisible(&message))
     }
 }

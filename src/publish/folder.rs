@@ -11,24 +11,24 @@ use sha2::{Digest, Sha256};
 
 use tracing::debug;
 
-use crate::domain::hex;
-use crate::files::{self, FolderUse, WRITING};
+use crate::domain::to_hex;
+use crate::files::{self, FolderUse, WRITING_PREFIX};
 use crate::render::html::SiteFile;
 use crate::warehouse::FileStamp;
 
 use super::error::PublishError;
-use super::memory::{Made, Said, SiteMemory};
-use super::replace::replace;
-use super::stored::shown;
+use super::memory::{BuildCache, CachedPages, PageTotals};
+use super::replace::replace_file;
+use super::stored::display_path;
 
 /// Lists the files that we wrote. Its presence marks the folder as ours.
-const MANIFEST: &str = ".evalreport-manifest.json";
+const MANIFEST_FILE: &str = ".evalreport-manifest.json";
 /// While a build goes on, lists the files that it makes and the last build had not: a line of JSON each, before the file. What a killed build
 /// made is then known to the next one, which removes what it does not make itself.
-const JOURNAL: &str = ".evalreport-unfinished.jsonl";
+const UNFINISHED_FILE: &str = ".evalreport-unfinished.jsonl";
 
 #[derive(Default, Serialize, Deserialize)]
-struct Manifest {
+struct SiteManifest {
     /// SHA-256 of every file's bytes, by path from the site's root.
     files: BTreeMap<String, String>,
 }
@@ -36,21 +36,21 @@ struct Manifest {
 /// A site in progress; several threads write to it at once.
 pub(super) struct SiteFolder {
     root: PathBuf,
-    old: Manifest,
+    old: SiteManifest,
     journal: Mutex<Option<fs::File>>,
     /// Held so that no other build takes this one's files for leftovers.
     _use: Option<FolderUse>,
     /// What the last build knew of its files and their sources.
-    known: SiteMemory,
+    known: BuildCache,
     memory: Option<PathBuf>,
-    new: Mutex<New>,
+    new: Mutex<NewSiteFiles>,
 }
 
 /// Files of this build so far.
 #[derive(Default)]
-struct New {
-    manifest: Manifest,
-    memory: SiteMemory,
+struct NewSiteFiles {
+    manifest: SiteManifest,
+    memory: BuildCache,
     written: usize,
     kept: usize,
 }
@@ -58,9 +58,9 @@ struct New {
 impl SiteFolder {
     /// Returns whether the folder is a site of ours with pages of runs.
     pub fn shows_runs(root: &Path) -> bool {
-        let manifest = files::read(root.join(MANIFEST))
+        let manifest = files::read(root.join(MANIFEST_FILE))
             .ok()
-            .and_then(|bytes| serde_json::from_slice::<Manifest>(&bytes).ok());
+            .and_then(|bytes| serde_json::from_slice::<SiteManifest>(&bytes).ok());
         manifest.is_some_and(|manifest| {
             manifest
                 .files
@@ -71,16 +71,20 @@ impl SiteFolder {
 
     /// Opens an empty or new folder, or one that already has a site of ours. Reads the last build's record from `cache`, if given.
     pub fn open(root: &Path, cache: Option<&Path>) -> Result<Self, PublishError> {
-        let manifest = root.join(MANIFEST);
+        let manifest = root.join(MANIFEST_FILE);
         let old = match files::read(&manifest) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                PublishError::new(format!("{} is damaged: {error}", shown(&manifest)))
+                PublishError::new(format!("{} is damaged: {error}", display_path(&manifest)))
                     .with_hint("delete the folder, or choose another with --out")
             })?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // If a build was killed at its very first file, only unfinished files are left.
-                let is_unfinished =
-                    |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(WRITING);
+                let is_unfinished = |entry: &fs::DirEntry| {
+                    entry
+                        .file_name()
+                        .to_string_lossy()
+                        .starts_with(WRITING_PREFIX)
+                };
                 let is_empty = match fs::read_dir(root) {
                     Ok(mut entries) => {
                         entries.all(|entry| entry.is_ok_and(|entry| is_unfinished(&entry)))
@@ -89,34 +93,34 @@ impl SiteFolder {
                     Err(error) => {
                         return Err(PublishError::new(format!(
                             "cannot use {}: {error}",
-                            shown(root)
+                            display_path(root)
                         )));
                     }
                 };
                 if !is_empty {
                     return Err(PublishError::new(format!(
                         "{} contains files that are not from an evalreport site",
-                        shown(root)
+                        display_path(root)
                     ))
                     .with_hint("choose an empty or new folder with --out"));
                 }
-                Manifest::default()
+                SiteManifest::default()
             }
             Err(error) => {
                 return Err(PublishError::new(format!(
                     "cannot read {}: {error}",
-                    shown(&manifest)
+                    display_path(&manifest)
                 )));
             }
         };
-        let memory = cache.and_then(|cache| SiteMemory::place(cache, root).ok());
+        let memory = cache.and_then(|cache| BuildCache::cache_path(cache, root).ok());
         let known = memory
             .as_deref()
-            .map_or_else(SiteMemory::default, SiteMemory::load);
+            .map_or_else(BuildCache::default, BuildCache::load);
         fs::create_dir_all(root).map_err(|error| {
-            PublishError::new(format!("cannot create {}: {error}", shown(root)))
+            PublishError::new(format!("cannot create {}: {error}", display_path(root)))
         })?;
-        let held = FolderUse::begin_cleared(root, |alone| {
+        let held = FolderUse::begin_after_clearing(root, |alone| {
             files::sweep_tree(root, alone);
         });
         let mut folder = Self {
@@ -130,17 +134,17 @@ impl SiteFolder {
         };
         // From here on the folder is ours, even if this build is interrupted.
         if folder.old.files.is_empty() {
-            folder.save(&folder.old)?;
+            folder.save_manifest(&folder.old)?;
         }
-        for path in folder.begun() {
+        for path in folder.read_unfinished() {
             folder.old.files.entry(path).or_default();
         }
         Ok(folder)
     }
 
     /// Returns the paths of files that killed builds made.
-    fn begun(&self) -> Vec<String> {
-        let text = files::read(self.root.join(JOURNAL)).unwrap_or_default();
+    fn read_unfinished(&self) -> Vec<String> {
+        let text = files::read(self.root.join(UNFINISHED_FILE)).unwrap_or_default();
         // The last line may be cut off: its file was not made.
         text.split(|byte| *byte == b'\n')
             .filter_map(|line| serde_json::from_slice(line).ok())
@@ -148,7 +152,7 @@ impl SiteFolder {
     }
 
     /// Notes that a file is going to be made, unless the last build or this one knows it.
-    fn begin(&self, path: &str) -> io::Result<()> {
+    fn note_unfinished(&self, path: &str) -> io::Result<()> {
         if self.old.files.contains_key(path) {
             return Ok(());
         }
@@ -156,9 +160,9 @@ impl SiteFolder {
         line.push(b'\n');
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         if journal.is_none() {
-            *journal = Some(files::open_by(
+            *journal = Some(files::open_with_options(
                 fs::OpenOptions::new().create(true).append(true),
-                self.root.join(JOURNAL),
+                self.root.join(UNFINISHED_FILE),
             )?);
         }
         journal
@@ -167,24 +171,24 @@ impl SiteFolder {
     }
 
     /// Writes one file, unless it already has these bytes.
-    pub fn write(&self, path: &str, bytes: &[u8]) -> Result<(), PublishError> {
-        let place = self.place(path).ok_or_else(|| {
+    pub fn write_file(&self, path: &str, bytes: &[u8]) -> Result<(), PublishError> {
+        let place = self.path_in_site(path).ok_or_else(|| {
             PublishError::new(format!(
                 "a page wants the path `{}`",
-                crate::domain::visible(path)
+                crate::domain::escape_invisible(path)
             ))
         })?;
-        let digest = digest(bytes);
+        let digest = sha256_hex(bytes);
         let is_same = self.old.files.get(path) == Some(&digest)
             && files::read(&place).is_ok_and(|found| found == bytes);
         if !is_same {
-            self.begin(path)
-                .and_then(|()| replace(&place, bytes))
+            self.note_unfinished(path)
+                .and_then(|()| replace_file(&place, bytes))
                 .map_err(|error| {
-                    PublishError::new(format!("cannot write {}: {error}", shown(&place)))
+                    PublishError::new(format!("cannot write {}: {error}", display_path(&place)))
                 })?;
         }
-        let stamp = FileStamp::of(&place).ok();
+        let stamp = FileStamp::from_path(&place).ok();
         let mut new = self.new_files();
         *(if is_same {
             &mut new.kept
@@ -199,17 +203,21 @@ impl SiteFolder {
     }
 
     /// Writes files and returns their paths.
-    pub fn write_all(
+    pub fn write_files(
         &self,
         files: impl IntoIterator<Item = SiteFile>,
     ) -> Result<Vec<String>, PublishError> {
-        let write = |file: SiteFile| self.write(&file.path, &file.bytes).map(|()| file.path);
+        let write = |file: SiteFile| self.write_file(&file.path, &file.bytes).map(|()| file.path);
         files.into_iter().map(write).collect()
     }
 
     /// Keeps the files that the last build made from the same sources. Returns `None` if somebody changed them since, or if `may` rejects
     /// their totals.
-    pub fn keep(&self, stamp: &str, may: impl FnOnce(&Said) -> bool) -> Option<&Made> {
+    pub fn keep_files(
+        &self,
+        stamp: &str,
+        may: impl FnOnce(&PageTotals) -> bool,
+    ) -> Option<&CachedPages> {
         let kept = self.known.made.get(stamp).filter(|made| may(&made.said))?;
         let mut files = Vec::with_capacity(kept.paths.len());
         let parts = kept
@@ -223,7 +231,11 @@ impl SiteFolder {
             .chain(&kept.paths)
         {
             let (known, digest) = (self.known.files.get(path)?, self.old.files.get(path)?);
-            if FileStamp::of(&self.place(path)?).ok().as_ref() != Some(known) {
+            if FileStamp::from_path(&self.path_in_site(path)?)
+                .ok()
+                .as_ref()
+                != Some(known)
+            {
                 return None;
             }
             files.push((path, known, digest));
@@ -244,12 +256,12 @@ impl SiteFolder {
     }
 
     /// Records files that were just written, under the stamp of their sources.
-    pub fn note(&self, stamp: String, made: Made) {
+    pub fn note_pages(&self, stamp: String, made: CachedPages) {
         self.new_files().memory.made.insert(stamp, made);
     }
 
     /// Returns how many files were written so far, and how many already had the same bytes.
-    pub fn counts(&self) -> (usize, usize) {
+    pub fn file_counts(&self) -> (usize, usize) {
         let new = self.new_files();
         (new.written, new.kept)
     }
@@ -260,7 +272,7 @@ impl SiteFolder {
     }
 
     /// Lists the digests of the files below a folder that were written or kept so far.
-    pub fn digests(&self, below: &str) -> BTreeMap<String, String> {
+    pub fn digests_below(&self, below: &str) -> BTreeMap<String, String> {
         self.new_files()
             .manifest
             .files
@@ -281,7 +293,7 @@ impl SiteFolder {
             .filter(|path| !new.manifest.files.contains_key(*path))
         {
             // Never trust the manifest's paths: one could point outside the folder.
-            let Some(place) = self.place(path) else {
+            let Some(place) = self.path_in_site(path) else {
                 continue;
             };
             match fs::remove_file(&place) {
@@ -290,16 +302,16 @@ impl SiteFolder {
                 Err(error) => {
                     return Err(PublishError::new(format!(
                         "cannot remove {}: {error}",
-                        shown(&place)
+                        display_path(&place)
                     )));
                 }
             }
             remove_empty_folders(&self.root, &place);
         }
-        self.save(&new.manifest)?;
-        let journal = self.root.join(JOURNAL);
-        files::if_there(fs::remove_file(&journal)).map_err(|error| {
-            PublishError::new(format!("cannot remove {}: {error}", shown(&journal)))
+        self.save_manifest(&new.manifest)?;
+        let journal = self.root.join(UNFINISHED_FILE);
+        files::missing_as_none(fs::remove_file(&journal)).map_err(|error| {
+            PublishError::new(format!("cannot remove {}: {error}", display_path(&journal)))
         })?;
         if let Some(Err(error)) = self.memory.as_deref().map(|memory| new.memory.save(memory)) {
             debug!(%error, "the next build makes every page");
@@ -307,22 +319,23 @@ impl SiteFolder {
         Ok(removed)
     }
 
-    fn new_files(&self) -> MutexGuard<'_, New> {
+    fn new_files(&self) -> MutexGuard<'_, NewSiteFiles> {
         // No code that holds this lock leaves its data half changed, so a poisoned lock is safe to use.
         self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, manifest: &Manifest) -> Result<(), PublishError> {
+    fn save_manifest(&self, manifest: &SiteManifest) -> Result<(), PublishError> {
         let mut json = serde_json::to_vec_pretty(manifest)
             .map_err(|error| PublishError::new(format!("cannot write the manifest: {error}")))?;
         json.push(b'\n');
-        let place = self.root.join(MANIFEST);
-        replace(&place, &json)
-            .map_err(|error| PublishError::new(format!("cannot write {}: {error}", shown(&place))))
+        let place = self.root.join(MANIFEST_FILE);
+        replace_file(&place, &json).map_err(|error| {
+            PublishError::new(format!("cannot write {}: {error}", display_path(&place)))
+        })
     }
 
     /// Returns the full path of a file of the site, or `None` if it would be outside the folder.
-    fn place(&self, path: &str) -> Option<PathBuf> {
+    fn path_in_site(&self, path: &str) -> Option<PathBuf> {
         let relative = Path::new(path);
         let is_plain = relative
             .components()
@@ -331,8 +344,8 @@ impl SiteFolder {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+fn sha256_hex(bytes: &[u8]) -> String {
+    to_hex(&Sha256::digest(bytes))
 }
 
 fn remove_empty_folders(root: &Path, place: &Path) {
@@ -355,13 +368,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = folder.path().join("site");
         let site = SiteFolder::open(&root, None).expect("a new folder");
-        site.write("index.html", b"one").expect("writable");
-        site.write("runs/a/index.html", b"a").expect("writable");
+        site.write_file("index.html", b"one").expect("writable");
+        site.write_file("runs/a/index.html", b"a")
+            .expect("writable");
         site.finish().expect("writable");
 
         let site = SiteFolder::open(&root, None).expect("our folder");
-        site.write("index.html", b"one").expect("writable");
-        assert_eq!(site.counts(), (0, 1));
+        site.write_file("index.html", b"one").expect("writable");
+        assert_eq!(site.file_counts(), (0, 1));
         assert_eq!(site.finish().expect("writable"), 1);
         assert!(!root.join("runs").exists());
     }
@@ -383,7 +397,7 @@ mod tests {
         let made = |site: &SiteFolder, paths: &[&str]| {
             paths
                 .iter()
-                .for_each(|path| site.write(path, b"x").expect("writable"))
+                .for_each(|path| site.write_file(path, b"x").expect("writable"))
         };
         let site = SiteFolder::open(&root, None).expect("a new folder");
         made(&site, &["index.html", "data/a.json"]);
@@ -391,7 +405,7 @@ mod tests {
         // It was killed while it wrote a file that only it had, after another one.
         let killed = SiteFolder::open(&root, None).expect("our folder");
         made(&killed, &["index.html", "data/b.json"]);
-        killed.begin("data/c.json").expect("writable");
+        killed.note_unfinished("data/c.json").expect("writable");
         drop(killed);
         fs::write(root.join("data/.writing-abc.tmp"), "{").expect("writable");
         let site = SiteFolder::open(&root, None).expect("our folder");
@@ -415,7 +429,7 @@ mod tests {
             (names(&root), names(&root.join("data"))),
             (
                 vec![
-                    MANIFEST.to_owned(),
+                    MANIFEST_FILE.to_owned(),
                     "data".to_owned(),
                     "index.html".to_owned()
                 ],
@@ -431,14 +445,15 @@ mod tests {
         let cache = folder.path().join("cache");
         let make = |stamp: &str| {
             let site = SiteFolder::open(&root, Some(&cache)).expect("our folder");
-            let is_kept = site.keep(stamp, |_| true).is_some();
+            let is_kept = site.keep_files(stamp, |_| true).is_some();
             if !is_kept {
-                site.write("a.html", stamp.as_bytes()).expect("writable");
-                site.note(
+                site.write_file("a.html", stamp.as_bytes())
+                    .expect("writable");
+                site.note_pages(
                     stamp.to_owned(),
-                    Made {
+                    CachedPages {
                         paths: vec!["a.html".to_owned()],
-                        ..Made::default()
+                        ..CachedPages::default()
                     },
                 );
             }
@@ -459,7 +474,10 @@ mod tests {
             "a cache can be deleted"
         );
         let refused = SiteFolder::open(&root, Some(&cache)).expect("our folder");
-        assert!(refused.keep("one", |_| false).is_none(), "somebody says no");
+        assert!(
+            refused.keep_files("one", |_| false).is_none(),
+            "somebody says no"
+        );
     }
 
     #[test]
@@ -469,7 +487,7 @@ mod tests {
         assert!(SiteFolder::open(folder.path(), None).is_err());
         let site = SiteFolder::open(&folder.path().join("site"), None).expect("a new folder");
         for path in ["../x", "/etc/x", "a/../../x", ""] {
-            assert!(site.write(path, b"x").is_err(), "{path}");
+            assert!(site.write_file(path, b"x").is_err(), "{path}");
         }
     }
 }

@@ -3,15 +3,15 @@
 use serde_json::Value;
 
 use crate::domain::{
-    Acceptance, ClaimedRow, ClaimedTable, Foreign, Git, ItemDetails, ItemOutcome, JoinedPart,
-    Provenance, PublishedFigures, Resources, Run, Signer,
+    Acceptance, Git, ItemDetails, ItemOutcome, JoinedPart, Provenance, PublishedFigures,
+    PublishedRow, PublishedTable, Resources, Run, Signer, Untrusted,
 };
 use crate::results::{JudgeLine, ScoreLine};
 use crate::views::{EvaluatorScore, JudgeView, TranscriptPart};
 
 /// Skips the names of the runs, as those of a run.
-impl Foreign for Acceptance {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for Acceptance {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Acceptance {
             suite: _,
             suite_version: _,
@@ -32,8 +32,8 @@ impl Foreign for Acceptance {
 }
 
 /// Skips the names by which runs are grouped: two of them must not become one.
-impl Foreign for Run {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for Run {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Run {
             id: _,
             suite: _,
@@ -93,7 +93,7 @@ impl Foreign for Run {
                 visit(field, text);
             }
         }
-        for (field, text) in resources.iter_mut().flat_map(Resources::texts) {
+        for (field, text) in resources.iter_mut().flat_map(Resources::texts_mut) {
             visit(&field, text);
         }
         if let Some(resources) = resources {
@@ -178,14 +178,14 @@ impl Foreign for Run {
             visit("carried.signed_by", name);
         }
         if let Some(record) = verification {
-            each_string_mut(record, &mut |text| visit("verification", text));
+            for_each_string_mut(record, &mut |text| visit("verification", text));
         }
     }
 }
 
 /// Skips the names by which outcomes are paired: two of them must not become one.
-impl Foreign for ItemOutcome {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for ItemOutcome {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             run: _,
             kind: _,
@@ -208,8 +208,8 @@ impl Foreign for ItemOutcome {
     }
 }
 
-impl Foreign for ItemDetails {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for ItemDetails {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let ItemDetails {
             reason,
             reply,
@@ -254,8 +254,8 @@ impl Foreign for ItemDetails {
     }
 }
 
-impl Foreign for EvaluatorScore {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for EvaluatorScore {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             evaluator: _,
             value: _,
@@ -274,7 +274,7 @@ impl Foreign for EvaluatorScore {
             }
         }
         if let Some(details) = details {
-            each_string_mut(details, &mut |text| visit("details", text));
+            for_each_string_mut(details, &mut |text| visit("details", text));
         }
         if let Some(JudgeView {
             agent,
@@ -296,8 +296,8 @@ impl Foreign for EvaluatorScore {
     }
 }
 
-impl Foreign for ScoreLine {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for ScoreLine {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             score,
             details,
@@ -315,7 +315,7 @@ impl Foreign for ScoreLine {
             }
         }
         if let Some(details) = details {
-            each_string_mut(details, &mut |text| visit("details", text));
+            for_each_string_mut(details, &mut |text| visit("details", text));
         }
         if let Some(JudgeLine {
             agent,
@@ -339,8 +339,8 @@ impl Foreign for ScoreLine {
     }
 }
 
-impl Foreign for TranscriptPart {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for TranscriptPart {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             role,
             text,
@@ -354,15 +354,15 @@ impl Foreign for TranscriptPart {
 }
 
 /// Skips what the configuration says: the suite, which is shown under its own name, the path and the address.
-impl Foreign for PublishedFigures {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for PublishedFigures {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             suite: _,
             file: _,
             source: _,
             tables,
         } = self;
-        for ClaimedTable {
+        for PublishedTable {
             name,
             columns,
             rows,
@@ -372,7 +372,7 @@ impl Foreign for PublishedFigures {
             for column in columns {
                 visit("column", column);
             }
-            for ClaimedRow {
+            for PublishedRow {
                 number: _,
                 line: _,
                 cells,
@@ -387,17 +387,17 @@ impl Foreign for PublishedFigures {
     }
 }
 
-fn each_string_mut(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
+fn for_each_string_mut(value: &mut Value, visit: &mut dyn FnMut(&mut String)) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => visit(text),
         Value::Array(values) => values
             .iter_mut()
-            .for_each(|value| each_string_mut(value, visit)),
+            .for_each(|value| for_each_string_mut(value, visit)),
         Value::Object(fields) => {
             let renamed = |(mut key, mut value): (String, Value)| {
                 visit(&mut key);
-                each_string_mut(&mut value, visit);
+                for_each_string_mut(&mut value, visit);
                 (key, value)
             };
             *fields = std::mem::take(fields).into_iter().map(renamed).collect();

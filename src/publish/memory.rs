@@ -9,47 +9,47 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::hex;
+use crate::domain::to_hex;
 use crate::files;
-use crate::warehouse::{FileStamp, SITE};
+use crate::warehouse::{FileStamp, SITE_PREFIX};
 
-use super::replace::replace;
-use super::tally::Tally;
+use super::replace::replace_file;
+use super::tally::TranscriptTally;
 
 /// Patterns found, by file and field.
-pub(super) type Places = BTreeMap<(String, String), BTreeSet<String>>;
+pub(super) type SecretMatches = BTreeMap<(String, String), BTreeSet<String>>;
 
 /// Totals for messages at the terminal about runs whose pages were made together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Said {
-    pub transcripts: Tally,
+pub(super) struct PageTotals {
+    pub transcripts: TranscriptTally,
     #[serde(with = "places")]
-    pub places: Places,
+    pub places: SecretMatches,
 }
 
 /// Files that were made together, with the totals for messages about them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Made {
+pub(super) struct CachedPages {
     pub paths: Vec<String>,
     /// Stamps of further files that belong to these. They can be kept even if these cannot.
     pub parts: Vec<String>,
-    pub said: Said,
+    pub said: PageTotals,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct SiteMemory {
+pub(super) struct BuildCache {
     /// State of each file after it was written, by path from the site's root.
     pub files: BTreeMap<String, FileStamp>,
     /// Files by the stamp of their sources.
-    pub made: BTreeMap<String, Made>,
+    pub made: BTreeMap<String, CachedPages>,
 }
 
-impl SiteMemory {
+impl BuildCache {
     /// Returns the path in a cache of a site's record.
-    pub fn place(cache: &Path, site: &Path) -> io::Result<PathBuf> {
+    pub fn cache_path(cache: &Path, site: &Path) -> io::Result<PathBuf> {
         let site = std::path::absolute(site)?;
-        let name = hex(&Sha256::digest(site.as_os_str().as_encoded_bytes())[..8]);
-        Ok(cache.join(format!("{SITE}{name}.json")))
+        let name = to_hex(&Sha256::digest(site.as_os_str().as_encoded_bytes())[..8]);
+        Ok(cache.join(format!("{SITE_PREFIX}{name}.json")))
     }
 
     /// Reads the last build's record. It is empty if it is missing or unreadable.
@@ -61,7 +61,7 @@ impl SiteMemory {
     }
 
     pub fn save(&self, place: &Path) -> io::Result<()> {
-        replace(place, &serde_json::to_vec(self).map_err(io::Error::other)?)
+        replace_file(place, &serde_json::to_vec(self).map_err(io::Error::other)?)
     }
 }
 
@@ -71,13 +71,18 @@ mod places {
 
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::Places;
+    use super::SecretMatches;
 
-    pub fn serialize<S: Serializer>(places: &Places, serializer: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        places: &SecretMatches,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(places)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Places, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<SecretMatches, D::Error> {
         Ok(
             Vec::<((String, String), BTreeSet<String>)>::deserialize(deserializer)?
                 .into_iter()

@@ -16,8 +16,8 @@ mod tally;
 mod texts;
 mod transcripts;
 
-pub use build::{Built, Order, Target, build};
+pub use build::{BuildInputs, BuildResult, BuildTarget, build_site};
 pub use error::PublishError;
-pub use stored::{Stores, evaluators, has_details};
-pub use texts::Found;
-pub use transcripts::Choice;
+pub use stored::{NamedStores, has_details, read_evaluator_scores};
+pub use texts::SecretPolicy;
+pub use transcripts::TranscriptChoice;

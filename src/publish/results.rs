@@ -1,52 +1,54 @@
 //! The results themselves within a site, so that its readers can import them.
 
-use crate::domain::{Acceptance, Foreign, ItemDetails, ItemOutcome, Run, Secrets};
+use crate::domain::{Acceptance, ItemDetails, ItemOutcome, Run, Secrets, Untrusted};
 use crate::files;
 use crate::render::format;
 use crate::results::{
-    Decisions, Extent, Retraction, Rewriter, ScoreLine, StoreError, page_element,
+    BundleDecisions, BundleExtent, BundleRewriter, Retraction, ScoreLine, StoreError, page_element,
 };
-use crate::warehouse::{ShownNames, StoredAt, pack};
+use crate::warehouse::{DisplayNames, StoredLocation, write_bundle};
 
 use super::error::PublishError;
-use super::texts::Texts;
+use super::texts::SecretScan;
 
 /// Maximum bytes of results within a page; a larger page is too big for mail.
-const MOST_BYTES_IN_PAGE: usize = 16 << 20;
+const MAX_BYTES_IN_PAGE: usize = 16 << 20;
 
 /// Packs the runs at these places without messages and files. Texts are redacted as on the site.
 ///
 /// If a file of theirs cannot be read, the site goes without them, as its pages go without that file: then returns what to say about it.
-pub(super) fn packed(
-    places: (&[StoredAt], &Decisions),
-    texts: &Texts,
+pub(super) fn pack_results(
+    places: (&[StoredLocation], &BundleDecisions),
+    texts: &SecretScan,
     secrets: &Secrets,
 ) -> Result<Result<Vec<u8>, String>, PublishError> {
     let cannot =
         |error: std::io::Error| PublishError::new(format!("cannot pack the results: {error}"));
     let folder = tempfile::tempdir().map_err(cannot)?;
     let file = folder.path().join("results.bundle");
-    let mut shown = Shown {
+    let mut shown = RecordRedactor {
         texts,
-        names: texts.names_of_outcomes(),
+        names: texts.outcome_names(),
     };
-    let rewriter = texts.takes_out().then_some(&mut shown as &mut dyn Rewriter);
-    match pack(&file, places, Extent::Figures, secrets, rewriter) {
+    let rewriter = texts
+        .is_redacting()
+        .then_some(&mut shown as &mut dyn BundleRewriter);
+    match write_bundle(&file, places, BundleExtent::Figures, secrets, rewriter) {
         Ok(_) => files::read(&file).map(Ok).map_err(cannot),
         Err(error @ StoreError::Io { .. }) => Ok(Err(format!(
             "warning: the site does not hold the results: {}",
-            error.whole()
+            error.full_message()
         ))),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Returns the element that holds the results in a page. If they are too large, it is empty and a message says so.
-pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
-    if results.len() <= MOST_BYTES_IN_PAGE {
+pub(super) fn results_element(results: &[u8]) -> (String, Option<String>) {
+    if results.len() <= MAX_BYTES_IN_PAGE {
         return (page_element(results), None);
     }
-    let size = format::integer(results.len() as u64);
+    let size = format::format_integer(results.len() as u64);
     (
         String::new(),
         Some(format!(
@@ -56,34 +58,34 @@ pub(super) fn for_page(results: &[u8]) -> (String, Option<String>) {
 }
 
 /// Rewrites records to the names and texts that the site shows.
-struct Shown<'a> {
-    texts: &'a Texts,
-    names: ShownNames,
+struct RecordRedactor<'a> {
+    texts: &'a SecretScan,
+    names: DisplayNames,
 }
 
-impl Rewriter for Shown<'_> {
-    fn run(&mut self, run: &mut Run) {
-        self.texts.rename(run);
-        run.each_text(&mut |_, text| self.texts.take_out(text));
+impl BundleRewriter for RecordRedactor<'_> {
+    fn rewrite_run(&mut self, run: &mut Run) {
+        self.texts.rename_run(run);
+        run.visit_texts(&mut |_, text| self.texts.redact_uncounted(text));
     }
 
-    fn outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
-        self.names.apply(outcome);
-        outcome.each_text(&mut |_, text| self.texts.take_out(text));
-        details.each_text(&mut |_, text| self.texts.take_out(text));
+    fn rewrite_outcome(&mut self, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
+        self.names.rename_outcome(outcome);
+        outcome.visit_texts(&mut |_, text| self.texts.redact_uncounted(text));
+        details.visit_texts(&mut |_, text| self.texts.redact_uncounted(text));
     }
 
-    fn score(&mut self, score: &mut ScoreLine) {
+    fn rewrite_score(&mut self, score: &mut ScoreLine) {
         self.texts.rename_metric(&mut score.score.metric);
-        score.each_text(&mut |_, text| self.texts.take_out(text));
+        score.visit_texts(&mut |_, text| self.texts.redact_uncounted(text));
     }
 
-    fn acceptance(&mut self, accepted: &mut Acceptance) {
+    fn rewrite_acceptance(&mut self, accepted: &mut Acceptance) {
         self.texts.rename_acceptance(accepted);
-        accepted.each_text(&mut |_, text| self.texts.take_out(text));
+        accepted.visit_texts(&mut |_, text| self.texts.redact_uncounted(text));
     }
 
-    fn tombstone(&mut self, retracted: &mut Retraction) {
-        self.texts.take_out(&mut retracted.reason);
+    fn rewrite_tombstone(&mut self, retracted: &mut Retraction) {
+        self.texts.redact_uncounted(&mut retracted.reason);
     }
 }

@@ -8,36 +8,39 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{
-    Filter, ItemDetails, ItemKind, ItemOutcome, Published, Run, RunId, hex, standing_of_each,
+    Filter, ItemDetails, ItemKind, ItemOutcome, Redacted, Run, RunId, latest_of_each, to_hex,
 };
 use crate::files;
-use crate::render::html::{ITEMS_PER_PAGE, Plan, around_runs, around_suite, beside_run, run_files};
+use crate::render::html::{
+    ITEMS_PER_PAGE, SiteRoutes, other_outcome_dependencies, run_dependencies, run_files,
+    suite_dependencies,
+};
 use crate::results::to_json;
 use crate::views::{
-    CriteriaTally, DetailsByItem, ItemPage, ItemRow, ItemStories, Overview, RunPage,
-    RunTranscripts, Sides, criteria_of, items_of, reasons_of, run_page,
+    AnswerGatherer, CriteriaTally, DetailsByItem, ItemPage, ItemRow, Overview, RunPage,
+    RunTranscripts, SuiteItemAnswers, criterion_rows, item_pages, reasons_in_rows, run_page,
 };
 use crate::warehouse::{FileStamp, Progress, RunRow, Warehouse};
 
 use super::error::PublishError;
 use super::folder::SiteFolder;
-use super::memory::{Made, Places, Said};
-use super::stamp::serialised;
-use super::stored::{self, JOURNALS, Stores, shown};
-use super::texts::{Page, Texts};
-use super::transcripts::Transcripts;
+use super::memory::{CachedPages, PageTotals, SecretMatches};
+use super::stamp::to_stamp_text;
+use super::stored::{self, JOURNAL_FILES, NamedStores, display_path};
+use super::texts::{ScannedPage, SecretScan};
+use super::transcripts::TranscriptSelection;
 
 /// Outcomes held in memory at once, with their answers and transcripts. The second limit is of runs.
-const LINES_AT_ONCE: u64 = 80_000;
-const RUNS_AT_ONCE: usize = 64;
+const MAX_LINES_AT_ONCE: u64 = 80_000;
+const MAX_RUNS_AT_ONCE: usize = 64;
 
 /// The data of a site and the folder it goes to.
-pub(super) struct Site<'a> {
-    pub stores: Stores<'a>,
+pub(super) struct SiteBuilder<'a> {
+    pub stores: NamedStores<'a>,
     pub warehouse: &'a Warehouse,
     pub filter: &'a Filter,
-    pub overview: &'a Published<Overview>,
-    pub plan: &'a Plan,
+    pub overview: &'a Redacted<Overview>,
+    pub plan: &'a SiteRoutes,
     pub folder: &'a SiteFolder,
     pub progress: &'a Progress<'a>,
     /// Stamp of everything besides the data that affects pages: equal rules and equal data give equal pages. `None` if unknown.
@@ -45,10 +48,10 @@ pub(super) struct Site<'a> {
 }
 
 /// State that is carried from suite to suite.
-pub(super) struct Gathered<'a> {
-    pub texts: &'a mut Texts,
-    pub transcripts: &'a mut Transcripts,
-    pub sides: &'a mut Sides,
+pub(super) struct CarriedState<'a> {
+    pub texts: &'a mut SecretScan,
+    pub transcripts: &'a mut TranscriptSelection,
+    pub sides: &'a mut AnswerGatherer,
 }
 
 /// A suite, in all its versions. Its runs' pages are made; its own pages are not yet.
@@ -57,75 +60,78 @@ pub(super) struct UnmadeSuite {
     /// Indices in the overview.
     pub places: Vec<usize>,
     /// Collected from its runs, by index in the overview.
-    pub told: BTreeMap<usize, Told>,
+    pub told: BTreeMap<usize, SuiteRunData>,
     /// Stamp of all sources of its files. `None` if unknown.
     pub stamp: Option<String>,
     /// Its runs' files, with the totals for messages about them.
-    pub made: Made,
+    pub made: CachedPages,
 }
 
 /// Data of a suite that is collected from its runs.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct SuiteRunData {
     pub criteria: CriteriaTally,
-    pub stories: ItemStories,
+    pub stories: SuiteItemAnswers,
 }
 
 /// Parsed lines of a run's journal.
 #[derive(Default)]
-struct Lines {
+struct JournalLines {
     outcomes: Vec<ItemOutcome>,
     details: DetailsByItem,
 }
 
 /// Content of a run's pages.
-struct OfRun<'a> {
+struct RunPagesContent<'a> {
     row: &'a RunRow,
-    page: Published<RunPage>,
-    items: Published<Vec<ItemPage>>,
+    page: Redacted<RunPage>,
+    items: Redacted<Vec<ItemPage>>,
     transcripts: RunTranscripts,
 }
 
 /// A run's pages before its scores and transcripts are read.
-struct Begun<'a> {
+struct PartialRunPages<'a> {
     row: &'a RunRow,
     page: RunPage,
-    items: Published<Vec<ItemPage>>,
-    criteria: Published<Vec<ItemRow>>,
+    items: Redacted<Vec<ItemPage>>,
+    criteria: Redacted<Vec<ItemRow>>,
 }
 
-impl Site<'_> {
+impl SiteBuilder<'_> {
     /// Writes the pages of runs. Keeps all pages of suites that are unchanged since the last build, and returns the other suites.
     pub fn write_runs(
         &self,
-        gathered: &mut Gathered<'_>,
+        gathered: &mut CarriedState<'_>,
     ) -> Result<Vec<UnmadeSuite>, PublishError> {
-        let rows: Vec<&RunRow> = self.warehouse.select(self.filter).collect();
+        let rows: Vec<&RunRow> = self.warehouse.select_runs(self.filter).collect();
         (self.progress.begin)("writing run pages", rows.len() as u64);
         let mut unmade = Vec::new();
         for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
             let suite = rows[0].run.suite.as_str();
             let sources: Vec<String> = rows
                 .par_iter()
-                .map(|row| self.sources(row))
+                .map(|row| self.describe_sources(row))
                 .collect::<Result<_, PublishError>>()?;
-            let around = around_suite(self.overview, self.plan, suite);
+            let around = suite_dependencies(self.overview, self.plan, suite);
             let made_of = std::iter::once(&around).chain(&sources).map(String::as_str);
-            let stamp = self.stamp(made_of).filter(|_| !gathered.texts.counts_all());
-            let would_repeat = |said: &Said| gathered.transcripts.would_repeat(&said.transcripts);
+            let stamp = self
+                .digest_sources(made_of)
+                .filter(|_| !gathered.texts.counts_redactions());
+            let would_repeat =
+                |said: &PageTotals| gathered.transcripts.would_repeat(&said.transcripts);
             let kept = stamp
                 .as_ref()
-                .and_then(|stamp| self.folder.keep(stamp, would_repeat));
+                .and_then(|stamp| self.folder.keep_files(stamp, would_repeat));
             match kept {
-                Some(Made { said, .. }) => {
-                    gathered.transcripts.repeat(&said.transcripts);
-                    gathered.texts.repeat(&said.places);
+                Some(CachedPages { said, .. }) => {
+                    gathered.transcripts.repeat_suite(&said.transcripts);
+                    gathered.texts.repeat_matches(&said.places);
                     (self.progress.advance)(rows.len() as u64);
                 }
                 None => {
                     let mut suite = UnmadeSuite {
                         stamp,
-                        places: self.places(suite),
+                        places: self.version_indices(suite),
                         ..UnmadeSuite::default()
                     };
                     self.write_suite(rows, &sources, &mut suite, gathered)?;
@@ -138,18 +144,18 @@ impl Site<'_> {
     }
 
     /// Writes the pages of a suite's runs in groups, and collects the suite's data from them. `sources` has one text per run, see
-    /// [`Site::sources`].
+    /// [`SiteBuilder::describe_sources`].
     fn write_suite(
         &self,
         rows: &[&RunRow],
         sources: &[String],
         suite: &mut UnmadeSuite,
-        gathered: &mut Gathered<'_>,
+        gathered: &mut CarriedState<'_>,
     ) -> Result<(), PublishError> {
         let around = |place: &usize| {
             (
                 *place,
-                hex(&Sha256::digest(around_runs(
+                to_hex(&Sha256::digest(run_dependencies(
                     self.overview,
                     self.plan,
                     *place,
@@ -159,13 +165,13 @@ impl Site<'_> {
         let around: BTreeMap<usize, String> = suite.places.iter().map(around).collect();
         let mut done = 0;
         while done < rows.len() {
-            let some = &rows[done..][..at_once(&rows[done..])];
-            let made = self.runs(some, gathered.texts, gathered.transcripts)?;
-            let write = |(made, sources): (&OfRun<'_>, &String)| {
+            let some = &rows[done..][..count_read_together(&rows[done..])];
+            let made = self.read_runs(some, gathered.texts, gathered.transcripts)?;
+            let write = |(made, sources): (&RunPagesContent<'_>, &String)| {
                 let around = around.get(&self.plan.suite_of_run(made.row.run.id.as_str())?)?;
-                let turn = serialised(&self.plan.run_turn(made.row.run.id.as_str()));
-                let transcripts = serialised(&made.transcripts);
-                let beside = beside_run(
+                let turn = to_stamp_text(&self.plan.run_turn(made.row.run.id.as_str()));
+                let transcripts = to_stamp_text(&made.transcripts);
+                let beside = other_outcome_dependencies(
                     self.overview,
                     self.plan,
                     &made.page,
@@ -174,7 +180,7 @@ impl Site<'_> {
                 );
                 Some(self.write_run(
                     made,
-                    self.stamp([around.as_str(), sources, &turn, &transcripts, &beside]),
+                    self.digest_sources([around.as_str(), sources, &turn, &transcripts, &beside]),
                 ))
             };
             let runs: Vec<Option<String>> = made
@@ -185,15 +191,15 @@ impl Site<'_> {
             done += some.len();
             suite.made.parts.extend(runs.into_iter().flatten());
             for made in &made {
-                self.tell(made, suite, gathered.sides);
+                self.add_run_data(made, suite, gathered.sides);
             }
             (self.progress.advance)(some.len() as u64);
         }
-        let found: Places = rows
+        let found: SecretMatches = rows
             .iter()
-            .flat_map(|row| gathered.texts.found_of(&self.stores, row))
+            .flat_map(|row| gathered.texts.matches_of_run(&self.stores, row))
             .collect();
-        suite.made.said = Said {
+        suite.made.said = PageTotals {
             transcripts: gathered.transcripts.end_suite(),
             places: found,
         };
@@ -201,7 +207,7 @@ impl Site<'_> {
     }
 
     /// Returns the indices in the overview of a suite's versions.
-    fn places(&self, suite: &str) -> Vec<usize> {
+    fn version_indices(&self, suite: &str) -> Vec<usize> {
         (0..)
             .zip(&self.overview.suites)
             .filter(|(_, own)| own.board.suite == suite)
@@ -210,18 +216,18 @@ impl Site<'_> {
     }
 
     /// Describes the sources of a run's pages as text. Equal texts mean an unchanged run.
-    fn sources(&self, row: &RunRow) -> Result<String, PublishError> {
+    fn describe_sources(&self, row: &RunRow) -> Result<String, PublishError> {
         let mut journals = Vec::new();
-        if let Some(store) = self.stores.beside(self.warehouse, &row.run.id)? {
-            for name in JOURNALS {
+        if let Some(store) = self.stores.score_store_of(self.warehouse, &row.run.id)? {
+            for name in JOURNAL_FILES {
                 let path = store.run_dir(&row.run.id).join(name);
-                let stamp = files::if_there(FileStamp::of(&path));
+                let stamp = files::missing_as_none(FileStamp::from_path(&path));
                 journals.push(stamp.map_err(|error| {
-                    PublishError::new(format!("cannot read {}: {error}", shown(&path)))
+                    PublishError::new(format!("cannot read {}: {error}", display_path(&path)))
                 })?);
             }
         }
-        Ok(serialised(&(
+        Ok(to_stamp_text(&(
             to_json(&row.run),
             self.warehouse.outcomes_stamp(&row.run.id),
             journals,
@@ -229,38 +235,43 @@ impl Site<'_> {
     }
 
     /// Returns the digest of the rules and these sources, or `None` if the rules are unknown.
-    fn stamp<'s>(&self, made_of: impl IntoIterator<Item = &'s str>) -> Option<String> {
+    fn digest_sources<'s>(&self, made_of: impl IntoIterator<Item = &'s str>) -> Option<String> {
         let mut hasher = Sha256::new_with_prefix(self.rules.as_ref()?);
         for text in made_of {
             hasher.update((text.len() as u64).to_le_bytes());
             hasher.update(text);
         }
-        Some(hex(&hasher.finalize()))
+        Some(to_hex(&hasher.finalize()))
     }
 
     /// Adds the data of one run to its suite.
-    fn tell(&self, made: &OfRun<'_>, suite: &mut UnmadeSuite, sides: &mut Sides) {
-        let OfRun {
+    fn add_run_data(
+        &self,
+        made: &RunPagesContent<'_>,
+        suite: &mut UnmadeSuite,
+        sides: &mut AnswerGatherer,
+    ) {
+        let RunPagesContent {
             page,
             items,
             transcripts,
             ..
         } = made;
-        sides.add(page, items, transcripts);
+        sides.add_run(page, items, transcripts);
         if let Some(place) = self.plan.suite_of_run(&page.line.id) {
             let told = suite.told.entry(place).or_default();
-            told.criteria.add(page, items);
-            told.stories.add(page, items, transcripts);
+            told.criteria.add_run(page, items);
+            told.stories.add_run(page, items, transcripts);
         }
     }
 
     /// Writes the pages of a run, unless the last build made them from the same sources. Returns the stamp.
     fn write_run(
         &self,
-        made: &OfRun<'_>,
+        made: &RunPagesContent<'_>,
         stamp: Option<String>,
     ) -> Result<Option<String>, PublishError> {
-        let OfRun {
+        let RunPagesContent {
             page,
             items,
             transcripts,
@@ -268,11 +279,11 @@ impl Site<'_> {
         } = made;
         if stamp
             .as_ref()
-            .is_some_and(|stamp| self.folder.keep(stamp, |_| true).is_some())
+            .is_some_and(|stamp| self.folder.keep_files(stamp, |_| true).is_some())
         {
             return Ok(stamp);
         }
-        let paths = self.folder.write_all(run_files(
+        let paths = self.folder.write_files(run_files(
             self.overview,
             self.plan,
             page,
@@ -280,11 +291,11 @@ impl Site<'_> {
             transcripts,
         ))?;
         if let Some(stamp) = &stamp {
-            self.folder.note(
+            self.folder.note_pages(
                 stamp.clone(),
-                Made {
+                CachedPages {
                     paths,
-                    ..Made::default()
+                    ..CachedPages::default()
                 },
             );
         }
@@ -292,53 +303,53 @@ impl Site<'_> {
     }
 
     /// Reads the content of some runs' pages. Texts and transcripts are searched run by run, because they are counted.
-    fn runs<'r>(
+    fn read_runs<'r>(
         &self,
         rows: &[&'r RunRow],
-        texts: &mut Texts,
-        transcripts: &mut Transcripts,
-    ) -> Result<Vec<OfRun<'r>>, PublishError> {
-        let lines: Vec<Published<(Vec<ItemOutcome>, DetailsByItem)>> = rows
+        texts: &mut SecretScan,
+        transcripts: &mut TranscriptSelection,
+    ) -> Result<Vec<RunPagesContent<'r>>, PublishError> {
+        let lines: Vec<Redacted<(Vec<ItemOutcome>, DetailsByItem)>> = rows
             .iter()
-            .zip(self.lines(rows)?)
-            .map(|(row, Lines { outcomes, details })| {
-                let file = self.stores.journal_of(&row.run.id, "items.jsonl");
+            .zip(self.read_lines(rows)?)
+            .map(|(row, JournalLines { outcomes, details })| {
+                let file = self.stores.name_journal_file(&row.run.id, "items.jsonl");
                 texts
-                    .outcomes(&file, outcomes)
-                    .and(texts.published(Page::Items, &file, details))
+                    .redact_outcomes(&file, outcomes)
+                    .pair_with(texts.redact_value(ScannedPage::Items, &file, details))
             })
             .collect();
-        let page = |(row, lines): (&&'r RunRow, Published<(Vec<ItemOutcome>, DetailsByItem)>)| {
+        let page = |(row, lines): (&&'r RunRow, Redacted<(Vec<ItemOutcome>, DetailsByItem)>)| {
             let rows = lines.map(|(outcomes, details)| {
-                let (criteria, others) = without_criteria(&outcomes, &details);
+                let (criteria, others) = split_criteria(&outcomes, &details);
                 (
-                    items_of(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE),
+                    item_pages(row.run.id.as_str(), &others, &details, ITEMS_PER_PAGE),
                     criteria,
                 )
             });
-            let (items, criteria) = rows.apart();
-            Begun {
+            let (items, criteria) = rows.split_pair();
+            PartialRunPages {
                 row,
                 page: run_page(self.warehouse, row),
                 items,
                 criteria,
             }
         };
-        let begun: Vec<Begun<'r>> = rows.par_iter().zip(lines).map(page).collect();
+        let begun: Vec<PartialRunPages<'r>> = rows.par_iter().zip(lines).map(page).collect();
         begun
             .into_iter()
-            .map(|run| self.complete(run, texts, transcripts))
+            .map(|run| self.complete_run(run, texts, transcripts))
             .collect()
     }
 
     /// Adds to a run what is in other files than its outcomes.
-    fn complete<'r>(
+    fn complete_run<'r>(
         &self,
-        run: Begun<'r>,
-        texts: &mut Texts,
-        transcripts: &mut Transcripts,
-    ) -> Result<OfRun<'r>, PublishError> {
-        let Begun {
+        run: PartialRunPages<'r>,
+        texts: &mut SecretScan,
+        transcripts: &mut TranscriptSelection,
+    ) -> Result<RunPagesContent<'r>, PublishError> {
+        let PartialRunPages {
             row,
             page,
             items,
@@ -346,38 +357,39 @@ impl Site<'_> {
         } = run;
         let id = &row.run.id;
         let items = items.map(|pages| {
-            let reasons = reasons_of(pages.iter().flat_map(|page| &page.rows));
+            let reasons = reasons_in_rows(pages.iter().flat_map(|page| &page.rows));
             (pages, reasons)
         });
-        let (items, reasons) = items.apart();
+        let (items, reasons) = items.split_pair();
         let transcripts = match self.plan.run_segment(id.as_str()) {
             Some(segment) => {
                 let arms = self
                     .plan
                     .suite_of_run(id.as_str())
                     .map_or(0, |place| self.overview.suites[place].items.arms.len());
-                transcripts.of_run(&self.stores, texts, row, &items, segment, arms)?
+                transcripts.take_run(&self.stores, texts, row, &items, segment, arms)?
             }
             None => RunTranscripts::default(),
         };
-        let store = self.stores.beside(self.warehouse, id)?;
-        let scores = stored::evaluators(store.as_ref(), self.warehouse, id);
-        let scores = texts.published(
-            Page::Runs,
-            &self.stores.journal_of(id, "scores.jsonl"),
+        let store = self.stores.score_store_of(self.warehouse, id)?;
+        let scores = stored::read_evaluator_scores(store.as_ref(), self.warehouse, id);
+        let scores = texts.redact_value(
+            ScannedPage::Runs,
+            &self.stores.name_journal_file(id, "scores.jsonl"),
             scores,
         );
         // The rest of the page comes from the warehouse, which was searched as a whole.
-        let page = scores
-            .and(criteria)
-            .and(reasons)
-            .map(|((scores, criteria), reasons)| {
-                let mut page = page;
-                page.add_judgements(scores, criteria);
-                page.reasons = reasons;
-                page
-            });
-        Ok(OfRun {
+        let page =
+            scores
+                .pair_with(criteria)
+                .pair_with(reasons)
+                .map(|((scores, criteria), reasons)| {
+                    let mut page = page;
+                    page.add_judgements(scores, criteria);
+                    page.reasons = reasons;
+                    page
+                });
+        Ok(RunPagesContent {
             row,
             page,
             items,
@@ -387,18 +399,18 @@ impl Site<'_> {
 
     /// Reads the lines of some runs. Runs with a journal are read from it, in parallel; imports that keep texts from their files. Other
     /// imports are large and have only outcomes, so those come from the segments.
-    fn lines(&self, rows: &[&RunRow]) -> Result<Vec<Lines>, PublishError> {
+    fn read_lines(&self, rows: &[&RunRow]) -> Result<Vec<JournalLines>, PublishError> {
         let journal = |row: &&RunRow| {
             let id = &row.run.id;
             let items = self
                 .stores
-                .of(id)?
-                .map(|store| self.stores.detailed(&store, id));
+                .store_of(id)?
+                .map(|store| self.stores.read_journal(&store, id));
             Ok(items
                 .transpose()?
-                .map(|items| Lines::of(items.unwrap_or_default())))
+                .map(|items| JournalLines::from_items(items.unwrap_or_default())))
         };
-        let mut read: Vec<Option<Lines>> = rows
+        let mut read: Vec<Option<JournalLines>> = rows
             .par_iter()
             .map(journal)
             .collect::<Result<_, PublishError>>()?;
@@ -414,10 +426,16 @@ impl Site<'_> {
         let with_texts: Vec<Arc<Run>> = imported(true).map(|row| Arc::clone(&row.run)).collect();
         let without: Vec<&RunId> = imported(false).map(|row| &row.run.id).collect();
         let mut found: BTreeMap<RunId, Vec<(ItemOutcome, ItemDetails)>> = BTreeMap::new();
-        for item in self.stores.detailed_imports(self.warehouse, &with_texts)? {
+        for item in self
+            .stores
+            .read_detailed_imports(self.warehouse, &with_texts)?
+        {
             found.entry(item.0.run.clone()).or_default().push(item);
         }
-        for item in self.stores.outcomes_of_imports(self.warehouse, &without)? {
+        for item in self
+            .stores
+            .read_imported_outcomes(self.warehouse, &without)?
+        {
             found.entry(item.0.run.clone()).or_default().push(item);
         }
         for (row, lines) in rows
@@ -425,17 +443,17 @@ impl Site<'_> {
             .zip(&mut read)
             .filter(|(_, lines)| lines.is_none())
         {
-            *lines = found.remove(&row.run.id).map(Lines::of);
+            *lines = found.remove(&row.run.id).map(JournalLines::from_items);
         }
         Ok(read.into_iter().map(Option::unwrap_or_default).collect())
     }
 }
 
-impl Lines {
-    fn of(items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
+impl JournalLines {
+    fn from_items(items: Vec<(ItemOutcome, ItemDetails)>) -> Self {
         let mut items = items;
         if items.iter().any(|(outcome, _)| outcome.revision > 0) {
-            items = standing_of_each(
+            items = latest_of_each(
                 items,
                 |(outcome, _)| (outcome.key(), outcome.attempt),
                 |(outcome, _)| outcome.revision,
@@ -471,21 +489,21 @@ impl Lines {
 }
 
 /// Returns how many of the first runs are read together, so that their outcomes fit into memory.
-fn at_once(rows: &[&RunRow]) -> usize {
+fn count_read_together(rows: &[&RunRow]) -> usize {
     let mut lines = 0;
     let fits = |row: &&&RunRow| {
         lines += row.items.map_or(0, |items| items.lines);
-        lines <= LINES_AT_ONCE
+        lines <= MAX_LINES_AT_ONCE
     };
     rows.iter()
-        .take(RUNS_AT_ONCE)
+        .take(MAX_RUNS_AT_ONCE)
         .take_while(fits)
         .count()
         .max(1)
 }
 
 /// Takes the criteria out of a run's outcomes. If a page has no room for all of them, they stay among the items.
-fn without_criteria<'o>(
+fn split_criteria<'o>(
     outcomes: &'o [ItemOutcome],
     details: &DetailsByItem,
 ) -> (Vec<ItemRow>, Cow<'o, [ItemOutcome]>) {
@@ -506,7 +524,7 @@ fn without_criteria<'o>(
     let criteria: Vec<(ItemOutcome, ItemDetails)> =
         criteria.into_iter().map(with_details).collect();
     (
-        criteria_of(&criteria),
+        criterion_rows(&criteria),
         Cow::Owned(others.into_iter().cloned().collect()),
     )
 }

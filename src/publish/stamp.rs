@@ -3,6 +3,6 @@
 use serde::Serialize;
 
 /// Serialises a value for a stamp.
-pub(super) fn serialised(value: &impl Serialize) -> String {
+pub(super) fn to_stamp_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("what pages are made of is JSON: its keys are text")
 }

@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::domain::{ItemDetails, ItemOutcome, Run, RunId, visible};
+use crate::domain::{ItemDetails, ItemOutcome, Run, RunId, escape_invisible};
 use crate::import::ForeignFormat;
 use crate::results::{ScoreLine, Store};
 use crate::views::{EvaluatorScore, JudgeView, newest_scores};
-use crate::warehouse::{RunRow, ShownNames, Warehouse};
+use crate::warehouse::{DisplayNames, RunRow, Warehouse};
 
 use super::error::PublishError;
 
 /// The stores, and the names under which runs and items are shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Stores<'a> {
+pub struct NamedStores<'a> {
     pub folders: &'a [PathBuf],
-    pub names: &'a ShownNames,
+    pub names: &'a DisplayNames,
 }
 
 /// Files of a run's folder that pages show.
-pub(super) const JOURNALS: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcript.jsonl"];
+pub(super) const JOURNAL_FILES: [&str; 3] = ["items.jsonl", "scores.jsonl", "transcript.jsonl"];
 
-impl Stores<'_> {
+impl NamedStores<'_> {
     /// Returns the store that has the run as a file of its own.
-    pub fn of(&self, id: &RunId) -> Result<Option<Store>, PublishError> {
-        for store in self.folders.iter().map(Store::at) {
-            if store.has(id)? {
+    pub fn store_of(&self, id: &RunId) -> Result<Option<Store>, PublishError> {
+        for store in self.folders.iter().map(Store::new) {
+            if store.has_run(id)? {
                 return Ok(Some(store));
             }
         }
@@ -35,56 +35,60 @@ impl Stores<'_> {
 
     /// Returns the store whose folder of this run has evaluators' scores: the store with the run's own file, or, for an imported run, the
     /// store where judges judged it.
-    pub fn beside(&self, warehouse: &Warehouse, id: &RunId) -> Result<Option<Store>, PublishError> {
+    pub fn score_store_of(
+        &self,
+        warehouse: &Warehouse,
+        id: &RunId,
+    ) -> Result<Option<Store>, PublishError> {
         let judged = || {
             warehouse
-                .judgements_of(id)
+                .judgement_folder(id)
                 .and_then(Path::parent)
-                .map(Store::at)
+                .map(Store::new)
         };
-        Ok(self.of(id)?.or_else(judged))
+        Ok(self.store_of(id)?.or_else(judged))
     }
 
     /// Reads a run's journal, under shown names.
-    pub fn detailed(
+    pub fn read_journal(
         &self,
         store: &Store,
         id: &RunId,
     ) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, PublishError> {
-        let mut items = store.detailed_items(id)?;
+        let mut items = store.read_detailed_items(id)?;
         for (outcome, _) in items.iter_mut().flatten() {
-            self.names.apply(outcome);
+            self.names.rename_outcome(outcome);
         }
         Ok(items)
     }
 
     /// Reads the outcomes and details of imported runs, under shown names.
-    pub fn detailed_imports(
+    pub fn read_detailed_imports(
         &self,
         warehouse: &Warehouse,
         runs: &[Arc<Run>],
     ) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         let mut items = warehouse
-            .detailed(runs)
-            .map_err(|error| PublishError::new(visible(&error.to_string())))?;
+            .read_detailed_outcomes(runs)
+            .map_err(|error| PublishError::new(escape_invisible(&error.to_string())))?;
         for (outcome, _) in &mut items {
-            self.names.apply(outcome);
+            self.names.rename_outcome(outcome);
         }
         Ok(items)
     }
 
     /// Reads the outcomes of imported runs without details, and adds judges' details if there are any.
-    pub fn outcomes_of_imports(
+    pub fn read_imported_outcomes(
         &self,
         warehouse: &Warehouse,
         runs: &[&RunId],
     ) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         let outcomes = warehouse
-            .outcomes(runs)
-            .map_err(|error| PublishError::new(visible(&error.to_string())))?;
+            .read_outcomes(runs)
+            .map_err(|error| PublishError::new(escape_invisible(&error.to_string())))?;
         let mut said = BTreeMap::new();
         for run in runs {
-            let items = self.judgements_of_import(warehouse, run)?;
+            let items = self.read_import_judgements(warehouse, run)?;
             said.extend(items.into_iter().map(|(outcome, details)| {
                 (
                     (outcome.run.clone(), outcome.key(), outcome.attempt),
@@ -102,40 +106,40 @@ impl Stores<'_> {
     }
 
     /// Reads judges' decisions about an imported run, with their reasons.
-    pub fn judgements_of_import(
+    pub fn read_import_judgements(
         &self,
         warehouse: &Warehouse,
         run: &RunId,
     ) -> Result<Vec<(ItemOutcome, ItemDetails)>, PublishError> {
         warehouse
-            .judged_items(run)
-            .map_err(|error| PublishError::new(visible(&error.to_string())))
+            .read_judged_outcomes(run)
+            .map_err(|error| PublishError::new(escape_invisible(&error.to_string())))
     }
 
     /// Names the run's file for a message.
-    pub(super) fn file_of(&self, id: &RunId) -> String {
-        self.of(id).ok().flatten().map_or_else(
+    pub(super) fn name_run_file(&self, id: &RunId) -> String {
+        self.store_of(id).ok().flatten().map_or_else(
             || format!("imported run {id}"),
-            |store| shown(&store.header_path(id)),
+            |store| display_path(&store.header_path(id)),
         )
     }
 
     /// Names a file of the run's folder for a message.
-    pub(super) fn journal_of(&self, id: &RunId, name: &str) -> String {
-        self.of(id).ok().flatten().map_or_else(
+    pub(super) fn name_journal_file(&self, id: &RunId, name: &str) -> String {
+        self.store_of(id).ok().flatten().map_or_else(
             || format!("imported run {id}"),
-            |store| shown(&store.run_dir(id).join(name)),
+            |store| display_path(&store.run_dir(id).join(name)),
         )
     }
 }
 
 /// Formats a path for messages.
-pub(super) fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+pub(super) fn display_path(path: &Path) -> String {
+    escape_invisible(&path.display().to_string())
 }
 
 /// Maximum lines of a run whose texts are held in memory for one page.
-const MOST_DETAILED: u64 = 20_000;
+const MAX_DETAILED: u64 = 20_000;
 
 /// Says whether the lines of a run that no store has as a file of its own are worth reading for their texts: only importers of known formats
 /// keep texts. A run of our own that is in a lake has them too.
@@ -145,16 +149,20 @@ pub fn has_details(warehouse: &Warehouse, row: &RunRow) -> bool {
         .provenance
         .as_ref()
         .map(|provenance| provenance.importer.as_str());
-    if importer.is_none() && warehouse.is_elsewhere(&row.run.id) {
+    if importer.is_none() && warehouse.is_external(&row.run.id) {
         return true;
     }
     let keeps_texts = importer.and_then(ForeignFormat::from_name).is_some();
-    keeps_texts && row.items.is_some_and(|items| items.lines <= MOST_DETAILED)
+    keeps_texts && row.items.is_some_and(|items| items.lines <= MAX_DETAILED)
 }
 
 /// Reads evaluators' scores of a run; `store` is the one with its folder, if there is one. Unreadable lines were already reported when the
 /// store was opened.
-pub fn evaluators(store: Option<&Store>, warehouse: &Warehouse, id: &RunId) -> Vec<EvaluatorScore> {
+pub fn read_evaluator_scores(
+    store: Option<&Store>,
+    warehouse: &Warehouse,
+    id: &RunId,
+) -> Vec<EvaluatorScore> {
     let lines = match store {
         Some(store) => ScoreLine::read_all(&store.scores_path(id), &mut Vec::new()),
         None => warehouse.score_lines(id).to_vec(),
@@ -163,12 +171,12 @@ pub fn evaluators(store: Option<&Store>, warehouse: &Warehouse, id: &RunId) -> V
         lines
             .into_iter()
             .filter(|line| !line.is_probe())
-            .map(evaluator_score)
+            .map(to_evaluator_score)
             .collect(),
     )
 }
 
-fn evaluator_score(line: ScoreLine) -> EvaluatorScore {
+fn to_evaluator_score(line: ScoreLine) -> EvaluatorScore {
     let ScoreLine {
         score,
         details,

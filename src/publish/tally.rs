@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Counts of transcripts shown, cut and not shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Tally {
+pub(super) struct TranscriptTally {
     pub shown: u64,
     pub cut: u64,
     pub left_out: u64,
@@ -15,7 +15,7 @@ pub(super) struct Tally {
     pub was_short: bool,
 }
 
-impl Tally {
+impl TranscriptTally {
     pub fn add(&mut self, other: &Self) {
         self.shown += other.shown;
         self.cut += other.cut;

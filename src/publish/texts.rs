@@ -11,21 +11,21 @@ use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use crate::domain::{
-    Acceptance, Counts, Filter, Foreign, ItemOutcome, OwnPattern, Published, Redactor, Run, RunId,
-    Secrets, hex, is_known_secret, visible,
+    Acceptance, Filter, ItemOutcome, MatchCounts, OwnPattern, Redacted, Redactor, Run, RunId,
+    Secrets, Untrusted, escape_invisible, is_known_secret, to_hex,
 };
 use crate::render::{format, json};
 use crate::views::{Policy, SiteOptions};
-use crate::warehouse::{LookedThrough, NameKind, RunRow, ShownNames, Warehouse};
+use crate::warehouse::{DisplayNames, NameKind, RedactedWarehouse, RunRow, Warehouse};
 
 use super::error::PublishError;
-use super::memory::Places;
-use super::stored::{self, JOURNALS, Stores};
+use super::memory::SecretMatches;
+use super::stored::{self, JOURNAL_FILES, NamedStores};
 
 /// What happens to matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum SecretPolicy {
     TakenOut,
     Named,
 }
@@ -33,7 +33,7 @@ pub enum Found {
 /// The kind of page that a text is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Page {
+pub(super) enum ScannedPage {
     /// Names are on many pages, and each is counted once.
     Names,
     Runs,
@@ -42,66 +42,66 @@ pub(super) enum Page {
 }
 
 /// The file and field of a text, for a message.
-struct Place<'a> {
-    page: Page,
+struct TextSource<'a> {
+    page: ScannedPage,
     file: &'a str,
     field: &'a str,
 }
 
-pub(super) struct Texts {
+pub(super) struct SecretScan {
     redactor: Redactor,
     /// Fingerprint of the known secrets.
     secrets: String,
     /// Users' names found in paths of home folders, if they are redacted.
     users: BTreeSet<String>,
-    found: Found,
-    counts: BTreeMap<String, BTreeMap<Page, u64>>,
+    found: SecretPolicy,
+    counts: BTreeMap<String, BTreeMap<ScannedPage, u64>>,
     /// Patterns found, by file and field.
-    places: Places,
-    names: Names,
+    places: SecretMatches,
+    names: RedactedNames,
     /// Results for names that have few values but are in millions of rows.
     known: BTreeMap<String, Option<String>>,
 }
 
 /// Maximum number of places that a message lists.
-const MAX_PLACES: usize = 10;
+const MAX_LISTED_MATCHES: usize = 10;
 
 /// Content of `redactions.json`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct RedactionReport<'a> {
     /// Number of redactions, by pattern and kind of page.
-    redacted: &'a BTreeMap<String, BTreeMap<Page, u64>>,
+    redacted: &'a BTreeMap<String, BTreeMap<ScannedPage, u64>>,
 }
 
-impl Texts {
+impl SecretScan {
     /// Searches the warehouse's texts, and the names by which the command line and the configuration select them, and changes both. Pages
     /// made from the warehouse afterwards have only searched texts of runs.
-    pub fn looked_through<'w>(
-        stores: &Stores<'_>,
+    pub fn scan_warehouse<'w>(
+        stores: &NamedStores<'_>,
         own: (&[OwnPattern], &Secrets),
-        found: Found,
+        found: SecretPolicy,
         warehouse: &'w mut Warehouse,
         selected: (&mut Filter, &mut Policy, &mut SiteOptions),
-    ) -> Result<(Self, LookedThrough<'w>), PublishError> {
+    ) -> Result<(Self, RedactedWarehouse<'w>), PublishError> {
         let (filter, policy, options) = selected;
-        let mut texts = Self::of_names(stores, own, warehouse, filter, found)?;
-        texts.refuse_known()?;
-        let warehouse = texts.apply(stores, warehouse, filter, policy, options);
-        texts.refuse_known()?;
+        let mut texts = Self::scan_names(stores, own, warehouse, filter, found)?;
+        texts.refuse_known_secrets()?;
+        let warehouse = texts.redact_warehouse(stores, warehouse, filter, policy, options);
+        texts.refuse_known_secrets()?;
         Ok((texts, warehouse))
     }
 
     /// Searches the names. Users' names are also redacted outside of paths, so this first reads all other texts for home folders.
-    fn of_names(
-        stores: &Stores<'_>,
+    fn scan_names(
+        stores: &NamedStores<'_>,
         (own, secrets): (&[OwnPattern], &Secrets),
         warehouse: &Warehouse,
         filter: &Filter,
-        found: Found,
+        found: SecretPolicy,
     ) -> Result<Self, PublishError> {
         let mut texts = Self {
             redactor: Redactor::new(own, secrets),
-            secrets: hex(&Sha256::digest(format!("{:?}", secrets.by_name()))),
+            secrets: to_hex(&Sha256::digest(format!("{:?}", secrets.forms_by_name()))),
             users: BTreeSet::new(),
             found,
             counts: BTreeMap::new(),
@@ -109,8 +109,8 @@ impl Texts {
             names: BTreeMap::new(),
             known: BTreeMap::new(),
         };
-        if found == Found::TakenOut {
-            let mut users = texts.users(stores, warehouse, filter)?;
+        if found == SecretPolicy::TakenOut {
+            let mut users = texts.find_users(stores, warehouse, filter)?;
             // A suite's, approach's or model's own name is not a user's name, even if a home folder has it.
             let own = |run: &Run| [run.suite.clone(), run.approach.clone(), run.model.clone()];
             let own: BTreeSet<String> = warehouse
@@ -119,14 +119,14 @@ impl Texts {
                 .flat_map(|row| own(&row.run))
                 .collect();
             users.retain(|user| !own.contains(user));
-            texts.redactor = texts.redactor.knowing(&users);
+            texts.redactor = texts.redactor.with_users(&users);
             texts.users = users;
         }
         let mut values: BTreeMap<&'static str, BTreeMap<String, String>> = BTreeMap::new();
-        for row in warehouse.select(filter) {
-            let file = stores.file_of(&row.run.id);
-            texts.check_id(&row.run.id, &file)?;
-            each_name(&row.run, &mut |kind, name| {
+        for row in warehouse.select_runs(filter) {
+            let file = stores.name_run_file(&row.run.id);
+            texts.check_run_id(&row.run.id, &file)?;
+            for_each_name(&row.run, &mut |kind, name| {
                 values
                     .entry(kind)
                     .or_default()
@@ -136,12 +136,12 @@ impl Texts {
         }
         // Results that are published with the site have names of their own.
         for run in warehouse.stored_runs(filter) {
-            each_name(&run, &mut |kind, name| {
+            for_each_name(&run, &mut |kind, name| {
                 values
                     .entry(kind)
                     .or_default()
                     .entry(name.to_owned())
-                    .or_insert_with(|| stores.file_of(&run.id));
+                    .or_insert_with(|| stores.name_run_file(&run.id));
             });
         }
         for name in warehouse.aliases().item.keys() {
@@ -151,26 +151,26 @@ impl Texts {
                 .entry(name.clone())
                 .or_insert_with(|| "the configuration".to_owned());
         }
-        warehouse.each_name(&mut |kind, name, file| {
-            let names = values.entry(kind_of(kind)).or_default();
+        warehouse.for_each_name(&mut |kind, name, file| {
+            let names = values.entry(name_kind_field(kind)).or_default();
             if !names.contains_key(name) {
-                names.insert(name.to_owned(), visible(file));
+                names.insert(name.to_owned(), escape_invisible(file));
             }
         });
         for (kind, names) in &values {
-            texts.look_through(kind, names);
+            texts.scan_name_kind(kind, names);
         }
         Ok(texts)
     }
 
     /// Decides under which names things are shown. Two different names stay different.
-    fn look_through(&mut self, kind: &'static str, names: &BTreeMap<String, String>) {
+    fn scan_name_kind(&mut self, kind: &'static str, names: &BTreeMap<String, String>) {
         let mut taken: BTreeSet<String> = names.keys().cloned().collect();
         let mut instead = BTreeMap::new();
         for (name, file) in names {
-            let Some(base) = self.found_in(
-                &Place {
-                    page: Page::Names,
+            let Some(base) = self.scan_text(
+                &TextSource {
+                    page: ScannedPage::Names,
                     file,
                     field: kind,
                 },
@@ -186,22 +186,22 @@ impl Texts {
             }
             instead.insert(name.clone(), shown);
         }
-        if self.found == Found::TakenOut && !instead.is_empty() {
+        if self.found == SecretPolicy::TakenOut && !instead.is_empty() {
             self.names.insert(kind, instead);
         }
     }
 
     /// Checks a run's id. It names files and pages, so it cannot be replaced.
-    fn check_id(&mut self, id: &RunId, file: &str) -> Result<(), PublishError> {
-        let found = self.found_in(
-            &Place {
-                page: Page::Names,
+    fn check_run_id(&mut self, id: &RunId, file: &str) -> Result<(), PublishError> {
+        let found = self.scan_text(
+            &TextSource {
+                page: ScannedPage::Names,
                 file,
                 field: "id",
             },
             id.as_str(),
         );
-        if self.found == Found::TakenOut && found.is_some() {
+        if self.found == SecretPolicy::TakenOut && found.is_some() {
             return Err(PublishError::new(format!(
                 "the id of the run in {file} looks like a secret, and ids are addresses of pages"
             ))
@@ -210,81 +210,84 @@ impl Texts {
         Ok(())
     }
 
-    fn users(
+    fn find_users(
         &self,
-        stores: &Stores<'_>,
+        stores: &NamedStores<'_>,
         warehouse: &Warehouse,
         filter: &Filter,
     ) -> Result<BTreeSet<String>, PublishError> {
         let mut users = BTreeSet::new();
-        for row in warehouse.select(filter) {
-            each_name(&row.run, &mut |_, name| {
-                self.redactor.learn(name, &mut users)
+        for row in warehouse.select_runs(filter) {
+            for_each_name(&row.run, &mut |_, name| {
+                self.redactor.learn_users(name, &mut users)
             });
-            Run::clone(&row.run).each_text(&mut |_, text| self.redactor.learn(text, &mut users));
-            let store = stores.beside(warehouse, &row.run.id)?;
-            for score in stored::evaluators(store.as_ref(), warehouse, &row.run.id) {
+            Run::clone(&row.run)
+                .visit_texts(&mut |_, text| self.redactor.learn_users(text, &mut users));
+            let store = stores.score_store_of(warehouse, &row.run.id)?;
+            for score in stored::read_evaluator_scores(store.as_ref(), warehouse, &row.run.id) {
                 for text in score.not_evaluated.iter().chain(&score.reasoning) {
-                    self.redactor.learn(text, &mut users);
+                    self.redactor.learn_users(text, &mut users);
                 }
                 score.details.iter().for_each(|details| {
-                    each_string(details, &mut |text| self.redactor.learn(text, &mut users))
+                    for_each_string(details, &mut |text| {
+                        self.redactor.learn_users(text, &mut users)
+                    })
                 });
             }
-            if warehouse.is_elsewhere(&row.run.id) && stored::has_details(warehouse, row) {
+            if warehouse.is_external(&row.run.id) && stored::has_details(warehouse, row) {
                 for (_, mut details) in
-                    stores.detailed_imports(warehouse, std::slice::from_ref(&row.run))?
+                    stores.read_detailed_imports(warehouse, std::slice::from_ref(&row.run))?
                 {
-                    details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
+                    details.visit_texts(&mut |_, text| self.redactor.learn_users(text, &mut users));
                 }
             }
             let Some(store) = store else { continue };
-            let judged = stores.judgements_of_import(warehouse, &row.run.id)?;
+            let judged = stores.read_import_judgements(warehouse, &row.run.id)?;
             for (_, mut details) in store
-                .detailed_items(&row.run.id)?
+                .read_detailed_items(&row.run.id)?
                 .unwrap_or_default()
                 .into_iter()
                 .chain(judged)
             {
-                details.each_text(&mut |_, text| self.redactor.learn(text, &mut users));
+                details.visit_texts(&mut |_, text| self.redactor.learn_users(text, &mut users));
             }
-            for line in store.transcript(&row.run.id)? {
-                each_string(&line.entry, &mut |text| {
-                    self.redactor.learn(text, &mut users)
+            for line in store.read_transcript(&row.run.id)? {
+                for_each_string(&line.entry, &mut |text| {
+                    self.redactor.learn_users(text, &mut users)
                 });
             }
         }
-        warehouse.each_name(&mut |_, name, _| self.redactor.learn(name, &mut users));
+        warehouse.for_each_name(&mut |_, name, _| self.redactor.learn_users(name, &mut users));
         Ok(users)
     }
 
-    fn apply<'w>(
+    fn redact_warehouse<'w>(
         &mut self,
-        stores: &Stores<'_>,
+        stores: &NamedStores<'_>,
         warehouse: &'w mut Warehouse,
         filter: &mut Filter,
         policy: &mut Policy,
         options: &mut SiteOptions,
-    ) -> LookedThrough<'w> {
+    ) -> RedactedWarehouse<'w> {
         let selected: BTreeSet<RunId> = warehouse
-            .select(filter)
+            .select_runs(filter)
             .map(|row| row.run.id.clone())
             .collect();
-        let shown = self.names_of_outcomes();
+        let shown = self.outcome_names();
         // The shown names were decided one by one, so that different names stay different.
-        let shown = self.redactor.publish(shown, &mut |_, _| false);
+        let shown = self.redactor.redact_value(shown, &mut |_, _| false);
         let texts = std::cell::RefCell::new(&mut *self);
         let run = |run: &Run| {
             selected
                 .contains(&run.id)
-                .then(|| texts.borrow_mut().shown_run(stores, run))
+                .then(|| texts.borrow_mut().redact_run(stores, run))
         };
-        let accepted = |one: &Acceptance| texts.borrow_mut().shown_acceptance(one);
-        let warehouse = warehouse.show_published(shown, (run, accepted));
-        if self.found == Found::Named {
+        let accepted = |one: &Acceptance| texts.borrow_mut().redact_acceptance(one);
+        let warehouse = warehouse.show_redacted(shown, (run, accepted));
+        if self.found == SecretPolicy::Named {
             return warehouse;
         }
-        let named = |kind: &str, name: &mut String| rename(&self.names, kind, name);
+        let named = |kind: &str, name: &mut String| apply_redacted_name(&self.names, kind, name);
         let rename = |kind: &str, names: &mut Vec<String>| {
             for name in names {
                 named(kind, name);
@@ -333,26 +336,26 @@ impl Texts {
     }
 
     /// Says whether matches are redacted.
-    pub fn takes_out(&self) -> bool {
-        self.found == Found::TakenOut
+    pub fn is_redacting(&self) -> bool {
+        self.found == SecretPolicy::TakenOut
     }
 
     /// Redacts a text without counting: texts on pages are counted there.
-    pub fn take_out(&self, text: &mut String) {
-        if let Some((shorter, _)) = self.redactor.redact(text) {
+    pub fn redact_uncounted(&self, text: &mut String) {
+        if let Some((shorter, _)) = self.redactor.redact_text(text) {
             *text = shorter;
         }
     }
 
     /// Gives a run its shown names.
-    pub fn rename(&self, run: &mut Run) {
-        rename_run(run, &self.names);
+    pub fn rename_run(&self, run: &mut Run) {
+        apply_redacted_names(run, &self.names);
     }
 
     /// Returns the names under which outcomes are shown, where they differ from the warehouse's before.
-    pub fn names_of_outcomes(&self) -> ShownNames {
+    pub fn outcome_names(&self) -> DisplayNames {
         let names = |kind| self.names.get(kind).cloned().unwrap_or_default();
-        ShownNames {
+        DisplayNames {
             items: names(ITEM),
             evaluators: names(EVALUATOR),
             clusters: names(CLUSTER),
@@ -360,42 +363,42 @@ impl Texts {
     }
 
     pub fn rename_suite(&self, suite: &mut String) {
-        rename(&self.names, "suite", suite);
+        apply_redacted_name(&self.names, "suite", suite);
     }
 
     pub fn rename_metric(&self, metric: &mut String) {
-        rename(&self.names, EVALUATOR, metric);
+        apply_redacted_name(&self.names, EVALUATOR, metric);
     }
 
-    fn shown_run(&mut self, stores: &Stores<'_>, run: &Run) -> Published<Run> {
-        let file = stores.file_of(&run.id);
+    fn redact_run(&mut self, stores: &NamedStores<'_>, run: &Run) -> Redacted<Run> {
+        let file = stores.name_run_file(&run.id);
         let mut run = run.clone();
-        rename_run(&mut run, &self.names);
-        self.published(Page::Runs, &file, run)
+        apply_redacted_names(&mut run, &self.names);
+        self.redact_value(ScannedPage::Runs, &file, run)
     }
 
-    fn shown_acceptance(&mut self, one: &Acceptance) -> Published<Acceptance> {
+    fn redact_acceptance(&mut self, one: &Acceptance) -> Redacted<Acceptance> {
         let mut one = one.clone();
         self.rename_acceptance(&mut one);
-        self.published(Page::Runs, ACCEPTED, one)
+        self.redact_value(ScannedPage::Runs, ACCEPTANCES_FILE, one)
     }
 
     /// Gives an acceptance the names under which its runs are shown.
     pub fn rename_acceptance(&self, one: &mut Acceptance) {
-        rename(&self.names, "suite", &mut one.suite);
-        rename(&self.names, "approach", &mut one.approach);
-        rename(&self.names, "model", &mut one.model);
+        apply_redacted_name(&self.names, "suite", &mut one.suite);
+        apply_redacted_name(&self.names, "approach", &mut one.approach);
+        apply_redacted_name(&self.names, "model", &mut one.model);
         one.batches
             .iter_mut()
-            .for_each(|batch| rename(&self.names, "batch_id", batch));
+            .for_each(|batch| apply_redacted_name(&self.names, "batch_id", batch));
         if let Some(version) = &mut one.suite_version {
-            rename(&self.names, "suite_version", version);
+            apply_redacted_name(&self.names, "suite_version", version);
         }
     }
 
     /// Returns an error if a secret of this process's environment was found and redaction is off.
-    pub fn refuse_known(&self) -> Result<(), PublishError> {
-        if self.found == Found::TakenOut {
+    pub fn refuse_known_secrets(&self) -> Result<(), PublishError> {
+        if self.found == SecretPolicy::TakenOut {
             return Ok(());
         }
         let known = self.places.iter().flat_map(|((file, field), found)| {
@@ -403,7 +406,9 @@ impl Texts {
         });
         let known: Vec<String> = known
             .filter(|(_, _, pattern)| is_known_secret(pattern))
-            .map(|(file, field, pattern)| format!("{file}: `{}` holds {pattern}", visible(field)))
+            .map(|(file, field, pattern)| {
+                format!("{file}: `{}` holds {pattern}", escape_invisible(field))
+            })
             .collect();
         match known.first() {
             None => Ok(()),
@@ -420,7 +425,12 @@ impl Texts {
     }
 
     /// Searches the texts of a run's page, its items or transcripts. `file` is their source.
-    pub fn published<T: Foreign>(&mut self, page: Page, file: &str, value: T) -> Published<T> {
+    pub fn redact_value<T: Untrusted>(
+        &mut self,
+        page: ScannedPage,
+        file: &str,
+        value: T,
+    ) -> Redacted<T> {
         let Self {
             redactor,
             found,
@@ -428,20 +438,20 @@ impl Texts {
             places,
             ..
         } = self;
-        redactor.publish(value, &mut |field, seen| {
+        redactor.redact_value(value, &mut |field, seen| {
             // Redact known secrets in any case: not even a build that will be refused holds one.
             let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
-            note(counts, places, &Place { page, file, field }, seen);
-            *found == Found::TakenOut || is_known
+            record_matches(counts, places, &TextSource { page, file, field }, seen);
+            *found == SecretPolicy::TakenOut || is_known
         })
     }
 
     /// Searches outcomes under their shown names. Of a category's matches each is counted once: it is in many lines.
-    pub fn outcomes(
+    pub fn redact_outcomes(
         &mut self,
         file: &str,
         outcomes: Vec<ItemOutcome>,
-    ) -> Published<Vec<ItemOutcome>> {
+    ) -> Redacted<Vec<ItemOutcome>> {
         let Self {
             redactor,
             found,
@@ -451,21 +461,21 @@ impl Texts {
             ..
         } = self;
         let mut outcomes = outcomes;
-        outcomes.each_text(&mut |field, text| {
+        outcomes.visit_texts(&mut |field, text| {
             if !known.contains_key(text.as_str()) {
-                let shown = redactor.redact(text).map(|(shorter, seen)| {
+                let shown = redactor.redact_text(text).map(|(shorter, seen)| {
                     let is_known = seen.keys().any(|pattern| is_known_secret(pattern));
-                    note(
+                    record_matches(
                         counts,
                         places,
-                        &Place {
-                            page: Page::Names,
+                        &TextSource {
+                            page: ScannedPage::Names,
                             file,
                             field,
                         },
                         seen,
                     );
-                    (*found == Found::TakenOut || is_known).then_some(shorter)
+                    (*found == SecretPolicy::TakenOut || is_known).then_some(shorter)
                 });
                 known.insert(text.clone(), shown.flatten());
             }
@@ -474,29 +484,29 @@ impl Texts {
             }
         });
         // What is left was looked through just now.
-        redactor.publish(outcomes, &mut |_, _| false)
+        redactor.redact_value(outcomes, &mut |_, _| false)
     }
 
-    fn found_in(&mut self, place: &Place, text: &str) -> Option<String> {
-        let (shorter, counts) = self.redactor.redact(text)?;
-        note(&mut self.counts, &mut self.places, place, counts);
+    fn scan_text(&mut self, place: &TextSource, text: &str) -> Option<String> {
+        let (shorter, counts) = self.redactor.redact_text(text)?;
+        record_matches(&mut self.counts, &mut self.places, place, counts);
         Some(shorter)
     }
 
     /// Returns everything besides the project's own patterns that affects texts. Equal rules change texts alike.
-    pub fn rules(&self) -> impl Serialize + '_ {
+    pub fn stamp_rules(&self) -> impl Serialize + '_ {
         (self.found, &self.names, &self.users, &self.secrets)
     }
 
     /// Says whether every text must be read again because redactions are counted.
-    pub fn counts_all(&self) -> bool {
-        self.found == Found::TakenOut
+    pub fn counts_redactions(&self) -> bool {
+        self.found == SecretPolicy::TakenOut
     }
 
     /// Returns the matches in the journals of a run.
-    pub fn found_of(&self, stores: &Stores<'_>, row: &RunRow) -> Places {
-        let files: BTreeSet<String> = JOURNALS
-            .map(|name| stores.journal_of(&row.run.id, name))
+    pub fn matches_of_run(&self, stores: &NamedStores<'_>, row: &RunRow) -> SecretMatches {
+        let files: BTreeSet<String> = JOURNAL_FILES
+            .map(|name| stores.name_journal_file(&row.run.id, name))
             .into();
         // Looks up a range per file: scanning all places for each run would take quadratic time.
         let of_file = |file: String| {
@@ -509,7 +519,7 @@ impl Texts {
     }
 
     /// Adds matches that the last build found in texts that are not read again.
-    pub fn repeat(&mut self, places: &Places) {
+    pub fn repeat_matches(&mut self, places: &SecretMatches) {
         for (place, found) in places {
             self.places
                 .entry(place.clone())
@@ -519,24 +529,25 @@ impl Texts {
     }
 
     /// Returns the report to publish beside the pages: counts, and nothing of the redacted texts. `None` if redaction is off.
-    pub fn report(&self) -> Option<Vec<u8>> {
-        let report = Report {
+    pub fn redaction_report(&self) -> Option<Vec<u8>> {
+        let report = RedactionReport {
             redacted: &self.counts,
         };
-        (self.found == Found::TakenOut).then(|| json::document("redactions", report).into_bytes())
+        (self.found == SecretPolicy::TakenOut)
+            .then(|| json::write_document("redactions", report).into_bytes())
     }
 
     /// Returns messages for the terminal: the redactions, or the places of matches.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn terminal_notes(&self) -> Vec<String> {
         match self.found {
-            Found::TakenOut => {
-                let word = |page: &Page| match page {
-                    Page::Names => "names",
-                    Page::Runs => "runs",
-                    Page::Items => "items",
-                    Page::Transcripts => "transcripts",
+            SecretPolicy::TakenOut => {
+                let word = |page: &ScannedPage| match page {
+                    ScannedPage::Names => "names",
+                    ScannedPage::Runs => "runs",
+                    ScannedPage::Items => "items",
+                    ScannedPage::Transcripts => "transcripts",
                 };
-                let line = |(pattern, pages): (&String, &BTreeMap<Page, u64>)| {
+                let line = |(pattern, pages): (&String, &BTreeMap<ScannedPage, u64>)| {
                     let pages: Vec<String> = pages
                         .iter()
                         .map(|(page, count)| format!("{count} in {}", word(page)))
@@ -550,22 +561,22 @@ impl Texts {
                     format!("redacted\n{}", lines.join("\n"))
                 }]
             }
-            Found::Named => {
+            SecretPolicy::Named => {
                 let mut notes = Vec::new();
-                for ((file, field), patterns) in self.places.iter().take(MAX_PLACES) {
+                for ((file, field), patterns) in self.places.iter().take(MAX_LISTED_MATCHES) {
                     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
                     let patterns = patterns.join(", ");
                     warn!(file, field, patterns, "looks like a secret");
                     notes.push(format!(
                         "warning: {file}: `{}` holds what looks like: {patterns}",
-                        visible(field)
+                        escape_invisible(field)
                     ));
                 }
-                if self.places.len() > MAX_PLACES {
-                    let more = (self.places.len() - MAX_PLACES) as u64;
+                if self.places.len() > MAX_LISTED_MATCHES {
+                    let more = (self.places.len() - MAX_LISTED_MATCHES) as u64;
                     notes.push(format!(
                         "warning: and so do {} more",
-                        format::count(more, "field")
+                        format::format_count(more, "field")
                     ));
                 }
                 if !self.places.is_empty() {
@@ -583,7 +594,7 @@ const ITEM: &str = "item";
 const EVALUATOR: &str = "evaluator";
 const CLUSTER: &str = "cluster";
 
-fn kind_of(name: NameKind) -> &'static str {
+fn name_kind_field(name: NameKind) -> &'static str {
     match name {
         NameKind::Item => ITEM,
         NameKind::Evaluator => EVALUATOR,
@@ -592,11 +603,11 @@ fn kind_of(name: NameKind) -> &'static str {
 }
 
 /// Counts matches and records their place, but nothing of the text itself.
-fn note(
-    counts: &mut BTreeMap<String, BTreeMap<Page, u64>>,
-    places: &mut Places,
-    place: &Place,
-    found: Counts,
+fn record_matches(
+    counts: &mut BTreeMap<String, BTreeMap<ScannedPage, u64>>,
+    places: &mut SecretMatches,
+    place: &TextSource,
+    found: MatchCounts,
 ) {
     for (pattern, count) in found {
         places
@@ -612,7 +623,7 @@ fn note(
 }
 
 /// Visits the names by which a run is grouped, which must stay different from each other.
-fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
+fn for_each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
     visit("suite", &run.suite);
     visit("approach", &run.approach);
     visit("model", &run.model);
@@ -627,19 +638,19 @@ fn each_name(run: &Run, visit: &mut dyn FnMut(&'static str, &str)) {
 }
 
 /// Shown names by kind of name and original name.
-type Names = BTreeMap<&'static str, BTreeMap<String, String>>;
+type RedactedNames = BTreeMap<&'static str, BTreeMap<String, String>>;
 
 /// The store's file of accepted regressions.
-const ACCEPTED: &str = "acceptances.jsonl";
+const ACCEPTANCES_FILE: &str = "acceptances.jsonl";
 
-fn rename(names: &Names, kind: &str, name: &mut String) {
+fn apply_redacted_name(names: &RedactedNames, kind: &str, name: &mut String) {
     if let Some(shown) = names.get(kind).and_then(|names| names.get(name.as_str())) {
         name.clone_from(shown);
     }
 }
 
-fn rename_run(run: &mut Run, names: &Names) {
-    let rename = |kind: &str, name: &mut String| rename(names, kind, name);
+fn apply_redacted_names(run: &mut Run, names: &RedactedNames) {
+    let rename = |kind: &str, name: &mut String| apply_redacted_name(names, kind, name);
     rename("suite", &mut run.suite);
     rename("approach", &mut run.approach);
     rename("model", &mut run.model);
@@ -664,14 +675,16 @@ fn rename_run(run: &mut Run, names: &Names) {
     }
 }
 
-fn each_string(value: &Value, visit: &mut dyn FnMut(&str)) {
+fn for_each_string(value: &Value, visit: &mut dyn FnMut(&str)) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => visit(text),
-        Value::Array(values) => values.iter().for_each(|value| each_string(value, visit)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| for_each_string(value, visit)),
         Value::Object(fields) => fields.iter().for_each(|(key, value)| {
             visit(key);
-            each_string(value, visit);
+            for_each_string(value, visit);
         }),
     }
 }

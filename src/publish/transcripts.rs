@@ -6,22 +6,22 @@ use std::str::FromStr;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, ItemStatus, Published, RunStatus, hex};
-use crate::render::{format, html::MOST_BESIDE};
+use crate::domain::{Filter, ItemStatus, Redacted, RunStatus, to_hex};
+use crate::render::{format, html::MAX_BESIDE};
 use crate::views::{
     ItemPage, ItemTranscript, RunTranscripts, TranscriptPart, TranscriptReader, without_middle,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::error::PublishError;
-use super::stored::Stores;
-use super::tally::Tally;
-use super::texts::{Page, Texts};
+use super::stored::NamedStores;
+use super::tally::TranscriptTally;
+use super::texts::{ScannedPage, SecretScan};
 
 /// Selection of transcripts. A run that is a single piece of work has one transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Choice {
+pub enum TranscriptChoice {
     /// Items that did not pass, items on which runs disagree, and some that passed.
     #[default]
     Usual,
@@ -34,36 +34,36 @@ pub enum Choice {
 }
 
 /// Number of a run's passing items whose transcripts are shown. They are drawn by a digest of run and item.
-const DRAWN: usize = 20;
+const DRAWN_PASSING_ITEMS: usize = 20;
 /// Maximum bytes of a transcript's beginning and end.
-const HEAD: usize = 24 << 10;
-const TAIL: usize = 40 << 10;
+const MAX_HEAD_BYTES: usize = 24 << 10;
+const MAX_TAIL_BYTES: usize = 40 << 10;
 /// Maximum bytes of text on all pages together.
-const SITE: u64 = 200 << 20;
+const MAX_SITE_BYTES: u64 = 200 << 20;
 /// Maximum bytes of a text that is repeated instead of linked to its first copy.
-const SHORT: u64 = 2 << 10;
+const MAX_REPEATED_BYTES: u64 = 2 << 10;
 /// Bytes of text after which a new page begins.
-const PAGE: usize = 120 << 10;
+const MAX_PAGE_BYTES: usize = 120 << 10;
 /// Bytes of markup around one transcript, and around one of its parts.
-const AROUND: usize = 900;
+const TRANSCRIPT_MARKUP_BYTES: usize = 900;
 /// Bytes of another arm's outcome beside a transcript.
-const OTHER_ARM: usize = 200;
-const AROUND_PART: usize = 250;
+const OTHER_ARM_BYTES: usize = 200;
+const PART_MARKUP_BYTES: usize = 250;
 
 /// Choices and totals for the whole site.
-pub(super) struct Transcripts {
-    choice: Choice,
+pub(super) struct TranscriptSelection {
+    choice: TranscriptChoice,
     left: u64,
     /// Items, by suite, that passed in some runs and not in others.
     disagreeing: BTreeMap<String, BTreeSet<String>>,
     /// Address from the site's root of the suite's first copy, by digest.
     published: BTreeMap<String, String>,
     /// Totals of the current suite. `all` has those of finished suites.
-    suite: Tally,
-    all: Tally,
+    suite: TranscriptTally,
+    all: TranscriptTally,
 }
 
-impl FromStr for Choice {
+impl FromStr for TranscriptChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -75,7 +75,7 @@ impl FromStr for Choice {
             "none" => Ok(Self::None),
             other => other
                 .strip_prefix("budget:")
-                .and_then(bytes)
+                .and_then(parse_size)
                 .map(Self::Budget)
                 .ok_or_else(|| "write usual, all, failing, disagreeing, none, or budget:SIZE, for example budget:50MB".to_owned()),
         }
@@ -83,7 +83,7 @@ impl FromStr for Choice {
 }
 
 /// Parses a size such as `500`, `64KB`, `50MB`, `2GB`. Units are powers of 1024.
-fn bytes(text: &str) -> Option<u64> {
+fn parse_size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
         "" | "B" => 1,
@@ -95,45 +95,45 @@ fn bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-impl Transcripts {
-    pub fn new(warehouse: &Warehouse, filter: &Filter, choice: Choice) -> Self {
+impl TranscriptSelection {
+    pub fn new(warehouse: &Warehouse, filter: &Filter, choice: TranscriptChoice) -> Self {
         let needed = matches!(
             choice,
-            Choice::Usual | Choice::Disagreeing | Choice::Budget(_)
+            TranscriptChoice::Usual | TranscriptChoice::Disagreeing | TranscriptChoice::Budget(_)
         );
         let disagreeing = if needed {
-            disagreements(warehouse, filter)
+            disagreeing_items(warehouse, filter)
         } else {
             BTreeMap::new()
         };
-        let left = if let Choice::Budget(bytes) = choice {
+        let left = if let TranscriptChoice::Budget(bytes) = choice {
             bytes
         } else {
-            SITE
+            MAX_SITE_BYTES
         };
         Self {
             choice,
             left,
             disagreeing,
             published: BTreeMap::new(),
-            suite: Tally::default(),
-            all: Tally::default(),
+            suite: TranscriptTally::default(),
+            all: TranscriptTally::default(),
         }
     }
 
     /// Says whether the next suite would show the same transcripts as at the last build: there was room then, and there is now.
-    pub fn would_repeat(&self, tally: &Tally) -> bool {
-        !tally.was_short && self.left >= tally.spent + (HEAD + TAIL) as u64
+    pub fn would_repeat(&self, tally: &TranscriptTally) -> bool {
+        !tally.was_short && self.left >= tally.spent + (MAX_HEAD_BYTES + MAX_TAIL_BYTES) as u64
     }
 
     /// Counts a suite with the totals of the last build.
-    pub fn repeat(&mut self, tally: &Tally) {
+    pub fn repeat_suite(&mut self, tally: &TranscriptTally) {
         self.left -= tally.spent.min(self.left);
         self.all.add(tally);
     }
 
     /// Ends a suite and returns its totals. The next suite starts without known copies, so that its pages do not depend on other suites.
-    pub fn end_suite(&mut self) -> Tally {
+    pub fn end_suite(&mut self) -> TranscriptTally {
         self.published.clear();
         let suite = std::mem::take(&mut self.suite);
         self.all.add(&suite);
@@ -141,10 +141,10 @@ impl Transcripts {
     }
 
     /// Reads a run's transcripts and takes those to show. `segment` is the run's part of addresses, `arms` the number of arms of its suite.
-    pub fn of_run(
+    pub fn take_run(
         &mut self,
-        stores: &Stores<'_>,
-        texts: &mut Texts,
+        stores: &NamedStores<'_>,
+        texts: &mut SecretScan,
         row: &RunRow,
         pages: &[ItemPage],
         segment: &str,
@@ -152,50 +152,55 @@ impl Transcripts {
     ) -> Result<RunTranscripts, PublishError> {
         let mut run = RunTranscripts::default();
         let id = &row.run.id;
-        let Some(store) = stores.of(id)? else {
+        let Some(store) = stores.store_of(id)? else {
             return Ok(run);
         };
         // In the order of first appearance; an item's lines need not be adjacent.
         let mut found = Vec::<(Option<String>, TranscriptReader)>::new();
         let mut places = BTreeMap::<Option<String>, usize>::new();
-        for line in store.transcript(id)? {
-            let item = line.item.map(|item| stores.names.item(&item).to_owned());
+        for line in store.read_transcript(id)? {
+            let item = line
+                .item
+                .map(|item| stores.names.item_name(&item).to_owned());
             let place = *places.entry(item.clone()).or_insert_with(|| {
                 found.push((item, TranscriptReader::default()));
                 found.len() - 1
             });
-            found[place].1.add(&line.entry);
+            found[place].1.add_entry(&line.entry);
         }
-        let wanted = self.wanted(row, pages, found.iter().map(|(item, _)| item.as_deref()));
-        let file = stores.journal_of(id, "transcript.jsonl");
-        let around = AROUND + OTHER_ARM * arms.saturating_sub(1).min(MOST_BESIDE);
+        let wanted = self.choose_items(row, pages, found.iter().map(|(item, _)| item.as_deref()));
+        let file = stores.name_journal_file(id, "transcript.jsonl");
+        let around =
+            TRANSCRIPT_MARKUP_BYTES + OTHER_ARM_BYTES * arms.saturating_sub(1).min(MAX_BESIDE);
         let mut page_bytes = 0;
         for (item, said) in found {
             let parts = said.into_parts();
             let size: u64 = parts.iter().map(|part| part.text.len() as u64).sum();
             let is_wanted = wanted.contains(&item);
-            let fits = size.min((HEAD + TAIL) as u64) <= self.left;
+            let fits = size.min((MAX_HEAD_BYTES + MAX_TAIL_BYTES) as u64) <= self.left;
             self.suite.was_short |= is_wanted && !fits;
             if !is_wanted || !fits {
                 run.left_out += 1;
                 run.left_out_bytes += size;
                 continue;
             }
-            let parts = texts.published(Page::Transcripts, &file, parts);
+            let parts = texts.redact_value(ScannedPage::Transcripts, &file, parts);
             let bytes = parts.iter().map(|part| part.text.len() as u64).sum();
-            let digest = digest(&parts);
-            let (parts, left_out) = parts.map(|parts| without_middle(parts, HEAD, TAIL)).apart();
+            let digest = digest_parts(&parts);
+            let (parts, left_out) = parts
+                .map(|parts| without_middle(parts, MAX_HEAD_BYTES, MAX_TAIL_BYTES))
+                .split_pair();
             let kept: usize = parts
                 .iter()
-                .map(|part| AROUND_PART + escaped_length(&part.text))
+                .map(|part| PART_MARKUP_BYTES + escaped_length(&part.text))
                 .sum();
             let same_as = self
                 .published
                 .get(&digest)
-                .filter(|_| bytes > SHORT)
+                .filter(|_| bytes > MAX_REPEATED_BYTES)
                 .cloned();
             let kept = around + if same_as.is_some() { 0 } else { kept };
-            if run.pages.is_empty() || page_bytes + kept > PAGE {
+            if run.pages.is_empty() || page_bytes + kept > MAX_PAGE_BYTES {
                 run.pages.push(Vec::new());
                 page_bytes = 0;
             }
@@ -206,7 +211,7 @@ impl Transcripts {
             };
             let link = format!("t/{number:04}.html#t-{}", page.len() + 1);
             let parts = if same_as.is_some() {
-                Published::default()
+                Redacted::default()
             } else {
                 parts
             };
@@ -236,7 +241,7 @@ impl Transcripts {
     }
 
     /// Chooses among the items that have a transcript.
-    fn wanted<'a>(
+    fn choose_items<'a>(
         &self,
         row: &RunRow,
         pages: &[ItemPage],
@@ -259,16 +264,17 @@ impl Transcripts {
         let mut passing = Vec::<(String, &str)>::new();
         for item in items {
             let is_wanted = match (self.choice, item) {
-                (Choice::None, _) => false,
-                (Choice::All, _) | (Choice::Usual | Choice::Budget(_), None) => true,
-                (Choice::Failing, None) => fails,
-                (Choice::Failing, Some(item)) => failing.contains(item),
-                (Choice::Disagreeing, None) => splits(),
-                (Choice::Disagreeing, Some(item)) => disagrees(item),
-                (Choice::Usual | Choice::Budget(_), Some(item)) => {
+                (TranscriptChoice::None, _) => false,
+                (TranscriptChoice::All, _)
+                | (TranscriptChoice::Usual | TranscriptChoice::Budget(_), None) => true,
+                (TranscriptChoice::Failing, None) => fails,
+                (TranscriptChoice::Failing, Some(item)) => failing.contains(item),
+                (TranscriptChoice::Disagreeing, None) => splits(),
+                (TranscriptChoice::Disagreeing, Some(item)) => disagrees(item),
+                (TranscriptChoice::Usual | TranscriptChoice::Budget(_), Some(item)) => {
                     if !failing.contains(item) && !disagrees(item) {
                         passing.push((
-                            hex(&Sha256::digest(format!("{}\n{item}", row.run.id))),
+                            to_hex(&Sha256::digest(format!("{}\n{item}", row.run.id))),
                             item,
                         ));
                     }
@@ -283,15 +289,15 @@ impl Transcripts {
         wanted.extend(
             passing
                 .into_iter()
-                .take(DRAWN)
+                .take(DRAWN_PASSING_ITEMS)
                 .map(|(_, item)| Some(item.to_owned())),
         );
         wanted
     }
 
     /// Summarises the transcripts that are shown and not shown, or returns `None` if there are none.
-    pub fn note(&self) -> Option<String> {
-        let Tally {
+    pub fn summary_note(&self) -> Option<String> {
+        let TranscriptTally {
             shown,
             cut,
             left_out,
@@ -301,14 +307,14 @@ impl Transcripts {
         if shown + left_out == 0 {
             return None;
         }
-        let mut line = format!("{} shown", format::count(shown, "transcript"));
+        let mut line = format!("{} shown", format::format_count(shown, "transcript"));
         if cut > 0 {
             line.push_str(&format!(", {cut} of them without the middle"));
         }
         if left_out > 0 {
             line.push_str(&format!(
                 "; {left_out} left out, {}",
-                format::count(left_out_bytes, "byte")
+                format::format_count(left_out_bytes, "byte")
             ));
         }
         Some(line)
@@ -316,10 +322,10 @@ impl Transcripts {
 }
 
 /// Returns, by suite, the items that passed in some runs and not in others.
-fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTreeSet<String>> {
-    let rows: Vec<&RunRow> = warehouse.select(filter).collect();
+fn disagreeing_items(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTreeSet<String>> {
+    let rows: Vec<&RunRow> = warehouse.select_runs(filter).collect();
     let of_suite = |suite: &[&RunRow]| {
-        let matrix = warehouse.matrix(suite.iter().map(|row| &row.run.id));
+        let matrix = warehouse.outcome_matrix(suite.iter().map(|row| &row.run.id));
         let mut seen = vec![(false, false); matrix.items.len()];
         for row in &matrix.rows {
             for (item, status) in row.outcomes() {
@@ -344,7 +350,7 @@ fn disagreements(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String, BTr
         .collect()
 }
 
-fn digest(parts: &[TranscriptPart]) -> String {
+fn digest_parts(parts: &[TranscriptPart]) -> String {
     let mut hasher = Sha256::new();
     for TranscriptPart {
         role,
@@ -355,7 +361,7 @@ fn digest(parts: &[TranscriptPart]) -> String {
         let role = role.as_deref().unwrap_or_default();
         hasher.update(format!("{} {}\n{role}{text}", role.len(), text.len()));
     }
-    hex(&hasher.finalize())
+    to_hex(&hasher.finalize())
 }
 
 /// Returns the length of a text in HTML, in bytes.
@@ -373,9 +379,9 @@ mod tests {
 
     #[test]
     fn choices_are_read() {
-        assert_eq!("failing".parse(), Ok(Choice::Failing));
-        assert_eq!("budget:2mb".parse(), Ok(Choice::Budget(2 << 20)));
-        assert_eq!("budget:500".parse(), Ok(Choice::Budget(500)));
+        assert_eq!("failing".parse(), Ok(TranscriptChoice::Failing));
+        assert_eq!("budget:2mb".parse(), Ok(TranscriptChoice::Budget(2 << 20)));
+        assert_eq!("budget:500".parse(), Ok(TranscriptChoice::Budget(500)));
         for wrong in [
             "budget:",
             "budget:x",
@@ -383,7 +389,7 @@ mod tests {
             "some",
             "budget:99999999999999GB",
         ] {
-            assert!(wrong.parse::<Choice>().is_err(), "{wrong}");
+            assert!(wrong.parse::<TranscriptChoice>().is_err(), "{wrong}");
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Abilities of arms and items, as tables and sentences.
 
-use crate::views::{Abilities, AbleArm, AskedApart, Bound, FittedItem, ResponseModel};
+use crate::views::{Abilities, AbleArm, Bound, DifferentItemAbilities, FittedItem, ResponseModel};
 
-use super::cell::{Cell, Datum};
+use super::cell::{Datum, TableCell};
 use super::format;
-use super::table::{Column, Table};
-use super::words::{self, count_of};
+use super::table::{ReportTable, TableColumn};
+use super::words::{self, count_with_noun};
 
 /// Says why pass rates do not compare.
-pub fn why(apart: &AskedApart) -> String {
+pub fn explain_incomparable_rates(apart: &DifferentItemAbilities) -> String {
     format!(
         "{} were asked only some of the {}, so pass rates are of different items and do not compare. Abilities place all arms on one scale: \
          {} of {} are established.",
@@ -17,48 +17,52 @@ pub fn why(apart: &AskedApart) -> String {
         } else {
             format!(
                 "{} of {}",
-                format::integer(apart.lacking),
-                count_of(apart.arms, "arms")
+                format::format_integer(apart.lacking),
+                count_with_noun(apart.arms, "arms")
             )
         },
-        count_of(apart.found.items + apart.found.unasked, "items"),
-        format::integer(apart.found.established_pairs),
-        count_of(apart.found.pairs, "pairs"),
+        count_with_noun(apart.found.items + apart.found.unasked, "items"),
+        format::format_integer(apart.found.established_pairs),
+        count_with_noun(apart.found.pairs, "pairs"),
     )
 }
 
 /// Lays out the arms by ability.
-pub fn table(found: &Abilities) -> Table {
-    let mut table = Table::of("abilities").titled(format!(
+pub fn arms_table(found: &Abilities) -> ReportTable {
+    let mut table = ReportTable::for_rows("abilities").with_title(format!(
         "{}: abilities ({})",
         found.board,
-        count_of(found.items, "items")
+        count_with_noun(found.items, "items")
     ));
-    let each =
-        |cell: &dyn Fn(&AbleArm) -> Cell| found.places.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(
-        Column::number("Place").keys(["place"]),
-        (1..).take(found.places.len()).map(Cell::count),
+    let each = |cell: &dyn Fn(&AbleArm) -> TableCell| {
+        found.places.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    table.add_filled_column(
+        TableColumn::number("Place").keys(["place"]),
+        (1..).take(found.places.len()).map(TableCell::count),
     );
-    table.column(
-        Column::words("Arm").keys(["arm"]),
-        each(&|place| Cell::words(place.arm.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Arm").keys(["arm"]),
+        each(&|place| TableCell::words(place.arm.as_str())),
     );
-    table.column(
-        Column::number("Items").keys(["items"]),
-        each(&|place| Cell::count(place.items)),
+    table.add_filled_column(
+        TableColumn::number("Items").keys(["items"]),
+        each(&|place| TableCell::count(place.items)),
     );
     let score = |place: &AbleArm| {
-        Cell::known(place.score, |score| {
+        TableCell::number_or_blank(place.score, |score| {
             format::percent_number(score, place.items)
         })
     };
-    table.column(Column::number("Passed %").keys(["score"]), each(&score));
+    table.add_filled_column(
+        TableColumn::number("Passed %").keys(["score"]),
+        each(&score),
+    );
     let rate = |place: &AbleArm| match place.rate {
         Some(rate) => {
             let ends = rate.interval.map(|ends| (ends.low, ends.high));
             let percent = |share: f64| format::percent_number(share, place.items);
-            let mut cell = Cell::shown(percent(rate.value)).data([
+            let mut cell = TableCell::for_people(percent(rate.value)).with_data([
                 rate.value.into(),
                 ends.map(|ends| ends.0).into(),
                 ends.map(|ends| ends.1).into(),
@@ -66,115 +70,121 @@ pub fn table(found: &Abilities) -> Table {
             cell.ends = ends.map(|(low, high)| [percent(low), percent(high)]);
             cell
         }
-        None => Cell::unknown("unknown"),
+        None => TableCell::unknown("unknown"),
     };
-    table.column(
-        Column::number("Expected on all %")
-            .over("95%")
-            .keys(["rate", "rate_low", "rate_high"]),
+    table.add_filled_column(
+        TableColumn::number("Expected on all %").over("95%").keys([
+            "rate",
+            "rate_low",
+            "rate_high",
+        ]),
         each(&rate),
     );
     let ability = |place: &AbleArm| match place.ability {
         Some(ability) => {
             let ends = ability.interval.map(|ends| (ends.low, ends.high));
-            let mut cell = Cell::shown(signed(ability.value)).data([
+            let mut cell = TableCell::for_people(signed_log_odds(ability.value)).with_data([
                 ability.value.into(),
                 ends.map(|ends| ends.0).into(),
                 ends.map(|ends| ends.1).into(),
             ]);
-            cell.ends = ends.map(|(low, high)| [signed(low), signed(high)]);
+            cell.ends = ends.map(|(low, high)| [signed_log_odds(low), signed_log_odds(high)]);
             cell
         }
-        None => Cell::unknown(words::bound(place.bound)),
+        None => TableCell::unknown(words::bound_words(place.bound)),
     };
-    table.column(
-        Column::number("Ability")
+    table.add_filled_column(
+        TableColumn::number("Ability")
             .over("95%")
             .keys(["ability", "low", "high"]),
         each(&ability),
     );
     let rank = |place: &AbleArm| {
-        Cell::shown(words::rank(place.rank)).data([
+        TableCell::for_people(words::rank_range(place.rank)).with_data([
             Datum::from(place.rank.best as u64),
             Datum::from(place.rank.worst as u64),
         ])
     };
-    table.column(Column::number("Rank").keys(["best", "worst"]), each(&rank));
-    table.column(
-        Column::words("Over the next").keys(["beats_next"]),
-        each(&|place| Cell::words(words::over_the_next(place.beats_next))),
+    table.add_filled_column(
+        TableColumn::number("Rank").keys(["best", "worst"]),
+        each(&rank),
     );
-    table.column(
-        Column::data(["bound"]),
-        each(&|place| Cell::figures([Datum::name(place.bound)])),
+    table.add_filled_column(
+        TableColumn::words("Over the next").keys(["beats_next"]),
+        each(&|place| TableCell::words(words::lead_over_next_words(place.beats_next))),
     );
-    table.notes = notes(found);
+    table.add_filled_column(
+        TableColumn::for_programs(["bound"]),
+        each(&|place| TableCell::for_programs([Datum::json_name(place.bound)])),
+    );
+    table.notes = method_notes(found);
     table
 }
 
 /// Lays out the items, the hardest first.
-pub fn items(found: &Abilities) -> Table {
-    let mut table = Table::of("items").titled(format!(
+pub fn difficulty_table(found: &Abilities) -> ReportTable {
+    let mut table = ReportTable::for_rows("items").with_title(format!(
         "{}: difficulty of {}",
         found.board,
-        count_of(found.items, "items")
+        count_with_noun(found.items, "items")
     ));
-    let each = |cell: &dyn Fn(&FittedItem) -> Cell| {
+    let each = |cell: &dyn Fn(&FittedItem) -> TableCell| {
         found
             .by_difficulty()
             .into_iter()
             .map(cell)
-            .collect::<Vec<Cell>>()
+            .collect::<Vec<TableCell>>()
     };
-    table.column(
-        Column::words("Item").keys(["item"]),
-        each(&|item| Cell::words(item.item.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Item").keys(["item"]),
+        each(&|item| TableCell::words(item.item.as_str())),
     );
-    table.column(
-        Column::number("Arms").keys(["arms"]),
-        each(&|item| Cell::count(item.arms)),
+    table.add_filled_column(
+        TableColumn::number("Arms").keys(["arms"]),
+        each(&|item| TableCell::count(item.arms)),
     );
-    table.column(
-        Column::number("Passed %").keys(["score"]),
-        each(&|item| Cell::number(format::percent_number(item.score, item.arms), item.score)),
+    table.add_filled_column(
+        TableColumn::number("Passed %").keys(["score"]),
+        each(&|item| TableCell::number(format::percent_number(item.score, item.arms), item.score)),
     );
     let difficulty = |item: &FittedItem| {
-        Cell::shown(signed(item.parameters.difficulty))
-            .data([
+        TableCell::for_people(signed_log_odds(item.parameters.difficulty))
+            .with_data([
                 item.parameters.difficulty.into(),
                 item.parameters.difficulty_error.into(),
             ])
-            .small(format!(
+            .with_small_print(format!(
                 "± {}",
-                format::fixed(item.parameters.difficulty_error, 2)
+                format::fixed_decimals(item.parameters.difficulty_error, 2)
             ))
     };
-    table.column(
-        Column::number("Difficulty")
+    table.add_filled_column(
+        TableColumn::number("Difficulty")
             .over("log odds")
             .keys(["difficulty", "difficulty_error"]),
         each(&difficulty),
     );
     if found.model == ResponseModel::TwoParameter {
         let slope = |item: &FittedItem| match item.parameters.discrimination {
-            Some(slope) => Cell::shown(format::fixed(slope.value, 2))
-                .data([slope.value.into(), slope.log_error.into()]),
-            None => Cell::unknown("unknown"),
+            Some(slope) => TableCell::for_people(format::fixed_decimals(slope.value, 2))
+                .with_data([slope.value.into(), slope.log_error.into()]),
+            None => TableCell::unknown("unknown"),
         };
-        table.column(
-            Column::number("Discrimination").keys(["discrimination", "discrimination_log_error"]),
+        table.add_filled_column(
+            TableColumn::number("Discrimination")
+                .keys(["discrimination", "discrimination_log_error"]),
             each(&slope),
         );
     }
     let check = |item: &FittedItem| match item.p {
-        Some(_) if item.is_reversed => Cell::words("reversed"),
-        Some(_) => Cell::words("fits"),
-        None => Cell::unknown("n/a"),
+        Some(_) if item.is_reversed => TableCell::words("reversed"),
+        Some(_) => TableCell::words("fits"),
+        None => TableCell::unknown("n/a"),
     };
-    table.column(Column::words("Check").keys(["check"]), each(&check));
-    table.column(
-        Column::data(["p"]),
-        each(&|item| Cell::figures([Datum::from(item.p)])),
+    table.add_filled_column(TableColumn::words("Check").keys(["check"]), each(&check));
+    table.add_filled_column(
+        TableColumn::for_programs(["p"]),
+        each(&|item| TableCell::for_programs([Datum::from(item.p)])),
     );
     table.notes = vec![
         "Difficulty: ability at which an arm passes the item half of the time, with the standard deviation that the answers leave.".to_owned(),
@@ -186,28 +196,28 @@ pub fn items(found: &Abilities) -> Table {
 }
 
 /// Formats log odds with their sign, except for zero.
-fn signed(value: f64) -> String {
+fn signed_log_odds(value: f64) -> String {
     if value.abs() < 0.005 {
         "0".to_owned()
     } else {
-        format::signed(value, 2)
+        format::signed_number(value, 2)
     }
 }
 
-fn notes(found: &Abilities) -> Vec<String> {
+fn method_notes(found: &Abilities) -> Vec<String> {
     let mut notes = vec![
         format!(
             "Established, with 95% confidence for all pairs at once: {} of {}.",
-            format::integer(found.established_pairs),
-            count_of(found.pairs, "pairs"),
+            format::format_integer(found.established_pairs),
+            count_with_noun(found.pairs, "pairs"),
         ),
         "Expected on all: the arm's own results on the items that it was asked, and the model's expectation on the others.".to_owned(),
         "Ability, in log odds: an arm with 1 more has 2.7 times the odds to pass an item; the mean of the arms is 0.".to_owned(),
-        model(found),
-        units(found),
+        model_note(found),
+        interval_note(found),
     ];
-    notes.extend(sets(found));
-    notes.extend(pairs(found));
+    notes.extend(item_sets_note(found));
+    notes.extend(pair_fit_note(found));
     let reversed: Vec<String> = found
         .asked
         .iter()
@@ -217,14 +227,14 @@ fn notes(found: &Abilities) -> Vec<String> {
     if !reversed.is_empty() {
         notes.push(format!(
             "Worse arms pass {} rather than better ones: {}. Read them first for a wrong key or test; --items has all.",
-            count_of(reversed.len() as u64, "items"),
+            count_with_noun(reversed.len() as u64, "items"),
             words::first_three(&reversed),
         ));
     }
     if found.unasked > 0 {
         notes.push(format!(
             "Left out: {} that no compared arm was asked.",
-            count_of(found.unasked, "items")
+            count_with_noun(found.unasked, "items")
         ));
     }
     for (bound, one, many, step) in [
@@ -264,7 +274,7 @@ fn notes(found: &Abilities) -> Vec<String> {
     notes
 }
 
-fn model(found: &Abilities) -> String {
+fn model_note(found: &Abilities) -> String {
     match (found.model, found.gain) {
         (ResponseModel::TwoParameter, _) => {
             "Model: each item has a difficulty and a discrimination (2PL). A likelihood ratio test shows at 5% that discriminations differ."
@@ -282,7 +292,7 @@ fn model(found: &Abilities) -> String {
     }
 }
 
-fn units(found: &Abilities) -> String {
+fn interval_note(found: &Abilities) -> String {
     let units = if found.has_clusters {
         "clusters of items"
     } else {
@@ -290,36 +300,36 @@ fn units(found: &Abilities) -> String {
     };
     format!(
         "Intervals: sandwich errors over {}, as a sample of such items.",
-        count_of(found.units, units)
+        count_with_noun(found.units, units)
     )
 }
 
-fn sets(found: &Abilities) -> Option<String> {
+fn item_sets_note(found: &Abilities) -> Option<String> {
     if found.sets < 2 && found.scattered == 0 {
         return None;
     }
     let mut said = format!(
         "{} of items asked of the same arms have a mean difficulty each",
-        count_of(found.sets, "sets")
+        count_with_noun(found.sets, "sets")
     );
     if found.scattered > 0 {
         said = format!(
             "{} in no set of 10 that was asked of the same arms: their arms are taken as drawn by chance. If better arms were asked harder \
              items, the differences are too small",
-            count_of(found.scattered, "items"),
+            count_with_noun(found.scattered, "items"),
         );
     }
     Some(format!("Design: {said}."))
 }
 
-fn pairs(found: &Abilities) -> Option<String> {
+fn pair_fit_note(found: &Abilities) -> Option<String> {
     let (observed, expected) = found.fit.observed.zip(found.fit.expected)?;
     let percent = |share: f64| format::percent(share, found.items);
     let mut said = format!(
         "Check: two arms differ on {} of their common items, and on {} by the model (mean of {}).",
         percent(observed),
         percent(expected),
-        count_of(found.fit.pairs, "pairs"),
+        count_with_noun(found.fit.pairs, "pairs"),
     );
     match &found.fit.off[..] {
         [] => said.push_str(" No pair deviates beyond chance."),
@@ -328,7 +338,10 @@ fn pairs(found: &Abilities) -> Option<String> {
             if found.fit.off.len() == 1 {
                 "1 pair deviates".to_owned()
             } else {
-                format!("{} deviate", count_of(found.fit.off.len() as u64, "pairs"))
+                format!(
+                    "{} deviate",
+                    count_with_noun(found.fit.off.len() as u64, "pairs")
+                )
             },
             worst.first,
             worst.second,

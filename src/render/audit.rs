@@ -5,17 +5,17 @@ use crate::views::{
     StandardCard,
 };
 
-use super::cell::{Cell, Datum};
-use super::table::{Column, Table};
-use super::words::{self, count_of};
+use super::cell::{Datum, TableCell};
+use super::table::{ReportTable, TableColumn};
+use super::words::{self, count_with_noun};
 use super::{format, shown};
 
 /// Lays out the places of a board, with what is established in notes below, and the card of the Leaderboard Reporting Standard.
-pub fn tables(audit: &Audit) -> [Table; 2] {
-    [places(audit), card(audit)]
+pub fn place_and_standard_tables(audit: &Audit) -> [ReportTable; 2] {
+    [places_table(audit), standard_table(audit)]
 }
 
-fn places(audit: &Audit) -> Table {
+fn places_table(audit: &Audit) -> ReportTable {
     let kind = match audit.data {
         AuditedData::Passes => "passes",
         AuditedData::Rates => "pass rates",
@@ -23,82 +23,87 @@ fn places(audit: &Audit) -> Table {
     };
     let size = format!(
         "{}, {}",
-        count_of(audit.systems, "systems"),
-        count_of(audit.items, "items")
+        count_with_noun(audit.systems, "systems"),
+        count_with_noun(audit.items, "items")
     );
-    let mut table = Table::of("audit").titled(format!(
+    let mut table = ReportTable::for_rows("audit").with_title(format!(
         "{}: how much of the order is established ({size}, {kind})",
         audit.board
     ));
-    let each =
-        |cell: &dyn Fn(usize) -> Cell| (0..audit.places.len()).map(cell).collect::<Vec<Cell>>();
+    let each = |cell: &dyn Fn(usize) -> TableCell| {
+        (0..audit.places.len())
+            .map(cell)
+            .collect::<Vec<TableCell>>()
+    };
     let place = |at: usize| &audit.places[at];
-    table.column(
-        Column::number("Place").keys(["place"]),
-        each(&|at| Cell::count(at as u64 + 1)),
+    table.add_filled_column(
+        TableColumn::number("Place").keys(["place"]),
+        each(&|at| TableCell::count(at as u64 + 1)),
     );
-    table.column(
-        Column::words("System").keys(["system"]),
-        each(&|at| Cell::words(place(at).system.as_str())),
+    table.add_filled_column(
+        TableColumn::words("System").keys(["system"]),
+        each(&|at| TableCell::words(place(at).system.as_str())),
     );
     let mean = |at: usize| match audit.data {
-        AuditedData::Passes | AuditedData::Rates => Cell::number(
+        AuditedData::Passes | AuditedData::Rates => TableCell::number(
             format::percent_number(place(at).mean, audit.items),
             place(at).mean,
         ),
-        AuditedData::Scores => Cell::number(format::fixed(place(at).mean, 4), place(at).mean),
+        AuditedData::Scores => {
+            TableCell::number(format::fixed_decimals(place(at).mean, 4), place(at).mean)
+        }
     };
     let label = if audit.data == AuditedData::Scores {
         "Mean score"
     } else {
         "Pass rate %"
     };
-    table.column(Column::number(label).keys(["mean"]), each(&mean));
+    table.add_filled_column(TableColumn::number(label).keys(["mean"]), each(&mean));
     let range = |range: Option<RankRange>| match range {
-        Some(range) => Cell::shown(words::rank(range)).data([
+        Some(range) => TableCell::for_people(words::rank_range(range)).with_data([
             Datum::from(range.best as u64),
             Datum::from(range.worst as u64),
         ]),
-        None => Cell::unknown("none"),
+        None => TableCell::unknown("none"),
     };
-    table.column(
-        Column::number("Rank")
+    table.add_filled_column(
+        TableColumn::number("Rank")
             .over("95% for all at once")
             .keys(["best", "worst"]),
         each(&|at| range(place(at).rank)),
     );
-    table.column(
-        Column::number("Tier").keys(["tier"]).rank(1),
-        each(&|at| Cell::counted(place(at).tier)),
+    table.add_filled_column(
+        TableColumn::number("Tier").keys(["tier"]).rank(1),
+        each(&|at| TableCell::count_or_blank(place(at).tier)),
     );
     let next = |at: usize| match place(at).beats_next {
-        Some(true) => Cell::words("established"),
-        Some(false) => Cell::words("open"),
-        None => Cell::words(""),
+        Some(true) => TableCell::words("established"),
+        Some(false) => TableCell::words("open"),
+        None => TableCell::words(""),
     };
-    table.column(
-        Column::words("Over the next").keys(["beats_next"]),
+    table.add_filled_column(
+        TableColumn::words("Over the next").keys(["beats_next"]),
         each(&next),
     );
     let published = |at: usize| range(place(at).standard_rank);
-    table.column(
-        Column::number("Rank by the standard")
+    table.add_filled_column(
+        TableColumn::number("Rank by the standard")
             .keys(["standard_best", "standard_worst"])
             .rank(2),
         each(&published),
     );
-    table.notes = notes(audit);
+    table.notes = place_notes(audit);
     table
 }
 
 /// Says how many systems could be first: the words of a badge.
-pub fn could_be_first(audit: &Audit) -> String {
+pub fn possible_first_places(audit: &Audit) -> String {
     let said = match &audit.established {
         Some(order) if order.could_be_first == 1 => "first place is established".to_owned(),
         Some(order) => format!(
             "{} of {} could be first",
-            format::integer(order.could_be_first),
-            format::integer(audit.systems)
+            format::format_integer(order.could_be_first),
+            format::format_integer(audit.systems)
         ),
         None => "nothing is established".to_owned(),
     };
@@ -110,7 +115,7 @@ pub fn could_be_first(audit: &Audit) -> String {
 }
 
 /// Names a fact that a board's runs may record.
-pub fn fact(fact: Fact) -> &'static str {
+pub fn fact_name(fact: Fact) -> &'static str {
     match fact {
         Fact::Date => "date",
         Fact::ModelVersion => "version of the model",
@@ -123,35 +128,35 @@ pub fn fact(fact: Fact) -> &'static str {
     }
 }
 
-fn notes(audit: &Audit) -> Vec<String> {
+fn place_notes(audit: &Audit) -> Vec<String> {
     let mut notes: Vec<String> = audit.judged_by.iter().map(words::judged_by).collect();
     if !audit.left_out.is_empty() {
         let count = audit.left_out.len() as u64;
         notes.push(format!(
             "{} without a score on each item {} left out: {}.",
-            count_of(count, "systems"),
+            count_with_noun(count, "systems"),
             if count == 1 { "is" } else { "are" },
             words::first_three(&audit.left_out)
         ));
     }
     match &audit.established {
-        Some(order) => notes.extend(established(audit, order)),
+        Some(order) => notes.extend(established_notes(audit, order)),
         None => notes.push("No two systems differ, so nothing is established.".to_owned()),
     }
     if let Some(found) = &audit.minority {
         let count = found.items.len() as u64;
         let ahead = |by: f64| match audit.data {
             AuditedData::Passes | AuditedData::Rates => {
-                format!("{} pp", format::fixed(100.0 * by, 1))
+                format!("{} pp", format::fixed_decimals(100.0 * by, 1))
             }
-            AuditedData::Scores => format::fixed(by, 3),
+            AuditedData::Scores => format::fixed_decimals(by, 3),
         };
         notes.push(format!(
             "{} of {} decide the first place: without {} ({}), {} leads. On {} {} is ahead by {}, elsewhere behind by {}.",
             count,
-            count_of(audit.items, "items"),
+            count_with_noun(audit.items, "items"),
             if count == 1 { "it" } else { "them" },
-            words::first_three(&found.items.iter().map(|item| shown::short(item)).collect::<Vec<String>>()),
+            words::first_three(&found.items.iter().map(|item| shown::first_line(item)).collect::<Vec<String>>()),
             found.rival,
             if count == 1 { "it" } else { "them" },
             found.leader,
@@ -162,8 +167,8 @@ fn notes(audit: &Audit) -> Vec<String> {
     if let Some(groups) = &audit.groups {
         let core = format!(
             "Of all pairs, {} have the same order in each of {}.",
-            format::integer(groups.core_pairs),
-            count_of(groups.groups, "clusters")
+            format::format_integer(groups.core_pairs),
+            count_with_noun(groups.groups, "clusters")
         );
         notes.push(core);
         if let Some((moved, rival)) = groups.moved_weight.zip(groups.moved_to.as_ref()) {
@@ -176,7 +181,7 @@ fn notes(audit: &Audit) -> Vec<String> {
     notes
 }
 
-fn established(audit: &Audit, order: &Order) -> Vec<String> {
+fn established_notes(audit: &Audit, order: &Order) -> Vec<String> {
     let unit = if audit.clusters.is_some() {
         "clusters"
     } else {
@@ -184,18 +189,18 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
     };
     let mut notes = vec![format!(
         "Established, with 95% confidence for all pairs at once: {} of {} and {} of {}.",
-        format::integer(order.established_neighbours),
-        count_of(audit.systems - 1, "neighbours"),
-        format::integer(order.established_pairs),
-        count_of(order.pairs, "pairs"),
+        format::format_integer(order.established_neighbours),
+        count_with_noun(audit.systems - 1, "neighbours"),
+        format::format_integer(order.established_pairs),
+        count_with_noun(order.pairs, "pairs"),
     )];
     notes.push(format!(
         "{} of {} could be first, {} could be last; the typical system spans {} of {} places.",
-        format::integer(order.could_be_first),
-        count_of(audit.systems, "systems"),
-        format::integer(order.could_be_last),
-        format::plain(order.median_width + 1.0),
-        format::integer(audit.systems),
+        format::format_integer(order.could_be_first),
+        count_with_noun(audit.systems, "systems"),
+        format::format_integer(order.could_be_last),
+        format::unscaled_number(order.median_width + 1.0),
+        format::format_integer(audit.systems),
     ));
     let open = if order.ceiling_bits > 0.0 {
         order.entropy_bits / order.ceiling_bits
@@ -205,16 +210,16 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
     notes.push(format!(
         "{} of the order is open ({} of {} bits), and {} of the first {} places. It has {}; the largest group without a known order has {}.",
         format::percent(open, audit.items.max(100)),
-        format::fixed(order.entropy_bits, 1),
-        format::fixed(order.ceiling_bits, 1),
+        format::fixed_decimals(order.entropy_bits, 1),
+        format::fixed_decimals(order.ceiling_bits, 1),
         format::percent(if order.top_ceiling_bits > 0.0 { order.top_entropy_bits / order.top_ceiling_bits } else { 0.0 }, 100),
         order.top,
-        count_of(order.tiers, "tiers"),
-        count_of(order.largest_open_group, "systems"),
+        count_with_noun(order.tiers, "tiers"),
+        count_with_noun(order.largest_open_group, "systems"),
     ));
     notes.push(format!(
         "Method: signs of whole {unit} are flipped for all systems together ({}), and the largest statistic of all pairs decides.",
-        if order.draws < 2 { "no draw".to_owned() } else { count_of(order.draws, "draws") },
+        if order.draws < 2 { "no draw".to_owned() } else { count_with_noun(order.draws, "draws") },
     ));
     if order.critical.is_none() {
         notes.push(format!(
@@ -228,9 +233,9 @@ fn established(audit: &Audit, order: &Order) -> Vec<String> {
 }
 
 /// The fields of the standard, by their names.
-fn card(audit: &Audit) -> Table {
+fn standard_table(audit: &Audit) -> ReportTable {
     let standard = &audit.standard;
-    let mut table = Table::of("standard").titled(format!(
+    let mut table = ReportTable::for_rows("standard").with_title(format!(
         "Leaderboard Reporting Standard, draft {}",
         standard.draft
     ));
@@ -253,19 +258,19 @@ fn card(audit: &Audit) -> Table {
         format!("{} × {}, {data}{digest}", audit.systems, audit.items),
     );
     if let Some(order) = &standard.order {
-        of_order(order, &mut add);
+        add_order_fields(order, &mut add);
     }
     if let Some(found) = &standard.drift {
         let line = |drift: f64, floor: f64| {
-            let exceeds = if drift > InvarianceDrift::EXCESS * floor {
+            let exceeds = if drift > InvarianceDrift::MAX_DRIFT_RATIO * floor {
                 ": exceeds"
             } else {
                 ""
             };
             format!(
                 "{} (floor {}){exceeds}",
-                format::fixed(drift, 3),
-                format::fixed(floor, 3)
+                format::fixed_decimals(drift, 3),
+                format::fixed_decimals(floor, 3)
             )
         };
         add(
@@ -282,8 +287,8 @@ fn card(audit: &Audit) -> Table {
     let top = standard.discordance_top_systems;
     let discordance = format!(
         "{}; {} over the first {top}",
-        format::fixed(standard.discordance, 1),
-        format::fixed(standard.discordance_top, 1)
+        format::fixed_decimals(standard.discordance, 1),
+        format::fixed_decimals(standard.discordance_top, 1)
     );
     add("R8", "discordance", discordance);
     let missing: Vec<&RecordedFact> = audit
@@ -301,38 +306,42 @@ fn card(audit: &Audit) -> Table {
             standard.seed
         ),
     );
-    of_first(standard, audit, &mut add);
-    table.column(
-        Column::words("Field").keys(["field"]),
-        rows.iter().map(|row| Cell::words(row[0].as_str())),
+    add_first_place_fields(standard, audit, &mut add);
+    table.add_filled_column(
+        TableColumn::words("Field").keys(["field"]),
+        rows.iter().map(|row| TableCell::words(row[0].as_str())),
     );
-    table.column(
-        Column::words("Name").keys(["name"]),
-        rows.iter().map(|row| Cell::words(row[1].as_str())),
+    table.add_filled_column(
+        TableColumn::words("Name").keys(["name"]),
+        rows.iter().map(|row| TableCell::words(row[1].as_str())),
     );
-    table.column(
-        Column::words("Value").keys(["value"]),
-        rows.iter().map(|row| Cell::words(row[2].as_str())),
+    table.add_filled_column(
+        TableColumn::words("Value").keys(["value"]),
+        rows.iter().map(|row| TableCell::words(row[2].as_str())),
     );
-    table.notes.push(warning(standard));
+    table.notes.push(narrow_rank_sets_warning(standard));
     table
         .notes
-        .extend(unrecorded(&missing, audit.sha256.is_some()));
+        .extend(unrecorded_facts_note(&missing, audit.sha256.is_some()));
     table
 }
 
-fn of_order(order: &Order, add: &mut impl FnMut(&str, &str, String)) {
+fn add_order_fields(order: &Order, add: &mut impl FnMut(&str, &str, String)) {
     add(
         "R2",
         "median width of rank sets",
-        format::plain(order.median_width),
+        format::unscaled_number(order.median_width),
     );
     add("R2", "could be first", order.could_be_first.to_string());
     if let Some((first, last)) = order.critical.zip(order.critical_last) {
         add(
             "R2",
             "critical value, first and last step",
-            format!("{}, {}", format::fixed(first, 3), format::fixed(last, 3)),
+            format!(
+                "{}, {}",
+                format::fixed_decimals(first, 3),
+                format::fixed_decimals(last, 3)
+            ),
         );
     }
     add(
@@ -352,8 +361,8 @@ fn of_order(order: &Order, add: &mut impl FnMut(&str, &str, String)) {
         };
         format!(
             "{} of {} bits{share}",
-            format::fixed(own, 1),
-            format::fixed(ceiling, 1)
+            format::fixed_decimals(own, 1),
+            format::fixed_decimals(ceiling, 1)
         )
     };
     add(
@@ -384,12 +393,16 @@ fn of_order(order: &Order, add: &mut impl FnMut(&str, &str, String)) {
     );
 }
 
-fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &str, String)) {
+fn add_first_place_fields(
+    standard: &StandardCard,
+    audit: &Audit,
+    add: &mut impl FnMut(&str, &str, String),
+) {
     let first = &standard.first_against_second;
     let known = |value: Option<f64>, decimals: usize| {
         value.map_or_else(
             || "not defined".to_owned(),
-            |value| format::fixed(value, decimals),
+            |value| format::fixed_decimals(value, decimals),
         )
     };
     add(
@@ -397,7 +410,7 @@ fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &
         "gap of the first two",
         format!(
             "{}, se {}, t {}",
-            format::fixed(first.gap, 4),
+            format::fixed_decimals(first.gap, 4),
             known(first.standard_error, 4),
             known(first.t, 2)
         ),
@@ -415,17 +428,17 @@ fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &
         let share = format::percent(items / audit.items as f64, 100);
         let needed = first.needed_items.map_or_else(
             || "no number suffices".to_owned(),
-            |items| format!("{} needed", format::fixed(items, 0)),
+            |items| format!("{} needed", format::fixed_decimals(items, 0)),
         );
         add(
             "R11",
             "effective items of the first two",
-            format!("{} ({share}); {needed}", format::fixed(items, 1)),
+            format!("{} ({share}); {needed}", format::fixed_decimals(items, 1)),
         );
     }
     let split = |found: &Splitting| {
         let effective = found.effective_items.map_or_else(String::new, |items| {
-            format!("{} effective, ", format::fixed(items, 1))
+            format!("{} effective, ", format::fixed_decimals(items, 1))
         });
         format!(
             "{effective}{} live, {} dead",
@@ -461,17 +474,17 @@ fn of_first(standard: &StandardCard, audit: &Audit, add: &mut impl FnMut(&str, &
 }
 
 /// Names the facts that runs do not record. `is_table` says whether the board was a table of scores.
-fn unrecorded(missing: &[&RecordedFact], is_table: bool) -> Option<String> {
+fn unrecorded_facts_note(missing: &[&RecordedFact], is_table: bool) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
     let named = |missing: &&RecordedFact| match missing.recorded {
-        0 => fact(missing.fact).to_owned(),
+        0 => fact_name(missing.fact).to_owned(),
         some => format!(
             "{} (recorded by {} of {})",
-            fact(missing.fact),
-            format::integer(some),
-            count_of(missing.of, "runs")
+            fact_name(missing.fact),
+            format::format_integer(some),
+            count_with_noun(missing.of, "runs")
         ),
     };
     let named: Vec<String> = missing.iter().map(named).collect();
@@ -495,8 +508,8 @@ fn unrecorded(missing: &[&RecordedFact], is_table: bool) -> Option<String> {
     ))
 }
 
-fn warning(standard: &StandardCard) -> String {
-    let ratio = format::fixed(standard.systems_per_item, 1);
+fn narrow_rank_sets_warning(standard: &StandardCard) -> String {
+    let ratio = format::fixed_decimals(standard.systems_per_item, 1);
     let shape = if standard.systems_per_item > 1.0 {
         format!("with {ratio} systems for each item these are far too narrow")
     } else {

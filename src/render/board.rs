@@ -5,36 +5,36 @@ use std::collections::BTreeSet;
 use crate::domain::{Direction, Evaluator, Metric, Unit, score_label};
 use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoard};
 
-use super::cell::{Cell, Datum};
-use super::table::{Column, Seen, Table};
+use super::cell::{Datum, TableCell};
+use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{details, format, since, verdicts, words};
 
 pub const COST_FRONT: &str = "Pass rate and cost";
 pub const DURATION_FRONT: &str = "Pass rate and duration";
 
 /// A board and those of its arms that have a row.
-struct Columns<'a> {
+struct BoardColumns<'a> {
     board: &'a SuiteBoard,
     entries: Vec<&'a Entry>,
     has_leaders: bool,
 }
 
 /// A column with one cell per arm.
-type Filled = (Column, Vec<Cell>);
+type FilledColumn = (TableColumn, Vec<TableCell>);
 
 /// Lays out one suite's board, with notes on its methods and limits.
-pub fn table(board: &SuiteBoard) -> Table {
-    Table {
-        notes: notes(board),
+pub fn annotated_table(board: &SuiteBoard) -> ReportTable {
+    ReportTable {
+        notes: method_notes(board),
         instead: front_notes(board),
         ..arms_table(board)
     }
 }
 
 /// Lays out one suite's board without notes.
-pub(super) fn arms_table(board: &SuiteBoard) -> Table {
-    let of = Columns::of(board, &board.entries);
-    let mut table = Table::of("board").titled(format!(
+pub(super) fn arms_table(board: &SuiteBoard) -> ReportTable {
+    let of = BoardColumns::new(board, &board.entries);
+    let mut table = ReportTable::for_rows("board").with_title(format!(
         "Leaderboard: {}",
         words::group_name(
             &board.suite,
@@ -42,7 +42,7 @@ pub(super) fn arms_table(board: &SuiteBoard) -> Table {
             board.source.as_deref()
         )
     ));
-    fill(
+    add_columns(
         &mut table,
         [
             of.arm(),
@@ -50,10 +50,10 @@ pub(super) fn arms_table(board: &SuiteBoard) -> Table {
             of.rank(),
             of.approach(),
             of.model(),
-            of.primary(),
-            of.n(),
-            of.missing(),
-            of.passed(),
+            of.primary_metric(),
+            of.sample_size(),
+            of.missing_outcomes(),
+            of.passed_outcomes(),
             of.first_in_resamples(),
             of.letters(),
             of.runs(),
@@ -62,31 +62,31 @@ pub(super) fn arms_table(board: &SuiteBoard) -> Table {
             of.cost_front(),
             of.tokens(),
             of.duration(),
-            of.slowest(),
+            of.duration_p90(),
             of.duration_front(),
             of.verification(),
         ],
     );
-    fill(&mut table, of.all_nights());
-    fill(&mut table, of.pass_rate());
-    fill(&mut table, of.scores());
-    fill(&mut table, [of.newest(), of.not_counted()]);
+    add_columns(&mut table, of.all_nights());
+    add_columns(&mut table, of.pass_rate());
+    add_columns(&mut table, of.score_columns());
+    add_columns(&mut table, [of.newest_run(), of.not_counted()]);
     table
 }
 
 /// Returns all columns that a board can have, for a board without arms.
-pub fn columns() -> Vec<Column> {
+pub fn all_columns() -> Vec<TableColumn> {
     arms_table(&SuiteBoard::empty(Metric::pass_rate())).columns
 }
 
 /// Lays out the cost of the given arms, and what a solved item costs with each.
-pub fn costs<'a>(
+pub fn costs_table<'a>(
     board: &'a SuiteBoard,
     entries: impl IntoIterator<Item = &'a Entry>,
     spent: Option<&Money>,
-) -> Table {
-    let of = Columns::of(board, entries);
-    let mut table = Table::of("costs").titled(format!(
+) -> ReportTable {
+    let of = BoardColumns::new(board, entries);
+    let mut table = ReportTable::for_rows("costs").with_title(format!(
         "Cost: {}",
         words::group_name(&board.suite, board.suite_version.as_deref(), None)
     ));
@@ -98,14 +98,14 @@ pub fn costs<'a>(
         of.cost(),
         of.runs_with_cost(),
         of.cost_per_solved(),
-        of.primary(),
+        of.primary_metric(),
         of.cost_front(),
     ];
-    fill(
+    add_columns(
         &mut table,
         columns.map(|(column, cells)| {
             (
-                Column {
+                TableColumn {
                     rank: column.rank.min(1),
                     ..column
                 },
@@ -116,7 +116,7 @@ pub fn costs<'a>(
     table.notes.push(match spent {
         Some(spent) => format!(
             "All runs: {}, known of {}.",
-            words::money(spent),
+            words::money_or_bound(spent),
             words::runs_with_cost(spent)
         ),
         None => "The cost of these runs is unknown.".to_owned(),
@@ -124,14 +124,14 @@ pub fn costs<'a>(
     table
 }
 
-fn fill(table: &mut Table, columns: impl IntoIterator<Item = Filled>) {
+fn add_columns(table: &mut ReportTable, columns: impl IntoIterator<Item = FilledColumn>) {
     for (column, cells) in columns {
-        table.column(column, cells);
+        table.add_filled_column(column, cells);
     }
 }
 
-impl<'a> Columns<'a> {
-    fn of(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+impl<'a> BoardColumns<'a> {
+    fn new(board: &'a SuiteBoard, entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         Self {
             board,
             entries: entries.into_iter().collect(),
@@ -140,7 +140,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Says whether the arm is in the leading group, if there is one.
-    fn leads(&self, entry: &Entry) -> bool {
+    fn is_leading(&self, entry: &Entry) -> bool {
         self.has_leaders
             && entry
                 .standing
@@ -148,7 +148,11 @@ impl<'a> Columns<'a> {
                 .is_some_and(|standing| standing.is_leading)
     }
 
-    fn each(&self, column: Column, cell: impl Fn(&'a Entry) -> Cell) -> Filled {
+    fn filled_column(
+        &self,
+        column: TableColumn,
+        cell: impl Fn(&'a Entry) -> TableCell,
+    ) -> FilledColumn {
         (
             column,
             self.entries.iter().map(|entry| cell(entry)).collect(),
@@ -156,15 +160,16 @@ impl<'a> Columns<'a> {
     }
 
     /// The shortest name that distinguishes the arm from the others.
-    fn arm(&self) -> Filled {
-        let name = words::names_on(self.board);
-        self.each(Column::words("Arm").seen(Seen::Pages), |entry| {
-            Cell::words(name(&entry.arm)).bold(self.leads(entry))
-        })
+    fn arm(&self) -> FilledColumn {
+        let name = words::arm_namer(self.board);
+        self.filled_column(
+            TableColumn::words("Arm").visible_in(ColumnVisibility::Pages),
+            |entry| TableCell::words(name(&entry.arm)).bold(self.is_leading(entry)),
+        )
     }
 
     /// Identifies the board, and the arm's position in its order.
-    fn place(&self) -> Filled {
+    fn place(&self) -> FilledColumn {
         let place = |entry: &Entry| {
             self.board
                 .entries
@@ -173,10 +178,10 @@ impl<'a> Columns<'a> {
                 .map(|at| at as u64 + 1)
         };
         let board = self.board;
-        self.each(
-            Column::data(["suite", "suite_version", "source", "primary", "position"]),
+        self.filled_column(
+            TableColumn::for_programs(["suite", "suite_version", "source", "primary", "position"]),
             |entry| {
-                Cell::figures([
+                TableCell::for_programs([
                     board.suite.as_str().into(),
                     board.suite_version.as_deref().into(),
                     board.source.as_deref().into(),
@@ -188,56 +193,64 @@ impl<'a> Columns<'a> {
     }
 
     /// Range of possible ranks. Pages show the leading group in bold, and say so.
-    fn rank(&self) -> Filled {
-        let column = Column::number("Rank")
+    fn rank(&self) -> FilledColumn {
+        let column = TableColumn::number("Rank")
             .keys(["rank_best", "rank_worst", "is_leading"])
             .field("standing")
             .unit(Unit::Count)
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .about("as a range");
-        self.each(column, |entry| {
+        self.filled_column(column, |entry| {
             let Some(standing) = &entry.standing else {
-                return Cell::unknown("–");
+                return TableCell::unknown("–");
             };
-            let leads = self.leads(entry);
+            let leads = self.is_leading(entry);
             let data = [
                 standing.rank.best.into(),
                 standing.rank.worst.into(),
                 standing.is_leading.into(),
             ];
-            Cell::shown(words::rank(standing.rank))
-                .data(data)
+            TableCell::for_people(words::rank_range(standing.rank))
+                .with_data(data)
                 .bold(leads)
         })
     }
 
-    fn approach(&self) -> Filled {
+    fn approach(&self) -> FilledColumn {
         let lacks = words::lack_approaches(self.board.entries.iter().map(|entry| &entry.arm));
-        let seen = if lacks { Seen::Data } else { Seen::Lines };
-        self.each(
-            Column::words("Approach")
+        let seen = if lacks {
+            ColumnVisibility::Data
+        } else {
+            ColumnVisibility::Lines
+        };
+        self.filled_column(
+            TableColumn::words("Approach")
                 .keys(["approach"])
                 .field("approach")
-                .seen(seen),
-            |entry| Cell::words(entry.arm.approach.as_str()),
+                .visible_in(seen),
+            |entry| TableCell::words(entry.arm.approach.as_str()),
         )
     }
 
-    fn model(&self) -> Filled {
+    fn model(&self) -> FilledColumn {
         let lacks = words::lack_models(self.board.entries.iter().map(|entry| &entry.arm));
-        let seen = if lacks { Seen::Data } else { Seen::Lines };
-        self.each(
-            Column::words("Model")
+        let seen = if lacks {
+            ColumnVisibility::Data
+        } else {
+            ColumnVisibility::Lines
+        };
+        self.filled_column(
+            TableColumn::words("Model")
                 .keys(["model"])
                 .field("model")
-                .seen(seen),
-            |entry| Cell::words(entry.arm.model.as_str()),
+                .visible_in(seen),
+            |entry| TableCell::words(entry.arm.model.as_str()),
         )
     }
 
     /// The deciding figure.
-    fn primary(&self) -> Filled {
-        let (column, cells) = self.rates(&self.board.primary, |entry| entry.primary.as_ref());
+    fn primary_metric(&self) -> FilledColumn {
+        let (column, cells) = self.rate_column(&self.board.primary, |entry| entry.primary.as_ref());
         // A judge's rate that nobody checked says so in its head.
         let over = self
             .board
@@ -248,42 +261,40 @@ impl<'a> Columns<'a> {
     }
 
     /// The pass rate, or `None` if it is the deciding figure.
-    fn pass_rate(&self) -> Option<Filled> {
-        let (column, cells) = self.rates(&Metric::pass_rate(), |entry| entry.pass_rate.as_ref());
+    fn pass_rate(&self) -> Option<FilledColumn> {
+        let (column, cells) =
+            self.rate_column(&Metric::pass_rate(), |entry| entry.pass_rate.as_ref());
         (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
     }
 
     /// The pass rate over all nights, if the board leaves nights out.
-    fn all_nights(&self) -> Option<Filled> {
+    fn all_nights(&self) -> Option<FilledColumn> {
         if self.entries.iter().all(|entry| entry.all_nights.is_none()) {
             return None;
         }
         let keys = ["", "_ci95_low", "_ci95_high"].map(|end| format!("all_nights_pass_rate{end}"));
-        let column = Column::number("All nights % [95% CI]")
+        let column = TableColumn::number("All nights % [95% CI]")
             .keys(keys)
             .field("all_nights")
             .unit(Unit::Fraction)
             .rank(2);
         Some(
-            self.each(column.about("pass rate, decides nothing"), |entry| {
+            self.filled_column(column.about("pass rate, decides nothing"), |entry| {
                 let Some(estimate) = &entry.all_nights else {
-                    return Cell::unknown("unknown");
+                    return TableCell::unknown("unknown");
                 };
-                let [low, high] = Datum::ends(estimate.interval);
-                Cell::shown(words::figure_with_interval(&Metric::pass_rate(), estimate)).data([
-                    estimate.value.into(),
-                    low,
-                    high,
-                ])
+                let [low, high] = Datum::interval_ends(estimate.interval);
+                TableCell::for_people(words::figure_with_interval(&Metric::pass_rate(), estimate))
+                    .with_data([estimate.value.into(), low, high])
             }),
         )
     }
 
-    fn rates(
+    fn rate_column(
         &self,
         metric: &Metric,
         estimate: impl Fn(&'a Entry) -> Option<&'a Estimate>,
-    ) -> Filled {
+    ) -> FilledColumn {
         let key = rate_key(metric);
         let keys = ["", "_ci95_low", "_ci95_high", "_method"].map(|end| format!("{key}{end}"));
         let unit = if metric.unit == Unit::Fraction {
@@ -291,33 +302,33 @@ impl<'a> Columns<'a> {
         } else {
             ""
         };
-        let column = Column::number(format!("{}{unit} [95% CI]", words::metric_label(metric)))
+        let column = TableColumn::number(format!("{}{unit} [95% CI]", words::metric_label(metric)))
             .keys(keys)
             .unit(metric.unit)
-            .better(metric.direction);
-        self.each(column, |entry| {
+            .better_direction(metric.direction);
+        self.filled_column(column, |entry| {
             let Some(estimate) = estimate(entry) else {
-                return Cell::unknown("unknown");
+                return TableCell::unknown("unknown");
             };
             let shown = words::figure_with_interval(metric, estimate);
-            let [low, high] = Datum::ends(estimate.interval);
-            let cell = Cell::shown(if estimate.is_stated() {
+            let [low, high] = Datum::interval_ends(estimate.interval);
+            let cell = TableCell::for_people(if estimate.is_reported() {
                 format!("{shown} published")
             } else {
                 shown
             });
-            cell.data([
+            cell.with_data([
                 estimate.value.into(),
                 low,
                 high,
-                Datum::name(estimate.method),
+                Datum::json_name(estimate.method),
             ])
-            .bold(self.leads(entry))
+            .bold(self.is_leading(entry))
         })
     }
 
     /// Number of units behind the deciding figure. If all arms count the same unit, the head names it.
-    fn n(&self) -> Filled {
+    fn sample_size(&self) -> FilledColumn {
         let words: BTreeSet<&str> = self
             .entries
             .iter()
@@ -329,60 +340,60 @@ impl<'a> Columns<'a> {
         } else {
             None
         };
-        self.each(
-            Column::number("n")
+        self.filled_column(
+            TableColumn::number("n")
                 .over(shared.unwrap_or_default())
                 .keys(["n", "n_of"]),
             |entry| {
                 let Some(estimate) = &entry.primary else {
-                    return Cell::unknown("unknown");
+                    return TableCell::unknown("unknown");
                 };
                 let text = if shared.is_some() {
-                    format::integer(estimate.n)
+                    format::format_integer(estimate.n)
                 } else {
-                    words::count_of(estimate.n, estimate.n_of)
+                    words::count_with_noun(estimate.n, estimate.n_of)
                 };
-                Cell::shown(text).data([estimate.n.into(), estimate.n_of.into()])
+                TableCell::for_people(text).with_data([estimate.n.into(), estimate.n_of.into()])
             },
         )
     }
 
-    fn missing(&self) -> Filled {
+    fn missing_outcomes(&self) -> FilledColumn {
         let missing = |entry: &Entry| entry.primary.as_ref().map(|estimate| estimate.missing);
         let is_seen = self.entries.iter().any(|entry| missing(entry) > Some(0));
-        let column = Column::number("Missing")
+        let column = TableColumn::number("Missing")
             .keys(["missing"])
-            .better(Direction::Down)
-            .seen(if is_seen {
-                Seen::Everywhere
+            .better_direction(Direction::Down)
+            .visible_in(if is_seen {
+                ColumnVisibility::Everywhere
             } else {
-                Seen::Data
+                ColumnVisibility::Data
             });
-        self.each(column.rank(1), |entry| {
-            missing(entry).map_or_else(|| Cell::unknown("unknown"), Cell::count)
+        self.filled_column(column.rank(1), |entry| {
+            missing(entry).map_or_else(|| TableCell::unknown("unknown"), TableCell::count)
         })
     }
 
-    fn passed(&self) -> Filled {
-        self.each(
-            Column::number("Passed")
+    fn passed_outcomes(&self) -> FilledColumn {
+        self.filled_column(
+            TableColumn::number("Passed")
                 .keys(["passed", "total"])
                 .rank(3)
-                .seen(Seen::Lines),
+                .visible_in(ColumnVisibility::Lines),
             |entry| {
                 let counts = entry
                     .primary
                     .as_ref()
                     .and_then(|rate| rate.passed.zip(rate.total));
                 counts.map_or_else(
-                    || Cell::unknown(""),
+                    || TableCell::unknown(""),
                     |(passed, total)| {
-                        Cell::shown(format!(
+                        TableCell::for_people(format!(
                             "{}/{}",
-                            format::integer(passed),
-                            format::integer(total)
+                            format::format_integer(passed),
+                            format::format_integer(total)
                         ))
-                        .data([passed.into(), total.into()])
+                        .with_data([passed.into(), total.into()])
                     },
                 )
             },
@@ -390,32 +401,32 @@ impl<'a> Columns<'a> {
     }
 
     /// Share of resamples of the items in which the arm comes first.
-    fn first_in_resamples(&self) -> Filled {
-        let column = Column::number("First in resamples")
+    fn first_in_resamples(&self) -> FilledColumn {
+        let column = TableColumn::number("First in resamples")
             .keys(["first_in_resamples"])
-            .better(Direction::Up)
+            .better_direction(Direction::Up)
             .rank(8);
-        self.each(column.about("items drawn anew"), |entry| {
+        self.filled_column(column.about("items drawn anew"), |entry| {
             let share = entry
                 .standing
                 .as_ref()
                 .and_then(|standing| standing.first_in_resamples);
             share.map_or_else(
-                || Cell::unknown(""),
-                |share| Cell::number(words::chance(share), share),
+                || TableCell::unknown(""),
+                |share| TableCell::number(words::chance_percent(share), share),
             )
         })
     }
 
     /// Letters: arms that share a letter do not differ significantly.
-    fn letters(&self) -> Filled {
-        self.each(
-            Column::words("Letters")
+    fn letters(&self) -> FilledColumn {
+        self.filled_column(
+            TableColumn::words("Letters")
                 .keys(["letters"])
                 .rank(7)
                 .about("a shared letter: no significant difference"),
             |entry| {
-                Cell::words(
+                TableCell::words(
                     entry
                         .standing
                         .as_ref()
@@ -426,218 +437,222 @@ impl<'a> Columns<'a> {
         )
     }
 
-    fn runs(&self) -> Filled {
-        self.each(
-            Column::number("Runs")
+    fn runs(&self) -> FilledColumn {
+        self.filled_column(
+            TableColumn::number("Runs")
                 .keys(["runs"])
                 .field("runs")
                 .unit(Unit::Count)
                 .rank(2),
-            |entry| Cell::count(entry.runs),
+            |entry| TableCell::count(entry.runs),
         )
     }
 
-    fn cost(&self) -> Filled {
-        let column = Column::number("Cost")
+    fn cost(&self) -> FilledColumn {
+        let column = TableColumn::number("Cost")
             .over("all runs")
             .field("cost")
             .unit(Unit::Usd)
             .keys(["cost_usd", "cost_is_lower_bound"])
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(1);
-        self.each(column, |entry| words::money_cell(entry.cost.as_ref()))
+        self.filled_column(column, |entry| words::money_cell(entry.cost.as_ref()))
     }
 
-    fn runs_with_cost(&self) -> Filled {
-        self.each(
-            Column::number("Runs with a cost")
+    fn runs_with_cost(&self) -> FilledColumn {
+        self.filled_column(
+            TableColumn::number("Runs with a cost")
                 .keys(["runs_with_cost", "runs"])
                 .rank(1),
             |entry| {
                 entry.cost.as_ref().map_or_else(
-                    || Cell::unknown("unknown").data([Datum::Absent, entry.runs.into()]),
+                    || TableCell::unknown("unknown").with_data([Datum::Absent, entry.runs.into()]),
                     |money| {
-                        Cell::shown(words::runs_with_cost(money))
-                            .data([money.coverage.known.into(), money.coverage.runs.into()])
+                        TableCell::for_people(words::runs_with_cost(money))
+                            .with_data([money.coverage.known.into(), money.coverage.runs.into()])
                     },
                 )
             },
         )
     }
 
-    fn cost_per_solved(&self) -> Filled {
+    fn cost_per_solved(&self) -> FilledColumn {
         let keys = [
             "cost_per_solved_usd",
             "cost_per_solved_ci95_low",
             "cost_per_solved_ci95_high",
         ];
-        let column = Column::number("Cost per solved")
+        let column = TableColumn::number("Cost per solved")
             .field("cost_per_solved_usd")
             .unit(Unit::Usd)
             .keys(keys)
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(3);
-        self.each(column, |entry| {
+        self.filled_column(column, |entry| {
             match (
                 entry.cost_per_solved_usd,
                 entry.pass_rate.as_ref().and_then(|rate| rate.passed),
             ) {
                 (Some(usd), _) => {
                     let interval = entry.cost_per_solved_interval.map(|price| price.interval);
-                    let [low, high] = Datum::ends(interval);
-                    Cell::shown(format::money(usd))
-                        .data([usd.into(), low, high])
-                        .between(interval, format::money)
+                    let [low, high] = Datum::interval_ends(interval);
+                    TableCell::for_people(format::money(usd))
+                        .with_data([usd.into(), low, high])
+                        .with_interval(interval, format::money)
                 }
-                (None, Some(0)) if entry.cost.is_some() => Cell::unknown("none solved"),
-                (None, _) => Cell::unknown("unknown"),
+                (None, Some(0)) if entry.cost.is_some() => TableCell::unknown("none solved"),
+                (None, _) => TableCell::unknown("unknown"),
             }
         })
     }
 
-    fn cost_front(&self) -> Filled {
-        self.front(COST_FRONT, "cost_front", |entry| entry.cost_front.as_ref())
+    fn cost_front(&self) -> FilledColumn {
+        self.pareto_front(COST_FRONT, "cost_front", |entry| entry.cost_front.as_ref())
     }
 
-    fn duration_front(&self) -> Filled {
-        self.front(DURATION_FRONT, "duration_front", |entry| {
+    fn duration_front(&self) -> FilledColumn {
+        self.pareto_front(DURATION_FRONT, "duration_front", |entry| {
             entry.duration_front.as_ref()
         })
     }
 
     /// Whether an arm is on the Pareto front of quality and price. CSV has full names.
-    fn front(
+    fn pareto_front(
         &self,
         label: &str,
         key: &'static str,
         front: impl Fn(&Entry) -> Option<&Front>,
-    ) -> Filled {
-        let name = words::names_on(self.board);
-        self.each(
-            Column::words(label)
+    ) -> FilledColumn {
+        let name = words::arm_namer(self.board);
+        self.filled_column(
+            TableColumn::words(label)
                 .keys([key])
                 .field(key)
                 .rank(8)
                 .about("Pareto front"),
             |entry| {
                 front(entry).map_or_else(
-                    || Cell::unknown(""),
+                    || TableCell::unknown(""),
                     |front| {
-                        Cell::shown(words::front(front, &name)).data([words::front(front, |arm| {
-                            words::arm_name(&self.board.suite, arm)
-                        })
-                        .into()])
+                        TableCell::for_people(words::front_position(front, &name)).with_data([
+                            words::front_position(front, |arm| {
+                                words::arm_name(&self.board.suite, arm)
+                            })
+                            .into(),
+                        ])
                     },
                 )
             },
         )
     }
 
-    fn tokens(&self) -> Filled {
-        let column = Column::number("Tokens")
+    fn tokens(&self) -> FilledColumn {
+        let column = TableColumn::number("Tokens")
             .over("per run")
             .field("tokens")
             .unit(Unit::Tokens)
             .keys(["tokens_mean"])
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(4);
-        self.each(column, |entry| figure(entry.tokens.as_ref(), Unit::Tokens))
+        self.filled_column(column, |entry| {
+            mean_cell(entry.tokens.as_ref(), Unit::Tokens)
+        })
     }
 
-    fn duration(&self) -> Filled {
+    fn duration(&self) -> FilledColumn {
         let keys = [
             "duration_seconds_median",
             "duration_seconds_median_ci95_low",
             "duration_seconds_median_ci95_high",
         ];
-        let column = Column::number("Duration")
+        let column = TableColumn::number("Duration")
             .over("median")
             .field("duration")
             .unit(Unit::Seconds)
             .keys(keys)
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(2);
-        self.each(column, |entry| {
+        self.filled_column(column, |entry| {
             let Some(spread) = &entry.duration else {
-                return Cell::unknown("unknown");
+                return TableCell::unknown("unknown");
             };
-            let [low, high] = Datum::ends(spread.interval);
-            Cell::shown(format::seconds(spread.median))
-                .data([spread.median.into(), low, high])
-                .between(spread.interval, format::seconds)
+            let [low, high] = Datum::interval_ends(spread.interval);
+            TableCell::for_people(format::duration(spread.median))
+                .with_data([spread.median.into(), low, high])
+                .with_interval(spread.interval, format::duration)
         })
     }
 
-    fn slowest(&self) -> Filled {
-        let column = Column::number("Duration")
+    fn duration_p90(&self) -> FilledColumn {
+        let column = TableColumn::number("Duration")
             .over("p90")
             .field("duration")
             .unit(Unit::Seconds)
             .keys(["duration_seconds_p90"])
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(5);
-        self.each(column, |entry| match &entry.duration {
+        self.filled_column(column, |entry| match &entry.duration {
             Some(spread) => spread.p90.map_or_else(
-                || Cell::unknown("one run"),
-                |p90| Cell::number(format::seconds(p90), p90),
+                || TableCell::unknown("one run"),
+                |p90| TableCell::number(format::duration(p90), p90),
             ),
-            None => Cell::unknown("unknown"),
+            None => TableCell::unknown("unknown"),
         })
     }
 
-    fn verification(&self) -> Filled {
-        self.each(
-            Column::words("Verification")
+    fn verification(&self) -> FilledColumn {
+        self.filled_column(
+            TableColumn::words("Verification")
                 .over("runs")
                 .field("verification")
                 .rank(4),
             |entry| {
                 if entry.verification.is_empty() {
-                    Cell::unknown("")
+                    TableCell::unknown("")
                 } else {
-                    Cell::shown(words::verification(&entry.verification))
+                    TableCell::for_people(words::verification_counts(&entry.verification))
                 }
             },
         )
     }
 
     /// One column for each score that runs have.
-    fn scores(&self) -> Vec<Filled> {
+    fn score_columns(&self) -> Vec<FilledColumn> {
         let of_score = |column: &crate::views::ScoreColumn| {
             let about = match column.direction {
                 Direction::Up => "higher is better",
                 Direction::Down => "lower is better",
                 Direction::None => "",
             };
-            let head = Column::number(score_label(&column.metric))
+            let head = TableColumn::number(score_label(&column.metric))
                 .keys([format!("score_{}", column.metric)])
-                .better(column.direction)
+                .better_direction(column.direction)
                 .about(about);
             // If space is short, the column that says most about the result is dropped last.
             let rank = [3, 5]
-                .get(Evaluator::place_by_weight(&column.metric))
+                .get(Evaluator::importance_rank(&column.metric))
                 .copied()
                 .unwrap_or(6);
-            self.each(head.rank(rank), |entry| {
-                figure(entry.scores.get(&column.metric), column.unit)
+            self.filled_column(head.rank(rank), |entry| {
+                mean_cell(entry.scores.get(&column.metric), column.unit)
             })
         };
         self.board.score_columns.iter().map(of_score).collect()
     }
 
-    fn newest(&self) -> Filled {
-        self.each(
-            Column::words("Newest run")
+    fn newest_run(&self) -> FilledColumn {
+        self.filled_column(
+            TableColumn::words("Newest run")
                 .keys(["newest"])
                 .field("newest")
-                .better(Direction::Up)
-                .seen(Seen::Pages)
+                .better_direction(Direction::Up)
+                .visible_in(ColumnVisibility::Pages)
                 .rank(6),
-            |entry| Cell::time(entry.newest),
+            |entry| TableCell::time_or_unknown(entry.newest),
         )
     }
 
-    fn not_counted(&self) -> Filled {
+    fn not_counted(&self) -> FilledColumn {
         let keys = [
             "failed_runs",
             "excluded_runs",
@@ -645,8 +660,11 @@ impl<'a> Columns<'a> {
             "disagreeing_runs",
             "possibly_cached",
         ];
-        self.each(
-            Column::words("Notes").keys(keys).seen(Seen::Lines).rank(1),
+        self.filled_column(
+            TableColumn::words("Notes")
+                .keys(keys)
+                .visible_in(ColumnVisibility::Lines)
+                .rank(1),
             |entry| {
                 let counts = [
                     entry.failed_runs,
@@ -655,10 +673,10 @@ impl<'a> Columns<'a> {
                     entry.disagreeing_runs,
                     entry.possibly_cached,
                 ];
-                Cell {
+                TableCell {
                     is_unknown: counts == [0; 5],
-                    ..Cell::shown(words::exclusions(entry).unwrap_or_default())
-                        .data(counts.map(Datum::from))
+                    ..TableCell::for_people(words::excluded_runs_note(entry).unwrap_or_default())
+                        .with_data(counts.map(Datum::from))
                 }
             },
         )
@@ -666,9 +684,9 @@ impl<'a> Columns<'a> {
 }
 
 /// Formats a mean over runs. If only some runs have the figure, the cell says how many.
-fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
+fn mean_cell(figure: Option<&Figure>, unit: Unit) -> TableCell {
     let Some(figure) = figure else {
-        return Cell::unknown("unknown");
+        return TableCell::unknown("unknown");
     };
     let mean = figure.summary.mean;
     let shown = if unit == Unit::Tokens {
@@ -676,12 +694,12 @@ fn figure(figure: Option<&Figure>, unit: Unit) -> Cell {
     } else {
         mean
     };
-    let cell = Cell::number(format::value(shown, unit, figure.summary.n), mean);
+    let cell = TableCell::number(format::value_in_unit(shown, unit, figure.summary.n), mean);
     if figure.coverage.known < figure.coverage.runs {
-        cell.small(format!(
+        cell.with_small_print(format!(
             "{} of {} runs",
-            format::integer(figure.coverage.known),
-            format::integer(figure.coverage.runs)
+            format::format_integer(figure.coverage.known),
+            format::format_integer(figure.coverage.runs)
         ))
     } else {
         cell
@@ -707,13 +725,13 @@ pub fn has_leaders(board: &SuiteBoard) -> bool {
 }
 
 /// Returns notes on the methods and limits of the board's numbers.
-pub fn notes(board: &SuiteBoard) -> Vec<String> {
+pub fn method_notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes: Vec<String> = verdicts::board_sentence(board).into_iter().collect();
     notes.extend(
         board
             .since
             .as_ref()
-            .map(|since| since::sentence(&board.suite, since)),
+            .map(|since| since::counted_runs_sentence(&board.suite, since)),
     );
     if board.items > 0 {
         let attempts = if board.attempts > 1 {
@@ -723,13 +741,13 @@ pub fn notes(board: &SuiteBoard) -> Vec<String> {
         };
         notes.push(format!(
             "{} {}{attempts}.",
-            format::integer(board.items),
-            words::one_or_many(board.items, "items")
+            format::format_integer(board.items),
+            words::singular_or_plural(board.items, "items")
         ));
     }
     notes.extend(board.judged_by.as_ref().map(words::judged_by));
-    notes.extend(methods(board));
-    notes.extend(unmeasured(board));
+    notes.extend(interval_methods_note(board));
+    notes.extend(unmeasured_amounts_note(board));
     match board.sources.as_slice() {
         [] => {}
         [one] => notes.push(format!("From {one}.")),
@@ -753,8 +771,8 @@ pub fn notes(board: &SuiteBoard) -> Vec<String> {
 }
 
 /// Describes how the intervals were computed: one method for all arms, or the arms of each method.
-pub fn methods(board: &SuiteBoard) -> Option<String> {
-    let name = words::names_on(board);
+pub fn interval_methods_note(board: &SuiteBoard) -> Option<String> {
+    let name = words::arm_namer(board);
     let mut methods: Vec<(Method, Vec<String>)> = Vec::new();
     for (entry, estimate) in board
         .entries
@@ -763,7 +781,7 @@ pub fn methods(board: &SuiteBoard) -> Option<String> {
     {
         match methods
             .iter_mut()
-            .find(|(known, _)| words::method(*known) == words::method(estimate.method))
+            .find(|(known, _)| words::method_name(*known) == words::method_name(estimate.method))
         {
             Some((_, arms)) => arms.push(name(&entry.arm)),
             None => methods.push((estimate.method, vec![name(&entry.arm)])),
@@ -771,12 +789,16 @@ pub fn methods(board: &SuiteBoard) -> Option<String> {
     }
     match methods.as_slice() {
         [] => None,
-        [(one, _)] => Some(format!("Intervals: {}.", words::method(*one))),
+        [(one, _)] => Some(format!("Intervals: {}.", words::method_name(*one))),
         several => {
             let parts: Vec<String> = several
                 .iter()
                 .map(|(method, arms)| {
-                    format!("{} ({})", words::method(*method), words::first_three(arms))
+                    format!(
+                        "{} ({})",
+                        words::method_name(*method),
+                        words::first_three(arms)
+                    )
                 })
                 .collect();
             Some(format!("Intervals: {}.", parts.join("; ")))
@@ -785,7 +807,7 @@ pub fn methods(board: &SuiteBoard) -> Option<String> {
 }
 
 /// Names the amounts that no run of the board has, or returns `None`.
-pub(super) fn unmeasured(board: &SuiteBoard) -> Option<String> {
+pub(super) fn unmeasured_amounts_note(board: &SuiteBoard) -> Option<String> {
     let is_unknown =
         |has: fn(&Entry) -> bool| !board.entries.is_empty() && !board.entries.iter().any(has);
     let unknown: Vec<&str> = [
@@ -801,7 +823,7 @@ pub(super) fn unmeasured(board: &SuiteBoard) -> Option<String> {
 
 /// Lists the arms on the Pareto front and the dominated ones, for tables without room for the columns.
 fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
-    let label = words::names_on(board);
+    let label = words::arm_namer(board);
     let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
         let (mut best, mut dominated) = (Vec::new(), Vec::new());
         for entry in &board.entries {
@@ -837,7 +859,7 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
 }
 
 /// Returns the arms of a board, in its order.
-pub fn arms(board: &SuiteBoard) -> Vec<Arm> {
+pub fn arms_in_order(board: &SuiteBoard) -> Vec<Arm> {
     board
         .entries
         .iter()

@@ -20,7 +20,7 @@ pub enum Datum {
 
 impl Datum {
     /// Returns a value's JSON name, such as that of a method or verdict.
-    pub fn name(value: impl Serialize) -> Self {
+    pub fn json_name(value: impl Serialize) -> Self {
         match serde_json::to_value(value) {
             Ok(serde_json::Value::String(name)) => Self::Text(name),
             _ => Self::Absent,
@@ -28,7 +28,7 @@ impl Datum {
     }
 
     /// Returns both ends of an interval, absent for `None`.
-    pub fn ends(interval: Option<Interval>) -> [Self; 2] {
+    pub fn interval_ends(interval: Option<Interval>) -> [Self; 2] {
         [
             interval.map(|ends| ends.low).into(),
             interval.map(|ends| ends.high).into(),
@@ -111,7 +111,7 @@ impl<T: Into<Datum>> From<Option<T>> for Datum {
 
 /// Content of one row in one column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cell {
+pub struct TableCell {
     /// Text for people, without the interval.
     pub text: String,
     /// Ends of the interval, as text for people.
@@ -128,7 +128,7 @@ pub struct Cell {
     pub is_bold: bool,
 }
 
-impl Cell {
+impl TableCell {
     /// Creates a cell of words, which are also its figure.
     pub fn words(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -139,8 +139,8 @@ impl Cell {
         }
     }
 
-    /// Creates a cell of text for people. [`Self::data`] adds its figures.
-    pub fn shown(text: impl Into<String>) -> Self {
+    /// Creates a cell of text for people. [`Self::with_data`] adds its figures.
+    pub fn for_people(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -149,7 +149,7 @@ impl Cell {
 
     pub fn count(number: u64) -> Self {
         Self {
-            text: format::integer(number),
+            text: format::format_integer(number),
             data: vec![number.into()],
             ..Self::default()
         }
@@ -164,7 +164,7 @@ impl Cell {
     }
 
     /// Creates a cell for a number, blank if it is `None`.
-    pub fn known(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
+    pub fn number_or_blank(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
         value.map_or_else(
             || Self::unknown(""),
             |value| Self::number(text(value), value),
@@ -172,7 +172,7 @@ impl Cell {
     }
 
     /// Creates a cell for a number, `unknown` if it is `None`.
-    pub fn measured(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
+    pub fn number_or_unknown(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
         value.map_or_else(
             || Self::unknown("unknown"),
             |value| Self::number(text(value), value),
@@ -180,17 +180,17 @@ impl Cell {
     }
 
     /// Creates a cell for a count, blank if it is `None`.
-    pub fn counted(number: Option<u64>) -> Self {
+    pub fn count_or_blank(number: Option<u64>) -> Self {
         number.map_or_else(|| Self::unknown(""), Self::count)
     }
 
     /// Creates a cell for a day, or a day with a time.
-    pub fn time(time: Option<DateTime<Utc>>) -> Self {
+    pub fn time_or_unknown(time: Option<DateTime<Utc>>) -> Self {
         time.map_or_else(
             || Self::unknown("unknown"),
             |time| Self {
                 data: vec![time.into()],
-                ..Self::shown(format::date(&time))
+                ..Self::for_people(format::day_with_time(&time))
             },
         )
     }
@@ -205,7 +205,7 @@ impl Cell {
     }
 
     /// Creates a cell of figures for programs only.
-    pub fn figures(data: impl Into<Vec<Datum>>) -> Self {
+    pub fn for_programs(data: impl Into<Vec<Datum>>) -> Self {
         Self {
             data: data.into(),
             ..Self::default()
@@ -213,20 +213,24 @@ impl Cell {
     }
 
     #[must_use]
-    pub fn data(mut self, data: impl Into<Vec<Datum>>) -> Self {
+    pub fn with_data(mut self, data: impl Into<Vec<Datum>>) -> Self {
         self.data = data.into();
         self
     }
 
     /// Adds the interval, with each end formatted by `text`.
     #[must_use]
-    pub fn between(mut self, interval: Option<Interval>, text: impl Fn(f64) -> String) -> Self {
+    pub fn with_interval(
+        mut self,
+        interval: Option<Interval>,
+        text: impl Fn(f64) -> String,
+    ) -> Self {
         self.ends = interval.map(|ends| [text(ends.low), text(ends.high)]);
         self
     }
 
     #[must_use]
-    pub fn small(mut self, small: impl Into<String>) -> Self {
+    pub fn with_small_print(mut self, small: impl Into<String>) -> Self {
         self.small = small.into();
         self
     }
@@ -238,7 +242,7 @@ impl Cell {
     }
 
     /// Returns the value with its interval on one line, for outputs without small print: `8m 42s [7m 01s, 9m 30s]`.
-    pub fn line(&self) -> String {
+    pub fn single_line(&self) -> String {
         match &self.ends {
             Some([low, high]) => format!("{} [{low}, {high}]", self.text),
             None => self.text.clone(),
@@ -252,19 +256,19 @@ impl Cell {
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for TableCell {
     fn from(text: String) -> Self {
         Self::words(text)
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for TableCell {
     fn from(text: &str) -> Self {
         Self::words(text)
     }
 }
 
-impl From<u64> for Cell {
+impl From<u64> for TableCell {
     fn from(number: u64) -> Self {
         Self::count(number)
     }

@@ -2,57 +2,63 @@
 
 use crate::views::{CheckedColumn, ClaimFinding, ClaimsAudit, Severity};
 
-use super::cell::Cell;
-use super::table::{Column, Table};
-use super::words::{self, count_of};
+use super::cell::TableCell;
+use super::table::{ReportTable, TableColumn};
+use super::words::{self, count_with_noun};
 
 /// Rows that are named in a cell.
-const MOST_PLACES: usize = 3;
+const MAX_PLACES: usize = 3;
 
 /// Lays out the findings, and below them the columns that were checked.
-pub fn tables(audit: &ClaimsAudit) -> [Table; 2] {
-    [findings(audit), checked(audit)]
+pub fn finding_and_check_tables(audit: &ClaimsAudit) -> [ReportTable; 2] {
+    [findings_table(audit), checked_columns_table(audit)]
 }
 
-fn findings(audit: &ClaimsAudit) -> Table {
-    let mut table = Table::of("claims").titled(summary(audit));
+fn findings_table(audit: &ClaimsAudit) -> ReportTable {
+    let mut table = ReportTable::for_rows("claims").with_title(summarize_findings(audit));
     let each = |cell: &dyn Fn(&ClaimFinding) -> String| {
         audit
             .findings
             .iter()
-            .map(|found| Cell::words(cell(found)))
+            .map(|found| TableCell::words(cell(found)))
             .collect::<Vec<_>>()
     };
     if !audit.findings.is_empty() {
-        table.column(
-            Column::words("Finding").keys(["severity"]),
-            each(&|found| severity(found.severity).to_owned()),
+        table.add_filled_column(
+            TableColumn::words("Finding").keys(["severity"]),
+            each(&|found| severity_name(found.severity).to_owned()),
         );
-        table.column(Column::words("Where").keys(["place"]), each(&place));
-        table.column(Column::words("Row").keys(["row"]), each(&names));
-        table.column(
-            Column::words("Column").keys(["column"]),
+        table.add_filled_column(
+            TableColumn::words("Where").keys(["place"]),
+            each(&place_of_finding),
+        );
+        table.add_filled_column(
+            TableColumn::words("Row").keys(["row"]),
+            each(&claimed_row_names),
+        );
+        table.add_filled_column(
+            TableColumn::words("Column").keys(["column"]),
             each(&|found| found.column.clone()),
         );
-        table.column(
-            Column::words("Published").keys(["published"]),
+        table.add_filled_column(
+            TableColumn::words("Published").keys(["published"]),
             each(&|found| found.stated.clone()),
         );
-        table.column(
-            Column::words("Possible").keys(["possible"]).rank(1),
+        table.add_filled_column(
+            TableColumn::words("Possible").keys(["possible"]).rank(1),
             each(&|found| found.possible.join(", ")),
         );
-        table.column(
-            Column::words("Why").keys(["why"]),
+        table.add_filled_column(
+            TableColumn::words("Why").keys(["why"]),
             each(&|found| found.text.clone()),
         );
     }
-    table.notes = notes(audit);
+    table.notes = audit_notes(audit);
     table
 }
 
 /// Says how many figures cannot be right. `None` if all may be.
-pub fn contradictions(audit: &ClaimsAudit) -> Option<String> {
+pub fn contradictions_note(audit: &ClaimsAudit) -> Option<String> {
     let worst = audit
         .findings
         .iter()
@@ -63,11 +69,11 @@ pub fn contradictions(audit: &ClaimsAudit) -> Option<String> {
     } else {
         "are impossible or contradict each other"
     };
-    (worst > 0).then(|| format!("{} {verb}", count_of(worst, "published figures")))
+    (worst > 0).then(|| format!("{} {verb}", count_with_noun(worst, "published figures")))
 }
 
 /// Says in one line how many findings there are.
-fn summary(audit: &ClaimsAudit) -> String {
+fn summarize_findings(audit: &ClaimsAudit) -> String {
     let of = |severity: Severity| {
         audit
             .findings
@@ -81,13 +87,13 @@ fn summary(audit: &ClaimsAudit) -> String {
         of(Severity::Impossible),
         of(Severity::Contradictory),
         of(Severity::NotEstablished),
-        count_of(audit.tables.len() as u64, "tables"),
-        count_of(rows, "rows")
+        count_with_noun(audit.tables.len() as u64, "tables"),
+        count_with_noun(rows, "rows")
     )
 }
 
 /// Names a severity for people.
-fn severity(severity: Severity) -> &'static str {
+fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Impossible => "impossible",
         Severity::Contradictory => "contradictory",
@@ -95,13 +101,13 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn place(found: &ClaimFinding) -> String {
-    let rows = found.places.iter().take(MOST_PLACES).map(|place| {
+fn place_of_finding(found: &ClaimFinding) -> String {
+    let rows = found.places.iter().take(MAX_PLACES).map(|place| {
         place
             .line
             .map_or_else(|| format!("row {}", place.row), |line| line.to_string())
     });
-    let more = if found.places.len() > MOST_PLACES {
+    let more = if found.places.len() > MAX_PLACES {
         ", …"
     } else {
         ""
@@ -113,7 +119,7 @@ fn place(found: &ClaimFinding) -> String {
     )
 }
 
-fn names(found: &ClaimFinding) -> String {
+fn claimed_row_names(found: &ClaimFinding) -> String {
     words::first_three(
         &found
             .places
@@ -123,7 +129,7 @@ fn names(found: &ClaimFinding) -> String {
     )
 }
 
-fn notes(audit: &ClaimsAudit) -> Vec<String> {
+fn audit_notes(audit: &ClaimsAudit) -> Vec<String> {
     let mut notes = Vec::new();
     if audit.findings.is_empty() {
         notes.push(if audit.checked.is_empty() {
@@ -145,40 +151,42 @@ fn notes(audit: &ClaimsAudit) -> Vec<String> {
 }
 
 /// The columns that follow from others. A number of items is recovered if the digits tell it.
-fn checked(audit: &ClaimsAudit) -> Table {
-    let mut table = Table::of("checked").titled("Checked columns");
-    let each =
-        |cell: &dyn Fn(&CheckedColumn) -> Cell| audit.checked.iter().map(cell).collect::<Vec<_>>();
+fn checked_columns_table(audit: &ClaimsAudit) -> ReportTable {
+    let mut table = ReportTable::for_rows("checked").with_title("Checked columns");
+    let each = |cell: &dyn Fn(&CheckedColumn) -> TableCell| {
+        audit.checked.iter().map(cell).collect::<Vec<_>>()
+    };
     if audit.checked.is_empty() {
         return table;
     }
-    table.column(
-        Column::words("Table").keys(["table"]),
-        each(&|column| Cell::words(column.table.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Table").keys(["table"]),
+        each(&|column| TableCell::words(column.table.as_str())),
     );
-    table.column(
-        Column::words("Column").keys(["column"]),
-        each(&|column| Cell::words(column.column.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Column").keys(["column"]),
+        each(&|column| TableCell::words(column.column.as_str())),
     );
-    table.column(
-        Column::words("Follows as").keys(["follows"]),
-        each(&|column| Cell::words(column.follows.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Follows as").keys(["follows"]),
+        each(&|column| TableCell::words(column.follows.as_str())),
     );
-    table.column(
-        Column::number("Agree").keys(["agree"]),
-        each(&|column| Cell::count(column.agree)),
+    table.add_filled_column(
+        TableColumn::number("Agree").keys(["agree"]),
+        each(&|column| TableCell::count(column.agree)),
     );
-    table.column(
-        Column::number("Rows").keys(["rows"]),
-        each(&|column| Cell::count(column.rows)),
+    table.add_filled_column(
+        TableColumn::number("Rows").keys(["rows"]),
+        each(&|column| TableCell::count(column.rows)),
     );
     let chance = |column: &CheckedColumn| {
-        column
-            .chance
-            .map_or_else(|| Cell::words(""), |chance| Cell::number("< 0.001", chance))
+        column.chance.map_or_else(
+            || TableCell::words(""),
+            |chance| TableCell::number("< 0.001", chance),
+        )
     };
-    table.column(
-        Column::number("By chance").keys(["chance"]).rank(1),
+    table.add_filled_column(
+        TableColumn::number("By chance").keys(["chance"]).rank(1),
         each(&chance),
     );
     if audit

@@ -12,18 +12,23 @@ use super::{format, words};
 const EVALUATOR: &str = "evaluator";
 
 /// Maximum number of pairs whose differences a table's note lists.
-const MOST_PAIRS: usize = 3;
+const MAX_PAIRS: usize = 3;
 
 /// Maximum number of named groups of arms that are not compared.
-const MOST_APART: usize = 5;
+const MAX_APART: usize = 5;
 
 /// Lists the differences between two arms' measurements, without a full stop, or says that there are none.
-pub fn reasons(pair: &Comparability) -> String {
-    let mut said: Vec<String> = pair.items.as_ref().and_then(shared).into_iter().collect();
+pub fn list_differences(pair: &Comparability) -> String {
+    let mut said: Vec<String> = pair
+        .items
+        .as_ref()
+        .and_then(shared_items_note)
+        .into_iter()
+        .collect();
     said.extend(
         pair.mismatches
             .iter()
-            .filter_map(|found| mismatch(found, pair.items.as_ref())),
+            .filter_map(|found| describe_mismatch(found, pair.items.as_ref())),
     );
     if said.is_empty() {
         "no known differences".to_owned()
@@ -33,12 +38,13 @@ pub fn reasons(pair: &Comparability) -> String {
 }
 
 /// Lists each difference with its grade and meaning, worst first.
-pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
+pub(super) fn graded_differences(pair: &Comparability) -> Vec<(&'static str, String)> {
     let line = |found: &Mismatch| {
-        let said = mismatch(found, pair.items.as_ref()).or_else(|| shared(pair.items.as_ref()?));
-        let meaning = found.kind.meaning();
+        let said = describe_mismatch(found, pair.items.as_ref())
+            .or_else(|| shared_items_note(pair.items.as_ref()?));
+        let meaning = found.kind.describe();
         (
-            letter(found.grade),
+            grade_letter(found.grade),
             said.map_or_else(|| meaning.to_owned(), |said| format!("{said} ({meaning})")),
         )
     };
@@ -46,22 +52,22 @@ pub(super) fn lines(pair: &Comparability) -> Vec<(&'static str, String)> {
 }
 
 /// Says how many items are shared, or returns `None` if all are.
-fn shared(items: &SharedItems) -> Option<String> {
+fn shared_items_note(items: &SharedItems) -> Option<String> {
     let shared = if items.shared == 0 {
         "none".to_owned()
     } else {
-        format::integer(items.shared)
+        format::format_integer(items.shared)
     };
     let all = format!(
         "{} {} shared",
-        format::integer(items.of),
-        words::one_or_many(items.of, "items")
+        format::format_integer(items.of),
+        words::singular_or_plural(items.of, "items")
     );
     (items.shared < items.of).then(|| format!("{shared} of {all}"))
 }
 
 /// Describes one difference, or returns `None` if the count of shared items covers it.
-fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
+fn describe_mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
     let differs = |what: &str| match (&found.first, &found.second) {
         (Some(first), Some(second)) => format!("different {what} ({first}, {second})"),
         (Some(_) | None, Some(_) | None) => format!("different {what}"),
@@ -73,7 +79,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             Some(items) if items.unknown < items.shared => {
                 format!(
                     "texts of {} items not recorded, so they may differ",
-                    format::integer(items.unknown)
+                    format::format_integer(items.unknown)
                 )
             }
             Some(_) | None => "item texts not recorded, so they may differ".to_owned(),
@@ -86,7 +92,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             let said = |text: &Option<String>| text.clone().unwrap_or_default();
             format!(
                 "{}: {}, {}",
-                setting(what),
+                setting_name(what),
                 said(&found.first),
                 said(&found.second)
             )
@@ -99,7 +105,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             let changed = items.map_or(0, |items| items.changed);
             format!(
                 "{} changed {} text",
-                format::integer(changed),
+                format::format_integer(changed),
                 if changed == 1 { "its" } else { "their" }
             )
         }
@@ -132,7 +138,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
             let short = |version: &Option<String>| {
                 version
                     .as_deref()
-                    .map_or_else(|| "unknown".to_owned(), words::version)
+                    .map_or_else(|| "unknown".to_owned(), words::short_version)
             };
             format!(
                 "different suite version ({}, {})",
@@ -146,7 +152,7 @@ fn mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<String> {
 }
 
 /// Returns a setting's name for a sentence.
-fn setting(what: Option<&str>) -> &str {
+fn setting_name(what: Option<&str>) -> &str {
     match what {
         Some("n_shot") => "n-shot",
         Some(what) => what,
@@ -155,11 +161,11 @@ fn setting(what: Option<&str>) -> &str {
 }
 
 /// Formats the grade with the differences: `C: 298 of 300 items shared; 2 changed their text`.
-pub fn graded(pair: &Comparability) -> String {
-    format!("{}: {}", letter(pair.grade), reasons(pair))
+pub fn grade_with_differences(pair: &Comparability) -> String {
+    format!("{}: {}", grade_letter(pair.grade), list_differences(pair))
 }
 
-pub fn letter(grade: Grade) -> &'static str {
+pub fn grade_letter(grade: Grade) -> &'static str {
     match grade {
         Grade::A => "A",
         Grade::B => "B",
@@ -171,20 +177,22 @@ pub fn letter(grade: Grade) -> &'static str {
 }
 
 /// Returns the differences of the first two arms that a comparison refuses to compare.
-pub(super) fn reason(comparison: &Comparison) -> Option<String> {
+pub(super) fn refusal_reason(comparison: &Comparison) -> Option<String> {
     comparison
         .comparability
         .iter()
         .find(|pair| pair.is_refused())
-        .map(reasons)
+        .map(list_differences)
 }
 
 /// Returns the note below a comparison: the pair's grade, or the number of pairs by grade and the worst one's differences.
-pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String> {
+pub(super) fn pair_grades_note(comparison: &Comparison, labels: &[String]) -> Option<String> {
     let pairs = &comparison.comparability;
     match pairs.as_slice() {
         [] => None,
-        [pair] if comparison.arms.len() == 2 => Some(format!("Comparability {}.", graded(pair))),
+        [pair] if comparison.arms.len() == 2 => {
+            Some(format!("Comparability {}.", grade_with_differences(pair)))
+        }
         pairs => {
             let worst = pairs.iter().map(|pair| pair.grade).max()?;
             let all: Vec<String> = [Grade::A, Grade::B, Grade::C, Grade::D, Grade::E, Grade::F]
@@ -199,9 +207,9 @@ pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String>
                 .map(|(grade, count)| {
                     format!(
                         "{} {} {}",
-                        format::integer(count),
-                        words::one_or_many(count, "pairs"),
-                        letter(grade)
+                        format::format_integer(count),
+                        words::singular_or_plural(count, "pairs"),
+                        grade_letter(grade)
                     )
                 })
                 .collect();
@@ -213,17 +221,17 @@ pub(super) fn note(comparison: &Comparison, labels: &[String]) -> Option<String>
                         "{} and {}: {}",
                         labels[pair.first],
                         labels[pair.second],
-                        reasons(pair)
+                        list_differences(pair)
                     )
                 })
                 .collect();
-            let more = told.len().saturating_sub(MOST_PAIRS);
-            told.truncate(MOST_PAIRS);
+            let more = told.len().saturating_sub(MAX_PAIRS);
+            told.truncate(MAX_PAIRS);
             if more > 0 {
                 told.push(format!(
                     "and {} more such {}",
-                    format::integer(more as u64),
-                    words::one_or_many(more as u64, "pairs")
+                    format::format_integer(more as u64),
+                    words::singular_or_plural(more as u64, "pairs")
                 ));
             }
             let told: Vec<String> = told.into_iter().map(|told| format!(" {told}.")).collect();
@@ -253,18 +261,18 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
             MismatchKind::NoItems => Some("no item is shared".to_owned()),
             MismatchKind::Items => Some("not all items are shared".to_owned()),
             MismatchKind::Texts => Some("items changed their text".to_owned()),
-            _ => mismatch(found, None),
+            _ => describe_mismatch(found, None),
         })
         .collect();
     let letters = if *worst == Grade::C {
         "C".to_owned()
     } else {
-        format!("C to {}", letter(*worst))
+        format!("C to {}", grade_letter(*worst))
     };
     Some(format!(
         "Comparability: {} of {} {} grade {letters}: {}.",
-        format::integer(*pairs),
-        words::count_of(*of, "pairs"),
+        format::format_integer(*pairs),
+        words::count_with_noun(*of, "pairs"),
         if *pairs == 1 { "has" } else { "have" },
         what.join("; ")
     ))
@@ -274,14 +282,14 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
 pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
     let mut notes: Vec<String> = apart
         .iter()
-        .take(MOST_APART)
+        .take(MAX_APART)
         .map(|pair| format!("{}.", apart_sentence(pair)))
         .collect();
     let more = apart.len() - notes.len();
     if more > 0 {
         notes.push(format!(
             "{} more groups of arms not compared; --format json has them.",
-            format::integer(more as u64)
+            format::format_integer(more as u64)
         ));
     }
     notes
@@ -289,7 +297,7 @@ pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
 
 fn apart_sentence(pair: &Apart) -> String {
     let named = |arms: &[crate::views::Arm]| {
-        words::listed(
+        words::join_list(
             &arms
                 .iter()
                 .map(|arm| words::arm_name(&pair.suite, arm))
@@ -299,21 +307,21 @@ fn apart_sentence(pair: &Apart) -> String {
     let why: Vec<String> = pair
         .mismatches
         .iter()
-        .filter_map(|found| mismatch(found, None))
+        .filter_map(|found| describe_mismatch(found, None))
         .collect();
     let (first, second) = (named(&pair.first), named(&pair.second));
     format!(
         "Not compared on {}: {first} with {second} (grade {}: {})",
         pair.suite,
-        letter(pair.grade),
+        grade_letter(pair.grade),
         why.join("; ")
     )
 }
 
 /// Lists everything that a strict comparison refuses, one line each.
-pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
+pub fn list_refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
     let of_tables = comparisons.iter().flat_map(|comparison| {
-        let names: Vec<String> = words::labels(comparison);
+        let names: Vec<String> = words::comparison_labels(comparison);
         let refused = comparison
             .comparability
             .iter()
@@ -325,7 +333,7 @@ pub fn refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
                     comparison.suite,
                     names[pair.first],
                     names[pair.second],
-                    graded(pair)
+                    grade_with_differences(pair)
                 )
             })
             .collect::<Vec<_>>()
@@ -353,8 +361,8 @@ pub fn gate_notes(report: &GateReport) -> Vec<String> {
         {
             let note = format!(
                 "{} and its baseline: comparability {}",
-                words::arm_on(&check.suite, &check.arm),
-                graded(pair)
+                words::arm_on_suite(&check.suite, &check.arm),
+                grade_with_differences(pair)
             );
             if !notes.contains(&note) {
                 notes.push(note);
@@ -395,12 +403,12 @@ mod tests {
                 let pair = Comparability {
                     first: 0,
                     second: 1,
-                    grade: crate::views::grade(mismatches),
+                    grade: crate::views::worst_grade(mismatches),
                     items,
                     mismatches: mismatches.to_vec(),
                     changed_items: Vec::new(),
                 };
-                assert_eq!(graded(&pair), expected);
+                assert_eq!(grade_with_differences(&pair), expected);
             };
         check(Some((300, 300, 0, 0)), &[], "A: no known differences");
         check(

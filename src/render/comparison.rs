@@ -3,8 +3,8 @@
 use crate::domain::Direction;
 use crate::views::{Comparison, ComparisonRow, JudgedBy, Leader, PairEvidence};
 
-use super::cell::{Cell, Datum};
-use super::table::{Column, Table, titled};
+use super::cell::{Datum, TableCell};
+use super::table::{ReportTable, TableColumn, join_label};
 use super::{comparability, details, format, since, summary, verdicts, words};
 
 /// Maximum number of arms as columns. With more, arms are rows and metrics are columns.
@@ -12,31 +12,33 @@ const MAX_ARM_COLUMNS: usize = 6;
 
 /// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most four notes. `more` has all other
 /// explanations.
-pub fn table(comparison: &Comparison) -> Table {
-    let labels = words::labels(comparison);
-    let metrics = metrics(comparison, &labels);
+pub fn annotated_table(comparison: &Comparison) -> ReportTable {
+    let labels = words::comparison_labels(comparison);
+    let metrics = metrics_table(comparison, &labels);
     let mut table = if labels.len() > MAX_ARM_COLUMNS {
-        let mut wide = wide(comparison, &labels);
+        let mut wide = arm_rows_table(comparison, &labels);
         wide.sheet = Some(Box::new(metrics));
         wide
     } else {
         metrics
     };
-    table.title = Some(title(comparison, &labels));
-    table.lead = summary::decision(comparison, &labels).into_iter().collect();
-    let mut first = vec![summary::headline(comparison, &labels)];
+    table.title = Some(title_with_runs(comparison, &labels));
+    table.lead = summary::decision_sentence(comparison, &labels)
+        .into_iter()
+        .collect();
+    let mut first = vec![summary::comparison_headline(comparison, &labels)];
     first.extend(
         comparison
             .since
             .as_ref()
-            .map(|since| since::sentence(&comparison.suite, since)),
+            .map(|since| since::counted_runs_sentence(&comparison.suite, since)),
     );
-    first.extend(judged(comparison));
-    first.extend(beyond(comparison, &labels));
+    first.extend(judges_note(comparison));
+    first.extend(cluster_verdict_note(comparison, &labels));
     first.extend(verdicts::exclusion_notes(comparison, &labels));
     first.extend(summary::run_notes(comparison, &labels));
-    first.extend(comparability::note(comparison, &labels));
-    let more = std::mem::replace(&mut table.more, explained(comparison, &labels));
+    first.extend(comparability::pair_grades_note(comparison, &labels));
+    let more = std::mem::replace(&mut table.more, explanation_notes(comparison, &labels));
     // Explanations beyond the first lines go to `more`.
     table.more.splice(
         0..0,
@@ -50,7 +52,7 @@ pub fn table(comparison: &Comparison) -> Table {
 }
 
 /// Says which judges decide the pass rate, how far people checked them, and what the judges alone would say.
-pub(super) fn judged(comparison: &Comparison) -> Option<String> {
+pub(super) fn judges_note(comparison: &Comparison) -> Option<String> {
     let said = words::judged_by(comparison.judged_by.as_ref()?);
     let row = comparison
         .rows
@@ -58,7 +60,7 @@ pub(super) fn judged(comparison: &Comparison) -> Option<String> {
         .find(|row| words::is_pass_rate(&row.metric))?;
     let (apart, alone) = match row.evidence.pairs.as_slice() {
         [pair] => (
-            rates_apart(row, pair),
+            corrected_rates_note(row, pair),
             verdicts::judge_alone(&row.metric, pair)
                 .map(|change| format!(" The judge alone: {change}.")),
         ),
@@ -80,43 +82,49 @@ pub(super) fn is_corrected(comparison: &Comparison) -> bool {
 }
 
 /// Explains a corrected difference that is not that of the rates beside it, as far as they are shown.
-fn rates_apart(row: &ComparisonRow, pair: &PairEvidence) -> Option<&'static str> {
+fn corrected_rates_note(row: &ComparisonRow, pair: &PairEvidence) -> Option<&'static str> {
     pair.judge?;
     let found = pair.difference?;
     let rate = |arm: usize| row.cells.get(arm)?.value;
     let between = rate(pair.first)? - rate(pair.second)?;
-    let shown = |value: f64| format::fixed(value * 100.0, verdicts::places(pair));
+    let shown =
+        |value: f64| format::fixed_decimals(value * 100.0, verdicts::difference_decimals(pair));
     (shown(found.value) != shown(between))
         .then_some(" The difference decides: it is corrected item by item, so it need not be that of the two rates.")
 }
 
 /// Metrics in rows, arms in columns. Two arms also get a column for their difference.
-pub fn metrics(comparison: &Comparison, labels: &[String]) -> Table {
+pub fn metrics_table(comparison: &Comparison, labels: &[String]) -> ReportTable {
     let rows = &comparison.rows;
-    let each = |cell: &dyn Fn(&ComparisonRow) -> Cell| rows.iter().map(cell).collect::<Vec<Cell>>();
-    let mut table = Table::of("metrics");
+    let each = |cell: &dyn Fn(&ComparisonRow) -> TableCell| {
+        rows.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    let mut table = ReportTable::for_rows("metrics");
     let suite = [
         comparison.suite.as_str().into(),
         comparison.suite_version.as_deref().into(),
         comparison.source.as_deref().into(),
     ];
-    table.column(
-        Column::data(["suite", "suite_version", "source"]),
-        each(&|_| Cell::figures(suite.clone())),
+    table.add_filled_column(
+        TableColumn::for_programs(["suite", "suite_version", "source"]),
+        each(&|_| TableCell::for_programs(suite.clone())),
     );
     let name = |row: &ComparisonRow| {
-        Cell::shown(metric_label(row))
-            .data([row.metric.name.as_str().into()])
-            .small(better(row.metric.direction))
+        TableCell::for_people(metric_label(row))
+            .with_data([row.metric.name.as_str().into()])
+            .with_small_print(direction_words(row.metric.direction))
     };
-    table.column(Column::words("Metric").keys(["metric"]), each(&name));
+    table.add_filled_column(TableColumn::words("Metric").keys(["metric"]), each(&name));
     let kind = |row: &ComparisonRow| {
-        Cell::figures([
+        TableCell::for_programs([
             row.metric.unit.name().into(),
             row.metric.direction.name().into(),
         ])
     };
-    table.column(Column::data(["unit", "direction"]), each(&kind));
+    table.add_filled_column(
+        TableColumn::for_programs(["unit", "direction"]),
+        each(&kind),
+    );
     for (arm, label) in labels.iter().enumerate() {
         let keys = [
             "approach",
@@ -129,9 +137,9 @@ pub fn metrics(comparison: &Comparison, labels: &[String]) -> Table {
             "n",
         ]
         .map(|key| format!("{key}_{}", arm + 1));
-        table.column(
-            Column::number(label).keys(keys).left(),
-            each(&|row| value(comparison, row, arm)),
+        table.add_filled_column(
+            TableColumn::number(label).keys(keys).align_left(),
+            each(&|row| arm_value_cell(comparison, row, arm)),
         );
     }
     if let [first, second] = labels {
@@ -146,25 +154,28 @@ pub fn metrics(comparison: &Comparison, labels: &[String]) -> Table {
             "p",
             "p_adjusted",
         ];
-        table.column(
-            Column::words("Difference")
+        table.add_filled_column(
+            TableColumn::words("Difference")
                 .keys(keys)
                 .about(format!("{first} less {second}, or over it")),
-            each(&difference),
+            each(&difference_cell),
         );
     }
-    table.column(
-        Column::words("Verdict").keys(["verdict", "reason", "winner"]),
-        each(&|row| Cell::shown(verdicts::short(comparison, row)).data(verdict(comparison, row))),
+    table.add_filled_column(
+        TableColumn::words("Verdict").keys(["verdict", "reason", "winner"]),
+        each(&|row| {
+            TableCell::for_people(verdicts::verdict_cell(comparison, row))
+                .with_data(verdict_data(comparison, row))
+        }),
     );
     table
 }
 
 /// An arm's cell for a metric.
-fn value(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> Cell {
+fn arm_value_cell(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> TableCell {
     let known = &comparison.arms[arm].arm;
     let cell = &row.cells[arm];
-    let [low, high] = Datum::ends(cell.interval());
+    let [low, high] = Datum::interval_ends(cell.value_interval());
     let n = cell
         .estimate
         .as_ref()
@@ -183,41 +194,41 @@ fn value(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> Cell {
     ];
     let judge = cell.estimate.as_ref().and_then(words::judge_alone);
     let details = [
-        words::spread(&row.metric, cell),
-        words::interval(&row.metric, cell, comparison.confidence),
+        words::spread_over_runs(&row.metric, cell),
+        words::cell_interval(&row.metric, cell, comparison.confidence),
         judge,
     ];
-    let shown = Cell::shown(words::cell(&row.metric, cell))
-        .data(data)
-        .small(details.into_iter().flatten().collect::<Vec<_>>().join("; "));
-    Cell {
+    let shown = TableCell::for_people(words::cell_value(&row.metric, cell))
+        .with_data(data)
+        .with_small_print(details.into_iter().flatten().collect::<Vec<_>>().join("; "));
+    TableCell {
         is_unknown: cell.value.is_none() && cell.total.is_none(),
         ..shown
     }
 }
 
 /// The first arm minus the second, or their ratio.
-fn difference(row: &ComparisonRow) -> Cell {
+fn difference_cell(row: &ComparisonRow) -> TableCell {
     let Some(pair) = row.evidence.pairs.first() else {
-        return Cell::unknown("");
+        return TableCell::unknown("");
     };
     let found = pair.difference.as_ref();
-    let [low, high] = Datum::ends(found.and_then(|found| found.interval));
-    Cell::shown(verdicts::difference(row)).data([
+    let [low, high] = Datum::interval_ends(found.and_then(|found| found.interval));
+    TableCell::for_people(verdicts::difference_cell(row)).with_data([
         found.map(|found| found.value).into(),
-        found.map_or(Datum::Absent, |found| Datum::name(found.scale)),
+        found.map_or(Datum::Absent, |found| Datum::json_name(found.scale)),
         low,
         high,
         row.evidence.alpha.into(),
-        Datum::name(pair.design),
-        pair.test.map_or(Datum::Absent, Datum::name),
+        Datum::json_name(pair.design),
+        pair.test.map_or(Datum::Absent, Datum::json_name),
         pair.p.into(),
         pair.p_adjusted.into(),
     ])
 }
 
 /// The verdict on two arms with its reason, and the arm that wins against all others.
-fn verdict(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
+fn verdict_data(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
     let winner = row
         .evidence
         .winner
@@ -234,7 +245,7 @@ fn verdict(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
     ]
 }
 
-fn better(direction: Direction) -> &'static str {
+fn direction_words(direction: Direction) -> &'static str {
     match direction {
         Direction::Up => "higher is better",
         Direction::Down => "lower is better",
@@ -246,7 +257,7 @@ fn better(direction: Direction) -> &'static str {
 const MAX_NOTES: usize = 4;
 
 /// Names the suite, the arms and their data: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
-fn title(comparison: &Comparison, labels: &[String]) -> String {
+fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
     let name = words::group_name(
         &comparison.suite,
         comparison.suite_version.as_deref(),
@@ -260,8 +271,8 @@ fn title(comparison: &Comparison, labels: &[String]) -> String {
     let shared = comparison.flips.as_ref().map(|flips| {
         format!(
             "{} shared {}, ",
-            format::integer(flips.shared),
-            words::one_or_many(flips.shared, "items")
+            format::format_integer(flips.shared),
+            words::singular_or_plural(flips.shared, "items")
         )
     });
     match (labels, runs.as_slice()) {
@@ -269,13 +280,13 @@ fn title(comparison: &Comparison, labels: &[String]) -> String {
             format!(
                 "{name}: {first} vs {second} ({}{})",
                 shared.unwrap_or_default(),
-                words::each(*one, *other, "runs")
+                words::counts_each(*one, *other, "runs")
             )
         }
         (_, runs) => format!(
             "{name}: {}, {}",
-            words::count_of(labels.len() as u64, "arms"),
-            words::count_of(runs.iter().sum(), "runs")
+            words::count_with_noun(labels.len() as u64, "arms"),
+            words::count_with_noun(runs.iter().sum(), "runs")
         ),
     }
 }
@@ -292,24 +303,30 @@ pub(super) fn metric_label(row: &ComparisonRow) -> String {
     };
     match row.evidence.pairs.as_slice() {
         [pair] if row.cells.len() == 2 && is_shared(pair) => {
-            titled(&row.metric.label, "shared items")
+            join_label(&row.metric.label, "shared items")
         }
-        _ => titled(&row.metric.label, &words::over(&row.metric, &row.cells)),
+        _ => join_label(
+            &row.metric.label,
+            &words::figure_scope(&row.metric, &row.cells),
+        ),
     }
 }
 
 /// States the verdict for these items and the verdict for other clusters like these, if there is one.
-fn beyond(comparison: &Comparison, labels: &[String]) -> Option<String> {
-    let row = comparison.primary()?;
+fn cluster_verdict_note(comparison: &Comparison, labels: &[String]) -> Option<String> {
+    let row = comparison.primary_row()?;
     let [pair] = row.evidence.pairs.as_slice() else {
         return None;
     };
     let other = pair.beyond.as_ref()?;
-    let items = pair.winner().map_or_else(
+    let items = pair.winning_arm().map_or_else(
         || "open".to_owned(),
         |winner| format!("{} wins", labels[winner]),
     );
-    let winner = other.verdict.winner().map(|place| pair.at(place));
+    let winner = other
+        .verdict
+        .winning_place()
+        .map(|place| pair.arm_at(place));
     let clusters = winner.map_or_else(
         || "open".to_owned(),
         |winner| format!("{} wins", labels[winner]),
@@ -318,13 +335,13 @@ fn beyond(comparison: &Comparison, labels: &[String]) -> Option<String> {
         "These {}: {items} ({}). Other clusters like these {}: {clusters} ({}).",
         pair.sizes.of,
         verdicts::p_value(pair.p_adjusted),
-        format::integer(other.clusters),
+        format::format_integer(other.clusters),
         verdicts::p_value(other.p_adjusted)
     ))
 }
 
 /// Explains a comparison: intervals, methods, plans, second looks, flips and missing measurements.
-fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut more = Vec::new();
     for row in &comparison.rows {
         let intervals: Vec<String> = labels
@@ -332,8 +349,8 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
             .zip(&row.cells)
             .filter_map(|(label, cell)| {
                 let parts: Vec<String> = [
-                    words::spread(&row.metric, cell),
-                    words::interval(&row.metric, cell, comparison.confidence),
+                    words::spread_over_runs(&row.metric, cell),
+                    words::cell_interval(&row.metric, cell, comparison.confidence),
                 ]
                 .into_iter()
                 .flatten()
@@ -348,28 +365,28 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
             more.push(format!(
                 "{}: {}.",
                 row.metric.label,
-                words::method(estimate.method)
+                words::method_name(estimate.method)
             ));
         }
         if let [pair] = row.evidence.pairs.as_slice() {
             if pair.p_adjusted.is_some() {
-                let adjusted = verdicts::adjustment(&row.evidence)
+                let adjusted = verdicts::adjustment_text(&row.evidence)
                     .map_or_else(String::new, |how| format!("; adjusted by {how}"));
                 more.push(format!(
                     "{}: verdict {}{adjusted}.",
                     row.metric.label,
-                    verdicts::method(pair)
+                    verdicts::design_and_test(pair)
                 ));
             }
             if row.role == crate::views::Role::Secondary && pair.difference.is_some() {
-                more.extend(verdicts::sentences(row, labels));
+                more.extend(verdicts::metric_sentences(row, labels));
             }
-            more.extend(verdicts::planning(&row.metric, pair));
+            more.extend(verdicts::planning_figures(&row.metric, pair));
         }
     }
     more.extend(details::second_looks(comparison));
     if let Some(flips) = &comparison.flips {
-        let shared = words::count_of(flips.shared, "items");
+        let shared = words::count_with_noun(flips.shared, "items");
         let by = if is_corrected(comparison) {
             ", by the judge alone"
         } else {
@@ -380,9 +397,9 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
             flips.only_first,
             flips.only_second,
             flips.neither,
-            flips.equal(),
+            flips.equal_count(),
         ]
-        .map(format::integer);
+        .map(format::format_integer);
         more.push(if flips.by_rate {
             format!("On {shared}{by}: {} has the higher pass rate on {first}, {} on {second}; {equal} are equal.", labels[0], labels[1])
         } else {
@@ -415,19 +432,22 @@ fn explained(comparison: &Comparison, labels: &[String]) -> Vec<String> {
 }
 
 /// Lays out many arms, one row each, in the views' order.
-fn wide(comparison: &Comparison, labels: &[String]) -> Table {
-    let mut table = Table::of("arms");
-    table.column(
-        Column::words("Arm"),
-        labels.iter().map(|label| Cell::words(label.as_str())),
+fn arm_rows_table(comparison: &Comparison, labels: &[String]) -> ReportTable {
+    let mut table = ReportTable::for_rows("arms");
+    table.add_filled_column(
+        TableColumn::words("Arm"),
+        labels.iter().map(|label| TableCell::words(label.as_str())),
     );
     for (rank, row) in (0u8..).zip(&comparison.rows) {
         let cells = (0..labels.len()).map(|arm| {
             let leads = matches!(row.leader, Leader::Leads { arm: leader, .. } if leader == arm);
-            let text = words::cell(&row.metric, &row.cells[arm]);
-            Cell::shown(if leads { format!("▸ {text}") } else { text })
+            let text = words::cell_value(&row.metric, &row.cells[arm]);
+            TableCell::for_people(if leads { format!("▸ {text}") } else { text })
         });
-        table.column(Column::number(metric_label(row)).rank(rank.min(9)), cells);
+        table.add_filled_column(
+            TableColumn::number(metric_label(row)).rank(rank.min(9)),
+            cells,
+        );
     }
     let ranked = comparison
         .rows
@@ -437,7 +457,7 @@ fn wide(comparison: &Comparison, labels: &[String]) -> Table {
         format!(
             "{}: {}.",
             row.metric.label,
-            verdicts::short(comparison, row)
+            verdicts::verdict_cell(comparison, row)
         )
     }));
     table

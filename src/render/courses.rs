@@ -7,12 +7,12 @@ use crate::views::{CourseKind, ItemCourse};
 use super::format;
 
 /// Describes an item that changed: `broken since 2026-11-08 (failed 7 of 7 since, passed 7 of 7 before)`. What may be chance says so.
-pub fn course(course: &ItemCourse) -> String {
-    format!("{} ({})", state(course), counts(course))
+pub fn describe_change(course: &ItemCourse) -> String {
+    format!("{} ({})", state_since(course), outcome_counts(course))
 }
 
 /// Returns the state and its first day: `broken since 2026-11-08`.
-pub(super) fn state(course: &ItemCourse) -> String {
+pub(super) fn state_since(course: &ItemCourse) -> String {
     let word = match course.kind {
         CourseKind::Steady if course.passed_since == 0 => "always failed",
         CourseKind::Steady => "always passed",
@@ -22,7 +22,7 @@ pub(super) fn state(course: &ItemCourse) -> String {
         CourseKind::MaybeRepaired => "passing",
         CourseKind::Flaky => "flaky",
     };
-    match point(course.since, course.since_commit.as_deref()) {
+    match point_name(course.since, course.since_commit.as_deref()) {
         Some(point) if !matches!(course.kind, CourseKind::Steady | CourseKind::Flaky) => {
             format!("{word} since {point}")
         }
@@ -31,23 +31,28 @@ pub(super) fn state(course: &ItemCourse) -> String {
 }
 
 /// Names a day, or a commit with the day of its first run.
-pub(super) fn point(date: Option<NaiveDate>, commit: Option<&str>) -> Option<String> {
+pub(super) fn point_name(date: Option<NaiveDate>, commit: Option<&str>) -> Option<String> {
     match (date, commit) {
         (date, None) => date.map(|date| date.to_string()),
-        (None, Some(commit)) => Some(short(commit)),
-        (Some(date), Some(commit)) => Some(format!("{} ({date})", short(commit))),
+        (None, Some(commit)) => Some(short_hash(commit)),
+        (Some(date), Some(commit)) => Some(format!("{} ({date})", short_hash(commit))),
     }
 }
 
 /// Returns the beginning of a commit's hash.
-pub(super) fn short(commit: &str) -> String {
+pub(super) fn short_hash(commit: &str) -> String {
     commit.chars().take(10).collect()
 }
 
 /// Returns the outcomes on both sides: `failed 1 of 1 since, passed 7 of 7 before; may be flaky`.
-pub(super) fn counts(course: &ItemCourse) -> String {
-    let of =
-        |count: u64, all: u64| format!("{} of {}", format::integer(count), format::integer(all));
+pub(super) fn outcome_counts(course: &ItemCourse) -> String {
+    let of = |count: u64, all: u64| {
+        format!(
+            "{} of {}",
+            format::format_integer(count),
+            format::format_integer(all)
+        )
+    };
     let (passed, failed) = (
         course.passed_before,
         course.attempts_before - course.passed_before,

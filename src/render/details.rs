@@ -23,8 +23,10 @@ fn second_look(row: &ComparisonRow) -> Option<String> {
         detail
             .cross_check
             .map(|check| cross_check(&row.metric, &check)),
-        detail.effect.map(|effect| self::effect(pair, &effect)),
-        detail.bill.map(|bill| self::bill(&bill)),
+        detail
+            .effect
+            .map(|effect| self::effect_sizes(pair, &effect)),
+        detail.bill.map(|bill| self::total_cost_ratio(&bill)),
     ]
     .into_iter()
     .flatten()
@@ -43,7 +45,7 @@ fn cross_check(metric: &Metric, check: &CrossCheck) -> String {
     let interval = check.interval.map_or_else(String::new, |ends| {
         format!(
             ", Newcombe's paired interval {}",
-            verdicts::interval(metric, Scale::Share, ends)
+            verdicts::signed_interval(metric, Scale::Share, ends)
         )
     });
     match check.check {
@@ -53,31 +55,31 @@ fn cross_check(metric: &Metric, check: &CrossCheck) -> String {
     }
 }
 
-fn effect(pair: &PairEvidence, effect: &Effect) -> String {
+fn effect_sizes(pair: &PairEvidence, effect: &Effect) -> String {
     let is_ratio = pair
         .difference
         .is_some_and(|difference| difference.scale == Scale::Ratio);
     let on = if is_ratio { " on logarithms" } else { "" };
     let g = effect.hedges_g.map_or_else(String::new, |g| {
-        format!("Hedges' g {}{on}, ", format::signed(g, 2))
+        format!("Hedges' g {}{on}, ", format::signed_number(g, 2))
     });
     format!(
         "{g}Cliff's delta {}",
-        format::signed(effect.cliffs_delta, 2)
+        format::signed_number(effect.cliffs_delta, 2)
     )
 }
 
-fn bill(bill: &Bill) -> String {
+fn total_cost_ratio(bill: &Bill) -> String {
     let [low, high] = [bill.interval.low, bill.interval.high]
-        .map(|end| verdicts::ratio(end).trim_end_matches('×').to_owned());
+        .map(|end| verdicts::format_ratio(end).trim_end_matches('×').to_owned());
     format!(
         "mean over mean {} [{low}, {high}], which is about the bill",
-        verdicts::ratio(bill.ratio)
+        verdicts::format_ratio(bill.ratio)
     )
 }
 
 /// Describes how the intervals of a board's amounts were computed.
-pub fn amounts(board: &SuiteBoard) -> Vec<String> {
+pub fn amount_methods(board: &SuiteBoard) -> Vec<String> {
     let mut notes = Vec::new();
     let mut prices: Vec<String> = Vec::new();
     for price in board
@@ -111,7 +113,7 @@ pub fn amounts(board: &SuiteBoard) -> Vec<String> {
 }
 
 /// States bounds for arms that passed everything or nothing.
-pub fn extremes(board: &SuiteBoard) -> Vec<String> {
+pub fn extreme_bounds_note(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(
         &board.suite,
         &board
@@ -125,7 +127,7 @@ pub fn extremes(board: &SuiteBoard) -> Vec<String> {
         .zip(&board.entries)
         .filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
     let said: Vec<String> = rates
-        .filter_map(|(label, rate)| extreme(label, rate))
+        .filter_map(|(label, rate)| extreme_bound(label, rate))
         .take(words::MAX_LEADING)
         .collect();
     if said.is_empty() {
@@ -138,13 +140,13 @@ pub fn extremes(board: &SuiteBoard) -> Vec<String> {
     }
 }
 
-fn extreme(label: &str, rate: &Estimate) -> Option<String> {
+fn extreme_bound(label: &str, rate: &Estimate) -> Option<String> {
     let (passed, total, ends) = (rate.passed?, rate.total?, rate.guaranteed?);
-    let all = format::integer(total);
+    let all = format::format_integer(total);
     let percent = |share: f64| {
         format!(
             "{}%",
-            format::fixed(share * 100.0, format::percent_decimals(total))
+            format::fixed_decimals(share * 100.0, format::percent_decimals(total))
         )
     };
     match passed {
@@ -178,16 +180,16 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
         .iter()
         .map(|name| words::primary_not_measured(name, &board.primary.label))
         .collect();
-    notes.extend(verdicts::excluded(&board.excluded_items));
-    notes.extend(extremes(board));
-    notes.extend(amounts(board));
+    notes.extend(verdicts::excluded_item_notes(&board.excluded_items));
+    notes.extend(extreme_bounds_note(board));
+    notes.extend(amount_methods(board));
     let with: Vec<String> = labels
         .iter()
         .zip(&board.entries)
         .filter_map(|(label, entry)| {
             Some(format!(
                 "{label} {}",
-                words::figure(&board.primary, entry.with_excluded.as_ref()?)
+                words::primary_figure(&board.primary, entry.with_excluded.as_ref()?)
             ))
         })
         .collect();
@@ -203,8 +205,8 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
                 format!(
                     "{} {}/{}",
                     chance.k,
-                    format::fixed(chance.all_pass * 100.0, 1),
-                    format::fixed(chance.any_passes * 100.0, 1)
+                    format::fixed_decimals(chance.all_pass * 100.0, 1),
+                    format::fixed_decimals(chance.any_passes * 100.0, 1)
                 )
             })
             .collect();

@@ -2,27 +2,29 @@
 
 use crate::views::{Arm, Foreseen, ForeseenPair, ForeseenVerdict, Units};
 
-use super::cell::Cell;
-use super::table::{Column, Table};
+use super::cell::TableCell;
+use super::table::{ReportTable, TableColumn};
 use super::{format, words};
 
 /// Lays out the arms, and the pairs of more than two arms.
-pub fn tables(found: &ForeseenVerdict) -> Vec<Table> {
-    let mut table = Table::new(format!("{}: foreseen verdict", found.suites.join(", ")));
+pub fn verdict_tables(found: &ForeseenVerdict) -> Vec<ReportTable> {
+    let mut table = ReportTable::new(format!("{}: foreseen verdict", found.suites.join(", ")));
     for (label, key) in [("Approach", "approach"), ("Model", "model")] {
-        table.head(Column::words(label).keys([key]));
+        table.add_column(TableColumn::words(label).keys([key]));
     }
     if found.pairs.len() > 1 {
-        table.head(Column::number("Beats").keys(["beats"]));
+        table.add_column(TableColumn::number("Beats").keys(["beats"]));
     } else {
-        table.head(Column::number(alone_label(found)).keys(["won"]));
+        table.add_column(TableColumn::number(alone_label(found)).keys(["won"]));
     }
-    table.head(Column::number(if is_of_runs(found) { "Runs" } else { "Asked" }).keys(["asked"]));
-    table.head(Column::number("Cost").keys(["cost_usd"]));
+    table.add_column(
+        TableColumn::number(if is_of_runs(found) { "Runs" } else { "Asked" }).keys(["asked"]),
+    );
+    table.add_column(TableColumn::number("Cost").keys(["cost_usd"]));
     for (place, arm) in found.arms.iter().enumerate() {
         let cost = arm.cost_usd.map_or_else(
-            || Cell::unknown("unknown"),
-            |cost| Cell::shown(format::money(cost)).data([cost.into()]),
+            || TableCell::unknown("unknown"),
+            |cost| TableCell::for_people(format::money(cost)).with_data([cost.into()]),
         );
         let first = match found.pairs.as_slice() {
             [pair] => {
@@ -34,14 +36,14 @@ pub fn tables(found: &ForeseenVerdict) -> Vec<Table> {
             }
             _ => arm.beats,
         };
-        let names = [arm.arm.approach.as_str(), arm.arm.model.as_str()].map(Cell::words);
-        table.row(
-            names
-                .into_iter()
-                .chain([Cell::count(first), Cell::count(arm.asked), cost]),
-        );
+        let names = [arm.arm.approach.as_str(), arm.arm.model.as_str()].map(TableCell::words);
+        table.add_row(names.into_iter().chain([
+            TableCell::count(first),
+            TableCell::count(arm.asked),
+            cost,
+        ]));
     }
-    table.notes.push(sentence(found));
+    table.notes.push(winner_sentence(found));
     if let Some(saved) = found.saved_usd {
         let what = if is_of_runs(found) {
             "runs that were not made"
@@ -53,11 +55,11 @@ pub fn tables(found: &ForeseenVerdict) -> Vec<Table> {
             format::money(saved)
         ));
     }
-    table.notes.push(limits(found).to_owned());
+    table.notes.push(limits_note(found).to_owned());
     if found.pairs.len() < 2 {
         vec![table]
     } else {
-        vec![table, pairs(found)]
+        vec![table, pairs_table(found)]
     }
 }
 
@@ -73,7 +75,7 @@ fn alone_label(found: &ForeseenVerdict) -> &'static str {
     }
 }
 
-fn limits(found: &ForeseenVerdict) -> &'static str {
+fn limits_note(found: &ForeseenVerdict) -> &'static str {
     if is_of_runs(found) {
         "The runs stopped when the verdict was known. For an interval of the rates, run each task as often as planned (without --until)."
     } else {
@@ -83,38 +85,38 @@ fn limits(found: &ForeseenVerdict) -> &'static str {
 }
 
 /// Lays out the pairs of arms.
-fn pairs(found: &ForeseenVerdict) -> Table {
-    let mut table = Table::new("Pairs");
+fn pairs_table(found: &ForeseenVerdict) -> ReportTable {
+    let mut table = ReportTable::new("Pairs");
     let (won, lost) = if is_of_runs(found) {
         ("First won", "Second won")
     } else {
         ("First alone", "Second alone")
     };
-    table.head(Column::words("First").keys(["first"]));
-    table.head(Column::words("Second").keys(["second"]));
-    table.head(Column::words("Verdict").keys(["verdict"]));
-    table.head(Column::number(won).keys(["won"]));
-    table.head(Column::number(lost).keys(["lost"]));
-    table.head(Column::number("Compared").keys(["compared"]));
-    let names = names(found);
+    table.add_column(TableColumn::words("First").keys(["first"]));
+    table.add_column(TableColumn::words("Second").keys(["second"]));
+    table.add_column(TableColumn::words("Verdict").keys(["verdict"]));
+    table.add_column(TableColumn::number(won).keys(["won"]));
+    table.add_column(TableColumn::number(lost).keys(["lost"]));
+    table.add_column(TableColumn::number("Compared").keys(["compared"]));
+    let names = arm_names(found);
     for pair in &found.pairs {
-        let verdict = winner(pair).map_or_else(
+        let verdict = pair_winner(pair).map_or_else(
             || "no winner".to_owned(),
             |place| format!("{} wins", names[place]),
         );
-        let counts = [pair.won, pair.lost, pair.compared].map(Cell::count);
+        let counts = [pair.won, pair.lost, pair.compared].map(TableCell::count);
         let words = [
             names[pair.first].clone(),
             names[pair.second].clone(),
             verdict,
         ]
-        .map(Cell::words);
-        table.row(words.into_iter().chain(counts));
+        .map(TableCell::words);
+        table.add_row(words.into_iter().chain(counts));
     }
     table
 }
 
-fn names(found: &ForeseenVerdict) -> Vec<String> {
+fn arm_names(found: &ForeseenVerdict) -> Vec<String> {
     words::arm_labels(
         &words::first_three(&found.suites),
         &found
@@ -125,7 +127,7 @@ fn names(found: &ForeseenVerdict) -> Vec<String> {
     )
 }
 
-fn winner(pair: &ForeseenPair) -> Option<usize> {
+fn pair_winner(pair: &ForeseenPair) -> Option<usize> {
     match pair.verdict {
         Foreseen::FirstWins => Some(pair.first),
         Foreseen::SecondWins => Some(pair.second),
@@ -134,12 +136,12 @@ fn winner(pair: &ForeseenPair) -> Option<usize> {
 }
 
 /// Says who wins, or that nobody would.
-pub fn sentence(found: &ForeseenVerdict) -> String {
-    let names = names(found);
+pub fn winner_sentence(found: &ForeseenVerdict) -> String {
+    let names = arm_names(found);
     let units = match found.units {
         Units::Items => String::new(),
-        Units::Clusters => format!(" in {} clusters", format::integer(found.unit_count)),
-        Units::Tasks => format!(" over {} tasks", format::integer(found.unit_count)),
+        Units::Clusters => format!(" in {} clusters", format::format_integer(found.unit_count)),
+        Units::Tasks => format!(" over {} tasks", format::format_integer(found.unit_count)),
     };
     let what = if is_of_runs(found) {
         "runs of each arm"
@@ -150,7 +152,7 @@ pub fn sentence(found: &ForeseenVerdict) -> String {
         let decided = found
             .pairs
             .iter()
-            .filter(|pair| winner(pair).is_some())
+            .filter(|pair| pair_winner(pair).is_some())
             .count();
         let lead = match found.winner {
             Some(place) => format!("{} wins against every other arm", names[place]),
@@ -158,14 +160,14 @@ pub fn sentence(found: &ForeseenVerdict) -> String {
         };
         return format!(
             "{lead}: the full run of {} {what}{units} would name a winner in {decided} of {} pairs.",
-            format::integer(found.items),
+            format::format_integer(found.items),
             found.pairs.len()
         );
     };
     let asked = format!(
         "{} of {} {what}{units}",
-        format::integer(pair.compared),
-        format::integer(found.items)
+        format::format_integer(pair.compared),
+        format::format_integer(found.items)
     );
     let alone = if is_of_runs(found) {
         format!(
@@ -178,7 +180,7 @@ pub fn sentence(found: &ForeseenVerdict) -> String {
             names[0], pair.won, names[1], pair.lost
         )
     };
-    match winner(pair) {
+    match pair_winner(pair) {
         Some(place) => format!("{} wins: of {asked}, {alone}.", names[place]),
         None if is_of_runs(found) => format!(
             "No winner: all runs together would name none. Of {asked}, {alone}. More tasks may decide."

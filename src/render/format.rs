@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::domain::{Unit, grouped};
-pub use crate::domain::{count, integer};
+use crate::domain::{Unit, group_digits};
+pub use crate::domain::{format_count, format_integer};
 use crate::views::{Estimate, Interval};
 
 /// The typographic minus: as wide as the plus, and distinct from a dash or an option.
@@ -34,30 +34,30 @@ pub fn percent_number(share: f64, n: u64) -> String {
             || (size > 0.0 && rounds_to(size, decimals, 0.0))
     };
     // What no fourth decimal shows is noise.
-    fixed(
+    fixed_decimals(
         value,
-        (own..=MOST_DECIMALS)
+        (own..=MAX_DECIMALS)
             .find(|decimals| !hides(*decimals))
             .unwrap_or(own),
     )
 }
 
 /// Maximum number of decimals of a percentage that is nearly 0 or 100.
-const MOST_DECIMALS: usize = 4;
+const MAX_DECIMALS: usize = 4;
 
 fn rounds_to(value: f64, decimals: usize, target: f64) -> bool {
-    rounded(value.abs(), decimals)
+    round_half_up(value.abs(), decimals)
         .parse::<f64>()
         .is_ok_and(|rounded| (rounded - target).abs() < f64::EPSILON)
 }
 
 /// Number of reliable digits. The digits behind them depend on how a number was computed: 47 of 80 passed, and the mean of four runs'
 /// shares of it, are 58.75 and 58.749999999999993.
-const SIGNIFICANT: usize = 12;
+const RELIABLE_DIGITS: usize = 12;
 
-/// Rounds a number to [`SIGNIFICANT`] digits.
+/// Rounds a number to [`RELIABLE_DIGITS`] digits.
 fn without_noise(value: f64) -> f64 {
-    format!("{value:.*e}", SIGNIFICANT - 1)
+    format!("{value:.*e}", RELIABLE_DIGITS - 1)
         .parse()
         .unwrap_or(value)
 }
@@ -66,13 +66,13 @@ fn without_noise(value: f64) -> f64 {
 ///
 /// Otherwise equal shares could print differently: `format!` rounds the binary number, which may be on either side of its decimal, and
 /// rounds an exact half to the even digit.
-fn rounded(value: f64, decimals: usize) -> String {
-    let digits = format!("{value:.*e}", SIGNIFICANT - 1);
+fn round_half_up(value: f64, decimals: usize) -> String {
+    let digits = format!("{value:.*e}", RELIABLE_DIGITS - 1);
     let magnitude = digits
         .split_once('e')
         .and_then(|(_, exponent)| exponent.parse::<isize>().ok())
         .unwrap_or(0);
-    let known = (SIGNIFICANT - 1).saturating_add_signed(-magnitude);
+    let known = (RELIABLE_DIGITS - 1).saturating_add_signed(-magnitude);
     if known <= decimals || !value.is_finite() {
         // There is nothing to round: all reliable digits are shown.
         return format!("{value:.decimals$}");
@@ -81,14 +81,14 @@ fn rounded(value: f64, decimals: usize) -> String {
     let (kept, behind) = text.split_at(text.len() - (known - decimals));
     let kept = kept.trim_end_matches('.');
     if behind.starts_with(|digit: char| digit >= '5') {
-        one_more(kept)
+        increment_last_digit(kept)
     } else {
         kept.to_owned()
     }
 }
 
 /// Adds one to the last digit of a decimal number.
-fn one_more(number: &str) -> String {
+fn increment_last_digit(number: &str) -> String {
     let mut carries = true;
     let mut reversed: Vec<char> = Vec::with_capacity(number.len() + 1);
     for character in number.chars().rev() {
@@ -108,7 +108,7 @@ fn one_more(number: &str) -> String {
 }
 
 /// Formats an estimate with its interval in percent: `52.0 [47.8, 56.2]`, or the value alone.
-pub fn estimate(estimate: &Estimate) -> String {
+pub fn estimate_with_interval(estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     let value = percent_number(estimate.value, n);
     match estimate.interval {
@@ -121,8 +121,8 @@ pub fn estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// Formats an estimate like [`estimate`], with the percent sign for sentences: `52.0% [47.8, 56.2]`.
-pub fn rate(estimate: &Estimate) -> String {
+/// Formats an estimate like [`estimate_with_interval`], with the percent sign for sentences: `52.0% [47.8, 56.2]`.
+pub fn rate_with_interval(estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
     let value = percent(estimate.value, n);
     estimate.interval.map_or_else(
@@ -141,15 +141,15 @@ pub fn percent_interval(interval: Interval, n: u64) -> String {
 }
 
 fn interval_end(share: f64, n: u64) -> String {
-    fixed(share * 100.0, percent_decimals(n))
+    fixed_decimals(share * 100.0, percent_decimals(n))
 }
 
 /// Size from which a number is shown by its exponent: more digits than that are not reliable, and make pages too wide.
-const WITH_EXPONENT: f64 = 1e15;
+const MIN_SIZE_WITH_EXPONENT: f64 = 1e15;
 
 /// Formats a number with a fixed count of decimals, rounded half up in decimal, with grouped thousands and without a negative zero.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    if value.abs() >= WITH_EXPONENT {
+pub fn fixed_decimals(value: f64, decimals: usize) -> String {
+    if value.abs() >= MIN_SIZE_WITH_EXPONENT {
         return format!(
             "{}{:.2e}",
             if value < 0.0 {
@@ -160,7 +160,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
             value.abs()
         );
     }
-    let text = rounded(value.abs(), decimals);
+    let text = round_half_up(value.abs(), decimals);
     let (whole, fraction) = text
         .split_once('.')
         .map_or((text.as_str(), None), |(whole, fraction)| {
@@ -171,7 +171,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     if value < 0.0 && !is_zero {
         shown.push(MINUS);
     }
-    shown.push_str(&grouped(whole));
+    shown.push_str(&group_digits(whole));
     if let Some(fraction) = fraction {
         shown.push('.');
         shown.push_str(fraction);
@@ -189,7 +189,7 @@ pub fn money(usd: f64) -> String {
     } else {
         significant_decimals(usd, 3)
     };
-    let text = fixed(usd, decimals);
+    let text = fixed_decimals(usd, decimals);
     match text.strip_prefix(MINUS) {
         Some(positive) => format!("{MINUS}${positive}"),
         None => format!("${text}"),
@@ -217,12 +217,12 @@ fn significant_decimals(value: f64, digits: usize) -> usize {
     clippy::cast_sign_loss,
     reason = "durations are positive, and the cast saturates"
 )]
-pub fn seconds(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     if seconds < 0.999_5 {
-        return format!("{} ms", fixed(seconds * 1000.0, 0));
+        return format!("{} ms", fixed_decimals(seconds * 1000.0, 0));
     }
     if seconds < 59.95 {
-        return format!("{} s", fixed(seconds, 1));
+        return format!("{} s", fixed_decimals(seconds, 1));
     }
     let whole = seconds.round() as u64;
     if whole < 3600 {
@@ -233,29 +233,29 @@ pub fn seconds(seconds: f64) -> String {
 }
 
 /// Formats a number in its unit.
-pub fn value(number: f64, unit: Unit, n: u64) -> String {
+pub fn value_in_unit(number: f64, unit: Unit, n: u64) -> String {
     match unit {
         Unit::Fraction => percent(number, n),
-        Unit::Points => fixed(number, 1),
-        Unit::Seconds => seconds(number),
-        Unit::Tokens | Unit::Count => fixed(number, usize::from(number.fract() != 0.0)),
+        Unit::Points => fixed_decimals(number, 1),
+        Unit::Seconds => duration(number),
+        Unit::Tokens | Unit::Count => fixed_decimals(number, usize::from(number.fract() != 0.0)),
         Unit::Usd => money(number),
-        Unit::Number => plain(number),
+        Unit::Number => unscaled_number(number),
     }
 }
 
 /// Formats a tick's label with no more digits than the step between ticks needs: `$0.05`, `2.5 min`, `80%`.
-pub fn tick(value: f64, unit: Unit, step: f64) -> String {
+pub fn tick_label(value: f64, unit: Unit, step: f64) -> String {
     let decimals = |step: f64| {
         (0..9)
             .find(|places| rounds_to_itself(step, *places))
             .unwrap_or(9)
     };
     match unit {
-        Unit::Fraction => format!("{}%", fixed(value * 100.0, decimals(step * 100.0))),
+        Unit::Fraction => format!("{}%", fixed_decimals(value * 100.0, decimals(step * 100.0))),
         Unit::Usd => match decimals(step) {
-            0 => format!("${}", fixed(value, 0)),
-            places => format!("${}", fixed(value, places.max(2))),
+            0 => format!("${}", fixed_decimals(value, 0)),
+            places => format!("${}", fixed_decimals(value, places.max(2))),
         },
         Unit::Seconds => {
             let (size, name) = match step {
@@ -267,10 +267,15 @@ pub fn tick(value: f64, unit: Unit, step: f64) -> String {
             if value == 0.0 {
                 "0".to_owned()
             } else {
-                format!("{} {name}", fixed(value / size, decimals(step / size)))
+                format!(
+                    "{} {name}",
+                    fixed_decimals(value / size, decimals(step / size))
+                )
             }
         }
-        Unit::Points | Unit::Tokens | Unit::Count | Unit::Number => fixed(value, decimals(step)),
+        Unit::Points | Unit::Tokens | Unit::Count | Unit::Number => {
+            fixed_decimals(value, decimals(step))
+        }
     }
 }
 
@@ -282,7 +287,7 @@ fn rounds_to_itself(value: f64, decimals: usize) -> bool {
 }
 
 /// Formats a number of unknown scale with four significant digits.
-pub fn plain(number: f64) -> String {
+pub fn unscaled_number(number: f64) -> String {
     let decimals = if number.fract() == 0.0 {
         0
     } else if number.abs() >= 1.0 {
@@ -290,37 +295,37 @@ pub fn plain(number: f64) -> String {
     } else {
         significant_decimals(number, 3)
     };
-    fixed(number, decimals)
+    fixed_decimals(number, decimals)
 }
 
 /// Formats a factor: `1.5×`, `5.8×`, `12×`.
 pub fn factor(ratio: f64) -> String {
-    format!("{}×", fixed(ratio, usize::from(ratio < 10.0)))
+    format!("{}×", fixed_decimals(ratio, usize::from(ratio < 10.0)))
 }
 
 /// Formats a number with at least `decimals` decimals, and with more if it would otherwise round to zero.
-pub fn nonzero(value: f64, decimals: usize) -> String {
+pub fn nonzero_decimals(value: f64, decimals: usize) -> String {
     let shows = |decimals: &usize| {
         format!("{:.decimals$}", value.abs())
             .bytes()
             .any(|byte| matches!(byte, b'1'..=b'9'))
     };
-    fixed(
+    fixed_decimals(
         value,
-        (decimals..=MOST_DECIMALS).find(shows).unwrap_or(decimals),
+        (decimals..=MAX_DECIMALS).find(shows).unwrap_or(decimals),
     )
 }
 
 /// Formats a number of a query with six significant digits. Its data has all of them.
-pub fn significant(number: f64) -> String {
+pub fn six_digits(number: f64) -> String {
     if number.fract() == 0.0 || !number.is_finite() {
-        return fixed(number, 0);
+        return fixed_decimals(number, 0);
     }
     let magnitude = number.abs().log10().floor();
     let decimals = (0..=17_u8)
         .find(|decimals| f64::from(*decimals) + magnitude >= 5.0)
         .unwrap_or(17);
-    let text = fixed(number, usize::from(decimals));
+    let text = fixed_decimals(number, usize::from(decimals));
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -329,8 +334,8 @@ pub fn significant(number: f64) -> String {
 }
 
 /// Formats a change with its sign, also for gains: `−82%`, `+50%`. What rounds to zero has none.
-pub fn signed(value: f64, decimals: usize) -> String {
-    let text = fixed(value.abs(), decimals);
+pub fn signed_number(value: f64, decimals: usize) -> String {
+    let text = fixed_decimals(value.abs(), decimals);
     match value {
         _ if text.bytes().all(|byte| matches!(byte, b'0' | b'.')) => text,
         value if value < 0.0 => format!("{MINUS}{text}"),
@@ -339,7 +344,7 @@ pub fn signed(value: f64, decimals: usize) -> String {
 }
 
 /// Formats a day, with its time unless that is midnight: `2026-01-31`, `2026-01-31 12:30Z`.
-pub fn date(time: &DateTime<Utc>) -> String {
+pub fn day_with_time(time: &DateTime<Utc>) -> String {
     if time.format("%H%M%S").to_string() == "000000" {
         time.format("%Y-%m-%d").to_string()
     } else {
@@ -348,7 +353,7 @@ pub fn date(time: &DateTime<Utc>) -> String {
 }
 
 /// Formats a time as RFC 3339 in UTC, for machines.
-pub fn timestamp(time: &DateTime<Utc>) -> String {
+pub fn rfc3339_time(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
@@ -384,10 +389,10 @@ mod tests {
     fn what_rounds_to_zero_has_no_sign_and_queries_have_six_digits() {
         assert_eq!(
             [
-                signed(-0.01, 1),
-                signed(0.01, 1),
-                signed(0.0, 0),
-                signed(-0.05, 1)
+                signed_number(-0.01, 1),
+                signed_number(0.01, 1),
+                signed_number(0.0, 0),
+                signed_number(-0.05, 1)
             ],
             ["0.0", "0.0", "0", "−0.1"]
         );
@@ -401,7 +406,7 @@ mod tests {
             0.1 + 0.2,
         ];
         assert_eq!(
-            all.map(significant),
+            all.map(six_digits),
             [
                 "0.00309083",
                 "0.333333",
@@ -417,9 +422,9 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_number_has_silly_digits(value in -1e4f64..1e4, n in 1u64..1_000_000, decimals in 0usize..3) {
-            for text in [percent(value / 1e4, n), percent_number(value, n), nonzero(value, decimals), signed(value, decimals)] {
+            for text in [percent(value / 1e4, n), percent_number(value, n), nonzero_decimals(value, decimals), signed_number(value, decimals)] {
                 let fraction = text.split_once('.').map_or("", |(_, fraction)| fraction).trim_end_matches('%');
-                proptest::prop_assert!(fraction.len() <= MOST_DECIMALS, "{text}");
+                proptest::prop_assert!(fraction.len() <= MAX_DECIMALS, "{text}");
                 let digits: String = text.chars().filter(char::is_ascii_digit).collect();
                 proptest::prop_assert!(!text.starts_with(MINUS) || !digits.trim_matches('0').is_empty(), "{text}");
             }
@@ -451,10 +456,10 @@ mod tests {
             (-0.0, 1, "0.0"),
             (1e-300, 1, "0.0"),
         ] {
-            assert_eq!(fixed(value, decimals), text, "{value}");
+            assert_eq!(fixed_decimals(value, decimals), text, "{value}");
         }
         assert_eq!(percent(1.0 - f64::EPSILON, 80), "100%");
-        assert_eq!(fixed(f64::INFINITY, 1), "inf");
+        assert_eq!(fixed_decimals(f64::INFINITY, 1), "inf");
     }
 
     proptest::proptest! {
@@ -476,7 +481,7 @@ mod tests {
 
         #[test]
         fn rounding_is_off_by_half_a_digit_at_most(value in -1e6..1e6f64, decimals in 0usize..6) {
-            let shown: f64 = fixed(value, decimals).replace(',', "").replace(MINUS, "-").parse().expect("a number");
+            let shown: f64 = fixed_decimals(value, decimals).replace(',', "").replace(MINUS, "-").parse().expect("a number");
             let step = 10f64.powi(-i32::try_from(decimals).expect("few"));
             proptest::prop_assert!((shown - value).abs() <= 0.5 * step + 1e-11 * value.abs(), "{value} {shown}");
         }
@@ -503,7 +508,7 @@ mod tests {
             (3599.6, "1h 00m"),
             (3900.0, "1h 05m"),
         ] {
-            assert_eq!(seconds(time), text);
+            assert_eq!(duration(time), text);
         }
     }
 
@@ -522,16 +527,16 @@ mod tests {
             (5400.0, Unit::Seconds, 5400.0, "1.5 h"),
             (1500.0, Unit::Count, 500.0, "1,500"),
         ] {
-            assert_eq!(tick(value, unit, step), text);
+            assert_eq!(tick_label(value, unit, step), text);
         }
     }
 
     #[test]
     fn signs_and_groups() {
-        assert_eq!(integer(245_000), "245,000");
-        assert_eq!(fixed(-0.04, 1), "0.0");
-        assert_eq!(signed(-82.1, 0), "−82%".trim_end_matches('%'));
-        assert_eq!(signed(20.0, 0), "+20");
+        assert_eq!(format_integer(245_000), "245,000");
+        assert_eq!(fixed_decimals(-0.04, 1), "0.0");
+        assert_eq!(signed_number(-82.1, 0), "−82%".trim_end_matches('%'));
+        assert_eq!(signed_number(20.0, 0), "+20");
         assert_eq!(factor(5.806), "5.8×");
     }
 }

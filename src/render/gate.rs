@@ -8,48 +8,51 @@ use crate::views::{
     NewPasses, OpenArm, OutdatedArm, PairEvidence, Ruling, Scale, TurnedItem, UndatedArm,
 };
 
-use super::cell::{Cell as TableCell, Datum};
-use super::table::{Column, Seen, Table};
+use super::cell::{Datum, TableCell};
+use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{comparability, courses, format, looked_at, shown, verdicts, words};
 
 /// Maximum number of items named that pass now.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// Lays out the checks, one per row. Sentences below explain all checks except plain passes. `notes` come last.
-pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Table {
+pub fn checks_table(report: &GateReport, against: Option<&str>, notes: &[String]) -> ReportTable {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
-    let mut table = Table::new(format!("Gate{title}: {}", ruling(report.ruling)));
+    let mut table = ReportTable::new(format!("Gate{title}: {}", ruling_name(report.ruling)));
     table.of = "checks";
-    table.head(Column::words("Result").keys(["ruling", "basis"]));
-    table.head(Column::words("Suite").keys(["suite", "suite_version"]));
-    let is_named = report.checks.iter().any(|check| !arm(check).is_empty());
+    table.add_column(TableColumn::words("Result").keys(["ruling", "basis"]));
+    table.add_column(TableColumn::words("Suite").keys(["suite", "suite_version"]));
+    let is_named = report
+        .checks
+        .iter()
+        .any(|check| !checked_arm_name(check).is_empty());
     let arms =
-        Column::words("Arm").keys(["approach", "model", "approach_against", "model_against"]);
-    table.head(if is_named {
+        TableColumn::words("Arm").keys(["approach", "model", "approach_against", "model_against"]);
+    table.add_column(if is_named {
         arms
     } else {
-        arms.seen(Seen::Data)
+        arms.visible_in(ColumnVisibility::Data)
     });
-    table.head(Column::words("Rule").keys(["rule", "metric", "allowed"]));
-    table.head(
-        Column::words("Head")
+    table.add_column(TableColumn::words("Rule").keys(["rule", "metric", "allowed"]));
+    table.add_column(
+        TableColumn::words("Head")
             .keys(["head", "passed", "attempts"])
             .rank(2),
     );
-    table.head(Column::words("Baseline").keys(["baseline"]).rank(2));
-    let confidence = format::fixed(report.confidence * 100.0, 0);
+    table.add_column(TableColumn::words("Baseline").keys(["baseline"]).rank(2));
+    let confidence = format::fixed_decimals(report.confidence * 100.0, 0);
     let keys = [
         "change".to_owned(),
         "scale".to_owned(),
         format!("change_ci{confidence}_low"),
         format!("change_ci{confidence}_high"),
     ];
-    table.head(
-        Column::words(format!("Change [{confidence}% CI]"))
+    table.add_column(
+        TableColumn::words(format!("Change [{confidence}% CI]"))
             .keys(keys)
             .rank(1),
     );
-    table.fill(report.checks.iter().map(cells));
+    table.add_rows(report.checks.iter().map(check_cells));
     let is_told = |check: &&GateCheck| {
         let is_odd = matches!(
             check.basis,
@@ -66,37 +69,42 @@ pub fn table(report: &GateReport, against: Option<&str>, notes: &[String]) -> Ta
     };
     table
         .notes
-        .extend(report.looked_at.iter().map(looked_at::line));
+        .extend(report.looked_at.iter().map(looked_at::summary_line));
     table.notes.extend(
         report
             .checks
             .iter()
             .filter(is_told)
-            .map(|check| format!("{}.", sentence(check, report.confidence))),
+            .map(|check| format!("{}.", check_sentence(check, report.confidence))),
+    );
+    table.notes.extend(
+        report
+            .looked_at
+            .iter()
+            .flat_map(looked_at::missing_and_error_lines),
     );
     table
         .notes
-        .extend(report.looked_at.iter().flat_map(looked_at::gone));
+        .extend(report.new_failures.iter().flat_map(new_failure_lines));
     table
         .notes
-        .extend(report.new_failures.iter().flat_map(new_failures));
-    table.notes.extend(report.new_passes.iter().map(new_passes));
-    table.notes.extend(asides(report));
+        .extend(report.new_passes.iter().map(new_pass_lines));
+    table.notes.extend(list_caveats(report));
     table.notes.extend_from_slice(notes);
     table
 }
 
 /// Lists what may make a reader doubt the answer: unlike measurements, arms without a check, and chance.
-pub(super) fn asides(report: &GateReport) -> Vec<String> {
+pub(super) fn list_caveats(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = comparability::gate_notes(report)
         .iter()
         .map(|note| format!("{note}."))
         .collect();
-    notes.extend(absent(&report.absent));
-    notes.extend(earlier(&report.earlier));
-    notes.extend(report.undated.iter().map(undated));
-    notes.extend(outdated(&report.outdated));
-    notes.extend(begun(report));
+    notes.extend(absent_arm_lines(&report.absent));
+    notes.extend(earlier_arm_lines(&report.earlier));
+    notes.extend(report.undated.iter().map(undated_arm_sentence));
+    notes.extend(outdated_arm_lines(&report.outdated));
+    notes.extend(accepted_baseline_notes(report));
     if report
         .checks
         .iter()
@@ -107,16 +115,16 @@ pub(super) fn asides(report: &GateReport) -> Vec<String> {
     if report.ruling == Ruling::Regression && report.by_interval > 1 {
         notes.push(format!(
             "{} checks by interval, each at {}%: the chance of at least one false regression is at most {}%.",
-            format::integer(report.by_interval),
-            format::fixed(report.confidence * 100.0, 0),
-            format::fixed(report.false_regression * 100.0, 1)
+            format::format_integer(report.by_interval),
+            format::fixed_decimals(report.confidence * 100.0, 0),
+            format::fixed_decimals(report.false_regression * 100.0, 1)
         ));
     }
     notes
 }
 
 /// Names the acceptances with which baselines begin, once for each arm.
-fn begun(report: &GateReport) -> Vec<String> {
+fn accepted_baseline_notes(report: &GateReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for check in &report.checks {
         let Some(accepted) = &check.accepted else {
@@ -129,10 +137,13 @@ fn begun(report: &GateReport) -> Vec<String> {
             .who
             .as_deref()
             .map_or_else(String::new, |who| format!("{who}, "));
-        let (reason, day) = (shown::short(&accepted.reason), accepted.time.date_naive());
+        let (reason, day) = (
+            shown::first_line(&accepted.reason),
+            accepted.time.date_naive(),
+        );
         let note = format!(
             "{}: the baseline begins{since} with an accepted regression ({by}{day}): {reason}.",
-            words::arm_on(&check.suite, &check.arm)
+            words::arm_on_suite(&check.suite, &check.arm)
         );
         if !notes.contains(&note) {
             notes.push(note);
@@ -141,7 +152,7 @@ fn begun(report: &GateReport) -> Vec<String> {
     notes
 }
 
-fn cells(check: &GateCheck) -> [TableCell; 7] {
+fn check_cells(check: &GateCheck) -> [TableCell; 7] {
     let value = |cell: Option<&Cell>| Datum::from(cell.and_then(|cell| cell.value));
     let names = |arm: Option<&Arm>| {
         [
@@ -155,7 +166,7 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
         .evidence
         .as_ref()
         .and_then(|pair| pair.difference.as_ref());
-    let [low, high] = Datum::ends(
+    let [low, high] = Datum::interval_ends(
         found
             .filter(|_| is_by_interval(check))
             .and_then(|found| found.interval),
@@ -167,24 +178,35 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
         Ask::MustPass { .. } | Ask::NoNewFailures => (Datum::Absent, Datum::Absent),
     };
     [
-        TableCell::shown(ruling(check.ruling))
-            .data([Datum::name(check.ruling), Datum::name(check.basis)]),
-        TableCell::shown(check.suite.as_str()).data([
+        TableCell::for_people(ruling_name(check.ruling)).with_data([
+            Datum::json_name(check.ruling),
+            Datum::json_name(check.basis),
+        ]),
+        TableCell::for_people(check.suite.as_str()).with_data([
             check.suite.as_str().into(),
             check.suite_version.as_deref().into(),
         ]),
-        TableCell::shown(arm(check)).data([approach, model, other, other_model]),
-        TableCell::shown(rule(check)).data([rule(check).into(), metric, allowed]),
-        TableCell::shown(head(check)).data([
+        TableCell::for_people(checked_arm_name(check)).with_data([
+            approach,
+            model,
+            other,
+            other_model,
+        ]),
+        TableCell::for_people(describe_rule(check)).with_data([
+            describe_rule(check).into(),
+            metric,
+            allowed,
+        ]),
+        TableCell::for_people(head_value(check)).with_data([
             value(check.head.as_ref()),
             check.passed.into(),
             check.attempts.into(),
         ]),
-        TableCell::shown(cell(check, check.baseline.as_ref()))
-            .data([value(check.baseline.as_ref())]),
-        TableCell::shown(change(check)).data([
+        TableCell::for_people(cell_value(check, check.baseline.as_ref()))
+            .with_data([value(check.baseline.as_ref())]),
+        TableCell::for_people(change_with_interval(check)).with_data([
             found.map(|found| found.value).into(),
-            found.map_or(Datum::Absent, |found| Datum::name(found.scale)),
+            found.map_or(Datum::Absent, |found| Datum::json_name(found.scale)),
             low,
             high,
         ]),
@@ -192,9 +214,9 @@ fn cells(check: &GateCheck) -> [TableCell; 7] {
 }
 
 /// Lists the arms that only the baseline has, one line each.
-pub(super) fn absent(arms: &[AbsentArm]) -> Vec<String> {
+pub(super) fn absent_arm_lines(arms: &[AbsentArm]) -> Vec<String> {
     let line = |absent: &AbsentArm| {
-        let who = absent.arm.title().map_or_else(
+        let who = absent.arm.display_name().map_or_else(
             || absent.suite.clone(),
             |arm| format!("{arm} on {}", absent.suite),
         );
@@ -204,7 +226,7 @@ pub(super) fn absent(arms: &[AbsentArm]) -> Vec<String> {
 }
 
 /// Says that runs without a time are not judged.
-fn undated(one: &UndatedArm) -> String {
+fn undated_arm_sentence(one: &UndatedArm) -> String {
     let (verb, them) = if one.runs == 1 {
         ("has", "It is taken for the oldest, and is")
     } else {
@@ -212,15 +234,15 @@ fn undated(one: &UndatedArm) -> String {
     };
     format!(
         "{}: {} {verb} no time. {them} not judged.",
-        words::arm_on(&one.suite, &one.arm),
-        words::count_of(one.runs, "runs")
+        words::arm_on_suite(&one.suite, &one.arm),
+        words::count_with_noun(one.runs, "runs")
     )
 }
 
 /// Lists the arms that did not run when the newest arm did, one line each.
-fn earlier(arms: &[EarlierArm]) -> Vec<String> {
+fn earlier_arm_lines(arms: &[EarlierArm]) -> Vec<String> {
     let line = |one: &EarlierArm| {
-        let who = words::arm_on(&one.suite, &one.arm);
+        let who = words::arm_on_suite(&one.suite, &one.arm);
         format!(
             "{who}: no run of {}. It is judged by its newest runs, of {}.",
             one.of_others, one.newest
@@ -230,44 +252,44 @@ fn earlier(arms: &[EarlierArm]) -> Vec<String> {
 }
 
 /// Lists arms among the new runs that were not judged because of their suite version, one line each.
-pub fn outdated(arms: &[OutdatedArm]) -> Vec<String> {
+pub fn outdated_arm_lines(arms: &[OutdatedArm]) -> Vec<String> {
     let line = |left: &OutdatedArm| {
         let versions: Vec<String> = left
             .suite_versions
             .iter()
-            .map(|version| words::version(version))
+            .map(|version| words::short_version(version))
             .collect();
         format!(
             "{} was not checked: it has runs of version {} only, but the gate uses version {}.",
-            left.arm.title().map_or_else(
+            left.arm.display_name().map_or_else(
                 || left.suite.clone(),
                 |arm| format!("{arm} on {}", left.suite)
             ),
             versions.join(", "),
-            words::version(&left.judged_version)
+            words::short_version(&left.judged_version)
         )
     };
     arms.iter().map(line).collect()
 }
 
 /// Names the arm, and the arm of its baseline if that is another one.
-pub(super) fn arm(check: &GateCheck) -> String {
-    arm_vs(&check.suite, &check.arm, check.against.as_ref())
+pub(super) fn checked_arm_name(check: &GateCheck) -> String {
+    arm_with_baseline_arm(&check.suite, &check.arm, check.against.as_ref())
 }
 
-pub(super) fn arm_vs(suite: &str, arm: &Arm, against: Option<&Arm>) -> String {
+pub(super) fn arm_with_baseline_arm(suite: &str, arm: &Arm, against: Option<&Arm>) -> String {
     match against {
         Some(against) if against != arm => format!(
             "{} vs {}",
             words::arm_name(suite, arm),
             words::arm_name(suite, against)
         ),
-        _ => arm.title().unwrap_or_default(),
+        _ => arm.display_name().unwrap_or_default(),
     }
 }
 
 /// Returns the word for a ruling.
-pub fn ruling(ruling: Ruling) -> &'static str {
+pub fn ruling_name(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Pass => "pass",
         Ruling::Inconclusive => "inconclusive",
@@ -276,12 +298,17 @@ pub fn ruling(ruling: Ruling) -> &'static str {
 }
 
 /// Describes the rule: `Questions: at most 2.0 pp lower`.
-pub fn rule(check: &GateCheck) -> String {
+pub fn describe_rule(check: &GateCheck) -> String {
     match &check.rule {
-        Ask::MaxDrop { .. } | Ask::MaxRise { .. } => format!("{}: {}", metric(check), limit(check)),
+        Ask::MaxDrop { .. } | Ask::MaxRise { .. } => {
+            format!("{}: {}", rule_metric_name(check), describe_limit(check))
+        }
         Ask::MustPass { item } => match check.matched {
             Some(matched) if matched > 1 => {
-                format!("must pass {item} ({})", words::count_of(matched, "items"))
+                format!(
+                    "must pass {item} ({})",
+                    words::count_with_noun(matched, "items")
+                )
             }
             _ => format!("must pass {item}"),
         },
@@ -290,7 +317,7 @@ pub fn rule(check: &GateCheck) -> String {
 }
 
 /// Names the metric that the rule is about. Empty for rules about items.
-pub(super) fn metric(check: &GateCheck) -> String {
+pub(super) fn rule_metric_name(check: &GateCheck) -> String {
     match &check.rule {
         Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => check
             .metric
@@ -301,15 +328,19 @@ pub(super) fn metric(check: &GateCheck) -> String {
 }
 
 /// Describes the allowed change: `at most 2.0 pp lower`. Empty for rules about items.
-pub(super) fn limit(check: &GateCheck) -> String {
+pub(super) fn describe_limit(check: &GateCheck) -> String {
     match &check.rule {
-        Ask::MaxDrop { allowed, .. } => format!("at most {} lower", allowance(check, *allowed)),
-        Ask::MaxRise { allowed, .. } => format!("at most {} higher", allowance(check, *allowed)),
+        Ask::MaxDrop { allowed, .. } => {
+            format!("at most {} lower", format_allowance(check, *allowed))
+        }
+        Ask::MaxRise { allowed, .. } => {
+            format!("at most {} higher", format_allowance(check, *allowed))
+        }
         Ask::MustPass { .. } | Ask::NoNewFailures => String::new(),
     }
 }
 
-fn allowance(check: &GateCheck, allowed: f64) -> String {
+fn format_allowance(check: &GateCheck, allowed: f64) -> String {
     // As many decimals as the limit has, up to four.
     let short = |value: f64| {
         let decimals = (0..4).find(|decimals| {
@@ -317,7 +348,7 @@ fn allowance(check: &GateCheck, allowed: f64) -> String {
                 .parse::<f64>()
                 .is_ok_and(|shown| (shown - value).abs() < 1e-9)
         });
-        format::fixed(value, decimals.unwrap_or(4))
+        format::fixed_decimals(value, decimals.unwrap_or(4))
     };
     match check.metric.as_ref() {
         Some(metric) if metric.kind == MetricKind::Amount => format!("{}%", short(allowed * 100.0)),
@@ -327,26 +358,32 @@ fn allowance(check: &GateCheck, allowed: f64) -> String {
     }
 }
 
-fn head(check: &GateCheck) -> String {
+fn head_value(check: &GateCheck) -> String {
     match (check.passed, check.attempts) {
         (Some(passed), Some(attempts)) => {
-            format!("{}/{}", format::integer(passed), format::integer(attempts))
+            format!(
+                "{}/{}",
+                format::format_integer(passed),
+                format::format_integer(attempts)
+            )
         }
-        _ => cell(check, check.head.as_ref()),
+        _ => cell_value(check, check.head.as_ref()),
     }
 }
 
-fn cell(check: &GateCheck, cell: Option<&Cell>) -> String {
+fn cell_value(check: &GateCheck, cell: Option<&Cell>) -> String {
     check
         .metric
         .as_ref()
         .zip(cell)
-        .map_or_else(String::new, |(metric, cell)| words::cell(metric, cell))
+        .map_or_else(String::new, |(metric, cell)| {
+            words::cell_value(metric, cell)
+        })
 }
 
 /// Formats the change: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`. An interval that did not decide is not shown: beside a pass it would
 /// contradict the result.
-pub(super) fn change(check: &GateCheck) -> String {
+pub(super) fn change_with_interval(check: &GateCheck) -> String {
     let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else {
         return String::new();
     };
@@ -354,7 +391,7 @@ pub(super) fn change(check: &GateCheck) -> String {
         interval: found.interval.filter(|_| is_by_interval(check)),
         ..found
     });
-    verdicts::change_of(
+    verdicts::pair_change(
         metric,
         &PairEvidence {
             difference,
@@ -370,9 +407,9 @@ fn is_by_interval(check: &GateCheck) -> bool {
 }
 
 /// Describes one check without the last full stop: result, evidence, and what would settle it.
-pub fn sentence(check: &GateCheck, confidence: f64) -> String {
-    let since = standing(check).map_or_else(String::new, |standing| format!("{standing}: "));
-    let arm = arm(check);
+pub fn check_sentence(check: &GateCheck, confidence: f64) -> String {
+    let since = regressed_since(check).map_or_else(String::new, |standing| format!("{standing}: "));
+    let arm = checked_arm_name(check);
     let arm = if arm.is_empty() {
         arm
     } else {
@@ -380,17 +417,17 @@ pub fn sentence(check: &GateCheck, confidence: f64) -> String {
     };
     let mut text = format!(
         "{}: {}{arm}: {since}{}",
-        capital(check.ruling),
+        ruling_title(check.ruling),
         check.suite,
-        headline(check)
+        check_headline(check)
     );
     for more in [
-        gap(check),
-        evidence(check, confidence),
-        newest(check),
-        why(check),
-        nights(check),
-        further(check),
+        deciding_gap(check),
+        describe_evidence(check, confidence),
+        newest_night_value(check),
+        explain_basis(check),
+        evidence_over_nights(check),
+        further_units_needed(check),
     ] {
         if !more.is_empty() {
             text.push_str(&format!(". {more}"));
@@ -400,7 +437,7 @@ pub fn sentence(check: &GateCheck, confidence: f64) -> String {
 }
 
 /// Says since when an arm is regressed, or that it is repaired: `still regressed since 2026-03-03 (4 nights), p < 0.001`.
-fn standing(check: &GateCheck) -> Option<String> {
+fn regressed_since(check: &GateCheck) -> Option<String> {
     let since =
         |day: Option<NaiveDate>| day.map_or_else(String::new, |day| format!(" since {day}"));
     if let Some(open) = check.regressed.as_ref().filter(|open| open.nights > 1) {
@@ -412,7 +449,7 @@ fn standing(check: &GateCheck) -> Option<String> {
         return Some(format!(
             "still regressed{} ({}){p}",
             since(open.since),
-            words::count_of(open.nights, "nights")
+            words::count_with_noun(open.nights, "nights")
         ));
     }
     let repaired = check.repaired.as_ref()?;
@@ -422,12 +459,12 @@ fn standing(check: &GateCheck) -> Option<String> {
     Some(format!(
         "repaired{on} (regressed{}, {})",
         since(repaired.since),
-        words::count_of(repaired.nights, "nights")
+        words::count_with_noun(repaired.nights, "nights")
     ))
 }
 
 /// Gives the value of the newest of several regressed nights.
-fn newest(check: &GateCheck) -> String {
+fn newest_night_value(check: &GateCheck) -> String {
     let value = check
         .regressed
         .as_ref()
@@ -436,36 +473,38 @@ fn newest(check: &GateCheck) -> String {
     value
         .filter(|value| value.value.is_some())
         .map_or_else(String::new, |value| {
-            format!("The newest night: {}", cell(check, Some(value)))
+            format!("The newest night: {}", cell_value(check, Some(value)))
         })
 }
 
 /// Lists what was accepted, one arm per row.
-pub fn accepted(arms: &[OpenArm], reason: &str, who: Option<&str>) -> Table {
-    let mut table = Table::new("Accepted regressions");
+pub fn accepted_table(arms: &[OpenArm], reason: &str, who: Option<&str>) -> ReportTable {
+    let mut table = ReportTable::new("Accepted regressions");
     table.of = "arms";
-    table.head(Column::words("Suite").keys(["suite", "suite_version"]));
-    table.head(Column::words("Arm").keys(["approach", "model"]));
-    table.head(Column::words("Since").keys(["since"]));
-    table.head(Column::number("Nights").keys(["nights"]));
+    table.add_column(TableColumn::words("Suite").keys(["suite", "suite_version"]));
+    table.add_column(TableColumn::words("Arm").keys(["approach", "model"]));
+    table.add_column(TableColumn::words("Since").keys(["since"]));
+    table.add_column(TableColumn::number("Nights").keys(["nights"]));
     let row = |arm: &OpenArm| {
         let since = arm
             .since
             .map_or_else(|| "unknown".to_owned(), |day| day.to_string());
         [
-            TableCell::shown(arm.suite.as_str()).data([
+            TableCell::for_people(arm.suite.as_str()).with_data([
                 arm.suite.as_str().into(),
                 arm.suite_version.as_deref().into(),
             ]),
-            TableCell::shown(words::arm_name(&arm.suite, &arm.arm)).data([
+            TableCell::for_people(words::arm_name(&arm.suite, &arm.arm)).with_data([
                 arm.arm.approach.as_str().into(),
                 arm.arm.model.as_str().into(),
             ]),
-            TableCell::shown(since.as_str()).data([arm.since.map(|day| day.to_string()).into()]),
-            TableCell::shown(format::integer(arm.nights)).data([arm.nights.into()]),
+            TableCell::for_people(since.as_str())
+                .with_data([arm.since.map(|day| day.to_string()).into()]),
+            TableCell::for_people(format::format_integer(arm.nights))
+                .with_data([arm.nights.into()]),
         ]
     };
-    table.fill(arms.iter().map(row));
+    table.add_rows(arms.iter().map(row));
     let by = who.map_or_else(String::new, |who| format!(", {who}"));
     table
         .notes
@@ -476,7 +515,7 @@ pub fn accepted(arms: &[OpenArm], reason: &str, who: Option<&str>) -> Table {
     table
 }
 
-pub(super) fn capital(ruling: Ruling) -> &'static str {
+pub(super) fn ruling_title(ruling: Ruling) -> &'static str {
     match ruling {
         Ruling::Pass => "Pass",
         Ruling::Inconclusive => "Inconclusive",
@@ -484,7 +523,7 @@ pub(super) fn capital(ruling: Ruling) -> &'static str {
     }
 }
 
-fn headline(check: &GateCheck) -> String {
+fn check_headline(check: &GateCheck) -> String {
     let found = check.metric.as_ref().zip(
         check
             .evidence
@@ -492,43 +531,45 @@ fn headline(check: &GateCheck) -> String {
             .and_then(|pair| pair.difference.as_ref()),
     );
     let limit = match &check.rule {
-        Ask::MaxDrop { allowed, .. } | Ask::MaxRise { allowed, .. } => allowance(check, *allowed),
-        Ask::MustPass { .. } | Ask::NoNewFailures => return items(check),
+        Ask::MaxDrop { allowed, .. } | Ask::MaxRise { allowed, .. } => {
+            format_allowance(check, *allowed)
+        }
+        Ask::MustPass { .. } | Ask::NoNewFailures => return items_headline(check),
     };
     let Some((metric, difference)) = found else {
-        return rule(check);
+        return describe_rule(check);
     };
-    let name = words::metric(metric);
+    let name = words::metric_in_sentence(metric);
     let (a, b) = (
-        cell(check, check.head.as_ref()),
-        cell(check, check.baseline.as_ref()),
+        cell_value(check, check.head.as_ref()),
+        cell_value(check, check.baseline.as_ref()),
     );
     match (check.ruling, check.basis) {
         (Ruling::Pass, _) => format!("{name} is within {limit} of the baseline ({a} vs {b})"),
         (Ruling::Inconclusive, Basis::TooWide) => {
             format!(
                 "{name} {}; the limit of {limit} is inside the interval",
-                moved(metric, difference)
+                describe_change(metric, difference)
             )
         }
         (Ruling::Regression | Ruling::Inconclusive, _) => format!(
             "{name} {}, from {b} to {a} (limit {limit})",
-            moved(metric, difference)
+            describe_change(metric, difference)
         ),
     }
 }
 
 /// Describes the change: `fell 15.0 pp`, `rose 30%`, `did not change`.
-fn moved(metric: &Metric, difference: &Difference) -> String {
+fn describe_change(metric: &Metric, difference: &Difference) -> String {
     let (none, by) = match difference.scale {
         Scale::Ratio => (
             1.0,
             format!(
                 "{}%",
-                format::nonzero((difference.value - 1.0).abs() * 100.0, 0)
+                format::nonzero_decimals((difference.value - 1.0).abs() * 100.0, 0)
             ),
         ),
-        Scale::Share | Scale::Unit => (0.0, verdicts::amount(metric, difference.value)),
+        Scale::Share | Scale::Unit => (0.0, verdicts::amount_with_unit(metric, difference.value)),
     };
     if difference.value < none {
         format!("fell {by}")
@@ -540,20 +581,20 @@ fn moved(metric: &Metric, difference: &Difference) -> String {
 }
 
 /// Describes the outcomes of the items that a rule names.
-fn items(check: &GateCheck) -> String {
-    let mut text = rule(check);
+fn items_headline(check: &GateCheck) -> String {
+    let mut text = describe_rule(check);
     if let (Some(passed), Some(attempts)) = (check.passed, check.attempts) {
         text.push_str(&format!(
             "; passed {} of {}",
-            format::integer(passed),
-            words::count_of(attempts, "attempts")
+            format::format_integer(passed),
+            words::count_with_noun(attempts, "attempts")
         ));
     }
     let failing = check.failing.unwrap_or(0);
     let named = check.not_passed.join(", ");
     let more = failing.saturating_sub(check.not_passed.len() as u64);
     let named = if more > 0 {
-        format!("{named} and {} more", format::integer(more))
+        format!("{named} and {} more", format::format_integer(more))
     } else {
         named
     };
@@ -564,13 +605,13 @@ fn items(check: &GateCheck) -> String {
                 Some(broken) if broken == failing => "that broke in the baseline".to_owned(),
                 Some(broken) => format!(
                     "that passed in the baseline, always or until {} of them broke,",
-                    format::integer(broken)
+                    format::format_integer(broken)
                 ),
                 None => "that always passed in the baseline".to_owned(),
             };
             text.push_str(&format!(
                 "; {} {what} {verb}: {named}",
-                words::count_of(failing, "items")
+                words::count_with_noun(failing, "items")
             ));
         }
         Ask::MustPass { .. } if failing > 0 && check.matched.is_some_and(|matched| matched > 1) => {
@@ -582,14 +623,14 @@ fn items(check: &GateCheck) -> String {
 }
 
 /// Describes the evidence: `95% CI −20.6 to −10.7 pp, 200 shared questions`.
-fn evidence(check: &GateCheck, confidence: f64) -> String {
+fn describe_evidence(check: &GateCheck, confidence: f64) -> String {
     let Some((metric, pair)) = check.metric.as_ref().zip(check.evidence.as_ref()) else {
         return String::new();
     };
     let Some(difference) = &pair.difference else {
         return String::new();
     };
-    let units = verdicts::units(pair);
+    let units = verdicts::units_compared(pair);
     match difference.interval {
         Some(ends)
             if matches!(
@@ -599,8 +640,8 @@ fn evidence(check: &GateCheck, confidence: f64) -> String {
         {
             format!(
                 "{}% CI {}, {units}",
-                format::fixed(confidence * 100.0, 0),
-                verdicts::interval(metric, difference.scale, ends)
+                format::fixed_decimals(confidence * 100.0, 0),
+                verdicts::signed_interval(metric, difference.scale, ends)
             )
         }
         _ => units,
@@ -608,22 +649,22 @@ fn evidence(check: &GateCheck, confidence: f64) -> String {
 }
 
 /// Says what is not there and decides.
-fn gap(check: &GateCheck) -> String {
+fn deciding_gap(check: &GateCheck) -> String {
     check.gap.as_ref().map_or_else(String::new, |gap| {
-        looked_at::gap(gap, check.rule == Ask::NoNewFailures)
+        looked_at::gap_clause(gap, check.rule == Ask::NoNewFailures)
     })
 }
 
-fn why(check: &GateCheck) -> String {
+fn explain_basis(check: &GateCheck) -> String {
     let reason = || {
         check
             .evidence
             .as_ref()
-            .and_then(|pair: &PairEvidence| verdicts::reason(pair.verdict))
+            .and_then(|pair: &PairEvidence| verdicts::no_winner_reason(pair.verdict))
     };
     let of_one_state = || {
         let (metric, pair) = check.metric.as_ref().zip(check.evidence.as_ref())?;
-        verdicts::of_one_state(metric, pair, "items")
+        verdicts::several_runs_reason(metric, pair, "items")
     };
     let text = match check.basis {
         Basis::Attempts
@@ -679,12 +720,12 @@ fn why(check: &GateCheck) -> String {
 }
 
 /// Describes the evidence over nights: `Evidence over 7 nights: e = 34, above the limit of 20`.
-fn nights(check: &GateCheck) -> String {
+fn evidence_over_nights(check: &GateCheck) -> String {
     let Some(found) = &check.over_nights else {
         return String::new();
     };
     let evidence = |value: f64| {
-        format::plain(if value < 10.0 {
+        format::unscaled_number(if value < 10.0 {
             (value * 10.0).round() / 10.0
         } else {
             value.min(1e6).round()
@@ -692,7 +733,7 @@ fn nights(check: &GateCheck) -> String {
     };
     let over = format!(
         "Evidence over {}: e = {}",
-        words::count_of(found.nights, "nights"),
+        words::count_with_noun(found.nights, "nights"),
         evidence(found.e_value)
     );
     let enough = evidence(found.enough);
@@ -708,7 +749,7 @@ fn nights(check: &GateCheck) -> String {
     }
 }
 
-fn further(check: &GateCheck) -> String {
+fn further_units_needed(check: &GateCheck) -> String {
     let Some(further) = check.further else {
         return String::new();
     };
@@ -717,21 +758,21 @@ fn further(check: &GateCheck) -> String {
         let verb = if further.n == 1 { "is" } else { "are" };
         return format!(
             "At least {} more {}{each} {verb} needed",
-            format::integer(further.n),
-            words::one_or_many(further.n, further.of)
+            format::format_integer(further.n),
+            words::singular_or_plural(further.n, further.of)
         );
     }
     let about = if further.n > 10_000 { "" } else { "About " };
-    let planned = words::planned(further.n).replace("more than", "More than");
+    let planned = words::planned_count(further.n).replace("more than", "More than");
     format!(
         "{about}{planned} more {}{each} would decide it",
-        words::one_or_many(further.n, further.of)
+        words::singular_or_plural(further.n, further.of)
     )
 }
 
 /// Lists items that fail now, one line each: new failures, broken ones, flaky ones.
-fn new_failures(found: &NewFailures) -> Vec<String> {
-    let who = words::arm_on(&found.suite, &found.arm);
+fn new_failure_lines(found: &NewFailures) -> Vec<String> {
+    let who = words::arm_on_suite(&found.suite, &found.arm);
     let mut lines = Vec::new();
     for (count, items, before, after) in [
         (
@@ -761,7 +802,7 @@ fn new_failures(found: &NewFailures) -> Vec<String> {
             continue;
         }
         let (noun, verb) = (
-            words::count_of(count, "items"),
+            words::count_with_noun(count, "items"),
             if count == 1 { "fails" } else { "fail" },
         );
         let excuse = if before.is_empty() {
@@ -770,60 +811,59 @@ fn new_failures(found: &NewFailures) -> Vec<String> {
             ""
         };
         lines.push(format!("{who}: {noun} {before}{verb}{after}{excuse}:"));
-        lines.extend(items.iter().map(failing));
+        lines.extend(items.iter().map(failing_item_line));
         let more = count - items.len() as u64;
         if more > 0 {
-            lines.push(format!("- and {} more", format::integer(more)));
+            lines.push(format!("- and {} more", format::format_integer(more)));
         }
     }
     lines
 }
 
 /// Names the first items that pass now, in one line.
-fn new_passes(found: &NewPasses) -> String {
+fn new_pass_lines(found: &NewPasses) -> String {
     let named: Vec<&str> = found
         .items
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .map(|item| item.item.as_str())
         .collect();
     let more = found.count - named.len() as u64;
     let more = if more > 0 {
-        format!(" and {} more", format::integer(more))
+        format!(" and {} more", format::format_integer(more))
     } else {
         String::new()
     };
     let verb = if found.count == 1 { "passes" } else { "pass" };
-    let count = words::count_of(found.count, "items");
+    let count = words::count_with_noun(found.count, "items");
     format!(
         "{}: {count} always failed in the baseline and {verb} now: {}{more}.",
-        words::arm_on(&found.suite, &found.arm),
+        words::arm_on_suite(&found.suite, &found.arm),
         named.join(", ")
     )
 }
 
 /// Says since when an item fails, if the baseline has failures of it: `broken since 2026-11-08`.
-pub(super) fn course(item: &TurnedItem) -> Option<String> {
+pub(super) fn failing_since(item: &TurnedItem) -> Option<String> {
     let is_told = item.baseline_passed < item.baseline_attempts;
     item.course
         .as_ref()
-        .filter(|course| is_told && course.kind.fails())
-        .map(courses::course)
+        .filter(|course| is_told && course.kind.is_failing())
+        .map(courses::describe_change)
 }
 
-fn failing(item: &TurnedItem) -> String {
+fn failing_item_line(item: &TurnedItem) -> String {
     let of = |passed: u64, attempts: u64| {
         format!(
             "{} of {}",
-            format::integer(passed),
-            format::integer(attempts)
+            format::format_integer(passed),
+            format::format_integer(attempts)
         )
     };
-    let reason = item
-        .reason
-        .as_deref()
-        .map_or_else(String::new, |reason| format!(": {}", shown::short(reason)));
-    let since = course(item).map_or_else(String::new, |course| format!(", {course}"));
+    let reason = item.reason.as_deref().map_or_else(String::new, |reason| {
+        format!(": {}", shown::first_line(reason))
+    });
+    let since = failing_since(item).map_or_else(String::new, |course| format!(", {course}"));
     format!(
         "- {}{since} (passed {}, baseline {}){reason}",
         item.item,

@@ -1,127 +1,130 @@
 //! A gate's report as the comment of a pull request: the decision, a table, the items that changed sides, and everything else folded.
 
-use crate::domain::{Metric, MetricKind, beginning};
+use crate::domain::{Metric, MetricKind, shorten_to};
 use crate::views::{
     Ask, Cell, GateCheck, GateCost, GateReport, NewFailures, NewPasses, PairEvidence, Ruling,
     TurnedItem,
 };
 
-use super::markdown::{code, escape};
-use super::table::titled;
+use super::markdown::{code_span, escape_text};
+use super::table::join_label;
 use super::{comparability, format, gate, looked_at, shown, verdicts, words};
 
 /// First line of a pull request's comment, by which the next report finds and replaces it.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
 
 /// Maximum characters of the comment. GitHub takes 65,536; the rest is for those who add their own lines.
-pub const MOST_CHARACTERS: usize = 60_000;
+pub const MAX_CHARACTERS: usize = 60_000;
 /// Characters that the unfolded lists of items may take, failures and passes each.
-const MOST_OF_A_LIST: usize = 12_000;
+const MAX_OF_A_LIST: usize = 12_000;
 /// Kept for the ends of folds and the sentence about what is left out.
-const KEPT: usize = 1_000;
+const RESERVED_CHARACTERS: usize = 1_000;
 
 const WORST_FIRST: [Ruling; 3] = [Ruling::Regression, Ruling::Inconclusive, Ruling::Pass];
 /// Maximum rows of checks, and of costs, above the folds.
-const MOST_ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 /// Maximum arms whose changed items are listed above the folds.
-const MOST_ARMS: usize = 3;
+const MAX_ARMS: usize = 3;
 /// Maximum items listed above the folds for one arm. The next ones are folded.
-const MOST_ITEMS: usize = 5;
+const MAX_ITEMS: usize = 5;
 /// Maximum arms above the folds of which the comment says what the gate looked at.
-const MOST_LOOKED_AT: usize = 5;
+const MAX_LOOKED_AT: usize = 5;
 /// Maximum notes above the folds.
-const MOST_NOTES: usize = 5;
+const MAX_NOTES: usize = 5;
 /// Begins each line that counts if it is left out.
 const BULLET: &str = "- ";
 /// Maximum characters of a name or of a reason.
-const MOST_OF_A_TEXT: usize = 160;
+const MAX_OF_A_TEXT: usize = 160;
 /// Maximum characters of a sentence, which holds several names.
-const MOST_OF_A_SENTENCE: usize = 1_000;
+const MAX_OF_A_SENTENCE: usize = 1_000;
 
 /// Writes the comment. `notes` are about the runs, for example how to make a baseline.
-pub fn comment(report: &GateReport, against: Option<&str>, notes: &[String]) -> String {
-    let mut page = Page::default();
-    page.always(MARKER);
-    let against = against.map_or_else(String::new, |against| format!(" against {}", name(against)));
-    page.always(&format!(
+pub fn write_comment(report: &GateReport, against: Option<&str>, notes: &[String]) -> String {
+    let mut page = BoundedComment::default();
+    page.add_always(MARKER);
+    let against = against.map_or_else(String::new, |against| {
+        format!(" against {}", escape_name(against))
+    });
+    page.add_always(&format!(
         "### Gate{against}: {}\n",
-        gate::ruling(report.ruling)
+        gate::ruling_name(report.ruling)
     ));
-    if let Some(sentence) = decision(report) {
-        page.always(&format!("{sentence}\n"));
+    if let Some(sentence) = deciding_sentence(report) {
+        page.add_always(&format!("{sentence}\n"));
     }
-    for looked in report.looked_at.iter().take(MOST_LOOKED_AT) {
-        page.always(&format!(
+    for looked in report.looked_at.iter().take(MAX_LOOKED_AT) {
+        page.add_always(&format!(
             "{}\n",
-            cut(&looked_at::line(looked), MOST_OF_A_SENTENCE)
+            cut_and_escape(&looked_at::summary_line(looked), MAX_OF_A_SENTENCE)
         ));
     }
-    rows(&mut page, report);
-    let asides = asides(report, notes);
-    for note in asides.iter().take(MOST_NOTES) {
-        page.always(&format!("{}\n", cut(note, MOST_OF_A_SENTENCE)));
+    add_checks_table(&mut page, report);
+    let asides = collect_caveats(report, notes);
+    for note in asides.iter().take(MAX_NOTES) {
+        page.add_always(&format!("{}\n", cut_and_escape(note, MAX_OF_A_SENTENCE)));
     }
-    gone(&mut page, report);
-    failures(&mut page, report);
-    passes(&mut page, report);
-    let further = report.looked_at.iter().skip(MOST_LOOKED_AT);
-    page.fold(
+    add_missing_items(&mut page, report);
+    add_new_failures(&mut page, report);
+    add_new_passes(&mut page, report);
+    let further = report.looked_at.iter().skip(MAX_LOOKED_AT);
+    page.add_fold(
         "What else the gate looked at",
         "arms",
-        further.map(|looked| bullet(&looked_at::line(looked))),
+        further.map(|looked| bullet_line(&looked_at::summary_line(looked))),
     );
-    page.fold(
+    page.add_fold(
         "How each check was decided",
         "checks",
         report
             .checks
             .iter()
-            .map(|check| explanation(check, report.confidence)),
+            .map(|check| explain_check(check, report.confidence)),
     );
-    page.fold(
+    page.add_fold(
         "Items that fail now and are flaky",
         "items",
-        report.new_failures.iter().flat_map(flaky),
+        report.new_failures.iter().flat_map(flaky_item_lines),
     );
-    page.fold(
+    page.add_fold(
         "Comparability",
         "notes",
-        comparabilities(report).into_iter(),
+        comparability_lines(report).into_iter(),
     );
-    page.fold(
+    page.add_fold(
         "Further notes",
         "notes",
-        asides.iter().skip(MOST_NOTES).map(|note| bullet(note)),
+        asides.iter().skip(MAX_NOTES).map(|note| bullet_line(note)),
     );
-    page.finished()
+    page.into_text()
 }
 
 /// A text of bounded length that counts what it has no room for.
 #[derive(Default)]
-struct Page {
+struct BoundedComment {
     text: String,
     characters: usize,
     /// What was left out, in the order of the page.
     left_out: Vec<(&'static str, u64)>,
 }
 
-impl Page {
-    fn always(&mut self, line: &str) {
+impl BoundedComment {
+    fn add_always(&mut self, line: &str) {
         self.characters += line.chars().count() + 1;
         self.text.push_str(line);
         self.text.push('\n');
     }
 
     /// Adds a line if it fits below the limit, and says whether it did.
-    fn add(&mut self, line: &str, limit: usize) -> bool {
-        let fits = self.characters + line.chars().count() < limit.min(MOST_CHARACTERS - KEPT);
+    fn add_if_fits(&mut self, line: &str, limit: usize) -> bool {
+        let fits = self.characters + line.chars().count()
+            < limit.min(MAX_CHARACTERS - RESERVED_CHARACTERS);
         if fits {
-            self.always(line);
+            self.add_always(line);
         }
         fits
     }
 
-    fn leave_out(&mut self, what: &'static str, count: u64) {
+    fn count_omitted(&mut self, what: &'static str, count: u64) {
         if count == 0 {
             return;
         }
@@ -132,34 +135,34 @@ impl Page {
     }
 
     /// Adds lines below a summary that opens them. Without lines there is no fold.
-    fn fold(&mut self, summary: &str, what: &'static str, lines: impl Iterator<Item = String>) {
+    fn add_fold(&mut self, summary: &str, what: &'static str, lines: impl Iterator<Item = String>) {
         let mut lines = lines.peekable();
         if lines.peek().is_none() {
             return;
         }
-        let is_open = self.add(
-            &format!("<details><summary>{}</summary>\n", escape(summary)),
-            MOST_CHARACTERS,
+        let is_open = self.add_if_fits(
+            &format!("<details><summary>{}</summary>\n", escape_text(summary)),
+            MAX_CHARACTERS,
         );
         for line in lines {
-            let is_added = is_open && self.add(&line, MOST_CHARACTERS);
-            self.leave_out(what, u64::from(!is_added && line.starts_with(BULLET)));
+            let is_added = is_open && self.add_if_fits(&line, MAX_CHARACTERS);
+            self.count_omitted(what, u64::from(!is_added && line.starts_with(BULLET)));
         }
         if is_open {
-            self.always("\n</details>\n");
+            self.add_always("\n</details>\n");
         }
     }
 
-    fn finished(mut self) -> String {
+    fn into_text(mut self) -> String {
         if !self.left_out.is_empty() {
             let parts: Vec<String> = self
                 .left_out
                 .iter()
-                .map(|(what, count)| counted(*count, what))
+                .map(|(what, count)| count_phrase(*count, what))
                 .collect();
-            self.always(&format!(
+            self.add_always(&format!(
                 "Not shown: {}. `evalreport gate --format json` has every check and cost.",
-                words::listed(&parts)
+                words::join_list(&parts)
             ));
         }
         self.text.truncate(self.text.trim_end().len());
@@ -169,35 +172,35 @@ impl Page {
 }
 
 /// Counts notes and rows too, which tables do not.
-fn counted(count: u64, what: &'static str) -> String {
+fn count_phrase(count: u64, what: &'static str) -> String {
     match (count, what) {
         (1, "notes") => "1 note".to_owned(),
         (1, "costs") => "1 cost".to_owned(),
-        (_, "notes" | "costs") => format!("{} {what}", format::integer(count)),
-        _ => words::count_of(count, what),
+        (_, "notes" | "costs") => format!("{} {what}", format::format_integer(count)),
+        _ => words::count_with_noun(count, what),
     }
 }
 
 /// Returns a foreign name for a sentence or a cell.
-fn name(text: &str) -> String {
-    cut(text, MOST_OF_A_TEXT)
+fn escape_name(text: &str) -> String {
+    cut_and_escape(text, MAX_OF_A_TEXT)
 }
 
-fn cut(text: &str, characters: usize) -> String {
-    escape(&beginning(text, characters))
+fn cut_and_escape(text: &str, characters: usize) -> String {
+    escape_text(&shorten_to(text, characters))
 }
 
-fn bullet(text: &str) -> String {
-    format!("{BULLET}{}", cut(text, MOST_OF_A_SENTENCE))
+fn bullet_line(text: &str) -> String {
+    format!("{BULLET}{}", cut_and_escape(text, MAX_OF_A_SENTENCE))
 }
 
 /// Says the result of the check that decides, and how many checks have which result.
-fn decision(report: &GateReport) -> Option<String> {
+fn deciding_sentence(report: &GateReport) -> Option<String> {
     let check = report.checks.get(usize::try_from(report.deciding?).ok()?)?;
-    let sentence = gate::sentence(check, report.confidence);
-    let bold = gate::capital(check.ruling);
+    let sentence = gate::check_sentence(check, report.confidence);
+    let bold = gate::ruling_title(check.ruling);
     let rest = sentence.strip_prefix(bold).unwrap_or(&sentence);
-    let mut text = format!("**{bold}**{}.", cut(rest, MOST_OF_A_SENTENCE));
+    let mut text = format!("**{bold}**{}.", cut_and_escape(rest, MAX_OF_A_SENTENCE));
     if report.checks.len() > 1 {
         let count = |ruling: Ruling| {
             report
@@ -209,16 +212,18 @@ fn decision(report: &GateReport) -> Option<String> {
         let of = |ruling: Ruling| match (count(ruling), ruling) {
             (0, _) => None,
             (1, Ruling::Regression) => Some("1 regression".to_owned()),
-            (count, Ruling::Regression) => Some(format!("{} regressions", format::integer(count))),
-            (count, Ruling::Inconclusive) => {
-                Some(format!("{} inconclusive", format::integer(count)))
+            (count, Ruling::Regression) => {
+                Some(format!("{} regressions", format::format_integer(count)))
             }
-            (count, Ruling::Pass) => Some(format!("{} passed", format::integer(count))),
+            (count, Ruling::Inconclusive) => {
+                Some(format!("{} inconclusive", format::format_integer(count)))
+            }
+            (count, Ruling::Pass) => Some(format!("{} passed", format::format_integer(count))),
         };
         let counts: Vec<String> = WORST_FIRST.into_iter().filter_map(of).collect();
         text.push_str(&format!(
             " Of {}: {}.",
-            words::count_of(report.checks.len() as u64, "checks"),
+            words::count_with_noun(report.checks.len() as u64, "checks"),
             counts.join(", ")
         ));
     }
@@ -226,12 +231,12 @@ fn decision(report: &GateReport) -> Option<String> {
 }
 
 /// Adds the table: checks, worst first, and the cost of arms that no rule about cost concerns.
-fn rows(page: &mut Page, report: &GateReport) {
-    let confidence = format::fixed(report.confidence * 100.0, 0);
+fn add_checks_table(page: &mut BoundedComment, report: &GateReport) {
+    let confidence = format::fixed_decimals(report.confidence * 100.0, 0);
     let is_named = report
         .checks
         .iter()
-        .any(|check| !gate::arm(check).is_empty());
+        .any(|check| !gate::checked_arm_name(check).is_empty());
     let head = [
         "Suite",
         "Arm",
@@ -241,8 +246,8 @@ fn rows(page: &mut Page, report: &GateReport) {
         &format!("Difference [{confidence}% CI]"),
         "Limit",
     ];
-    page.always(&row(is_named, &head, "Result"));
-    page.always(&format!(
+    page.add_always(&join_cells(is_named, &head, "Result"));
+    page.add_always(&format!(
         "|{}",
         " --- |".repeat(head.len() + usize::from(is_named))
     ));
@@ -253,8 +258,8 @@ fn rows(page: &mut Page, report: &GateReport) {
             .filter(move |check| check.ruling == ruling)
     };
     let worst_first = WORST_FIRST.into_iter().flat_map(of);
-    for check in worst_first.take(MOST_ROWS) {
-        page.always(&check_row(is_named, check));
+    for check in worst_first.take(MAX_ROWS) {
+        page.add_always(&check_row(is_named, check));
     }
     let is_ruled = |cost: &GateCost| {
         let is_same = |check: &&GateCheck| {
@@ -268,15 +273,15 @@ fn rows(page: &mut Page, report: &GateReport) {
         })
     };
     let costs: Vec<&GateCost> = report.costs.iter().filter(|cost| !is_ruled(cost)).collect();
-    for cost in costs.iter().take(MOST_ROWS) {
-        page.always(&cost_row(is_named, cost));
+    for cost in costs.iter().take(MAX_ROWS) {
+        page.add_always(&cost_row(is_named, cost));
     }
-    page.always("");
-    let checks = report.checks.len().saturating_sub(MOST_ROWS) as u64;
+    page.add_always("");
+    let checks = report.checks.len().saturating_sub(MAX_ROWS) as u64;
     if checks > 0 {
-        page.always(&format!(
+        page.add_always(&format!(
             "{} more {} below.\n",
-            format::integer(checks),
+            format::format_integer(checks),
             if checks == 1 {
                 "check is"
             } else {
@@ -284,56 +289,58 @@ fn rows(page: &mut Page, report: &GateReport) {
             }
         ));
     }
-    page.leave_out("costs", costs.len().saturating_sub(MOST_ROWS) as u64);
+    page.count_omitted("costs", costs.len().saturating_sub(MAX_ROWS) as u64);
 }
 
 /// Joins cells. The second one is the arm, and is left out if no arm has a name; the last one is the result.
-fn row(is_named: bool, cells: &[&str], result: &str) -> String {
+fn join_cells(is_named: bool, cells: &[&str], result: &str) -> String {
     let is_shown = |(place, _): &(usize, &&str)| is_named || *place != 1;
     let cells: Vec<String> = cells
         .iter()
         .enumerate()
         .filter(is_shown)
-        .map(|(_, cell)| name(cell))
+        .map(|(_, cell)| escape_name(cell))
         .collect();
     format!("| {} | {result} |", cells.join(" | "))
 }
 
 fn check_row(is_named: bool, check: &GateCheck) -> String {
     let (metric, limit) = match &check.rule {
-        Ask::MaxDrop { .. } | Ask::MaxRise { .. } => (gate::metric(check), gate::limit(check)),
-        Ask::MustPass { .. } => (gate::rule(check), "all".to_owned()),
+        Ask::MaxDrop { .. } | Ask::MaxRise { .. } => {
+            (gate::rule_metric_name(check), gate::describe_limit(check))
+        }
+        Ask::MustPass { .. } => (gate::describe_rule(check), "all".to_owned()),
         Ask::NoNewFailures => ("New failures".to_owned(), "none".to_owned()),
     };
     let head = match &check.rule {
-        Ask::NoNewFailures => check
-            .failing
-            .map_or_else(String::new, |failing| words::count_of(failing, "items")),
+        Ask::NoNewFailures => check.failing.map_or_else(String::new, |failing| {
+            words::count_with_noun(failing, "items")
+        }),
         Ask::MustPass { .. } => match (check.passed, check.attempts) {
             (Some(passed), Some(attempts)) => format!(
                 "{}/{}",
-                format::integer(passed),
-                words::count_of(attempts, "attempts")
+                format::format_integer(passed),
+                words::count_with_noun(attempts, "attempts")
             ),
             _ => String::new(),
         },
         Ask::MaxDrop { .. } | Ask::MaxRise { .. } => {
-            figure(check.metric.as_ref(), check.head.as_ref())
+            figure_with_n(check.metric.as_ref(), check.head.as_ref())
         }
     };
-    let baseline = figure(check.metric.as_ref(), check.baseline.as_ref());
-    let change = gate::change(check);
-    let ruling = gate::ruling(check.ruling);
+    let baseline = figure_with_n(check.metric.as_ref(), check.baseline.as_ref());
+    let change = gate::change_with_interval(check);
+    let ruling = gate::ruling_name(check.ruling);
     let result = if check.ruling == Ruling::Pass {
         ruling.to_owned()
     } else {
         format!("**{ruling}**")
     };
-    row(
+    join_cells(
         is_named,
         &[
             &check.suite,
-            &gate::arm(check),
+            &gate::checked_arm_name(check),
             &metric,
             &baseline,
             &head,
@@ -347,17 +354,17 @@ fn check_row(is_named: bool, check: &GateCheck) -> String {
 fn cost_row(is_named: bool, cost: &GateCost) -> String {
     let (metric, arm) = (
         Some(&cost.metric),
-        gate::arm_vs(&cost.suite, &cost.arm, cost.against.as_ref()),
+        gate::arm_with_baseline_arm(&cost.suite, &cost.arm, cost.against.as_ref()),
     );
-    let label = titled(
+    let label = join_label(
         &cost.metric.label,
-        &words::over(&cost.metric, std::slice::from_ref(&cost.head)),
+        &words::figure_scope(&cost.metric, std::slice::from_ref(&cost.head)),
     );
     let (head, baseline) = (
-        figure(metric, Some(&cost.head)),
-        figure(metric, cost.baseline.as_ref()),
+        figure_with_n(metric, Some(&cost.head)),
+        figure_with_n(metric, cost.baseline.as_ref()),
     );
-    row(
+    join_cells(
         is_named,
         &[
             &cost.suite,
@@ -365,7 +372,7 @@ fn cost_row(is_named: bool, cost: &GateCost) -> String {
             label.trim_end(),
             &baseline,
             &head,
-            &change(metric, cost.evidence.as_ref()),
+            &format_change(metric, cost.evidence.as_ref()),
             "none",
         ],
         "not checked",
@@ -373,91 +380,102 @@ fn cost_row(is_named: bool, cost: &GateCost) -> String {
 }
 
 /// Formats a figure with its n: `160/200 (80.0%)`, `85% (3 runs, 180 outcomes)`, `$1.20 (3 runs)`.
-fn figure(metric: Option<&Metric>, cell: Option<&Cell>) -> String {
+fn figure_with_n(metric: Option<&Metric>, cell: Option<&Cell>) -> String {
     let Some((metric, cell)) = metric.zip(cell) else {
         return String::new();
     };
-    let text = words::cell(metric, cell);
-    let has_counts = metric.kind == MetricKind::Rate && cell.total.is_some() && cell.runs() <= 1;
-    match (&cell.estimate, cell.runs()) {
+    let text = words::cell_value(metric, cell);
+    let has_counts =
+        metric.kind == MetricKind::Rate && cell.total.is_some() && cell.run_count() <= 1;
+    match (&cell.estimate, cell.run_count()) {
         _ if has_counts || cell.value.is_none() => text,
-        (Some(estimate), _) => format!("{text} ({})", words::basis(estimate)),
+        (Some(estimate), _) => format!("{text} ({})", words::sample_size(estimate)),
         (None, 0) => text,
-        (None, runs) => format!("{text} ({})", words::count_of(runs, "runs")),
+        (None, runs) => format!("{text} ({})", words::count_with_noun(runs, "runs")),
     }
 }
 
-fn change(metric: Option<&Metric>, evidence: Option<&PairEvidence>) -> String {
+fn format_change(metric: Option<&Metric>, evidence: Option<&PairEvidence>) -> String {
     metric
         .zip(evidence)
-        .and_then(|(metric, pair)| verdicts::change_of(metric, pair))
+        .and_then(|(metric, pair)| verdicts::pair_change(metric, pair))
         .unwrap_or_default()
 }
 
 /// Adds the items that are not there, and errors that the baseline does not know.
-fn gone(page: &mut Page, report: &GateReport) {
+fn add_missing_items(page: &mut BoundedComment, report: &GateReport) {
     let item = |name: &str, more: &str| {
-        format!("{BULLET}{}{more}", code(&beginning(name, MOST_OF_A_TEXT)))
+        format!(
+            "{BULLET}{}{more}",
+            code_span(&shorten_to(name, MAX_OF_A_TEXT))
+        )
     };
     for looked in &report.looked_at {
-        if let Some(said) = looked_at::missing(looked) {
-            let limit = page.characters + MOST_OF_A_LIST;
-            page.always(&format!("**{}**\n", name(&said)));
+        if let Some(said) = looked_at::missing_items_count(looked) {
+            let limit = page.characters + MAX_OF_A_LIST;
+            page.add_always(&format!("**{}**\n", escape_name(&said)));
             for missing in &looked.missing.items {
-                let is_added = page.add(
-                    &item(&missing.item, &format!(" ({})", looked_at::fate(missing))),
+                let is_added = page.add_if_fits(
+                    &item(
+                        &missing.item,
+                        &format!(" ({})", looked_at::missing_reason(missing)),
+                    ),
                     limit,
                 );
-                page.leave_out("items", u64::from(!is_added));
+                page.count_omitted("items", u64::from(!is_added));
             }
-            page.leave_out(
+            page.count_omitted(
                 "items",
                 looked
                     .missing
                     .count
                     .saturating_sub(looked.missing.items.len() as u64),
             );
-            page.always("");
+            page.add_always("");
         }
-        if let Some(said) = looked_at::errors(looked) {
-            let limit = page.characters + MOST_OF_A_LIST;
-            page.always(&format!("**{}**\n", name(&said)));
+        if let Some(said) = looked_at::unknown_errors_count(looked) {
+            let limit = page.characters + MAX_OF_A_LIST;
+            page.add_always(&format!("**{}**\n", escape_name(&said)));
             for error in &looked.errors {
                 let reason = error.reason.as_deref().map_or_else(String::new, |reason| {
-                    format!(": {}", name(&shown::short(reason)))
+                    format!(": {}", escape_name(&shown::first_line(reason)))
                 });
-                let is_added = page.add(&item(&error.item, &reason), limit);
-                page.leave_out("items", u64::from(!is_added));
+                let is_added = page.add_if_fits(&item(&error.item, &reason), limit);
+                page.count_omitted("items", u64::from(!is_added));
             }
-            page.leave_out(
+            page.count_omitted(
                 "items",
                 looked
                     .unknown_errors
                     .saturating_sub(looked.errors.len() as u64),
             );
-            page.always("");
+            page.add_always("");
         }
     }
 }
 
 /// Adds the items that fail now and always passed, or passed until they broke.
-fn failures(page: &mut Page, report: &GateReport) {
-    let groups: Vec<Group<'_>> = report
+fn add_new_failures(page: &mut BoundedComment, report: &GateReport) {
+    let groups: Vec<ChangedItemGroup<'_>> = report
         .new_failures
         .iter()
-        .flat_map(Group::failing)
+        .flat_map(ChangedItemGroup::from_failures)
         .collect();
-    lists(page, &groups, "New failures of further arms");
+    add_item_lists(page, &groups, "New failures of further arms");
 }
 
 /// Adds the items that pass now and always failed.
-fn passes(page: &mut Page, report: &GateReport) {
-    let groups: Vec<Group<'_>> = report.new_passes.iter().map(Group::passing).collect();
-    lists(page, &groups, "New passes of further arms");
+fn add_new_passes(page: &mut BoundedComment, report: &GateReport) {
+    let groups: Vec<ChangedItemGroup<'_>> = report
+        .new_passes
+        .iter()
+        .map(ChangedItemGroup::from_passes)
+        .collect();
+    add_item_lists(page, &groups, "New passes of further arms");
 }
 
 /// Items of one arm below a sentence.
-struct Group<'a> {
+struct ChangedItemGroup<'a> {
     who: String,
     what: String,
     items: &'a [TurnedItem],
@@ -465,16 +483,16 @@ struct Group<'a> {
     unlisted: u64,
 }
 
-impl<'a> Group<'a> {
+impl<'a> ChangedItemGroup<'a> {
     /// Returns the items that always passed in the baseline, and those that broke in it.
-    fn failing(found: &'a NewFailures) -> impl Iterator<Item = Self> {
+    fn from_failures(found: &'a NewFailures) -> impl Iterator<Item = Self> {
         let of = |count: u64, items: &'a [TurnedItem], before: &str| {
             let verb = if count == 1 { "fails" } else { "fail" };
             (count > 0).then(|| Self {
-                who: words::arm_on(&found.suite, &found.arm),
+                who: words::arm_on_suite(&found.suite, &found.arm),
                 what: format!(
                     "{} {verb} now and {before}",
-                    words::count_of(count, "items")
+                    words::count_with_noun(count, "items")
                 ),
                 items,
                 unlisted: count.saturating_sub(items.len() as u64),
@@ -488,13 +506,13 @@ impl<'a> Group<'a> {
         ))
     }
 
-    fn passing(found: &'a NewPasses) -> Self {
+    fn from_passes(found: &'a NewPasses) -> Self {
         let verb = if found.count == 1 { "passes" } else { "pass" };
         Self {
-            who: words::arm_on(&found.suite, &found.arm),
+            who: words::arm_on_suite(&found.suite, &found.arm),
             what: format!(
                 "{} {verb} now and always failed in the baseline",
-                words::count_of(found.count, "items")
+                words::count_with_noun(found.count, "items")
             ),
             items: &found.items,
             unlisted: found.count.saturating_sub(found.items.len() as u64),
@@ -503,108 +521,115 @@ impl<'a> Group<'a> {
 }
 
 /// Adds the first items of the first arms, and folds the rest.
-fn lists(page: &mut Page, groups: &[Group<'_>], further: &str) {
-    let limit = page.characters + MOST_OF_A_LIST;
-    for group in groups.iter().take(MOST_ARMS) {
-        page.always(&format!("**{}** ({})\n", group.what, name(&group.who)));
-        let (shown, folded) = group.items.split_at(group.items.len().min(MOST_ITEMS));
+fn add_item_lists(page: &mut BoundedComment, groups: &[ChangedItemGroup<'_>], further: &str) {
+    let limit = page.characters + MAX_OF_A_LIST;
+    for group in groups.iter().take(MAX_ARMS) {
+        page.add_always(&format!(
+            "**{}** ({})\n",
+            group.what,
+            escape_name(&group.who)
+        ));
+        let (shown, folded) = group.items.split_at(group.items.len().min(MAX_ITEMS));
         for item in shown {
-            if !page.add(&changed(item), limit) {
-                page.leave_out("items", 1);
+            if !page.add_if_fits(&changed_item_line(item), limit) {
+                page.count_omitted("items", 1);
             }
         }
-        page.always("");
+        page.add_always("");
         let more = folded.len() as u64 + group.unlisted;
         if folded.is_empty() {
-            page.leave_out("items", group.unlisted);
+            page.count_omitted("items", group.unlisted);
         } else {
             let unlisted = match group.unlisted {
                 0 => String::new(),
-                count => format!(", {} of them listed", format::integer(more - count)),
+                count => format!(", {} of them listed", format::format_integer(more - count)),
             };
-            page.fold(
-                &format!("{} more{unlisted}", format::integer(more)),
+            page.add_fold(
+                &format!("{} more{unlisted}", format::format_integer(more)),
                 "items",
-                folded.iter().map(changed),
+                folded.iter().map(changed_item_line),
             );
-            page.leave_out("items", group.unlisted);
+            page.count_omitted("items", group.unlisted);
         }
     }
-    let rest = groups.get(MOST_ARMS..).unwrap_or_default();
-    page.fold(
+    let rest = groups.get(MAX_ARMS..).unwrap_or_default();
+    page.add_fold(
         further,
         "arms",
         rest.iter()
-            .map(|group| bullet(&format!("{}: {}", group.who, group.what))),
+            .map(|group| bullet_line(&format!("{}: {}", group.who, group.what))),
     );
 }
 
 /// Describes an item that changed sides. Its name is code, which can be copied as it is.
-fn changed(item: &TurnedItem) -> String {
+fn changed_item_line(item: &TurnedItem) -> String {
     let of = |passed: u64, attempts: u64| {
         format!(
             "{} of {}",
-            format::integer(passed),
-            format::integer(attempts)
+            format::format_integer(passed),
+            format::format_integer(attempts)
         )
     };
     let reason = item.reason.as_deref().map_or_else(String::new, |reason| {
-        format!(": {}", name(&shown::short(reason)))
+        format!(": {}", escape_name(&shown::first_line(reason)))
     });
     format!(
         "{BULLET}{}{} (passed {}, baseline {}){reason}",
-        code(&beginning(&item.item, MOST_OF_A_TEXT)),
-        gate::course(item).map_or_else(String::new, |course| format!(", {course}")),
+        code_span(&shorten_to(&item.item, MAX_OF_A_TEXT)),
+        gate::failing_since(item).map_or_else(String::new, |course| format!(", {course}")),
         of(item.passed, item.attempts),
         of(item.baseline_passed, item.baseline_attempts)
     )
 }
 
-fn flaky(found: &NewFailures) -> Vec<String> {
+fn flaky_item_lines(found: &NewFailures) -> Vec<String> {
     let more = found.flaky_count.saturating_sub(found.flaky.len() as u64);
     let head = (found.flaky_count > 0).then(|| {
         let listed = if more > 0 {
             format!(
                 ", {} of them listed",
-                format::integer(found.flaky.len() as u64)
+                format::format_integer(found.flaky.len() as u64)
             )
         } else {
             String::new()
         };
         format!(
             "{}: {}{listed}\n",
-            name(&words::arm_on(&found.suite, &found.arm)),
-            words::count_of(found.flaky_count, "items")
+            escape_name(&words::arm_on_suite(&found.suite, &found.arm)),
+            words::count_with_noun(found.flaky_count, "items")
         )
     });
     head.into_iter()
-        .chain(found.flaky.iter().map(changed))
+        .chain(found.flaky.iter().map(changed_item_line))
         .chain((found.flaky_count > 0).then(String::new))
         .collect()
 }
 
 /// Says how a check was decided, with the method of its evidence.
-fn explanation(check: &GateCheck, confidence: f64) -> String {
+fn explain_check(check: &GateCheck, confidence: f64) -> String {
     let method = match &check.evidence {
         Some(pair) if pair.difference.is_some() => {
-            format!(". {}", words::capital(&verdicts::method(pair)))
+            format!(". {}", words::capitalize(&verdicts::design_and_test(pair)))
         }
         Some(_) | None => String::new(),
     };
-    bullet(&format!("{}{method}.", gate::sentence(check, confidence)))
+    bullet_line(&format!(
+        "{}{method}.",
+        gate::check_sentence(check, confidence)
+    ))
 }
 
 /// Lists how alike new runs and baseline were measured, once per arm.
-fn comparabilities(report: &GateReport) -> Vec<String> {
+fn comparability_lines(report: &GateReport) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for check in &report.checks {
         let Some(pair) = &check.comparability else {
             continue;
         };
-        let line = bullet(&format!(
+        let line = bullet_line(&format!(
             "{}: {}.",
-            words::arm_on(&check.suite, &check.arm),
-            comparability::graded(pair)
+            words::arm_on_suite(&check.suite, &check.arm),
+            comparability::grade_with_differences(pair)
         ));
         if !lines.contains(&line) {
             lines.push(line);
@@ -614,8 +639,8 @@ fn comparabilities(report: &GateReport) -> Vec<String> {
 }
 
 /// Lists what a reader must know about the runs.
-fn asides(report: &GateReport, notes: &[String]) -> Vec<String> {
-    gate::asides(report)
+fn collect_caveats(report: &GateReport, notes: &[String]) -> Vec<String> {
+    gate::list_caveats(report)
         .into_iter()
         .chain(notes.iter().cloned())
         .collect()

@@ -5,83 +5,91 @@ use crate::views::{
     Ruling,
 };
 
-use super::cell::Cell;
-use super::table::{Column, Seen, Table};
+use super::cell::TableCell;
+use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{format, gate, looked_at, summary, words};
 
 /// Lays out the chances of each result, one row per arm. `notes` come last.
-pub fn table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> Table {
+pub fn odds_table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> ReportTable {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
-    let mut table = Table::new(format!("Odds of the gate{title}"));
-    table.head(Column::words("Suite").keys(["suite"]));
-    let is_named = report.plans.iter().any(|plan| plan.arm.title().is_some());
-    let arms = Column::words("Arm").keys(["approach", "model"]);
-    table.head(if is_named {
+    let mut table = ReportTable::new(format!("Odds of the gate{title}"));
+    table.add_column(TableColumn::words("Suite").keys(["suite"]));
+    let is_named = report
+        .plans
+        .iter()
+        .any(|plan| plan.arm.display_name().is_some());
+    let arms = TableColumn::words("Arm").keys(["approach", "model"]);
+    table.add_column(if is_named {
         arms
     } else {
-        arms.seen(Seen::Data)
+        arms.visible_in(ColumnVisibility::Data)
     });
-    table.head(Column::number("Items").keys(["items"]).rank(3));
-    table.head(
-        Column::words("Runs")
+    table.add_column(TableColumn::number("Items").keys(["items"]).rank(3));
+    table.add_column(
+        TableColumn::words("Runs")
             .keys(["head_runs", "baseline_runs"])
             .rank(1),
     );
-    table.head(
-        Column::number("Passes if unchanged")
+    table.add_column(
+        TableColumn::number("Passes if unchanged")
             .keys(["pass_if_unchanged"])
             .rank(2),
     );
-    table.head(Column::number("False alarm").keys(["false_alarm"]));
+    table.add_column(TableColumn::number("False alarm").keys(["false_alarm"]));
     for drop in report
         .drops
         .iter()
         .skip(1)
-        .map(|drop| format::fixed(drop * 100.0, 0))
+        .map(|drop| format::fixed_decimals(drop * 100.0, 0))
     {
-        table.head(Column::number(format!("Sees −{drop} pp")).keys([format!("sees_{drop}pp")]));
+        table.add_column(
+            TableColumn::number(format!("Sees −{drop} pp")).keys([format!("sees_{drop}pp")]),
+        );
     }
     for plan in &report.plans {
         let odds = |place: usize, share: fn(&GateOdds) -> f64| {
             plan.odds.get(place).map_or_else(
-                || Cell::unknown(""),
-                |odds| Cell::number(words::chance(share(odds)), share(odds)),
+                || TableCell::unknown(""),
+                |odds| TableCell::number(words::chance_percent(share(odds)), share(odds)),
             )
         };
-        let runs = words::each(plan.head_runs, plan.baseline_runs, "runs");
+        let runs = words::counts_each(plan.head_runs, plan.baseline_runs, "runs");
         let mut row = vec![
-            Cell::words(plan.suite.as_str()),
-            Cell::shown(plan.arm.title().unwrap_or_default()).data([
+            TableCell::words(plan.suite.as_str()),
+            TableCell::for_people(plan.arm.display_name().unwrap_or_default()).with_data([
                 plan.arm.approach.as_str().into(),
                 plan.arm.model.as_str().into(),
             ]),
-            Cell::count(plan.items),
-            Cell::shown(runs).data([plan.head_runs.into(), plan.baseline_runs.into()]),
+            TableCell::count(plan.items),
+            TableCell::for_people(runs)
+                .with_data([plan.head_runs.into(), plan.baseline_runs.into()]),
             odds(0, |odds| odds.pass),
         ];
         row.extend((0..report.drops.len()).map(|place| odds(place, |odds| odds.regression)));
-        table.row(row);
+        table.add_row(row);
     }
     table.notes.push(
         "False alarm: regressions although nothing changed. Sees: regressions when the true pass rate fell by this amount.".to_owned(),
     );
-    table.notes.extend(report.plans.iter().flat_map(of_plan));
+    table.notes.extend(report.plans.iter().flat_map(plan_notes));
     table.notes.extend(
         report
             .plans
             .iter()
             .map(|plan| &plan.looked_at)
-            .flat_map(looked_at::gone),
+            .flat_map(looked_at::missing_and_error_lines),
     );
-    table.notes.extend(gate::absent(&report.absent));
-    table.notes.extend(gate::outdated(&report.outdated));
+    table.notes.extend(gate::absent_arm_lines(&report.absent));
+    table
+        .notes
+        .extend(gate::outdated_arm_lines(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
 }
 
 /// Describes the simulation behind one arm's chances, and the rules that it leaves out.
-fn of_plan(plan: &PlannedGate) -> Vec<String> {
-    let who = words::arm_on(&plan.suite, &plan.arm);
+fn plan_notes(plan: &PlannedGate) -> Vec<String> {
+    let who = words::arm_on_suite(&plan.suite, &plan.arm);
     let basis = match plan.basis {
         PlanBasis::Baseline => "the items of the baseline",
         PlanBasis::Head => "the items of the newest runs (there is no baseline)",
@@ -89,15 +97,19 @@ fn of_plan(plan: &PlannedGate) -> Vec<String> {
     let runs = if plan.run_deviation > 0.0 {
         format!(
             "; whole runs differ by {} pp more than their items explain",
-            format::nonzero(plan.run_deviation * 100.0, 1)
+            format::nonzero_decimals(plan.run_deviation * 100.0, 1)
         )
     } else {
         String::new()
     };
-    let mut notes: Vec<String> = plan.gap.iter().map(|gap| is_decided(gap, plan)).collect();
+    let mut notes: Vec<String> = plan
+        .gap
+        .iter()
+        .map(|gap| deciding_gap_note(gap, plan))
+        .collect();
     notes.push(format!(
         "{who}: simulated {} times from {basis}{runs}.",
-        format::integer(u64::from(plan.worlds))
+        format::format_integer(u64::from(plan.worlds))
     ));
     if !plan.left_out.is_empty() {
         let rules = if plan.left_out.len() == 1 {
@@ -113,34 +125,38 @@ fn of_plan(plan: &PlannedGate) -> Vec<String> {
 }
 
 /// Says that what is not there decides, whatever the true pass rate is.
-fn is_decided(gap: &Gap, plan: &PlannedGate) -> String {
+fn deciding_gap_note(gap: &Gap, plan: &PlannedGate) -> String {
     let (is_regression, what) = match plan.best {
         Some(Ruling::Regression) => (true, "the gate is a regression"),
         Some(_) | None => (false, "the gate cannot pass"),
     };
     format!(
         "{}: whatever the true pass rate is, {what}. {}.",
-        words::arm_on(&plan.suite, &plan.arm),
-        words::capital(&looked_at::gap(gap, is_regression))
+        words::arm_on_suite(&plan.suite, &plan.arm),
+        words::capitalize(&looked_at::gap_clause(gap, is_regression))
     )
 }
 
 /// Lays out the decisions about the new runs, one row per arm, with the reasons below. `notes` come last.
-pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String]) -> Table {
+pub fn decisions_table(
+    report: &DecideReport,
+    against: Option<&str>,
+    notes: &[String],
+) -> ReportTable {
     let title = against.map_or_else(String::new, |against| format!(" against {against}"));
-    let mut table = Table::new(format!("Decision{title}: {}", choice(report.choice)));
-    table.left("Decision", 0);
-    table.left("Suite", 0);
-    table.left("Head", 0);
-    table.left("Baseline", 0);
+    let mut table = ReportTable::new(format!("Decision{title}: {}", choice_words(report.choice)));
+    table.add_text_column("Decision", 0);
+    table.add_text_column("Suite", 0);
+    table.add_text_column("Head", 0);
+    table.add_text_column("Baseline", 0);
     for one in &report.decisions {
-        let named = |arm: &Arm| arm.title().unwrap_or_else(|| one.suite.clone());
+        let named = |arm: &Arm| arm.display_name().unwrap_or_else(|| one.suite.clone());
         let against = one
             .against
             .as_ref()
             .map_or_else(|| "none".to_owned(), named);
-        table.row([
-            choice(one.choice).to_owned(),
+        table.add_row([
+            choice_words(one.choice).to_owned(),
             one.suite.clone(),
             named(&one.arm),
             against,
@@ -150,20 +166,25 @@ pub fn decisions(report: &DecideReport, against: Option<&str>, notes: &[String])
         report
             .decisions
             .iter()
-            .map(|one| format!("{}: {}", one.suite, decision(one))),
+            .map(|one| format!("{}: {}", one.suite, decision_sentence(one))),
     );
     table
         .notes
-        .extend(report.looked_at.iter().map(looked_at::line));
+        .extend(report.looked_at.iter().map(looked_at::summary_line));
+    table.notes.extend(
+        report
+            .looked_at
+            .iter()
+            .flat_map(looked_at::missing_and_error_lines),
+    );
     table
         .notes
-        .extend(report.looked_at.iter().flat_map(looked_at::gone));
-    table.notes.extend(gate::outdated(&report.outdated));
+        .extend(gate::outdated_arm_lines(&report.outdated));
     table.notes.extend_from_slice(notes);
     table
 }
 
-fn choice(choice: Choice) -> &'static str {
+fn choice_words(choice: Choice) -> &'static str {
     match choice {
         Choice::Ship => "ship the head",
         Choice::ChooseByPrice => "choose by price",
@@ -175,7 +196,7 @@ fn choice(choice: Choice) -> &'static str {
 }
 
 /// Describes the decision about one arm.
-pub fn decision(one: &HeldDecision) -> String {
+pub fn decision_sentence(one: &HeldDecision) -> String {
     if let Some(gap) = one
         .gap
         .as_ref()
@@ -183,11 +204,11 @@ pub fn decision(one: &HeldDecision) -> String {
     {
         return format!(
             "Decision: not decided, because the new runs are incomplete. {}.",
-            words::capital(&looked_at::gap(gap, false))
+            words::capitalize(&looked_at::gap_clause(gap, false))
         );
     }
     let names = [
-        one.arm.title().unwrap_or_else(|| one.suite.clone()),
+        one.arm.display_name().unwrap_or_else(|| one.suite.clone()),
         "the baseline".to_owned(),
     ];
     let table = one.comparison.as_ref();

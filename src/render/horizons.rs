@@ -2,62 +2,66 @@
 
 use crate::views::{Arm, ArmHorizon, Horizon, Horizons};
 
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::format;
-use super::table::{Column, Table};
-use super::words::{self, count_of};
+use super::table::{ReportTable, TableColumn};
+use super::words::{self, count_with_noun};
 
 /// Lays out the horizons of a suite's arms.
-pub fn table(horizons: &Horizons) -> Table {
+pub fn arms_table(horizons: &Horizons) -> ReportTable {
     let arms: Vec<Arm> = horizons.arms.iter().map(|arm| arm.arm.clone()).collect();
     let labels = words::arm_labels(&horizons.suite, &arms);
-    let mut table = Table::of("horizons").titled(format!("{}: time horizons", horizons.suite));
-    let each =
-        |cell: &dyn Fn(&ArmHorizon) -> Cell| horizons.arms.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(
-        Column::words("Arm").keys(["arm"]),
-        labels.iter().map(|label| Cell::words(label.as_str())),
+    let mut table =
+        ReportTable::for_rows("horizons").with_title(format!("{}: time horizons", horizons.suite));
+    let each = |cell: &dyn Fn(&ArmHorizon) -> TableCell| {
+        horizons.arms.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    table.add_filled_column(
+        TableColumn::words("Arm").keys(["arm"]),
+        labels.iter().map(|label| TableCell::words(label.as_str())),
     );
     let keys = ["half_minutes", "half_low", "half_high"];
-    table.column(
-        Column::number("Half of the time").over("95%").keys(keys),
-        each(&|arm| horizon(arm.half.as_ref())),
+    table.add_filled_column(
+        TableColumn::number("Half of the time")
+            .over("95%")
+            .keys(keys),
+        each(&|arm| horizon_cell(arm.half.as_ref())),
     );
     let keys = ["most_minutes", "most_low", "most_high"];
-    table.column(
-        Column::number("8 of 10 times").over("95%").keys(keys),
-        each(&|arm| horizon(arm.most.as_ref())),
+    table.add_filled_column(
+        TableColumn::number("8 of 10 times").over("95%").keys(keys),
+        each(&|arm| horizon_cell(arm.most.as_ref())),
     );
     let success = |arm: &ArmHorizon| {
-        Cell::number(
+        TableCell::number(
             format::percent_number(arm.success, arm.attempts),
             arm.success,
         )
     };
-    table.column(
-        Column::number("Success %")
+    table.add_filled_column(
+        TableColumn::number("Success %")
             .over("by task weight")
             .keys(["success"]),
         each(&success),
     );
-    table.column(
-        Column::number("Tasks").keys(["tasks"]),
-        each(&|arm| Cell::count(arm.tasks)),
+    table.add_filled_column(
+        TableColumn::number("Tasks").keys(["tasks"]),
+        each(&|arm| TableCell::count(arm.tasks)),
     );
-    table.column(
-        Column::number("Families").keys(["families"]).rank(1),
-        each(&|arm| Cell::count(arm.families)),
+    table.add_filled_column(
+        TableColumn::number("Families").keys(["families"]).rank(1),
+        each(&|arm| TableCell::count(arm.families)),
     );
-    table.column(
-        Column::number("Attempts").keys(["attempts"]).rank(1),
-        each(&|arm| Cell::count(arm.attempts)),
+    table.add_filled_column(
+        TableColumn::number("Attempts").keys(["attempts"]).rank(1),
+        each(&|arm| TableCell::count(arm.attempts)),
     );
-    table.notes = notes(horizons, &labels);
+    table.notes = method_notes(horizons, &labels);
     table
 }
 
 /// Says how long tasks are that the best arm does half of the time. `None` if no arm has a horizon.
-pub fn longest(horizons: &Horizons) -> Option<String> {
+pub fn longest_horizon(horizons: &Horizons) -> Option<String> {
     let labels = words::arm_labels(
         &horizons.suite,
         &horizons
@@ -70,49 +74,49 @@ pub fn longest(horizons: &Horizons) -> Option<String> {
         .iter()
         .zip(&horizons.arms)
         .find_map(|(label, arm)| Some((label, arm.half.as_ref()?)))?;
-    let ends = half
-        .low
-        .zip(half.high)
-        .map(|(low, high)| format!(" (95% interval {} to {})", length(low), length(high)));
+    let ends = half.low.zip(half.high).map(|(low, high)| {
+        format!(
+            " (95% interval {} to {})",
+            format_minutes(low),
+            format_minutes(high)
+        )
+    });
     Some(format!(
         "{label} has the longest horizon of {}: it does half of the tasks that take people {}{}.",
-        count_of(horizons.arms.len() as u64, "arms"),
-        length(half.minutes),
+        count_with_noun(horizons.arms.len() as u64, "arms"),
+        format_minutes(half.minutes),
         ends.unwrap_or_default(),
     ))
 }
 
 /// Formats an arm's horizon at half of the time, or says that it has none.
-pub fn half(arm: &ArmHorizon) -> String {
+pub fn half_time_horizon(arm: &ArmHorizon) -> String {
     arm.half.as_ref().map_or_else(
         || "no horizon".to_owned(),
-        |half| format!("half at {}", length(half.minutes)),
+        |half| format!("half at {}", format_minutes(half.minutes)),
     )
 }
 
 /// Formats minutes.
-pub fn length(minutes: f64) -> String {
-    format::seconds(minutes * 60.0)
+pub fn format_minutes(minutes: f64) -> String {
+    format::duration(minutes * 60.0)
 }
 
-fn horizon(found: Option<&Horizon>) -> Cell {
+fn horizon_cell(found: Option<&Horizon>) -> TableCell {
     let Some(found) = found else {
-        return Cell::unknown("none");
+        return TableCell::unknown("none");
     };
     let mark = if found.is_extrapolated { "*" } else { "" };
-    let mut cell = Cell::shown(format!("{}{mark}", length(found.minutes))).data([
-        found.minutes.into(),
-        found.low.into(),
-        found.high.into(),
-    ]);
+    let mut cell = TableCell::for_people(format!("{}{mark}", format_minutes(found.minutes)))
+        .with_data([found.minutes.into(), found.low.into(), found.high.into()]);
     cell.ends = found
         .low
         .zip(found.high)
-        .map(|(low, high)| [length(low), length(high)]);
+        .map(|(low, high)| [format_minutes(low), format_minutes(high)]);
     cell
 }
 
-fn notes(horizons: &Horizons, labels: &[String]) -> Vec<String> {
+fn method_notes(horizons: &Horizons, labels: &[String]) -> Vec<String> {
     let mut notes = vec![
         "Horizon: how long tasks take people that the arm does with this chance, by METR's logistic curve over the logarithm of human \
          minutes. Each task counts by one over the root of its family's size."
@@ -145,7 +149,7 @@ fn notes(horizons: &Horizons, labels: &[String]) -> Vec<String> {
     }) {
         notes.push(format!(
             "Intervals: whole families are drawn, {}.",
-            count_of(u64::from(horizons.draws), "times")
+            count_with_noun(u64::from(horizons.draws), "times")
         ));
     }
     let without = of_arms(&lacks);
@@ -182,7 +186,7 @@ fn notes(horizons: &Horizons, labels: &[String]) -> Vec<String> {
     if untimed > 0 {
         notes.push(format!(
             "Left out: {} without a human time.",
-            count_of(untimed, "attempts")
+            count_with_noun(untimed, "attempts")
         ));
     }
     notes

@@ -14,7 +14,7 @@ use crate::views::{
     Runnable, ShownRun, SuiteLine, UnauditedBoard, UnfittedBoard, VersionChange,
 };
 
-use super::table::Column;
+use super::table::TableColumn;
 use super::{board, shown, tables};
 
 /// A command's answer with the name and version of its schema.
@@ -224,7 +224,7 @@ pub struct ProbeAnswer {
 
 /// Returns the version of a command's schema. Answers with verdicts have version 2: a verdict has its reason, and the arm with the best
 /// value is the leader instead of the winner.
-fn version(command: &str) -> u32 {
+fn schema_version(command: &str) -> u32 {
     if matches!(
         command,
         "compare" | "disagreements" | "gate" | "leaderboard" | "suite"
@@ -236,9 +236,9 @@ fn version(command: &str) -> u32 {
 }
 
 /// Writes an answer as one indented document.
-pub fn document<T: Serialize>(command: &str, answer: T) -> String {
+pub fn write_document<T: Serialize>(command: &str, answer: T) -> String {
     let versioned = Versioned {
-        schema: format!("evalreport/{command}/{}", version(command)),
+        schema: format!("evalreport/{command}/{}", schema_version(command)),
         answer,
     };
     let mut text = serde_json::to_string_pretty(&versioned)
@@ -248,48 +248,56 @@ pub fn document<T: Serialize>(command: &str, answer: T) -> String {
 }
 
 /// Returns the JSON Schema of every answer, by command.
-pub fn schemas() -> Vec<(&'static str, Schema)> {
+pub fn all_schemas() -> Vec<(&'static str, Schema)> {
     vec![
-        ("agreement", schema::<AgreementAnswer>()),
-        ("audit", schema::<AuditAnswer>()),
-        ("compare", schema::<CompareAnswer>()),
-        ("fit-abilities", schema::<AbilitiesAnswer>()),
-        ("fit-horizons", schema::<HorizonsAnswer>()),
-        ("fit-preferences", schema::<PreferencesAnswer>()),
-        ("foreseen", schema::<ForeseenVerdict>()),
-        ("gate", schema::<GateAnswer>()),
-        ("gate-accept", schema::<GateAcceptAnswer>()),
-        ("gate-decide", schema::<GateDecideAnswer>()),
-        ("gate-plan", schema::<GatePlanAnswer>()),
-        ("history", schema::<HistoryAnswer>()),
-        ("import", schema::<ImportAnswer>()),
-        ("judge", schema::<JudgeAnswer>()),
-        ("labels", schema::<LabelsAnswer>()),
+        ("agreement", answer_schema::<AgreementAnswer>()),
+        ("audit", answer_schema::<AuditAnswer>()),
+        ("compare", answer_schema::<CompareAnswer>()),
+        ("fit-abilities", answer_schema::<AbilitiesAnswer>()),
+        ("fit-horizons", answer_schema::<HorizonsAnswer>()),
+        ("fit-preferences", answer_schema::<PreferencesAnswer>()),
+        ("foreseen", answer_schema::<ForeseenVerdict>()),
+        ("gate", answer_schema::<GateAnswer>()),
+        ("gate-accept", answer_schema::<GateAcceptAnswer>()),
+        ("gate-decide", answer_schema::<GateDecideAnswer>()),
+        ("gate-plan", answer_schema::<GatePlanAnswer>()),
+        ("history", answer_schema::<HistoryAnswer>()),
+        ("import", answer_schema::<ImportAnswer>()),
+        ("judge", answer_schema::<JudgeAnswer>()),
+        ("labels", answer_schema::<LabelsAnswer>()),
         (
             "leaderboard",
-            described(schema::<LeaderboardAnswer>(), "Entry", &board::columns()),
+            describe_fields(
+                answer_schema::<LeaderboardAnswer>(),
+                "Entry",
+                &board::all_columns(),
+            ),
         ),
         (
             "list",
-            described(schema::<ListAnswer>(), "RunLine", &tables::runs([]).columns),
-        ),
-        ("next", schema::<NextAnswer>()),
-        ("noise", schema::<NoiseAnswer>()),
-        ("probe", schema::<ProbeAnswer>()),
-        (
-            "show",
-            described(
-                schema::<ShowAnswer>(),
-                "ItemRow",
-                &shown::of_items("", &[], &str::to_owned).columns,
+            describe_fields(
+                answer_schema::<ListAnswer>(),
+                "RunLine",
+                &tables::runs_table([]).columns,
             ),
         ),
-        ("verify", schema::<Verification>()),
+        ("next", answer_schema::<NextAnswer>()),
+        ("noise", answer_schema::<NoiseAnswer>()),
+        ("probe", answer_schema::<ProbeAnswer>()),
+        (
+            "show",
+            describe_fields(
+                answer_schema::<ShowAnswer>(),
+                "ItemRow",
+                &shown::item_rows_table("", &[], &str::to_owned).columns,
+            ),
+        ),
+        ("verify", answer_schema::<Verification>()),
     ]
 }
 
 /// Adds the columns' descriptions to the fields of a row: title in tables, unit, and better direction.
-fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
+fn describe_fields(mut schema: Schema, row: &str, columns: &[TableColumn]) -> Schema {
     for column in columns.iter().filter(|column| !column.field.is_empty()) {
         let Some(field) = schema
             .pointer_mut(&format!("/$defs/{row}/properties/{}", column.field))
@@ -298,8 +306,8 @@ fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
             continue;
         };
         let title = match field.get("title").and_then(Value::as_str) {
-            Some(before) => format!("{before}; {}", column.title()),
-            None => column.title(),
+            Some(before) => format!("{before}; {}", column.full_label()),
+            None => column.full_label(),
         };
         field.insert("title".to_owned(), title.into());
         if let Some(unit) = column.unit {
@@ -311,7 +319,7 @@ fn described(mut schema: Schema, row: &str, columns: &[Column]) -> Schema {
 }
 
 /// Returns the schema of written answers, in which fields that may be omitted are not required.
-fn schema<T: JsonSchema>() -> Schema {
+fn answer_schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()

@@ -5,33 +5,33 @@ use crate::views::{
     ProbeReport, SkippedRun,
 };
 
-use super::cell::{Cell, Datum};
+use super::cell::{Datum, TableCell};
 use super::format;
-use super::table::{Column, Table};
+use super::table::{ReportTable, TableColumn};
 
 /// Maximum number of runs without a score that notes explain. The table's column explains the others.
-const MOST_OPEN: usize = 3;
+const MAX_OPEN: usize = 3;
 
 /// Lays out the results of judging stored runs.
-pub fn report(report: &JudgeReport) -> Vec<Table> {
-    let mut table = Table::new(if report.is_dry {
+pub fn report_tables(report: &JudgeReport) -> Vec<ReportTable> {
+    let mut table = ReportTable::new(if report.is_dry {
         "To be judged"
     } else {
         "Judged"
     });
-    table.left("Run", 0);
-    table.left("Suite", 2);
-    table.left("What", 1);
-    table.left("Judge", 1);
-    table.right("Before", 0);
-    table.right("After", u8::from(report.is_dry));
-    table.head(Column::number("Passed").keys(["Passed", "of"]).rank(1));
-    table.right("Flips", 1);
-    table.right("Revision", 2);
-    table.head(Column::number("Cost").keys(["cost_usd"]).rank(2));
-    table.left("Note", 1);
+    table.add_text_column("Run", 0);
+    table.add_text_column("Suite", 2);
+    table.add_text_column("What", 1);
+    table.add_text_column("Judge", 1);
+    table.add_number_column("Before", 0);
+    table.add_number_column("After", u8::from(report.is_dry));
+    table.add_column(TableColumn::number("Passed").keys(["Passed", "of"]).rank(1));
+    table.add_number_column("Flips", 1);
+    table.add_number_column("Revision", 2);
+    table.add_column(TableColumn::number("Cost").keys(["cost_usd"]).rank(2));
+    table.add_text_column("Note", 1);
     for run in &report.runs {
-        table.row(cells(run, report.is_dry));
+        table.add_row(run_cells(run, report.is_dry));
     }
     if report.runs.is_empty() {
         table.notes.push(
@@ -52,7 +52,7 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
         };
         table.notes.push(format!(
             "{} {what} the same judge already decided.",
-            format::integer(kept)
+            format::format_integer(kept)
         ));
     }
     let is_second = |run: &JudgedRun| {
@@ -75,7 +75,7 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
         .filter(|_| !report.is_dry)
         .filter_map(|run| Some((run, run.not_evaluated.as_ref()?)));
     table.notes.extend(
-        open.take(MOST_OPEN)
+        open.take(MAX_OPEN)
             .map(|(run, reason)| format!("Run {} was not judged: {reason}.", run.run)),
     );
     table.drop_empty_columns();
@@ -83,14 +83,14 @@ pub fn report(report: &JudgeReport) -> Vec<Table> {
     [
         Some(table),
         flip_table(&flips, "Changed decisions", ("Before", "After")),
-        skipped(&report.skipped),
+        skipped_runs_table(&report.skipped),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
+fn run_cells(run: &JudgedRun, is_dry: bool) -> Vec<TableCell> {
     let note = match (&run.not_evaluated, run.revision) {
         (_, _) if is_dry => String::new(),
         (Some(reason), None) => format!("not judged: {reason}; the earlier judgement is kept"),
@@ -102,53 +102,53 @@ fn cells(run: &JudgedRun, is_dry: bool) -> Vec<Cell> {
         run.suite.as_str().into(),
         run.evaluator.as_str().into(),
         run.judge.as_deref().unwrap_or_default().into(),
-        points(run.before),
+        score_cell(run.before),
         if is_dry {
-            Cell::unknown("")
+            TableCell::unknown("")
         } else {
-            after(run)
+            score_after_cell(run)
         },
         if run.decided > 0 && !is_dry {
-            Cell::shown(format!("{}/{}", run.passed, run.criteria))
-                .data([run.passed.into(), run.criteria.into()])
+            TableCell::for_people(format!("{}/{}", run.passed, run.criteria))
+                .with_data([run.passed.into(), run.criteria.into()])
         } else {
-            Cell::unknown("")
+            TableCell::unknown("")
         },
-        Cell::counted(Some(run.flips.len() as u64).filter(|flips| *flips > 0)),
-        Cell::counted(run.revision.map(u64::from)),
-        Cell::known(run.cost_usd, format::money),
+        TableCell::count_or_blank(Some(run.flips.len() as u64).filter(|flips| *flips > 0)),
+        TableCell::count_or_blank(run.revision.map(u64::from)),
+        TableCell::number_or_blank(run.cost_usd, format::money),
         note.into(),
     ]
 }
 
 /// The score afterwards. If a judge failed and nothing of it was stored, the earlier score stands.
-fn after(run: &JudgedRun) -> Cell {
+fn score_after_cell(run: &JudgedRun) -> TableCell {
     match (
         run.after,
         run.before
             .filter(|_| run.revision.is_none() && run.not_evaluated.is_some()),
     ) {
-        (None, Some(before)) => Cell {
-            text: format!("{} stands", format::fixed(before, 1)),
-            ..points(run.after)
+        (None, Some(before)) => TableCell {
+            text: format!("{} stands", format::fixed_decimals(before, 1)),
+            ..score_cell(run.after)
         },
-        (after, _) => points(after),
+        (after, _) => score_cell(after),
     }
 }
 
-fn points(score: Option<f64>) -> Cell {
+fn score_cell(score: Option<f64>) -> TableCell {
     score.map_or_else(
-        || Cell::unknown("n/a"),
-        |score| Cell::number(format::fixed(score, 1), score),
+        || TableCell::unknown("n/a"),
+        |score| TableCell::number(format::fixed_decimals(score, 1), score),
     )
 }
 
-fn skipped(runs: &[SkippedRun]) -> Option<Table> {
-    let mut table = Table::new("Left out");
-    table.left("Run", 0);
-    table.left("Suite", 1);
-    table.left("Why", 0);
-    table.fill(
+fn skipped_runs_table(runs: &[SkippedRun]) -> Option<ReportTable> {
+    let mut table = ReportTable::new("Left out");
+    table.add_text_column("Run", 0);
+    table.add_text_column("Suite", 1);
+    table.add_text_column("Why", 0);
+    table.add_rows(
         runs.iter()
             .map(|run| vec![run.run.clone(), run.suite.clone(), run.reason.clone()]),
     );
@@ -159,13 +159,13 @@ fn flip_table(
     flips: &[&CriterionFlip],
     title: &str,
     (before, after): (&str, &str),
-) -> Option<Table> {
-    let mut table = Table::new(title);
-    table.left("Run", 0);
-    table.left("Criterion", 0);
-    table.left(before, 0);
-    table.left(after, 0);
-    table.fill(flips.iter().map(|flip| {
+) -> Option<ReportTable> {
+    let mut table = ReportTable::new(title);
+    table.add_text_column("Run", 0);
+    table.add_text_column("Criterion", 0);
+    table.add_text_column(before, 0);
+    table.add_text_column(after, 0);
+    table.add_rows(flips.iter().map(|flip| {
         vec![
             flip.run.clone(),
             flip.item.clone(),
@@ -177,37 +177,41 @@ fn flip_table(
 }
 
 /// Lays out agreement by pair of raters and by rater, and the disagreements.
-pub fn agreement(report: &AgreementReport) -> Vec<Table> {
-    let mut table = Table::new("Agreement");
-    table.left("Raters", 0);
-    table.right("n", 0);
-    table.head(Column::number("Agreement % [95% CI]").keys([
+pub fn agreement_tables(report: &AgreementReport) -> Vec<ReportTable> {
+    let mut table = ReportTable::new("Agreement");
+    table.add_text_column("Raters", 0);
+    table.add_number_column("n", 0);
+    table.add_column(TableColumn::number("Agreement % [95% CI]").keys([
         "agreement",
         "agreement_ci95_low",
         "agreement_ci95_high",
     ]));
-    table.head(Column::number("Kappa [95% CI]").keys([
+    table.add_column(TableColumn::number("Kappa [95% CI]").keys([
         "kappa",
         "kappa_ci95_low",
         "kappa_ci95_high",
     ]));
-    table.head(Column::number("Prevalence %").keys(["prevalence"]).rank(1));
-    table.right("Only the first", 2);
-    table.right("Only the second", 2);
-    table.fill(report.pairs.iter().map(pair));
+    table.add_column(
+        TableColumn::number("Prevalence %")
+            .keys(["prevalence"])
+            .rank(1),
+    );
+    table.add_number_column("Only the first", 2);
+    table.add_number_column("Only the second", 2);
+    table.add_rows(report.pairs.iter().map(pair_cells));
     let alpha = &report.alpha;
     let value = match (alpha.value, &alpha.undefined) {
         (Some(value), _) => with_interval(value, alpha.interval),
         (None, reason) => format!("n/a ({})", reason.as_deref().unwrap_or("no data")),
     };
-    let all = format::integer(report.raters.len() as u64);
+    let all = format::format_integer(report.raters.len() as u64);
     table.notes.push(format!(
         "Krippendorff's alpha over all {all} raters: {value}, n = {} items rated by two or more.",
-        format::integer(alpha.n)
+        format::format_integer(alpha.n)
     ));
     table.notes.push(match report.resampled.as_deref() {
         Some("runs") => {
-            format!("Intervals resample whole runs ({}), because items of a run are dependent.", format::integer(report.runs))
+            format!("Intervals resample whole runs ({}), because items of a run are dependent.", format::format_integer(report.runs))
         }
         Some(_) => "Intervals resample items as if independent, because there are too few runs. They may be too narrow.".to_owned(),
         None => "Too few items for intervals of kappa and alpha.".to_owned(),
@@ -233,27 +237,27 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
     if report.undecided > 0 {
         table.notes.push(format!(
             "{} labelled but not decided by the judge: not counted.",
-            items(report.undecided)
+            items_were(report.undecided)
         ));
     }
-    let mut raters = Table::new("Raters");
-    raters.left("Rater", 0);
-    raters.right("n", 0);
-    raters.head(Column::number("Pass %").keys(["pass_rate"]));
-    raters.fill(report.raters.iter().map(|rater| {
+    let mut raters = ReportTable::new("Raters");
+    raters.add_text_column("Rater", 0);
+    raters.add_number_column("n", 0);
+    raters.add_column(TableColumn::number("Pass %").keys(["pass_rate"]));
+    raters.add_rows(report.raters.iter().map(|rater| {
         [
             rater.rater.as_str().into(),
-            Cell::count(rater.n),
-            share(rater.prevalence, rater.n),
+            TableCell::count(rater.n),
+            share_cell(rater.prevalence, rater.n),
         ]
     }));
-    let mut apart = Table::new("Disagreements");
-    apart.left("Run", 0);
-    apart.left("Item", 0);
+    let mut apart = ReportTable::new("Disagreements");
+    apart.add_text_column("Run", 0);
+    apart.add_text_column("Item", 0);
     for rater in &report.raters {
-        apart.left(&rater.rater, 0);
+        apart.add_text_column(&rater.rater, 0);
     }
-    apart.fill(report.disagreements.iter().map(|one| {
+    apart.add_rows(report.disagreements.iter().map(|one| {
         let labels = report
             .raters
             .iter()
@@ -263,7 +267,7 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
             .chain(labels)
     }));
     let is_apart = !report.disagreements.is_empty();
-    let bias = bias(&report.bias);
+    let bias = bias_table(&report.bias);
     [
         Some(table),
         bias,
@@ -276,43 +280,46 @@ pub fn agreement(report: &AgreementReport) -> Vec<Table> {
 }
 
 /// Lays out how judges differ from people, over all items and by category.
-fn bias(rows: &[CategoryBias]) -> Option<Table> {
-    let mut table = Table::new("Judge against people");
-    table.left("Judge", 1);
-    table.left("Category", 0);
-    table.right("n", 0);
-    table.head(Column::number("Alike %").keys(["alike"]));
-    table.head(Column::number("Judge minus people, pp [95% CI]").keys([
-        "bias",
-        "bias_ci95_low",
-        "bias_ci95_high",
-    ]));
-    table.right("Only the judge passes", 0);
-    table.right("Only people pass", 0);
-    table.fill(rows.iter().map(|row| {
-        let points = |share: f64| format::signed(share * 100.0, format::percent_decimals(row.n));
+fn bias_table(rows: &[CategoryBias]) -> Option<ReportTable> {
+    let mut table = ReportTable::new("Judge against people");
+    table.add_text_column("Judge", 1);
+    table.add_text_column("Category", 0);
+    table.add_number_column("n", 0);
+    table.add_column(TableColumn::number("Alike %").keys(["alike"]));
+    table.add_column(
+        TableColumn::number("Judge minus people, pp [95% CI]").keys([
+            "bias",
+            "bias_ci95_low",
+            "bias_ci95_high",
+        ]),
+    );
+    table.add_number_column("Only the judge passes", 0);
+    table.add_number_column("Only people pass", 0);
+    table.add_rows(rows.iter().map(|row| {
+        let points =
+            |share: f64| format::signed_number(share * 100.0, format::percent_decimals(row.n));
         let interval = row.bias_interval.map_or_else(String::new, |ends| {
             format!(" [{}, {}]", points(ends.low), points(ends.high))
         });
         [
             row.judge.as_str().into(),
             row.category.as_deref().unwrap_or("all").into(),
-            Cell::count(row.n),
-            share(Some(row.alike as f64 / row.n.max(1) as f64), row.n),
-            with(
+            TableCell::count(row.n),
+            share_cell(Some(row.alike as f64 / row.n.max(1) as f64), row.n),
+            interval_cell(
                 format!("{}{interval}", points(row.bias)),
                 Some(row.bias),
                 row.bias_interval,
             ),
-            Cell::count(row.too_lenient),
-            Cell::count(row.too_strict),
+            TableCell::count(row.too_lenient),
+            TableCell::count(row.too_strict),
         ]
     }));
     table.notes.push("Of several people the majority counts, ties do not. Intervals are Tango's, as if items were independent.".to_owned());
     (!rows.is_empty()).then_some(table)
 }
 
-fn pair(pair: &PairAgreement) -> Vec<Cell> {
+fn pair_cells(pair: &PairAgreement) -> Vec<TableCell> {
     let percent = match (pair.percent, pair.percent_interval) {
         (Some(percent), Some(interval)) => {
             format!(
@@ -326,9 +333,9 @@ fn pair(pair: &PairAgreement) -> Vec<Cell> {
     };
     vec![
         format!("{} / {}", pair.one, pair.other).into(),
-        Cell::count(pair.n),
-        with(percent, pair.percent, pair.percent_interval),
-        with(
+        TableCell::count(pair.n),
+        interval_cell(percent, pair.percent, pair.percent_interval),
+        interval_cell(
             pair.kappa.map_or_else(
                 || "n/a".to_owned(),
                 |kappa| with_interval(kappa, pair.kappa_interval),
@@ -336,67 +343,67 @@ fn pair(pair: &PairAgreement) -> Vec<Cell> {
             pair.kappa,
             pair.kappa_interval,
         ),
-        share(pair.prevalence, pair.n),
-        Cell::count(pair.only_one),
-        Cell::count(pair.only_other),
+        share_cell(pair.prevalence, pair.n),
+        TableCell::count(pair.only_one),
+        TableCell::count(pair.only_other),
     ]
 }
 
 fn with_interval(value: f64, interval: Option<Interval>) -> String {
-    let value = format::fixed(value, 2);
+    let value = format::fixed_decimals(value, 2);
     interval.map_or_else(
         || value.clone(),
         |interval| {
             format!(
                 "{value} [{}, {}]",
-                format::fixed(interval.low, 2),
-                format::fixed(interval.high, 2)
+                format::fixed_decimals(interval.low, 2),
+                format::fixed_decimals(interval.high, 2)
             )
         },
     )
 }
 
 /// Creates a cell for a figure with the ends of its interval.
-fn with(text: String, value: Option<f64>, interval: Option<Interval>) -> Cell {
-    let [low, high] = Datum::ends(interval);
-    Cell::shown(text).data([value.into(), low, high])
+fn interval_cell(text: String, value: Option<f64>, interval: Option<Interval>) -> TableCell {
+    let [low, high] = Datum::interval_ends(interval);
+    TableCell::for_people(text).with_data([value.into(), low, high])
 }
 
-fn share(share: Option<f64>, n: u64) -> Cell {
+fn share_cell(share: Option<f64>, n: u64) -> TableCell {
     share.map_or_else(
-        || Cell::unknown("n/a"),
-        |share| Cell::number(format::percent_number(share, n), share),
+        || TableCell::unknown("n/a"),
+        |share| TableCell::number(format::percent_number(share, n), share),
     )
 }
 
-fn items(count: u64) -> String {
+fn items_were(count: u64) -> String {
     if count == 1 {
         "1 item was".to_owned()
     } else {
-        format!("{} items were", format::integer(count))
+        format!("{} items were", format::format_integer(count))
     }
 }
 
 /// Lays out how much a judge depends on the order of the criteria.
-pub fn probe(report: &ProbeReport) -> Vec<Table> {
-    let mut table = Table::new("Criteria asked in reverse order");
-    table.left("Run", 0);
-    table.left("Suite", 2);
-    table.left("Judge", 1);
-    table.right("Given", 0);
-    table.right("Reversed", 0);
-    table.right("n", 0);
-    table.right("Flips", 0);
-    table.left("Note", 0);
+pub fn probe_tables(report: &ProbeReport) -> Vec<ReportTable> {
+    let mut table = ReportTable::new("Criteria asked in reverse order");
+    table.add_text_column("Run", 0);
+    table.add_text_column("Suite", 2);
+    table.add_text_column("Judge", 1);
+    table.add_number_column("Given", 0);
+    table.add_number_column("Reversed", 0);
+    table.add_number_column("n", 0);
+    table.add_number_column("Flips", 0);
+    table.add_text_column("Note", 0);
     for run in &report.runs {
-        table.row([
+        table.add_row([
             run.run.as_str().into(),
             run.suite.as_str().into(),
             run.judge.as_deref().unwrap_or_default().into(),
-            points(run.given),
-            points(run.reversed),
-            Cell::count(run.n),
-            Cell::count(run.flips.len() as u64),
+            score_cell(run.given),
+            score_cell(run.reversed),
+            TableCell::count(run.n),
+            TableCell::count(run.flips.len() as u64),
             run.not_evaluated
                 .as_ref()
                 .map(|reason| format!("not judged: {reason}"))
@@ -407,8 +414,8 @@ pub fn probe(report: &ProbeReport) -> Vec<Table> {
     table.notes.push(match (report.share, report.interval) {
         (Some(share), Some(interval)) => format!(
             "{} of {} decisions changed: {} {}. No judgement is replaced; `evalreport noise` says how far scores move.",
-            format::integer(report.flipped),
-            format::integer(report.n),
+            format::format_integer(report.flipped),
+            format::format_integer(report.n),
             format::percent(share, report.n),
             format::percent_interval(interval, report.n)
         ),
@@ -422,7 +429,7 @@ pub fn probe(report: &ProbeReport) -> Vec<Table> {
             "Decisions that changed in reverse order",
             ("Given", "Reversed"),
         ),
-        skipped(&report.skipped),
+        skipped_runs_table(&report.skipped),
     ]
     .into_iter()
     .flatten()

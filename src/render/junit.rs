@@ -1,16 +1,16 @@
 //! A gate's report as JUnit XML, which build servers show beside tests.
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::views::{GateCheck, GateReport, Ruling};
 
 use super::{gate, looked_at, words};
 
 /// Writes a test suite per suite and a test case per check. An inconclusive check is skipped, or failed with `fail_inconclusive`.
-pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
+pub fn write_report(report: &GateReport, fail_inconclusive: bool) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     text.push_str(&format!(
         "<testsuites name=\"evalreport gate\"{}>\n",
-        counts(&report.checks, fail_inconclusive)
+        count_attributes(&report.checks, fail_inconclusive)
     ));
     for suite in report
         .checks
@@ -18,18 +18,18 @@ pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
     {
         text.push_str(&format!(
             "  <testsuite name=\"{}\"{}>\n",
-            escape(&suite[0].suite),
-            counts(suite, fail_inconclusive)
+            escape_attribute(&suite[0].suite),
+            count_attributes(suite, fail_inconclusive)
         ));
         for check in suite {
-            text.push_str(&case(check, report.confidence, fail_inconclusive));
+            text.push_str(&write_case(check, report.confidence, fail_inconclusive));
         }
         let of_suite = report
             .looked_at
             .iter()
             .filter(|looked| looked.suite == suite[0].suite);
         let looked: Vec<String> = of_suite
-            .map(|looked| escape(&looked_at::line(looked)))
+            .map(|looked| escape_attribute(&looked_at::summary_line(looked)))
             .collect();
         if !looked.is_empty() {
             text.push_str(&format!(
@@ -43,7 +43,7 @@ pub fn junit(report: &GateReport, fail_inconclusive: bool) -> String {
     text
 }
 
-fn counts(checks: &[GateCheck], fail_inconclusive: bool) -> String {
+fn count_attributes(checks: &[GateCheck], fail_inconclusive: bool) -> String {
     let count = |ruling: Ruling| checks.iter().filter(|check| check.ruling == ruling).count();
     let (regressions, inconclusive) = (count(Ruling::Regression), count(Ruling::Inconclusive));
     let (failures, skipped) = if fail_inconclusive {
@@ -57,25 +57,25 @@ fn counts(checks: &[GateCheck], fail_inconclusive: bool) -> String {
     )
 }
 
-fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
+fn write_case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
     let against = match &check.against {
         Some(against) if *against != check.arm => {
             format!(", against {}", words::arm_name(&check.suite, against))
         }
         _ => String::new(),
     };
-    let name = format!("{}{against}", gate::rule(check));
+    let name = format!("{}{against}", gate::describe_rule(check));
     let arm = check
         .arm
-        .title()
+        .display_name()
         .map_or_else(String::new, |arm| format!(".{arm}"));
     let class = format!("{}{arm}", check.suite);
     let opened = format!(
         "    <testcase classname=\"{}\" name=\"{}\"",
-        escape(&class),
-        escape(&name)
+        escape_attribute(&class),
+        escape_attribute(&name)
     );
-    let message = escape(&gate::sentence(check, confidence));
+    let message = escape_attribute(&gate::check_sentence(check, confidence));
     match check.ruling {
         Ruling::Pass => format!("{opened}/>\n"),
         Ruling::Inconclusive if !fail_inconclusive => {
@@ -84,16 +84,16 @@ fn case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
         ruling @ (Ruling::Inconclusive | Ruling::Regression) => {
             format!(
                 "{opened}>\n      <failure type=\"{}\" message=\"{message}\"/>\n    </testcase>\n",
-                gate::ruling(ruling)
+                gate::ruling_name(ruling)
             )
         }
     }
 }
 
 /// Escapes a text for an attribute: foreign text adds no markup, and characters that XML forbids are replaced.
-pub(super) fn escape(text: &str) -> String {
+pub(super) fn escape_attribute(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in visible(text).chars() {
+    for character in escape_invisible(text).chars() {
         match character {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
@@ -108,9 +108,12 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// Escapes a text between tags like [`escape`], and keeps its lines.
+/// Escapes a text between tags like [`escape_attribute`], and keeps its lines.
 pub(super) fn escape_lines(text: &str) -> String {
-    text.lines().map(escape).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(escape_attribute)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[cfg(test)]
@@ -120,7 +123,7 @@ mod tests {
     #[test]
     fn foreign_text_makes_no_markup() {
         assert_eq!(
-            escape("<a b=\"c\" d='e'>&\u{1b}\u{ffff}"),
+            escape_attribute("<a b=\"c\" d='e'>&\u{1b}\u{ffff}"),
             "&lt;a b=&quot;c&quot; d=&apos;e&apos;&gt;&amp;␛\u{fffd}"
         );
         assert_eq!(escape_lines("a\n\u{0}<b>\r\n"), "a\n␀&lt;b&gt;");

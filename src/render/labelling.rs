@@ -2,13 +2,13 @@
 
 use crate::views::{LabelReport, MIN_RUNS, NextReport};
 
-use super::cell::Cell;
-use super::table::{Column, Table};
+use super::cell::TableCell;
+use super::table::{ReportTable, TableColumn};
 use super::{format, words};
 
 /// Lays out the labels that a file added.
-pub fn labels(report: &LabelReport) -> Table {
-    let mut table = Table::of("labels").titled(
+pub fn added_labels_table(report: &LabelReport) -> ReportTable {
+    let mut table = ReportTable::for_rows("labels").with_title(
         if report.is_dry {
             "Labels to be stored"
         } else {
@@ -16,76 +16,76 @@ pub fn labels(report: &LabelReport) -> Table {
         }
         .to_owned(),
     );
-    let each = |cell: &dyn Fn(&crate::views::LabelledRun) -> Cell| {
-        report.runs.iter().map(cell).collect::<Vec<Cell>>()
+    let each = |cell: &dyn Fn(&crate::views::LabelledRun) -> TableCell| {
+        report.runs.iter().map(cell).collect::<Vec<TableCell>>()
     };
-    table.column(
-        Column::words("Run").keys(["run"]),
-        each(&|run| Cell::words(run.run.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Run").keys(["run"]),
+        each(&|run| TableCell::words(run.run.as_str())),
     );
-    table.column(
-        Column::words("Person").keys(["rater"]),
-        each(&|run| Cell::words(run.rater.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Person").keys(["rater"]),
+        each(&|run| TableCell::words(run.rater.as_str())),
     );
-    table.column(
-        Column::number("New").keys(["added"]),
-        each(&|run| Cell::count(run.added)),
+    table.add_filled_column(
+        TableColumn::number("New").keys(["added"]),
+        each(&|run| TableCell::count(run.added)),
     );
-    table.column(
-        Column::number("Changed").keys(["changed"]),
-        each(&|run| Cell::count(run.changed)),
+    table.add_filled_column(
+        TableColumn::number("Changed").keys(["changed"]),
+        each(&|run| TableCell::count(run.changed)),
     );
-    table.column(
-        Column::number("All labels").keys(["labels"]),
-        each(&|run| Cell::count(run.labels)),
+    table.add_filled_column(
+        TableColumn::number("All labels").keys(["labels"]),
+        each(&|run| TableCell::count(run.labels)),
     );
     if report.blank > 0 {
         table.notes.push(format!(
             "Rows without a label, skipped: {}.",
-            format::integer(report.blank)
+            format::format_integer(report.blank)
         ));
     }
     table
 }
 
 /// Lays out the items to label next, ready to be filled in.
-pub fn next(report: &NextReport) -> Table {
-    let mut table = Table::of("next").titled("Items to label next".to_owned());
-    let each = |cell: &dyn Fn(&crate::views::NextLabel) -> Cell| {
-        report.labels.iter().map(cell).collect::<Vec<Cell>>()
+pub fn next_labels_table(report: &NextReport) -> ReportTable {
+    let mut table = ReportTable::for_rows("next").with_title("Items to label next".to_owned());
+    let each = |cell: &dyn Fn(&crate::views::NextLabel) -> TableCell| {
+        report.labels.iter().map(cell).collect::<Vec<TableCell>>()
     };
-    table.column(
-        Column::words("Run").keys(["run"]),
-        each(&|next| Cell::words(next.run.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Run").keys(["run"]),
+        each(&|next| TableCell::words(next.run.as_str())),
     );
-    table.column(
-        Column::words("Item").keys(["item"]),
-        each(&|next| Cell::words(next.item.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Item").keys(["item"]),
+        each(&|next| TableCell::words(next.item.as_str())),
     );
-    table.column(
-        Column::words("Label").keys(["label"]),
-        each(&|_| Cell::unknown("")),
+    table.add_filled_column(
+        TableColumn::words("Label").keys(["label"]),
+        each(&|_| TableCell::unknown("")),
     );
-    table.column(
-        Column::words("Rater").keys(["rater"]).rank(3),
-        each(&|_| Cell::unknown("")),
+    table.add_filled_column(
+        TableColumn::words("Rater").keys(["rater"]).rank(3),
+        each(&|_| TableCell::unknown("")),
     );
-    table.column(
-        Column::words("Suite").keys(["suite"]).rank(2),
-        each(&|next| Cell::words(next.suite.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Suite").keys(["suite"]).rank(2),
+        each(&|next| TableCell::words(next.suite.as_str())),
     );
-    table.column(
-        Column::words("Approach").keys(["approach"]).rank(1),
-        each(&|next| Cell::words(next.arm.approach.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Approach").keys(["approach"]).rank(1),
+        each(&|next| TableCell::words(next.arm.approach.as_str())),
     );
-    table.column(
-        Column::words("Model").keys(["model"]).rank(1),
-        each(&|next| Cell::words(next.arm.model.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Model").keys(["model"]).rank(1),
+        each(&|next| TableCell::words(next.arm.model.as_str())),
     );
     for board in &report.boards {
         let [now, then, items] =
-            [board.labels, board.labels_then, board.items].map(format::integer);
-        let reach = |reach: f64| format!("±{} pp", format::fixed(reach * 100.0, 1));
+            [board.labels, board.labels_then, board.items].map(format::format_integer);
+        let reach = |reach: f64| format!("±{} pp", format::fixed_decimals(reach * 100.0, 1));
         let width = match (board.reach, board.reach_then) {
             (Some(now), Some(then)) => format!(
                 "; an arm's interval: about {} now, {} then",
@@ -108,7 +108,7 @@ pub fn next(report: &NextReport) -> Table {
         table.notes.push(format!(
             "{}, judged by {}: {now} of {items} {of} are labelled, {then} with these{width}. Drawn {how}.",
             board.suite,
-            words::listed(&board.judges)
+            words::join_list(&board.judges)
         ));
     }
     for suite in &report.too_few_runs {

@@ -6,19 +6,24 @@ use crate::views::{Gap, How, LookedAt, MissingItem};
 use super::{format, shown, words};
 
 /// Says what the gate looked at: `60 tests: 57 passed, 2 flaky, 1 broken since 11-08; baseline 7 runs`.
-pub fn line(one: &LookedAt) -> String {
-    format!("{}: {}.", words::arm_on(&one.suite, &one.arm), counts(one))
+pub fn summary_line(one: &LookedAt) -> String {
+    format!(
+        "{}: {}.",
+        words::arm_on_suite(&one.suite, &one.arm),
+        outcome_counts(one)
+    )
 }
 
-fn counts(one: &LookedAt) -> String {
-    let count =
-        |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", format::integer(count)));
+fn outcome_counts(one: &LookedAt) -> String {
+    let count = |count: u64, what: &str| {
+        (count > 0).then(|| format!("{} {what}", format::format_integer(count)))
+    };
     let noun = one.kind.map_or("items", ItemKind::plural);
     let mut parts = vec![match (one.counts, one.items) {
         (Some(of), _) => format!(
             "{} of {} passed",
-            format::integer(of.passed),
-            words::count_of(of.counted, "outcomes")
+            format::format_integer(of.passed),
+            words::count_with_noun(of.counted, "outcomes")
         ),
         (None, 0) if one.runs == 0 => "no new runs".to_owned(),
         (None, 0) => format!("no {noun}"),
@@ -28,7 +33,7 @@ fn counts(one: &LookedAt) -> String {
                 None => "broken in the baseline".to_owned(),
             };
             let of = [
-                Some(format!("{} passed", format::integer(one.passed))),
+                Some(format!("{} passed", format::format_integer(one.passed))),
                 count(one.flaky, "flaky"),
                 count(one.broken, &broken),
                 count(one.new_failures, "newly failing"),
@@ -36,31 +41,31 @@ fn counts(one: &LookedAt) -> String {
                 count(one.unknown_failures, "new and failing"),
                 (one.unknown_errors > 0).then(|| match one.unknown_errors {
                     1 => "1 unknown error".to_owned(),
-                    count => format!("{} unknown errors", format::integer(count)),
+                    count => format!("{} unknown errors", format::format_integer(count)),
                 }),
                 count(one.scored, "scored"),
                 count(one.skipped, "skipped"),
                 count(one.unanswered, "without a result"),
             ];
             let of: Vec<String> = of.into_iter().flatten().collect();
-            format!("{}: {}", words::count_of(items, noun), of.join(", "))
+            format!("{}: {}", words::count_with_noun(items, noun), of.join(", "))
         }
     }];
     parts.extend(count(one.missing.count, "of the baseline missing"));
     if one.runs > 1 {
-        parts.push(words::count_of(one.runs, "runs"));
+        parts.push(words::count_with_noun(one.runs, "runs"));
     }
     parts.push(match one.baseline_runs {
         0 => "no baseline".to_owned(),
-        runs => format!("baseline {}", words::count_of(runs, "runs")),
+        runs => format!("baseline {}", words::count_with_noun(runs, "runs")),
     });
     parts.join("; ")
 }
 
 /// Lists what is not there, one line each.
-pub(super) fn gone(one: &LookedAt) -> Vec<String> {
+pub(super) fn missing_and_error_lines(one: &LookedAt) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(said) = missing(one) {
+    if let Some(said) = missing_items_count(one) {
         lines.push(format!("{said}:"));
         lines.extend(
             one.missing
@@ -68,12 +73,12 @@ pub(super) fn gone(one: &LookedAt) -> Vec<String> {
                 .iter()
                 .map(|item| format!("- {}", missing_item(item))),
         );
-        lines.extend(more(one.missing.count, one.missing.items.len()));
+        lines.extend(more_line(one.missing.count, one.missing.items.len()));
     }
-    if let Some(said) = errors(one) {
+    if let Some(said) = unknown_errors_count(one) {
         lines.push(format!("{said}:"));
         let error = |(name, reason): (&str, Option<&str>)| match reason {
-            Some(reason) => format!("- {name}: {}", shown::short(reason)),
+            Some(reason) => format!("- {name}: {}", shown::first_line(reason)),
             None => format!("- {name}"),
         };
         lines.extend(
@@ -81,39 +86,39 @@ pub(super) fn gone(one: &LookedAt) -> Vec<String> {
                 .iter()
                 .map(|item| error((item.item.as_str(), item.reason.as_deref()))),
         );
-        lines.extend(more(one.unknown_errors, one.errors.len()));
+        lines.extend(more_line(one.unknown_errors, one.errors.len()));
     }
     lines
 }
 
-fn more(count: u64, listed: usize) -> Option<String> {
+fn more_line(count: u64, listed: usize) -> Option<String> {
     let more = count.saturating_sub(listed as u64);
-    (more > 0 && listed > 0).then(|| format!("- and {} more", format::integer(more)))
+    (more > 0 && listed > 0).then(|| format!("- and {} more", format::format_integer(more)))
 }
 
 /// Counts the missing items. `None` if none is missing, or if they have no names.
-pub(super) fn missing(one: &LookedAt) -> Option<String> {
+pub(super) fn missing_items_count(one: &LookedAt) -> Option<String> {
     let verb = if one.missing.count == 1 {
         "has"
     } else {
         "have"
     };
     let text = || {
-        let count = words::count_of(one.missing.count, "items");
+        let count = words::count_with_noun(one.missing.count, "items");
         format!(
             "{}: {count} of the baseline {verb} no outcome now",
-            words::arm_on(&one.suite, &one.arm)
+            words::arm_on_suite(&one.suite, &one.arm)
         )
     };
     (!one.missing.items.is_empty()).then(text)
 }
 
 /// Counts the errors that the baseline does not know.
-pub(super) fn errors(one: &LookedAt) -> Option<String> {
+pub(super) fn unknown_errors_count(one: &LookedAt) -> Option<String> {
     let text = || {
         format!(
             "{}: {}",
-            words::arm_on(&one.suite, &one.arm),
+            words::arm_on_suite(&one.suite, &one.arm),
             unknown_errors(one.unknown_errors)
         )
     };
@@ -125,17 +130,17 @@ fn unknown_errors(count: u64) -> String {
         1 => "1 error that the baseline does not know".to_owned(),
         count => format!(
             "{} errors that the baseline does not know",
-            format::integer(count)
+            format::format_integer(count)
         ),
     }
 }
 
 /// Names a missing item: `test_total (skipped; passed 7 of 7 in the baseline)`.
 pub(super) fn missing_item(item: &MissingItem) -> String {
-    format!("{} ({})", item.item, fate(item))
+    format!("{} ({})", item.item, missing_reason(item))
 }
 
-pub(super) fn fate(item: &MissingItem) -> String {
+pub(super) fn missing_reason(item: &MissingItem) -> String {
     let how = match item.how {
         How::Absent => "not in the new runs",
         How::Skipped => "skipped",
@@ -145,21 +150,21 @@ pub(super) fn fate(item: &MissingItem) -> String {
         0 => how.to_owned(),
         attempts => format!(
             "{how}; passed {} of {} in the baseline",
-            format::integer(item.baseline_passed),
-            format::integer(attempts)
+            format::format_integer(item.baseline_passed),
+            format::format_integer(attempts)
         ),
     }
 }
 
 /// Says what is not there and decides, for a sentence about a check: `2 items that always passed in the baseline have no outcome: a, b`.
-pub(super) fn gap(gap: &Gap, is_about_failures: bool) -> String {
+pub(super) fn gap_clause(gap: &Gap, is_about_failures: bool) -> String {
     let named = |names: &[String], count: u64| {
         let more = count.saturating_sub(names.len() as u64);
         let list = names.join(", ");
         match (names.is_empty(), more) {
             (true, _) => String::new(),
             (false, 0) => format!(": {list}"),
-            (false, more) => format!(": {list} and {} more", format::integer(more)),
+            (false, more) => format!(": {list} and {} more", format::format_integer(more)),
         }
     };
     let mut parts = Vec::new();
@@ -177,7 +182,7 @@ pub(super) fn gap(gap: &Gap, is_about_failures: bool) -> String {
             "of the baseline"
         };
         let verb = if gap.missing == 1 { "has" } else { "have" };
-        let count = words::count_of(gap.missing, "items");
+        let count = words::count_with_noun(gap.missing, "items");
         parts.push(format!(
             "{count} {which} {verb} no outcome now{}",
             named(&gap.items, gap.missing)

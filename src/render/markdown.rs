@@ -1,23 +1,27 @@
 //! Tables for pull requests and documents.
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
-use super::table::{Align, Seen, Table};
+use super::table::{Align, ColumnVisibility, ReportTable};
 
 /// Writes tables one below the other.
-pub fn tables(tables: &[Table]) -> String {
-    tables.iter().map(table).collect::<Vec<String>>().join("\n")
+pub fn write_tables(tables: &[ReportTable]) -> String {
+    tables
+        .iter()
+        .map(write_table)
+        .collect::<Vec<String>>()
+        .join("\n")
 }
 
 /// Writes the table as GitHub-flavoured Markdown. Foreign text adds no markup.
-pub fn table(table: &Table) -> String {
-    let table = &table.seen_as(Seen::Lines);
+pub fn write_table(table: &ReportTable) -> String {
+    let table = &table.seen_as(ColumnVisibility::Lines);
     let mut text = String::new();
     if let Some(title) = &table.title {
-        text.push_str(&format!("### {}\n\n", escape(title)));
+        text.push_str(&format!("### {}\n\n", escape_text(title)));
     }
     for sentence in &table.lead {
-        text.push_str(&format!("{}\n\n", escape(sentence)));
+        text.push_str(&format!("{}\n\n", escape_text(sentence)));
     }
     if table.columns.is_empty() && table.rows.is_empty() {
         return with_notes(text, table);
@@ -26,7 +30,7 @@ pub fn table(table: &Table) -> String {
     text.push_str(&row(table
         .columns
         .iter()
-        .map(|column| escape(&column.title()))
+        .map(|column| escape_text(&column.full_label()))
         .collect()));
     let rule = |align: Align| match align {
         Align::Left => "---".to_owned(),
@@ -40,7 +44,7 @@ pub fn table(table: &Table) -> String {
     for cells in &table.rows {
         text.push_str(&row(cells
             .iter()
-            .map(|cell| escape(&cell.line()))
+            .map(|cell| escape_text(&cell.single_line()))
             .collect()));
     }
     if !table.notes.is_empty() {
@@ -49,18 +53,18 @@ pub fn table(table: &Table) -> String {
     with_notes(text, table)
 }
 
-fn with_notes(mut text: String, table: &Table) -> String {
+fn with_notes(mut text: String, table: &ReportTable) -> String {
     for note in &table.notes {
-        text.push_str(&escape(note));
+        text.push_str(&escape_text(note));
         text.push_str("  \n");
     }
     text
 }
 
 /// Escapes every special character, so that data cannot create links, images, mentions, tags or cell borders.
-pub fn escape(text: &str) -> String {
+pub fn escape_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in visible(text).chars() {
+    for character in escape_invisible(text).chars() {
         match character {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
@@ -87,8 +91,8 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Writes a text as code, in which Markdown makes no links and mentions nobody.
-pub(super) fn code(text: &str) -> String {
-    let text = visible(text);
+pub(super) fn code_span(text: &str) -> String {
+    let text = escape_invisible(text);
     let fence = "`".repeat(
         text.split(|character| character != '`')
             .map(str::len)
@@ -112,11 +116,11 @@ mod tests {
     #[test]
     fn data_makes_no_markup() {
         assert_eq!(
-            escape("![x](http://e/?a|b) <img> @me `c`"),
+            escape_text("![x](http://e/?a|b) <img> @me `c`"),
             "\\!\\[x\\](http:\u{200b}//e/?a\\|b) &lt;img&gt; @\u{200b}me \\`c\\`"
         );
-        assert_eq!(escape("a\nb"), "a␊b");
-        assert_eq!(escape("o/r#1 GH-2"), "o/r\\#\u{200b}1 GH\u{200b}-2");
+        assert_eq!(escape_text("a\nb"), "a␊b");
+        assert_eq!(escape_text("o/r#1 GH-2"), "o/r\\#\u{200b}1 GH\u{200b}-2");
     }
 
     #[test]
@@ -129,7 +133,7 @@ mod tests {
             ("a\nb\u{202e}", "`a␊b\\u{202e}`"),
         ];
         for (text, shown) in cases {
-            assert_eq!(code(text), shown);
+            assert_eq!(code_span(text), shown);
         }
     }
 }

@@ -5,16 +5,16 @@ use crate::views::{
     LevelChange, Night, NightlyDuel, NoisyItem, Series,
 };
 
-use super::cell::{Cell, Datum};
-use super::sparkline::{MOST_POINTS, sparkline};
-use super::table::{Column, Table};
+use super::cell::{Datum, TableCell};
+use super::sparkline::{MAX_POINTS, draw_bars};
+use super::table::{ReportTable, TableColumn};
 use super::{courses, format, shown, verdicts, words};
 
 /// Maximum number of broken and repaired items of an arm that are named below the table. JSON has all.
 const MAX_CHANGED: usize = 10;
 
 /// Returns the names of the arms, in their order. An arm without a name is called as the suite.
-pub fn labels(history: &History) -> Vec<String> {
+pub fn arm_names(history: &History) -> Vec<String> {
     match history.arms.as_slice() {
         [only] => vec![words::arm_name(&history.suite, &only.arm)],
         arms => words::arm_labels(
@@ -25,7 +25,7 @@ pub fn labels(history: &History) -> Vec<String> {
 }
 
 /// Names the points of a history: `nights` or `commits`.
-fn points(history: &History) -> &'static str {
+fn point_noun(history: &History) -> &'static str {
     if history.commits.is_some() {
         "commits"
     } else {
@@ -34,75 +34,86 @@ fn points(history: &History) -> &'static str {
 }
 
 /// Lays out the arms, one row each: first and newest pass rate, and the trend between them.
-pub fn levels(history: &History) -> Table {
-    let labels = labels(history);
-    let mut table = Table::new(format!(
+pub fn trend_table(history: &History) -> ReportTable {
+    let labels = arm_names(history);
+    let mut table = ReportTable::new(format!(
         "Trend by {}: {}",
-        words::one_or_many(1, points(history)),
+        words::singular_or_plural(1, point_noun(history)),
         history.suite
     ));
-    table.head(Column::words("Arm").keys(["approach", "model"]));
-    table.head(Column::number(words::capital(points(history))).keys(["nights"]));
-    table.head(
-        Column::number("First pass rate % [95% CI]")
+    table.add_column(TableColumn::words("Arm").keys(["approach", "model"]));
+    table.add_column(TableColumn::number(words::capitalize(point_noun(history))).keys(["nights"]));
+    table.add_column(
+        TableColumn::number("First pass rate % [95% CI]")
             .keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"])
             .rank(1),
     );
-    table.head(Column::number("Newest pass rate % [95% CI]").keys([
+    table.add_column(TableColumn::number("Newest pass rate % [95% CI]").keys([
         "newest_pass_rate",
         "newest_ci95_low",
         "newest_ci95_high",
     ]));
-    table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
-    table.head(Column::words("Trend"));
-    table.head(Column::number("Change points").keys(["changes"]).rank(2));
-    let scale = scale(history);
+    table.add_column(TableColumn::words("n").keys(["n", "n_of"]).rank(1));
+    table.add_column(TableColumn::words("Trend"));
+    table.add_column(
+        TableColumn::number("Change points")
+            .keys(["changes"])
+            .rank(2),
+    );
+    let scale = rate_range(history);
     for (arm, label) in history.arms.iter().zip(&labels) {
-        let rates = rates(arm);
+        let rates = nightly_rates(arm);
         let values: Vec<f64> = rates.iter().map(|rate| rate.value).collect();
         let newest = rates.last().copied();
-        table.row([
-            named(arm, label),
-            Cell::count(arm.nights.len() as u64),
-            rated(rates.first().copied()),
-            rated(newest),
-            basis(newest),
-            Cell::shown(
-                scale.map_or_else(String::new, |(low, high)| sparkline(&values, low, high)),
+        table.add_row([
+            arm_cell(arm, label),
+            TableCell::count(arm.nights.len() as u64),
+            rate_cell(rates.first().copied()),
+            rate_cell(newest),
+            sample_cell(newest),
+            TableCell::for_people(
+                scale.map_or_else(String::new, |(low, high)| draw_bars(&values, low, high)),
             ),
-            Cell::count(arm.changes.len() as u64),
+            TableCell::count(arm.changes.len() as u64),
         ]);
     }
     table
         .notes
-        .extend(scale.map(|ends| scale_note(ends, points(history))));
+        .extend(scale.map(|ends| scale_note(ends, point_noun(history))));
     table
 }
 
-fn named(arm: &ArmHistory, label: &str) -> Cell {
-    Cell::shown(label).data([
+fn arm_cell(arm: &ArmHistory, label: &str) -> TableCell {
+    TableCell::for_people(label).with_data([
         arm.arm.approach.as_str().into(),
         arm.arm.model.as_str().into(),
     ])
 }
 
-fn rated(rate: Option<&Estimate>) -> Cell {
+fn rate_cell(rate: Option<&Estimate>) -> TableCell {
     let Some(rate) = rate else {
-        return Cell::unknown("n/a");
+        return TableCell::unknown("n/a");
     };
-    let [low, high] = Datum::ends(rate.interval);
-    Cell::shown(format::estimate(rate)).data([rate.value.into(), low, high])
+    let [low, high] = Datum::interval_ends(rate.interval);
+    TableCell::for_people(format::estimate_with_interval(rate)).with_data([
+        rate.value.into(),
+        low,
+        high,
+    ])
 }
 
-fn basis(rate: Option<&Estimate>) -> Cell {
+fn sample_cell(rate: Option<&Estimate>) -> TableCell {
     rate.map_or_else(
-        || Cell::unknown(""),
-        |rate| Cell::shown(words::basis(rate)).data([rate.n.into(), rate.n_of.into()]),
+        || TableCell::unknown(""),
+        |rate| {
+            TableCell::for_people(words::sample_size(rate))
+                .with_data([rate.n.into(), rate.n_of.into()])
+        },
     )
 }
 
 /// Returns the pass rates of an arm, night by night.
-pub(super) fn rates(arm: &ArmHistory) -> Vec<&Estimate> {
+pub(super) fn nightly_rates(arm: &ArmHistory) -> Vec<&Estimate> {
     arm.nights
         .iter()
         .filter_map(|night| night.pass_rate.as_ref())
@@ -110,8 +121,12 @@ pub(super) fn rates(arm: &ArmHistory) -> Vec<&Estimate> {
 }
 
 /// Returns the lowest and the highest pass rate of all arms: the ends of the bars' common scale.
-pub(super) fn scale(history: &History) -> Option<(f64, f64)> {
-    let all = history.arms.iter().flat_map(rates).map(|rate| rate.value);
+pub(super) fn rate_range(history: &History) -> Option<(f64, f64)> {
+    let all = history
+        .arms
+        .iter()
+        .flat_map(nightly_rates)
+        .map(|rate| rate.value);
     all.fold(None, |ends, value| {
         ends.map_or(Some((value, value)), |(low, high): (f64, f64)| {
             Some((low.min(value), high.max(value)))
@@ -121,8 +136,8 @@ pub(super) fn scale(history: &History) -> Option<(f64, f64)> {
 
 /// Says which nights the bars show, and which rates the lowest and the highest bar mean.
 pub(super) fn scale_note((low, high): (f64, f64), points: &str) -> String {
-    let ends = [low, high].map(|share| format!("{}%", format::fixed(share * 100.0, 1)));
-    let newest = format!("the newest {MOST_POINTS} {points} with a pass rate");
+    let ends = [low, high].map(|share| format!("{}%", format::fixed_decimals(share * 100.0, 1)));
+    let newest = format!("the newest {MAX_POINTS} {points} with a pass rate");
     format!(
         "Trend: {newest}, from {} (lowest bar) to {} (highest) for all arms.",
         ends[0], ends[1]
@@ -130,7 +145,7 @@ pub(super) fn scale_note((low, high): (f64, f64), points: &str) -> String {
 }
 
 /// Says of each suite that its runs have no times, or no commits. `None` if there is no suite.
-pub fn without_times(histories: &[&History]) -> Option<Table> {
+pub fn undated_suites_table(histories: &[&History]) -> Option<ReportTable> {
     if histories.is_empty() {
         return None;
     }
@@ -138,50 +153,50 @@ pub fn without_times(histories: &[&History]) -> Option<Table> {
         0 => format!(
             "{}: no history, because {} no time.",
             history.suite,
-            words::runs_have(history.undated)
+            words::runs_have_clause(history.undated)
         ),
         runs => format!(
             "{}: no history by commit, because {} no commit.",
             history.suite,
-            words::runs_have(runs)
+            words::runs_have_clause(runs)
         ),
     };
-    Some(Table {
+    Some(ReportTable {
         lead: histories.iter().map(sentence).collect(),
-        ..Table::default()
+        ..ReportTable::default()
     })
 }
 
 /// Lays out the newest `most` nights of each arm.
-pub fn table(history: &History, most: usize) -> Table {
-    let labels = labels(history);
-    let mut table = Table::new(format!("History: {}", history.suite));
-    table.of = points(history);
-    table.head(Column::data(["suite"]));
-    table.head(Column::words("Arm").keys(["approach", "model"]));
-    table.head(Column::words("Commit").keys(["commit"]));
-    table.head(Column::words("Night").keys(["night"]));
-    table.head(Column::number("Pass rate % [95% CI]").keys([
+pub fn arm_nights_table(history: &History, most: usize) -> ReportTable {
+    let labels = arm_names(history);
+    let mut table = ReportTable::new(format!("History: {}", history.suite));
+    table.of = point_noun(history);
+    table.add_column(TableColumn::for_programs(["suite"]));
+    table.add_column(TableColumn::words("Arm").keys(["approach", "model"]));
+    table.add_column(TableColumn::words("Commit").keys(["commit"]));
+    table.add_column(TableColumn::words("Night").keys(["night"]));
+    table.add_column(TableColumn::number("Pass rate % [95% CI]").keys([
         "pass_rate",
         "pass_rate_ci95_low",
         "pass_rate_ci95_high",
     ]));
-    table.head(Column::words("n").keys(["n", "n_of"]).rank(1));
-    table.head(Column::number("Runs").keys(["runs"]).rank(3));
-    table.head(
-        Column::number("Cost")
+    table.add_column(TableColumn::words("n").keys(["n", "n_of"]).rank(1));
+    table.add_column(TableColumn::number("Runs").keys(["runs"]).rank(3));
+    table.add_column(
+        TableColumn::number("Cost")
             .over("per run")
             .keys(["cost_usd"])
             .rank(2),
     );
-    table.head(
-        Column::number("Duration")
+    table.add_column(
+        TableColumn::number("Duration")
             .over("per run")
             .keys(["duration_seconds"])
             .rank(2),
     );
-    table.head(
-        Column::words(if history.commits.is_some() {
+    table.add_column(
+        TableColumn::words(if history.commits.is_some() {
             "Since the commit before"
         } else {
             "Since the night before"
@@ -194,46 +209,46 @@ pub fn table(history: &History, most: usize) -> Table {
         let skipped = arm.nights.len().saturating_sub(most);
         hidden += skipped as u64;
         for night in &arm.nights[skipped..] {
-            table.row(night_cells(history, arm, night, label));
+            table.add_row(night_cells(history, arm, night, label));
         }
     }
     table.drop_empty_columns();
-    table.notes.extend(notes(history, &labels));
+    table.notes.extend(history_notes(history, &labels));
     if hidden > 0 {
         table.notes.push(format!(
             "{} earlier {} hidden; --nights shows more.",
-            format::integer(hidden),
-            words::one_or_many(hidden, points(history))
+            format::format_integer(hidden),
+            words::singular_or_plural(hidden, point_noun(history))
         ));
     }
     table
 }
 
-fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) -> [Cell; 10] {
+fn night_cells(history: &History, arm: &ArmHistory, night: &Night, label: &str) -> [TableCell; 10] {
     let rate = night.pass_rate.as_ref();
     [
-        Cell::figures([history.suite.as_str().into()]),
-        named(arm, label),
+        TableCell::for_programs([history.suite.as_str().into()]),
+        arm_cell(arm, label),
         night.commit.as_deref().map_or_else(
-            || Cell::unknown(""),
-            |commit| Cell::shown(courses::short(commit)).data([commit.into()]),
+            || TableCell::unknown(""),
+            |commit| TableCell::for_people(courses::short_hash(commit)).with_data([commit.into()]),
         ),
-        Cell::words(night.date.to_string()),
-        rated(rate),
-        basis(rate),
-        Cell::count(night.runs),
-        Cell::known(night.cost_usd, format::money),
-        Cell::known(night.duration_seconds, format::seconds),
-        Cell::words(remarks(arm, night)),
+        TableCell::words(night.date.to_string()),
+        rate_cell(rate),
+        sample_cell(rate),
+        TableCell::count(night.runs),
+        TableCell::number_or_blank(night.cost_usd, format::money),
+        TableCell::number_or_blank(night.duration_seconds, format::duration),
+        TableCell::words(night_remarks(arm, night)),
     ]
 }
 
 /// Describes a night's breaks and change points.
-pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
+pub(super) fn night_remarks(arm: &ArmHistory, night: &Night) -> String {
     let mut remarks: Vec<String> = night
         .breaks
         .iter()
-        .map(|what| format!("{}: not compared across", broken_by(*what)))
+        .map(|what| format!("{}: not compared across", break_reason(*what)))
         .collect();
     for change in arm
         .changes
@@ -242,14 +257,14 @@ pub(super) fn remarks(arm: &ArmHistory, night: &Night) -> String {
     {
         remarks.push(format!(
             "{} {}",
-            series(change.series),
+            series_name(change.series),
             change_words(change)
         ));
     }
     remarks.join("; ")
 }
 
-pub(super) fn broken_by(what: Break) -> &'static str {
+pub(super) fn break_reason(what: Break) -> &'static str {
     match what {
         Break::Suite => "another suite",
         Break::Texts => "items with other texts",
@@ -257,7 +272,7 @@ pub(super) fn broken_by(what: Break) -> &'static str {
     }
 }
 
-fn series(series: Series) -> &'static str {
+fn series_name(series: Series) -> &'static str {
     match series {
         Series::PassRate => "pass rate",
         Series::Cost => "cost",
@@ -268,16 +283,16 @@ fn series(series: Series) -> &'static str {
 /// Formats a change: `90.0% → 80.0%`, `$1.00 → $2.00`.
 pub(super) fn change_words(change: &LevelChange) -> String {
     let shown = |value: f64| match change.series {
-        Series::PassRate => format!("{}%", format::fixed(value * 100.0, 1)),
+        Series::PassRate => format!("{}%", format::fixed_decimals(value * 100.0, 1)),
         Series::Cost => format::money(value),
-        Series::Duration => format::seconds(value),
+        Series::Duration => format::duration(value),
     };
     format!("{} → {}", shown(change.before), shown(change.after))
 }
 
 /// Returns the notes on change points, day-by-day comparisons and precision.
 /// Says which regressions somebody accepted, when and why.
-pub(super) fn accepted(history: &History, labels: &[String]) -> Vec<String> {
+pub(super) fn accepted_regression_notes(history: &History, labels: &[String]) -> Vec<String> {
     let sentence = |one: &AcceptedRegression, label: &str| {
         let since = one.since.map_or_else(
             || "a regression".to_owned(),
@@ -286,11 +301,11 @@ pub(super) fn accepted(history: &History, labels: &[String]) -> Vec<String> {
         let by = one
             .who
             .as_deref()
-            .map_or_else(String::new, |who| format!("{}, ", shown::short(who)));
+            .map_or_else(String::new, |who| format!("{}, ", shown::first_line(who)));
         format!(
             "{label}: {since} is accepted ({by}{}): {}.",
             one.time.date_naive(),
-            shown::short(&one.reason).trim_end_matches('.')
+            shown::first_line(&one.reason).trim_end_matches('.')
         )
     };
     let of_arm = |(arm, label): (&ArmHistory, &String)| {
@@ -302,7 +317,7 @@ pub(super) fn accepted(history: &History, labels: &[String]) -> Vec<String> {
     history.arms.iter().zip(labels).flat_map(of_arm).collect()
 }
 
-fn notes(history: &History, labels: &[String]) -> Vec<String> {
+fn history_notes(history: &History, labels: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     for (arm, label) in history.arms.iter().zip(labels) {
         notes.extend(
@@ -313,17 +328,17 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         if arm.changes.is_empty() {
             notes.push(format!(
                 "{label}: {}, no change point. Change points need five {} on each side.",
-                words::count_of(arm.nights.len() as u64, points(history)),
-                points(history)
+                words::count_with_noun(arm.nights.len() as u64, point_noun(history)),
+                point_noun(history)
             ));
         }
     }
-    notes.extend(accepted(history, labels));
+    notes.extend(accepted_regression_notes(history, labels));
     notes.extend(
         history
             .duels
             .iter()
-            .map(|duel| duel_sentence(duel, labels, points(history))),
+            .map(|duel| duel_sentence(duel, labels, point_noun(history))),
     );
     for (arm, label) in history.arms.iter().zip(labels) {
         notes.extend(arm_notes(arm, label));
@@ -332,8 +347,8 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
         CommitOrder::Graph => "Commits in the order of the repository.".to_owned(),
         CommitOrder::Time { commits, unknown } => format!(
             "Commits in the order of their first run, because the repository here does not have {} of {}.",
-            format::integer(unknown),
-            words::count_of(commits, "commits")
+            format::format_integer(unknown),
+            words::count_with_noun(commits, "commits")
         ),
     }));
     if !history.without_commit.is_empty() {
@@ -356,16 +371,16 @@ fn notes(history: &History, labels: &[String]) -> Vec<String> {
 pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
     format!(
         "{label}: {} changed from {} on {} ({} {} before, {} after, {} after adjustment).",
-        series(change.series),
+        series_name(change.series),
         change_words(change),
-        courses::point(Some(change.date), change.commit.as_deref()).unwrap_or_default(),
-        format::integer(change.nights_before),
+        courses::point_name(Some(change.date), change.commit.as_deref()).unwrap_or_default(),
+        format::format_integer(change.nights_before),
         if change.commit.is_some() {
             "commits"
         } else {
             "nights"
         },
-        format::integer(change.nights_after),
+        format::format_integer(change.nights_after),
         verdicts::p_value(Some(change.p_adjusted)),
     )
 }
@@ -374,17 +389,17 @@ fn duel_sentence(duel: &NightlyDuel, labels: &[String], points: &str) -> String 
     let (first, second) = (&labels[duel.first], &labels[duel.second]);
     format!(
         "{first} vs {second} by {}: {} better, {} worse, {} equal, e = {}: {}.",
-        words::one_or_many(1, points),
-        format::integer(duel.won),
-        format::integer(duel.lost),
-        format::integer(duel.same),
+        words::singular_or_plural(1, points),
+        format::format_integer(duel.won),
+        format::format_integer(duel.lost),
+        format::format_integer(duel.same),
         e_value(duel),
         duel_verdict(duel, labels),
     )
 }
 
 pub(super) fn e_value(duel: &NightlyDuel) -> String {
-    format::fixed(duel.e_value.min(1e6), usize::from(duel.e_value < 10.0))
+    format::fixed_decimals(duel.e_value.min(1e6), usize::from(duel.e_value < 10.0))
 }
 
 pub(super) fn duel_verdict(duel: &NightlyDuel, labels: &[String]) -> String {
@@ -409,7 +424,7 @@ fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     if more > 0 {
         notes.push(format!(
             "{label}: {} more broke or were repaired.",
-            words::count_of(more, "items")
+            words::count_with_noun(more, "items")
         ));
     }
     if !arm.flaky.is_empty() {
@@ -424,7 +439,8 @@ fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
         ));
     }
     if !arm.noisiest.is_empty() {
-        let share = |item: &NoisyItem| format!(", {}%", format::fixed(item.noise * 100.0, 0));
+        let share =
+            |item: &NoisyItem| format!(", {}%", format::fixed_decimals(item.noise * 100.0, 0));
         let items: Vec<String> = arm
             .noisiest
             .iter()
@@ -441,7 +457,11 @@ fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
 
 /// Says since when an item fails or passes: `t4 is broken since 2026-11-08 (failed 7 of 7 since, passed 7 of 7 before)`.
 pub(super) fn item_change(item: &ItemChange) -> String {
-    format!("{} is {}", item.item, courses::course(&item.course))
+    format!(
+        "{} is {}",
+        item.item,
+        courses::describe_change(&item.course)
+    )
 }
 
 /// Says what would make an arm's rate more precise.
@@ -451,7 +471,7 @@ pub(super) fn precision_note(arm: &ArmHistory, label: &str) -> Option<String> {
         Some(runs) if runs > 0.0 => {
             format!(
                 "; beyond about {} of each item more runs buy little",
-                format::fixed(runs.max(1.0).ceil(), 0)
+                format::fixed_decimals(runs.max(1.0).ceil(), 0)
             )
         }
         _ => String::new(),
@@ -459,7 +479,7 @@ pub(super) fn precision_note(arm: &ArmHistory, label: &str) -> Option<String> {
     Some(format!(
         "{label}: for a more precise rate add {}{enough} ({} items with {} outcomes each).",
         precision.buy,
-        format::integer(precision.items),
-        format::integer(precision.runs)
+        format::format_integer(precision.items),
+        format::format_integer(precision.runs)
     ))
 }

@@ -5,55 +5,61 @@ use crate::views::{
     ArmNoise, ConditionEffect, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger,
 };
 
-use super::cell::{Cell, Datum};
+use super::cell::{Datum, TableCell};
 use super::format;
-use super::table::{Column, Table};
+use super::table::{ReportTable, TableColumn};
 use super::verdicts::p_value;
-use super::words::{self, arm_labels, count_of};
+use super::words::{self, arm_labels, count_with_noun};
 
 /// Lays out what pages of the site show: they list the items elsewhere.
-pub(super) fn for_pages(ledger: &NoiseLedger) -> Vec<Table> {
-    let mut all = vec![sources(ledger, "Noise"), differences(ledger), arms(ledger)];
+pub(super) fn page_tables(ledger: &NoiseLedger) -> Vec<ReportTable> {
+    let mut all = vec![
+        sources_table(ledger, "Noise"),
+        differences_table(ledger),
+        arms_table(ledger),
+    ];
     all.extend(
-        (!ledger.conditions.is_empty()).then(|| conditions(&ledger.suite, &ledger.conditions)),
+        (!ledger.conditions.is_empty())
+            .then(|| conditions_table(&ledger.suite, &ledger.conditions)),
     );
     all
 }
 
 /// Lays out a ledger: the sources of noise, the differences that runs can show, the arms, the items, and the recorded conditions.
-pub fn tables(ledger: &NoiseLedger) -> Vec<Table> {
+pub fn ledger_tables(ledger: &NoiseLedger) -> Vec<ReportTable> {
     let name = ledger
         .suite_version
         .as_ref()
         .map_or_else(String::new, |version| {
-            format!(", version {}", words::version(version))
+            format!(", version {}", words::short_version(version))
         });
     let name = format!("{}{name}", ledger.suite);
     let mut all = vec![
-        sources(ledger, &name),
-        differences(ledger),
-        arms(ledger),
-        health(&ledger.health),
+        sources_table(ledger, &name),
+        differences_table(ledger),
+        arms_table(ledger),
+        health_table(&ledger.health),
     ];
     all.extend(
-        (!ledger.conditions.is_empty()).then(|| conditions(&ledger.suite, &ledger.conditions)),
+        (!ledger.conditions.is_empty())
+            .then(|| conditions_table(&ledger.suite, &ledger.conditions)),
     );
     all
 }
 
-fn pp(share: f64) -> String {
-    format::fixed(100.0 * share, 1)
+fn percentage_points(share: f64) -> String {
+    format::fixed_decimals(100.0 * share, 1)
 }
 
-fn sources(ledger: &NoiseLedger, name: &str) -> Table {
+fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
     let size = format!(
         "{} {}",
-        format::integer(ledger.items),
-        words::one_or_many(ledger.items, ledger.items_of)
+        format::format_integer(ledger.items),
+        words::singular_or_plural(ledger.items, ledger.items_of)
     );
-    let mut table =
-        Table::of("noise").titled(format!("{name}: noise of one run's pass rate ({size})"));
-    let mut rows: Vec<[Cell; 3]> = Vec::new();
+    let mut table = ReportTable::for_rows("noise")
+        .with_title(format!("{name}: noise of one run's pass rate ({size})"));
+    let mut rows: Vec<[TableCell; 3]> = Vec::new();
     let repeats: u64 = ledger
         .arms
         .iter()
@@ -62,17 +68,17 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
         .sum();
     let basis = format!(
         "{} of {}",
-        count_of(repeats, "repeats"),
-        count_of(ledger.repeated_arms, "arms")
+        count_with_noun(repeats, "repeats"),
+        count_with_noun(ledger.repeated_arms, "arms")
     );
     let none = "no arm has two runs".to_owned();
     let mut add = |source: &str, share: Option<f64>, basis: String| {
         rows.push([
-            Cell::words(source),
-            Cell::measured(share.map(|share| 100.0 * share), |value| {
-                format::fixed(value, 1)
+            TableCell::words(source),
+            TableCell::number_or_unknown(share.map(|share| 100.0 * share), |value| {
+                format::fixed_decimals(value, 1)
             }),
-            Cell::words(basis),
+            TableCell::words(basis),
         ]);
     };
     let known = |share: Option<f64>| {
@@ -111,18 +117,21 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
         add(
             "Judge: one of several evaluators",
             Some(judge.deviation),
-            format!("{} with several", count_of(judge.judged, "outcomes")),
+            format!("{} with several", count_with_noun(judge.judged, "outcomes")),
         );
     }
-    let [source, error, basis]: [Vec<Cell>; 3] =
+    let [source, error, basis]: [Vec<TableCell>; 3] =
         std::array::from_fn(|at| rows.iter().map(|row| row[at].clone()).collect());
-    table.column(Column::words("Source").keys(["source"]), source);
-    table.column(
-        Column::number("Standard error, pp").keys(["standard_error_pp"]),
+    table.add_filled_column(TableColumn::words("Source").keys(["source"]), source);
+    table.add_filled_column(
+        TableColumn::number("Standard error, pp").keys(["standard_error_pp"]),
         error,
     );
-    table.column(Column::words("Measured on").keys(["measured_on"]), basis);
-    table.notes = ledger.judges.iter().filter_map(judged).collect();
+    table.add_filled_column(
+        TableColumn::words("Measured on").keys(["measured_on"]),
+        basis,
+    );
+    table.notes = ledger.judges.iter().filter_map(judge_noise_note).collect();
     if ledger.pooled.is_none() {
         table.notes.push(
             "Repeats measure the sources: `evalreport run --runs 3` makes three runs of each arm."
@@ -135,11 +144,15 @@ fn sources(ledger: &NoiseLedger, name: &str) -> Table {
     table
 }
 
-fn judged(judge: &JudgeNoise) -> Option<String> {
+fn judge_noise_note(judge: &JudgeNoise) -> Option<String> {
     let metric = judge.metric.as_deref()?;
     let deviation = match judge.unit? {
-        Unit::Fraction => format!("{} pp", pp(judge.deviation)),
-        unit => format!("{} {}", format::plain(judge.deviation), words::unit(unit)),
+        Unit::Fraction => format!("{} pp", percentage_points(judge.deviation)),
+        unit => format!(
+            "{} {}",
+            format::unscaled_number(judge.deviation),
+            words::unit_header(unit)
+        ),
     };
     let how = match judge.by {
         JudgeBasis::Revisions => "judged again by the same judge",
@@ -150,16 +163,17 @@ fn judged(judge: &JudgeNoise) -> Option<String> {
         "Noise of the judge: {} of a run moves by {} between judgements (standard deviation, {} {how}).",
         score_label(metric),
         deviation.trim_end(),
-        count_of(judge.judged, "runs")
+        count_with_noun(judge.judged, "runs")
     ))
 }
 
-fn differences(ledger: &NoiseLedger) -> Table {
-    let mut table = Table::of("differences").titled("Differences of pass rates that runs can show");
+fn differences_table(ledger: &NoiseLedger) -> ReportTable {
+    let mut table = ReportTable::for_rows("differences")
+        .with_title("Differences of pass rates that runs can show");
     let single = &ledger.single_runs;
     let no_repeats = || "no arm has two runs".to_owned();
     let by_chance = single.by_chance.map_or_else(no_repeats, |_| {
-        format!("mean of {}", count_of(ledger.repeated_arms, "arms"))
+        format!("mean of {}", count_with_noun(ledger.repeated_arms, "arms"))
     });
     let mut rows = vec![(
         "Two runs of one arm differ by more in 1 of 20 cases".to_owned(),
@@ -167,23 +181,23 @@ fn differences(ledger: &NoiseLedger) -> Table {
         by_chance,
     )];
     rows.extend(if ledger.unit.is_over_items() {
-        detectable(ledger)
+        detectable_rows(ledger)
     } else {
         detectable_by_runs(ledger)
     });
-    table.column(
-        Column::words("Question").keys(["question"]),
-        rows.iter().map(|row| Cell::words(row.0.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Question").keys(["question"]),
+        rows.iter().map(|row| TableCell::words(row.0.as_str())),
     );
-    let shown = |value: f64| format::fixed(value, 1);
-    table.column(
-        Column::number("Difference, pp").keys(["difference_pp"]),
+    let shown = |value: f64| format::fixed_decimals(value, 1);
+    table.add_filled_column(
+        TableColumn::number("Difference, pp").keys(["difference_pp"]),
         rows.iter()
-            .map(|row| Cell::measured(row.1.map(|share| 100.0 * share), shown)),
+            .map(|row| TableCell::number_or_unknown(row.1.map(|share| 100.0 * share), shown)),
     );
-    table.column(
-        Column::words("Measured on").keys(["measured_on"]),
-        rows.iter().map(|row| Cell::words(row.2.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Measured on").keys(["measured_on"]),
+        rows.iter().map(|row| TableCell::words(row.2.as_str())),
     );
     if !ledger.unit.is_over_items() {
         table.notes.push(format!(
@@ -213,11 +227,11 @@ fn differences(ledger: &NoiseLedger) -> Table {
 }
 
 /// A question, its difference as a share, and what that is measured on.
-type Asked = (String, Option<f64>, String);
+type DetectableRow = (String, Option<f64>, String);
 
-fn detectable(ledger: &NoiseLedger) -> Vec<Asked> {
+fn detectable_rows(ledger: &NoiseLedger) -> Vec<DetectableRow> {
     let single = &ledger.single_runs;
-    let median = format!("median of {}", count_of(single.pairs, "pairs"));
+    let median = format!("median of {}", count_with_noun(single.pairs, "pairs"));
     let reason = match (single.pairs, single.same_items) {
         (0, _) => "no two arms share items",
         (_, None) => "the arms' outcomes do not differ",
@@ -243,7 +257,7 @@ fn detectable(ledger: &NoiseLedger) -> Vec<Asked> {
     .collect()
 }
 
-fn detectable_by_runs(ledger: &NoiseLedger) -> Vec<Asked> {
+fn detectable_by_runs(ledger: &NoiseLedger) -> Vec<DetectableRow> {
     let single = &ledger.single_runs;
     if single.by_runs.is_empty() {
         let reason = if single.pairs == 0 {
@@ -257,12 +271,12 @@ fn detectable_by_runs(ledger: &NoiseLedger) -> Vec<Asked> {
             reason.to_owned(),
         )];
     }
-    let median = format!("median of {}", count_of(single.pairs, "pairs"));
+    let median = format!("median of {}", count_with_noun(single.pairs, "pairs"));
     let row = |found: &DetectableByRuns| {
         (
             format!(
                 "Smallest detectable: {} per arm",
-                count_of(found.runs, "runs")
+                count_with_noun(found.runs, "runs")
             ),
             Some(found.difference),
             median.clone(),
@@ -271,90 +285,100 @@ fn detectable_by_runs(ledger: &NoiseLedger) -> Vec<Asked> {
     single.by_runs.iter().map(row).collect()
 }
 
-fn arms(ledger: &NoiseLedger) -> Table {
-    let mut table =
-        Table::of("arms").titled("Arms: standard errors of one run in pp, and how outcomes vary");
+fn arms_table(ledger: &NoiseLedger) -> ReportTable {
+    let mut table = ReportTable::for_rows("arms")
+        .with_title("Arms: standard errors of one run in pp, and how outcomes vary");
     let arms = &ledger.arms;
     let labels = arm_labels(
         &ledger.suite,
         &arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<_>>(),
     );
-    let each = |cell: &dyn Fn(&ArmNoise) -> Cell| arms.iter().map(cell).collect::<Vec<Cell>>();
+    let each =
+        |cell: &dyn Fn(&ArmNoise) -> TableCell| arms.iter().map(cell).collect::<Vec<TableCell>>();
     let error = |value: Option<f64>| {
-        Cell::measured(value.map(|share| 100.0 * share), |value| {
-            format::fixed(value, 1)
+        TableCell::number_or_unknown(value.map(|share| 100.0 * share), |value| {
+            format::fixed_decimals(value, 1)
         })
     };
     let share = |value: Option<f64>, n: u64| {
-        Cell::measured(value.map(|share| 100.0 * share), |value| {
+        TableCell::number_or_unknown(value.map(|share| 100.0 * share), |value| {
             format::percent(value / 100.0, n)
         })
     };
-    table.column(
-        Column::words("Arm").keys(["arm"]),
-        labels.into_iter().map(Cell::words),
+    table.add_filled_column(
+        TableColumn::words("Arm").keys(["arm"]),
+        labels.into_iter().map(TableCell::words),
     );
-    table.column(
-        Column::number("Repeats").keys(["repeats"]),
-        each(&|arm| Cell::count(arm.repeats)),
+    table.add_filled_column(
+        TableColumn::number("Repeats").keys(["repeats"]),
+        each(&|arm| TableCell::count(arm.repeats)),
     );
-    table.column(
-        Column::number("Pass rate").keys(["pass_rate_percent"]),
+    table.add_filled_column(
+        TableColumn::number("Pass rate").keys(["pass_rate_percent"]),
         each(&|arm| share(Some(arm.pass_rate), arm.items)),
     );
-    table.column(
-        Column::number("Answers").keys(["answers_pp"]),
+    table.add_filled_column(
+        TableColumn::number("Answers").keys(["answers_pp"]),
         each(&|arm| error(arm.sources.map(|sources| sources.answers))),
     );
-    table.column(
-        Column::number("Shared").keys(["shared_pp"]),
+    table.add_filled_column(
+        TableColumn::number("Shared").keys(["shared_pp"]),
         each(&|arm| error(arm.sources.map(|sources| sources.shared))),
     );
     let choice = |arm: &ArmNoise| match arm.sources {
-        Some(sources) if sources.choice.is_none() => Cell::unknown("n/a"),
+        Some(sources) if sources.choice.is_none() => TableCell::unknown("n/a"),
         sources => error(sources.and_then(|sources| sources.choice)),
     };
-    table.column(Column::number("Items").keys(["choice_pp"]), each(&choice));
-    table.column(
-        Column::number("Items that flip").keys(["flips_percent"]),
+    table.add_filled_column(
+        TableColumn::number("Items").keys(["choice_pp"]),
+        each(&choice),
+    );
+    table.add_filled_column(
+        TableColumn::number("Items that flip").keys(["flips_percent"]),
         each(&|arm| share(arm.flips, arm.repeated_items)),
     );
-    table.column(
-        Column::number("Outcome changes")
+    table.add_filled_column(
+        TableColumn::number("Outcome changes")
             .keys(["changes_percent"])
             .rank(2),
         each(&|arm| share(arm.changes, arm.repeated_items)),
     );
-    table.column(
-        Column::number("ICC").keys(["icc"]).rank(1),
-        each(&|arm| Cell::measured(arm.icc, |icc| format::fixed(icc, 3))),
+    table.add_filled_column(
+        TableColumn::number("ICC").keys(["icc"]).rank(1),
+        each(&|arm| TableCell::number_or_unknown(arm.icc, |icc| format::fixed_decimals(icc, 3))),
     );
     let all_pass = |arm: &ArmNoise| match arm.reliability.last() {
-        Some(last) => Cell::shown(format!(
+        Some(last) => TableCell::for_people(format!(
             "{} (k = {})",
             format::percent(last.all_pass, arm.items),
             last.k
         ))
-        .data([Datum::from(100.0 * last.all_pass), Datum::from(last.k)]),
-        None => Cell::unknown("unknown"),
+        .with_data([Datum::from(100.0 * last.all_pass), Datum::from(last.k)]),
+        None => TableCell::unknown("unknown"),
     };
-    table.column(
-        Column::number("pass^k")
+    table.add_filled_column(
+        TableColumn::number("pass^k")
             .keys(["all_pass_percent", "k"])
             .rank(3),
         each(&all_pass),
     );
     let half_life = |arm: &ArmNoise| match &arm.half_life {
         Some(found) => match (found.days, found.at_least) {
-            (Some(days), _) => Cell::number(format!("{} days", format::fixed(days, 0)), days),
-            (None, Some(least)) => Cell::shown(format!("over {} days", format::fixed(least, 0))),
-            (None, None) => Cell::unknown("no decline"),
+            (Some(days), _) => {
+                TableCell::number(format!("{} days", format::fixed_decimals(days, 0)), days)
+            }
+            (None, Some(least)) => {
+                TableCell::for_people(format!("over {} days", format::fixed_decimals(least, 0)))
+            }
+            (None, None) => TableCell::unknown("no decline"),
         },
-        None => Cell::unknown("unknown"),
+        None => TableCell::unknown("unknown"),
     };
     if arms.iter().any(|arm| arm.half_life.is_some()) {
-        table.column(
-            Column::number("Half-life").keys(["half_life_days"]).rank(4),
+        table.add_filled_column(
+            TableColumn::number("Half-life")
+                .keys(["half_life_days"])
+                .rank(4),
             each(&half_life),
         );
     }
@@ -367,10 +391,10 @@ fn arms(ledger: &NoiseLedger) -> Table {
     table
 }
 
-fn health(health: &ItemHealth) -> Table {
-    let mut table = Table::of("items").titled(format!(
+fn health_table(health: &ItemHealth) -> ReportTable {
+    let mut table = ReportTable::for_rows("items").with_title(format!(
         "Items over {}",
-        count_of(health.repeats, "repeats")
+        count_with_noun(health.repeats, "repeats")
     ));
     let groups = |groups: &[Vec<String>]| {
         groups
@@ -392,33 +416,33 @@ fn health(health: &ItemHealth) -> Table {
     .map(|(finding, names)| (finding, names.len() as u64, words::first_three(&names)))
     .collect();
     let is_read = |finding: &str| health.with_question > 0 || !finding.starts_with("Same");
-    table.column(
-        Column::words("Finding").keys(["finding"]),
-        rows.iter().map(|row| Cell::words(row.0)),
+    table.add_filled_column(
+        TableColumn::words("Finding").keys(["finding"]),
+        rows.iter().map(|row| TableCell::words(row.0)),
     );
     let count = |row: &(&str, u64, String)| {
         if is_read(row.0) {
-            Cell::count(row.1)
+            TableCell::count(row.1)
         } else {
-            Cell::unknown("unknown")
+            TableCell::unknown("unknown")
         }
     };
-    table.column(
-        Column::number("Number").keys(["number"]),
+    table.add_filled_column(
+        TableColumn::number("Number").keys(["number"]),
         rows.iter().map(count),
     );
-    table.column(
-        Column::words("First").keys(["first"]),
-        rows.iter().map(|row| Cell::words(row.2.as_str())),
+    table.add_filled_column(
+        TableColumn::words("First").keys(["first"]),
+        rows.iter().map(|row| TableCell::words(row.2.as_str())),
     );
     table.notes.push(format!(
         "{} passed and failed at least once, and so can tell arms apart. Items that always or never pass have at least three outcomes.",
-        count_of(health.live, "items")
+        count_with_noun(health.live, "items")
     ));
     if health.against_by_chance > 0.0 {
         table.notes.push(format!(
             "By chance, {} would be passed by worse runs.",
-            format::fixed(health.against_by_chance, 1)
+            format::fixed_decimals(health.against_by_chance, 1)
         ));
     }
     if health.with_question == 0 {
@@ -429,13 +453,15 @@ fn health(health: &ItemHealth) -> Table {
     table
 }
 
-fn conditions(suite: &str, effects: &[ConditionEffect]) -> Table {
-    let mut table = Table::of("conditions").titled("Runs of one arm under different conditions");
-    let each =
-        |cell: &dyn Fn(&ConditionEffect) -> Cell| effects.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(
-        Column::words("Arm").keys(["arm"]),
-        each(&|effect| Cell::words(words::arm_name(suite, &effect.arm))),
+fn conditions_table(suite: &str, effects: &[ConditionEffect]) -> ReportTable {
+    let mut table = ReportTable::for_rows("conditions")
+        .with_title("Runs of one arm under different conditions");
+    let each = |cell: &dyn Fn(&ConditionEffect) -> TableCell| {
+        effects.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    table.add_filled_column(
+        TableColumn::words("Arm").keys(["arm"]),
+        each(&|effect| TableCell::words(words::arm_name(suite, &effect.arm))),
     );
     let settings = |effect: &ConditionEffect| {
         let said: Vec<String> = effect
@@ -443,51 +469,53 @@ fn conditions(suite: &str, effects: &[ConditionEffect]) -> Table {
             .iter()
             .map(|setting| format!("{}: {}, {}", setting.what, setting.first, setting.second))
             .collect();
-        Cell::words(said.join("; "))
+        TableCell::words(said.join("; "))
     };
-    table.column(
-        Column::words("Condition").keys(["condition"]),
+    table.add_filled_column(
+        TableColumn::words("Condition").keys(["condition"]),
         each(&settings),
     );
     let runs = |effect: &ConditionEffect| {
         let [first, second] = effect.runs;
-        Cell::shown(format!(
+        TableCell::for_people(format!(
             "{} and {}",
-            format::integer(first),
-            format::integer(second)
+            format::format_integer(first),
+            format::format_integer(second)
         ))
-        .data([Datum::from(first), Datum::from(second)])
+        .with_data([Datum::from(first), Datum::from(second)])
     };
-    table.column(
-        Column::number("Runs").keys(["first_runs", "second_runs"]),
+    table.add_filled_column(
+        TableColumn::number("Runs").keys(["first_runs", "second_runs"]),
         each(&runs),
     );
     let difference = |effect: &ConditionEffect| {
-        let [low, high] = Datum::ends(Some(effect.interval));
-        Cell::number(
-            format::signed(100.0 * effect.difference, 1),
+        let [low, high] = Datum::interval_ends(Some(effect.interval));
+        TableCell::number(
+            format::signed_number(100.0 * effect.difference, 1),
             effect.difference,
         )
-        .between(Some(effect.interval), |end| format::signed(100.0 * end, 1))
-        .data([Datum::from(effect.difference), low, high])
+        .with_interval(Some(effect.interval), |end| {
+            format::signed_number(100.0 * end, 1)
+        })
+        .with_data([Datum::from(effect.difference), low, high])
     };
-    table.column(
-        Column::number("Difference, pp").keys(["difference", "low", "high"]),
+    table.add_filled_column(
+        TableColumn::number("Difference, pp").keys(["difference", "low", "high"]),
         each(&difference),
     );
-    table.column(
-        Column::number("Adjusted").keys(["p_adjusted"]),
-        each(&|effect| Cell::number(p_value(Some(effect.p_adjusted)), effect.p_adjusted)),
+    table.add_filled_column(
+        TableColumn::number("Adjusted").keys(["p_adjusted"]),
+        each(&|effect| TableCell::number(p_value(Some(effect.p_adjusted)), effect.p_adjusted)),
     );
-    table.column(
-        Column::words("Effect").keys(["changes_rate"]),
+    table.add_filled_column(
+        TableColumn::words("Effect").keys(["changes_rate"]),
         each(&|effect| {
-            Cell::shown(if effect.changes_rate {
+            TableCell::for_people(if effect.changes_rate {
                 "changes the rate"
             } else {
                 "none beyond chance"
             })
-            .data([Datum::from(effect.changes_rate)])
+            .with_data([Datum::from(effect.changes_rate)])
         }),
     );
     table.notes.push(

@@ -4,36 +4,38 @@ use crate::views::{
     Arm, Interval, Measure, Overall, OverallEntry, Pooling, Reversal, Sample, SuiteWeight,
 };
 
-use super::cell::{Cell, Datum};
+use super::cell::{Datum, TableCell};
 use super::format;
-use super::table::{Column, Table};
-use super::words::{self, count_of};
+use super::table::{ReportTable, TableColumn};
+use super::words::{self, count_with_noun};
 
 /// Suites whose weights are named one by one.
-const MOST_WEIGHTS: usize = 12;
-const MOST_REVERSALS: usize = 3;
+const MAX_WEIGHTS: usize = 12;
+const MAX_REVERSALS: usize = 3;
 
 /// Lays out the board over suites.
-pub fn table(overall: &Overall) -> Table {
+pub fn suite_means_table(overall: &Overall) -> ReportTable {
     let entries = &overall.entries;
-    let each =
-        |cell: &dyn Fn(&OverallEntry) -> Cell| entries.iter().map(cell).collect::<Vec<Cell>>();
-    let mut table = Table::of("overall").titled(format!("Leaderboard: {}", title(overall.pooling)));
+    let each = |cell: &dyn Fn(&OverallEntry) -> TableCell| {
+        entries.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    let mut table = ReportTable::for_rows("overall")
+        .with_title(format!("Leaderboard: {}", pooling_title(overall.pooling)));
     let is_score = overall.measure == Measure::Score;
-    table.column(
-        Column::words(if is_score { "System" } else { "Approach" }).keys(["approach"]),
-        each(&|entry| Cell::words(entry.arm.approach.as_str())),
+    table.add_filled_column(
+        TableColumn::words(if is_score { "System" } else { "Approach" }).keys(["approach"]),
+        each(&|entry| TableCell::words(entry.arm.approach.as_str())),
     );
     if !is_score {
-        table.column(
-            Column::words("Model").keys(["model"]),
-            each(&|entry| Cell::words(entry.arm.model.as_str())),
+        table.add_filled_column(
+            TableColumn::words("Model").keys(["model"]),
+            each(&|entry| TableCell::words(entry.arm.model.as_str())),
         );
     }
     let rate = |entry: &OverallEntry| {
         let n = entry.items.unwrap_or(0);
         let number = if is_score {
-            format::fixed(entry.rate, 4)
+            format::fixed_decimals(entry.rate, 4)
         } else {
             format::percent_number(entry.rate, n)
         };
@@ -41,19 +43,19 @@ pub fn table(overall: &Overall) -> Table {
             if is_score {
                 format!(
                     " [{}, {}]",
-                    format::fixed(ends.low, 4),
-                    format::fixed(ends.high, 4)
+                    format::fixed_decimals(ends.low, 4),
+                    format::fixed_decimals(ends.high, 4)
                 )
             } else {
                 format!(" {}", format::percent_interval(ends, n))
             }
         };
-        let [low, high] = Datum::ends(entry.interval);
-        Cell::shown(format!(
+        let [low, high] = Datum::interval_ends(entry.interval);
+        TableCell::for_people(format!(
             "{number}{}",
             entry.interval.map_or_else(String::new, ends)
         ))
-        .data([entry.rate.into(), low, high])
+        .with_data([entry.rate.into(), low, high])
     };
     let label = if is_score {
         "Mean score [95% CI]"
@@ -65,64 +67,65 @@ pub fn table(overall: &Overall) -> Table {
     } else {
         ["pass_rate", "pass_rate_ci95_low", "pass_rate_ci95_high"]
     };
-    table.column(Column::number(label).keys(keys), each(&rate));
+    table.add_filled_column(TableColumn::number(label).keys(keys), each(&rate));
     if overall.sample.is_some() {
         let rank = |entry: &OverallEntry| match entry.rank {
-            Some(rank) => Cell::shown(words::rank(rank)).data([
+            Some(rank) => TableCell::for_people(words::rank_range(rank)).with_data([
                 Datum::from(rank.best as u64),
                 Datum::from(rank.worst as u64),
             ]),
-            None => Cell::unknown("not ranked"),
+            None => TableCell::unknown("not ranked"),
         };
-        table.column(
-            Column::number("Rank")
+        table.add_filled_column(
+            TableColumn::number("Rank")
                 .over("95% for all at once")
                 .keys(["best", "worst"]),
             each(&rank),
         );
-        let to_leader = |entry: &OverallEntry| to_leader(entry, is_score);
+        let to_leader = |entry: &OverallEntry| difference_to_leader_cell(entry, is_score);
         let label = if is_score {
             "To the leader"
         } else {
             "To the leader, pp"
         };
-        table.column(
-            Column::number(label).over("95% for all at once").keys([
-                "to_leader",
-                "to_leader_low",
-                "to_leader_high",
-            ]),
+        table.add_filled_column(
+            TableColumn::number(label)
+                .over("95% for all at once")
+                .keys(["to_leader", "to_leader_low", "to_leader_high"]),
             each(&to_leader),
         );
     }
     let suites = |entry: &OverallEntry| {
-        Cell::shown(format!("{}/{}", entry.suites.known, entry.suites.runs))
-            .data([entry.suites.known.into(), entry.suites.runs.into()])
+        TableCell::for_people(format!("{}/{}", entry.suites.known, entry.suites.runs))
+            .with_data([entry.suites.known.into(), entry.suites.runs.into()])
     };
-    table.column(
-        Column::number("Suites")
+    table.add_filled_column(
+        TableColumn::number("Suites")
             .keys(["suites", "suites_of"])
             .rank(2),
         each(&suites),
     );
     if !is_score {
-        let items =
-            |entry: &OverallEntry| entry.items.map_or_else(|| Cell::unknown(""), Cell::count);
-        table.column(
-            Column::number("Items").keys(["items"]).rank(1),
+        let items = |entry: &OverallEntry| {
+            entry
+                .items
+                .map_or_else(|| TableCell::unknown(""), TableCell::count)
+        };
+        table.add_filled_column(
+            TableColumn::number("Items").keys(["items"]).rank(1),
             each(&items),
         );
-        let cost = Column::number("Cost")
+        let cost = TableColumn::number("Cost")
             .over("all runs")
             .keys(["cost_usd", "cost_is_lower_bound"])
             .rank(1);
-        table.column(cost, each(&|entry| words::money_cell(entry.cost.as_ref())));
+        table.add_filled_column(cost, each(&|entry| words::money_cell(entry.cost.as_ref())));
     }
-    table.notes = notes(overall);
+    table.notes = method_notes(overall);
     table
 }
 
-fn title(pooling: Pooling) -> &'static str {
+fn pooling_title(pooling: Pooling) -> &'static str {
     match pooling {
         Pooling::Macro => "macro mean over suites",
         Pooling::Micro => "micro mean over suites",
@@ -130,54 +133,57 @@ fn title(pooling: Pooling) -> &'static str {
 }
 
 /// Says which arm leads, and whether it is settled.
-pub fn headline(overall: &Overall) -> Option<String> {
+pub fn leader_headline(overall: &Overall) -> Option<String> {
     let leader = overall.entries.first()?;
-    let name = words::arm_over(&overall.suites, &leader.arm);
-    let over = format!("over {}", count_of(overall.weights.len() as u64, "suites"));
+    let name = words::arm_over_suites(&overall.suites, &leader.arm);
+    let over = format!(
+        "over {}",
+        count_with_noun(overall.weights.len() as u64, "suites")
+    );
     Some(match overall.could_be_first? {
         1 => format!("{name} wins {over}"),
         several => format!(
             "{name} leads {over}; {} of {} could be first",
-            format::integer(several),
-            count_of(overall.ranked, "arms")
+            format::format_integer(several),
+            count_with_noun(overall.ranked, "arms")
         ),
     })
 }
 
-fn to_leader(entry: &OverallEntry, is_score: bool) -> Cell {
+fn difference_to_leader_cell(entry: &OverallEntry, is_score: bool) -> TableCell {
     let Some(difference) = entry.to_leader else {
         let no_figure = [Datum::Absent, Datum::Absent, Datum::Absent];
         return if entry.rank.is_some() {
-            Cell::shown("leader").data(no_figure)
+            TableCell::for_people("leader").with_data(no_figure)
         } else {
-            Cell::unknown("n/a")
+            TableCell::unknown("n/a")
         };
     };
     let number = |value: f64| {
         if is_score {
-            format::signed(value, 4)
+            format::signed_number(value, 4)
         } else {
-            format::signed(100.0 * value, 1)
+            format::signed_number(100.0 * value, 1)
         }
     };
     let ends = difference.interval.map_or_else(
         || " [any]".to_owned(),
         |ends| format!(" [{}, {}]", number(ends.low), number(ends.high)),
     );
-    let [low, high] = Datum::ends(difference.interval);
-    Cell::shown(format!("{}{ends}", number(difference.value))).data([
+    let [low, high] = Datum::interval_ends(difference.interval);
+    TableCell::for_people(format!("{}{ends}", number(difference.value))).with_data([
         difference.value.into(),
         low,
         high,
     ])
 }
 
-fn notes(overall: &Overall) -> Vec<String> {
-    let mut notes = vec![weights(overall)];
-    notes.extend(sample(overall));
+fn method_notes(overall: &Overall) -> Vec<String> {
+    let mut notes = vec![weights_note(overall)];
+    notes.extend(sample_notes(overall));
     if overall.ranked > 1 {
         notes.extend(leaders_without(overall));
-        notes.extend(reversals(overall));
+        notes.extend(reversal_notes(overall));
     }
     let unit = if overall.measure == Measure::Score {
         "systems"
@@ -193,10 +199,10 @@ fn notes(overall: &Overall) -> Vec<String> {
             .collect();
         notes.push(format!(
             "Means are over the {} that {} share: {}. {} without all of these {} listed last and not comparable with the others.",
-            count_of(over.len() as u64, "suites"),
-            count_of(overall.ranked, unit),
+            count_with_noun(over.len() as u64, "suites"),
+            count_with_noun(overall.ranked, unit),
             words::first_three(&over),
-            count_of(unranked, unit),
+            count_with_noun(unranked, unit),
             if unranked == 1 { "is" } else { "are" },
         ));
     } else if unranked > 0 {
@@ -212,7 +218,7 @@ fn notes(overall: &Overall) -> Vec<String> {
             .collect();
         let counted = other.counted.as_deref().map_or_else(
             || "runs of unknown version".to_owned(),
-            |version| format!("version {}", words::version(version)),
+            |version| format!("version {}", words::short_version(version)),
         );
         notes.push(format!(
             "Of {} only {counted} counts here; not in it, with runs of another version only: {}.",
@@ -223,7 +229,7 @@ fn notes(overall: &Overall) -> Vec<String> {
     notes
 }
 
-fn weights(overall: &Overall) -> String {
+fn weights_note(overall: &Overall) -> String {
     if overall.pooling == Pooling::Micro {
         return "Micro mean: every item weighs the same, however often it was repeated, so large suites weigh more.".to_owned();
     }
@@ -237,13 +243,13 @@ fn weights(overall: &Overall) -> String {
     let mut named: Vec<String> = overall
         .weights
         .iter()
-        .take(MOST_WEIGHTS)
+        .take(MAX_WEIGHTS)
         .map(named)
         .collect();
-    if overall.weights.len() > MOST_WEIGHTS {
+    if overall.weights.len() > MAX_WEIGHTS {
         named.push(format!(
             "{} more in --format json",
-            overall.weights.len() - MOST_WEIGHTS
+            overall.weights.len() - MAX_WEIGHTS
         ));
     }
     format!(
@@ -252,7 +258,7 @@ fn weights(overall: &Overall) -> String {
     )
 }
 
-fn sample(overall: &Overall) -> Vec<String> {
+fn sample_notes(overall: &Overall) -> Vec<String> {
     let suites = overall.weights.len() as u64;
     let unit = if overall.measure == Measure::Score {
         "systems"
@@ -267,7 +273,7 @@ fn sample(overall: &Overall) -> Vec<String> {
             (_, Measure::Score) => {
                 format!(
                     "No order: {} are too few to be the sample, and a table of scores has no items.",
-                    count_of(suites, "columns")
+                    count_with_noun(suites, "columns")
                 )
             }
             (_, Measure::PassRate) => {
@@ -280,19 +286,19 @@ fn sample(overall: &Overall) -> Vec<String> {
     let method = match sample {
         Sample::Suites => format!(
             "Method: {} are the sample, so the order is about other suites like these. Signs of whole suites are flipped for all {unit} together.",
-            count_of(suites, "suites")
+            count_with_noun(suites, "suites")
         ),
         Sample::Items => format!(
             "Method: items within {} are the sample, so the order is about these suites only. Suites' variances add up by their weights, \
              and all intervals are as wide as all pairs together need.",
-            count_of(suites, "suites")
+            count_with_noun(suites, "suites")
         ),
     };
     vec![
         format!(
             "{} of {} could be first.",
-            format::integer(first),
-            count_of(overall.ranked, unit)
+            format::format_integer(first),
+            count_with_noun(overall.ranked, unit)
         ),
         method,
     ]
@@ -302,7 +308,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
     if overall.weights.len() < 2 {
         return None;
     }
-    let leader = words::arm_over(&overall.suites, &overall.entries.first()?.arm);
+    let leader = words::arm_over_suites(&overall.suites, &overall.entries.first()?.arm);
     let found = &overall.leaders_without;
     if found.is_empty() {
         return Some(format!(
@@ -327,7 +333,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
         };
         format!(
             "without {or}, {} leads",
-            words::arm_over(&overall.suites, arm)
+            words::arm_over_suites(&overall.suites, arm)
         )
     };
     let said: Vec<String> = by_leader.iter().map(said).collect();
@@ -339,27 +345,27 @@ fn leaders_without(overall: &Overall) -> Option<String> {
     };
     Some(format!(
         "{} of {} {verb} the first place: {}.",
-        format::integer(count),
-        count_of(all, "suites"),
+        format::format_integer(count),
+        count_with_noun(all, "suites"),
         said.join("; ")
     ))
 }
 
-fn reversals(overall: &Overall) -> Vec<String> {
+fn reversal_notes(overall: &Overall) -> Vec<String> {
     let said = |reversal: &Reversal| {
-        let [first, second] =
-            [&reversal.first, &reversal.second].map(|arm| words::arm_over(&overall.suites, arm));
+        let [first, second] = [&reversal.first, &reversal.second]
+            .map(|arm| words::arm_over_suites(&overall.suites, arm));
         let mut parts = Vec::new();
         if reversal.second_ahead > reversal.first_ahead {
             let all = overall.weights.len() as u64;
             parts.push(format!(
                 "{second} has the higher rate on {} of {}",
-                format::integer(reversal.second_ahead),
-                count_of(all, "suites")
+                format::format_integer(reversal.second_ahead),
+                count_with_noun(all, "suites")
             ));
         }
         if let Some(together) = reversal.together.filter(|together| *together < 0.0) {
-            let more = format::fixed(-100.0 * together, 1);
+            let more = format::fixed_decimals(-100.0 * together, 1);
             let simpson = if reversal.second_ahead == 0 {
                 " (Simpson's paradox)"
             } else {
@@ -377,14 +383,14 @@ fn reversals(overall: &Overall) -> Vec<String> {
     let mut notes: Vec<String> = overall
         .reversals
         .iter()
-        .take(MOST_REVERSALS)
+        .take(MAX_REVERSALS)
         .map(said)
         .collect();
     let more = overall.reversed_pairs.saturating_sub(notes.len() as u64);
     if more > 0 {
         notes.push(format!(
             "{} more {} reversed; --format json names the first.",
-            format::integer(more),
+            format::format_integer(more),
             if more == 1 { "pair is" } else { "pairs are" }
         ));
     }

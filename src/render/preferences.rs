@@ -2,50 +2,53 @@
 
 use crate::views::{Bound, Preferences, PreferredArm, StyleEffect, Ties, VoteUnit};
 
-use super::cell::{Cell, Datum};
+use super::cell::{Datum, TableCell};
 use super::format;
-use super::table::{Column, Table};
-use super::words::{self, count_of};
+use super::table::{ReportTable, TableColumn};
+use super::words::{self, count_with_noun};
 
 /// Lays out a board of votes, and its styles if there are any.
-pub fn tables(board: &Preferences) -> Vec<Table> {
-    let mut tables = vec![places(board)];
+pub fn strength_tables(board: &Preferences) -> Vec<ReportTable> {
+    let mut tables = vec![places_table(board)];
     if !board.styles.is_empty() {
-        tables.push(styles(board));
+        tables.push(styles_table(board));
     }
     tables
 }
 
-fn places(board: &Preferences) -> Table {
+fn places_table(board: &Preferences) -> ReportTable {
     let size = format!(
         "{}, {} tied",
-        count_of(board.votes, "votes"),
-        format::integer(board.ties)
+        count_with_noun(board.votes, "votes"),
+        format::format_integer(board.ties)
     );
-    let mut table =
-        Table::of("preferences").titled(format!("{}: strengths by votes ({size})", board.votes_of));
-    let each =
-        |cell: &dyn Fn(&PreferredArm) -> Cell| board.places.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(
-        Column::number("Place").keys(["place"]),
-        (1..).take(board.places.len()).map(Cell::count),
+    let mut table = ReportTable::for_rows("preferences")
+        .with_title(format!("{}: strengths by votes ({size})", board.votes_of));
+    let each = |cell: &dyn Fn(&PreferredArm) -> TableCell| {
+        board.places.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    table.add_filled_column(
+        TableColumn::number("Place").keys(["place"]),
+        (1..).take(board.places.len()).map(TableCell::count),
     );
-    table.column(
-        Column::words("Arm").keys(["arm"]),
-        each(&|place| Cell::words(place.arm.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Arm").keys(["arm"]),
+        each(&|place| TableCell::words(place.arm.as_str())),
     );
-    table.column(
-        Column::number("Votes").keys(["votes"]),
-        each(&|place| Cell::count(place.votes)),
+    table.add_filled_column(
+        TableColumn::number("Votes").keys(["votes"]),
+        each(&|place| TableCell::count(place.votes)),
     );
     let rate = |place: &PreferredArm| {
-        Cell::number(
+        TableCell::number(
             format::percent_number(place.win_rate, place.votes),
             place.win_rate,
         )
     };
-    table.column(
-        Column::number("Won %").over("ties half").keys(["win_rate"]),
+    table.add_filled_column(
+        TableColumn::number("Won %")
+            .over("ties half")
+            .keys(["win_rate"]),
         each(&rate),
     );
     let strength = |place: &PreferredArm| match place.points {
@@ -53,8 +56,8 @@ fn places(board: &Preferences) -> Table {
             let ends = points
                 .low
                 .zip(points.high)
-                .map(|(low, high)| [whole(low), whole(high)]);
-            let mut cell = Cell::shown(whole(points.value)).data([
+                .map(|(low, high)| [whole_points(low), whole_points(high)]);
+            let mut cell = TableCell::for_people(whole_points(points.value)).with_data([
                 points.value.into(),
                 points.low.into(),
                 points.high.into(),
@@ -62,60 +65,62 @@ fn places(board: &Preferences) -> Table {
             cell.ends = ends;
             cell
         }
-        None => Cell::unknown(words::bound(place.bound)),
+        None => TableCell::unknown(words::bound_words(place.bound)),
     };
     let keys = ["points", "low", "high"];
-    table.column(
-        Column::number("Strength").over("points, 95%").keys(keys),
+    table.add_filled_column(
+        TableColumn::number("Strength")
+            .over("points, 95%")
+            .keys(keys),
         each(&strength),
     );
     let rank = |place: &PreferredArm| {
-        Cell::shown(words::rank(place.rank)).data([
+        TableCell::for_people(words::rank_range(place.rank)).with_data([
             Datum::from(place.rank.best as u64),
             Datum::from(place.rank.worst as u64),
         ])
     };
-    table.column(
-        Column::number("Rank")
+    table.add_filled_column(
+        TableColumn::number("Rank")
             .over("95% for all at once")
             .keys(["best", "worst"]),
         each(&rank),
     );
-    table.column(
-        Column::words("Over the next").keys(["beats_next"]),
-        each(&|place| Cell::words(words::over_the_next(place.beats_next))),
+    table.add_filled_column(
+        TableColumn::words("Over the next").keys(["beats_next"]),
+        each(&|place| TableCell::words(words::lead_over_next_words(place.beats_next))),
     );
-    table.column(
-        Column::number("Elo")
+    table.add_filled_column(
+        TableColumn::number("Elo")
             .over("in the file's order")
             .keys(["elo"])
             .rank(2),
-        each(&|place| Cell::number(format::fixed(place.elo, 0), place.elo)),
+        each(&|place| TableCell::number(format::fixed_decimals(place.elo, 0), place.elo)),
     );
-    table.column(
-        Column::data(["bound"]),
-        each(&|place| Cell::figures([Datum::name(place.bound)])),
+    table.add_filled_column(
+        TableColumn::for_programs(["bound"]),
+        each(&|place| TableCell::for_programs([Datum::json_name(place.bound)])),
     );
-    table.notes = notes(board);
+    table.notes = method_notes(board);
     table
 }
 
 /// Formats points with their sign, except for zero.
-fn whole(points: f64) -> String {
+fn whole_points(points: f64) -> String {
     if points.abs() < 0.5 {
         "0".to_owned()
     } else {
-        format::signed(points, 0)
+        format::signed_number(points, 0)
     }
 }
 
-fn notes(board: &Preferences) -> Vec<String> {
+fn method_notes(board: &Preferences) -> Vec<String> {
     let mut notes = Vec::new();
     let arms = board.places.len() as u64;
     notes.push(format!(
         "Established, with 95% confidence for all pairs at once: {} of {}.",
-        format::integer(board.established_pairs),
-        count_of(board.pairs, "pairs"),
+        format::format_integer(board.established_pairs),
+        count_with_noun(board.pairs, "pairs"),
     ));
     let ties = match board.ties_are {
         Ties::HalfWins => "a tie is half a win for each",
@@ -125,7 +130,7 @@ fn notes(board: &Preferences) -> Vec<String> {
         "Strength: log odds by the model of Bradley and Terry; {ties}. An arm with 100 points more wins 64% of the votes on the two; the mean \
          of the arms is 0."
     ));
-    notes.push(units(board));
+    notes.push(units_note(board));
     let named = |wanted: Bound| -> Vec<String> {
         board
             .places
@@ -164,27 +169,27 @@ fn notes(board: &Preferences) -> Vec<String> {
         let finite = named(Bound::Finite).len() as u64;
         let fitted = format!(
             "{} of {}",
-            format::integer(board.fitted_votes),
-            count_of(board.votes, "votes")
+            format::format_integer(board.fitted_votes),
+            count_with_noun(board.votes, "votes")
         );
         notes.push(format!(
             "The fit has {fitted}, on {} of {}.",
-            format::integer(finite),
-            count_of(arms, "arms")
+            format::format_integer(finite),
+            count_with_noun(arms, "arms")
         ));
     }
     if board.unvoted + board.on_itself > 0 {
         notes.push(format!(
             "Left out: {} without a vote, {} on an arm against itself.",
-            count_of(board.unvoted, "rows"),
-            count_of(board.on_itself, "rows"),
+            count_with_noun(board.unvoted, "rows"),
+            count_with_noun(board.on_itself, "rows"),
         ));
     }
     notes
 }
 
 /// Says which votes depend on each other.
-fn units(board: &Preferences) -> String {
+fn units_note(board: &Preferences) -> String {
     let many = |unit: VoteUnit| match unit {
         VoteUnit::Vote => "votes",
         VoteUnit::Voter => "voters",
@@ -194,7 +199,7 @@ fn units(board: &Preferences) -> String {
         .units
         .iter()
         .filter(|units| units.count > 1)
-        .map(|units| count_of(units.count, many(units.kind)))
+        .map(|units| count_with_noun(units.count, many(units.kind)))
         .collect();
     if board.units.iter().any(|units| units.kind == VoteUnit::Vote) {
         return "Intervals: each vote counts as independent, because the file names neither voters nor prompts. If voters voted several times, \
@@ -217,41 +222,48 @@ fn units(board: &Preferences) -> String {
     }
     format!(
         "Intervals: sandwich errors over {}, whose votes depend on each other.{single}",
-        words::listed(&counted)
+        words::join_list(&counted)
     )
 }
 
-fn styles(board: &Preferences) -> Table {
-    let mut table =
-        Table::of("styles").titled(format!("{}: effect of style on votes", board.votes_of));
-    let each =
-        |cell: &dyn Fn(&StyleEffect) -> Cell| board.styles.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(
-        Column::words("Style").keys(["style"]),
-        each(&|style| Cell::words(style.style.as_str())),
+fn styles_table(board: &Preferences) -> ReportTable {
+    let mut table = ReportTable::for_rows("styles")
+        .with_title(format!("{}: effect of style on votes", board.votes_of));
+    let each = |cell: &dyn Fn(&StyleEffect) -> TableCell| {
+        board.styles.iter().map(cell).collect::<Vec<TableCell>>()
+    };
+    table.add_filled_column(
+        TableColumn::words("Style").keys(["style"]),
+        each(&|style| TableCell::words(style.style.as_str())),
     );
     let odds = |style: &StyleEffect| {
         let ends = style
             .effect
             .interval
             .map(|ends| (ends.low.exp(), ends.high.exp()));
-        let mut cell = Cell::shown(format::fixed(style.effect.value.exp(), 2)).data([
-            style.effect.value.exp().into(),
-            ends.map(|ends| ends.0).into(),
-            ends.map(|ends| ends.1).into(),
-        ]);
-        cell.ends = ends.map(|(low, high)| [format::fixed(low, 2), format::fixed(high, 2)]);
+        let mut cell = TableCell::for_people(format::fixed_decimals(style.effect.value.exp(), 2))
+            .with_data([
+                style.effect.value.exp().into(),
+                ends.map(|ends| ends.0).into(),
+                ends.map(|ends| ends.1).into(),
+            ]);
+        cell.ends = ends.map(|(low, high)| {
+            [
+                format::fixed_decimals(low, 2),
+                format::fixed_decimals(high, 2),
+            ]
+        });
         cell
     };
-    table.column(
-        Column::number("Odds of a vote")
+    table.add_filled_column(
+        TableColumn::number("Odds of a vote")
             .over("times, 95%")
             .keys(["odds", "low", "high"]),
         each(&odds),
     );
-    table.column(
-        Column::number("Unit").keys(["unit"]),
-        each(&|style| Cell::number(format::plain(style.unit), style.unit)),
+    table.add_filled_column(
+        TableColumn::number("Unit").keys(["unit"]),
+        each(&|style| TableCell::number(format::unscaled_number(style.unit), style.unit)),
     );
     table.notes.push(
         "The strengths above are those at equal style. A style is (a − b) / (a + b), and its unit the root mean square. An answer with one unit \

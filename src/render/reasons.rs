@@ -2,47 +2,48 @@
 
 use crate::views::{Reason, ShownRun};
 
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::format;
-use super::shown::short;
-use super::table::{Column, Table};
+use super::shown::first_line;
+use super::table::{ReportTable, TableColumn};
 
 /// Lays out why a run's items did not pass, or returns `None` if no reason occurs more than once.
-pub fn table(shown: &ShownRun) -> Option<Table> {
+pub fn failure_table(shown: &ShownRun) -> Option<ReportTable> {
     let reasons = &shown.page.reasons;
-    let mut table = Table::new("Why items did not pass");
-    let each = |cell: &dyn Fn(&Reason) -> Cell| reasons.iter().map(cell).collect::<Vec<Cell>>();
-    table.column(
-        Column::number("Items").keys(["items"]),
-        each(&|reason| Cell::count(reason.count)),
+    let mut table = ReportTable::new("Why items did not pass");
+    let each =
+        |cell: &dyn Fn(&Reason) -> TableCell| reasons.iter().map(cell).collect::<Vec<TableCell>>();
+    table.add_filled_column(
+        TableColumn::number("Items").keys(["items"]),
+        each(&|reason| TableCell::count(reason.count)),
     );
-    table.column(
-        Column::words("Outcome").keys(["status"]),
-        each(&|reason| Cell::words(reason.status.replace('_', " "))),
+    table.add_filled_column(
+        TableColumn::words("Outcome").keys(["status"]),
+        each(&|reason| TableCell::words(reason.status.replace('_', " "))),
     );
-    table.column(
-        Column::words("Why").keys(["reason"]),
-        each(&|reason| Cell::words(short(&words(&reason.reason)))),
+    table.add_filled_column(
+        TableColumn::words("Why").keys(["reason"]),
+        each(&|reason| TableCell::words(first_line(&reason_with_meaning(&reason.reason)))),
     );
-    table.column(
-        Column::words("First").keys(["first"]).rank(1),
-        each(&|reason| Cell::words(reason.example.as_str())),
+    table.add_filled_column(
+        TableColumn::words("First").keys(["first"]).rank(1),
+        each(&|reason| TableCell::words(reason.example.as_str())),
     );
     // An item's own row has a reason that occurs once.
     (reasons.iter().any(|reason| reason.count > 1)).then_some(table)
 }
 
 /// Formats a reason with its count, such as "10 missing: no `answer` tag; …".
-pub fn line(reason: &Reason) -> String {
-    match meaning(&reason.reason) {
+pub fn counted_reason(reason: &Reason) -> String {
+    match known_meaning(&reason.reason) {
         Some(meaning) => format!(
             "{} {}: {meaning}",
-            format::integer(reason.count),
+            format::format_integer(reason.count),
             reason.reason.replace('_', " ")
         ),
         None => format!(
             "{} {}: {}",
-            format::integer(reason.count),
+            format::format_integer(reason.count),
             reason.status.replace('_', " "),
             reason.reason
         ),
@@ -50,15 +51,15 @@ pub fn line(reason: &Reason) -> String {
 }
 
 /// Returns a known reason's name with its meaning, or other reasons as they are.
-pub(super) fn words(reason: &str) -> String {
-    meaning(reason).map_or_else(
+pub(super) fn reason_with_meaning(reason: &str) -> String {
+    known_meaning(reason).map_or_else(
         || reason.to_owned(),
         |meaning| format!("{}: {meaning}", reason.replace('_', " ")),
     )
 }
 
 /// Returns what is wrong with an answer, by the kind's name in results.
-fn meaning(kind: &str) -> Option<&'static str> {
+fn known_meaning(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "missing" => {
             "no `<answer>` tag; the prompt asks for a reply that ends in `<answer>choice</answer>`"

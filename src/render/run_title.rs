@@ -1,24 +1,24 @@
 //! Titles of runs for people, from arm and night, and short ids.
 
-use crate::views::{Arm, RunTurn};
+use crate::views::{Arm, RunOrdinal};
 
 /// Maximum letters of an id that is shown whole.
-const SHORT: usize = 16;
+const MAX_ID_LETTERS: usize = 16;
 /// Letters kept of a longer id, at its beginning and at its end. Runs of one batch begin alike.
-const FIRST: usize = 8;
-const LAST: usize = 4;
+const ID_HEAD_LETTERS: usize = 8;
+const ID_TAIL_LETTERS: usize = 4;
 
 /// Titles a run by its arm, its night and its number: `planner · opus · night 24 · #1`; without an arm's name `night 24 · #1` or `run #1`.
-pub fn run_title(arm: &Arm, turn: RunTurn) -> String {
-    match (arm.title(), turn.night) {
-        (Some(name), _) => format!("{name} · {}", run_turn(turn)),
-        (None, Some(_)) => run_turn(turn),
-        (None, None) => format!("run {}", run_turn(turn)),
+pub fn run_title(arm: &Arm, turn: RunOrdinal) -> String {
+    match (arm.display_name(), turn.night) {
+        (Some(name), _) => format!("{name} · {}", run_ordinal(turn)),
+        (None, Some(_)) => run_ordinal(turn),
+        (None, None) => format!("run {}", run_ordinal(turn)),
     }
 }
 
 /// Titles a run beside its arm: `night 24 · #1`.
-pub fn run_turn(turn: RunTurn) -> String {
+pub fn run_ordinal(turn: RunOrdinal) -> String {
     match turn.night {
         Some(night) => format!("night {night} · #{}", turn.number),
         None => format!("#{}", turn.number),
@@ -28,10 +28,13 @@ pub fn run_turn(turn: RunTurn) -> String {
 /// Shortens a long id for people: `01a20202…12f5`.
 pub fn short_id(id: &str) -> String {
     let letters: Vec<char> = id.chars().collect();
-    if letters.len() <= SHORT {
+    if letters.len() <= MAX_ID_LETTERS {
         return id.to_owned();
     }
-    let (first, last) = (&letters[..FIRST], &letters[letters.len() - LAST..]);
+    let (first, last) = (
+        &letters[..ID_HEAD_LETTERS],
+        &letters[letters.len() - ID_TAIL_LETTERS..],
+    );
     first
         .iter()
         .chain(['\u{2026}'].iter())
@@ -49,7 +52,7 @@ mod tests {
             approach: "planner".to_owned(),
             model: "opus".to_owned(),
         };
-        let title = |night| run_title(&arm, RunTurn { night, number: 1 });
+        let title = |night| run_title(&arm, RunOrdinal { night, number: 1 });
         assert_eq!(
             [title(Some(24)), title(None)],
             ["planner · opus · night 24 · #1", "planner · opus · #1"]
@@ -58,7 +61,7 @@ mod tests {
             approach: "unnamed".to_owned(),
             model: "unknown".to_owned(),
         };
-        let title = |night| run_title(&nameless, RunTurn { night, number: 1 });
+        let title = |night| run_title(&nameless, RunOrdinal { night, number: 1 });
         assert_eq!([title(Some(24)), title(None)], ["night 24 · #1", "run #1"]);
     }
 

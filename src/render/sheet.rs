@@ -1,19 +1,19 @@
 //! The figures behind tables, for programs: CSV and SQL.
 
 use super::cell::Datum;
-use super::table::Table;
+use super::table::ReportTable;
 
 /// Rows of figures under their keys. Every row has one figure per key.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sheet {
+pub struct FigureSheet {
     pub keys: Vec<String>,
     pub rows: Vec<Vec<Datum>>,
 }
 
-impl Sheet {
+impl FigureSheet {
     /// Merges tables of the same kind of rows. The sheet has the keys of all tables; a key that is new comes after its predecessor in its
     /// own table.
-    pub fn of(tables: &[&Table]) -> Self {
+    pub fn from_tables(tables: &[&ReportTable]) -> Self {
         let mut keys: Vec<String> = Vec::new();
         for table in tables {
             let mut place = 0;
@@ -48,7 +48,7 @@ impl Sheet {
     }
 }
 
-fn own_keys(table: &Table) -> impl Iterator<Item = &str> {
+fn own_keys(table: &ReportTable) -> impl Iterator<Item = &str> {
     table
         .columns
         .iter()

@@ -5,8 +5,8 @@ use crate::views::{Arm, Since, SinceBecause};
 use super::words;
 
 /// Says since when runs count and why: `Counts 7 nights since 2026-11-08, when the pass rate of plan changed.`
-pub fn sentence(suite: &str, since: &Since) -> String {
-    let (nights, date) = (words::count_of(since.nights, "nights"), since.date);
+pub fn counted_runs_sentence(suite: &str, since: &Since) -> String {
+    let (nights, date) = (words::count_with_noun(since.nights, "nights"), since.date);
     match since.because {
         SinceBecause::NoChange => {
             format!("Counts all {nights} since {date}: no change point of a pass rate.")
@@ -22,19 +22,19 @@ pub fn sentence(suite: &str, since: &Since) -> String {
                 [] => String::new(),
                 older => format!(
                     " Without a newer run, older ones count of: {}.",
-                    names(suite, older)
+                    arm_names(suite, older)
                 ),
             };
             format!(
                 "Counts {nights} since {date}, when {rates} of {} changed.{older}",
-                names(suite, &since.changed)
+                arm_names(suite, &since.changed)
             )
         }
     }
 }
 
 /// Says which earlier runs are not counted: `from before the change of 2026-03-17 not counted`.
-pub fn earlier(since: Option<&Since>) -> String {
+pub fn earlier_runs_note(since: Option<&Since>) -> String {
     match since {
         Some(Since {
             because: SinceBecause::ChangePoint,
@@ -45,7 +45,7 @@ pub fn earlier(since: Option<&Since>) -> String {
     }
 }
 
-fn names(suite: &str, arms: &[Arm]) -> String {
+fn arm_names(suite: &str, arms: &[Arm]) -> String {
     let names: Vec<String> = arms.iter().map(|arm| words::arm_name(suite, arm)).collect();
     words::first_three(&names)
 }

@@ -1,31 +1,31 @@
 //! A series as one line of bars, for any plain text.
 
 /// From lowest to highest.
-const BARS: [char; HIGHEST] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const BARS: [char; MAX_HEIGHT] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Height of a bar at the upper end of the scale.
-pub const HIGHEST: usize = 8;
+pub const MAX_HEIGHT: usize = 8;
 /// Maximum number of values. Longer series show their newest ones.
-pub const MOST_POINTS: usize = 60;
+pub const MAX_POINTS: usize = 60;
 
 /// Draws values on a scale from `low` to `high`, which other series may share. If both are equal, all bars have medium height.
-pub fn sparkline(values: &[f64], low: f64, high: f64) -> String {
-    heights(values, low, high)
+pub fn draw_bars(values: &[f64], low: f64, high: f64) -> String {
+    bar_heights(values, low, high)
         .into_iter()
         .map(|height| BARS[height - 1])
         .collect()
 }
 
-/// Returns the heights of the bars for the newest values, from 1 to [`HIGHEST`].
-pub fn heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
-    let newest = &values[values.len().saturating_sub(MOST_POINTS)..];
-    let steps = (HIGHEST - 1) as f64;
+/// Returns the heights of the bars for the newest values, from 1 to [`MAX_HEIGHT`].
+pub fn bar_heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
+    let newest = &values[values.len().saturating_sub(MAX_POINTS)..];
+    let steps = (MAX_HEIGHT - 1) as f64;
     let height = |value: &f64| {
         let share = if high > low {
             (value - low) / (high - low)
         } else {
             0.5
         };
-        1 + (1..HIGHEST)
+        1 + (1..MAX_HEIGHT)
             .filter(|step| share * steps >= *step as f64 - 0.5)
             .count()
     };
@@ -38,15 +38,15 @@ mod tests {
 
     #[test]
     fn bars_stand_between_the_ends_of_the_scale() {
-        assert_eq!(sparkline(&[0.0, 0.5, 1.0], 0.0, 1.0), "▁▅█");
-        assert_eq!(sparkline(&[0.2, 0.2], 0.2, 0.2), "▅▅");
-        assert_eq!(sparkline(&[-1.0, 9.0], 0.0, 1.0), "▁█");
-        assert_eq!(sparkline(&[], 0.0, 1.0), "");
+        assert_eq!(draw_bars(&[0.0, 0.5, 1.0], 0.0, 1.0), "▁▅█");
+        assert_eq!(draw_bars(&[0.2, 0.2], 0.2, 0.2), "▅▅");
+        assert_eq!(draw_bars(&[-1.0, 9.0], 0.0, 1.0), "▁█");
+        assert_eq!(draw_bars(&[], 0.0, 1.0), "");
         let long: Vec<f64> = (0..100).map(f64::from).collect();
-        let drawn = sparkline(&long, 0.0, 99.0);
+        let drawn = draw_bars(&long, 0.0, 99.0);
         assert_eq!(
             (drawn.chars().count(), drawn.chars().last()),
-            (MOST_POINTS, Some('█'))
+            (MAX_POINTS, Some('█'))
         );
     }
 }

@@ -6,30 +6,33 @@ use crate::views::{
     PairEvidence, Test, Why,
 };
 
-use super::words::{amounts_of, count_of, count_runs, labels, metric, one_or_many, planned, than};
+use super::words::{
+    amount_basis_word, comparison_labels, count_runs, count_with_noun, metric_in_sentence,
+    planned_count, ratio_before_name, singular_or_plural,
+};
 use super::{comparability, format, since, verdicts};
 
 /// Returns the headline: the winner or the leader, or that nothing is decided.
-pub fn headline(comparison: &Comparison, names: &[String]) -> String {
+pub fn comparison_headline(comparison: &Comparison, names: &[String]) -> String {
     if comparison.arms.len() < 2 {
         let name = names.first().cloned().unwrap_or_default();
         return format!("Only {name} has results. Run a second arm to compare.");
     }
-    match comparison.primary() {
+    match comparison.primary_row() {
         None => "No arm has a pass rate or a score to compare by.".to_owned(),
-        Some(row) => verdicts::sentences(row, names).join(" "),
+        Some(row) => verdicts::metric_sentences(row, names).join(" "),
     }
 }
 
 /// Returns the decision, the headline, and notes on the arms' runs.
 pub fn summary_sentences(comparison: &Comparison) -> Vec<String> {
-    summary_sentences_naming(comparison, &labels(comparison))
+    summary_sentences_naming(comparison, &comparison_labels(comparison))
 }
 
 /// Returns the summary with given names for the arms: beside further arms, the shortest names may be ambiguous.
 pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    let mut sentences: Vec<String> = decision(comparison, names).into_iter().collect();
-    sentences.push(headline(comparison, names));
+    let mut sentences: Vec<String> = decision_sentence(comparison, names).into_iter().collect();
+    sentences.push(comparison_headline(comparison, names));
     sentences.extend(run_notes(comparison, names));
     sentences
 }
@@ -37,7 +40,7 @@ pub fn summary_sentences_naming(comparison: &Comparison, names: &[String]) -> Ve
 /// Returns notes on the arms' runs: unmeasured variation, and runs that are not counted.
 pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let decides = comparison
-        .primary()
+        .primary_row()
         .map_or("nothing", |row| row.metric.label.as_str());
     let mut notes: Vec<String> = comparison
         .primary_not_measured
@@ -45,7 +48,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
         .map(|name| super::words::primary_not_measured(name, decides))
         .collect();
     // One line: both say what one run does not show.
-    let unmeasured: Vec<String> = [variation(comparison), of_one_state(comparison)]
+    let unmeasured: Vec<String> = [variation_note(comparison), several_runs_note(comparison)]
         .into_iter()
         .flatten()
         .collect();
@@ -58,7 +61,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
             notes.push(format!(
                 "{name}: {} {}.",
                 count_runs(arm.earlier_runs),
-                since::earlier(comparison.since.as_ref())
+                since::earlier_runs_note(comparison.since.as_ref())
             ));
         }
         if !arm.not_completed.is_empty() {
@@ -102,8 +105,8 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
 }
 
 /// Returns a note on run-to-run variation: unmeasured, or larger than the items explain.
-fn variation(comparison: &Comparison) -> Option<String> {
-    let row = comparison.primary()?;
+fn variation_note(comparison: &Comparison) -> Option<String> {
+    let row = comparison.primary_row()?;
     let mut pairs = row
         .evidence
         .pairs
@@ -123,9 +126,9 @@ fn variation(comparison: &Comparison) -> Option<String> {
 }
 
 /// Returns a note on times that few runs cannot compare, if items decide about the arms.
-fn of_one_state(comparison: &Comparison) -> Option<String> {
+fn several_runs_note(comparison: &Comparison) -> Option<String> {
     let items = comparison
-        .primary()?
+        .primary_row()?
         .evidence
         .pairs
         .iter()
@@ -136,23 +139,23 @@ fn of_one_state(comparison: &Comparison) -> Option<String> {
         row.evidence
             .pairs
             .iter()
-            .find_map(|pair| verdicts::of_one_state(&row.metric, pair, items))
+            .find_map(|pair| verdicts::several_runs_reason(&row.metric, pair, items))
     };
     comparison
         .rows
         .iter()
         .find_map(why)
-        .map(|why| format!("{}.", super::words::capital(&why)))
+        .map(|why| format!("{}.", super::words::capitalize(&why)))
 }
 
 /// Returns what a decision adds about a cost that is higher without a verdict: `but costs about 2.9 times as much, not tested`.
-fn open_cost(cost: &OpenCost, who: &str) -> String {
+fn untested_cost_clause(cost: &OpenCost, who: &str) -> String {
     let tested = cost
         .p
         .map_or_else(|| "not tested".to_owned(), |p| verdicts::p_value(Some(p)));
     format!(
         "but {who}costs about {}, {tested}",
-        than(cost.ratio, "as much", "more", "less")
+        ratio_before_name(cost.ratio, "as much", "more", "less")
     )
 }
 
@@ -167,7 +170,7 @@ pub struct Advice {
 }
 
 /// Returns the decision as a sentence.
-pub fn decision(comparison: &Comparison, names: &[String]) -> Option<String> {
+pub fn decision_sentence(comparison: &Comparison, names: &[String]) -> Option<String> {
     decision_beside(comparison, names, None)
 }
 
@@ -177,7 +180,7 @@ pub fn decision_beside(
     names: &[String],
     in_use: Option<usize>,
 ) -> Option<String> {
-    let Advice { deed, gain, why } = advice(comparison, names, in_use)?;
+    let Advice { deed, gain, why } = decision_advice(comparison, names, in_use)?;
     let reasons = [gain, why]
         .into_iter()
         .filter(|reason| !reason.is_empty())
@@ -191,21 +194,25 @@ pub fn decision_beside(
 }
 
 /// Returns the decision in words. An arm that is in use is kept, not shipped.
-pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) -> Option<Advice> {
+pub fn decision_advice(
+    comparison: &Comparison,
+    names: &[String],
+    in_use: Option<usize>,
+) -> Option<Advice> {
     let decision = comparison.decision.as_ref()?;
-    let primary = comparison.primary()?;
+    let primary = comparison.primary_row()?;
     let [one, other] = comparison.decided_on.unwrap_or([0, 1]);
     // Quality, cost and time are about the same two arms.
     let pair = |arm: usize| {
         primary
             .evidence
-            .pair(one, other)
+            .find_pair(one, other)
             .map(|pair| pair.seen_from(arm))
     };
     let ratio = |arm: usize, name: &str| {
         let row = comparison.rows.iter().find(|row| row.metric.name == name)?;
         row.evidence
-            .pair(one, other)?
+            .find_pair(one, other)?
             .seen_from(arm)
             .difference
             .map(|difference| difference.value)
@@ -215,14 +222,16 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
         .rows
         .iter()
         .find(|row| row.metric.name == "cost_usd")
-        .map_or_else(String::new, |row| format!("per {}", amounts_of(&row.cells)));
+        .map_or_else(String::new, |row| {
+            format!("per {}", amount_basis_word(&row.cells))
+        });
     let quality = |arm: usize| {
         let bare = |seen: &PairEvidence| {
             let difference = seen.difference.map(|difference| Difference {
                 interval: None,
                 ..difference
             });
-            verdicts::change_of(
+            verdicts::pair_change(
                 &primary.metric,
                 &PairEvidence {
                     difference,
@@ -232,15 +241,22 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
         };
         let seen = pair(arm).and_then(|seen| bare(&seen));
         seen.map_or_else(String::new, |change| {
-            format!("{} {change}", metric(&primary.metric))
+            format!("{} {change}", metric_in_sentence(&primary.metric))
         })
     };
     let margin = comparison.margin.map_or_else(String::new, |margin| {
-        format!(" within {}", verdicts::amount(&primary.metric, margin))
+        format!(
+            " within {}",
+            verdicts::amount_with_unit(&primary.metric, margin)
+        )
     });
     // More items or runs are no remedy for these.
     let thin_for = |one: usize, other: usize| {
-        let reason = primary.evidence.pair(one, other)?.verdict.obstacle()?;
+        let reason = primary
+            .evidence
+            .find_pair(one, other)?
+            .verdict
+            .missing_evidence()?;
         let is_named = matches!(
             reason,
             Obstacle::MissingOutcomes
@@ -248,11 +264,11 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 | Obstacle::TotalDisagrees
                 | Obstacle::IntervalIncludesZero
         );
-        is_named.then(|| verdicts::obstacle(reason))
+        is_named.then(|| verdicts::obstacle_text(reason))
     };
     let is_steady = primary
         .evidence
-        .pair(one, other)
+        .find_pair(one, other)
         .is_some_and(|pair| pair.design == Design::Runs && pair.test == Some(Test::Permutation));
     Some(match decision {
         Decision::Ship {
@@ -263,7 +279,10 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
             let cost = || {
                 let ratio = ratio(*arm, "cost_usd");
                 ratio.map_or_else(String::new, |ratio| {
-                    format!("{} {per}", than(ratio, "the cost", "dearer", "cheaper"))
+                    format!(
+                        "{} {per}",
+                        ratio_before_name(ratio, "the cost", "dearer", "cheaper")
+                    )
                 })
             };
             let (gain, why) = match because {
@@ -282,14 +301,14 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                     let worst = worst.map_or_else(String::new, |worst| {
                         format!(
                             ", at most {} worse",
-                            verdicts::amount(&primary.metric, worst)
+                            verdicts::amount_with_unit(&primary.metric, worst)
                         )
                     });
                     (String::new(), format!("{}{worst}", cost()))
                 }
                 Because::SameAndFaster => {
                     let time = ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| {
-                        than(ratio, "the time", "slower", "faster")
+                        ratio_before_name(ratio, "the time", "slower", "faster")
                     });
                     (String::new(), format!("no worse{margin}, {time}"))
                 }
@@ -297,7 +316,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
             let why = [why]
                 .into_iter()
                 .filter(|why| !why.is_empty())
-                .chain(dearer.as_ref().map(|cost| open_cost(cost, "")))
+                .chain(dearer.as_ref().map(|cost| untested_cost_clause(cost, "")))
                 .collect::<Vec<_>>();
             let why = why.join(", ");
             let verb = if in_use == Some(*arm) { "keep" } else { "ship" };
@@ -311,7 +330,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
             let cost = ratio(*better, "cost_usd").map_or_else(String::new, |ratio| {
                 format!(
                     " but costs {} {per}",
-                    than(ratio, "as much", "more", "less")
+                    ratio_before_name(ratio, "as much", "more", "less")
                 )
             });
             Advice {
@@ -329,7 +348,7 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                     "same quality{margin}, no clear difference in cost or time{}",
                     dearer.as_ref().map_or_else(String::new, |cost| format!(
                         ", {}",
-                        open_cost(cost, &format!("{} ", names[cost.arm]))
+                        untested_cost_clause(cost, &format!("{} ", names[cost.arm]))
                     ))
                 ),
             }
@@ -340,8 +359,8 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                     Some((labels, items)) => {
                         let why = format!(
                             "{} of {} are labelled",
-                            format::integer(labels),
-                            count_of(items, "items")
+                            format::format_integer(labels),
+                            count_with_noun(items, "items")
                         );
                         return Some(Advice {
                             deed: "label more items".to_owned(),
@@ -349,7 +368,10 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                             why,
                         });
                     }
-                    None => format!("label at least {} of each arm", count_of(more.n, "items")),
+                    None => format!(
+                        "label at least {} of each arm",
+                        count_with_noun(more.n, "items")
+                    ),
                 };
             Advice {
                 deed,
@@ -363,20 +385,20 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 .map(|usd| format!("about {}", format::money(usd)))
                 .into_iter()
                 .collect();
-            price.extend(seconds.map(format::seconds));
+            price.extend(seconds.map(format::duration));
             let unit = match (more.of, more.n) {
-                (of, 1) => one_or_many(1, of),
+                (of, 1) => singular_or_plural(1, of),
                 (of, _) => of,
             };
             Advice {
-                deed: format!("measure {} more {unit}{each}", planned(more.n)),
+                deed: format!("measure {} more {unit}{each}", planned_count(more.n)),
                 gain: String::new(),
                 why: price.join(", "),
             }
         }
         Decision::CannotSettle { why } => {
             let why = match why {
-                Why::Unlike => comparability::reason(comparison)
+                Why::Unlike => comparability::refusal_reason(comparison)
                     .unwrap_or_else(|| "the arms were not measured alike".to_owned()),
                 Why::NoData => "an arm has no figure".to_owned(),
                 Why::Equal if comparison.arms.len() > 2 => {
@@ -388,12 +410,12 @@ pub fn advice(comparison: &Comparison, names: &[String], in_use: Option<usize>) 
                 }
                 Why::TooFewUnits => match primary
                     .evidence
-                    .pair(one, other)
+                    .find_pair(one, other)
                     .and_then(|pair| pair.detectable)
                 {
                     Some(detectable) => format!(
                         "it detects {} or more",
-                        verdicts::amount(&primary.metric, detectable)
+                        verdicts::amount_with_unit(&primary.metric, detectable)
                     ),
                     None if is_steady => {
                         "its runs do not vary, and it has too few tests".to_owned()

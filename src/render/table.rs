@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::domain::{Direction, Unit};
 
-use super::cell::Cell;
+use super::cell::TableCell;
 
 /// Alignment of a column's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Align {
 
 /// Outputs that show a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum ColumnVisibility {
     Everywhere,
     /// The terminal and Markdown.
     Lines,
@@ -27,7 +27,7 @@ pub enum Seen {
 
 /// A column's name, its key for programs, the data behind its figures, and the better direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     pub label: String,
     /// The runs or items behind the figures, or their statistic: `all runs`, `median`.
     pub over: String,
@@ -43,12 +43,12 @@ pub struct Column {
     /// Whether the column has numbers and sorts by its first figure.
     pub is_number: bool,
     pub direction: Direction,
-    pub seen: Seen,
+    pub seen: ColumnVisibility,
     /// If space is short, columns of the highest rank are hidden first. Rank 0 is never hidden.
     pub rank: u8,
 }
 
-impl Column {
+impl TableColumn {
     fn new(label: impl Into<String>, align: Align) -> Self {
         Self {
             label: label.into(),
@@ -60,7 +60,7 @@ impl Column {
             align,
             is_number: align == Align::Right,
             direction: Direction::None,
-            seen: Seen::Everywhere,
+            seen: ColumnVisibility::Everywhere,
             rank: 0,
         }
     }
@@ -74,8 +74,10 @@ impl Column {
     }
 
     /// Creates a column of figures for programs only.
-    pub fn data<K: Into<Cow<'static, str>>>(keys: impl IntoIterator<Item = K>) -> Self {
-        Self::new("", Align::Left).keys(keys).seen(Seen::Data)
+    pub fn for_programs<K: Into<Cow<'static, str>>>(keys: impl IntoIterator<Item = K>) -> Self {
+        Self::new("", Align::Left)
+            .keys(keys)
+            .visible_in(ColumnVisibility::Data)
     }
 
     #[must_use]
@@ -109,13 +111,13 @@ impl Column {
     }
 
     #[must_use]
-    pub fn better(mut self, direction: Direction) -> Self {
+    pub fn better_direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
         self
     }
 
     #[must_use]
-    pub fn seen(mut self, seen: Seen) -> Self {
+    pub fn visible_in(mut self, seen: ColumnVisibility) -> Self {
         self.seen = seen;
         self
     }
@@ -127,19 +129,19 @@ impl Column {
     }
 
     #[must_use]
-    pub fn left(mut self) -> Self {
+    pub fn align_left(mut self) -> Self {
         self.align = Align::Left;
         self
     }
 
     /// Returns the label with the data behind its figures: `Cost, all runs`.
-    pub fn title(&self) -> String {
-        titled(&self.label, &self.over)
+    pub fn full_label(&self) -> String {
+        join_label(&self.label, &self.over)
     }
 }
 
 /// Joins a label and the data behind its figures: `Cost per run`, `Cost, all runs`.
-pub(super) fn titled(label: &str, over: &str) -> String {
+pub(super) fn join_label(label: &str, over: &str) -> String {
     match over {
         "" => label.to_owned(),
         over if over.starts_with("per ") => format!("{label} {over}"),
@@ -164,10 +166,10 @@ pub(super) fn add_cells<C>(
 
 /// Cells in rows. Every row has one cell per column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct ReportTable {
     pub title: Option<String>,
-    pub columns: Vec<Column>,
-    pub rows: Vec<Vec<Cell>>,
+    pub columns: Vec<TableColumn>,
+    pub rows: Vec<Vec<TableCell>>,
     /// Sentences above the table: the conclusion.
     pub lead: Vec<String>,
     /// Sentences below the table.
@@ -179,10 +181,10 @@ pub struct Table {
     /// Kind of the rows. CSV joins tables of the same kind.
     pub of: &'static str,
     /// The table for programs, if people see the figures in another layout.
-    pub sheet: Option<Box<Table>>,
+    pub sheet: Option<Box<ReportTable>>,
 }
 
-impl Table {
+impl ReportTable {
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: Some(title.into()),
@@ -191,7 +193,7 @@ impl Table {
     }
 
     /// Creates a table for this kind of rows, without a title.
-    pub fn of(rows: &'static str) -> Self {
+    pub fn for_rows(rows: &'static str) -> Self {
         Self {
             of: rows,
             ..Self::default()
@@ -199,7 +201,7 @@ impl Table {
     }
 
     #[must_use]
-    pub fn titled(mut self, title: impl Into<String>) -> Self {
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
@@ -210,44 +212,54 @@ impl Table {
     }
 
     /// Adds a column of words. Its key in CSV is its label.
-    pub fn left(&mut self, label: &str, rank: u8) {
-        self.columns
-            .push(Column::words(label).keys([label.to_owned()]).rank(rank));
+    pub fn add_text_column(&mut self, label: &str, rank: u8) {
+        self.columns.push(
+            TableColumn::words(label)
+                .keys([label.to_owned()])
+                .rank(rank),
+        );
     }
 
     /// Adds a right-aligned column. Its key in CSV is its label.
-    pub fn right(&mut self, label: &str, rank: u8) {
-        self.columns
-            .push(Column::number(label).keys([label.to_owned()]).rank(rank));
+    pub fn add_number_column(&mut self, label: &str, rank: u8) {
+        self.columns.push(
+            TableColumn::number(label)
+                .keys([label.to_owned()])
+                .rank(rank),
+        );
     }
 
     /// Adds a column whose cells come with the rows.
-    pub fn head(&mut self, column: Column) {
+    pub fn add_column(&mut self, column: TableColumn) {
         self.columns.push(column);
     }
 
     /// Adds a column with one cell per row.
-    pub fn column(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
+    pub fn add_filled_column(
+        &mut self,
+        column: TableColumn,
+        cells: impl IntoIterator<Item = TableCell>,
+    ) {
         add_cells(&mut self.rows, self.columns.is_empty(), cells);
         self.columns.push(column);
     }
 
-    pub fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
+    pub fn add_row<C: Into<TableCell>>(&mut self, cells: impl IntoIterator<Item = C>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    pub fn fill<C: Into<Cell>, R: IntoIterator<Item = C>>(
+    pub fn add_rows<C: Into<TableCell>, R: IntoIterator<Item = C>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
     ) {
         for cells in rows {
-            self.row(cells);
+            self.add_row(cells);
         }
     }
 
     /// Moves the explanations to the notes.
     #[must_use]
-    pub fn explained(mut self) -> Self {
+    pub fn with_explanations(mut self) -> Self {
         self.notes.append(&mut self.more);
         self
     }
@@ -264,11 +276,11 @@ impl Table {
     }
 
     /// Returns the table with only the columns for this output, without those that are empty in every row.
-    pub(super) fn seen_as(&self, seen: Seen) -> Self {
+    pub(super) fn seen_as(&self, seen: ColumnVisibility) -> Self {
         let mut table = self.clone();
         let hidden: Vec<usize> = (0..)
             .zip(&self.columns)
-            .filter(|(_, column)| ![Seen::Everywhere, seen].contains(&column.seen))
+            .filter(|(_, column)| ![ColumnVisibility::Everywhere, seen].contains(&column.seen))
             .map(|(index, _)| index)
             .collect();
         table.drop_columns(&hidden);
@@ -281,9 +293,9 @@ impl Table {
         let keep = |index: usize| !dropped.contains(&index);
         let names = dropped
             .iter()
-            .map(|index| self.columns[*index].title())
+            .map(|index| self.columns[*index].full_label())
             .collect();
-        let kept = |cells: Vec<Cell>| {
+        let kept = |cells: Vec<TableCell>| {
             (0..)
                 .zip(cells)
                 .filter(|(index, _)| keep(*index))

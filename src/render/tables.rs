@@ -1,57 +1,59 @@
 //! Lays views out as tables.
 
 use crate::domain::{Direction, UnfinishedRun, Unit, score_label};
-use crate::views::{Board, RunLine, ShownRun, SuiteLine, UNNAMED};
+use crate::views::{Board, RunLine, ShownRun, SuiteLine, UNNAMED_APPROACHES};
 
-use super::cell::{Cell, Datum};
-use super::table::{Column, Seen, Table};
+use super::cell::{Datum, TableCell};
+use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{format, words};
 
 /// Lays out the suites of a store.
-pub fn suites(lines: &[SuiteLine]) -> Table {
-    let each = |cell: &dyn Fn(&SuiteLine) -> Cell| lines.iter().map(cell).collect::<Vec<Cell>>();
-    let mut table = Table::of("suites");
-    table.column(
-        Column::words("Suite").keys(["suite"]),
-        each(&|line| Cell::words(line.suite.as_str())),
+pub fn suites_table(lines: &[SuiteLine]) -> ReportTable {
+    let each =
+        |cell: &dyn Fn(&SuiteLine) -> TableCell| lines.iter().map(cell).collect::<Vec<TableCell>>();
+    let mut table = ReportTable::for_rows("suites");
+    table.add_filled_column(
+        TableColumn::words("Suite").keys(["suite"]),
+        each(&|line| TableCell::words(line.suite.as_str())),
     );
-    table.column(
-        Column::number("Runs").keys(["runs"]),
-        each(&|line| Cell::count(line.runs)),
+    table.add_filled_column(
+        TableColumn::number("Runs").keys(["runs"]),
+        each(&|line| TableCell::count(line.runs)),
     );
     let named = |line: &SuiteLine| -> Vec<String> {
         line.approaches
             .iter()
-            .filter(|name| !UNNAMED.contains(&name.as_str()))
+            .filter(|name| !UNNAMED_APPROACHES.contains(&name.as_str()))
             .cloned()
             .collect()
     };
     let approaches = |line: &SuiteLine| {
-        Cell::shown(words::first_three(&named(line))).data([line.approaches.join("; ").into()])
+        TableCell::for_people(words::first_three(&named(line)))
+            .with_data([line.approaches.join("; ").into()])
     };
     let seen = if lines.is_empty() || lines.iter().any(|line| !named(line).is_empty()) {
-        Seen::Everywhere
+        ColumnVisibility::Everywhere
     } else {
-        Seen::Data
+        ColumnVisibility::Data
     };
-    table.column(
-        Column::words("Approaches")
+    table.add_filled_column(
+        TableColumn::words("Approaches")
             .keys(["approaches"])
             .rank(1)
-            .seen(seen),
+            .visible_in(seen),
         each(&approaches),
     );
-    table.column(
-        Column::number("Models").keys(["models"]).rank(1),
-        each(&|line| Cell::count(line.models)),
+    table.add_filled_column(
+        TableColumn::number("Models").keys(["models"]).rank(1),
+        each(&|line| TableCell::count(line.models)),
     );
-    table.column(
-        Column::number("Versions").keys(["versions"]).rank(3),
-        each(&|line| Cell::count(line.versions)),
+    table.add_filled_column(
+        TableColumn::number("Versions").keys(["versions"]).rank(3),
+        each(&|line| TableCell::count(line.versions)),
     );
-    table.column(
-        Column::words("Newest").keys(["newest"]).rank(2),
-        each(&|line| Cell::time(line.newest)),
+    table.add_filled_column(
+        TableColumn::words("Newest").keys(["newest"]).rank(2),
+        each(&|line| TableCell::time_or_unknown(line.newest)),
     );
     let sources = |line: &SuiteLine| {
         let shown = match line.sources.as_slice() {
@@ -59,122 +61,134 @@ pub fn suites(lines: &[SuiteLine]) -> Table {
             [first] => first.clone(),
             [] => String::new(),
         };
-        Cell::shown(shown).data([line.sources.join("; ").into()])
+        TableCell::for_people(shown).with_data([line.sources.join("; ").into()])
     };
-    table.column(
-        Column::words("Sources").keys(["sources"]).rank(3),
+    table.add_filled_column(
+        TableColumn::words("Sources").keys(["sources"]).rank(3),
         each(&sources),
     );
     table
 }
 
 /// Lays out runs, one per row.
-pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
+pub fn runs_table<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> ReportTable {
     let lines: Vec<&RunLine> = lines.into_iter().collect();
-    let each = |cell: &dyn Fn(&RunLine) -> Cell| {
-        lines.iter().map(|line| cell(line)).collect::<Vec<Cell>>()
+    let each = |cell: &dyn Fn(&RunLine) -> TableCell| {
+        lines
+            .iter()
+            .map(|line| cell(line))
+            .collect::<Vec<TableCell>>()
     };
-    let mut table = Table::of("runs");
-    table.column(
-        Column::words("Run").keys(["run"]).field("id"),
-        each(&|line| Cell::words(line.id.as_str())),
+    let mut table = ReportTable::for_rows("runs");
+    table.add_filled_column(
+        TableColumn::words("Run").keys(["run"]).field("id"),
+        each(&|line| TableCell::words(line.id.as_str())),
     );
-    table.column(
-        Column::words("Suite").keys(["suite"]).field("suite"),
-        each(&|line| Cell::words(line.suite.as_str())),
+    table.add_filled_column(
+        TableColumn::words("Suite").keys(["suite"]).field("suite"),
+        each(&|line| TableCell::words(line.suite.as_str())),
     );
-    table.column(
-        Column::words("Arm").seen(Seen::Pages),
-        each(&|line| Cell::words(words::arm_name(&line.suite, &line.arm))),
+    table.add_filled_column(
+        TableColumn::words("Arm").visible_in(ColumnVisibility::Pages),
+        each(&|line| TableCell::words(words::arm_name(&line.suite, &line.arm))),
     );
     // Names that no run has need no column; data has what stands for them.
-    let seen = |is_known: bool| if is_known { Seen::Lines } else { Seen::Data };
-    let part = |name: &str, is_known: bool| {
-        Cell::shown(if is_known { name } else { "" }).data([name.into()])
+    let seen = |is_known: bool| {
+        if is_known {
+            ColumnVisibility::Lines
+        } else {
+            ColumnVisibility::Data
+        }
     };
-    table.column(
-        Column::words("Approach")
+    let part = |name: &str, is_known: bool| {
+        TableCell::for_people(if is_known { name } else { "" }).with_data([name.into()])
+    };
+    table.add_filled_column(
+        TableColumn::words("Approach")
             .keys(["approach"])
-            .seen(seen(lines.iter().any(|line| line.arm.has_approach()))),
+            .visible_in(seen(lines.iter().any(|line| line.arm.has_approach()))),
         each(&|line| part(&line.arm.approach, line.arm.has_approach())),
     );
-    table.column(
-        Column::words("Model")
+    table.add_filled_column(
+        TableColumn::words("Model")
             .keys(["model"])
-            .seen(seen(lines.iter().any(|line| line.arm.has_model()))),
+            .visible_in(seen(lines.iter().any(|line| line.arm.has_model()))),
         each(&|line| part(&line.arm.model, line.arm.has_model())),
     );
-    table.column(
-        Column::words("Status")
+    table.add_filled_column(
+        TableColumn::words("Status")
             .keys(["status"])
             .field("status")
             .rank(1),
-        each(&|line| Cell::words(line.status.as_str())),
+        each(&|line| TableCell::words(line.status.as_str())),
     );
     let passed = |line: &RunLine| {
         let Some((passed, total)) = line.passed.zip(line.total) else {
-            return Cell::unknown("unknown");
+            return TableCell::unknown("unknown");
         };
-        let [low, high] = Datum::ends(line.interval);
+        let [low, high] = Datum::interval_ends(line.interval);
         let data = [passed.into(), total.into(), low, high];
-        Cell {
+        TableCell {
             sort: Some(passed as f64 / total.max(1) as f64),
-            ..Cell::shown(passed_of(passed, total)).data(data)
+            ..TableCell::for_people(passed_of_total(passed, total)).with_data(data)
         }
     };
-    table.column(
-        Column::number("Passed")
+    table.add_filled_column(
+        TableColumn::number("Passed")
             .keys(["passed", "total", "ci95_low", "ci95_high"])
             .field("passed")
             .unit(Unit::Count)
-            .better(Direction::Up),
+            .better_direction(Direction::Up),
         each(&passed),
     );
-    let cost = Column::number("Cost")
+    let cost = TableColumn::number("Cost")
         .keys(["cost_usd", "cost_is_lower_bound"])
         .field("cost")
         .unit(Unit::Usd)
-        .better(Direction::Down)
+        .better_direction(Direction::Down)
         .rank(2);
-    table.column(cost, each(&|line| words::money_cell(line.cost.as_ref())));
-    let tokens = |line: &RunLine| Cell::measured(line.tokens, |tokens| format::fixed(tokens, 0));
-    table.column(
-        Column::number("Tokens")
+    table.add_filled_column(cost, each(&|line| words::money_cell(line.cost.as_ref())));
+    let tokens = |line: &RunLine| {
+        TableCell::number_or_unknown(line.tokens, |tokens| format::fixed_decimals(tokens, 0))
+    };
+    table.add_filled_column(
+        TableColumn::number("Tokens")
             .keys(["tokens"])
             .field("tokens")
             .unit(Unit::Tokens)
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(4),
         each(&tokens),
     );
-    let duration = |line: &RunLine| Cell::measured(line.duration_seconds, format::seconds);
-    table.column(
-        Column::number("Duration")
+    let duration =
+        |line: &RunLine| TableCell::number_or_unknown(line.duration_seconds, format::duration);
+    table.add_filled_column(
+        TableColumn::number("Duration")
             .keys(["duration_seconds"])
             .field("duration_seconds")
             .unit(Unit::Seconds)
-            .better(Direction::Down)
+            .better_direction(Direction::Down)
             .rank(2),
         each(&duration),
     );
-    table.column(
-        Column::words("Ended")
+    table.add_filled_column(
+        TableColumn::words("Ended")
             .keys(["timestamp"])
             .field("timestamp")
-            .better(Direction::Up)
+            .better_direction(Direction::Up)
             .rank(3),
-        each(&|line| Cell::time(line.timestamp)),
+        each(&|line| TableCell::time_or_unknown(line.timestamp)),
     );
-    table.column(
-        Column::data(["batch"]),
-        each(&|line| Cell::figures([line.batch.as_deref().into()])),
+    table.add_filled_column(
+        TableColumn::for_programs(["batch"]),
+        each(&|line| TableCell::for_programs([line.batch.as_deref().into()])),
     );
-    let source = |line: &RunLine| Cell::words(line.source.as_deref().unwrap_or_default());
-    table.column(
-        Column::words("Imported from")
+    let source = |line: &RunLine| TableCell::words(line.source.as_deref().unwrap_or_default());
+    table.add_filled_column(
+        TableColumn::words("Imported from")
             .keys(["source"])
             .field("source")
-            .seen(Seen::Pages)
+            .visible_in(ColumnVisibility::Pages)
             .rank(5),
         each(&source),
     );
@@ -182,49 +196,52 @@ pub fn runs<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> Table {
 }
 
 /// Lays out runs without a header, one per row.
-pub fn unfinished(lines: &[UnfinishedRun]) -> Table {
-    let each =
-        |cell: &dyn Fn(&UnfinishedRun) -> Cell| lines.iter().map(cell).collect::<Vec<Cell>>();
+pub fn unfinished_runs_table(lines: &[UnfinishedRun]) -> ReportTable {
+    let each = |cell: &dyn Fn(&UnfinishedRun) -> TableCell| {
+        lines.iter().map(cell).collect::<Vec<TableCell>>()
+    };
     let name = |name: &Option<String>| {
         name.clone()
-            .map_or_else(|| Cell::unknown("unknown"), Cell::words)
+            .map_or_else(|| TableCell::unknown("unknown"), TableCell::words)
     };
-    let mut table = Table::of("unfinished").titled("Not finished".to_owned());
-    table.column(
-        Column::words("Run").keys(["run"]),
-        each(&|line| Cell::words(line.id.as_str())),
+    let mut table = ReportTable::for_rows("unfinished").with_title("Not finished".to_owned());
+    table.add_filled_column(
+        TableColumn::words("Run").keys(["run"]),
+        each(&|line| TableCell::words(line.id.as_str())),
     );
-    table.column(
-        Column::words("Suite").keys(["suite"]),
+    table.add_filled_column(
+        TableColumn::words("Suite").keys(["suite"]),
         each(&|line| name(&line.suite)),
     );
-    table.column(
-        Column::words("Approach").keys(["approach"]),
+    table.add_filled_column(
+        TableColumn::words("Approach").keys(["approach"]),
         each(&|line| name(&line.approach)),
     );
-    table.column(
-        Column::words("Model").keys(["model"]),
+    table.add_filled_column(
+        TableColumn::words("Model").keys(["model"]),
         each(&|line| name(&line.model)),
     );
-    table.column(
-        Column::words("State").keys(["state"]),
-        each(&|line| Cell::words(line.state.name())),
+    table.add_filled_column(
+        TableColumn::words("State").keys(["state"]),
+        each(&|line| TableCell::words(line.state.name())),
     );
-    table.column(
-        Column::number("Outcomes").keys(["outcomes"]),
-        each(&|line| Cell::count(line.outcomes)),
+    table.add_filled_column(
+        TableColumn::number("Outcomes").keys(["outcomes"]),
+        each(&|line| TableCell::count(line.outcomes)),
     );
     let passed = |line: &UnfinishedRun| {
-        Cell::shown(passed_of(line.passed, line.counted))
-            .data([line.passed.into(), line.counted.into()])
+        TableCell::for_people(passed_of_total(line.passed, line.counted))
+            .with_data([line.passed.into(), line.counted.into()])
     };
-    table.column(
-        Column::number("Passed").keys(["passed", "counted"]).rank(1),
+    table.add_filled_column(
+        TableColumn::number("Passed")
+            .keys(["passed", "counted"])
+            .rank(1),
         each(&passed),
     );
-    table.column(
-        Column::words("Begun").keys(["begun"]).rank(2),
-        each(&|line| Cell::time(line.begun)),
+    table.add_filled_column(
+        TableColumn::words("Begun").keys(["begun"]).rank(2),
+        each(&|line| TableCell::time_or_unknown(line.begun)),
     );
     table.notes.extend(
         lines
@@ -237,7 +254,7 @@ pub fn unfinished(lines: &[UnfinishedRun]) -> Table {
 }
 
 /// Formats passed and total: `18/20 (90%)`.
-fn passed_of(passed: u64, total: u64) -> String {
+fn passed_of_total(passed: u64, total: u64) -> String {
     let share = if total == 0 {
         String::new()
     } else {
@@ -248,21 +265,21 @@ fn passed_of(passed: u64, total: u64) -> String {
     };
     format!(
         "{}/{}{share}",
-        format::integer(passed),
-        format::integer(total)
+        format::format_integer(passed),
+        format::format_integer(total)
     )
 }
 
 /// Lays out one run, one fact per row.
-pub fn run(shown: &ShownRun) -> Table {
+pub fn run_table(shown: &ShownRun) -> ReportTable {
     let page = &shown.page;
     let line = &page.line;
-    let mut table = Table::new(format!("Run {}", line.id));
-    table.left("", 0);
-    table.left("", 0);
+    let mut table = ReportTable::new(format!("Run {}", line.id));
+    table.add_text_column("", 0);
+    table.add_text_column("", 0);
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value {
-            table.row([name.to_owned(), value]);
+            table.add_row([name.to_owned(), value]);
         }
     };
     fact("Suite", Some(line.suite.clone()));
@@ -281,7 +298,7 @@ pub fn run(shown: &ShownRun) -> Table {
         Some(
             line.timestamp
                 .as_ref()
-                .map_or_else(|| "unknown".to_owned(), format::date),
+                .map_or_else(|| "unknown".to_owned(), format::day_with_time),
         ),
     );
     fact(
@@ -296,8 +313,8 @@ pub fn run(shown: &ShownRun) -> Table {
             });
             format!(
                 "{}/{} ({}{interval})",
-                format::integer(passed),
-                format::integer(total),
+                format::format_integer(passed),
+                format::format_integer(total),
                 format::percent(passed as f64 / total.max(1) as f64, total)
             )
         }),
@@ -313,7 +330,7 @@ pub fn run(shown: &ShownRun) -> Table {
         (page.outcomes > 0).then(|| {
             page.statuses
                 .iter()
-                .map(|(status, count)| format!("{} {status}", format::integer(*count)))
+                .map(|(status, count)| format!("{} {status}", format::format_integer(*count)))
                 .collect::<Vec<_>>()
                 .join(", ")
         }),
@@ -334,7 +351,7 @@ pub fn run(shown: &ShownRun) -> Table {
             score_label(&score.metric),
             Some(score.value.map_or_else(
                 || "not evaluated".to_owned(),
-                |value| format::value(value, score.unit, n),
+                |value| format::value_in_unit(value, score.unit, n),
             )),
         );
     }
@@ -342,27 +359,30 @@ pub fn run(shown: &ShownRun) -> Table {
         "Cost",
         Some(line.cost.as_ref().map_or_else(
             || "unknown".to_owned(),
-            |cost| format!("{} ({})", words::money(cost), page.cost_source),
+            |cost| format!("{} ({})", words::money_or_bound(cost), page.cost_source),
         )),
     );
-    fact("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0)));
+    fact(
+        "Tokens",
+        line.tokens.map(|tokens| format::fixed_decimals(tokens, 0)),
+    );
     fact(
         "Duration",
         Some(
             line.duration_seconds
-                .map_or_else(|| "unknown".to_owned(), format::seconds),
+                .map_or_else(|| "unknown".to_owned(), format::duration),
         ),
     );
     fact(
         "Verification",
         page.verification
             .as_ref()
-            .and_then(|stored| super::verification::outcome(&stored.record)),
+            .and_then(|stored| super::verification::outcome_with_next_step(&stored.record)),
     );
-    fact("Agent calls", page.total_calls.map(format::integer));
-    fact("Turns", page.turns.map(format::integer));
-    fact("Files", page.files_generated.map(format::integer));
-    fact("Lines", page.lines_generated.map(format::integer));
+    fact("Agent calls", page.total_calls.map(format::format_integer));
+    fact("Turns", page.turns.map(format::format_integer));
+    fact("Files", page.files_generated.map(format::format_integer));
+    fact("Lines", page.lines_generated.map(format::format_integer));
     fact("Agent", page.agent.clone());
     fact("Model, reported", page.reported_model.clone());
     fact("Batch", line.batch.clone());
@@ -370,7 +390,7 @@ pub fn run(shown: &ShownRun) -> Table {
     fact("Suite version", page.suite_version.clone());
     fact("Tool version", page.tool_version.clone());
     fact("Isolation", page.isolation.clone());
-    for (name, value) in page.resources.iter().flat_map(words::resources) {
+    for (name, value) in page.resources.iter().flat_map(words::describe_resources) {
         fact(name, Some(value));
     }
     fact("Git", page.git_rev.clone());
@@ -380,8 +400,8 @@ pub fn run(shown: &ShownRun) -> Table {
     for stated in &page.stated {
         // Published figures have at least one decimal: show them as published.
         let shown = |number: f64| match stated.unit {
-            Unit::Fraction => format!("{}%", format::fixed(number * 100.0, 2)),
-            unit => format::value(number, unit, 0),
+            Unit::Fraction => format!("{}%", format::fixed_decimals(number * 100.0, 2)),
+            unit => format::value_in_unit(number, unit, 0),
         };
         let verdict = match (stated.recomputed, stated.disagrees) {
             // If rounding hides the difference, show all digits.
@@ -409,21 +429,29 @@ pub fn run(shown: &ShownRun) -> Table {
     }
     fact("Transcript", shown.transcript.clone());
     fact("Output", shown.output.clone());
-    table.sheet = Some(Box::new(runs([line])));
+    table.sheet = Some(Box::new(runs_table([line])));
     table
 }
 
 /// Lays out boards one below the other, with notes on aliases and retracted runs.
-pub fn boards(board: &Board) -> Vec<Table> {
-    scoped(
-        board.suites.iter().map(super::board::table).collect(),
+pub fn board_tables(board: &Board) -> Vec<ReportTable> {
+    with_scope_notes(
+        board
+            .suites
+            .iter()
+            .map(super::board::annotated_table)
+            .collect(),
         board.retracted,
         board.aliased,
     )
 }
 
 /// Adds notes on aliases and retracted runs to the last table.
-pub fn scoped(mut tables: Vec<Table>, retracted: u64, aliased: bool) -> Vec<Table> {
+pub fn with_scope_notes(
+    mut tables: Vec<ReportTable>,
+    retracted: u64,
+    aliased: bool,
+) -> Vec<ReportTable> {
     if let Some(last) = tables.last_mut() {
         last.notes.extend(scope_notes(retracted, aliased));
     }

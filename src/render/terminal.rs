@@ -5,9 +5,9 @@ use comfy_table::{
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
-use super::table::{Align, Seen, Table};
+use super::table::{Align, ColumnVisibility, ReportTable};
 
 /// Settings for printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,11 @@ const RESET: &str = "\u{1b}[0m";
 /// Draws the table in a box with its title, and its notes below.
 ///
 /// If it is too wide, columns of higher rank are hidden and named. If it is still too wide, its text is wrapped.
-pub fn table(table: &Table, style: Style) -> String {
-    let mut table = table.seen_as(Seen::Lines);
-    let dropped = fit(&mut table, style.width);
-    let lines = draw(&table, style.width);
-    let mut text = paragraphs(
+pub fn draw_table(table: &ReportTable, style: Style) -> String {
+    let mut table = table.seen_as(ColumnVisibility::Lines);
+    let dropped = hide_columns_to_fit(&mut table, style.width);
+    let lines = draw_lines(&table, style.width);
+    let mut text = wrap_sentences(
         &table.lead,
         Style {
             color: false,
@@ -39,8 +39,8 @@ pub fn table(table: &Table, style: Style) -> String {
         .first()
         .map_or(0, |line| line.width().saturating_sub(2));
     if let Some(title) = &table.title {
-        let title = visible(title);
-        let title = clip(&title, inner.saturating_sub(2));
+        let title = escape_invisible(title);
+        let title = clip_text(&title, inner.saturating_sub(2));
         let padding = inner.saturating_sub(title.width() + 2);
         text.push_str(&format!("┌{}┐\n", "─".repeat(inner)));
         let shown = if style.color {
@@ -75,15 +75,15 @@ pub fn table(table: &Table, style: Style) -> String {
             dropped.join(", ")
         ));
     }
-    text.push_str(&paragraphs(&notes, style));
+    text.push_str(&wrap_sentences(&notes, style));
     text
 }
 
 /// Wraps sentences. Each begins on a new line.
-pub fn paragraphs(notes: &[String], style: Style) -> String {
+pub fn wrap_sentences(notes: &[String], style: Style) -> String {
     let mut text = String::new();
     for note in notes {
-        let wrapped = wrap(&visible(note), style.width);
+        let wrapped = wrap_text(&escape_invisible(note), style.width);
         if style.color {
             text.push_str(DIM);
         }
@@ -97,7 +97,7 @@ pub fn paragraphs(notes: &[String], style: Style) -> String {
 }
 
 /// Hides columns of the highest rank, last ones first, until the table fits or only rank 0 is left. Returns their names.
-fn fit(table: &mut Table, width: usize) -> Vec<String> {
+fn hide_columns_to_fit(table: &mut ReportTable, width: usize) -> Vec<String> {
     let mut dropped = Vec::new();
     while natural_width(table) > width {
         let Some((index, _)) = table
@@ -116,14 +116,14 @@ fn fit(table: &mut Table, width: usize) -> Vec<String> {
     dropped
 }
 
-fn natural_width(table: &Table) -> usize {
+fn natural_width(table: &ReportTable) -> usize {
     let columns = table.columns.iter().enumerate().map(|(index, column)| {
         let cells = table
             .rows
             .iter()
-            .map(|row| visible(&row[index].line()).width());
+            .map(|row| escape_invisible(&row[index].single_line()).width());
         cells
-            .chain([visible(&column.title()).width()])
+            .chain([escape_invisible(&column.full_label()).width()])
             .max()
             .unwrap_or(0)
             + 3
@@ -132,38 +132,38 @@ fn natural_width(table: &Table) -> usize {
 }
 
 /// Thin lines, and no lines between rows.
-const STYLE: TableStyle = TableStyle::new()
+const BOX_STYLE: TableStyle = TableStyle::new()
     .top_border(LineStyle::new('┌', '─', '┬', '┐'))
     .header_lines(ContentLineStyle::new('│', '│', '│'))
     .header_separator(LineStyle::new('├', '─', '┼', '┤'))
     .content_lines(ContentLineStyle::new('│', '│', '│'))
     .bottom_border(LineStyle::new('└', '─', '┴', '┘'));
 
-fn draw(table: &Table, width: usize) -> Vec<String> {
+fn draw_lines(table: &ReportTable, width: usize) -> Vec<String> {
     if table.columns.is_empty() && table.rows.is_empty() {
         return Vec::new();
     }
     let mut drawn = comfy_table::Table::new();
-    drawn.load_style(STYLE);
+    drawn.load_style(BOX_STYLE);
     drawn.set_content_arrangement(ContentArrangement::Dynamic);
     drawn.set_width(u16::try_from(width.max(20)).unwrap_or(u16::MAX));
     if table
         .columns
         .iter()
-        .any(|column| !column.title().is_empty())
+        .any(|column| !column.full_label().is_empty())
     {
         drawn.set_header(
             table
                 .columns
                 .iter()
-                .map(|column| Cell::new(visible(&column.title())))
+                .map(|column| Cell::new(escape_invisible(&column.full_label())))
                 .collect::<Vec<_>>(),
         );
     }
     for row in &table.rows {
         drawn.add_row(
             row.iter()
-                .map(|cell| Cell::new(visible(&cell.line())))
+                .map(|cell| Cell::new(escape_invisible(&cell.single_line())))
                 .collect::<Vec<_>>(),
         );
     }
@@ -176,7 +176,7 @@ fn draw(table: &Table, width: usize) -> Vec<String> {
     drawn.lines().collect()
 }
 
-fn clip(text: &str, width: usize) -> String {
+fn clip_text(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -191,7 +191,7 @@ fn clip(text: &str, width: usize) -> String {
     clipped
 }
 
-fn wrap(text: &str, width: usize) -> String {
+fn wrap_text(text: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always a line");

@@ -5,14 +5,14 @@ use crate::domain::{Direction, Metric, MetricKind, Unit};
 use crate::views::{
     Adjustment, BoardEvidence, Comparison, ComparisonRow, Design, Difference, Evidence,
     ExcludedItem, Incomparable, Interval, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Missing, Obstacle,
-    PairEvidence, Role, Scale, SuiteBoard, Test, Verdict,
+    PairEvidence, PairVerdict, Role, Scale, SuiteBoard, Test,
 };
 
 use super::{comparability, format, words};
 
 /// Returns a row's text for the Verdict column.
-pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
-    let names = words::labels(comparison);
+pub fn verdict_cell(comparison: &Comparison, row: &ComparisonRow) -> String {
+    let names = words::comparison_labels(comparison);
     let evidence = &row.evidence;
     match evidence.pairs.as_slice() {
         [] => "only one arm".to_owned(),
@@ -20,11 +20,11 @@ pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
         pairs => {
             if let Some(winner) = evidence.winner {
                 let others = only_other(row, winner, &names).map_or("all others", String::as_str);
-                return format!("{} {}", names[winner], beats(evidence, others));
+                return format!("{} {}", names[winner], win_clause(evidence, others));
             }
             if let Some(reason) = pairs
                 .iter()
-                .map(|pair| incomparable(pair.verdict))
+                .map(|pair| incomparable_reason(pair.verdict))
                 .collect::<Option<Vec<_>>>()
             {
                 return reason
@@ -34,48 +34,53 @@ pub fn short(comparison: &Comparison, row: &ComparisonRow) -> String {
             if pairs.iter().all(|pair| {
                 matches!(
                     pair.verdict,
-                    Verdict::NoData { .. } | Verdict::NotComparable { .. }
+                    PairVerdict::NoData { .. } | PairVerdict::NotComparable { .. }
                 )
             }) {
                 return "not measured".to_owned();
             }
-            if pairs.iter().any(|pair| pair.better().is_some()) {
+            if pairs.iter().any(|pair| pair.better_arm().is_some()) {
                 return format!(
                     "{} of {} arms share the lead",
                     evidence.leading.len(),
                     comparison.arms.len()
                 );
             }
-            if pairs.iter().all(|pair| pair.verdict == Verdict::Tie) {
+            if pairs.iter().all(|pair| pair.verdict == PairVerdict::Tie) {
                 return "tie".to_owned();
             }
             let why = pairs.iter().find_map(|pair| {
                 pair.verdict
-                    .obstacle()
+                    .missing_evidence()
                     .map(|obstacle| short_obstacle(obstacle, pair))
             });
             why.map_or_else(
-                || format!("open: {}", sizes(pairs[0].sizes.of, &evidence.sizes())),
+                || {
+                    format!(
+                        "open: {}",
+                        sizes_text(pairs[0].sizes.of, &evidence.unit_counts())
+                    )
+                },
                 |why| format!("open: {why}"),
             )
         }
     }
 }
 
-fn sizes(of: &str, sizes: &[u64]) -> String {
+fn sizes_text(of: &str, sizes: &[u64]) -> String {
     match sizes {
-        [one] => words::count_of(*one, of),
+        [one] => words::count_with_noun(*one, of),
         [first, .., last] => format!(
             "{} to {}",
-            format::integer(*first),
-            words::count_of(*last, of)
+            format::format_integer(*first),
+            words::count_with_noun(*last, of)
         ),
         [] => of.to_owned(),
     }
 }
 
-fn incomparable(verdict: Verdict) -> Option<Incomparable> {
-    if let Verdict::NotComparable { reason } = verdict {
+fn incomparable_reason(verdict: PairVerdict) -> Option<Incomparable> {
+    if let PairVerdict::NotComparable { reason } = verdict {
         Some(reason)
     } else {
         None
@@ -84,44 +89,48 @@ fn incomparable(verdict: Verdict) -> Option<Incomparable> {
 
 fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> String {
     match pair.verdict {
-        Verdict::AWins | Verdict::BWins => {
-            let winner = pair.winner().map_or("", |winner| names[winner].as_str());
+        PairVerdict::AWins | PairVerdict::BWins => {
+            let winner = pair
+                .winning_arm()
+                .map_or("", |winner| names[winner].as_str());
             format!(
                 "{winner} {}, {}",
-                wins(&row.metric, row.role),
-                adjusted(pair, &row.evidence)
+                winning_verb(&row.metric, row.role),
+                deciding_p_value(pair, &row.evidence)
             )
         }
-        Verdict::DeterministicDifference { .. } => {
-            let better = pair.better().map_or("", |better| names[better].as_str());
+        PairVerdict::DeterministicDifference { .. } => {
+            let better = pair
+                .better_arm()
+                .map_or("", |better| names[better].as_str());
             let how = if row.metric.kind == MetricKind::Amount {
-                wins(&row.metric, Role::Secondary)
+                winning_verb(&row.metric, Role::Secondary)
             } else {
                 "ahead"
             };
             format!("fixed result: {better} {how}")
         }
-        Verdict::Tie => "tie".to_owned(),
-        Verdict::Equivalent => format!("equivalent within {}", margin(&row.metric, pair)),
-        Verdict::NotEnoughEvidence { reason } => {
+        PairVerdict::Tie => "tie".to_owned(),
+        PairVerdict::Equivalent => format!("equivalent within {}", margin_text(&row.metric, pair)),
+        PairVerdict::NotEnoughEvidence { reason } => {
             let why = reason.map_or_else(
                 || units_short(pair),
                 |obstacle| short_obstacle(obstacle, pair),
             );
             format!("open: {why}")
         }
-        Verdict::NotComparable { reason } => not_comparable(reason).to_owned(),
-        Verdict::NoData {
+        PairVerdict::NotComparable { reason } => not_comparable(reason).to_owned(),
+        PairVerdict::NoData {
             reason: Missing::NotCompleted,
         } => "no completed run".to_owned(),
-        Verdict::NoData {
+        PairVerdict::NoData {
             reason: Missing::NotMeasured,
         } => "not measured".to_owned(),
     }
 }
 
 /// Returns the verb for a better arm: `wins` on the deciding metric, and a verb for the metric on others.
-fn wins(metric: &Metric, role: Role) -> &'static str {
+fn winning_verb(metric: &Metric, role: Role) -> &'static str {
     match (role, metric.unit, metric.direction) {
         (Role::Primary, _, _) => "wins",
         (_, Unit::Usd, Direction::Down) => "costs less",
@@ -132,12 +141,12 @@ fn wins(metric: &Metric, role: Role) -> &'static str {
 }
 
 fn units_short(pair: &PairEvidence) -> String {
-    if let Some(labels) = labels(pair) {
-        return words::count_of(labels, "labels");
+    if let Some(labels) = correcting_labels(pair) {
+        return words::count_with_noun(labels, "labels");
     }
     match pair.sizes.pairs {
-        Some(pairs) => words::count_of(pairs, pair.sizes.of),
-        None => words::each(pair.sizes.first, pair.sizes.second, pair.sizes.of),
+        Some(pairs) => words::count_with_noun(pairs, pair.sizes.of),
+        None => words::counts_each(pair.sizes.first, pair.sizes.second, pair.sizes.of),
     }
 }
 
@@ -145,11 +154,11 @@ fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
     match obstacle {
         Obstacle::FewRuns if pair.sizes.pairs.is_some() => {
             let runs = pair.sizes.runs.unwrap_or(1);
-            words::each(runs, runs, "runs")
+            words::counts_each(runs, runs, "runs")
         }
-        Obstacle::FewRuns => words::each(pair.sizes.first, pair.sizes.second, "runs"),
-        Obstacle::FewItems | Obstacle::FewClusters => words::count_of(
-            pair.sizes.clusters.unwrap_or_else(|| pair.units()),
+        Obstacle::FewRuns => words::counts_each(pair.sizes.first, pair.sizes.second, "runs"),
+        Obstacle::FewItems | Obstacle::FewClusters => words::count_with_noun(
+            pair.sizes.clusters.unwrap_or_else(|| pair.unit_count()),
             if pair.sizes.clusters.is_some() {
                 "clusters"
             } else {
@@ -183,13 +192,16 @@ pub fn p_value(p: Option<f64>) -> String {
         None => "not tested".to_owned(),
         Some(p) if p < 0.001 => "p < 0.001".to_owned(),
         Some(p) if p > 0.99 => "p > 0.99".to_owned(),
-        Some(p) if p < 0.1 => format!("p = {}", format::fixed(p, if p < 0.01 { 4 } else { 3 })),
-        Some(p) => format!("p = {}", format::fixed(p, 2)),
+        Some(p) if p < 0.1 => format!(
+            "p = {}",
+            format::fixed_decimals(p, if p < 0.01 { 4 } else { 3 })
+        ),
+        Some(p) => format!("p = {}", format::fixed_decimals(p, 2)),
     }
 }
 
 /// Formats the deciding p-value, such as `adjusted p = 0.039` if it is adjusted for several pairs.
-fn adjusted(pair: &PairEvidence, evidence: &Evidence) -> String {
+fn deciding_p_value(pair: &PairEvidence, evidence: &Evidence) -> String {
     let p = p_value(pair.p_adjusted);
     if evidence.tested > 1 {
         format!("adjusted {p}")
@@ -199,18 +211,18 @@ fn adjusted(pair: &PairEvidence, evidence: &Evidence) -> String {
 }
 
 /// Formats a margin in the metric's unit: `2.0 pp`, `10%`.
-pub(super) fn margin(metric: &Metric, pair: &PairEvidence) -> String {
+pub(super) fn margin_text(metric: &Metric, pair: &PairEvidence) -> String {
     let margin = pair.margin.unwrap_or(0.0);
     if metric.kind == MetricKind::Amount {
-        format!("{}%", format::fixed(margin * 100.0, 0))
+        format!("{}%", format::fixed_decimals(margin * 100.0, 0))
     } else {
-        amount(metric, margin)
+        amount_with_unit(metric, margin)
     }
 }
 
 /// Returns the decimals of a difference of rates: those of the rates beside it.
-pub(super) fn places(pair: &PairEvidence) -> usize {
-    let of_units = format::percent_decimals(pair.units());
+pub(super) fn difference_decimals(pair: &PairEvidence) -> usize {
+    let of_units = format::percent_decimals(pair.unit_count());
     // Over several runs, rates have more outcomes than there are items.
     let is_count = matches!(pair.test, Some(Test::McnemarExact | Test::FisherExact))
         && pair.sizes.of != "runs";
@@ -218,22 +230,25 @@ pub(super) fn places(pair: &PairEvidence) -> usize {
 }
 
 /// Formats a difference with its unit, without its sign.
-pub(super) fn amount(metric: &Metric, value: f64) -> String {
-    amount_to(metric, value, 1)
+pub(super) fn amount_with_unit(metric: &Metric, value: f64) -> String {
+    amount_with_decimals(metric, value, 1)
 }
 
-fn amount_to(metric: &Metric, value: f64, places: usize) -> String {
+fn amount_with_decimals(metric: &Metric, value: f64, places: usize) -> String {
     match metric.unit {
-        Unit::Fraction => format!("{} pp", format::nonzero(value.abs() * 100.0, places)),
-        Unit::Points => format!("{} points", format::nonzero(value.abs(), 1)),
+        Unit::Fraction => format!(
+            "{} pp",
+            format::nonzero_decimals(value.abs() * 100.0, places)
+        ),
+        Unit::Points => format!("{} points", format::nonzero_decimals(value.abs(), 1)),
         Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
-            format::value(value.abs(), metric.unit, 0)
+            format::value_in_unit(value.abs(), metric.unit, 0)
         }
     }
 }
 
 /// Formats a difference with its sign and unit: `+16.0 pp`, `−0.8 points`, `2.6×`.
-fn signed(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
+fn signed_difference(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
     // An exact zero has no sign.
     let sign = if value < 0.0 {
         "−"
@@ -243,20 +258,28 @@ fn signed(metric: &Metric, scale: Scale, value: f64, places: usize) -> String {
         ""
     };
     match scale {
-        Scale::Ratio => ratio(value),
-        Scale::Share => format!("{sign}{} pp", format::nonzero(value.abs() * 100.0, places)),
-        Scale::Unit => format!("{sign}{}", amount_to(metric, value, places)),
+        Scale::Ratio => format_ratio(value),
+        Scale::Share => format!(
+            "{sign}{} pp",
+            format::nonzero_decimals(value.abs() * 100.0, places)
+        ),
+        Scale::Unit => format!("{sign}{}", amount_with_decimals(metric, value, places)),
     }
 }
 
 /// Formats the ends of a difference's interval with their signs. A ratio has no signs.
-pub(super) fn interval(metric: &Metric, scale: Scale, interval: Interval) -> String {
-    interval_to(metric, scale, interval, 1)
+pub(super) fn signed_interval(metric: &Metric, scale: Scale, interval: Interval) -> String {
+    interval_with_decimals(metric, scale, interval, 1)
 }
 
-fn interval_to(metric: &Metric, scale: Scale, interval: Interval, places: usize) -> String {
+fn interval_with_decimals(
+    metric: &Metric,
+    scale: Scale,
+    interval: Interval,
+    places: usize,
+) -> String {
     let bare = |value: f64| {
-        signed(metric, scale, value, places)
+        signed_difference(metric, scale, value, places)
             .trim_end_matches(" pp")
             .trim_end_matches(" points")
             .to_owned()
@@ -264,37 +287,37 @@ fn interval_to(metric: &Metric, scale: Scale, interval: Interval, places: usize)
     format!(
         "{} to {}",
         bare(interval.low),
-        signed(metric, scale, interval.high, places)
+        signed_difference(metric, scale, interval.high, places)
     )
 }
 
 /// Formats a difference with its interval: `−1.2 pp [−4.0, +1.6]`, `1.08× [0.95, 1.23]`.
-pub fn change(metric: &Metric, difference: &Difference) -> String {
-    change_to(metric, difference, 1)
+pub fn difference_with_interval(metric: &Metric, difference: &Difference) -> String {
+    change_with_decimals(metric, difference, 1)
 }
 
 /// Formats a pair's difference with its interval, as precisely as the pair's rates.
-pub(super) fn change_of(metric: &Metric, pair: &PairEvidence) -> Option<String> {
+pub(super) fn pair_change(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     pair.difference
-        .map(|difference| change_to(metric, &difference, places(pair)))
+        .map(|difference| change_with_decimals(metric, &difference, difference_decimals(pair)))
 }
 
 /// Formats a pair's difference by the judge alone, if people's labels correct it.
 pub(super) fn judge_alone(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     let judge = pair.judge?;
-    Some(change_to(
+    Some(change_with_decimals(
         metric,
         &Difference {
             value: judge.value,
             interval: judge.interval,
             scale: pair.difference?.scale,
         },
-        places(pair),
+        difference_decimals(pair),
     ))
 }
 
-fn change_to(metric: &Metric, difference: &Difference, places: usize) -> String {
-    let one = |value: f64| signed(metric, difference.scale, value, places);
+fn change_with_decimals(metric: &Metric, difference: &Difference, places: usize) -> String {
+    let one = |value: f64| signed_difference(metric, difference.scale, value, places);
     let end = |value: f64| {
         one(value)
             .trim_end_matches(" pp")
@@ -313,7 +336,7 @@ fn change_to(metric: &Metric, difference: &Difference, places: usize) -> String 
 }
 
 /// Returns the Difference cell of two arms: the first minus the second, or a ratio in words.
-pub fn difference(row: &ComparisonRow) -> String {
+pub fn difference_cell(row: &ComparisonRow) -> String {
     let Some((pair, found)) = row
         .evidence
         .pairs
@@ -323,49 +346,54 @@ pub fn difference(row: &ComparisonRow) -> String {
         return String::new();
     };
     match found.scale {
-        Scale::Ratio => words::times(found.value),
-        Scale::Share | Scale::Unit => signed(&row.metric, found.scale, found.value, places(pair)),
+        Scale::Ratio => words::ratio_words(found.value),
+        Scale::Share | Scale::Unit => signed_difference(
+            &row.metric,
+            found.scale,
+            found.value,
+            difference_decimals(pair),
+        ),
     }
 }
 
 /// Returns the number of labels that correct a pair's difference, if people have not labelled all of its items.
-fn labels(pair: &PairEvidence) -> Option<u64> {
+fn correcting_labels(pair: &PairEvidence) -> Option<u64> {
     pair.judge
         .map(|judge| judge.labels)
         .filter(|labels| *labels > 0 && pair.sizes.pairs.is_some_and(|pairs| *labels < pairs))
 }
 
 /// Describes the data behind a pair: `200 shared questions`, `200 shared questions, 60 labelled`, `48 of 50 tasks shared`, `3 runs each`.
-pub fn units(pair: &PairEvidence) -> String {
+pub fn units_compared(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
     let Some(pairs) = sizes.pairs else {
-        return words::each(sizes.first, sizes.second, sizes.of);
+        return words::counts_each(sizes.first, sizes.second, sizes.of);
     };
     let most = sizes.first.max(sizes.second);
     let clusters = sizes.clusters.map_or_else(String::new, |count| {
-        format!(" in {}", words::count_of(count, "clusters"))
+        format!(" in {}", words::count_with_noun(count, "clusters"))
     });
-    let labelled = labels(pair).map_or_else(String::new, |labels| {
-        format!(", {} labelled", format::integer(labels))
+    let labelled = correcting_labels(pair).map_or_else(String::new, |labels| {
+        format!(", {} labelled", format::format_integer(labels))
     });
     if pairs < most {
         format!(
             "{} of {} shared{clusters}{labelled}",
-            format::integer(pairs),
-            words::count_of(most, sizes.of)
+            format::format_integer(pairs),
+            words::count_with_noun(most, sizes.of)
         )
     } else {
         format!(
             "{} shared {}{clusters}{labelled}",
-            format::integer(pairs),
-            words::one_or_many(pairs, sizes.of)
+            format::format_integer(pairs),
+            words::singular_or_plural(pairs, sizes.of)
         )
     }
 }
 
 /// Returns the arm that is ahead on the numbers shown, or `None` if they are equal.
-pub(super) fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
-    let value = pair.difference?.centred();
+pub(super) fn arm_ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
+    let value = pair.difference?.signed_distance();
     if value == 0.0 {
         return None;
     }
@@ -374,28 +402,31 @@ pub(super) fn ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
 }
 
 /// Returns the difference of two arms in words, seen from the arm ahead: `A's pass rate is 12.0 pp higher than B's`, `A costs 38% less than B`.
-fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
+fn difference_claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let (first, second) = (&names[pair.first], &names[pair.second]);
-    let label = words::metric(metric);
-    let Some(difference) = pair.difference.filter(|found| found.centred() != 0.0) else {
+    let label = words::metric_in_sentence(metric);
+    let Some(difference) = pair
+        .difference
+        .filter(|found| found.signed_distance() != 0.0)
+    else {
         // The arms' corrected rates may differ all the same.
         if pair.judge.is_some_and(|judge| judge.labels > 0) {
             return format!("People's labels show no difference between {first} and {second}");
         }
         return format!("{first} and {second} have the same {label}");
     };
-    let own = format!("{} {label}", words::possessive(first));
+    let own = format!("{} {label}", words::possessive_name(first));
     match (difference.scale, metric.name.as_str()) {
         (Scale::Ratio, "cost_usd") => {
             format!(
                 "{first} costs {} {second}",
-                words::than(difference.value, "as much as", "more than", "less than")
+                words::ratio_before_name(difference.value, "as much as", "more than", "less than")
             )
         }
         (Scale::Ratio, "duration_seconds") => {
             format!(
                 "{first} takes {} {second}",
-                words::than(
+                words::ratio_before_name(
                     difference.value,
                     "as long as",
                     "more time than",
@@ -404,7 +435,7 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
             )
         }
         (Scale::Ratio, "total_tokens") => {
-            let tokens = words::than(
+            let tokens = words::ratio_before_name(
                 difference.value,
                 "as many tokens as",
                 "more tokens than",
@@ -416,7 +447,7 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
             let [times, more, less] = ["that of", "more than that of", "less than that of"];
             format!(
                 "{own} is {} {second}",
-                words::than(difference.value, times, more, less)
+                words::ratio_before_name(difference.value, times, more, less)
             )
         }
         (Scale::Share | Scale::Unit, _) => {
@@ -427,8 +458,8 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
             };
             format!(
                 "{own} is {} {side} than {}",
-                amount_to(metric, difference.value, places(pair)),
-                words::possessive(second)
+                amount_with_decimals(metric, difference.value, difference_decimals(pair)),
+                words::possessive_name(second)
             )
         }
     }
@@ -436,26 +467,35 @@ fn claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
 
 /// Returns the evidence of a claim, seen from the arm ahead: `95% CI +4.0 to +23.8 pp, adjusted p = 0.031, 50 shared
 /// questions: 6 only A passed, 0 only B`.
-fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evidence) -> String {
+fn claim_evidence(
+    metric: &Metric,
+    pair: &PairEvidence,
+    names: &[String],
+    evidence: &Evidence,
+) -> String {
     let mut parts = Vec::new();
     if let Some((difference, ends)) = pair
         .difference
         .and_then(|found| Some((found, found.interval?)))
     {
-        let ends = interval_to(metric, difference.scale, ends, places(pair));
+        let ends =
+            interval_with_decimals(metric, difference.scale, ends, difference_decimals(pair));
         parts.push(format!("{}% CI {ends}", level_percent(evidence.alpha)));
     }
     if pair.p_adjusted.is_some() {
-        parts.push(adjusted(pair, evidence));
+        parts.push(deciding_p_value(pair, evidence));
     }
-    let mut over = units(pair);
+    let mut over = units_compared(pair);
     if let Some(record) = pair.record.filter(|record| record.won + record.lost > 0) {
         let verb = if metric.kind == MetricKind::Rate {
             "passed"
         } else {
             "did better on"
         };
-        let (won, lost) = (format::integer(record.won), format::integer(record.lost));
+        let (won, lost) = (
+            format::format_integer(record.won),
+            format::format_integer(record.lost),
+        );
         over.push_str(&format!(
             ": {won} only {} {verb}, {lost} only {}",
             names[pair.first], names[pair.second]
@@ -466,7 +506,7 @@ fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evid
         {
             over = format!(
                 "{}: {} better on {won}, {} on {lost}",
-                units(pair),
+                units_compared(pair),
                 names[pair.first],
                 names[pair.second]
             );
@@ -479,11 +519,11 @@ fn basis(metric: &Metric, pair: &PairEvidence, names: &[String], evidence: &Evid
 /// Returns the confidence level of a significance level: `95`, `99.5`.
 fn level_percent(alpha: f64) -> String {
     let level = (1.0 - alpha) * 100.0;
-    format::fixed(level, usize::from((level - level.round()).abs() > 1e-9))
+    format::fixed_decimals(level, usize::from((level - level.round()).abs() > 1e-9))
 }
 
 /// Returns why a pair has no verdict.
-pub(super) fn obstacle(reason: Obstacle) -> String {
+pub(super) fn obstacle_text(reason: Obstacle) -> String {
     match reason {
         Obstacle::FewRuns => format!("needs at least {MIN_RUNS} runs per arm"),
         Obstacle::FewItems => format!("needs at least {MIN_ITEMS} shared items"),
@@ -510,15 +550,19 @@ pub(super) fn obstacle(reason: Obstacle) -> String {
 
 /// Returns why times and speeds need several runs, if items would be enough for other metrics: `time is compared from 3 runs per arm on: the
 /// questions of one run share the machine's state`.
-pub(super) fn of_one_state(metric: &Metric, pair: &PairEvidence, items: &str) -> Option<String> {
+pub(super) fn several_runs_reason(
+    metric: &Metric,
+    pair: &PairEvidence,
+    items: &str,
+) -> Option<String> {
     let is_thin = metric.shares_state()
         && pair.difference.is_some()
-        && pair.verdict.obstacle() == Some(Obstacle::FewRuns);
+        && pair.verdict.missing_evidence() == Some(Obstacle::FewRuns);
     is_thin.then(|| format!("time is compared from {MIN_RUNS} runs per arm on: the {items} of one run share the machine's state"))
 }
 
 /// Returns why two arms cannot be compared.
-pub(super) fn incomparability(reason: Incomparable) -> &'static str {
+pub(super) fn incomparability_text(reason: Incomparable) -> &'static str {
     match reason {
         Incomparable::OwnDenominator => "each arm wrote its own tests",
         Incomparable::DisjointItems => "they share no item",
@@ -531,26 +575,26 @@ pub(super) fn incomparability(reason: Incomparable) -> &'static str {
 }
 
 /// Returns why a verdict names no winner, or `None` if it needs no reason.
-pub(super) fn reason(verdict: Verdict) -> Option<String> {
+pub(super) fn no_winner_reason(verdict: PairVerdict) -> Option<String> {
     match verdict {
-        Verdict::NotEnoughEvidence { reason } => reason.map(obstacle),
-        Verdict::NotComparable { reason } => Some(incomparability(reason).to_owned()),
-        Verdict::NoData {
+        PairVerdict::NotEnoughEvidence { reason } => reason.map(obstacle_text),
+        PairVerdict::NotComparable { reason } => Some(incomparability_text(reason).to_owned()),
+        PairVerdict::NoData {
             reason: Missing::NotCompleted,
         } => Some("an arm has no completed run".to_owned()),
-        Verdict::NoData {
+        PairVerdict::NoData {
             reason: Missing::NotMeasured,
         } => Some("an arm has no value".to_owned()),
-        Verdict::AWins
-        | Verdict::BWins
-        | Verdict::DeterministicDifference { .. }
-        | Verdict::Tie
-        | Verdict::Equivalent => None,
+        PairVerdict::AWins
+        | PairVerdict::BWins
+        | PairVerdict::DeterministicDifference { .. }
+        | PairVerdict::Tie
+        | PairVerdict::Equivalent => None,
     }
 }
 
 /// Returns the verdict on two arms as a sentence without its full stop.
-pub fn sentence(
+pub fn pair_sentence(
     metric: &Metric,
     pair: &PairEvidence,
     names: &[String],
@@ -558,49 +602,52 @@ pub fn sentence(
 ) -> String {
     if pair.difference.is_none() {
         let (first, second) = (&names[pair.first], &names[pair.second]);
-        let why = reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
-        let label = words::metric(metric);
+        let why = no_winner_reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
+        let label = words::metric_in_sentence(metric);
         return match pair.verdict {
-            Verdict::NotComparable { .. } if words::is_pass_rate(metric) => {
+            PairVerdict::NotComparable { .. } if words::is_pass_rate(metric) => {
                 format!("Not comparable: {first} and {second}{why}")
             }
-            Verdict::NotComparable { .. } => {
+            PairVerdict::NotComparable { .. } => {
                 format!("Not comparable on {label}: {first} and {second}{why}")
             }
             _ => format!("No {label} to compare between {first} and {second}{why}"),
         };
     }
-    let seen = ahead(metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
+    let seen = arm_ahead(metric, pair).map_or_else(|| pair.clone(), |arm| pair.seen_from(arm));
     let (claim, basis) = (
-        claim(metric, &seen, names),
-        basis(metric, &seen, names, evidence),
+        difference_claim(metric, &seen, names),
+        claim_evidence(metric, &seen, names, evidence),
     );
     let mut text = format!("{claim} ({basis})");
     match seen.verdict {
-        Verdict::AWins | Verdict::BWins => text.push_str(&format!(": {} wins", names[seen.first])),
-        Verdict::DeterministicDifference { .. } => {
+        PairVerdict::AWins | PairVerdict::BWins => {
+            text.push_str(&format!(": {} wins", names[seen.first]))
+        }
+        PairVerdict::DeterministicDifference { .. } => {
             text = format!(
                 "{claim} in every run ({}). The result is fixed",
-                units(&seen)
+                units_compared(&seen)
             )
         }
-        Verdict::Tie => text.push_str(": a tie in these data"),
-        Verdict::Equivalent => {
-            text.push_str(&format!(": equivalent within {}", margin(metric, pair)))
-        }
-        Verdict::NotComparable { .. } => text.push_str(": not comparable"),
-        Verdict::NoData { .. } => text.push_str(": no data"),
-        Verdict::NotEnoughEvidence { reason } => {
+        PairVerdict::Tie => text.push_str(": a tie in these data"),
+        PairVerdict::Equivalent => text.push_str(&format!(
+            ": equivalent within {}",
+            margin_text(metric, pair)
+        )),
+        PairVerdict::NotComparable { .. } => text.push_str(": not comparable"),
+        PairVerdict::NoData { .. } => text.push_str(": no data"),
+        PairVerdict::NotEnoughEvidence { reason } => {
             text.push_str(": not enough evidence");
             if let Some(reason) = reason {
-                text.push_str(&format!("; {}", obstacle(reason)));
+                text.push_str(&format!("; {}", obstacle_text(reason)));
             }
         }
     }
     if let Some(bounds) = seen.bounds {
         let (low, high) = (
-            format::signed(bounds.low * 100.0, 1),
-            format::signed(bounds.high * 100.0, 1),
+            format::signed_number(bounds.low * 100.0, 1),
+            format::signed_number(bounds.high * 100.0, 1),
         );
         text.push_str(&format!(
             "; counting missing outcomes either way: {low} to {high} pp"
@@ -610,14 +657,14 @@ pub fn sentence(
 }
 
 /// Returns the planning figures of an open pair: the smallest detectable difference, and the number of units needed.
-pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
+pub fn planning_figures(metric: &Metric, pair: &PairEvidence) -> Option<String> {
     let difference = pair.difference.filter(|_| pair.verdict.is_open())?;
     let mut parts = Vec::new();
     if let Some(detectable) = pair.detectable {
-        let more = doubled(metric, pair);
+        let more = doubled_designs(metric, pair);
         parts.push(format!(
             "Smallest detectable difference with {}: {}{more}",
-            units(pair),
+            units_compared(pair),
             detectable_words(metric, &difference, detectable)
         ));
     }
@@ -625,8 +672,8 @@ pub fn planning(metric: &Metric, pair: &PairEvidence) -> Option<String> {
         let each = if needed.of == "runs" { " per arm" } else { "" };
         parts.push(format!(
             "about {} {}{each} would be needed to detect this difference",
-            words::planned(needed.n),
-            words::one_or_many(needed.n, needed.of)
+            words::planned_count(needed.n),
+            words::singular_or_plural(needed.n, needed.of)
         ));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
@@ -636,35 +683,35 @@ fn detectable_words(metric: &Metric, difference: &Difference, detectable: f64) -
     match difference.scale {
         Scale::Ratio => format!(
             "{}% more or {}% less",
-            percent(detectable - 1.0),
-            percent(1.0 - 1.0 / detectable)
+            whole_percent(detectable - 1.0),
+            whole_percent(1.0 - 1.0 / detectable)
         ),
-        Scale::Share | Scale::Unit => amount(metric, detectable),
+        Scale::Share | Scale::Unit => amount_with_unit(metric, detectable),
     }
 }
 
 /// Formats a ratio. Near one it needs two decimals: `0.62×`.
-pub(super) fn ratio(value: f64) -> String {
+pub(super) fn format_ratio(value: f64) -> String {
     format!(
         "{}×",
-        format::fixed(value, if value < 10.0 { 2 } else { 0 })
+        format::fixed_decimals(value, if value < 10.0 { 2 } else { 0 })
     )
 }
 
-fn percent(share: f64) -> String {
-    format::fixed(share * 100.0, 0)
+fn whole_percent(share: f64) -> String {
+    format::fixed_decimals(share * 100.0, 0)
 }
 
 /// Describes how the verdict was reached: design and test.
-pub fn method(pair: &PairEvidence) -> String {
-    let design = design(pair.design);
+pub fn design_and_test(pair: &PairEvidence) -> String {
+    let design = design_text(pair.design);
     match pair.test {
         Some(test) => format!("{design}; {}", test_name(test)),
         None => design.to_owned(),
     }
 }
 
-fn design(design: Design) -> &'static str {
+fn design_text(design: Design) -> &'static str {
     match design {
         Design::Items => "about items like these",
         Design::Clusters => "about clusters of items like these",
@@ -695,38 +742,38 @@ fn test_name(test: Test) -> &'static str {
 }
 
 /// Describes the adjustment of a table's p-values, or returns `None` for a single test.
-pub(super) fn adjustment(evidence: &Evidence) -> Option<String> {
-    let pairs = words::count_of(evidence.tested, "pairs");
+pub(super) fn adjustment_text(evidence: &Evidence) -> Option<String> {
+    let pairs = words::count_with_noun(evidence.tested, "pairs");
     (evidence.tested > 1).then(|| match evidence.adjustment {
         Adjustment::Holm => format!("Holm, {pairs}"),
         Adjustment::MaxT => format!("max-T over joint sign flips, {pairs}"),
         Adjustment::BenjaminiHochberg => format!(
             "Benjamini–Hochberg, {} of secondary metrics",
-            words::count_of(evidence.tested, "tests")
+            words::count_with_noun(evidence.tested, "tests")
         ),
     })
 }
 
 /// Returns the sentences about one metric: the pair's, or the winner or leader among more arms.
-pub fn sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
+pub fn metric_sentences(row: &ComparisonRow, names: &[String]) -> Vec<String> {
     match row.evidence.pairs.as_slice() {
         [] => Vec::new(),
         [pair] => vec![format!(
             "{}.",
-            sentence(&row.metric, pair, names, &row.evidence)
+            pair_sentence(&row.metric, pair, names, &row.evidence)
         )],
         _ => vec![format!("{}.", group_sentence(row, names))],
     }
 }
 
 /// Returns the arms with a value.
-fn measured(row: &ComparisonRow) -> impl Iterator<Item = usize> + '_ {
+fn arms_with_value(row: &ComparisonRow) -> impl Iterator<Item = usize> + '_ {
     (0..row.cells.len()).filter(|arm| row.cells[*arm].value.is_some())
 }
 
 /// Returns the other arm's name if only one other was measured.
 fn only_other<'n>(row: &ComparisonRow, winner: usize, names: &'n [String]) -> Option<&'n String> {
-    let mut others = measured(row).filter(|arm| *arm != winner);
+    let mut others = arms_with_value(row).filter(|arm| *arm != winner);
     let only = others.next().filter(|_| others.next().is_none())?;
     names.get(only)
 }
@@ -736,11 +783,11 @@ fn is_fixed(evidence: &Evidence) -> bool {
     let mut known = evidence
         .pairs
         .iter()
-        .filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
-    known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }))
+        .filter(|pair| !matches!(pair.verdict, PairVerdict::NoData { .. }));
+    known.all(|pair| matches!(pair.verdict, PairVerdict::DeterministicDifference { .. }))
 }
 
-fn beats(evidence: &Evidence, others: &str) -> String {
+fn win_clause(evidence: &Evidence, others: &str) -> String {
     if is_fixed(evidence) {
         format!("is ahead of {others} in every run")
     } else {
@@ -751,13 +798,13 @@ fn beats(evidence: &Evidence, others: &str) -> String {
 /// Describes the winner or leader among several arms.
 fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let evidence = &row.evidence;
-    let label = words::metric(&row.metric);
-    let adjusted = adjustment(evidence).map_or_else(String::new, |how| format!(" ({how})"));
+    let label = words::metric_in_sentence(&row.metric);
+    let adjusted = adjustment_text(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
         let others = only_other(row, winner, names)
             .cloned()
-            .unwrap_or_else(|| words::other_arms(measured(row).count() as u64 - 1));
-        let how = beats(evidence, &others);
+            .unwrap_or_else(|| words::other_arms(arms_with_value(row).count() as u64 - 1));
+        let how = win_clause(evidence, &others);
         let end = if is_fixed(evidence) {
             ". The result is fixed"
         } else {
@@ -769,13 +816,17 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
         evidence
             .pairs
             .iter()
-            .find_map(|pair| reason(pair.verdict))
+            .find_map(|pair| no_winner_reason(pair.verdict))
             .map_or_else(String::new, |reason| format!(": {reason}"))
     };
     if evidence.leading.is_empty() {
         return format!("No arm can lead on {label}{}", why());
     }
-    if evidence.pairs.iter().all(|pair| pair.better().is_none()) {
+    if evidence
+        .pairs
+        .iter()
+        .all(|pair| pair.better_arm().is_none())
+    {
         return format!(
             "No winner yet among {} arms on {label}{adjusted}{}",
             names.len(),
@@ -795,16 +846,16 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
         "{} of {} arms share the lead on {label}: {}{adjusted}",
         leading.len(),
         names.len(),
-        words::listed_some(&leading)
+        words::join_some(&leading)
     )
 }
 
-pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
+pub(super) fn excluded_item_notes(items: &[ExcludedItem]) -> Vec<String> {
     let one = |excluded: &ExcludedItem| {
         format!(
             "Excluded item {} ({}): {}.",
             excluded.item,
-            words::count_of(excluded.outcomes, "outcomes"),
+            words::count_with_noun(excluded.outcomes, "outcomes"),
             excluded.reason
         )
     };
@@ -813,17 +864,17 @@ pub(super) fn excluded(items: &[ExcludedItem]) -> Vec<String> {
 
 /// Returns notes on excluded items, and the headline with them.
 pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
-    let mut notes = excluded(&comparison.excluded_items);
+    let mut notes = excluded_item_notes(&comparison.excluded_items);
     if let Some(row) = &comparison.with_excluded {
         let cells: Vec<String> = names
             .iter()
             .zip(&row.cells)
-            .map(|(name, cell)| format!("{name} {}", words::cell(&row.metric, cell)))
+            .map(|(name, cell)| format!("{name} {}", words::cell_value(&row.metric, cell)))
             .collect();
         notes.push(format!(
             "With excluded items: {}. {}",
             cells.join(", "),
-            sentences(row, names).join(" ")
+            metric_sentences(row, names).join(" ")
         ));
     }
     notes
@@ -831,15 +882,18 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
 
 /// Returns the headline of a board: the winner, the leading group, or that there is no winner yet.
 pub fn board_sentence(board: &SuiteBoard) -> Option<String> {
-    headline_of(board, &|evidence| why_open(board, evidence))
+    evidence_headline(board, &|evidence| why_open(board, evidence))
 }
 
 /// Returns the headline without the reason why there is no winner.
 pub fn board_line(board: &SuiteBoard) -> Option<String> {
-    headline_of(board, &|_| String::new())
+    evidence_headline(board, &|_| String::new())
 }
 
-fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) -> Option<String> {
+fn evidence_headline(
+    board: &SuiteBoard,
+    why_open: &dyn Fn(&BoardEvidence) -> String,
+) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
     let labels = words::arm_labels(
         &board.suite,
@@ -853,7 +907,9 @@ fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) 
         board.entries[place]
             .primary
             .as_ref()
-            .map_or_else(String::new, |figure| words::figure(&board.primary, figure))
+            .map_or_else(String::new, |figure| {
+                words::primary_figure(&board.primary, figure)
+            })
     };
     let leading: Vec<usize> = (0..board.entries.len())
         .filter(|place| {
@@ -885,7 +941,7 @@ fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) 
         let others = if evidence.arms > 2 {
             words::other_arms(evidence.arms - 1)
         } else {
-            labels_but(&labels, *winner)
+            labels_except(&labels, *winner)
         };
         let how = if evidence.deterministic == evidence.pairs {
             format!(
@@ -916,7 +972,7 @@ fn headline_of(board: &SuiteBoard, why_open: &dyn Fn(&BoardEvidence) -> String) 
             return Some(format!(
                 "Tie: {} have the same {}.",
                 all_arms(evidence.arms),
-                words::metric(&board.primary)
+                words::metric_in_sentence(&board.primary)
             ));
         }
         return Some(format!("No winner yet{among}{why}.{lead}"));
@@ -946,11 +1002,11 @@ fn all_arms(arms: u64) -> String {
     if arms == 2 {
         "both arms".to_owned()
     } else {
-        format!("all {} arms", format::integer(arms))
+        format!("all {} arms", format::format_integer(arms))
     }
 }
 
-fn labels_but(labels: &[String], arm: usize) -> String {
+fn labels_except(labels: &[String], arm: usize) -> String {
     labels
         .iter()
         .enumerate()
@@ -968,14 +1024,14 @@ fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
         Some(Obstacle::FewRuns) if one_run => {
             format!(" (1 run each; at least {MIN_RUNS} per arm are needed)")
         }
-        Some(reason) => format!(" ({})", obstacle(reason)),
+        Some(reason) => format!(" ({})", obstacle_text(reason)),
         None if evidence.tested == 0 => " (nothing could be tested)".to_owned(),
         None => String::new(),
     }
 }
 
 /// Returns the arms of the leading group, by the shortest distinct names on the board.
-pub fn leading(board: &SuiteBoard) -> Vec<String> {
+pub fn leading_group(board: &SuiteBoard) -> Vec<String> {
     let labels = words::arm_labels(
         &board.suite,
         &board
@@ -1013,16 +1069,16 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes = Vec::new();
     let family = match (evidence.tested, evidence.adjustment) {
         (0, _) => "no pair has enough data for a test".to_owned(),
-        (1, _) => format!("p < {} in one test", level(evidence.alpha)),
+        (1, _) => format!("p < {} in one test", format_alpha(evidence.alpha)),
         (tested, Adjustment::MaxT) => format!(
             "max-T-adjusted p < {} over {}",
-            level(evidence.alpha),
-            words::count_of(tested, "pairs")
+            format_alpha(evidence.alpha),
+            words::count_with_noun(tested, "pairs")
         ),
         (tested, _) => format!(
             "Holm-adjusted p < {} over {}",
-            level(evidence.alpha),
-            words::count_of(tested, "pairs")
+            format_alpha(evidence.alpha),
+            words::count_with_noun(tested, "pairs")
         ),
     };
     let mut rank =
@@ -1031,7 +1087,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         .designs
         .iter()
         .filter(|one| **one != Design::Counts)
-        .map(|one| design(*one))
+        .map(|one| design_text(*one))
         .collect();
     if evidence.tested > 0 {
         rank.push_str(&format!(" Verdicts are {}.", designs.join(", or ")));
@@ -1047,44 +1103,44 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         };
         notes.push(format!(
             "Smallest detectable difference{pair}: {}, with 80% power.",
-            amount(&evidence.metric, resolution.difference)
+            amount_with_unit(&evidence.metric, resolution.difference)
         ));
     }
     if !evidence.partial.is_empty() {
-        let name = words::names_on(board);
+        let name = words::arm_namer(board);
         let names: Vec<String> = evidence.partial.iter().map(name).collect();
         notes.push(format!(
             "Rates over fewer items than other arms have, which lead no group: {}.",
-            words::listed_some(&names)
+            words::join_some(&names)
         ));
     }
     notes.extend(comparability());
     if let Some(drawn) = &evidence.drawn {
         notes.push(format!(
             "First in resamples: share of {} bootstrap samples of the {} in which the arm ranks first. It describes these data and decides nothing.",
-            format::integer(u64::from(drawn.resamples)),
-            words::count_of(drawn.units, drawn.of)
+            format::format_integer(u64::from(drawn.resamples)),
+            words::count_with_noun(drawn.units, drawn.of)
         ));
     }
     notes
 }
 
 /// Formats a significance level: `0.05`, `0.00026`.
-fn level(alpha: f64) -> String {
+fn format_alpha(alpha: f64) -> String {
     // Two significant digits.
     let decimals = (2..12)
         .find(|decimals| alpha * 10f64.powi(*decimals) >= 10.0)
         .unwrap_or(12);
-    format::fixed(alpha, usize::try_from(decimals).unwrap_or(2))
+    format::fixed_decimals(alpha, usize::try_from(decimals).unwrap_or(2))
         .trim_end_matches('0')
         .to_owned()
 }
 
 /// Formats the smallest detectable differences of larger designs: ` (7.9 pp with twice the items, 9.6 pp with twice the attempts)`.
-fn doubled(metric: &Metric, pair: &PairEvidence) -> String {
+fn doubled_designs(metric: &Metric, pair: &PairEvidence) -> String {
     pair.detail.doubled.map_or_else(String::new, |doubled| {
         let [items, attempts] =
-            [doubled.items, doubled.attempts].map(|value| amount(metric, value));
+            [doubled.items, doubled.attempts].map(|value| amount_with_unit(metric, value));
         format!(" ({items} with twice the items, {attempts} with twice the attempts)")
     })
 }

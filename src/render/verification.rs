@@ -2,52 +2,58 @@
 
 use crate::domain::{Verification, VerifiedCheck, VerifiedFailure};
 
-use super::cell::Cell;
+use super::cell::TableCell;
 use super::format;
-use super::table::{Column, Table};
+use super::table::{ReportTable, TableColumn};
 
 /// Maximum characters of a check's message in a cell.
-const SHORT: usize = 120;
-const MOST_CHANGED: usize = 10;
+const MAX_MESSAGE_CHARACTERS: usize = 120;
+const MAX_CHANGED: usize = 10;
 
 /// Lays out a verification. The first table is always there, and the last ends with the next step.
-pub fn tables(verification: &Verification) -> Vec<Table> {
-    let mut tables = vec![checks(verification)];
+pub fn check_and_failure_tables(verification: &Verification) -> Vec<ReportTable> {
+    let mut tables = vec![checks_table(verification)];
     if !verification.failures.is_empty() {
-        tables.push(failures(&verification.failures));
+        tables.push(failures_table(&verification.failures));
     }
     if !verification.fixed.is_empty() {
-        tables.push(fixed(&verification.fixed));
+        tables.push(fixed_failures_table(&verification.fixed));
     }
     if let Some(last) = tables.last_mut() {
-        last.notes.extend(notes(verification));
+        last.notes.extend(context_notes(verification));
     }
     tables
 }
 
-fn checks(verification: &Verification) -> Table {
+fn checks_table(verification: &Verification) -> ReportTable {
     let title = match &verification.terminal_status {
         Some(status) => format!("Verification: {status}"),
         None => "Verification, planned".to_owned(),
     };
-    let mut table = Table::new(title);
-    table.left("Check", 0);
-    table.left("Command", 0);
-    table.left("In", 2);
-    table.left("Outcome", 1);
-    table.left("Before", 1);
-    table.head(Column::number("Time").keys(["duration_seconds"]).rank(3));
-    table.left("Why", 4);
-    table.fill(verification.checks.iter().map(cells));
+    let mut table = ReportTable::new(title);
+    table.add_text_column("Check", 0);
+    table.add_text_column("Command", 0);
+    table.add_text_column("In", 2);
+    table.add_text_column("Outcome", 1);
+    table.add_text_column("Before", 1);
+    table.add_column(
+        TableColumn::number("Time")
+            .keys(["duration_seconds"])
+            .rank(3),
+    );
+    table.add_text_column("Why", 4);
+    table.add_rows(verification.checks.iter().map(check_cells));
     // A plan has no outcomes, so this drops their column. A run keeps it.
     table.drop_empty_columns();
     table
 }
 
-fn cells(check: &VerifiedCheck) -> Vec<Cell> {
+fn check_cells(check: &VerifiedCheck) -> Vec<TableCell> {
     let outcome = match (&check.outcome, &check.message) {
-        (Some(outcome), Some(message)) => format!("{}: {}", words(outcome), short(message)),
-        (Some(outcome), None) => words(outcome),
+        (Some(outcome), Some(message)) => {
+            format!("{}: {}", without_underscores(outcome), first_line(message))
+        }
+        (Some(outcome), None) => without_underscores(outcome),
         (None, _) => String::new(),
     };
     vec![
@@ -58,44 +64,48 @@ fn cells(check: &VerifiedCheck) -> Vec<Cell> {
         check
             .baseline
             .as_deref()
-            .map(words)
+            .map(without_underscores)
             .unwrap_or_default()
             .into(),
-        Cell::known(check.seconds, format::seconds),
+        TableCell::number_or_blank(check.seconds, format::duration),
         check.reason.as_deref().unwrap_or_default().into(),
     ]
 }
 
-fn failures(failures: &[VerifiedFailure]) -> Table {
-    let mut table = Table::new("Failures");
-    table.left("Scope", 0);
-    table.left("Check", 2);
-    table.left("Failure", 0);
-    table.left("Files", 3);
-    table.left("Why", 1);
+fn failures_table(failures: &[VerifiedFailure]) -> ReportTable {
+    let mut table = ReportTable::new("Failures");
+    table.add_text_column("Scope", 0);
+    table.add_text_column("Check", 2);
+    table.add_text_column("Failure", 0);
+    table.add_text_column("Files", 3);
+    table.add_text_column("Why", 1);
     let row = |failure: &VerifiedFailure| {
         vec![
-            failure.scope.as_deref().map(words).unwrap_or_default(),
+            failure
+                .scope
+                .as_deref()
+                .map(without_underscores)
+                .unwrap_or_default(),
             failure.check.clone(),
-            what(failure.test.as_ref(), &failure.text),
+            failure_text(failure.test.as_ref(), &failure.text),
             failure.files.join(", "),
             failure.reason.clone().unwrap_or_default(),
         ]
     };
-    table.fill(failures.iter().map(row));
+    table.add_rows(failures.iter().map(row));
     table.drop_empty_columns();
     table
 }
 
-fn fixed(fixed: &[VerifiedFailure]) -> Table {
-    let mut table = Table::new("Fixed: failed before the change");
-    table.left("Check", 2);
-    table.left("Failure", 0);
-    table.left("Files", 3);
-    table.fill(fixed.iter().map(|gone| {
+fn fixed_failures_table(fixed: &[VerifiedFailure]) -> ReportTable {
+    let mut table = ReportTable::new("Fixed: failed before the change");
+    table.add_text_column("Check", 2);
+    table.add_text_column("Failure", 0);
+    table.add_text_column("Files", 3);
+    table.add_rows(fixed.iter().map(|gone| {
         vec![
             gone.check.clone(),
-            what(gone.test.as_ref(), &gone.text),
+            failure_text(gone.test.as_ref(), &gone.text),
             gone.files.join(", "),
         ]
     }));
@@ -104,34 +114,37 @@ fn fixed(fixed: &[VerifiedFailure]) -> Table {
 }
 
 /// Returns the test with its message, cut for a cell.
-fn what(test: Option<&String>, said: &str) -> String {
+fn failure_text(test: Option<&String>, said: &str) -> String {
     match test {
-        Some(test) if !said.contains(test.as_str()) => short(&format!("{test}: {said}")),
-        Some(_) | None => short(said),
+        Some(test) if !said.contains(test.as_str()) => first_line(&format!("{test}: {said}")),
+        Some(_) | None => first_line(said),
     }
 }
 
-fn notes(verification: &Verification) -> Vec<String> {
+fn context_notes(verification: &Verification) -> Vec<String> {
     let said = |text: &Option<String>| text.clone().unwrap_or_default();
     let (kind, profile) = (
-        words(&said(&verification.task_kind)),
+        without_underscores(&said(&verification.task_kind)),
         said(&verification.profile),
     );
     let mut notes = vec![format!(
         "Goal ({kind}, {profile}): {}",
         said(&verification.goal)
     )];
-    notes.push(format!("Stack: {}", words(&said(&verification.stack))));
+    notes.push(format!(
+        "Stack: {}",
+        without_underscores(&said(&verification.stack))
+    ));
     if !verification.changed.is_empty() {
         let shown: Vec<&str> = verification
             .changed
             .iter()
-            .take(MOST_CHANGED)
+            .take(MAX_CHANGED)
             .map(String::as_str)
             .collect();
         let more = verification.changed.len().saturating_sub(shown.len());
         let rest = if more > 0 {
-            format!(", and {} more", format::integer(more as u64))
+            format!(", and {} more", format::format_integer(more as u64))
         } else {
             String::new()
         };
@@ -156,7 +169,7 @@ fn notes(verification: &Verification) -> Vec<String> {
                 };
                 format!(
                     "Part {folder}: {} – {}",
-                    words(&part.stack),
+                    without_underscores(&part.stack),
                     part.reasons.join("; ")
                 )
             }),
@@ -187,23 +200,23 @@ fn notes(verification: &Verification) -> Vec<String> {
             .unwrap_or_default();
         notes.push(format!("Status: {status}{why}"));
     }
-    notes.extend(next_of(verification).map(|next| format!("Next: {next}")));
+    notes.extend(next_step(verification).map(|next| format!("Next: {next}")));
     notes
 }
 
 /// Replaces underscores: `out_of_scope` becomes `out of scope`.
-fn words(name: &str) -> String {
+fn without_underscores(name: &str) -> String {
     name.replace('_', " ")
 }
 
 /// Returns the first non-blank line, cut if it is long.
-fn short(text: &str) -> String {
+fn first_line(text: &str) -> String {
     let line = text
         .lines()
         .map(str::trim)
         .find(|line| !line.is_empty())
         .unwrap_or_default();
-    let clipped: String = line.chars().take(SHORT).collect();
+    let clipped: String = line.chars().take(MAX_MESSAGE_CHARACTERS).collect();
     if clipped.len() < line.len() || text.trim().lines().count() > 1 {
         format!("{clipped}…")
     } else {
@@ -212,16 +225,16 @@ fn short(text: &str) -> String {
 }
 
 /// Formats the outcome with the next step: `done partial, next: accept partial`.
-pub fn outcome(verification: &Verification) -> Option<String> {
+pub fn outcome_with_next_step(verification: &Verification) -> Option<String> {
     let status = verification.terminal_status.as_deref()?.replace('_', " ");
-    Some(match next_of(verification) {
+    Some(match next_step(verification) {
         Some(next) => format!("{status}, next: {}", next.replace('_', " ")),
         None => status,
     })
 }
 
 /// Formats the next step with its alternative: `escalate, or continue`.
-fn next_of(verification: &Verification) -> Option<String> {
+fn next_step(verification: &Verification) -> Option<String> {
     let next = verification.next.as_ref()?;
     Some(
         verification

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
 use crate::views::{
     Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames,
-    Money, RankRange, SuiteBoard, UNNAMED,
+    Money, RankRange, SuiteBoard, UNNAMED_APPROACHES,
 };
 
-use super::cell::Cell as TableCell;
+use super::cell::TableCell;
 use super::{format, shown};
 
 /// Maximum number of names in a list. With more, their number says more.
@@ -18,7 +18,7 @@ pub(super) const MAX_LEADING: usize = 8;
 const MAX_CRITERIA: usize = 10;
 
 /// Describes the resources of a run, as labels with texts.
-pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
+pub fn describe_resources(had: &Resources) -> Vec<(&'static str, String)> {
     let joined = |parts: [Option<String>; 3]| {
         Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
             .filter(|text| !text.is_empty())
@@ -26,7 +26,7 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
     let gibibytes = |bytes: u64| {
         format!(
             "{} GiB",
-            format::fixed(bytes as f64 / f64::from(1 << 30), 1)
+            format::fixed_decimals(bytes as f64 / f64::from(1 << 30), 1)
         )
     };
     let processors = match (had.cpu_limit, had.cpus) {
@@ -43,7 +43,7 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
         let waited = repeated
             .waited_seconds
             .filter(|seconds| *seconds > 0.0)
-            .map(|seconds| format!(", {} waited", format::seconds(seconds)));
+            .map(|seconds| format!(", {} waited", format::duration(seconds)));
         format!(
             "{}, {} throttled{}",
             repeated.retries,
@@ -61,10 +61,10 @@ pub fn resources(had: &Resources) -> Vec<(&'static str, String)> {
         ("Memory", memory),
         (
             "Load at its end",
-            had.load.map(|load| format::fixed(load, 2)),
+            had.load.map(|load| format::fixed_decimals(load, 2)),
         ),
         ("At once", had.jobs.map(|jobs| jobs.to_string())),
-        ("Time limit", had.time_limit.map(format::seconds)),
+        ("Time limit", had.time_limit.map(format::duration)),
         (
             "Tools",
             Some(
@@ -117,8 +117,11 @@ pub fn arm_labels(suite: &str, arms: &[Arm]) -> Vec<String> {
         && arms
             .windows(2)
             .all(|pair| pair[0].approach == pair[1].approach);
-    let has_baseline = arms.iter().any(|arm| arm.approach == UNNAMED[1]);
-    let approach = |arm: &Arm| match UNNAMED.iter().position(|unnamed| *unnamed == arm.approach) {
+    let has_baseline = arms.iter().any(|arm| arm.approach == UNNAMED_APPROACHES[1]);
+    let approach = |arm: &Arm| match UNNAMED_APPROACHES
+        .iter()
+        .position(|unnamed| *unnamed == arm.approach)
+    {
         Some(0) if has_baseline => Some("new".to_owned()),
         Some(0) => None,
         Some(_) => Some("baseline".to_owned()),
@@ -157,7 +160,7 @@ pub fn arm_labels(suite: &str, arms: &[Arm]) -> Vec<String> {
 }
 
 /// Returns a function that names arms as the board's rows do.
-pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
+pub fn arm_namer(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
     let arms: Vec<Arm> = board
         .entries
         .iter()
@@ -172,19 +175,19 @@ pub fn names_on(board: &SuiteBoard) -> impl Fn(&Arm) -> String {
     }
 }
 
-/// Returns an arm's full name, or the suite's if it has none. Places that name the suite too use [`arm_on`].
+/// Returns an arm's full name, or the suite's if it has none. Places that name the suite too use [`arm_on_suite`].
 pub fn arm_name(suite: &str, arm: &Arm) -> String {
-    arm.title().unwrap_or_else(|| suite.to_owned())
+    arm.display_name().unwrap_or_else(|| suite.to_owned())
 }
 
 /// Returns an arm's full name where several suites are told of. Without a name it is called as the suites that it ran on.
-pub fn arm_over(suites: &[String], arm: &Arm) -> String {
-    arm.title().unwrap_or_else(|| first_three(suites))
+pub fn arm_over_suites(suites: &[String], arm: &Arm) -> String {
+    arm.display_name().unwrap_or_else(|| first_three(suites))
 }
 
 /// Names an arm on a suite: `basics, ralph · sonnet`, or the suite alone if the arm has no name.
-pub fn arm_on(suite: &str, arm: &Arm) -> String {
-    arm.title()
+pub fn arm_on_suite(suite: &str, arm: &Arm) -> String {
+    arm.display_name()
         .map_or_else(|| suite.to_owned(), |name| format!("{suite}, {name}"))
 }
 
@@ -198,7 +201,7 @@ pub fn arm_key(arm: &Arm) -> String {
 }
 
 /// Says what an arm does on the suites that it heads: it wins, or is ahead in every run, if the order is fixed.
-pub fn heads(wins: usize, fixed: usize) -> &'static str {
+pub fn leading_verb(wins: usize, fixed: usize) -> &'static str {
     match (wins, fixed) {
         (_, 0) => "wins",
         (0, _) => "is always ahead on",
@@ -211,7 +214,7 @@ pub fn primary_not_measured(name: &str, decides: &str) -> String {
     format!("The primary metric `{name}` was measured in no run here: {decides} decides.")
 }
 
-pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
+pub(super) fn comparison_labels(comparison: &Comparison) -> Vec<String> {
     arm_labels(
         &comparison.suite,
         &comparison
@@ -226,7 +229,7 @@ pub(super) fn labels(comparison: &Comparison) -> Vec<String> {
 pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str>) -> String {
     let mut name = suite.to_owned();
     if let Some(version) = version {
-        name.push_str(&format!(" (version {})", self::version(version)));
+        name.push_str(&format!(" (version {})", self::short_version(version)));
     }
     if let Some(source) = source {
         name.push_str(&format!(" (from {source})"));
@@ -235,7 +238,7 @@ pub(super) fn group_name(suite: &str, version: Option<&str>, source: Option<&str
 }
 
 /// Returns the first 12 characters of a suite's version, which are enough of a digest for a table.
-pub fn version(version: &str) -> String {
+pub fn short_version(version: &str) -> String {
     version.chars().take(12).collect()
 }
 
@@ -250,29 +253,33 @@ pub(super) fn first_three(names: &[String]) -> String {
 }
 
 /// Formats a cell of a comparison: the run's value, or the mean over runs with its spread.
-pub fn cell(metric: &Metric, cell: &Cell) -> String {
+pub fn cell_value(metric: &Metric, cell: &Cell) -> String {
     let counts = cell.passed.zip(cell.total);
     let runs = cell.figure.as_ref().map_or(0, |figure| figure.summary.n);
     match (metric.kind, counts, cell.value) {
         (MetricKind::Rate, Some((passed, total)), Some(value)) if runs <= 1 => {
             format!(
                 "{}/{} ({})",
-                format::integer(passed),
-                format::integer(total),
+                format::format_integer(passed),
+                format::format_integer(total),
                 format::percent(value, total)
             )
         }
         (MetricKind::Rate, Some((passed, total)), None) => {
-            format!("{}/{}", format::integer(passed), format::integer(total))
+            format!(
+                "{}/{}",
+                format::format_integer(passed),
+                format::format_integer(total)
+            )
         }
         (MetricKind::Rate, _, Some(value)) => format::percent(
             value,
             cell.total.or_else(|| corrected_items(cell)).unwrap_or(runs),
         ),
         (_, _, Some(value)) if runs > 1 => {
-            format::value(mean_shown(metric.unit, value), metric.unit, runs)
+            format::value_in_unit(mean_shown(metric.unit, value), metric.unit, runs)
         }
-        (_, _, Some(value)) => format::value(
+        (_, _, Some(value)) => format::value_in_unit(
             value,
             metric.unit,
             cell.estimate.as_ref().map_or(runs, |estimate| estimate.n),
@@ -300,20 +307,21 @@ fn mean_shown(unit: Unit, value: f64) -> f64 {
 }
 
 /// Formats mean, standard deviation, minimum and maximum over the runs: `n=3, mean 85%, sd 4.2 pp, 80% to 90%`.
-pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
+pub fn spread_over_runs(metric: &Metric, cell: &Cell) -> Option<String> {
     let summary = cell.figure.as_ref()?.summary;
     let sd = summary.sd?;
     let n = cell.total.unwrap_or(summary.n);
-    let value = |number: f64| format::value(mean_shown(metric.unit, number), metric.unit, n);
+    let value =
+        |number: f64| format::value_in_unit(mean_shown(metric.unit, number), metric.unit, n);
     let sd = match metric.unit {
-        Unit::Fraction => format!("{} pp", format::fixed(sd * 100.0, 1)),
+        Unit::Fraction => format!("{} pp", format::fixed_decimals(sd * 100.0, 1)),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
             value(sd)
         }
     };
     Some(format!(
         "{}, mean {}, sd {sd}, {} to {}",
-        count_of(summary.n, "runs"),
+        count_with_noun(summary.n, "runs"),
         value(summary.mean),
         value(summary.min),
         value(summary.max)
@@ -321,8 +329,8 @@ pub fn spread(metric: &Metric, cell: &Cell) -> Option<String> {
 }
 
 /// Formats the interval of a cell in the metric's unit, with its confidence level: `95% CI 70% to 97%`.
-pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
-    let interval = cell.interval()?;
+pub fn cell_interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String> {
+    let interval = cell.value_interval()?;
     let counted = || {
         cell.figure
             .as_ref()
@@ -334,11 +342,14 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
         .or_else(|| corrected_items(cell))
         .or_else(counted)
         .unwrap_or(0);
-    let level = format::fixed(confidence * 100.0, 0);
+    let level = format::fixed_decimals(confidence * 100.0, 0);
     let value = |number: f64| match metric.unit {
-        Unit::Fraction => format!("{}%", format::fixed(number * 100.0, usize::from(n >= 100))),
+        Unit::Fraction => format!(
+            "{}%",
+            format::fixed_decimals(number * 100.0, usize::from(n >= 100))
+        ),
         Unit::Points | Unit::Seconds | Unit::Tokens | Unit::Usd | Unit::Count | Unit::Number => {
-            format::value(mean_shown(metric.unit, number), metric.unit, n)
+            format::value_in_unit(mean_shown(metric.unit, number), metric.unit, n)
         }
     };
     let is_geometric = metric.kind == MetricKind::Amount && metric.name != COST_PER_SOLVED;
@@ -355,18 +366,18 @@ pub fn interval(metric: &Metric, cell: &Cell, confidence: f64) -> Option<String>
 }
 
 /// Formats a figure of the deciding metric: `91.5%`, `7.4`.
-pub fn figure(metric: &Metric, estimate: &Estimate) -> String {
+pub fn primary_figure(metric: &Metric, estimate: &Estimate) -> String {
     let n = estimate.total.unwrap_or(estimate.n).max(estimate.n);
-    format::value(estimate.value, metric.unit, n)
+    format::value_in_unit(estimate.value, metric.unit, n)
 }
 
 /// Formats a figure of the deciding metric with its interval: `52.0 [47.8, 56.2]` in percent, `7.4 [6.9, 7.9]`.
 pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
     if metric.unit == Unit::Fraction {
-        return format::estimate(estimate);
+        return format::estimate_with_interval(estimate);
     }
-    let value = figure(metric, estimate);
-    let end = |end: f64| format::value(end, metric.unit, estimate.n);
+    let value = primary_figure(metric, estimate);
+    let end = |end: f64| format::value_in_unit(end, metric.unit, estimate.n);
     estimate.interval.map_or_else(
         || value.clone(),
         |ends| format!("{value} [{}, {}]", end(ends.low), end(ends.high)),
@@ -374,7 +385,7 @@ pub fn figure_with_interval(metric: &Metric, estimate: &Estimate) -> String {
 }
 
 /// Returns a metric's name within a sentence: `pass rate`, `cost`, or a score's own name unchanged.
-pub fn metric(metric: &Metric) -> String {
+pub fn metric_in_sentence(metric: &Metric) -> String {
     match metric.kind {
         _ if is_pass_rate(metric) => "pass rate".to_owned(),
         MetricKind::Score => metric.label.clone(),
@@ -393,7 +404,7 @@ pub fn metric_label(metric: &Metric) -> &str {
 
 /// Returns what the figures of a comparison are of: the `typical run` or `typical question` of amounts, whose geometric means are shown, and
 /// `per run` of means. The cost per solved item has no word, because it is over all runs together.
-pub fn over(metric: &Metric, cells: &[Cell]) -> String {
+pub fn figure_scope(metric: &Metric, cells: &[Cell]) -> String {
     let is_geometric = metric.kind == MetricKind::Amount
         && cells.iter().all(|cell| {
             cell.estimate.is_some()
@@ -405,7 +416,7 @@ pub fn over(metric: &Metric, cells: &[Cell]) -> String {
     match metric.unit {
         _ if metric.name == COST_PER_SOLVED => String::new(),
         Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds if is_geometric => {
-            format!("typical {}", amounts_of(cells))
+            format!("typical {}", amount_basis_word(cells))
         }
         Unit::Usd | Unit::Tokens | Unit::Count | Unit::Seconds => "per run".to_owned(),
         Unit::Fraction | Unit::Points | Unit::Number => String::new(),
@@ -413,11 +424,11 @@ pub fn over(metric: &Metric, cells: &[Cell]) -> String {
 }
 
 /// Returns what the amounts of a comparison are of: `run`, or `question` if items decide.
-pub fn amounts_of(cells: &[Cell]) -> &'static str {
+pub fn amount_basis_word(cells: &[Cell]) -> &'static str {
     let estimates = || cells.iter().filter_map(|cell| cell.estimate.as_ref());
     estimates()
         .find(|estimate| estimate.n_of != "runs")
-        .map_or("run", |estimate| one_or_many(1, estimate.n_of))
+        .map_or("run", |estimate| singular_or_plural(1, estimate.n_of))
 }
 
 /// Nouns that tables count, with their plurals.
@@ -452,7 +463,7 @@ const NOUNS: [(&str, &str); 27] = [
 ];
 
 /// Returns the noun for a number, given its plural.
-pub fn one_or_many(n: u64, many: &str) -> &str {
+pub fn singular_or_plural(n: u64, many: &str) -> &str {
     NOUNS
         .iter()
         .find(|(_, plural)| n == 1 && *plural == many)
@@ -460,19 +471,23 @@ pub fn one_or_many(n: u64, many: &str) -> &str {
 }
 
 /// Formats a count with its noun, given as a plural: `1 run`, `2 runs`, `1,252 questions`.
-pub fn count_of(n: u64, many: &str) -> String {
-    format!("{} {}", format::integer(n), one_or_many(n, many))
+pub fn count_with_noun(n: u64, many: &str) -> String {
+    format!(
+        "{} {}",
+        format::format_integer(n),
+        singular_or_plural(n, many)
+    )
 }
 
 /// Formats two counts: `3 runs each`, `3 and 12 runs`.
-pub fn each(first: u64, second: u64, many: &str) -> String {
+pub fn counts_each(first: u64, second: u64, many: &str) -> String {
     if first == second {
-        format!("{} each", count_of(first, many))
+        format!("{} each", count_with_noun(first, many))
     } else {
         format!(
             "{} and {} {many}",
-            format::integer(first),
-            format::integer(second)
+            format::format_integer(first),
+            format::format_integer(second)
         )
     }
 }
@@ -482,51 +497,60 @@ pub fn other_arms(n: u64) -> String {
     match n {
         1 => "the other arm".to_owned(),
         2 => "both other arms".to_owned(),
-        n => format!("all {} other arms", format::integer(n)),
+        n => format!("all {} other arms", format::format_integer(n)),
     }
 }
 
 /// Returns a planning figure with two significant digits; above ten thousand only `more than 10,000`.
-pub fn planned(n: u64) -> String {
+pub fn planned_count(n: u64) -> String {
     if n > 10_000 {
         return "more than 10,000".to_owned();
     }
     let step = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
-    format::integer(n.div_ceil(step) * step)
+    format::format_integer(n.div_ceil(step) * step)
 }
 
 /// Returns the possessive: `ralph's`. Names that end in a bracket have an apostrophe too, because sentences begin with the arm ahead.
-pub fn possessive(name: &str) -> String {
+pub fn possessive_name(name: &str) -> String {
     format!("{name}'s")
 }
 
 /// Returns a ratio as words before the other arm's name: `2.6 times as much as`, `60% more than`, `62% less than`, `about as much as`.
-pub fn than(ratio: f64, times: &str, more: &str, less: &str) -> String {
+pub fn ratio_before_name(ratio: f64, times: &str, more: &str, less: &str) -> String {
     match ratio {
         ratio if ratio >= 2.0 => format!(
             "{} times {times}",
-            format::fixed(ratio, usize::from(ratio < 9.95))
+            format::fixed_decimals(ratio, usize::from(ratio < 9.95))
         ),
-        ratio if ratio >= 1.05 => format!("{}% {more}", format::fixed((ratio - 1.0) * 100.0, 0)),
+        ratio if ratio >= 1.05 => format!(
+            "{}% {more}",
+            format::fixed_decimals((ratio - 1.0) * 100.0, 0)
+        ),
         ratio if ratio > 0.95 => format!("about {times}"),
         ratio if ratio < 0.01 => format!("over 99% {less}"),
-        ratio => format!("{}% {less}", format::fixed((1.0 - ratio) * 100.0, 0)),
+        ratio => format!(
+            "{}% {less}",
+            format::fixed_decimals((1.0 - ratio) * 100.0, 0)
+        ),
     }
 }
 
 /// Returns a ratio for a cell: `2.6 times`, `60% more`, `62% less`, `about the same`.
-pub fn times(ratio: f64) -> String {
+pub fn ratio_words(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 2.0 => {
-            format!("{} times", format::fixed(ratio, usize::from(ratio < 9.95)))
+            format!(
+                "{} times",
+                format::fixed_decimals(ratio, usize::from(ratio < 9.95))
+            )
         }
         ratio if ratio > 0.95 && ratio < 1.05 => "about the same".to_owned(),
-        ratio => than(ratio, "", "more", "less"),
+        ratio => ratio_before_name(ratio, "", "more", "less"),
     }
 }
 
 /// Returns the name of an interval's method.
-pub fn method(method: Method) -> &'static str {
+pub fn method_name(method: Method) -> &'static str {
     match method {
         Method::Wilson => "Wilson interval over items",
         Method::WilsonOneRun => {
@@ -554,21 +578,24 @@ pub fn method(method: Method) -> &'static str {
 }
 
 /// Returns the sample of an estimate: `225 tests`, `50 questions, 20 missing`.
-pub fn basis(estimate: &Estimate) -> String {
+pub fn sample_size(estimate: &Estimate) -> String {
     let mut text = match (estimate.n_of, estimate.total) {
         ("runs", Some(total)) => format!(
             "{} runs, {} outcomes",
-            format::integer(estimate.n),
-            format::integer(total)
+            format::format_integer(estimate.n),
+            format::format_integer(total)
         ),
         (word, _) => format!(
             "{} {}",
-            format::integer(estimate.n),
-            one_or_many(estimate.n, word)
+            format::format_integer(estimate.n),
+            singular_or_plural(estimate.n, word)
         ),
     };
     if estimate.missing > 0 {
-        text.push_str(&format!(", {} missing", format::integer(estimate.missing)));
+        text.push_str(&format!(
+            ", {} missing",
+            format::format_integer(estimate.missing)
+        ));
     }
     text
 }
@@ -577,13 +604,13 @@ pub fn basis(estimate: &Estimate) -> String {
 pub fn runs_with_cost(money: &Money) -> String {
     format!(
         "{} of {}",
-        format::integer(money.coverage.known),
-        format::integer(money.coverage.runs)
+        format::format_integer(money.coverage.known),
+        format::format_integer(money.coverage.runs)
     )
 }
 
 /// Returns a sum of money: `$1.20`, or `≥ $1.20` if a part is unknown.
-pub fn money(money: &Money) -> String {
+pub fn money_or_bound(money: &Money) -> String {
     if money.is_lower_bound {
         format!("≥ {}", format::money(money.usd))
     } else {
@@ -595,12 +622,15 @@ pub fn money(money: &Money) -> String {
 pub(super) fn money_cell(cost: Option<&Money>) -> TableCell {
     cost.map_or_else(
         || TableCell::unknown("unknown"),
-        |cost| TableCell::shown(money(cost)).data([cost.usd.into(), cost.is_lower_bound.into()]),
+        |cost| {
+            TableCell::for_people(money_or_bound(cost))
+                .with_data([cost.usd.into(), cost.is_lower_bound.into()])
+        },
     )
 }
 
 /// Returns a note on runs that an arm's row lacks or doubts, or `None` if there are none.
-pub fn exclusions(entry: &Entry) -> Option<String> {
+pub fn excluded_runs_note(entry: &Entry) -> Option<String> {
     let mut parts = Vec::new();
     for (count, word) in [
         (entry.failed_runs, "not completed"),
@@ -612,7 +642,7 @@ pub fn exclusions(entry: &Entry) -> Option<String> {
         if count > 0 {
             parts.push(format!(
                 "{} {} {word}",
-                format::integer(count),
+                format::format_integer(count),
                 if count == 1 { "run" } else { "runs" }
             ));
         }
@@ -647,7 +677,7 @@ pub fn perhaps_one_model(names: &[ModelNames]) -> Vec<String> {
 }
 
 /// Returns what stands for an estimate that has no finite value.
-pub fn bound(bound: Bound) -> &'static str {
+pub fn bound_words(bound: Bound) -> &'static str {
     match bound {
         Bound::NoUpper => "no upper bound",
         Bound::Finite => "unknown",
@@ -657,7 +687,7 @@ pub fn bound(bound: Bound) -> &'static str {
 }
 
 /// Returns whether an entry of a board is established to be better than the next.
-pub fn over_the_next(is_established: Option<bool>) -> &'static str {
+pub fn lead_over_next_words(is_established: Option<bool>) -> &'static str {
     match is_established {
         Some(true) => "established",
         Some(false) => "open",
@@ -666,7 +696,7 @@ pub fn over_the_next(is_established: Option<bool>) -> &'static str {
 }
 
 /// Formats a rank range: `1–3`, or `2`.
-pub fn rank(range: RankRange) -> String {
+pub fn rank_range(range: RankRange) -> String {
     if range.best == range.worst {
         range.best.to_string()
     } else {
@@ -675,16 +705,16 @@ pub fn rank(range: RankRange) -> String {
 }
 
 /// Returns a share of resamples: `82%`, and never 0% or 100%, because an event may be rare without being impossible.
-pub fn chance(share: f64) -> String {
+pub fn chance_percent(share: f64) -> String {
     match share {
         share if share < 0.01 => "< 1%".to_owned(),
         share if share > 0.99 => "> 99%".to_owned(),
-        share => format!("{}%", format::fixed(share * 100.0, 0)),
+        share => format!("{}%", format::fixed_decimals(share * 100.0, 0)),
     }
 }
 
 /// Returns an arm's place beside the Pareto front: `on the Pareto front`, `dominated by NAME`.
-pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
+pub fn front_position(front: &Front, name: impl Fn(&Arm) -> String) -> String {
     match front {
         Front::OnFront => "on the Pareto front".to_owned(),
         Front::Dominated { by } => format!("dominated by {}", name(by)),
@@ -692,10 +722,16 @@ pub fn front(front: &Front, name: impl Fn(&Arm) -> String) -> String {
 }
 
 /// Formats counts by status: `2 done success, 1 not done`.
-pub fn verification(counts: &BTreeMap<String, u64>) -> String {
+pub fn verification_counts(counts: &BTreeMap<String, u64>) -> String {
     counts
         .iter()
-        .map(|(status, runs)| format!("{} {}", format::integer(*runs), status.replace('_', " ")))
+        .map(|(status, runs)| {
+            format!(
+                "{} {}",
+                format::format_integer(*runs),
+                status.replace('_', " ")
+            )
+        })
         .collect::<Vec<_>>()
         .join(", ")
 }
@@ -711,25 +747,25 @@ pub fn judged_briefly(judged: &JudgedBy) -> &'static str {
 
 /// Says who judges, and whether people's labels correct the judge.
 pub fn judged_by(judged: &JudgedBy) -> String {
-    let names = listed(&judged.judges);
+    let names = join_list(&judged.judges);
     if judged.is_corrected {
         let disputed = match judged.disputed {
             0 => String::new(),
             count => format!(
                 " People contradict each other about {}.",
-                count_of(count, "outcomes")
+                count_with_noun(count, "outcomes")
             ),
         };
         return format!(
             "Judged by {names}, corrected by people's labels of {} or more per arm.{disputed}",
-            count_of(judged.labels, judged.labels_of)
+            count_with_noun(judged.labels, judged.labels_of)
         );
     }
     if judged.is_corrected_in_part() {
         return format!(
             "Judged by {names}. People's labels correct the arms with at least {MIN_LABELS} labelled items; an arm has {}, so no verdict \
              includes it. `evalreport judge --next 50` chooses items to label.",
-            in_runs(judged)
+            fewest_labels_clause(judged)
         );
     }
     if judged.has_known_errors {
@@ -742,7 +778,7 @@ pub fn judged_by(judged: &JudgedBy) -> String {
         _ if judged.runs_to_label.is_some() => {
             format!(
                 "Judged by {names}; not calibrated against people: an arm has labels of {}. {next}",
-                in_runs(judged)
+                fewest_labels_clause(judged)
             )
         }
         0 => format!("Judged by {names}; not calibrated against people. {next}"),
@@ -755,7 +791,7 @@ pub fn judged_by(judged: &JudgedBy) -> String {
 }
 
 /// Says how many labels the arm with the fewest has, or that they are of too few runs.
-fn in_runs(judged: &JudgedBy) -> String {
+fn fewest_labels_clause(judged: &JudgedBy) -> String {
     match judged.runs_to_label {
         Some(runs) => format!(
             "too few runs: at least {runs} of each arm must have some, and none more than four fifths of them"
@@ -770,7 +806,7 @@ pub fn judge_alone(estimate: &Estimate) -> Option<String> {
     Some(format!(
         "judge alone {} on {}",
         format::percent(judge.value, estimate.n),
-        count_of(estimate.n, estimate.n_of)
+        count_with_noun(estimate.n, estimate.n_of)
     ))
 }
 
@@ -798,11 +834,11 @@ pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String>
                 .map_or_else(String::new, |judge| format!(", judged by {judge}"));
             notes.push(format!(
                 "On {} shared criteria{judge}: both met {}, only {first} {}, only {second} {}, neither {}.",
-                format::integer(flips.shared),
-                format::integer(flips.both_met),
+                format::format_integer(flips.shared),
+                format::format_integer(flips.both_met),
                 flips.only_first.len(),
                 flips.only_second.len(),
-                format::integer(flips.neither),
+                format::format_integer(flips.neither),
             ));
             for (label, criteria) in [(first, &flips.only_first), (second, &flips.only_second)] {
                 let more = criteria.len().saturating_sub(MAX_CRITERIA);
@@ -815,7 +851,7 @@ pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String>
                     let named: Vec<String> = criteria
                         .iter()
                         .take(MAX_CRITERIA)
-                        .map(|criterion| shown::short(criterion))
+                        .map(|criterion| shown::first_line(criterion))
                         .collect();
                     notes.push(format!("Only {label} met: {}{more}.", named.join("; ")));
                 }
@@ -831,17 +867,17 @@ pub fn verification_note(comparison: &Comparison, labels: &[String]) -> Option<S
         .iter()
         .zip(&comparison.arms)
         .filter(|(_, arm)| !arm.verification.is_empty())
-        .map(|(label, arm)| format!("{label} {}", verification(&arm.verification)))
+        .map(|(label, arm)| format!("{label} {}", verification_counts(&arm.verification)))
         .collect();
     (!verified.is_empty()).then(|| format!("Verification of the runs: {}.", verified.join("; ")))
 }
 
 pub fn count_runs(count: u64) -> String {
-    count_of(count, "runs")
+    count_with_noun(count, "runs")
 }
 
 /// Returns the runs as a subject with its verb: `its run has`, `its 3 runs have`.
-pub(super) fn runs_have(count: u64) -> String {
+pub(super) fn runs_have_clause(count: u64) -> String {
     if count == 1 {
         "its run has".to_owned()
     } else {
@@ -850,7 +886,7 @@ pub(super) fn runs_have(count: u64) -> String {
 }
 
 /// Returns names as a list, shortened after [`MAX_LEADING`].
-pub(super) fn listed_some(names: &[String]) -> String {
+pub(super) fn join_some(names: &[String]) -> String {
     match names
         .len()
         .checked_sub(MAX_LEADING)
@@ -859,13 +895,13 @@ pub(super) fn listed_some(names: &[String]) -> String {
         Some(more) => format!(
             "{} and {} more",
             names[..MAX_LEADING].join(", "),
-            format::integer(more as u64)
+            format::format_integer(more as u64)
         ),
-        None => listed(names),
+        None => join_list(names),
     }
 }
 
-pub fn listed(parts: &[String]) -> String {
+pub fn join_list(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),
@@ -874,7 +910,7 @@ pub fn listed(parts: &[String]) -> String {
 }
 
 /// Returns a unit for a table's header: `s`, `USD`, `%`.
-pub fn unit(unit: Unit) -> &'static str {
+pub fn unit_header(unit: Unit) -> &'static str {
     match unit {
         Unit::Fraction => "%",
         Unit::Points => "points",
@@ -891,7 +927,7 @@ pub(super) fn is_pass_rate(metric: &Metric) -> bool {
     metric.name == PASS_RATE
 }
 /// Writes a text with its first letter in upper case.
-pub fn capital(text: &str) -> String {
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(letters).collect()

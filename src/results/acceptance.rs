@@ -6,10 +6,10 @@ use std::io;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Acceptance, Problem, Problems, visible};
+use crate::domain::{Acceptance, Problem, Problems, escape_invisible};
 use crate::files;
 
-use super::appended::Appended;
+use super::appended::AppendLog;
 use super::{Store, StoreError, durable};
 
 #[derive(Serialize, Deserialize)]
@@ -30,7 +30,7 @@ struct WireAcceptance {
     time: String,
 }
 
-const WITHOUT_THEM: &str = "without the line, an accepted regression would be open again: mend the line, or delete it if it says nothing";
+const MISSING_ACCEPTANCE_HINT: &str = "without the line, an accepted regression would be open again: mend the line, or delete it if it says nothing";
 
 /// Reads the acceptances of a store, in order of creation.
 ///
@@ -44,7 +44,7 @@ pub fn load_acceptances(store: &Store) -> Result<Vec<Acceptance>, Problems> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
             return Err(Problems(vec![
-                Problem::unread(name, &error).with_hint(WITHOUT_THEM),
+                Problem::unread_file(name, &error).with_hint(MISSING_ACCEPTANCE_HINT),
             ]));
         }
     };
@@ -53,12 +53,11 @@ pub fn load_acceptances(store: &Store) -> Result<Vec<Acceptance>, Problems> {
         .zip(bytes.split_inclusive(|byte| *byte == b'\n'))
         .filter(|(_, line)| !line.trim_ascii().is_empty());
     for (number, line) in lines {
-        match parse(line) {
+        match parse_acceptance(line) {
             Ok(acceptance) => accepted.push(acceptance),
             Err(_) if !line.ends_with(b"\n") => {}
-            Err(message) => {
-                problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM))
-            }
+            Err(message) => problems
+                .push(Problem::at_line(&name, number, message).with_hint(MISSING_ACCEPTANCE_HINT)),
         }
     }
     if problems.is_empty() {
@@ -76,15 +75,15 @@ pub fn append_acceptances(store: &Store, accepted: &[Acceptance]) -> Result<(), 
         lines.push('\n');
     }
     fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
-    let mut file = Appended::open(store.acceptances_path())?;
+    let mut file = AppendLog::open(store.acceptances_path())?;
     file.wait_for_lock()?;
-    file.end_last_line(|line| parse(line).is_ok())?;
+    file.end_last_line(|line| parse_acceptance(line).is_ok())?;
     file.append(lines.as_bytes())?;
     file.sync()?;
     for line in lines.lines() {
         store
-            .added()
-            .line(store.root(), &store.acceptances_path(), line.as_bytes());
+            .added_records()
+            .note_line(store.root(), &store.acceptances_path(), line.as_bytes());
     }
     durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
 }
@@ -107,9 +106,13 @@ pub(super) fn to_line(one: &Acceptance) -> String {
     serde_json::to_string(&wire).expect("an acceptance is JSON: it has no map")
 }
 
-pub(super) fn parse(line: &[u8]) -> Result<Acceptance, String> {
-    let wire: WireAcceptance = serde_json::from_slice(line)
-        .map_err(|error| format!("is not an acceptance: {}", visible(&error.to_string())))?;
+pub(super) fn parse_acceptance(line: &[u8]) -> Result<Acceptance, String> {
+    let wire: WireAcceptance = serde_json::from_slice(line).map_err(|error| {
+        format!(
+            "is not an acceptance: {}",
+            escape_invisible(&error.to_string())
+        )
+    })?;
     let time = |key: &str, text: &str| {
         DateTime::parse_from_rfc3339(text)
             .map(|time| time.to_utc())
@@ -157,7 +160,7 @@ mod tests {
     #[test]
     fn what_was_appended_is_read_in_its_order() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::at(folder.path().join("results"));
+        let store = Store::new(folder.path().join("results"));
         assert_eq!(load_acceptances(&store), Ok(Vec::new()));
         append_acceptances(
             &store,
@@ -183,7 +186,7 @@ mod tests {
     #[test]
     fn a_half_last_line_is_ignored_and_a_broken_one_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::at(folder.path());
+        let store = Store::new(folder.path());
         append_acceptances(&store, &[acceptance("one")]).expect("room");
         let whole = fs::read_to_string(store.acceptances_path()).expect("written");
         fs::write(store.acceptances_path(), format!("{whole}{}", &whole[..20])).expect("room");

@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use crate::domain::RunId;
 use crate::files;
 
-use super::seal::Prefix;
+use super::seal::FilePrefix;
 use super::{StoreError, durable, presence};
 
 /// An append-only file of lines.
 #[derive(Debug)]
-pub(super) struct Appended {
+pub(super) struct AppendLog {
     pub(super) path: PathBuf,
     file: File,
     /// Length up to which every line is whole.
     length: u64,
 }
 
-impl Appended {
+impl AppendLog {
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let file = files::open_by(
+        let file = files::open_with_options(
             OpenOptions::new()
                 .read(true)
                 .write(true)
@@ -38,7 +38,7 @@ impl Appended {
     }
 
     /// Locks the file for this process while it is open.
-    pub(super) fn lock(&self, run: &RunId) -> Result<(), StoreError> {
+    pub(super) fn lock_for_run(&self, run: &RunId) -> Result<(), StoreError> {
         let in_flight = || {
             let folder = self.path.parent().unwrap_or(&self.path);
             StoreError::InFlight {
@@ -92,7 +92,7 @@ impl Appended {
         }
     }
 
-    pub(super) fn cut(&mut self, length: u64) -> Result<(), StoreError> {
+    pub(super) fn truncate_to(&mut self, length: u64) -> Result<(), StoreError> {
         self.file
             .set_len(length)
             .map_err(StoreError::io("cannot shorten", &self.path))?;
@@ -117,7 +117,7 @@ impl Appended {
         if ends == *b"\n" {
             return Ok(());
         }
-        if self.lines()?.last().is_some_and(|line| is_whole(line)) {
+        if self.read_lines()?.last().is_some_and(|line| is_whole(line)) {
             self.append(b"\n")
         } else {
             self.drop_cut_line()
@@ -139,17 +139,21 @@ impl Appended {
             if let Some(end) = memchr::memrchr(b'\n', part) {
                 let whole = start + end as u64 + 1;
                 return if whole < self.length {
-                    self.cut(whole)
+                    self.truncate_to(whole)
                 } else {
                     Ok(())
                 };
             }
             position = start;
         }
-        if self.length > 0 { self.cut(0) } else { Ok(()) }
+        if self.length > 0 {
+            self.truncate_to(0)
+        } else {
+            Ok(())
+        }
     }
 
-    pub(super) fn lines(&self) -> Result<Vec<Vec<u8>>, StoreError> {
+    pub(super) fn read_lines(&self) -> Result<Vec<Vec<u8>>, StoreError> {
         // Read through the locked file: another handle may be refused if locks are mandatory.
         let read = || -> io::Result<Vec<Vec<u8>>> {
             let mut file = &self.file;
@@ -160,9 +164,9 @@ impl Appended {
     }
 
     /// Returns the last whole line.
-    pub(super) fn last_line(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        const MOST: u64 = 16 << 10;
-        let start = self.length.saturating_sub(MOST);
+    pub(super) fn read_last_line(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        const MAX_LAST_LINE_BYTES: u64 = 16 << 10;
+        let start = self.length.saturating_sub(MAX_LAST_LINE_BYTES);
         let mut end = Vec::new();
         let mut file = &self.file;
         file.seek(SeekFrom::Start(start))
@@ -175,18 +179,18 @@ impl Appended {
     }
 
     /// Returns the file's length and digest, read through the locked file as above.
-    pub(super) fn prefix(&self) -> Result<Option<Prefix>, StoreError> {
+    pub(super) fn read_prefix(&self) -> Result<Option<FilePrefix>, StoreError> {
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0))
-            .and_then(|_| Prefix::of(file))
+            .and_then(|_| FilePrefix::from_reader(file))
             .map_err(StoreError::io("cannot read", &self.path))
     }
 
     /// Replaces the file's content, whole or not at all.
-    pub(super) fn replace(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(super) fn replace_content(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let write = || -> io::Result<File> {
-            let mut file = BufWriter::new(files::temporary_in(folder)?);
+            let mut file = BufWriter::new(files::create_temporary_in(folder)?);
             file.write_all(bytes)?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.as_file().sync_all()?;
@@ -207,7 +211,7 @@ impl Appended {
     fn is_current(&self) -> io::Result<bool> {
         use std::os::unix::fs::MetadataExt;
         let own = self.file.metadata()?;
-        presence::is(&self.path, |named| {
+        presence::matches_metadata(&self.path, |named| {
             (named.dev(), named.ino()) == (own.dev(), own.ino())
         })
     }
@@ -236,16 +240,16 @@ mod tests {
             folder.path().join("r1"),
         );
         fs::create_dir(&place).expect("writable");
-        let file = Appended::open(place.join("items.jsonl")).expect("writable");
+        let file = AppendLog::open(place.join("items.jsonl")).expect("writable");
         assert!(file.is_current().is_ok_and(|is_current| is_current));
         fs::rename(&place, folder.path().join("r2")).expect("ours");
         assert!(
-            matches!(file.lock(&run), Err(StoreError::InFlight { .. })),
+            matches!(file.lock_for_run(&run), Err(StoreError::InFlight { .. })),
             "another may have taken its place"
         );
         std::os::unix::fs::symlink("r1", &place).expect("a link to itself");
         assert!(
-            matches!(file.lock(&run), Err(StoreError::Io { .. })),
+            matches!(file.lock_for_run(&run), Err(StoreError::Io { .. })),
             "the system does not say"
         );
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Problem, RunId, visible};
+use crate::domain::{Problem, RunId, escape_invisible};
 use crate::files;
 
 use super::{Store, StoreError, durable};
@@ -53,7 +53,7 @@ pub struct PlannedContent {
 
 impl PlannedContent {
     /// Returns whether an arm was planned for the same content. Plans of earlier releases have only the digest of all bytes.
-    pub fn is_of(&self, planned: &PlannedArm) -> bool {
+    pub fn matches_arm(&self, planned: &PlannedArm) -> bool {
         match (&planned.content, &planned.suite_version) {
             (Some(content), _) => {
                 content.version == self.version || self.earlier.contains(&content.version)
@@ -85,18 +85,18 @@ pub struct PlannedRun {
 
 /// A run that takes the place of another, which stays on record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Again {
+pub struct ReplacementRun {
     /// The run of this plan.
     pub run: RunId,
     /// The earlier run.
     pub of: RunId,
-    pub how: How,
+    pub how: RerunScope,
 }
 
 /// What is done again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum RerunScope {
     /// The items without an outcome. The others are taken over.
     Items,
     /// Everything.
@@ -118,7 +118,7 @@ pub struct Subset {
 
 impl Subset {
     /// Describes the part in words, or returns `None` if it is the whole suite.
-    pub fn name(&self) -> Option<String> {
+    pub fn description(&self) -> Option<String> {
         let items = (!self.items.is_empty()).then(|| format!("only {}", self.items.join(", ")));
         let parts: Vec<String> = items
             .into_iter()
@@ -128,8 +128,8 @@ impl Subset {
     }
 
     /// Returns the name of the suite that a part is of.
-    pub fn whole<'s>(&self, suite: &'s str) -> &'s str {
-        self.name()
+    pub fn whole_suite<'s>(&self, suite: &'s str) -> &'s str {
+        self.description()
             .and_then(|name| suite.strip_suffix(&format!(" ({name})")))
             .unwrap_or(suite)
     }
@@ -173,7 +173,7 @@ pub struct Batch {
     pub subset: Subset,
     /// The runs that take the place of earlier ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub again: Vec<Again>,
+    pub again: Vec<ReplacementRun>,
     /// Tags of every run, including runs that are done when the plan is resumed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -196,17 +196,22 @@ impl Batch {
         let json = store.secrets().hide(&json).into_owned();
         durable::create_new(&path, json.as_bytes())
             .map_err(StoreError::io("cannot write", &path))?;
-        store.added().file(store.root(), &path, json.as_bytes());
+        store
+            .added_records()
+            .note_file(store.root(), &path, json.as_bytes());
         Ok(())
     }
 
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let name = path.display().to_string();
-        let bytes = files::read(path).map_err(|error| Problem::unread(&name, &error))?;
+        let bytes = files::read(path).map_err(|error| Problem::unread_file(&name, &error))?;
         let batch: Self = serde_json::from_slice(&bytes).map_err(|error| {
             Problem::in_file(
                 &name,
-                format!("is not a batch plan: {}", visible(&error.to_string())),
+                format!(
+                    "is not a batch plan: {}",
+                    escape_invisible(&error.to_string())
+                ),
             )
         })?;
         match batch
@@ -218,7 +223,7 @@ impl Batch {
                 &name,
                 format!(
                     "plans the run `{}`, which is of no arm of it",
-                    visible(run.id.as_str())
+                    escape_invisible(run.id.as_str())
                 ),
             )),
             None => Ok(batch),
@@ -226,24 +231,28 @@ impl Batch {
     }
 
     /// Returns the earlier run whose place a run takes, if it does.
-    pub fn again(&self, run: &RunId) -> Option<&Again> {
+    pub fn replacement_for(&self, run: &RunId) -> Option<&ReplacementRun> {
         self.again.iter().find(|again| again.run == *run)
     }
 
     /// Returns the runs without a header, in order.
     pub fn open_runs(&self, store: &Store) -> Result<Vec<PlannedRun>, StoreError> {
-        Ok(parted(&self.runs, store)?.1.into_iter().cloned().collect())
+        Ok(split_committed(&self.runs, store)?
+            .1
+            .into_iter()
+            .cloned()
+            .collect())
     }
 }
 
 /// Splits planned runs into those with a header and open ones, each in order.
-pub fn parted<'r>(
+pub fn split_committed<'r>(
     runs: &'r [PlannedRun],
     store: &Store,
 ) -> Result<(Vec<&'r PlannedRun>, Vec<&'r PlannedRun>), StoreError> {
     let (mut committed, mut open) = (Vec::new(), Vec::new());
     for run in runs {
-        if store.has(&run.id)? {
+        if store.has_run(&run.id)? {
             committed.push(run);
         } else {
             open.push(run);

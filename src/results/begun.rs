@@ -5,17 +5,17 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Problem, Run, RunId, visible};
+use crate::domain::{Problem, Run, RunId, escape_invisible};
 use crate::files;
 
 use super::{Store, StoreError, durable};
 
 /// Name of the file in the run's folder.
-const NAME: &str = "begun.json";
+const RUN_START_FILE: &str = "begun.json";
 
 /// The part of a header that is known before the first outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Begun {
+pub struct RunStart {
     pub suite: String,
     pub approach: String,
     #[serde(default)]
@@ -36,10 +36,10 @@ pub struct Begun {
     pub suite_version: Option<String>,
 }
 
-impl Begun {
+impl RunStart {
     /// Writes the file. The caller has the run's journal, and so its lock.
     pub fn save(&self, store: &Store, id: &RunId) -> Result<(), StoreError> {
-        let path = store.run_dir(id).join(NAME);
+        let path = store.run_dir(id).join(RUN_START_FILE);
         let json = serde_json::to_string(self)
             .expect("it is JSON: no map has keys other than strings")
             + "\n";
@@ -49,20 +49,20 @@ impl Begun {
 
     /// Reads the file in a run's folder. Returns `None` if there is none.
     pub fn load(folder: &Path) -> Result<Option<Self>, Problem> {
-        let path = folder.join(NAME);
-        let name = visible(&path.display().to_string());
-        match files::if_there(files::read(&path)) {
+        let path = folder.join(RUN_START_FILE);
+        let name = escape_invisible(&path.display().to_string());
+        match files::missing_as_none(files::read(&path)) {
             Ok(None) => Ok(None),
             Ok(Some(bytes)) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
                 Problem::in_file(
                     &name,
                     format!(
                         "does not say which run was begun: {}",
-                        visible(&error.to_string())
+                        escape_invisible(&error.to_string())
                     ),
                 )
             }),
-            Err(error) => Err(Problem::unread(&name, &error)),
+            Err(error) => Err(Problem::unread_file(&name, &error)),
         }
     }
 

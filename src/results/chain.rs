@@ -16,23 +16,23 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, escape_invisible};
 use crate::files;
 
-use super::added::Noted;
-use super::seal::digest;
+use super::added::AddedDigests;
+use super::seal::sha256_hex;
 use super::{Store, StoreError, durable};
 
 /// Name of the folder in the store.
-pub(super) const FOLDER: &str = "chain";
-const FORMAT: &str = "evalreport/chain/1";
+pub(super) const CHAIN_FOLDER: &str = "chain";
+const CHAIN_FORMAT: &str = "evalreport/chain/1";
 /// Length of an entry's id: 128 bits of its digest.
-const ID: usize = 32;
+const ENTRY_ID_LENGTH: usize = 32;
 /// How many of the newest entries a new one looks at.
-const NEWEST: usize = 64;
+const MAX_NEWEST_ENTRIES: usize = 64;
 
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct ChainEntry {
     format: String,
     /// RFC 3339.
     time: String,
@@ -52,14 +52,14 @@ impl Store {
     /// Adds an entry about everything that was added since the last one, if that is anything.
     ///
     /// A command that is killed before leaves records that no entry names, which is no damage.
-    pub fn chain(&self, command: &str, time: DateTime<Utc>) -> Result<(), StoreError> {
-        let Noted { files, lines } = self.added().take();
+    pub fn append_chain_entry(&self, command: &str, time: DateTime<Utc>) -> Result<(), StoreError> {
+        let AddedDigests { files, lines } = self.added_records().take_digests();
         if files.is_empty() && lines.is_empty() {
             return Ok(());
         }
         let previous = self.newest_entries()?;
-        let entry = Entry {
-            format: FORMAT.to_owned(),
+        let entry = ChainEntry {
+            format: CHAIN_FORMAT.to_owned(),
             time: time.to_rfc3339_opts(SecondsFormat::Secs, true),
             command: command.to_owned(),
             previous,
@@ -72,29 +72,29 @@ impl Store {
         let name = format!(
             "{}-{}.jsonl",
             time.format("%Y%m%dT%H%M%S%3f"),
-            id_of(text.as_bytes())
+            entry_id(text.as_bytes())
         );
         let path = self.chain_dir().join(name);
         durable::create_new(&path, text.as_bytes()).map_err(StoreError::io("cannot write", &path))
     }
 
     pub(super) fn chain_dir(&self) -> PathBuf {
-        self.root().join(FOLDER)
+        self.root().join(CHAIN_FOLDER)
     }
 
     /// Returns the ids of the entries that no other names, among the newest.
     pub(super) fn newest_entries(&self) -> Result<Vec<String>, StoreError> {
         let folder = self.chain_dir();
         let mut paths = entry_paths(&folder).map_err(StoreError::io("cannot read", &folder))?;
-        let first = paths.len().saturating_sub(NEWEST);
+        let first = paths.len().saturating_sub(MAX_NEWEST_ENTRIES);
         let mut named = BTreeSet::new();
         let mut ids = Vec::new();
         for path in paths.drain(first..) {
             let bytes = files::read(&path).map_err(StoreError::io("cannot read", &path))?;
-            ids.push(id_of(&bytes));
+            ids.push(entry_id(&bytes));
             // A damaged entry names nothing; the check of the store reports it.
             named.extend(
-                serde_json::from_slice::<Entry>(&bytes)
+                serde_json::from_slice::<ChainEntry>(&bytes)
                     .map(|entry| entry.previous)
                     .unwrap_or_default(),
             );
@@ -107,7 +107,7 @@ impl Store {
 
 /// Returns the paths of all entries, in the order of their names, which is mostly that of time.
 fn entry_paths(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let Some(entries) = files::if_there(fs::read_dir(folder))? else {
+    let Some(entries) = files::missing_as_none(fs::read_dir(folder))? else {
         return Ok(Vec::new());
     };
     let mut paths = Vec::new();
@@ -129,9 +129,9 @@ fn entry_paths(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn id_of(bytes: &[u8]) -> String {
-    let mut id = digest(bytes);
-    id.truncate(ID);
+fn entry_id(bytes: &[u8]) -> String {
+    let mut id = sha256_hex(bytes);
+    id.truncate(ENTRY_ID_LENGTH);
     id
 }
 
@@ -147,32 +147,32 @@ pub struct ChainState {
 
 /// Compares a store with its chain. `known` has the files that were found to be changed, which are reported once. `since` is an entry that must
 /// be there.
-pub(super) fn prove_chain(
+pub(super) fn verify_chain(
     store: &Store,
     since: Option<&str>,
     known: &BTreeSet<String>,
 ) -> (ChainState, BTreeSet<String>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut entries: BTreeMap<String, ChainEntry> = BTreeMap::new();
     let folder = store.chain_dir();
     let paths = entry_paths(&folder).unwrap_or_else(|error| {
-        problems.push(Problem::unread(shown(&folder), &error));
+        problems.push(Problem::unread_file(display_path(&folder), &error));
         Vec::new()
     });
     for path in paths {
         let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
             Err(error) => {
-                problems.push(Problem::unread(shown(&path), &error));
+                problems.push(Problem::unread_file(display_path(&path), &error));
                 continue;
             }
         };
-        let id = id_of(&bytes);
+        let id = entry_id(&bytes);
         let is_named = path
             .file_stem()
             .and_then(|stem| stem.to_str())
             .is_some_and(|stem| stem.ends_with(&id));
-        match serde_json::from_slice::<Entry>(&bytes) {
+        match serde_json::from_slice::<ChainEntry>(&bytes) {
             Ok(entry) if is_named => {
                 // An entry of a newer version may hold what this one does not understand.
                 entries.insert(id, entry);
@@ -180,10 +180,10 @@ pub(super) fn prove_chain(
             Ok(_) | Err(_) => {
                 problems.push(
                     Problem::in_file(
-                        shown(&path),
+                        display_path(&path),
                         "this entry of the chain was changed after it was made",
                     )
-                    .with_hint(COPY),
+                    .with_hint(COPY_HINT),
                 );
             }
         }
@@ -199,15 +199,15 @@ pub(super) fn prove_chain(
                 "has no entry {lost}, which the entry {id} of {} names: what was added before was taken away",
                 entry.time
             );
-            problems.push(Problem::in_file(shown(&folder), message).with_hint(COPY));
+            problems.push(Problem::in_file(display_path(&folder), message).with_hint(COPY_HINT));
         }
     }
     if let Some(since) = since.filter(|since| !entries.keys().any(|id| id.starts_with(*since))) {
         let message = format!(
             "has no entry {}: the store is older than that, or was put back to an earlier state",
-            visible(since)
+            escape_invisible(since)
         );
-        problems.push(Problem::in_file(shown(&folder), message).with_hint(COPY));
+        problems.push(Problem::in_file(display_path(&folder), message).with_hint(COPY_HINT));
     }
     let newest = entries
         .keys()
@@ -229,12 +229,13 @@ pub(super) fn prove_chain(
 /// Looks for every file and line that the entries name. Returns the paths of the files.
 fn compare_records(
     store: &Store,
-    entries: &BTreeMap<String, Entry>,
+    entries: &BTreeMap<String, ChainEntry>,
     known: &BTreeSet<String>,
     problems: &mut Vec<Problem>,
 ) -> BTreeSet<String> {
-    type Named<'a> = BTreeMap<&'a str, BTreeMap<&'a str, &'a Entry>>;
-    let (mut of_files, mut of_lines): (Named<'_>, Named<'_>) = (BTreeMap::new(), BTreeMap::new());
+    type EntriesByDigest<'a> = BTreeMap<&'a str, BTreeMap<&'a str, &'a ChainEntry>>;
+    let (mut of_files, mut of_lines): (EntriesByDigest<'_>, EntriesByDigest<'_>) =
+        (BTreeMap::new(), BTreeMap::new());
     for entry in entries.values() {
         for (path, digest) in &entry.files {
             of_files.entry(path).or_default().insert(digest, entry);
@@ -246,56 +247,62 @@ fn compare_records(
                 .extend(digests.iter().map(|digest| (digest.as_str(), entry)));
         }
     }
-    let added = |entry: &Entry| {
+    let added = |entry: &ChainEntry| {
         format!(
             "that `{}` added at {}",
-            visible(&entry.command),
-            visible(&entry.time)
+            escape_invisible(&entry.command),
+            escape_invisible(&entry.time)
         )
     };
     for (path, digests) in &of_files {
-        let Some(place) = below(store, path) else {
+        let Some(place) = path_in_store(store, path) else {
             continue;
         };
         let Some(entry) = digests.values().next() else {
             continue;
         };
-        if known.contains(&shown(&place)) {
+        if known.contains(&display_path(&place)) {
             continue;
         }
-        match files::if_there(files::read(&place)) {
+        match files::missing_as_none(files::read(&place)) {
             // It may have been added twice, if somebody deleted it in between.
-            Ok(Some(bytes)) if digests.contains_key(digest(&bytes).as_str()) => {}
+            Ok(Some(bytes)) if digests.contains_key(sha256_hex(&bytes).as_str()) => {}
             Ok(Some(_)) => problems.push(
-                Problem::in_file(shown(&place), format!("is not the file {}", added(entry)))
-                    .with_hint(COPY),
+                Problem::in_file(
+                    display_path(&place),
+                    format!("is not the file {}", added(entry)),
+                )
+                .with_hint(COPY_HINT),
             ),
             Ok(None) => problems.push(
-                Problem::in_file(shown(&place), format!("the file {} is gone", added(entry)))
-                    .with_hint(COPY),
+                Problem::in_file(
+                    display_path(&place),
+                    format!("the file {} is gone", added(entry)),
+                )
+                .with_hint(COPY_HINT),
             ),
-            Err(error) => problems.push(Problem::unread(shown(&place), &error)),
+            Err(error) => problems.push(Problem::unread_file(display_path(&place), &error)),
         }
     }
     for (path, digests) in &of_lines {
-        let Some(place) = below(store, path) else {
+        let Some(place) = path_in_store(store, path) else {
             continue;
         };
-        if known.contains(&shown(&place)) {
+        if known.contains(&display_path(&place)) {
             continue;
         }
-        let bytes = match files::if_there(files::read(&place)) {
+        let bytes = match files::missing_as_none(files::read(&place)) {
             Ok(bytes) => bytes.unwrap_or_default(),
             Err(error) => {
-                problems.push(Problem::unread(shown(&place), &error));
+                problems.push(Problem::unread_file(display_path(&place), &error));
                 continue;
             }
         };
         let there: BTreeSet<String> = bytes
             .split(|byte| *byte == b'\n')
-            .map(|line| digest(line.trim_ascii_end()))
+            .map(|line| sha256_hex(line.trim_ascii_end()))
             .collect();
-        let lost: Vec<&&Entry> = digests
+        let lost: Vec<&&ChainEntry> = digests
             .iter()
             .filter(|(digest, _)| !there.contains(**digest))
             .map(|(_, entry)| entry)
@@ -307,7 +314,7 @@ fn compare_records(
                 format!("{} lines", lost.len())
             };
             let message = format!("has no longer {lines} {}", added(first));
-            problems.push(Problem::in_file(shown(&place), message).with_hint(COPY));
+            problems.push(Problem::in_file(display_path(&place), message).with_hint(COPY_HINT));
         }
     }
     of_files
@@ -318,7 +325,7 @@ fn compare_records(
 }
 
 /// Returns the path of a record. Entries are read from other machines: a path that leads out of the store names nothing.
-fn below(store: &Store, path: &str) -> Option<PathBuf> {
+fn path_in_store(store: &Store, path: &str) -> Option<PathBuf> {
     let relative = Path::new(path);
     let is_below = relative
         .components()
@@ -326,11 +333,11 @@ fn below(store: &Store, path: &str) -> Option<PathBuf> {
     is_below.then(|| store.root().join(relative))
 }
 
-const COPY: &str =
+const COPY_HINT: &str =
     "put the file back from a copy; `evalreport help reliability` says what the chain is";
 
-fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+fn display_path(path: &Path) -> String {
+    escape_invisible(&path.display().to_string())
 }
 
 #[cfg(test)]
@@ -341,15 +348,15 @@ mod tests {
 
     fn added(store: &Store, run: &str, time: i64) {
         store
-            .save(&Run::new(RunId::parse(run).expect("an id"), "s", "a", "m"))
+            .save_run(&Run::new(RunId::parse(run).expect("an id"), "s", "a", "m"))
             .expect("room");
         store
-            .chain("record", DateTime::from_timestamp(time, 0).expect("a time"))
+            .append_chain_entry("record", DateTime::from_timestamp(time, 0).expect("a time"))
             .expect("room");
     }
 
     fn messages(store: &Store, since: Option<&str>) -> Vec<String> {
-        prove_chain(store, since, &BTreeSet::new())
+        verify_chain(store, since, &BTreeSet::new())
             .2
             .into_iter()
             .map(|problem| problem.message)
@@ -362,7 +369,7 @@ mod tests {
             tempfile::tempdir().expect("a folder"),
             tempfile::tempdir().expect("a folder"),
         ];
-        let [here, there] = [0, 1].map(|number| Store::at(folders[number].path().join("results")));
+        let [here, there] = [0, 1].map(|number| Store::new(folders[number].path().join("results")));
         let copy = |from: &Store, to: &Store| {
             for entry in walkdir::WalkDir::new(from.root())
                 .into_iter()
@@ -383,12 +390,12 @@ mod tests {
         added(&there, "r4", 30);
         copy(&here, &there);
         copy(&there, &here);
-        let (state, ..) = prove_chain(&here, None, &BTreeSet::new());
+        let (state, ..) = verify_chain(&here, None, &BTreeSet::new());
         assert_eq!((state.entries, state.newest.len()), (4, 2));
         assert_eq!(messages(&here, None), Vec::<String>::new());
         let two = state.newest;
         added(&here, "r5", 40);
-        let (state, ..) = prove_chain(&here, None, &BTreeSet::new());
+        let (state, ..) = verify_chain(&here, None, &BTreeSet::new());
         assert_eq!(
             (state.entries, state.newest.len()),
             (5, 1),
@@ -406,7 +413,7 @@ mod tests {
     #[test]
     fn what_was_added_and_is_gone_or_changed_is_missed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::at(folder.path().join("results"));
+        let store = Store::new(folder.path().join("results"));
         for (run, minute) in [("r1", 10), ("r2", 20), ("r3", 30)] {
             added(&store, run, minute);
         }
@@ -441,13 +448,13 @@ mod tests {
     #[test]
     fn an_entry_from_elsewhere_reads_nothing_outside_of_the_store() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::at(folder.path().join("results"));
+        let store = Store::new(folder.path().join("results"));
         added(&store, "r1", 10);
         let text = r#"{"format":"evalreport/chain/1","time":"x","command":"y","files":{"../secret":"0","/etc/passwd":"0"}}"#;
         fs::write(
             store
                 .chain_dir()
-                .join(format!("x-{}.jsonl", id_of(text.as_bytes()))),
+                .join(format!("x-{}.jsonl", entry_id(text.as_bytes()))),
             text,
         )
         .expect("room");

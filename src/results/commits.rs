@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use crate::domain::RunId;
 use crate::files;
 
-use super::appended::Appended;
+use super::appended::AppendLog;
 use super::{StoreError, durable, presence, seal};
 
 /// Suffix of these files, after the batch's id.
-pub(super) const SUFFIX: &str = ".commits.jsonl";
+pub(super) const COMMITS_SUFFIX: &str = ".commits.jsonl";
 
 /// The record of one commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub(super) struct CommitLine {
 
 impl CommitLine {
     /// Records the commit of a run, if the store has the plan of its batch. Returns the path of the list and the line.
-    pub fn append(
+    pub fn record_commit(
         batches: &Path,
         batch: &str,
         run: &RunId,
@@ -40,11 +40,11 @@ impl CommitLine {
         if !presence::is_file(&plan).map_err(StoreError::io("cannot look for", &plan))? {
             return Ok(None);
         }
-        let path = path(&plan);
-        let mut file = Appended::open(path.clone())?;
+        let path = commits_path(&plan);
+        let mut file = AppendLog::open(path.clone())?;
         file.wait_for_lock()?;
         file.end_last_line(|line| serde_json::from_slice::<Self>(line).is_ok())?;
-        let (previous, is_first) = match file.last_line()? {
+        let (previous, is_first) = match file.read_last_line()? {
             Some(line) => (line, false),
             None => (
                 files::read(&plan).map_err(StoreError::io("cannot read", &plan))?,
@@ -54,7 +54,7 @@ impl CommitLine {
         let line = Self {
             run: run.clone(),
             header: header.to_owned(),
-            previous: seal::digest(&previous),
+            previous: seal::sha256_hex(&previous),
         };
         let mut text = serde_json::to_string(&line).expect("every key of it is text");
         text.push('\n');
@@ -68,7 +68,7 @@ impl CommitLine {
 }
 
 /// Returns the path of a plan's list of commits.
-pub(super) fn path(plan: &Path) -> PathBuf {
+pub(super) fn commits_path(plan: &Path) -> PathBuf {
     let name = plan.file_stem().unwrap_or_default().to_string_lossy();
-    plan.with_file_name(format!("{name}{SUFFIX}"))
+    plan.with_file_name(format!("{name}{COMMITS_SUFFIX}"))
 }

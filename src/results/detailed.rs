@@ -3,7 +3,7 @@
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord, standing_revision};
+use crate::domain::{ItemDetails, ItemOutcome, RunId, ScoreRecord, latest_outcome_revision};
 use crate::files;
 
 use super::{
@@ -15,14 +15,14 @@ impl Store {
     ///
     /// Of re-judged outcomes only the current revision is included, of other outcomes all revisions. Unreadable lines are skipped; opening
     /// the store reports them.
-    pub fn detailed_items(
+    pub fn read_detailed_items(
         &self,
         id: &RunId,
     ) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
-        if !self.has(id)? {
+        if !self.has_run(id)? {
             return Ok(None);
         }
-        let mut items = self.all_items(id)?;
+        let mut items = self.read_all_items(id)?;
         if let Some(items) = &mut items {
             let scores: Vec<ScoreRecord> =
                 ScoreLine::read_all(&self.scores_path(id), &mut Vec::new())
@@ -30,7 +30,7 @@ impl Store {
                     .map(|line| line.score)
                     .collect();
             items.retain(|(outcome, _)| {
-                standing_revision(&outcome.evaluator, &scores)
+                latest_outcome_revision(&outcome.evaluator, &scores)
                     .is_none_or(|standing| outcome.revision == standing)
             });
         }
@@ -38,12 +38,15 @@ impl Store {
     }
 
     /// Reads the outcomes that a run has so far, whether it is committed or not.
-    pub fn items_so_far(&self, id: &RunId) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
-        Ok(self.all_items(id)?.unwrap_or_default())
+    pub fn read_items_so_far(
+        &self,
+        id: &RunId,
+    ) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        Ok(self.read_all_items(id)?.unwrap_or_default())
     }
 
     /// Reads the outcomes of every revision in a run's folder.
-    pub(super) fn all_items(
+    pub(super) fn read_all_items(
         &self,
         id: &RunId,
     ) -> Result<Option<Vec<(ItemOutcome, ItemDetails)>>, StoreError> {
@@ -77,7 +80,7 @@ impl Store {
     }
 
     /// Reads a run's messages and tool calls in order. Empty if there are none. Unreadable lines are skipped.
-    pub fn transcript(&self, id: &RunId) -> Result<Vec<TranscriptLine>, StoreError> {
+    pub fn read_transcript(&self, id: &RunId) -> Result<Vec<TranscriptLine>, StoreError> {
         let Some(path) = self.transcript_path(id)? else {
             return Ok(Vec::new());
         };
@@ -111,7 +114,7 @@ mod tests {
     #[test]
     fn lines_come_with_their_details_and_bad_ones_are_left_out() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let store = Store::at(folder.path());
+        let store = Store::new(folder.path());
         let id = RunId::parse("r1").expect("a valid id");
         let line = |item: &str, more: &str| {
             format!(
@@ -130,16 +133,16 @@ mod tests {
         std::fs::create_dir(store.run_dir(&id)).expect("writable");
         std::fs::write(store.run_dir(&id).join("items.jsonl"), text).expect("writable");
         assert_eq!(
-            store.detailed_items(&id).expect("readable"),
+            store.read_detailed_items(&id).expect("readable"),
             None,
             "a run without a header is nobody's to read"
         );
 
         store
-            .save(&Run::new(id.clone(), "s", "a", "m"))
+            .save_run(&Run::new(id.clone(), "s", "a", "m"))
             .expect("writable");
         let items = store
-            .detailed_items(&id)
+            .read_detailed_items(&id)
             .expect("readable")
             .expect("there are lines");
         let names: Vec<(&str, ItemStatus)> = items

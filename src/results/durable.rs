@@ -12,12 +12,12 @@ use crate::files;
 pub(super) fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    create_new_by(folder, path, bytes)
+    create_new_via(folder, path, bytes)
 }
 
 /// Creates the file by way of a temporary file in another, existing folder.
-pub(super) fn create_new_by(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = files::temporary_in(folder)?;
+pub(super) fn create_new_via(folder: &Path, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = files::create_temporary_in(folder)?;
     file.write_all(bytes)?;
     persist_new(file, path)
 }
@@ -29,7 +29,7 @@ pub(super) fn drop_temporary_in(folder: &Path) -> io::Result<()> {
         let name = entry.file_name();
         if name
             .to_str()
-            .is_some_and(|name| name.starts_with(files::WRITING))
+            .is_some_and(|name| name.starts_with(files::WRITING_PREFIX))
         {
             fs::remove_file(entry.path())?;
         }
@@ -55,7 +55,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// More files than this are synced with the whole file system at once, where the system can: each sync may take ten milliseconds.
 #[cfg(target_os = "linux")]
-const MOST_SYNCED_ALONE: usize = 64;
+const MAX_SYNCED_ALONE: usize = 64;
 
 /// Makes written files, and the names in the folders that hold them, survive a power cut.
 pub(super) fn sync_files<'a>(
@@ -63,7 +63,7 @@ pub(super) fn sync_files<'a>(
     folders: impl IntoIterator<Item = &'a PathBuf>,
 ) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    if let Some(file) = files.get(MOST_SYNCED_ALONE) {
+    if let Some(file) = files.get(MAX_SYNCED_ALONE) {
         return Ok(rustix::fs::syncfs(files::open(file)?)?);
     }
     files

@@ -5,19 +5,19 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use crate::domain::{
-    ItemStatus, Problem, Run, RunId, ScoreRecord, UnfinishedRun, UnfinishedState, is_asked_again,
-    standing_revision, visible,
+    ItemStatus, Problem, Run, RunId, ScoreRecord, UnfinishedRun, UnfinishedState, can_judge_again,
+    escape_invisible, latest_outcome_revision,
 };
 use crate::files;
 
 use super::{
-    Batch, Headless, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store, bundle,
-    for_each_line, header, load_acceptances, scan, unfinished_runs,
+    Batch, HeaderlessFolder, ItemLine, LineProblem, Retractions, ScoreLine, SealedReader, Store,
+    bundle, for_each_line, header, load_acceptances, scan_store, unfinished_runs,
 };
 
 /// The result of a check.
 #[derive(Clone, Debug, Default)]
-pub struct Examination {
+pub struct StoreExamination {
     pub runs: usize,
     pub items: u64,
     pub batches: usize,
@@ -34,7 +34,7 @@ pub struct Examination {
 }
 
 /// A file with the lines of one run.
-struct Journal<'a> {
+struct CheckedJournal<'a> {
     run: &'a Run,
     scores: &'a [ScoreRecord],
     /// Whether the run was imported, so that its outcomes are in the sealed pair and this file has only judgements.
@@ -43,25 +43,25 @@ struct Journal<'a> {
 
 /// Counts of a run's first evaluation, by evaluator.
 #[derive(Default)]
-struct Counted {
+struct FirstEvaluationCounts {
     passed: u64,
     total: u64,
 }
 
 /// Reads every file of the store completely.
-pub fn examine(store: &Store) -> Examination {
-    let mut contents = scan(store);
-    let mut examination = Examination {
+pub fn examine_store(store: &Store) -> StoreExamination {
+    let mut contents = scan_store(store);
+    let mut examination = StoreExamination {
         damage: std::mem::take(&mut contents.problems),
-        ..Examination::default()
+        ..StoreExamination::default()
     };
     let mut seen = BTreeMap::<RunId, String>::new();
 
     for file in &contents.headers {
-        let name = shown(&file.path);
+        let name = display_path(&file.path);
         match header::read_header(&file.path) {
             Ok(run) => {
-                note_id(&mut seen, &run.id, &name, &mut examination.damage);
+                check_duplicate_id(&mut seen, &run.id, &name, &mut examination.damage);
                 if let Some(stem) = file.path.file_stem().and_then(|stem| stem.to_str())
                     && stem != run.id.as_str()
                     && file.items.is_some()
@@ -71,15 +71,15 @@ pub fn examine(store: &Store) -> Examination {
                         format!(
                             "has id `{}`, but its items lie in `{}`",
                             run.id,
-                            visible(stem)
+                            escape_invisible(stem)
                         ),
                     ));
                 }
                 examination.runs += 1;
-                let scores = check_scores(&run, file.scores.as_deref(), &mut examination);
+                let scores = read_scores(&run, file.scores.as_deref(), &mut examination);
                 if let Some(items) = &file.items {
                     let known = BTreeMap::from([(run.id.clone(), &run)]);
-                    let journal = Journal {
+                    let journal = CheckedJournal {
                         run: &run,
                         scores: &scores,
                         is_of_judges: false,
@@ -98,18 +98,18 @@ pub fn examine(store: &Store) -> Examination {
     }
     let mut imported = BTreeSet::new();
     for pair in &contents.sealed {
-        let (runs, problems) = SealedReader::runs(&pair.runs);
+        let (runs, problems) = SealedReader::read_runs(&pair.runs);
         examination.damage.extend(problems);
-        let name = shown(&pair.runs);
+        let name = display_path(&pair.runs);
         for run in &runs {
-            note_id(&mut seen, &run.id, &name, &mut examination.damage);
+            check_duplicate_id(&mut seen, &run.id, &name, &mut examination.damage);
         }
         examination.runs += runs.len();
         let known: BTreeMap<RunId, &Run> = runs.iter().map(|run| (run.id.clone(), run)).collect();
         match &pair.items {
             Some(items) => check_items(
                 items,
-                SealedReader::items(items).map(BufReader::new),
+                SealedReader::open_items(items).map(BufReader::new),
                 None,
                 &known,
                 &mut examination,
@@ -120,13 +120,13 @@ pub fn examine(store: &Store) -> Examination {
             ),
         }
         for judged in &contents.headless {
-            let of_pair = RunId::parse(judged.run())
+            let of_pair = RunId::parse(judged.run_id())
                 .ok()
                 .and_then(|id| known.get(&id));
-            if let Some(run) = of_pair.filter(|_| imported.insert(judged.run())) {
-                let scores = check_scores(run, judged.scores.as_deref(), &mut examination);
+            if let Some(run) = of_pair.filter(|_| imported.insert(judged.run_id())) {
+                let scores = read_scores(run, judged.scores.as_deref(), &mut examination);
                 if let Some(items) = &judged.items {
-                    let journal = Journal {
+                    let journal = CheckedJournal {
                         run,
                         scores: &scores,
                         is_of_judges: true,
@@ -145,29 +145,29 @@ pub fn examine(store: &Store) -> Examination {
     for path in &contents.orphaned_items {
         examination.damage.push(
             Problem::in_file(
-                shown(path),
+                display_path(path),
                 "items without header: an import was interrupted before its runs were written",
             )
             .with_hint("import the source again, or delete the file"),
         );
     }
-    for Headless {
+    for HeaderlessFolder {
         folder,
         scores,
         has_transcript,
         ..
-    } in contents.unfinished(|id| imported.contains(id))
+    } in contents.unfinished_folders(|id| imported.contains(id))
     {
         let Some(run) = unfinished_runs([folder.as_path()]).pop() else {
             continue;
         };
         if run.state == UnfinishedState::InProgress {
-            examination.in_flight.push(shown(folder));
+            examination.in_flight.push(display_path(folder));
             examination.unfinished.push(run);
         } else if bundle::is_half_imported(folder) {
             examination.damage.push(
                 Problem::in_file(
-                    shown(folder),
+                    display_path(folder),
                     "half of a run: an import of its bundle was interrupted",
                 )
                 .with_hint("import the bundle again"),
@@ -175,7 +175,7 @@ pub fn examine(store: &Store) -> Examination {
         } else if scores.is_some() && !has_transcript {
             examination.damage.push(
                 Problem::in_file(
-                    shown(folder),
+                    display_path(folder),
                     "judgements of an imported run that is not in the store",
                 )
                 .with_hint("import its source again, or delete the folder"),
@@ -184,7 +184,7 @@ pub fn examine(store: &Store) -> Examination {
             let hint = match &run.resume {
                 Some(command) => format!(
                     "`{}` resumes the run; or delete the folder",
-                    visible(command)
+                    escape_invisible(command)
                 ),
                 None => {
                     "delete the folder; neither a plan nor `begun.json` says how to resume the run"
@@ -193,11 +193,11 @@ pub fn examine(store: &Store) -> Examination {
             };
             let message = format!(
                 "abandoned run: no header, and no process is writing it{}",
-                so_far(&run)
+                describe_progress(&run)
             );
             examination
                 .damage
-                .push(Problem::in_file(shown(folder), message).with_hint(hint));
+                .push(Problem::in_file(display_path(folder), message).with_hint(hint));
             examination.unfinished.push(run);
         }
     }
@@ -219,7 +219,11 @@ pub fn examine(store: &Store) -> Examination {
 }
 
 /// Reads all scores of a run.
-fn check_scores(run: &Run, path: Option<&Path>, examination: &mut Examination) -> Vec<ScoreRecord> {
+fn read_scores(
+    run: &Run,
+    path: Option<&Path>,
+    examination: &mut StoreExamination,
+) -> Vec<ScoreRecord> {
     let mut scores = run.scores.clone();
     if let Some(path) = path {
         scores.extend(
@@ -231,7 +235,12 @@ fn check_scores(run: &Run, path: Option<&Path>, examination: &mut Examination) -
     scores
 }
 
-fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &mut Vec<Problem>) {
+fn check_duplicate_id(
+    seen: &mut BTreeMap<RunId, String>,
+    id: &RunId,
+    file: &str,
+    damage: &mut Vec<Problem>,
+) {
     if let Some(first) = seen.get(id) {
         damage.push(
             Problem::in_file(file, format!("duplicate id `{id}`, also in {first}"))
@@ -247,12 +256,12 @@ fn note_id(seen: &mut BTreeMap<RunId, String>, id: &RunId, file: &str, damage: &
 fn check_items(
     path: &Path,
     reader: std::io::Result<impl BufRead>,
-    journal_of: Option<&Journal<'_>>,
+    journal_of: Option<&CheckedJournal<'_>>,
     runs: &BTreeMap<RunId, &Run>,
-    examination: &mut Examination,
+    examination: &mut StoreExamination,
 ) {
-    let name = shown(path);
-    let mut counted = BTreeMap::<(RunId, bool), Counted>::new();
+    let name = display_path(path);
+    let mut counted = BTreeMap::<(RunId, bool), FirstEvaluationCounts>::new();
     let mut seen = BTreeSet::new();
     let mut unfinished = BTreeSet::new();
     let mut damage = Vec::new();
@@ -274,16 +283,16 @@ fn check_items(
                 {
                     return Err(format!(
                         "item `{}`, attempt {}, revision {} is there twice",
-                        visible(&item.item),
+                        escape_invisible(&item.item),
                         item.attempt,
                         item.revision
                     ));
                 }
-                if journal_of.is_some_and(|journal| journal.is_of_judges) && (item.revision == 0 || !is_asked_again(&item.evaluator)) {
+                if journal_of.is_some_and(|journal| journal.is_of_judges) && (item.revision == 0 || !can_judge_again(&item.evaluator)) {
                     return Err("is not what a judge said later, and counts for nothing beside an imported run".to_owned());
                 }
                 if let Some(journal) = journal_of
-                    && standing_revision(&item.evaluator, journal.scores).is_some_and(|standing| item.revision > standing)
+                    && latest_outcome_revision(&item.evaluator, journal.scores).is_some_and(|standing| item.revision > standing)
                 {
                     unfinished.insert((item.evaluator.to_string(), item.revision));
                 }
@@ -309,7 +318,7 @@ fn check_items(
         .extend(unfinished.into_iter().map(|(evaluator, revision)| {
         let message = format!(
             "revision {revision} of `{}` was not finished: it has no score, and counts for nothing",
-            visible(&evaluator)
+            escape_invisible(&evaluator)
         );
         Problem::in_file(&name, message)
             .with_hint("`evalreport judge` with the run's id judges it again")
@@ -347,7 +356,7 @@ fn check_items(
 }
 
 /// Says which arm an unfinished run is of, and how many outcomes it has: ` (quiz, oneshot with sonnet: 3 outcomes)`.
-pub fn so_far(run: &UnfinishedRun) -> String {
+pub fn describe_progress(run: &UnfinishedRun) -> String {
     let outcomes = if run.outcomes == 1 {
         "1 outcome".to_owned()
     } else {
@@ -357,17 +366,19 @@ pub fn so_far(run: &UnfinishedRun) -> String {
         .model
         .as_deref()
         .filter(|model| !model.is_empty())
-        .map_or_else(String::new, |model| format!(" with {}", visible(model)));
+        .map_or_else(String::new, |model| {
+            format!(" with {}", escape_invisible(model))
+        });
     match run.suite.as_deref().zip(run.approach.as_deref()) {
         Some((suite, approach)) => format!(
             " ({}, {}{model}: {outcomes})",
-            visible(suite),
-            visible(approach)
+            escape_invisible(suite),
+            escape_invisible(approach)
         ),
         None => format!(" ({outcomes})"),
     }
 }
 
-fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+fn display_path(path: &Path) -> String {
+    escape_invisible(&path.display().to_string())
 }

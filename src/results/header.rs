@@ -15,15 +15,15 @@ use serde_json::{Map, Value};
 use crate::domain::{
     Carried, CostSource, Git, ItemKind, ItemsDigest, JudgeProbe, Problem, Problems, Provenance,
     Resources, Run, RunId, RunStatus, ScoreRecord, StatedFigure, Usage, amount_problem,
-    count_problem, is_amount, is_count, visible,
+    count_problem, escape_invisible, is_amount, is_count,
 };
 use crate::files;
 
 use super::heap;
-use super::seal::{Sealed, Sealing, closes};
+use super::seal::{SealState, SealedRecord, ends_with_carried};
 
 /// The format that this version writes. A reader refuses a higher number, because the meaning may have changed.
-const FORMAT: &str = "evalreport/result/1";
+const RUN_FORMAT: &str = "evalreport/result/1";
 const FORMAT_PREFIX: &str = "evalreport/result/";
 const FORMAT_VERSION: u32 = 1;
 
@@ -143,12 +143,12 @@ pub(super) struct WireRun {
 
 /// A run with its header as it was sealed, by this store or another. Without a seal there is no text to keep.
 #[derive(Debug)]
-pub(super) struct WrittenRun {
+pub(super) struct StoredHeader {
     pub run: Run,
-    pub sealed: Option<Sealed>,
+    pub sealed: Option<SealedRecord>,
 }
 
-impl WrittenRun {
+impl StoredHeader {
     /// Parses a header like [`parse_header`]. Fails if the seal does not match the text.
     pub fn parse(
         bytes: &[u8],
@@ -156,40 +156,40 @@ impl WrittenRun {
         line: Option<usize>,
         stem: Option<&str>,
     ) -> Result<Self, Problems> {
-        let run = parse_claimed(bytes, file, line, stem)?;
+        let run = parse_unverified(bytes, file, line, stem)?;
         let text = String::from_utf8_lossy(bytes);
         let changed = |run: &Run| {
-            Problems(vec![problem(
+            Problems(vec![header_problem(
                 file,
                 line,
                 format!("the header of `{}` was changed after it was sealed", run.id),
             )])
         };
-        match Sealing::of(&text) {
-            Sealing::None => Ok(Self {
-                run: believed(run, bytes),
+        match SealState::parse(&text) {
+            SealState::None => Ok(Self {
+                run: drop_unproven_signature(run, bytes),
                 sealed: None,
             }),
             // A sealed text cannot include `carried`, which is only added later.
-            Sealing::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => {
+            SealState::Whole(sealed) if run.carried.is_some() && sealed.text == text.trim_end() => {
                 Err(changed(&run))
             }
-            Sealing::Whole(sealed) => Ok(Self {
-                run: believed(run, bytes),
+            SealState::Whole(sealed) => Ok(Self {
+                run: drop_unproven_signature(run, bytes),
                 sealed: Some(sealed),
             }),
-            Sealing::Changed => Err(changed(&run)),
+            SealState::Changed => Err(changed(&run)),
         }
     }
 
     /// Reads and parses a header file.
-    pub fn read(path: &Path) -> Result<Self, Problems> {
-        let bytes = read_bytes(path)?;
+    pub fn read_file(path: &Path) -> Result<Self, Problems> {
+        let bytes = read_header_bytes(path)?;
         Self::parse(&bytes, &path.to_string_lossy(), None, stem_of(path))
     }
 
     /// Returns the header as one line, unchanged if it was sealed.
-    pub fn text(&self) -> String {
+    pub fn header_text(&self) -> String {
         match &self.sealed {
             Some(sealed) => sealed.text.clone(),
             None => to_sealable(&self.run),
@@ -211,7 +211,7 @@ pub fn to_json(run: &Run) -> String {
     let run = run.clone();
     let counted = |count: Option<u64>| count.filter(|count| is_count(*count));
     let wire = WireRun {
-        format: Some(FORMAT.to_owned()),
+        format: Some(RUN_FORMAT.to_owned()),
         id: Some(run.id.as_str().to_owned()),
         suite: Some(run.suite),
         approach: Some(run.approach),
@@ -258,12 +258,12 @@ pub fn to_json(run: &Run) -> String {
         stated: run
             .stated
             .into_iter()
-            .filter(|stated| stated.problem().is_none())
+            .filter(|stated| stated.find_problem().is_none())
             .collect(),
         scores: run
             .scores
             .into_iter()
-            .filter(|score| score.problem().is_none())
+            .filter(|score| score.find_problem().is_none())
             .collect(),
         probes: run.probes,
         verification: run.verification,
@@ -277,16 +277,16 @@ pub fn to_json(run: &Run) -> String {
 
 /// Reads and checks one header file.
 pub fn read_header(path: &Path) -> Result<Run, Problems> {
-    let bytes = read_bytes(path)?;
+    let bytes = read_header_bytes(path)?;
     parse_header(&bytes, &path.to_string_lossy(), None, stem_of(path))
 }
 
 /// Reads a header file without checking it.
-pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
+pub(super) fn read_header_bytes(path: &Path) -> Result<Vec<u8>, Problems> {
     let open = files::open(path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     match open {
         Ok((file, metadata)) => read_opened(path, file, &metadata),
-        Err(error) => Err(Problems(vec![Problem::unread(
+        Err(error) => Err(Problems(vec![Problem::unread_file(
             path.display().to_string(),
             &error,
         )])),
@@ -325,7 +325,7 @@ fn read_opened(path: &Path, file: File, metadata: &Metadata) -> Result<Vec<u8>, 
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     file.take(length)
         .read_to_end(&mut bytes)
-        .map_err(|error| Problems(vec![Problem::unread(&*name, &error)]))?;
+        .map_err(|error| Problems(vec![Problem::unread_file(&*name, &error)]))?;
     Ok(bytes)
 }
 
@@ -338,7 +338,7 @@ pub fn parse_header(
     line: Option<usize>,
     stem: Option<&str>,
 ) -> Result<Run, Problems> {
-    parse_claimed(bytes, file, line, stem).map(|run| believed(run, bytes))
+    parse_unverified(bytes, file, line, stem).map(|run| drop_unproven_signature(run, bytes))
 }
 
 /// Drops what the header says about a signature, unless an import checked it and wrote it.
@@ -346,11 +346,11 @@ pub fn parse_header(
 /// Stores, lakes, engines and bundles all give headers to this function, so it alone decides. An import adds the signer as the last field, under
 /// a digest of the whole header. A header that somebody wrote or edited by hand has no such digest. Whoever can write to a store can compute
 /// one: signatures tell about bundles on their way, and not about the store that they end in.
-fn believed(run: Run, bytes: &[u8]) -> Run {
+fn drop_unproven_signature(run: Run, bytes: &[u8]) -> Run {
     let is_closed = run
         .carried
         .as_ref()
-        .is_none_or(|carried| closes(&String::from_utf8_lossy(bytes), carried));
+        .is_none_or(|carried| ends_with_carried(&String::from_utf8_lossy(bytes), carried));
     if is_closed {
         run
     } else {
@@ -362,7 +362,7 @@ fn believed(run: Run, bytes: &[u8]) -> Run {
 }
 
 /// Parses one header, with all that it claims.
-fn parse_claimed(
+fn parse_unverified(
     bytes: &[u8],
     file: &str,
     line: Option<usize>,
@@ -370,22 +370,23 @@ fn parse_claimed(
 ) -> Result<Run, Problems> {
     let parsed = if bytes.trim_ascii_start().starts_with(b"[") {
         // A list would be parsed as the fields in order.
-        Err(vec![problem(
+        Err(vec![header_problem(
             file,
             line,
             "is JSON, but not an object".to_owned(),
         )])
     } else {
-        heap::from_slice::<WireRun>(bytes).map_err(|error| explain(bytes, file, line, &error))
+        heap::from_slice::<WireRun>(bytes)
+            .map_err(|error| explain_parse_error(bytes, file, line, &error))
     };
-    let checked = parsed.and_then(|wire| check(wire, file, line, stem));
+    let checked = parsed.and_then(|wire| validate_header(wire, file, line, stem));
     // Messages contain file names, which are foreign text too.
     checked.map_err(|problems| {
         Problems(
             problems
                 .into_iter()
                 .map(|problem| Problem {
-                    file: visible(&problem.file),
+                    file: escape_invisible(&problem.file),
                     ..problem
                 })
                 .collect(),
@@ -393,7 +394,7 @@ fn parse_claimed(
     })
 }
 
-fn problem(file: &str, line: Option<usize>, message: String) -> Problem {
+fn header_problem(file: &str, line: Option<usize>, message: String) -> Problem {
     Problem {
         line,
         ..Problem::in_file(file, message)
@@ -453,7 +454,7 @@ impl WireRun {
 }
 
 /// Converts the wire form into a run and collects all invalid values.
-fn check(
+fn validate_header(
     wire: WireRun,
     file: &str,
     line: Option<usize>,
@@ -465,7 +466,7 @@ fn check(
         wire
     };
     let mut problems = Vec::new();
-    let mut wrong = |message: String| problems.push(problem(file, line, message));
+    let mut wrong = |message: String| problems.push(header_problem(file, line, message));
 
     if let Some(format) = &wire.format {
         match format
@@ -475,11 +476,11 @@ fn check(
             Some(version) if version <= FORMAT_VERSION => {}
             Some(_) => wrong(format!(
                 "key `format`: `{}` was written by a newer evalreport than this one",
-                visible(format)
+                escape_invisible(format)
             )),
             None => wrong(format!(
-                "key `format`: `{}` is not `{FORMAT}`",
-                visible(format)
+                "key `format`: `{}` is not `{RUN_FORMAT}`",
+                escape_invisible(format)
             )),
         }
     }
@@ -505,7 +506,7 @@ fn check(
             None => {
                 wrong(format!(
                     "key `timestamp`: `{}` is not a time like 2026-01-31T12:00:00Z",
-                    visible(text)
+                    escape_invisible(text)
                 ));
                 None
             }
@@ -539,11 +540,11 @@ fn check(
     let figures = wire
         .scores
         .iter()
-        .map(|score| ("scores", score.problem()))
+        .map(|score| ("scores", score.find_problem()))
         .chain(
             wire.stated
                 .iter()
-                .map(|stated| ("stated", stated.problem())),
+                .map(|stated| ("stated", stated.find_problem())),
         );
     for (key, problem) in figures {
         if let Some(problem) = problem {
@@ -659,7 +660,7 @@ fn parse_time(text: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Explains why the bytes did not parse: the syntax error with its place, or every key of the wrong type.
-fn explain(
+fn explain_parse_error(
     bytes: &[u8],
     file: &str,
     line: Option<usize>,
@@ -672,12 +673,12 @@ fn explain(
     };
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return vec![
-            problem(file, line, "is empty".to_owned())
+            header_problem(file, line, "is empty".to_owned())
                 .with_hint("delete the file, or run the evaluation again"),
         ];
     }
     if let Err(utf8) = std::str::from_utf8(bytes) {
-        return vec![problem(
+        return vec![header_problem(
             file,
             line,
             format!(
@@ -689,7 +690,7 @@ fn explain(
     match heap::from_slice::<Value>(bytes) {
         Err(_) if error.is_eof() => vec![syntax("is cut off in the middle of the JSON".to_owned())],
         Err(syntax_error) => {
-            let near = near(bytes, &syntax_error);
+            let near = text_at_error(bytes, &syntax_error);
             let mut found = syntax(format!("is not JSON: {}", without_place(&syntax_error)));
             if ["NaN", "Infinity", "-Infinity", "nan", "inf"]
                 .iter()
@@ -706,10 +707,14 @@ fn explain(
             }
             wrong
                 .into_iter()
-                .map(|(key, message)| problem(file, line, format!("key `{key}`: {message}")))
+                .map(|(key, message)| header_problem(file, line, format!("key `{key}`: {message}")))
                 .collect()
         }
-        Ok(_) => vec![problem(file, line, "is JSON, but not an object".to_owned())],
+        Ok(_) => vec![header_problem(
+            file,
+            line,
+            "is JSON, but not an object".to_owned(),
+        )],
     }
 }
 
@@ -720,10 +725,10 @@ fn wrong_keys(object: &Map<String, Value>) -> Vec<(String, String)> {
         .filter_map(|(key, value)| {
             let alone = Value::Object(Map::from_iter([(key.clone(), value.clone())]));
             let error = serde_json::from_value::<WireRun>(alone).err()?;
-            let shown = visible(&value.to_string());
+            let shown = escape_invisible(&value.to_string());
             let shown: String = shown.chars().take(60).collect();
             Some((
-                visible(key),
+                escape_invisible(key),
                 format!("{} (it is `{shown}`)", without_place(&error)),
             ))
         })
@@ -738,7 +743,7 @@ fn without_place(error: &serde_json::Error) -> String {
 /// Replaces the names of types in a parser's message by plain words.
 pub(super) fn in_plain_words(message: &str) -> String {
     let whole = "expected a whole number, zero or more";
-    let mut text = visible(message);
+    let mut text = escape_invisible(message);
     for (words, plain) in [
         ("expected u64", whole),
         ("expected u32", whole),
@@ -751,7 +756,7 @@ pub(super) fn in_plain_words(message: &str) -> String {
 }
 
 /// Returns the text at the position of a syntax error.
-fn near<'a>(bytes: &'a [u8], error: &serde_json::Error) -> &'a str {
+fn text_at_error<'a>(bytes: &'a [u8], error: &serde_json::Error) -> &'a str {
     let text = std::str::from_utf8(bytes).unwrap_or_default();
     let line = text
         .lines()

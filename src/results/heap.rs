@@ -23,17 +23,17 @@ const FIRST_ENTRIES: usize = 8;
 const TIMES_GROWING: usize = 2;
 
 /// The error message of a text that takes too much.
-pub const TOO_MUCH: &str = "holds more values than are read of JSON so short";
+pub const TOO_MUCH_MEMORY: &str = "holds more values than are read of JSON so short";
 
 /// The memory account of one text.
 #[derive(Default)]
-pub struct Heap {
+pub struct JsonMemoryAccount {
     read: Cell<usize>,
     spent: Cell<usize>,
 }
 
-impl Heap {
-    pub fn of_text(bytes: usize) -> Self {
+impl JsonMemoryAccount {
+    pub fn for_text(bytes: usize) -> Self {
         Self {
             read: Cell::new(bytes),
             spent: Cell::new(0),
@@ -41,12 +41,12 @@ impl Heap {
     }
 
     /// Records that more of the text was read.
-    pub fn add_read(&self, bytes: usize) {
+    pub fn add_read_bytes(&self, bytes: usize) {
         self.read.set(self.read.get().saturating_add(bytes));
     }
 
     /// Calls `read` and frees its allocations at the end.
-    pub fn freeing<T>(&self, read: impl FnOnce() -> T) -> T {
+    pub fn with_freed_memory<T>(&self, read: impl FnOnce() -> T) -> T {
         let before = self.spent.get();
         let done = read();
         self.spent.set(before);
@@ -54,18 +54,18 @@ impl Heap {
     }
 
     /// Wraps a deserializer, so that its values are counted on this account.
-    pub fn bounds<D>(&self, deserializer: D) -> Bounds<'_, D> {
-        Bounds {
+    pub fn limit_deserializer<D>(&self, deserializer: D) -> MemoryLimited<'_, D> {
+        MemoryLimited {
             inner: deserializer,
             heap: self,
         }
     }
 
-    fn spend<E: Error>(&self, bytes: usize) -> Result<(), E> {
+    fn spend_bytes<E: Error>(&self, bytes: usize) -> Result<(), E> {
         let spent = self.spent.get().saturating_add(bytes);
         self.spent.set(spent);
         if spent > FREE_BYTES.saturating_add(self.read.get().saturating_mul(TIMES_READ)) {
-            Err(E::custom(TOO_MUCH))
+            Err(E::custom(TOO_MUCH_MEMORY))
         } else {
             Ok(())
         }
@@ -74,35 +74,35 @@ impl Heap {
 
 /// Parses one value, like the function of `serde_json` with the same name.
 pub fn from_slice<'de, T: Deserialize<'de>>(text: &'de [u8]) -> serde_json::Result<T> {
-    let heap = Heap::of_text(text.len());
+    let heap = JsonMemoryAccount::for_text(text.len());
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let value = T::deserialize(heap.bounds(&mut reader))?;
+    let value = T::deserialize(heap.limit_deserializer(&mut reader))?;
     reader.end()?;
     Ok(value)
 }
 
 /// Returns whether a text was refused because of its memory.
-pub fn is_too_much(error: &serde_json::Error) -> bool {
-    error.to_string().starts_with(TOO_MUCH)
+pub fn is_memory_refusal(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with(TOO_MUCH_MEMORY)
 }
 
 /// A deserializer, visitor, seed, list or map whose values are counted on an account.
-pub struct Bounds<'h, T> {
+pub struct MemoryLimited<'h, T> {
     inner: T,
-    heap: &'h Heap,
+    heap: &'h JsonMemoryAccount,
 }
 
 macro_rules! deserialize_bounded {
     ($($name:ident)*) => {
         $(
             fn $name<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
-                self.inner.$name(Bounds { inner: visitor, heap: self.heap })
+                self.inner.$name(MemoryLimited { inner: visitor, heap: self.heap })
             }
         )*
     };
 }
 
-impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for MemoryLimited<'_, D> {
     type Error = D::Error;
 
     deserialize_bounded! {
@@ -118,7 +118,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
     ) -> Result<V::Value, D::Error> {
         self.inner.deserialize_unit_struct(
             name,
-            Bounds {
+            MemoryLimited {
                 inner: visitor,
                 heap: self.heap,
             },
@@ -132,7 +132,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
     ) -> Result<V::Value, D::Error> {
         self.inner.deserialize_newtype_struct(
             name,
-            Bounds {
+            MemoryLimited {
                 inner: visitor,
                 heap: self.heap,
             },
@@ -146,7 +146,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
     ) -> Result<V::Value, D::Error> {
         self.inner.deserialize_tuple(
             length,
-            Bounds {
+            MemoryLimited {
                 inner: visitor,
                 heap: self.heap,
             },
@@ -162,7 +162,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         self.inner.deserialize_tuple_struct(
             name,
             length,
-            Bounds {
+            MemoryLimited {
                 inner: visitor,
                 heap: self.heap,
             },
@@ -178,7 +178,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         self.inner.deserialize_struct(
             name,
             fields,
-            Bounds {
+            MemoryLimited {
                 inner: visitor,
                 heap: self.heap,
             },
@@ -194,7 +194,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Bounds<'_, D> {
         self.inner.deserialize_enum(
             name,
             variants,
-            Bounds {
+            MemoryLimited {
                 inner: visitor,
                 heap: self.heap,
             },
@@ -231,7 +231,7 @@ macro_rules! visit_long {
         $(
             fn $name<E: Error>(self, value: $type) -> Result<V::Value, E> {
                 if !value.is_empty() {
-                    self.heap.spend(TEXT_COST + value.len())?;
+                    self.heap.spend_bytes(TEXT_COST + value.len())?;
                 }
                 self.inner.$name(value)
             }
@@ -239,7 +239,7 @@ macro_rules! visit_long {
     };
 }
 
-impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
+impl<'de, V: Visitor<'de>> Visitor<'de> for MemoryLimited<'_, V> {
     type Value = V::Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -265,7 +265,8 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
     }
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<V::Value, D::Error> {
-        self.inner.visit_some(self.heap.bounds(deserializer))
+        self.inner
+            .visit_some(self.heap.limit_deserializer(deserializer))
     }
 
     fn visit_newtype_struct<D: Deserializer<'de>>(
@@ -273,11 +274,11 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
         deserializer: D,
     ) -> Result<V::Value, D::Error> {
         self.inner
-            .visit_newtype_struct(self.heap.bounds(deserializer))
+            .visit_newtype_struct(self.heap.limit_deserializer(deserializer))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_seq(Parts {
+        self.inner.visit_seq(LimitedAccess {
             inner: list,
             heap: self.heap,
             count: 0,
@@ -286,7 +287,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
-        self.inner.visit_map(Parts {
+        self.inner.visit_map(LimitedAccess {
             inner: map,
             heap: self.heap,
             count: 0,
@@ -300,48 +301,49 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Bounds<'_, V> {
     }
 }
 
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Bounds<'_, S> {
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for MemoryLimited<'_, S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
-        self.inner.deserialize(self.heap.bounds(deserializer))
+        self.inner
+            .deserialize(self.heap.limit_deserializer(deserializer))
     }
 }
 
 /// A list or a map during parsing.
-struct Parts<'h, A> {
+struct LimitedAccess<'h, A> {
     inner: A,
-    heap: &'h Heap,
+    heap: &'h JsonMemoryAccount,
     count: usize,
     /// Size of the last key: kept keys are texts; keys of struct fields are numbers.
     key_bytes: usize,
 }
 
-impl<A> Parts<'_, A> {
+impl<A> LimitedAccess<'_, A> {
     /// Spends the memory of one more part of this size. The first part allocates room for `first` parts.
-    fn grow<E: Error>(&mut self, bytes: usize, first: usize) -> Result<(), E> {
+    fn spend_element<E: Error>(&mut self, bytes: usize, first: usize) -> Result<(), E> {
         self.count += 1;
         match self.count {
-            1 => self.heap.spend(bytes * first + TEXT_COST),
-            count if count > first => self.heap.spend(bytes * TIMES_GROWING),
+            1 => self.heap.spend_bytes(bytes * first + TEXT_COST),
+            count if count > first => self.heap.spend_bytes(bytes * TIMES_GROWING),
             _ => Ok(()),
         }
     }
 }
 
-impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Parts<'_, A> {
+impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for LimitedAccess<'_, A> {
     type Error = A::Error;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, A::Error> {
-        let element = self.inner.next_element_seed(Bounds {
+        let element = self.inner.next_element_seed(MemoryLimited {
             inner: seed,
             heap: self.heap,
         })?;
         if element.is_some() {
-            self.grow(size_of::<S::Value>(), FIRST_ELEMENTS)?;
+            self.spend_element(size_of::<S::Value>(), FIRST_ELEMENTS)?;
         }
         Ok(element)
     }
@@ -351,7 +353,7 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Parts<'_, A> {
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Parts<'_, A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for LimitedAccess<'_, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
@@ -359,19 +361,19 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Parts<'_, A> {
         seed: K,
     ) -> Result<Option<K::Value>, A::Error> {
         self.key_bytes = size_of::<K::Value>();
-        self.inner.next_key_seed(Bounds {
+        self.inner.next_key_seed(MemoryLimited {
             inner: seed,
             heap: self.heap,
         })
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
-        let value = self.inner.next_value_seed(Bounds {
+        let value = self.inner.next_value_seed(MemoryLimited {
             inner: seed,
             heap: self.heap,
         })?;
         if self.key_bytes >= size_of::<String>() {
-            self.grow(self.key_bytes + size_of::<S::Value>(), FIRST_ENTRIES)?;
+            self.spend_element(self.key_bytes + size_of::<S::Value>(), FIRST_ENTRIES)?;
         }
         Ok(value)
     }
@@ -398,7 +400,7 @@ mod tests {
     }
 
     fn is_refused<T: for<'de> Deserialize<'de>>(text: &str) -> bool {
-        from_slice::<T>(text.as_bytes()).is_err_and(|error| is_too_much(&error))
+        from_slice::<T>(text.as_bytes()).is_err_and(|error| is_memory_refusal(&error))
     }
 
     fn list(element: &str, mebibytes: usize) -> String {
@@ -465,13 +467,16 @@ mod tests {
 
     #[test]
     fn what_is_freed_can_be_spent_again() {
-        let heap = Heap::of_text(0);
+        let heap = JsonMemoryAccount::for_text(0);
         for _ in 0..3 {
-            heap.freeing(|| heap.spend::<serde_json::Error>(FREE_BYTES))
+            heap.with_freed_memory(|| heap.spend_bytes::<serde_json::Error>(FREE_BYTES))
                 .expect("as much as there is");
         }
-        assert!(heap.spend::<serde_json::Error>(FREE_BYTES + 1).is_err());
-        heap.add_read(FREE_BYTES);
-        assert!(heap.spend::<serde_json::Error>(FREE_BYTES).is_ok());
+        assert!(
+            heap.spend_bytes::<serde_json::Error>(FREE_BYTES + 1)
+                .is_err()
+        );
+        heap.add_read_bytes(FREE_BYTES);
+        assert!(heap.spend_bytes::<serde_json::Error>(FREE_BYTES).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::{Store, StoreError};
 
 /// Prefix of the folders in which bundles are unpacked.
-pub(super) const STAGING: &str = ".importing-";
+pub(super) const STAGING_PREFIX: &str = ".importing-";
 
 /// Held by the only import of a store. An import that stores nothing leaves no folder behind that it made.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Drop for ImportLock {
 
 impl ImportLock {
     /// Waits for other imports to end, and removes what killed ones unpacked. `waits` is called if there is another.
-    pub fn take(store: &Store, waits: impl FnOnce()) -> Result<Self, StoreError> {
+    pub fn acquire(store: &Store, waits: impl FnOnce()) -> Result<Self, StoreError> {
         let (root, mut waits) = (store.root(), Some(waits));
         loop {
             let made = (!root.is_dir()).then(|| root.to_owned());
@@ -57,18 +57,23 @@ impl ImportLock {
                 continue;
             }
             // Unfinished folders are then left over from killed imports.
-            clean(store).map_err(StoreError::io("cannot clean", root))?;
+            remove_staged(store).map_err(StoreError::io("cannot clean", root))?;
             return Ok(Self { _file: file, made });
         }
     }
 }
 
 /// Removes what killed imports unpacked. The caller must have the lock.
-fn clean(store: &Store) -> io::Result<usize> {
+fn remove_staged(store: &Store) -> io::Result<usize> {
     let mut removed = 0;
     for entry in fs::read_dir(store.root())? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(STAGING) && entry.file_type()?.is_dir() {
+        if entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with(STAGING_PREFIX)
+            && entry.file_type()?.is_dir()
+        {
             fs::remove_dir_all(entry.path())?;
             removed += 1;
         }
@@ -79,7 +84,7 @@ fn clean(store: &Store) -> io::Result<usize> {
 /// Removes what killed imports unpacked, unless an import is running. Returns the number of folders.
 pub(super) fn drop_staged(store: &Store) -> usize {
     match lock_file(store.root()) {
-        Ok(lock) if lock.try_lock().is_ok() => clean(store).unwrap_or(0),
+        Ok(lock) if lock.try_lock().is_ok() => remove_staged(store).unwrap_or(0),
         Ok(_) | Err(_) => 0,
     }
 }

@@ -14,8 +14,8 @@ use crate::domain::{
     ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, is_amount, is_count, is_figure,
 };
 
-use super::known_line::Measured;
-use super::shape::Shape;
+use super::known_line::ItemMeasurements;
+use super::shape::CanonicalCursor;
 
 /// Why a line is no item outcome. In lower case, without a final full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -62,19 +62,19 @@ fn one() -> u32 {
 impl<'a> ItemLine<'a> {
     /// Parses one line without its line break.
     pub fn parse(line: &'a [u8]) -> Result<Self, LineError> {
-        let parsed = match shaped(line) {
+        let parsed = match parse_canonical(line) {
             Some(item) => item,
             None => Self::parse_strict(line)?,
         };
-        match parsed.measured().problem() {
+        match parsed.measurements().find_problem() {
             None => Ok(parsed),
             Some(problem) => Err(LineError(problem)),
         }
     }
 
     /// Returns what was measured of the item.
-    pub fn measured(&self) -> Measured {
-        Measured {
+    pub fn measurements(&self) -> ItemMeasurements {
+        ItemMeasurements {
             attempt: self.attempt,
             revision: self.revision,
             status: self.status,
@@ -133,12 +133,16 @@ impl<'a> ItemLine<'a> {
 }
 
 /// Appends the outcome's line in a journal, with its line break.
-pub fn write_line(outcome: &ItemOutcome, line: &mut String) {
+pub fn write_journal_line(outcome: &ItemOutcome, line: &mut String) {
     write_item_line(outcome, false, line);
 }
 
 /// Appends the outcome's line with its details, which readers of outcomes skip.
-pub(super) fn write_line_with(outcome: &ItemOutcome, details: &ItemDetails, line: &mut String) {
+pub(super) fn write_journal_line_with(
+    outcome: &ItemOutcome,
+    details: &ItemDetails,
+    line: &mut String,
+) {
     write_detailed_line(outcome, details, false, line);
 }
 
@@ -170,50 +174,50 @@ pub(super) fn write_detailed_line(
 pub(super) fn write_item_line(outcome: &ItemOutcome, with_run: bool, line: &mut String) {
     line.push('{');
     if with_run {
-        text(line, "\"run\":", outcome.run.as_str());
+        push_text(line, "\"run\":", outcome.run.as_str());
         line.push(',');
     }
-    text(line, "\"item\":", &outcome.item);
-    text(line, ",\"kind\":", outcome.kind.name());
-    text(line, ",\"evaluator\":", &outcome.evaluator);
-    integer(line, ",\"attempt\":", u64::from(outcome.attempt));
-    integer(line, ",\"revision\":", u64::from(outcome.revision));
-    text(line, ",\"status\":", outcome.status.name());
+    push_text(line, "\"item\":", &outcome.item);
+    push_text(line, ",\"kind\":", outcome.kind.name());
+    push_text(line, ",\"evaluator\":", &outcome.evaluator);
+    push_integer(line, ",\"attempt\":", u64::from(outcome.attempt));
+    push_integer(line, ",\"revision\":", u64::from(outcome.revision));
+    push_text(line, ",\"status\":", outcome.status.name());
     if let Some(score) = outcome.score {
-        number(line, ",\"score\":", score, is_figure);
+        push_number(line, ",\"score\":", score, is_figure);
     }
     if let Some(cluster) = &outcome.cluster {
-        text(line, ",\"cluster\":", cluster);
+        push_text(line, ",\"cluster\":", cluster);
     }
     if let Some(category) = &outcome.category {
-        text(line, ",\"category\":", category);
+        push_text(line, ",\"category\":", category);
     }
     if let Some(seconds) = outcome.duration_seconds {
-        number(line, ",\"duration_seconds\":", seconds, is_amount);
+        push_number(line, ",\"duration_seconds\":", seconds, is_amount);
     }
     if let Some(cost) = outcome.cost_usd {
-        number(line, ",\"cost_usd\":", cost, is_amount);
+        push_number(line, ",\"cost_usd\":", cost, is_amount);
     }
     if let Some(tokens) = outcome.input_tokens.filter(|tokens| is_count(*tokens)) {
-        integer(line, ",\"input_tokens\":", tokens);
+        push_integer(line, ",\"input_tokens\":", tokens);
     }
     if let Some(tokens) = outcome.output_tokens.filter(|tokens| is_count(*tokens)) {
-        integer(line, ",\"output_tokens\":", tokens);
+        push_integer(line, ",\"output_tokens\":", tokens);
     }
     line.push_str("}\n");
 }
 
-fn text(line: &mut String, key: &str, value: &str) {
+fn push_text(line: &mut String, key: &str, value: &str) {
     line.push_str(key);
     line.push_str(&serde_json::to_string(value).expect("text is JSON"));
 }
 
-fn integer(line: &mut String, key: &str, value: u64) {
+fn push_integer(line: &mut String, key: &str, value: u64) {
     write!(line, "{key}{value}").expect("writing to a string cannot fail");
 }
 
 /// Writes a number. One that no reader would accept is omitted, as not measured.
-fn number(line: &mut String, key: &str, value: f64, is_possible: fn(f64) -> bool) {
+fn push_number(line: &mut String, key: &str, value: f64, is_possible: fn(f64) -> bool) {
     if is_possible(value) {
         line.push_str(key);
         line.push_str(&serde_json::to_string(&value).expect("a finite number is JSON"));
@@ -221,64 +225,64 @@ fn number(line: &mut String, key: &str, value: f64, is_possible: fn(f64) -> bool
 }
 
 /// Reads a line that has the writer's shape. Returns `None` if it has any other.
-fn shaped(line: &[u8]) -> Option<ItemLine<'_>> {
-    let mut shape = Shape(line);
-    shape.literal(b"{")?;
-    let run = if shape.literal(b"\"run\":\"").is_some() {
-        let run = shape.string()?;
-        shape.literal(b",")?;
+fn parse_canonical(line: &[u8]) -> Option<ItemLine<'_>> {
+    let mut shape = CanonicalCursor(line);
+    shape.skip_literal(b"{")?;
+    let run = if shape.skip_literal(b"\"run\":\"").is_some() {
+        let run = shape.read_string()?;
+        shape.skip_literal(b",")?;
         Some(Cow::Borrowed(run))
     } else {
         None
     };
-    shape.literal(b"\"item\":\"")?;
-    let item = Cow::Borrowed(shape.string()?);
-    shape.literal(b",\"kind\":\"")?;
-    let kind = ItemKind::from_name(shape.string()?)?;
-    shape.literal(b",\"evaluator\":\"")?;
-    let evaluator = Cow::Borrowed(shape.string()?);
-    shape.literal(b",\"attempt\":")?;
-    let attempt = u32::try_from(shape.integer()?).ok()?;
-    shape.literal(b",\"revision\":")?;
-    let revision = u32::try_from(shape.integer()?).ok()?;
-    shape.literal(b",\"status\":\"")?;
-    let status = ItemStatus::from_name(shape.string()?)?;
-    let score = if shape.literal(b",\"score\":").is_some() {
-        Some(shape.float()?)
+    shape.skip_literal(b"\"item\":\"")?;
+    let item = Cow::Borrowed(shape.read_string()?);
+    shape.skip_literal(b",\"kind\":\"")?;
+    let kind = ItemKind::from_name(shape.read_string()?)?;
+    shape.skip_literal(b",\"evaluator\":\"")?;
+    let evaluator = Cow::Borrowed(shape.read_string()?);
+    shape.skip_literal(b",\"attempt\":")?;
+    let attempt = u32::try_from(shape.read_integer()?).ok()?;
+    shape.skip_literal(b",\"revision\":")?;
+    let revision = u32::try_from(shape.read_integer()?).ok()?;
+    shape.skip_literal(b",\"status\":\"")?;
+    let status = ItemStatus::from_name(shape.read_string()?)?;
+    let score = if shape.skip_literal(b",\"score\":").is_some() {
+        Some(shape.read_float()?)
     } else {
         None
     };
-    let cluster = if shape.literal(b",\"cluster\":\"").is_some() {
-        Some(Cow::Borrowed(shape.string()?))
+    let cluster = if shape.skip_literal(b",\"cluster\":\"").is_some() {
+        Some(Cow::Borrowed(shape.read_string()?))
     } else {
         None
     };
-    let category = if shape.literal(b",\"category\":\"").is_some() {
-        Some(Cow::Borrowed(shape.string()?))
+    let category = if shape.skip_literal(b",\"category\":\"").is_some() {
+        Some(Cow::Borrowed(shape.read_string()?))
     } else {
         None
     };
-    let duration_seconds = if shape.literal(b",\"duration_seconds\":").is_some() {
-        Some(shape.float()?)
+    let duration_seconds = if shape.skip_literal(b",\"duration_seconds\":").is_some() {
+        Some(shape.read_float()?)
     } else {
         None
     };
-    let cost_usd = if shape.literal(b",\"cost_usd\":").is_some() {
-        Some(shape.float()?)
+    let cost_usd = if shape.skip_literal(b",\"cost_usd\":").is_some() {
+        Some(shape.read_float()?)
     } else {
         None
     };
-    let input_tokens = if shape.literal(b",\"input_tokens\":").is_some() {
-        Some(shape.integer()?)
+    let input_tokens = if shape.skip_literal(b",\"input_tokens\":").is_some() {
+        Some(shape.read_integer()?)
     } else {
         None
     };
-    let output_tokens = if shape.literal(b",\"output_tokens\":").is_some() {
-        Some(shape.integer()?)
+    let output_tokens = if shape.skip_literal(b",\"output_tokens\":").is_some() {
+        Some(shape.read_integer()?)
     } else {
         None
     };
-    (shape.end(b",\"details\":")? == 0).then_some(ItemLine {
+    (shape.read_end(b",\"details\":")? == 0).then_some(ItemLine {
         run,
         item,
         kind,
@@ -300,7 +304,7 @@ fn shaped(line: &[u8]) -> Option<ItemLine<'_>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::known_line::{Refrain, known_line};
+    use super::super::known_line::{LineTemplate, parse_templated_line};
     use super::*;
 
     fn outcome() -> impl Strategy<Value = ItemOutcome> {
@@ -361,7 +365,7 @@ mod tests {
                 "{{\"item\":\"{item}\",\"kind\":\"test\",\"evaluator\":\"e\",\"attempt\":1,\"revision\":0,\"status\":\"pass\",\"score\":{score},\"input_tokens\":{tokens}{tail}}}"
             );
             let bytes = &line.as_bytes()[..line.len().min(truncate.max(60))];
-            if let Some(fast) = shaped(bytes) {
+            if let Some(fast) = parse_canonical(bytes) {
                 prop_assert_eq!(Ok(fast), ItemLine::parse_strict(bytes));
             }
         }
@@ -431,7 +435,7 @@ mod tests {
             write_detailed_line(&later, &ItemDetails { reply, ..ItemDetails::default() }, with_run, &mut line);
             let lead: &[u8] = if with_run { b"{\"run\":\"run-1\"," } else { b"{" };
             let known = known.trim_end_matches('\n').as_bytes();
-            let Some(refrain) = Refrain::of(known, lead) else { return Ok(()) };
+            let Some(refrain) = LineTemplate::from_line(known, lead) else { return Ok(()) };
             let is_unchanged = changes.is_empty();
             let mut text = line.into_bytes();
             for (place, length, instead) in changes {
@@ -440,12 +444,12 @@ mod tests {
                 text.splice(start..end, instead);
             }
             text.extend_from_slice(b"next\n");
-            let read = known_line(&text, lead, refrain);
+            let read = parse_templated_line(&text, lead, refrain);
             if let Some((measured, rest)) = read {
                 let end = memchr::memchr(b'\n', &text).expect("a line break");
                 let parsed = ItemLine::parse(&text[..end]).expect("a valid line");
                 // The written form tells -0 from 0.
-                prop_assert_eq!(format!("{:?}", parsed.measured()), format!("{measured:?}"));
+                prop_assert_eq!(format!("{:?}", parsed.measurements()), format!("{measured:?}"));
                 let named = ItemLine::parse(known).expect("a valid line");
                 prop_assert_eq!((&parsed.run, parsed.kind, &parsed.item), (&named.run, named.kind, &named.item));
                 prop_assert_eq!((&parsed.evaluator, &parsed.cluster), (&named.evaluator, &named.cluster));

@@ -5,25 +5,26 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemKind, ItemsDigest, hex};
+use crate::domain::{ItemKind, ItemsDigest, to_hex};
 
 /// Items and their texts, both as the first eight bytes of a SHA-256.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ItemTexts {
+pub struct ItemTextDigests {
     /// An item with two texts occurs twice. The text of an item without a hash is 0.
     known: BTreeSet<(u64, u64)>,
 }
 
-impl ItemTexts {
+impl ItemTextDigests {
     /// Returns the short digest of an item's key.
-    pub fn key(kind: ItemKind, evaluator: &str, item: &str) -> u64 {
-        short(&[kind.name(), evaluator, item])
+    pub fn item_key(kind: ItemKind, evaluator: &str, item: &str) -> u64 {
+        digest_texts(&[kind.name(), evaluator, item])
     }
 
-    pub fn add(&mut self, kind: ItemKind, evaluator: &str, item: &str, hash: Option<&str>) {
+    pub fn add_item(&mut self, kind: ItemKind, evaluator: &str, item: &str, hash: Option<&str>) {
         // 0 is reserved for a missing hash.
-        let text = hash.map_or(0, |hash| short(&[hash]).max(1));
-        self.known.insert((Self::key(kind, evaluator, item), text));
+        let text = hash.map_or(0, |hash| digest_texts(&[hash]).max(1));
+        self.known
+            .insert((Self::item_key(kind, evaluator, item), text));
     }
 
     /// Adds the texts of another run's items.
@@ -45,7 +46,7 @@ impl ItemTexts {
     }
 
     /// Returns the digest for a run's header, or `None` if no item has a hash.
-    pub fn digest(&self) -> Option<ItemsDigest> {
+    pub fn items_digest(&self) -> Option<ItemsDigest> {
         let mut hasher = Sha256::new();
         let (mut items, mut with_text) = (BTreeSet::new(), BTreeSet::new());
         for (item, text) in &self.known {
@@ -57,7 +58,7 @@ impl ItemTexts {
             }
         }
         let digest = ItemsDigest {
-            sha256: hex(&hasher.finalize()),
+            sha256: to_hex(&hasher.finalize()),
             items: items.len() as u64,
             hashed: with_text.len() as u64,
         };
@@ -66,7 +67,7 @@ impl ItemTexts {
 }
 
 /// Returns the first bytes of the digest of some texts, each prefixed with its length.
-fn short(texts: &[&str]) -> u64 {
+fn digest_texts(texts: &[&str]) -> u64 {
     let mut hasher = Sha256::new();
     for text in texts {
         hasher.update((text.len() as u64).to_le_bytes());
@@ -83,15 +84,15 @@ fn short(texts: &[&str]) -> u64 {
 pub fn item_hash_of(line: &[u8]) -> Option<String> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Line {
-        details: Details,
+    struct HashedLine {
+        details: HashDetails,
     }
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Details {
+    struct HashDetails {
         item_hash: Option<String>,
     }
-    serde_json::from_slice::<Line>(line)
+    serde_json::from_slice::<HashedLine>(line)
         .unwrap_or_default()
         .details
         .item_hash
@@ -101,17 +102,17 @@ pub fn item_hash_of(line: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn texts(items: &[(&str, Option<&str>)]) -> ItemTexts {
-        let mut texts = ItemTexts::default();
+    fn texts(items: &[(&str, Option<&str>)]) -> ItemTextDigests {
+        let mut texts = ItemTextDigests::default();
         for (item, hash) in items {
-            texts.add(ItemKind::Question, "exact", item, *hash);
+            texts.add_item(ItemKind::Question, "exact", item, *hash);
         }
         texts
     }
 
     #[test]
     fn a_digest_is_of_names_and_hashes_in_any_order() {
-        let digest = |items: &[(&str, Option<&str>)]| texts(items).digest();
+        let digest = |items: &[(&str, Option<&str>)]| texts(items).items_digest();
         let all = digest(&[("a", Some("1")), ("b", Some("2"))]).expect("hashes");
         assert_eq!((all.items, all.hashed), (2, 2));
         assert_eq!(
@@ -136,8 +137,8 @@ mod tests {
 
     #[test]
     fn texts_are_told_apart_by_item() {
-        let text = |texts: &ItemTexts, item| {
-            texts.text_of(ItemTexts::key(ItemKind::Question, "exact", item))
+        let text = |texts: &ItemTextDigests, item| {
+            texts.text_of(ItemTextDigests::item_key(ItemKind::Question, "exact", item))
         };
         let (one, other) = (
             texts(&[("a", Some("1")), ("b", Some("2")), ("c", None)]),

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ItemDetails, ItemOutcome, RunId, Secrets};
 use crate::files;
 
-use super::appended::Appended;
-use super::seal::{self, Prefix, Seal, Tree};
+use super::appended::AppendLog;
+use super::seal::{self, FilePrefix, FolderDigest, Seal};
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
 
 /// One message or tool call, in chronological order.
@@ -26,17 +26,17 @@ pub struct TranscriptLine {
 /// Appends to `<id>/items.jsonl`, `<id>/transcript.jsonl` and, once something is scored, `<id>/scores.jsonl`. Holds the lock of the first,
 /// so that other processes can tell a run in progress from an abandoned one.
 #[derive(Debug)]
-pub struct Journal {
+pub struct RunJournal {
     run: RunId,
-    items: Appended,
-    transcript: Appended,
+    items: AppendLog,
+    transcript: AppendLog,
     /// Opened for the first score, because most runs have none.
-    scores: Option<Appended>,
+    scores: Option<AppendLog>,
     /// Redacted from every line.
     secrets: Arc<Secrets>,
 }
 
-impl Journal {
+impl RunJournal {
     /// Opens the journals of a run without a header, and drops half lines of a crash.
     ///
     /// Fails if another process has the lock, or has committed the run since the caller looked: a committed run never changes.
@@ -56,12 +56,12 @@ impl Journal {
         };
         refuse_committed()?;
         fs::create_dir_all(run_dir).map_err(StoreError::io("cannot create", run_dir))?;
-        let items = Appended::open(run_dir.join("items.jsonl"))?;
-        items.lock(run)?;
+        let items = AppendLog::open(run_dir.join("items.jsonl"))?;
+        items.lock_for_run(run)?;
         // The previous lock owner may have finished the run between opening and locking.
         refuse_committed()?;
         durable::drop_temporary_in(run_dir).map_err(StoreError::io("cannot clean", run_dir))?;
-        let transcript = Appended::open(run_dir.join("transcript.jsonl"))?;
+        let transcript = AppendLog::open(run_dir.join("transcript.jsonl"))?;
         durable::sync_folder(run_dir).map_err(StoreError::io("cannot sync", run_dir))?;
         if let Some(store) = run_dir.parent() {
             durable::sync_folder(store).map_err(StoreError::io("cannot sync", store))?;
@@ -82,35 +82,35 @@ impl Journal {
     /// Drops everything from the first invalid line on: after a power cut, parts of the file may never have been written.
     fn drop_damaged_lines(&mut self) -> Result<(), StoreError> {
         let mut whole = 0;
-        for line in self.items.lines()? {
-            if self.outcome(&line).is_none() {
-                return self.items.cut(whole);
+        for line in self.items.read_lines()? {
+            if self.parse_outcome(&line).is_none() {
+                return self.items.truncate_to(whole);
             }
             whole += line.len() as u64 + 1;
         }
         Ok(())
     }
 
-    fn outcome(&self, line: &[u8]) -> Option<ItemOutcome> {
+    fn parse_outcome(&self, line: &[u8]) -> Option<ItemOutcome> {
         ItemLine::parse(line).ok()?.to_outcome(&self.run).ok()
     }
 
     /// Reads the outcomes decided so far.
-    pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
-        let lines = self.items.lines()?;
+    pub fn read_outcomes(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        let lines = self.items.read_lines()?;
         Ok(lines
             .iter()
-            .map_while(|line| Some((self.outcome(line)?, details_of(line))))
+            .map_while(|line| Some((self.parse_outcome(line)?, details_of(line))))
             .collect())
     }
 
     /// Deletes all content, so that the run starts again.
     pub fn clear(&mut self) -> Result<(), StoreError> {
-        self.items.cut(0)?;
-        self.transcript.cut(0)?;
+        self.items.truncate_to(0)?;
+        self.transcript.truncate_to(0)?;
         self.scores = None;
         let scores = self.scores_path();
-        files::if_there(fs::remove_file(&scores))
+        files::missing_as_none(fs::remove_file(&scores))
             .map(|_| ())
             .map_err(StoreError::io("cannot delete", &scores))
     }
@@ -123,7 +123,7 @@ impl Journal {
     pub fn append_score(&mut self, score: &ScoreLine) -> Result<(), StoreError> {
         let scores = match &mut self.scores {
             Some(scores) => scores,
-            none => none.insert(Appended::open(
+            none => none.insert(AppendLog::open(
                 self.items.path.with_file_name("scores.jsonl"),
             )?),
         };
@@ -131,8 +131,8 @@ impl Journal {
     }
 
     /// Drops the transcript of undecided items, because they will be asked again.
-    pub fn keep_transcript_of(&mut self, items: &BTreeSet<String>) -> Result<(), StoreError> {
-        let lines = self.transcript.lines()?;
+    pub fn retain_transcript_of(&mut self, items: &BTreeSet<String>) -> Result<(), StoreError> {
+        let lines = self.transcript.read_lines()?;
         let is_kept = |line: &Vec<u8>| {
             serde_json::from_slice::<TranscriptLine>(line)
                 .is_ok_and(|line| line.item.is_none_or(|item| items.contains(&item)))
@@ -145,17 +145,17 @@ impl Journal {
             .into_iter()
             .flat_map(|line| line.iter().copied().chain([b'\n']))
             .collect();
-        self.transcript.replace(&bytes)
+        self.transcript.replace_content(&bytes)
     }
 
     /// Appends one outcome with one write, so that a crash leaves whole lines and at most one half line.
-    pub fn append(
+    pub fn append_outcome(
         &mut self,
         outcome: &ItemOutcome,
         details: &ItemDetails,
     ) -> Result<(), StoreError> {
         let mut line = String::new();
-        item_line::write_line_with(outcome, details, &mut line);
+        item_line::write_journal_line_with(outcome, details, &mut line);
         self.items.append(self.secrets.hide(&line).as_bytes())
     }
 
@@ -183,7 +183,7 @@ impl Journal {
 
     /// Sorts the outcomes by `rank`, whatever order they were decided in. The run has no header yet, so nobody reads them.
     pub fn sort_by_key(&mut self, rank: impl Fn(&ItemOutcome) -> usize) -> Result<(), StoreError> {
-        let decided = self.decided()?;
+        let decided = self.read_outcomes()?;
         if decided.is_sorted_by_key(|(outcome, _)| rank(outcome)) {
             return Ok(());
         }
@@ -191,21 +191,22 @@ impl Journal {
         sorted.sort_by_key(|(outcome, _)| rank(outcome));
         let mut text = String::new();
         for (outcome, details) in &sorted {
-            item_line::write_line_with(outcome, details, &mut text);
+            item_line::write_journal_line_with(outcome, details, &mut text);
         }
-        self.items.replace(text.as_bytes())
+        self.items.replace_content(text.as_bytes())
     }
 
     /// Returns the seal of the written files.
-    pub(super) fn seal(&self) -> Result<Seal, StoreError> {
-        let output = self.items.path.with_file_name(seal::OUTPUT);
+    pub(super) fn seal_files(&self) -> Result<Seal, StoreError> {
+        let output = self.items.path.with_file_name(seal::OUTPUT_FOLDER);
         Ok(Seal {
-            items: self.items.prefix()?,
+            items: self.items.read_prefix()?,
             // Includes scores written before the run was resumed.
-            scores: Prefix::of_file(&self.scores_path())
+            scores: FilePrefix::from_file(&self.scores_path())
                 .map_err(StoreError::io("cannot read", &self.scores_path()))?,
-            transcript: self.transcript.prefix()?,
-            output: Tree::of(&output).map_err(StoreError::io("cannot read", &output))?,
+            transcript: self.transcript.read_prefix()?,
+            output: FolderDigest::from_folder(&output)
+                .map_err(StoreError::io("cannot read", &output))?,
         })
     }
 
@@ -213,21 +214,21 @@ impl Journal {
     pub fn sync(&self) -> Result<(), StoreError> {
         self.transcript.sync()?;
         self.items.sync()?;
-        self.scores.as_ref().map_or(Ok(()), Appended::sync)
+        self.scores.as_ref().map_or(Ok(()), AppendLog::sync)
     }
 }
 
 /// Reads the details of one line of an item journal. Empty if it has none.
 pub fn details_of(line: &[u8]) -> ItemDetails {
     #[derive(Default, Deserialize)]
-    struct Detailed {
+    struct LineWithDetails {
         #[serde(default)]
         details: ItemDetails,
     }
     // Most lines have no details and need no full parsing.
     match memchr::memmem::find(line, b"details") {
         Some(_) => {
-            serde_json::from_slice::<Detailed>(line)
+            serde_json::from_slice::<LineWithDetails>(line)
                 .unwrap_or_default()
                 .details
         }

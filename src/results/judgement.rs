@@ -5,9 +5,11 @@
 
 use std::fs;
 
-use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord, standing};
+use crate::domain::{
+    ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord, latest_revision,
+};
 
-use super::appended::Appended;
+use super::appended::AppendLog;
 use super::seal::Seal;
 use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
 
@@ -24,12 +26,15 @@ pub struct Judgements {
 
 impl Judgements {
     /// Returns the current score.
-    pub fn newest(&self) -> Option<&ScoreLine> {
-        standing(&self.scores, |line| line.score.revision)
+    pub fn latest_score(&self) -> Option<&ScoreLine> {
+        latest_revision(&self.scores, |line| line.score.revision)
     }
 
     /// Returns the outcomes of a revision.
-    pub fn of_revision(&self, revision: u32) -> impl Iterator<Item = &(ItemOutcome, ItemDetails)> {
+    pub fn items_of_revision(
+        &self,
+        revision: u32,
+    ) -> impl Iterator<Item = &(ItemOutcome, ItemDetails)> {
         self.items
             .iter()
             .filter(move |(outcome, _)| outcome.revision == revision)
@@ -38,7 +43,7 @@ impl Judgements {
 
 impl Store {
     /// Reads an evaluator's judgements of a committed or imported run, by revision. Unreadable lines are skipped.
-    pub fn judgements(&self, id: &RunId, evaluator: &str) -> Result<Judgements, StoreError> {
+    pub fn read_judgements(&self, id: &RunId, evaluator: &str) -> Result<Judgements, StoreError> {
         let mut problems = Vec::new();
         let all = ScoreLine::read_all(&self.scores_path(id), &mut problems);
         let scores: Vec<ScoreLine> = all
@@ -48,7 +53,7 @@ impl Store {
         let is_finished = |revision: u32| {
             revision == 0 || scores.iter().any(|line| line.score.revision == revision)
         };
-        let mut items = self.all_items(id)?.unwrap_or_default();
+        let mut items = self.read_all_items(id)?.unwrap_or_default();
         items.retain(|(outcome, _)| outcome.evaluator == evaluator);
         let revisions = items
             .iter()
@@ -74,7 +79,7 @@ impl Store {
         items: &[(ItemOutcome, ItemDetails)],
         score: &ScoreLine,
     ) -> Result<u32, StoreError> {
-        if !self.has(id)? && !self.has_sealed(id)? {
+        if !self.has_run(id)? && !self.has_sealed(id)? {
             let name = self.header_path(id).display().to_string();
             return Err(StoreError::Invalid(Problems(vec![Problem::in_file(
                 name,
@@ -84,15 +89,15 @@ impl Store {
         let folder = self.run_dir(id);
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
         durable::sync_folder(self.root()).map_err(StoreError::io("cannot sync", self.root()))?;
-        let mut journal = Appended::open(folder.join("items.jsonl"))?;
-        journal.lock(id)?;
+        let mut journal = AppendLog::open(folder.join("items.jsonl"))?;
+        journal.lock_for_run(id)?;
         journal.end_last_line(|line| ItemLine::parse(line).is_ok())?;
-        let mut scores = Appended::open(self.scores_path(id))?;
+        let mut scores = AppendLog::open(self.scores_path(id))?;
         scores.end_last_line(|line| serde_json::from_slice::<ScoreLine>(line).is_ok())?;
-        let revision = free_revision(&score.score, &journal.lines()?, &scores.lines()?);
+        let revision = free_revision(&score.score, &journal.read_lines()?, &scores.read_lines()?);
         let mut text = String::new();
         for (outcome, details) in items {
-            item_line::write_line_with(
+            item_line::write_journal_line_with(
                 &ItemOutcome {
                     revision,
                     ..outcome.clone()
@@ -107,8 +112,8 @@ impl Store {
         }
         // The header's seal covers the files at commit; this seal covers everything up to now.
         let seal = Seal {
-            items: journal.prefix()?,
-            scores: scores.prefix()?,
+            items: journal.read_prefix()?,
+            scores: scores.read_prefix()?,
             ..Seal::default()
         };
         let score = ScoreLine {
@@ -118,11 +123,11 @@ impl Store {
             },
             ..score.clone()
         };
-        let line = seal.close(self.secrets().hide(&score.to_line()).trim_end());
+        let line = seal.seal_record(self.secrets().hide(&score.to_line()).trim_end());
         scores.append(format!("{line}\n").as_bytes())?;
         scores.sync()?;
-        self.added()
-            .line(self.root(), &self.scores_path(id), line.as_bytes());
+        self.added_records()
+            .note_line(self.root(), &self.scores_path(id), line.as_bytes());
         durable::sync_folder(&folder).map_err(StoreError::io("cannot sync", &folder))?;
         Ok(revision)
     }
@@ -177,7 +182,7 @@ mod tests {
     }
 
     fn score(revision: u32) -> ScoreLine {
-        ScoreLine::of(ScoreRecord {
+        ScoreLine::from_score(ScoreRecord {
             metric: Evaluator::RequirementFulfillment.name().to_owned(),
             value: Some(50.0),
             unit: Unit::Points,
@@ -191,16 +196,16 @@ mod tests {
     }
 
     fn committed(folder: &std::path::Path) -> Store {
-        let store = Store::at(folder);
+        let store = Store::new(folder);
         store
-            .save(&Run::new(id(), "s", "a", "m"))
+            .save_run(&Run::new(id(), "s", "a", "m"))
             .expect("writable");
         store
     }
 
     fn standing(store: &Store) -> Vec<(String, u32)> {
         let items = store
-            .detailed_items(&id())
+            .read_detailed_items(&id())
             .expect("readable")
             .unwrap_or_default();
         items
@@ -226,7 +231,7 @@ mod tests {
         let scores = std::fs::read(store.scores_path(&id())).expect("written");
         assert_eq!(
             store
-                .judgements(&id(), Evaluator::RequirementFulfillment.name())
+                .read_judgements(&id(), Evaluator::RequirementFulfillment.name())
                 .expect("readable")
                 .next,
             1
@@ -247,7 +252,7 @@ mod tests {
         }
 
         let next = store
-            .judgements(&id(), Evaluator::RequirementFulfillment.name())
+            .read_judgements(&id(), Evaluator::RequirementFulfillment.name())
             .expect("readable")
             .next;
         assert_eq!(next, 2, "an unfinished revision is not gone on with");
@@ -281,7 +286,7 @@ mod tests {
             .append_judgement(&id(), &[outcome("a", 1, ItemStatus::Fail)], &score(1))
             .expect("writable");
         let judgements = store
-            .judgements(&id(), Evaluator::RequirementFulfillment.name())
+            .read_judgements(&id(), Evaluator::RequirementFulfillment.name())
             .expect("readable");
         assert_eq!((judgements.scores.len(), judgements.items.len()), (2, 2));
     }
@@ -302,7 +307,7 @@ mod tests {
         assert_eq!(standing(&store), [("b".to_owned(), 2)]);
         assert_eq!(
             store
-                .judgements(&id(), Evaluator::RequirementFulfillment.name())
+                .read_judgements(&id(), Evaluator::RequirementFulfillment.name())
                 .expect("readable")
                 .next,
             3
@@ -312,7 +317,7 @@ mod tests {
     #[test]
     fn what_judges_say_of_an_imported_run_needs_its_pair() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let store = Store::at(folder.path());
+        let store = Store::new(folder.path());
         assert!(matches!(
             store.append_judgement(&id(), &[], &score(1)),
             Err(StoreError::Invalid(_))
@@ -339,7 +344,7 @@ mod tests {
             1
         );
         assert_eq!(
-            store.detailed_items(&id()).expect("readable"),
+            store.read_detailed_items(&id()).expect("readable"),
             None,
             "its outcomes lie in the pair"
         );
@@ -348,8 +353,8 @@ mod tests {
     #[test]
     fn a_run_that_begins_again_has_no_scores() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let store = Store::at(folder.path());
-        let mut journal = store.journal(&id()).expect("a journal");
+        let store = Store::new(folder.path());
+        let mut journal = store.open_journal(&id()).expect("a journal");
         assert!(!store.scores_path(&id()).exists(), "most runs have none");
         journal
             .append_score(&score(0))
@@ -362,7 +367,7 @@ mod tests {
         );
         drop(journal);
         store
-            .journal(&id())
+            .open_journal(&id())
             .and_then(|mut journal| journal.clear())
             .expect("it was abandoned");
         assert!(!store.scores_path(&id()).exists());
@@ -371,18 +376,18 @@ mod tests {
     #[test]
     fn what_is_not_finished_is_not_judged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let store = Store::at(folder.path());
-        let journal = store.journal(&id()).expect("a journal");
+        let store = Store::new(folder.path());
+        let journal = store.open_journal(&id()).expect("a journal");
         assert!(matches!(
             store.append_judgement(&id(), &[], &score(0)),
             Err(StoreError::Invalid(_))
         ));
         drop(journal);
         store
-            .save(&Run::new(id(), "s", "a", "m"))
+            .save_run(&Run::new(id(), "s", "a", "m"))
             .expect("writable");
-        let held = Appended::open(store.run_dir(&id()).join("items.jsonl")).expect("opened");
-        held.lock(&id()).expect("free");
+        let held = AppendLog::open(store.run_dir(&id()).join("items.jsonl")).expect("opened");
+        held.lock_for_run(&id()).expect("free");
         assert!(matches!(
             store.append_judgement(&id(), &[], &score(0)),
             Err(StoreError::InFlight { .. })

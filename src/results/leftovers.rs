@@ -8,7 +8,7 @@ use super::{Store, import_lock};
 
 impl Store {
     /// Removes leftovers of killed commands, before a command writes. Locked files stay.
-    pub fn sweep(&self) -> usize {
+    pub fn sweep_leftovers(&self) -> usize {
         [
             self.root(),
             &self.batches_dir(),
@@ -21,12 +21,12 @@ impl Store {
     }
 
     /// Removes all leftovers of killed commands, also in the runs' folders. Returns the number of removed files and folders.
-    pub fn tidy(&self) -> usize {
+    pub fn remove_all_leftovers(&self) -> usize {
         let folders = fs::read_dir(self.root()).into_iter().flatten().flatten();
         let runs = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let own = runs.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
         // An agent's own files are one folder deeper.
-        self.sweep()
+        self.sweep_leftovers()
             + own
                 .map(|entry| files::sweep_files(&entry.path()))
                 .sum::<usize>()

@@ -23,7 +23,7 @@ impl LineProblem {
 }
 
 /// One line of a file.
-pub struct Line<'a> {
+pub struct NumberedLine<'a> {
     /// Number of the line, from 1.
     pub number: usize,
     /// The bytes without the line break.
@@ -40,7 +40,7 @@ pub struct LineReader<R> {
 }
 
 impl<R: BufRead> LineReader<R> {
-    pub fn of(input: R) -> Self {
+    pub fn new(input: R) -> Self {
         Self {
             input,
             line: Vec::new(),
@@ -49,9 +49,9 @@ impl<R: BufRead> LineReader<R> {
     }
 
     /// Returns the next line that is not blank, or `None` if there is none.
-    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<NumberedLine<'_>>> {
         loop {
-            let (bytes, is_ended) = self.read()?;
+            let (bytes, is_ended) = self.read_line()?;
             let is_whole = bytes == self.line.len() as u64;
             if bytes > 0 && !(is_whole && self.line.trim_ascii().is_empty()) {
                 let text = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
@@ -61,7 +61,7 @@ impl<R: BufRead> LineReader<R> {
                 } else {
                     Err(LineProblem::TooLong { bytes })
                 };
-                return Ok(Some(Line {
+                return Ok(Some(NumberedLine {
                     number: self.number,
                     text,
                     is_ended,
@@ -74,7 +74,7 @@ impl<R: BufRead> LineReader<R> {
     }
 
     /// Reads up to and including the next line break. Returns the number of bytes, and whether a line break came.
-    fn read(&mut self) -> io::Result<(u64, bool)> {
+    fn read_line(&mut self) -> io::Result<(u64, bool)> {
         self.line.clear();
         self.number += 1;
         let mut bytes = 0;
@@ -103,7 +103,7 @@ pub fn for_each_line(
     reader: impl BufRead,
     mut each: impl FnMut(usize, Result<&[u8], LineProblem>),
 ) -> io::Result<()> {
-    let mut lines = LineReader::of(reader);
+    let mut lines = LineReader::new(reader);
     while let Some(line) = lines.next_line()? {
         each(line.number, line.text);
     }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use crate::files;
 
 /// Maximum number of links followed, as in operating systems.
-pub(super) const MOST_LINKS: u32 = 40;
+pub(super) const MAX_LINKS: u32 = 40;
 
 /// The file at a path.
-pub(super) enum Step {
+pub(super) enum LinkStep {
     Nothing,
     /// A link and its target.
     Link(PathBuf),
@@ -18,13 +18,13 @@ pub(super) enum Step {
 }
 
 /// Looks at a path without following a link.
-pub(super) fn step(place: &Path) -> io::Result<Step> {
-    match files::if_there(fs::symlink_metadata(place))? {
-        None => Ok(Step::Nothing),
+pub(super) fn read_step(place: &Path) -> io::Result<LinkStep> {
+    match files::missing_as_none(fs::symlink_metadata(place))? {
+        None => Ok(LinkStep::Nothing),
         Some(metadata) if metadata.is_symlink() => {
-            Ok(Step::Link(folder_of(place).join(fs::read_link(place)?)))
+            Ok(LinkStep::Link(folder_of(place).join(fs::read_link(place)?)))
         }
-        Some(metadata) => Ok(Step::End(metadata)),
+        Some(metadata) => Ok(LinkStep::End(metadata)),
     }
 }
 

@@ -59,33 +59,39 @@ mod unfinished;
 mod whole_file;
 
 pub use acceptance::{append_acceptances, load_acceptances};
-pub use added::Added;
-pub use batch::{Again, Batch, How, PlannedArm, PlannedContent, PlannedRun, Subset, parted};
-pub use begun::Begun;
+pub use added::AddedRecords;
+pub use batch::{
+    Batch, PlannedArm, PlannedContent, PlannedRun, ReplacementRun, RerunScope, Subset,
+    split_committed,
+};
+pub use begun::RunStart;
 pub use bundle::{
-    BundleParts, BundleWriter, Decisions, Extent, IN_SITE, Rewriter, Unpacked, adopt,
-    begins_bundle, in_site, is_bundle, look_into, page_element, unpack, unpack_apart,
+    BUNDLE_PATH_IN_SITE, BundleDecisions, BundleExtent, BundleParts, BundleRewriter, BundleWriter,
+    UnpackedBundle, begins_bundle, bundle_path_in_site, is_bundle, page_element, preview_bundle,
+    unpack_figures, unpack_into_folder, unpack_into_store,
 };
 pub use chain::ChainState;
-pub use examine::{Examination, examine, so_far};
-pub use guarded::Guarded;
+pub use examine::{StoreExamination, describe_progress, examine_store};
+pub use guarded::WriteProtectedPaths;
 pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};
 pub use import_lock::ImportLock;
-pub use item_line::{ItemLine, LineError, write_import_line, write_line};
-pub use item_texts::{ItemTexts, item_hash_of};
-pub use journal::{Journal, TranscriptLine, details_of};
+pub use item_line::{ItemLine, LineError, write_import_line, write_journal_line};
+pub use item_texts::{ItemTextDigests, item_hash_of};
+pub use journal::{RunJournal, TranscriptLine, details_of};
 pub use judgement::Judgements;
-pub use known_line::{Measured, Refrain, known_line};
+pub use known_line::{ItemMeasurements, LineTemplate, parse_templated_line};
 pub use lines::{LineProblem, LineReader, MAX_LINE_BYTES, for_each_line};
 pub use output::KeptFiles;
-pub use proof::{Proof, prove};
+pub use proof::{StoreVerification, verify_store};
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};
-pub use scan::{Contents, HeaderFile, Headless, ItemSource, SealedPair, plans, scan};
+pub use scan::{
+    HeaderFile, HeaderlessFolder, ItemSource, SealedPair, StoreContents, list_plans, scan_store,
+};
 pub use score_line::{JudgeLine, ScoreLine};
 pub use sealed::{SealedReader, SealedWriter};
 pub use signature::{AllowedSigners, SigningKey, signature_path};
 pub use store::Store;
 pub use store_error::StoreError;
 pub use unfinished::unfinished_runs;
-pub use whole_file::WholeFile;
+pub use whole_file::AtomicOutput;

@@ -12,7 +12,7 @@ use crate::files;
 use super::{Store, StoreError, durable};
 
 /// Maximum size of the stored artefacts. More is the output of a build, not of an agent.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// What was kept of a workspace.
 #[derive(Debug, Default)]
@@ -34,12 +34,12 @@ impl Store {
     ) -> Result<KeptFiles, StoreError> {
         let folder = self.run_dir(id).join("output");
         files::remove_tree(&folder).map_err(StoreError::io("cannot clear", &folder))?;
-        let mut left = MOST_BYTES;
+        let mut left = MAX_BYTES;
         let (mut kept, mut written, mut folders) =
             (KeptFiles::default(), Vec::new(), BTreeSet::new());
         for file in files {
-            let Ok(metadata) =
-                fs::symlink_metadata(from.join(file)).map_err(|error| kept.leave_out(file, &error))
+            let Ok(metadata) = fs::symlink_metadata(from.join(file))
+                .map_err(|error| kept.exclude_file(file, &error))
             else {
                 continue;
             };
@@ -49,17 +49,17 @@ impl Store {
             if metadata.len() > left {
                 kept.left_out.push((
                     file.clone(),
-                    format!("more than {} MiB in all", MOST_BYTES >> 20),
+                    format!("more than {} MiB in all", MAX_BYTES >> 20),
                 ));
                 continue;
             }
             let Ok(bytes) =
-                files::read(from.join(file)).map_err(|error| kept.leave_out(file, &error))
+                files::read(from.join(file)).map_err(|error| kept.exclude_file(file, &error))
             else {
                 continue;
             };
             left = left.saturating_sub(bytes.len() as u64);
-            let target = folder.join(self.hidden_name(file, &folder));
+            let target = folder.join(self.redacted_name(file, &folder));
             let parent = target.parent().unwrap_or(&folder);
             let copy = || -> io::Result<()> {
                 fs::create_dir_all(parent)?;
@@ -68,7 +68,7 @@ impl Store {
             };
             match copy() {
                 Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
-                    kept.leave_out(file, &error)
+                    kept.exclude_file(file, &error)
                 }
                 copied => {
                     copied.map_err(StoreError::io("cannot write", &target))?;
@@ -89,7 +89,7 @@ impl Store {
     }
 
     /// Returns the name under which a file is stored: its own, without the secrets in it. A key with slashes may go over several folders.
-    fn hidden_name(&self, file: &Path, folder: &Path) -> PathBuf {
+    fn redacted_name(&self, file: &Path, folder: &Path) -> PathBuf {
         let name = file.to_string_lossy();
         let Cow::Owned(hidden) = self.secrets().hide(&name) else {
             return file.to_owned();
@@ -107,7 +107,7 @@ impl Store {
 }
 
 impl KeptFiles {
-    fn leave_out(&mut self, file: &Path, error: &io::Error) {
+    fn exclude_file(&mut self, file: &Path, error: &io::Error) {
         self.left_out.push((file.to_owned(), error.to_string()));
     }
 }

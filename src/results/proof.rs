@@ -7,23 +7,26 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::domain::{Problem, Run, RunId, ScoreRecord, standing_revision, visible};
+use crate::domain::{Problem, Run, RunId, ScoreRecord, escape_invisible, latest_outcome_revision};
 use crate::files;
 
 use super::chain::{self, ChainState};
 use super::commits::{self, CommitLine};
-use super::seal::{self, ITEMS, OUTPUT, SCORES, Seal, Sealing, Sum, TRANSCRIPT, Tree};
+use super::seal::{
+    self, FolderDigest, ITEMS_FILE, OUTPUT_FOLDER, RunningDigest, SCORES_FILE, Seal, SealState,
+    TRANSCRIPT_FILE,
+};
 use super::{
-    Batch, Contents, HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store,
-    for_each_line, header, scan,
+    Batch, HeaderFile, ItemLine, ScoreLine, SealedPair, SealedReader, Store, StoreContents,
+    for_each_line, header, scan_store,
 };
 
-const HINT: &str =
+const CHANGE_HINT: &str =
     "put the file back from a copy, or retract the run: what is stored is not what was measured";
 
 /// The result of the check.
 #[derive(Clone, Debug, Default)]
-pub struct Proof {
+pub struct StoreVerification {
     /// Runs whose records have a seal.
     pub sealed: usize,
     /// Runs without a seal: written by hand or by an early release.
@@ -35,7 +38,7 @@ pub struct Proof {
 
 /// A difference from a seal.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct SealMismatch {
     /// File in the run's folder.
     file: &'static str,
     line: Option<usize>,
@@ -43,7 +46,7 @@ pub(super) struct Change {
 }
 
 /// The state of a found record.
-enum Found {
+enum RecordSealState {
     Unsealed,
     Changed,
     /// The digest of an unchanged, sealed record.
@@ -52,22 +55,22 @@ enum Found {
 
 /// Checks all sealed files of a store, and its chain, in which the entry `since` must be. Unreadable files are reported by
 /// [`super::examine`].
-pub fn prove(store: &Store, since: Option<&str>) -> Proof {
+pub fn verify_store(store: &Store, since: Option<&str>) -> StoreVerification {
     // Read the lists before the headers, so that every line of a running command already has its header.
-    let lists: Vec<_> = plans(store)
+    let lists: Vec<_> = plans_with_commits(store)
         .into_iter()
-        .map(|plan| (files::read(commits::path(&plan)), plan))
+        .map(|plan| (files::read(commits::commits_path(&plan)), plan))
         .collect();
-    let contents = scan(store);
-    let mut proof = Proof::default();
+    let contents = scan_store(store);
+    let mut proof = StoreVerification::default();
     let (mut found, mut batches) = (BTreeMap::new(), BTreeMap::new());
     let headers: Vec<_> = contents
         .headers
         .par_iter()
-        .filter_map(prove_header)
+        .filter_map(verify_header)
         .collect();
     for (run, one, changes) in headers {
-        proof.count(&one);
+        proof.count_record(&one);
         proof.changes.extend(changes);
         batches.extend(
             run.batch_id
@@ -75,56 +78,57 @@ pub fn prove(store: &Store, since: Option<&str>) -> Proof {
         );
         found.insert(run.id, one);
     }
-    let pairs: Vec<_> = contents.sealed.par_iter().map(prove_pair).collect();
+    let pairs: Vec<_> = contents.sealed.par_iter().map(verify_pair).collect();
     let mut imported = BTreeMap::new();
     for (runs, changes) in pairs {
         for (run, one) in runs {
-            proof.count(&one);
+            proof.count_record(&one);
             imported.entry(run.id.clone()).or_insert((run, one));
         }
         proof.changes.extend(changes);
     }
     for judged in &contents.headless {
-        if let Some((run, one)) = RunId::parse(judged.run())
+        if let Some((run, one)) = RunId::parse(judged.run_id())
             .ok()
             .and_then(|id| imported.get(&id))
         {
             // At import, the folder beside a sealed pair was empty. Everything since is by judges and has its own seals.
             let nothing = Seal::default();
             let seal = match one {
-                Found::Unsealed => None,
-                Found::Changed | Found::Sealed(_) => Some(&nothing),
+                RecordSealState::Unsealed => None,
+                RecordSealState::Changed | RecordSealState::Sealed(_) => Some(&nothing),
             };
             proof
                 .changes
-                .extend(prove_folder(run, seal, &judged.folder));
+                .extend(verify_folder(run, seal, &judged.folder));
         }
     }
     for (list, plan) in lists {
         match list {
-            Ok(list) => prove_batch(store, &plan, &list, &found, &mut proof.changes),
-            Err(error) => proof
-                .changes
-                .push(Problem::unread(shown(&commits::path(&plan)), &error)),
+            Ok(list) => verify_batch(store, &plan, &list, &found, &mut proof.changes),
+            Err(error) => proof.changes.push(Problem::unread_file(
+                display_path(&commits::commits_path(&plan)),
+                &error,
+            )),
         }
     }
-    prove_chain(store, since, (&contents, &batches), &mut proof);
+    verify_chain(store, since, (&contents, &batches), &mut proof);
     proof
 }
 
 /// Adds what the chain misses, and counts the records that it does not name.
-fn prove_chain(
+fn verify_chain(
     store: &Store,
     since: Option<&str>,
-    (contents, batches): (&Contents, &BTreeMap<String, String>),
-    proof: &mut Proof,
+    (contents, batches): (&StoreContents, &BTreeMap<String, String>),
+    proof: &mut StoreVerification,
 ) {
     let known: BTreeSet<String> = proof
         .changes
         .iter()
         .map(|change| change.file.clone())
         .collect();
-    let (state, chained, problems) = chain::prove_chain(store, since, &known);
+    let (state, chained, problems) = chain::verify_chain(store, since, &known);
     proof.chain = state;
     proof.changes.extend(problems);
     // A plan names the newest entries of its time, so the whole chain cannot be removed.
@@ -135,7 +139,7 @@ fn prove_chain(
         if proof.chain.entries == 0 && !plan.previous.is_empty() {
             let message = "names an entry of the store's chain, which is gone";
             proof.changes.push(
-                Problem::in_file(shown(path), message)
+                Problem::in_file(display_path(path), message)
                     .with_hint("put the folder `chain` back from a copy"),
             );
         }
@@ -176,18 +180,18 @@ fn prove_chain(
             .count();
 }
 
-impl Proof {
-    fn count(&mut self, one: &Found) {
+impl StoreVerification {
+    fn count_record(&mut self, one: &RecordSealState) {
         match one {
-            Found::Unsealed => self.unsealed += 1,
-            Found::Changed | Found::Sealed(_) => self.sealed += 1,
+            RecordSealState::Unsealed => self.unsealed += 1,
+            RecordSealState::Changed | RecordSealState::Sealed(_) => self.sealed += 1,
         }
     }
 }
 
-fn prove_header(file: &HeaderFile) -> Option<(Run, Found, Vec<Problem>)> {
-    let name = shown(&file.path);
-    let bytes = header::read_bytes(&file.path).ok()?;
+fn verify_header(file: &HeaderFile) -> Option<(Run, RecordSealState, Vec<Problem>)> {
+    let name = display_path(&file.path);
+    let bytes = header::read_header_bytes(&file.path).ok()?;
     let run = header::parse_header(
         &bytes,
         &name,
@@ -196,19 +200,19 @@ fn prove_header(file: &HeaderFile) -> Option<(Run, Found, Vec<Problem>)> {
     )
     .ok()?;
     let mut changes = Vec::new();
-    let (found, seal) = match Sealing::of(&String::from_utf8_lossy(&bytes)) {
-        Sealing::None => (Found::Unsealed, None),
-        Sealing::Whole(sealed) => (Found::Sealed(sealed.digest()), Some(sealed.seal)),
-        Sealing::Changed => {
+    let (found, seal) = match SealState::parse(&String::from_utf8_lossy(&bytes)) {
+        SealState::None => (RecordSealState::Unsealed, None),
+        SealState::Whole(sealed) => (RecordSealState::Sealed(sealed.digest()), Some(sealed.seal)),
+        SealState::Changed => {
             let message = format!(
                 "the header of run `{}` was changed after it was sealed",
                 run.id
             );
-            changes.push(Problem::in_file(&name, message).with_hint(HINT));
-            (Found::Changed, None)
+            changes.push(Problem::in_file(&name, message).with_hint(CHANGE_HINT));
+            (RecordSealState::Changed, None)
         }
     };
-    changes.extend(prove_folder(
+    changes.extend(verify_folder(
         &run,
         seal.as_ref(),
         &file.path.with_extension(""),
@@ -217,67 +221,73 @@ fn prove_header(file: &HeaderFile) -> Option<(Run, Found, Vec<Problem>)> {
 }
 
 /// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements.
-fn prove_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
+fn verify_folder(run: &Run, seal: Option<&Seal>, folder: &Path) -> Vec<Problem> {
     let without = run
         .carried
         .as_ref()
         .map_or(&[][..], |carried| &carried.without);
-    let told = |change: Change| {
-        let file = shown(&folder.join(change.file));
+    let told = |change: SealMismatch| {
+        let file = display_path(&folder.join(change.file));
         let message = format!("run `{}`: {}", run.id, change.message);
         Problem {
             line: change.line,
-            ..Problem::in_file(file, message).with_hint(HINT)
+            ..Problem::in_file(file, message).with_hint(CHANGE_HINT)
         }
     };
-    match changes_in(seal, &run.scores, without, folder) {
+    match find_changes(seal, &run.scores, without, folder) {
         Ok(found) => found.into_iter().map(told).collect(),
-        Err(error) => vec![Problem::unread(shown(folder), &error)],
+        Err(error) => vec![Problem::unread_file(display_path(folder), &error)],
     }
 }
 
 /// Compares a run's folder with the seal of its header, if it has one, and with the seals of its judgements. `without` lists parts that the
 /// folder never had here.
-pub(super) fn changes_in(
+pub(super) fn find_changes(
     seal: Option<&Seal>,
     scores: &[ScoreRecord],
     without: &[String],
     folder: &Path,
-) -> io::Result<Vec<Change>> {
+) -> io::Result<Vec<SealMismatch>> {
     let mut changes = Vec::new();
     let mut seals: Vec<(Option<usize>, &Seal)> =
         seal.map(|seal| (None, seal)).into_iter().collect();
-    let scores = prove_scores(seal, scores, folder, &mut changes)?;
+    let scores = verify_scores(seal, scores, folder, &mut changes)?;
     seals.extend(scores.judged.iter().map(|(line, seal)| (Some(*line), seal)));
-    prove_items(&seals, &scores.all, folder, &mut changes)?;
+    verify_items(&seals, &scores.all, folder, &mut changes)?;
     let Some(seal) = seal else { return Ok(changes) };
     let is_absent = |part: &str| without.iter().any(|one| one == part);
 
     let places = seal.transcript.iter().map(|prefix| prefix.bytes).collect();
-    let (whole, at) = match files::if_there(files::open(folder.join(TRANSCRIPT)))? {
-        Some(file) => seal::sums(file, &places)?,
+    let (whole, at) = match files::missing_as_none(files::open(folder.join(TRANSCRIPT_FILE)))? {
+        Some(file) => seal::digest_prefixes(file, &places)?,
         None => Default::default(),
     };
-    let is_there = whole.prefix().is_some();
+    let is_there = whole.to_prefix().is_some();
     let sealed = seal.transcript.as_ref();
     let message = match sealed {
         Some(_) if !is_there && is_absent("transcript") => None,
-        Some(sealed) if at.get(&sealed.bytes).and_then(Sum::prefix).as_ref() != Some(sealed) => {
+        Some(sealed)
+            if at
+                .get(&sealed.bytes)
+                .and_then(RunningDigest::to_prefix)
+                .as_ref()
+                != Some(sealed) =>
+        {
             Some("was changed after the run was sealed")
         }
-        _ if whole.prefix().map(|prefix| prefix.bytes) != sealed.map(|prefix| prefix.bytes) => {
+        _ if whole.to_prefix().map(|prefix| prefix.bytes) != sealed.map(|prefix| prefix.bytes) => {
             Some("has lines that were added after the run was sealed")
         }
         _ => None,
     };
-    changes.extend(message.map(|message| Change {
-        file: TRANSCRIPT,
+    changes.extend(message.map(|message| SealMismatch {
+        file: TRANSCRIPT_FILE,
         line: None,
         message: format!("its transcript {message}"),
     }));
 
-    let tree = Tree::of(&folder.join(OUTPUT))?;
-    let files = |tree: &Option<Tree>| tree.as_ref().map_or(0, |tree| tree.files);
+    let tree = FolderDigest::from_folder(&folder.join(OUTPUT_FOLDER))?;
+    let files = |tree: &Option<FolderDigest>| tree.as_ref().map_or(0, |tree| tree.files);
     if tree != seal.output && !(is_absent("output") && files(&tree) < files(&seal.output)) {
         let message = if files(&tree) == files(&seal.output) {
             "what it made was changed after the run was sealed".to_owned()
@@ -288,8 +298,8 @@ pub(super) fn changes_in(
                 files(&seal.output)
             )
         };
-        changes.push(Change {
-            file: OUTPUT,
+        changes.push(SealMismatch {
+            file: OUTPUT_FOLDER,
             line: None,
             message,
         });
@@ -298,12 +308,15 @@ pub(super) fn changes_in(
 }
 
 /// Returns the sealed parts of a run that are missing in its folder, perhaps omitted by their source.
-pub(super) fn absent(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
+pub(super) fn missing_parts(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
     let mut without = Vec::new();
-    if seal.transcript.is_some() && seal::Prefix::of_file(&folder.join(TRANSCRIPT))?.is_none() {
+    if seal.transcript.is_some()
+        && seal::FilePrefix::from_file(&folder.join(TRANSCRIPT_FILE))?.is_none()
+    {
         without.push("transcript".to_owned());
     }
-    let files = Tree::of(&folder.join(OUTPUT))?.map_or(0, |tree| tree.files);
+    let files =
+        FolderDigest::from_folder(&folder.join(OUTPUT_FOLDER))?.map_or(0, |tree| tree.files);
     if seal
         .output
         .as_ref()
@@ -315,32 +328,32 @@ pub(super) fn absent(seal: &Seal, folder: &Path) -> io::Result<Vec<String>> {
 }
 
 /// The scores of a run.
-struct Scores {
+struct SealedScores {
     /// The seals of later judgements, with their line numbers.
     judged: Vec<(usize, Seal)>,
     all: Vec<ScoreRecord>,
 }
 
 /// Reads the scores, and compares them with the header's seal and their own.
-fn prove_scores(
+fn verify_scores(
     seal: Option<&Seal>,
     scores: &[ScoreRecord],
     folder: &Path,
-    changes: &mut Vec<Change>,
-) -> io::Result<Scores> {
-    let bytes = files::if_there(files::read(folder.join(SCORES)))?.unwrap_or_default();
+    changes: &mut Vec<SealMismatch>,
+) -> io::Result<SealedScores> {
+    let bytes = files::missing_as_none(files::read(folder.join(SCORES_FILE)))?.unwrap_or_default();
     let mut change = |line: Option<usize>, message: &str| {
-        changes.push(Change {
-            file: SCORES,
+        changes.push(SealMismatch {
+            file: SCORES_FILE,
             line,
             message: message.to_owned(),
         })
     };
-    let is_of = |prefix: &seal::Prefix| {
+    let is_of = |prefix: &seal::FilePrefix| {
         usize::try_from(prefix.bytes)
             .ok()
             .and_then(|length| bytes.get(..length))
-            .is_some_and(|part| seal::digest(part) == prefix.sha256)
+            .is_some_and(|part| seal::sha256_hex(part) == prefix.sha256)
     };
     let at_commit = seal.and_then(|seal| seal.scores.as_ref());
     if at_commit.is_some_and(|prefix| !is_of(prefix)) {
@@ -362,16 +375,18 @@ fn prove_scores(
         if begins < at_commit.map_or(0, |prefix| prefix.bytes) || is_half {
             continue;
         }
-        match Sealing::of(&String::from_utf8_lossy(line)) {
-            Sealing::None if seal.is_some() || !judged.is_empty() => {
+        match SealState::parse(&String::from_utf8_lossy(line)) {
+            SealState::None if seal.is_some() || !judged.is_empty() => {
                 change(
                     Some(number),
                     "this score was added after the run was sealed, and has no seal of its own",
                 );
             }
-            Sealing::None => {}
-            Sealing::Changed => change(Some(number), "this score was changed after it was sealed"),
-            Sealing::Whole(sealed) => {
+            SealState::None => {}
+            SealState::Changed => {
+                change(Some(number), "this score was changed after it was sealed")
+            }
+            SealState::Whole(sealed) => {
                 let before = sealed.seal.scores.as_ref();
                 if before.map_or(0, |prefix| prefix.bytes) != begins
                     || before.is_some_and(|prefix| !is_of(prefix))
@@ -385,15 +400,15 @@ fn prove_scores(
             }
         }
     }
-    Ok(Scores { judged, all })
+    Ok(SealedScores { judged, all })
 }
 
 /// Compares the outcomes with all seals; a judgement's seal is named by its score line.
-fn prove_items(
+fn verify_items(
     seals: &[(Option<usize>, &Seal)],
     scores: &[ScoreRecord],
     folder: &Path,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<SealMismatch>,
 ) -> io::Result<()> {
     if seals.is_empty() {
         return Ok(());
@@ -403,27 +418,30 @@ fn prove_items(
             .iter()
             .filter_map(|(line, seal)| Some((line, seal.items.as_ref()?)))
     };
-    let path = folder.join(ITEMS);
+    let path = folder.join(ITEMS_FILE);
     let places: BTreeSet<u64> = sealed().map(|(_, prefix)| prefix.bytes).collect();
-    let (whole, at) = match files::if_there(files::open(&path))? {
-        Some(file) => seal::sums(file, &places)?,
+    let (whole, at) = match files::missing_as_none(files::open(&path))? {
+        Some(file) => seal::digest_prefixes(file, &places)?,
         None => Default::default(),
     };
-    let bytes = whole.prefix().map_or(0, |prefix| prefix.bytes);
+    let bytes = whole.to_prefix().map_or(0, |prefix| prefix.bytes);
     // A difference at the first seal is a difference at all later ones.
-    if let Some((line, prefix)) = sealed()
-        .find(|(_, prefix)| at.get(&prefix.bytes).and_then(Sum::prefix).as_ref() != Some(*prefix))
-    {
+    if let Some((line, prefix)) = sealed().find(|(_, prefix)| {
+        at.get(&prefix.bytes)
+            .and_then(RunningDigest::to_prefix)
+            .as_ref()
+            != Some(*prefix)
+    }) {
         let what = if bytes < prefix.bytes {
             "some of its outcomes were taken away"
         } else {
             "its outcomes were changed"
         };
         let when = line.map_or("the run was sealed".to_owned(), |line| {
-            format!("its judgement was sealed ({SCORES}:{line})")
+            format!("its judgement was sealed ({SCORES_FILE}:{line})")
         });
-        changes.push(Change {
-            file: ITEMS,
+        changes.push(SealMismatch {
+            file: ITEMS_FILE,
             line: None,
             message: format!("{what} after {when}"),
         });
@@ -436,7 +454,7 @@ fn prove_items(
     // Only a killed judgement leaves lines after the last seal. They do not count.
     let is_unfinished = |line: &[u8]| {
         ItemLine::parse(line).is_ok_and(|item| {
-            standing_revision(&item.evaluator, scores)
+            latest_outcome_revision(&item.evaluator, scores)
                 .is_some_and(|standing| item.revision > standing)
         })
     };
@@ -445,8 +463,8 @@ fn prove_items(
         let is_half = !line.ends_with(b"\n") && ItemLine::parse(line).is_err();
         if place >= covered && !is_half && !line.trim_ascii().is_empty() && !is_unfinished(line) {
             let message = "this outcome was added after the run was sealed".to_owned();
-            changes.push(Change {
-                file: ITEMS,
+            changes.push(SealMismatch {
+                file: ITEMS_FILE,
                 line: Some(number),
                 message,
             });
@@ -456,10 +474,10 @@ fn prove_items(
     Ok(())
 }
 
-fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
-    let name = shown(&pair.runs);
+fn verify_pair(pair: &SealedPair) -> (Vec<(Run, RecordSealState)>, Vec<Problem>) {
+    let name = display_path(&pair.runs);
     let (mut runs, mut changes) = (Vec::new(), Vec::new());
-    let mut sealed = HashMap::<String, (usize, Option<seal::Prefix>, Sum)>::new();
+    let mut sealed = HashMap::<String, (usize, Option<seal::FilePrefix>, RunningDigest)>::new();
     let read = files::open(&pair.runs).and_then(|file| {
         for_each_line(BufReader::new(file), |number, line| {
             let Some((line, run)) = line.ok().and_then(|line| {
@@ -470,21 +488,21 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
             }) else {
                 return;
             };
-            let found = match Sealing::of(&String::from_utf8_lossy(line)) {
-                Sealing::None => Found::Unsealed,
-                Sealing::Changed => {
+            let found = match SealState::parse(&String::from_utf8_lossy(line)) {
+                SealState::None => RecordSealState::Unsealed,
+                SealState::Changed => {
                     let message = format!(
                         "the header of run `{}` was changed after it was sealed",
                         run.id
                     );
-                    changes.push(Problem::at_line(&name, number, message).with_hint(HINT));
-                    Found::Changed
+                    changes.push(Problem::at_line(&name, number, message).with_hint(CHANGE_HINT));
+                    RecordSealState::Changed
                 }
-                Sealing::Whole(whole) => {
-                    let found = Found::Sealed(whole.digest());
+                SealState::Whole(whole) => {
+                    let found = RecordSealState::Sealed(whole.digest());
                     sealed.insert(
                         run.id.as_str().to_owned(),
-                        (number, whole.seal.items, Sum::default()),
+                        (number, whole.seal.items, RunningDigest::default()),
                     );
                     found
                 }
@@ -495,7 +513,7 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
     let items = pair.items.as_ref().filter(|_| !sealed.is_empty());
     let summed = items.map_or(Ok(()), |items| {
         for_each_line(
-            BufReader::with_capacity(1 << 20, SealedReader::items(items)?),
+            BufReader::with_capacity(1 << 20, SealedReader::open_items(items)?),
             |_, line| {
                 let Ok(line) = line else { return };
                 let Ok(item) = ItemLine::parse(line) else {
@@ -514,26 +532,26 @@ fn prove_pair(pair: &SealedPair) -> (Vec<(Run, Found)>, Vec<Problem>) {
     }
     let mut other: Vec<(usize, &String)> = sealed
         .iter()
-        .filter(|(_, (_, items, sum))| sum.prefix() != *items)
+        .filter(|(_, (_, items, sum))| sum.to_prefix() != *items)
         .map(|(run, (number, ..))| (*number, run))
         .collect();
     other.sort_unstable();
     let items = pair
         .items
         .as_ref()
-        .map_or_else(|| name.clone(), |items| shown(items));
+        .map_or_else(|| name.clone(), |items| display_path(items));
     changes.extend(other.into_iter().map(|(_, run)| {
         let message = format!(
             "run `{}`: its outcomes were changed after the run was sealed",
-            visible(run)
+            escape_invisible(run)
         );
-        Problem::in_file(&items, message).with_hint(HINT)
+        Problem::in_file(&items, message).with_hint(CHANGE_HINT)
     }));
     (runs, changes)
 }
 
 /// Returns the plans with a list of commits, even if the plan itself is missing.
-fn plans(store: &Store) -> Vec<PathBuf> {
+fn plans_with_commits(store: &Store) -> Vec<PathBuf> {
     let entries = fs::read_dir(store.batches_dir())
         .into_iter()
         .flatten()
@@ -541,11 +559,10 @@ fn plans(store: &Store) -> Vec<PathBuf> {
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut plans: Vec<PathBuf> = names
         .filter_map(|name| {
-            Some(
-                store
-                    .batches_dir()
-                    .join(format!("{}.json", name.strip_suffix(commits::SUFFIX)?)),
-            )
+            Some(store.batches_dir().join(format!(
+                "{}.json",
+                name.strip_suffix(commits::COMMITS_SUFFIX)?
+            )))
         })
         .collect();
     plans.sort_unstable();
@@ -553,20 +570,23 @@ fn plans(store: &Store) -> Vec<PathBuf> {
 }
 
 /// Compares a batch's headers with its list of commits, and the list with itself and the plan.
-fn prove_batch(
+fn verify_batch(
     store: &Store,
     plan: &Path,
     list: &[u8],
-    found: &BTreeMap<RunId, Found>,
+    found: &BTreeMap<RunId, RecordSealState>,
     changes: &mut Vec<Problem>,
 ) {
-    let name = shown(&commits::path(plan));
+    let name = display_path(&commits::commits_path(plan));
     let mut committed = BTreeMap::<RunId, CommitLine>::new();
-    let mut previous = files::read(plan).ok().map(|plan| seal::digest(&plan));
+    let mut previous = files::read(plan).ok().map(|plan| seal::sha256_hex(&plan));
     if previous.is_none() {
         changes.push(
-            Problem::in_file(shown(plan), "the plan of runs that were committed is gone")
-                .with_hint("put it back from a copy"),
+            Problem::in_file(
+                display_path(plan),
+                "the plan of runs that were committed is gone",
+            )
+            .with_hint("put it back from a copy"),
         );
     }
     for (number, line) in (1..).zip(list.split_inclusive(|byte| *byte == b'\n')) {
@@ -585,7 +605,7 @@ fn prove_batch(
         if previous.is_some_and(|previous| previous != commit.previous) {
             let (file, message) = match number {
                 1 => (
-                    shown(plan),
+                    display_path(plan),
                     "the plan was changed after its first run was committed".to_owned(),
                 ),
                 _ => (
@@ -596,7 +616,7 @@ fn prove_batch(
             changes
                 .push(Problem::in_file(file, message).with_hint("put the file back from a copy"));
         }
-        previous = Some(seal::digest(line));
+        previous = Some(seal::sha256_hex(line));
         if let Some(before) = committed.insert(commit.run.clone(), commit)
             && committed
                 .get(&before.run)
@@ -614,21 +634,24 @@ fn prove_batch(
     }
     for (run, commit) in committed {
         let message = match found.get(&run) {
-            Some(Found::Sealed(digest)) if *digest == commit.header => continue,
+            Some(RecordSealState::Sealed(digest)) if *digest == commit.header => continue,
             // Already reported.
-            Some(Found::Changed) => continue,
-            Some(Found::Sealed(_)) => {
+            Some(RecordSealState::Changed) => continue,
+            Some(RecordSealState::Sealed(_)) => {
                 format!("the header of run `{run}` is not the one that was committed")
             }
-            Some(Found::Unsealed) => {
+            Some(RecordSealState::Unsealed) => {
                 format!("the header of run `{run}` had a seal when it was committed, and has none")
             }
             None => format!("the header of run `{run}`, which was committed, is gone"),
         };
-        changes.push(Problem::in_file(shown(&store.header_path(&run)), message).with_hint(HINT));
+        changes.push(
+            Problem::in_file(display_path(&store.header_path(&run)), message)
+                .with_hint(CHANGE_HINT),
+        );
     }
 }
 
-fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+fn display_path(path: &Path) -> String {
+    escape_invisible(&path.display().to_string())
 }

@@ -20,7 +20,7 @@ impl RecordsWriter {
     pub const END: &str = "\n]}\n";
 
     /// Returns the text before the first outcome.
-    pub fn begin(runs: &[&Run]) -> String {
+    pub fn opening_text(runs: &[&Run]) -> String {
         let runs: Vec<String> = runs.iter().map(|run| header::to_json(run)).collect();
         format!(
             "{{\"schema\":\"evalreport/records/1\",\"runs\":[\n{}\n],\"items\":[\n",
@@ -29,7 +29,7 @@ impl RecordsWriter {
     }
 
     /// Returns the text of one outcome, with the separator from the previous one.
-    pub fn item(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> &str {
+    pub fn item_text(&mut self, outcome: &ItemOutcome, details: &ItemDetails) -> &str {
         self.line.clear();
         if std::mem::replace(&mut self.is_begun, true) {
             self.line.push_str(",\n");

@@ -7,10 +7,10 @@ use std::io;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Filter, Problem, Problems, Run, visible};
+use crate::domain::{Filter, Problem, Problems, Run, escape_invisible};
 use crate::files;
 
-use super::appended::Appended;
+use super::appended::AppendLog;
 use super::{Store, StoreError, durable};
 
 /// A tombstone, or the undo of one with the same selector.
@@ -51,7 +51,7 @@ struct WireRetraction {
     undo: bool,
 }
 
-const WITHOUT_THEM: &str = "without the tombstone, runs would count that were retracted: mend the line, or delete it if it says nothing";
+const MISSING_TOMBSTONE_HINT: &str = "without the tombstone, runs would count that were retracted: mend the line, or delete it if it says nothing";
 
 /// The valid tombstones of a store, in order of creation.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ impl Retractions {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => {
                 return Err(Problems(vec![
-                    Problem::unread(name, &error).with_hint(WITHOUT_THEM),
+                    Problem::unread_file(name, &error).with_hint(MISSING_TOMBSTONE_HINT),
                 ]));
             }
         };
@@ -84,16 +84,16 @@ impl Retractions {
             .zip(bytes.split_inclusive(|byte| *byte == b'\n'))
             .filter(|(_, line)| !line.trim_ascii().is_empty());
         for (number, line) in lines {
-            match parse(line) {
+            match parse_retraction(line) {
                 Ok(retraction) if retraction.undo => {
                     standing.retain(|earlier| earlier.selector != retraction.selector);
                     undone.extend(retraction.selector.ids);
                 }
                 Ok(retraction) => standing.push(retraction),
                 Err(_) if !line.ends_with(b"\n") => {}
-                Err(message) => {
-                    problems.push(Problem::at_line(&name, number, message).with_hint(WITHOUT_THEM))
-                }
+                Err(message) => problems.push(
+                    Problem::at_line(&name, number, message).with_hint(MISSING_TOMBSTONE_HINT),
+                ),
             }
         }
         if problems.is_empty() {
@@ -104,7 +104,7 @@ impl Retractions {
     }
 
     /// Returns the tombstone that hides the run, if one does: one that names the run comes first.
-    pub fn hiding(&self, run: &Run) -> Option<&Retraction> {
+    pub fn tombstone_for(&self, run: &Run) -> Option<&Retraction> {
         let hiding = || {
             self.standing
                 .iter()
@@ -123,18 +123,18 @@ impl Retraction {
     }
 
     /// Appends the tombstone.
-    pub fn append(&self, store: &Store) -> Result<(), StoreError> {
+    pub fn append_to(&self, store: &Store) -> Result<(), StoreError> {
         let mut line = self.to_line();
         line.push('\n');
         fs::create_dir_all(store.root()).map_err(StoreError::io("cannot create", store.root()))?;
-        let mut file = Appended::open(store.retractions_path())?;
+        let mut file = AppendLog::open(store.retractions_path())?;
         file.wait_for_lock()?;
-        file.end_last_line(|line| parse(line).is_ok())?;
+        file.end_last_line(|line| parse_retraction(line).is_ok())?;
         file.append(line.as_bytes())?;
         file.sync()?;
         store
-            .added()
-            .line(store.root(), &store.retractions_path(), line.as_bytes());
+            .added_records()
+            .note_line(store.root(), &store.retractions_path(), line.as_bytes());
         durable::sync_folder(store.root()).map_err(StoreError::io("cannot sync", store.root()))
     }
 
@@ -159,9 +159,13 @@ impl Retraction {
     }
 }
 
-pub(super) fn parse(line: &[u8]) -> Result<Retraction, String> {
-    let wire: WireRetraction = serde_json::from_slice(line)
-        .map_err(|error| format!("is not a tombstone: {}", visible(&error.to_string())))?;
+pub(super) fn parse_retraction(line: &[u8]) -> Result<Retraction, String> {
+    let wire: WireRetraction = serde_json::from_slice(line).map_err(|error| {
+        format!(
+            "is not a tombstone: {}",
+            escape_invisible(&error.to_string())
+        )
+    })?;
     let selector = Filter {
         suites: wire.selector.suite,
         approaches: wire.selector.approach,

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, escape_invisible};
 
 use super::{Store, chain, presence};
 
@@ -23,7 +23,7 @@ pub struct HeaderFile {
 /// A run's folder without a header beside it. Either the run is in progress or abandoned, or the folder has judgements of an imported run,
 /// whose header is in a sealed pair. Only reading the pairs tells which.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Headless {
+pub struct HeaderlessFolder {
     pub folder: PathBuf,
     /// `items.jsonl`, if it exists.
     pub items: Option<PathBuf>,
@@ -33,9 +33,9 @@ pub struct Headless {
     pub has_transcript: bool,
 }
 
-impl Headless {
+impl HeaderlessFolder {
     /// Returns the id of the folder's run. Names in a store are UTF-8.
-    pub fn run(&self) -> &str {
+    pub fn run_id(&self) -> &str {
         self.folder
             .file_name()
             .and_then(OsStr::to_str)
@@ -61,26 +61,26 @@ pub enum ItemSource {
 
 /// The paths of all files in a store, sorted.
 #[derive(Clone, Debug, Default)]
-pub struct Contents {
+pub struct StoreContents {
     pub headers: Vec<HeaderFile>,
     pub sealed: Vec<SealedPair>,
     pub batches: Vec<PathBuf>,
-    pub headless: Vec<Headless>,
+    pub headless: Vec<HeaderlessFolder>,
     /// Item files of crashed imports, whose runs were never written.
     pub orphaned_items: Vec<PathBuf>,
     pub problems: Vec<Problem>,
 }
 
-impl Contents {
+impl StoreContents {
     /// Lists single result files anywhere, with the files beside each.
-    pub fn of_files(files: &[PathBuf]) -> Self {
+    pub fn from_files(files: &[PathBuf]) -> Self {
         let mut problems = Vec::new();
         let mut headers = Vec::with_capacity(files.len());
         for path in files {
             let folder = path.with_extension("");
             let (items, scores) = (
-                journal(&folder, "items.jsonl", &mut problems),
-                journal(&folder, "scores.jsonl", &mut problems),
+                find_journal(&folder, "items.jsonl", &mut problems),
+                find_journal(&folder, "scores.jsonl", &mut problems),
             );
             headers.push(HeaderFile {
                 path: path.clone(),
@@ -96,38 +96,42 @@ impl Contents {
     }
 
     /// Returns the folders of runs in progress or abandoned. `is_sealed` tells whether a sealed pair of this store has a run id.
-    pub fn unfinished(&self, is_sealed: impl Fn(&str) -> bool) -> impl Iterator<Item = &Headless> {
-        let is_begun = |one: &&Headless| one.items.is_some() || one.has_transcript;
+    pub fn unfinished_folders(
+        &self,
+        is_sealed: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &HeaderlessFolder> {
+        let is_begun = |one: &&HeaderlessFolder| one.items.is_some() || one.has_transcript;
         self.headless
             .iter()
             .filter(is_begun)
-            .filter(move |one| !is_sealed(one.run()))
+            .filter(move |one| !is_sealed(one.run_id()))
     }
 }
 
 /// Lists the files of a store. A missing folder is an empty store.
-pub fn scan(store: &Store) -> Contents {
-    let mut contents = Contents::default();
+pub fn scan_store(store: &Store) -> StoreContents {
+    let mut contents = StoreContents::default();
     let mut folders = Vec::new();
-    for entry in list(store.root(), &mut contents.problems) {
+    for entry in list_entries(store.root(), &mut contents.problems) {
         let name = entry.file_name.as_str();
         match entry.kind {
-            EntryKind::Folder if matches!(name, "batches" | "imports" | chain::FOLDER) => {}
-            EntryKind::Folder if is_result(name) => {
+            StoreEntryKind::Folder
+                if matches!(name, "batches" | "imports" | chain::CHAIN_FOLDER) => {}
+            StoreEntryKind::Folder if is_result_name(name) => {
                 contents.problems.push(Problem::in_file(
-                    shown(&entry.path),
+                    display_path(&entry.path),
                     "is a folder, not a result file",
                 ));
             }
-            EntryKind::Folder => folders.push(entry.path),
-            EntryKind::File if is_result(name) => {
+            StoreEntryKind::Folder => folders.push(entry.path),
+            StoreEntryKind::File if is_result_name(name) => {
                 contents.headers.push(HeaderFile {
                     path: entry.path,
                     items: None,
                     scores: None,
                 });
             }
-            EntryKind::File => {}
+            StoreEntryKind::File => {}
         }
     }
     let by_stem: HashMap<&OsStr, usize> = if folders.is_empty() {
@@ -150,7 +154,7 @@ pub fn scan(store: &Store) -> Contents {
         })
         .collect();
     for (folder, header) in folders.into_iter().zip(headers) {
-        let mut journal = |name: &str| journal(&folder, name, &mut contents.problems);
+        let mut journal = |name: &str| find_journal(&folder, name, &mut contents.problems);
         match header {
             Some(index) => {
                 let (items, scores) = (journal("items.jsonl"), journal("scores.jsonl"));
@@ -161,7 +165,7 @@ pub fn scan(store: &Store) -> Contents {
                 let (items, scores) = (journal("items.jsonl"), journal("scores.jsonl"));
                 let has_transcript = journal("transcript.jsonl").is_some();
                 if items.is_some() || scores.is_some() || has_transcript {
-                    contents.headless.push(Headless {
+                    contents.headless.push(HeaderlessFolder {
                         folder,
                         items,
                         scores,
@@ -171,7 +175,7 @@ pub fn scan(store: &Store) -> Contents {
             }
         }
     }
-    let imports = list(&store.imports_dir(), &mut contents.problems);
+    let imports = list_entries(&store.imports_dir(), &mut contents.problems);
     for entry in &imports {
         let file = |suffix: &str| {
             imports
@@ -190,52 +194,52 @@ pub fn scan(store: &Store) -> Contents {
             contents.orphaned_items.push(entry.path.clone());
         }
     }
-    contents.batches = plans(store, &mut contents.problems);
+    contents.batches = list_plans(store, &mut contents.problems);
     contents
 }
 
 /// Lists the plans of a store.
-pub fn plans(store: &Store, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    list(&store.batches_dir(), problems)
+pub fn list_plans(store: &Store, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+    list_entries(&store.batches_dir(), problems)
         .into_iter()
-        .filter(|entry| is_result(&entry.file_name))
+        .filter(|entry| is_result_name(&entry.file_name))
         .map(|entry| entry.path)
         .collect()
 }
 
 /// Returns a journal in a run's folder, or `None` if it does not exist.
-fn journal(folder: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<PathBuf> {
+fn find_journal(folder: &Path, name: &str, problems: &mut Vec<Problem>) -> Option<PathBuf> {
     let path = folder.join(name);
     match presence::is_file(&path) {
         Ok(is_there) => is_there.then_some(path),
         Err(error) => {
-            problems.push(Problem::unread(shown(&path), &error));
+            problems.push(Problem::unread_file(display_path(&path), &error));
             None
         }
     }
 }
 
-enum EntryKind {
+enum StoreEntryKind {
     File,
     Folder,
 }
 
-struct Entry {
+struct StoreEntry {
     path: PathBuf,
     file_name: String,
-    kind: EntryKind,
+    kind: StoreEntryKind,
 }
 
 /// Lists a folder by name. A missing folder is empty. Symbolic links are followed once; loops are problems.
-fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
+fn list_entries(folder: &Path, problems: &mut Vec<Problem>) -> Vec<StoreEntry> {
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
-            problems.push(Problem::unread(shown(folder), &error));
+            problems.push(Problem::unread_file(display_path(folder), &error));
             return Vec::new();
         }
         Ok(metadata) if !metadata.is_dir() => {
-            problems.push(Problem::in_file(shown(folder), "is not a folder"));
+            problems.push(Problem::in_file(display_path(folder), "is not a folder"));
             return Vec::new();
         }
         Ok(_) => {}
@@ -243,7 +247,7 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
     let listing = match fs::read_dir(folder) {
         Ok(listing) => listing,
         Err(error) => {
-            problems.push(Problem::unread(shown(folder), &error));
+            problems.push(Problem::unread_file(display_path(folder), &error));
             return Vec::new();
         }
     };
@@ -253,13 +257,13 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
         let (entry, file_type) = match found {
             Ok(found) => found,
             Err(error) => {
-                problems.push(Problem::unread(shown(folder), &error));
+                problems.push(Problem::unread_file(display_path(folder), &error));
                 continue;
             }
         };
         let Ok(file_name) = entry.file_name().into_string() else {
             problems.push(Problem::in_file(
-                shown(&entry.path()),
+                display_path(&entry.path()),
                 "has a name that is not UTF-8",
             ));
             continue;
@@ -270,22 +274,22 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
         let path = folder.join(&file_name);
         let kind = if file_type.is_symlink() {
             match fs::metadata(&path) {
-                Ok(metadata) if metadata.is_dir() => EntryKind::Folder,
-                Ok(_) => EntryKind::File,
+                Ok(metadata) if metadata.is_dir() => StoreEntryKind::Folder,
+                Ok(_) => StoreEntryKind::File,
                 Err(error) => {
                     problems.push(Problem::in_file(
-                        shown(&path),
+                        display_path(&path),
                         format!("cannot follow the symbolic link: {error}"),
                     ));
                     continue;
                 }
             }
         } else if file_type.is_dir() {
-            EntryKind::Folder
+            StoreEntryKind::Folder
         } else {
-            EntryKind::File
+            StoreEntryKind::File
         };
-        entries.push(Entry {
+        entries.push(StoreEntry {
             path,
             file_name,
             kind,
@@ -296,10 +300,10 @@ fn list(folder: &Path, problems: &mut Vec<Problem>) -> Vec<Entry> {
 }
 
 /// Returns whether a name is that of a result or a plan. The store writes lower case.
-fn is_result(name: &str) -> bool {
+fn is_result_name(name: &str) -> bool {
     name.strip_suffix(".json").is_some()
 }
 
-fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+fn display_path(path: &Path) -> String {
+    escape_invisible(&path.display().to_string())
 }

@@ -65,14 +65,14 @@ impl JudgeLine {
 }
 
 /// Begins the metric of a probe's line, so that no reader takes it for a judgement of the run.
-const PROBE: &str = "probe:";
+const PROBE_PREFIX: &str = "probe:";
 /// Key of a probe's details: the score in the suite's order.
-const GIVEN: &str = "given";
+const GIVEN_KEY: &str = "given";
 
 impl ScoreLine {
     /// Returns the evaluator under which probes of a judged metric are stored.
-    pub fn probe_of(metric: &str) -> String {
-        format!("{PROBE}{metric}")
+    pub fn probe_metric(metric: &str) -> String {
+        format!("{PROBE_PREFIX}{metric}")
     }
 
     /// Turns the line of a judgement in reverse order into that of a probe. `given` is the score in the suite's order.
@@ -82,10 +82,10 @@ impl ScoreLine {
             .details
             .filter(serde_json::Value::is_object)
             .unwrap_or_else(|| serde_json::json!({}));
-        details[GIVEN] = given.into();
+        details[GIVEN_KEY] = given.into();
         Self {
             score: ScoreRecord {
-                metric: Self::probe_of(&self.score.metric),
+                metric: Self::probe_metric(&self.score.metric),
                 revision,
                 ..self.score
             },
@@ -96,13 +96,13 @@ impl ScoreLine {
 
     /// Returns whether the line is a probe's, and no judgement.
     pub fn is_probe(&self) -> bool {
-        self.score.metric.starts_with(PROBE)
+        self.score.metric.starts_with(PROBE_PREFIX)
     }
 
     /// Reads a probe. Returns `None` for other lines, and without both scores.
-    fn probe(&self) -> Option<JudgeProbe> {
-        let metric = self.score.metric.strip_prefix(PROBE)?.to_owned();
-        let given = self.details.as_ref()?.get(GIVEN)?.as_f64()?;
+    fn to_probe(&self) -> Option<JudgeProbe> {
+        let metric = self.score.metric.strip_prefix(PROBE_PREFIX)?.to_owned();
+        let given = self.details.as_ref()?.get(GIVEN_KEY)?.as_f64()?;
         Some(JudgeProbe {
             metric,
             unit: self.score.unit,
@@ -113,8 +113,8 @@ impl ScoreLine {
     }
 
     /// Adds the lines of a run's file to the run.
-    pub fn add_all(lines: Vec<Self>, run: &mut Run) {
-        run.probes.extend(lines.iter().filter_map(Self::probe));
+    pub fn add_to_run(lines: Vec<Self>, run: &mut Run) {
+        run.probes.extend(lines.iter().filter_map(Self::to_probe));
         run.scores.extend(
             lines
                 .into_iter()
@@ -124,7 +124,7 @@ impl ScoreLine {
     }
 
     /// Creates a line with only a score.
-    pub fn of(score: ScoreRecord) -> Self {
+    pub fn from_score(score: ScoreRecord) -> Self {
         Self {
             score,
             details: None,
@@ -150,7 +150,7 @@ impl ScoreLine {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return scores,
             Err(error) => {
-                problems.push(Problem::unread(name, &error));
+                problems.push(Problem::unread_file(name, &error));
                 return scores;
             }
         };
@@ -159,10 +159,10 @@ impl ScoreLine {
                 let score = serde_json::from_slice::<Self>(line).map_err(|error| {
                     format!(
                         "is not a score line: {}",
-                        crate::domain::visible(&error.to_string())
+                        crate::domain::escape_invisible(&error.to_string())
                     )
                 })?;
-                score.score.problem().map_or(Ok(score), Err)
+                score.score.find_problem().map_or(Ok(score), Err)
             });
             match parsed {
                 Ok(score) => scores.push(score),
@@ -170,7 +170,7 @@ impl ScoreLine {
             }
         });
         if let Err(error) = read {
-            problems.push(Problem::unread(&name, &error));
+            problems.push(Problem::unread_file(&name, &error));
         }
         scores
     }

@@ -12,19 +12,19 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 use crate::domain::{ItemDetails, ItemOutcome, Problem, Problems, Run, RunId, Secrets};
-use crate::files::{self, Allowance, Bounded};
+use crate::files::{self, BoundedReader, ReadAllowance};
 
-use super::added::Added;
-use super::header::WrittenRun;
-use super::seal::{self, Seal, Sum};
+use super::added::AddedRecords;
+use super::header::StoredHeader;
+use super::seal::{self, RunningDigest, Seal};
 use super::{Store, StoreError, durable, for_each_line, header, item_line};
 
 /// Fast enough to keep up with a CSV reader. Compresses text to about a twentieth.
 const COMPRESSION_LEVEL: i32 = 3;
 /// Suffix of a pair's header file.
-const RUNS: &str = ".runs.jsonl";
+const RUNS_SUFFIX: &str = ".runs.jsonl";
 /// Bytes per call of the compressor, because a call costs as much as a line.
-const LINES_AT_ONCE: usize = 64 << 10;
+const WRITE_BUFFER_BYTES: usize = 64 << 10;
 
 /// Writes one pair. Dropping it without [`SealedWriter::commit`] leaves nothing behind.
 pub struct SealedWriter {
@@ -35,10 +35,10 @@ pub struct SealedWriter {
     /// Redacted from every line.
     secrets: Arc<Secrets>,
     /// Digests of each run's lines.
-    sums: HashMap<RunId, Sum>,
+    sums: HashMap<RunId, RunningDigest>,
     /// The store's folder, and the note of what is added to it.
     root: PathBuf,
-    added: Added,
+    added: AddedRecords,
 }
 
 impl SealedWriter {
@@ -46,8 +46,8 @@ impl SealedWriter {
     pub fn create(store: &Store, key: &str) -> Result<Self, StoreError> {
         let folder = store.imports_dir();
         fs::create_dir_all(&folder).map_err(StoreError::io("cannot create", &folder))?;
-        let file =
-            files::temporary_in(&folder).map_err(StoreError::io("cannot write in", &folder))?;
+        let file = files::create_temporary_in(&folder)
+            .map_err(StoreError::io("cannot write in", &folder))?;
         let mut items = zstd::Encoder::new(file, COMPRESSION_LEVEL)
             .map_err(StoreError::io("cannot write in", &folder))?;
         items
@@ -56,51 +56,51 @@ impl SealedWriter {
         Ok(Self {
             items_path: folder.join(format!("{key}.items.jsonl.zst")),
             runs_path: folder.join(format!("{key}.runs.jsonl")),
-            items: BufWriter::with_capacity(LINES_AT_ONCE, items),
+            items: BufWriter::with_capacity(WRITE_BUFFER_BYTES, items),
             line: String::new(),
             secrets: Arc::clone(store.secrets()),
             sums: HashMap::new(),
             root: store.root().to_owned(),
-            added: store.added().clone(),
+            added: store.added_records().clone(),
         })
     }
 
     /// Returns whether the pair is already in the store.
-    pub fn exists(store: &Store, key: &str) -> bool {
-        Self::sealed(store, key).is_some()
+    pub fn pair_exists(store: &Store, key: &str) -> bool {
+        Self::existing_runs_path(store, key).is_some()
     }
 
     /// Returns the path of the pair's runs, if the pair is already in the store.
-    pub fn sealed(store: &Store, key: &str) -> Option<PathBuf> {
+    pub fn existing_runs_path(store: &Store, key: &str) -> Option<PathBuf> {
         Some(store.imports_dir().join(format!("{key}.runs.jsonl"))).filter(|path| path.exists())
     }
 
-    pub fn item(&mut self, outcome: &ItemOutcome) -> Result<(), StoreError> {
+    pub fn write_item(&mut self, outcome: &ItemOutcome) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_item_line(outcome, true, &mut self.line);
-        self.write(&outcome.run)
+        self.write_line(&outcome.run)
     }
 
     /// Appends an outcome with its details.
-    pub fn item_with(
+    pub fn write_item_with_details(
         &mut self,
         outcome: &ItemOutcome,
         details: &ItemDetails,
     ) -> Result<(), StoreError> {
         self.line.clear();
         item_line::write_detailed_line(outcome, details, true, &mut self.line);
-        self.write(&outcome.run)
+        self.write_line(&outcome.run)
     }
 
     /// Appends a run's line unchanged, because it was sealed elsewhere.
-    pub(super) fn item_as_written(&mut self, run: &RunId, line: &str) -> Result<(), StoreError> {
+    pub(super) fn write_sealed_item(&mut self, run: &RunId, line: &str) -> Result<(), StoreError> {
         self.line.clear();
         self.line.push_str(line);
         self.line.push('\n');
-        self.write(run)
+        self.write_line(run)
     }
 
-    fn write(&mut self, run: &RunId) -> Result<(), StoreError> {
+    fn write_line(&mut self, run: &RunId) -> Result<(), StoreError> {
         let line = self.secrets.hide(&self.line);
         match self.sums.get_mut(run) {
             Some(sum) => sum.add(line.as_bytes()),
@@ -120,23 +120,23 @@ impl SealedWriter {
         let mut lines = String::new();
         for run in runs {
             let seal = Seal {
-                items: self.sums.remove(&run.id).and_then(|sum| sum.prefix()),
+                items: self.sums.remove(&run.id).and_then(|sum| sum.to_prefix()),
                 ..Seal::default()
             };
-            lines.push_str(&seal.close(&self.secrets.hide(&header::to_json(run))));
+            lines.push_str(&seal.seal_record(&self.secrets.hide(&header::to_json(run))));
             lines.push('\n');
         }
-        self.finish(&lines)
+        self.write_pair(&lines)
     }
 
     /// Commits the pair with headers sealed by another store. Fails if the outcomes differ from the sealed ones.
-    pub(super) fn commit_written(mut self, runs: &[WrittenRun]) -> Result<(), StoreError> {
+    pub(super) fn commit_headers(mut self, runs: &[StoredHeader]) -> Result<(), StoreError> {
         let mut lines = String::new();
         for written in runs {
             let items = self
                 .sums
                 .remove(&written.run.id)
-                .and_then(|sum| sum.prefix());
+                .and_then(|sum| sum.to_prefix());
             if written
                 .sealed
                 .as_ref()
@@ -151,15 +151,15 @@ impl SealedWriter {
                 )])));
             }
             lines.push_str(&seal::with_carried(
-                &written.text(),
+                &written.header_text(),
                 written.run.carried.as_ref(),
             ));
             lines.push('\n');
         }
-        self.finish(&lines)
+        self.write_pair(&lines)
     }
 
-    fn finish(self, lines: &str) -> Result<(), StoreError> {
+    fn write_pair(self, lines: &str) -> Result<(), StoreError> {
         let encoder = self.items.into_inner().map_err(|error| {
             StoreError::io("cannot write", &self.items_path)(error.into_error())
         })?;
@@ -177,7 +177,7 @@ impl SealedWriter {
         durable::create_new(&self.runs_path, lines.as_bytes())
             .map_err(StoreError::io("cannot write", &self.runs_path))?;
         self.added
-            .file(&self.root, &self.runs_path, lines.as_bytes());
+            .note_file(&self.root, &self.runs_path, lines.as_bytes());
         Ok(())
     }
 }
@@ -187,7 +187,7 @@ impl Store {
     pub fn has_sealed(&self, id: &RunId) -> Result<bool, StoreError> {
         let folder = self.imports_dir();
         let cannot = StoreError::io("cannot read", &folder);
-        let Some(entries) = files::if_there(fs::read_dir(&folder)).map_err(cannot)? else {
+        let Some(entries) = files::missing_as_none(fs::read_dir(&folder)).map_err(cannot)? else {
             return Ok(false);
         };
         // Nearly all lines are of other runs and need no parsing.
@@ -199,7 +199,7 @@ impl Store {
             let is_runs = path
                 .file_name()
                 .and_then(|name| name.to_str())
-                .is_some_and(|name| !name.starts_with('.') && name.ends_with(RUNS));
+                .is_some_and(|name| !name.starts_with('.') && name.ends_with(RUNS_SUFFIX));
             if !is_runs {
                 continue;
             }
@@ -228,33 +228,35 @@ impl Store {
 pub struct SealedReader;
 
 impl SealedReader {
-    pub fn items(path: &Path) -> io::Result<impl Read + use<>> {
+    pub fn open_items(path: &Path) -> io::Result<impl Read + use<>> {
         let file = files::open(path)?;
-        let left = Allowance::of_file(file.metadata()?.len());
-        Ok(Bounded::new(zstd::Decoder::new(file)?, &left))
+        let left = ReadAllowance::of_file(file.metadata()?.len());
+        Ok(BoundedReader::new(zstd::Decoder::new(file)?, &left))
     }
 
     /// Reads the runs of a pair, and all problems of the file.
-    pub fn runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
+    pub fn read_runs(path: &Path) -> (Vec<Run>, Vec<Problem>) {
         let name = path.display().to_string();
-        let read = Self::each(path, |line, number| {
+        let read = Self::parse_lines(path, |line, number| {
             header::parse_header(line, &name, Some(number), None)
         });
-        read.unwrap_or_else(|error| (Vec::new(), vec![Problem::unread(&name, &error)]))
+        read.unwrap_or_else(|error| (Vec::new(), vec![Problem::unread_file(&name, &error)]))
     }
 
     /// Reads the runs of a pair with their sealed headers. A changed header gives an error for its run.
-    pub(super) fn written(path: &Path) -> io::Result<Vec<(Run, Result<WrittenRun, Problems>)>> {
+    pub(super) fn read_stored_headers(
+        path: &Path,
+    ) -> io::Result<Vec<(Run, Result<StoredHeader, Problems>)>> {
         let name = path.display().to_string();
-        let read = Self::each(path, |line, number| {
+        let read = Self::parse_lines(path, |line, number| {
             let run = header::parse_header(line, &name, Some(number), None)?;
-            Ok((run, WrittenRun::parse(line, &name, Some(number), None)))
+            Ok((run, StoredHeader::parse(line, &name, Some(number), None)))
         });
         // Callers have already reported invalid lines.
         read.map(|(runs, _)| runs)
     }
 
-    fn each<T>(
+    fn parse_lines<T>(
         path: &Path,
         parse: impl Fn(&[u8], usize) -> Result<T, Problems>,
     ) -> io::Result<(Vec<T>, Vec<Problem>)> {

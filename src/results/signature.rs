@@ -13,16 +13,16 @@ use signature::{Signer as _, Verifier as _};
 use ssh_key::public::KeyData;
 use ssh_key::{HashAlg, LineEnding, PrivateKey, PublicKey, SshSig};
 
-use crate::domain::{Problem, Signer, visible};
+use crate::domain::{Problem, Signer, escape_invisible};
 use crate::files;
 
-use super::{StoreError, WholeFile};
+use super::{AtomicOutput, StoreError};
 
 /// The namespace of signatures. A signature for another purpose is not valid here.
 const NAMESPACE: &str = "evalreport";
 /// Maximum file size. Keys and signatures have a few hundred bytes, lists of signers a few thousand.
-const MOST_BYTES: u64 = 1 << 20;
-const ARMOUR: &str = "-----BEGIN SSH SIGNATURE-----";
+const MAX_BYTES: u64 = 1 << 20;
+const SIGNATURE_ARMOUR: &str = "-----BEGIN SSH SIGNATURE-----";
 
 /// A private key that signs.
 pub struct SigningKey(PrivateKey);
@@ -31,11 +31,11 @@ pub struct SigningKey(PrivateKey);
 #[derive(Debug)]
 pub struct AllowedSigners {
     path: PathBuf,
-    lines: Vec<Allowed>,
+    lines: Vec<AllowedSigner>,
 }
 
 #[derive(Debug)]
-struct Allowed {
+struct AllowedSigner {
     principals: String,
     key: KeyData,
     /// Why the line allows nobody.
@@ -49,11 +49,11 @@ pub fn signature_path(file: &Path) -> PathBuf {
 
 impl SigningKey {
     /// Reads a private key in OpenSSH's format. `file` is the file that it will sign.
-    pub fn read(path: &Path, file: &Path) -> Result<Self, Problem> {
-        let name = visible(&path.display().to_string());
-        let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
+    pub fn from_file(path: &Path, file: &Path) -> Result<Self, Problem> {
+        let name = escape_invisible(&path.display().to_string());
+        let text = read_text(path).map_err(|error| Problem::unread_file(&name, &error))?;
         let by_hand = || {
-            let words = |path: &Path| visible(&path.display().to_string());
+            let words = |path: &Path| escape_invisible(&path.display().to_string());
             format!(
                 "`ssh-keygen -Y sign -n {NAMESPACE} -f {} {}` makes the same file after the export",
                 words(path),
@@ -79,11 +79,11 @@ impl SigningKey {
     }
 
     /// Signs a file and writes the signature beside it.
-    pub fn sign(&self, file: &Path) -> Result<PathBuf, StoreError> {
+    pub fn sign_file(&self, file: &Path) -> Result<PathBuf, StoreError> {
         let path = signature_path(file);
-        let is_other = text_of(&path).map_or_else(
+        let is_other = read_text(&path).map_or_else(
             |error| error.kind() != io::ErrorKind::NotFound,
-            |text| !text.starts_with(ARMOUR),
+            |text| !text.starts_with(SIGNATURE_ARMOUR),
         );
         if is_other {
             let error = io::Error::new(
@@ -92,7 +92,7 @@ impl SigningKey {
             );
             return Err(StoreError::io("cannot write", &path)(error));
         }
-        let message = message(file, NAMESPACE, HashAlg::Sha512)
+        let message = signed_message(file, NAMESPACE, HashAlg::Sha512)
             .map_err(StoreError::io("cannot read", file))?;
         let armoured = self
             .0
@@ -109,7 +109,7 @@ impl SigningKey {
             });
         let text = armoured
             .map_err(|error| StoreError::io("cannot sign", file)(io::Error::other(error)))?;
-        let written = WholeFile::create(&path).and_then(|mut whole| {
+        let written = AtomicOutput::create(&path).and_then(|mut whole| {
             whole.write_all(text.as_bytes())?;
             whole.commit()
         });
@@ -119,9 +119,9 @@ impl SigningKey {
 }
 
 impl AllowedSigners {
-    pub fn read(path: &Path) -> Result<Self, Problem> {
-        let name = visible(&path.display().to_string());
-        let text = text_of(path).map_err(|error| Problem::unread(&name, &error))?;
+    pub fn from_file(path: &Path) -> Result<Self, Problem> {
+        let name = escape_invisible(&path.display().to_string());
+        let text = read_text(path).map_err(|error| Problem::unread_file(&name, &error))?;
         let mut lines = Vec::new();
         for (number, line) in (1..)
             .zip(text.lines())
@@ -130,7 +130,7 @@ impl AllowedSigners {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
-            lines.push(Allowed::parse(line).ok_or_else(|| {
+            lines.push(AllowedSigner::parse(line).ok_or_else(|| {
                 Problem::at_line(&name, number, "is no line of an allowed signer")
                     .with_hint("NAME ssh-ed25519 AAAA…, as in `ssh-keygen(1)`")
             })?);
@@ -143,10 +143,10 @@ impl AllowedSigners {
 
     /// Returns the signer of a file. Fails if no allowed signer signed it.
     pub fn signer_of(&self, file: &Path) -> Result<Signer, Problem> {
-        let name = visible(&file.display().to_string());
+        let name = escape_invisible(&file.display().to_string());
         let path = signature_path(file);
-        let shown = visible(&path.display().to_string());
-        let text = match text_of(&path) {
+        let shown = escape_invisible(&path.display().to_string());
+        let text = match read_text(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let hint =
@@ -157,30 +157,31 @@ impl AllowedSigners {
                 )
                 .with_hint(hint));
             }
-            Err(error) => return Err(Problem::unread(shown, &error)),
+            Err(error) => return Err(Problem::unread_file(shown, &error)),
         };
         let signature = SshSig::from_pem(text.trim())
             .map_err(|_| Problem::in_file(&shown, "is no signature of OpenSSH's"))?;
         if signature.namespace() != NAMESPACE {
             let message = format!(
                 "is a signature for `{}`, not for `{NAMESPACE}`",
-                visible(signature.namespace())
+                escape_invisible(signature.namespace())
             );
             return Err(Problem::in_file(&shown, message));
         }
         let key = signature.public_key();
         let print = key.fingerprint(HashAlg::Sha256).to_string();
-        let of_key: Vec<&Allowed> = self.lines.iter().filter(|line| line.key == *key).collect();
+        let of_key: Vec<&AllowedSigner> =
+            self.lines.iter().filter(|line| line.key == *key).collect();
         let Some(allowed) = of_key.iter().find(|line| line.refused.is_none()) else {
-            let list = visible(&self.path.display().to_string());
+            let list = escape_invisible(&self.path.display().to_string());
             let message = match of_key.iter().find_map(|line| line.refused.as_deref()) {
                 Some(why) => format!("is signed with the key {print}, whose line in {list} {why}"),
                 None => format!("is signed with the key {print}, which is not in {list}"),
             };
             return Err(Problem::in_file(&name, message));
         };
-        let message = message(file, NAMESPACE, signature.hash_alg())
-            .map_err(|error| Problem::unread(&name, &error))?;
+        let message = signed_message(file, NAMESPACE, signature.hash_alg())
+            .map_err(|error| Problem::unread_file(&name, &error))?;
         if key.verify(&message, signature.signature()).is_err() {
             return Err(Problem::in_file(
                 &name,
@@ -195,9 +196,9 @@ impl AllowedSigners {
     }
 }
 
-impl Allowed {
+impl AllowedSigner {
     fn parse(line: &str) -> Option<Self> {
-        let (principals, rest) = word(line)?;
+        let (principals, rest) = split_word(line)?;
         let is_kind = |text: &str| {
             ["ssh-", "ecdsa-", "sk-"]
                 .iter()
@@ -206,19 +207,19 @@ impl Allowed {
         let (options, key) = if is_kind(rest) {
             ("", rest)
         } else {
-            word(rest)?
+            split_word(rest)?
         };
         let key = PublicKey::from_openssh(key).ok()?;
         Some(Self {
             principals: principals.trim_matches('"').to_owned(),
             key: key.key_data().clone(),
-            refused: refused(options),
+            refused: refusal_reason(options),
         })
     }
 }
 
 /// Returns why a line with these options allows nobody.
-fn refused(options: &str) -> Option<String> {
+fn refusal_reason(options: &str) -> Option<String> {
     let mut rest = options;
     while !rest.is_empty() {
         let mut quoted = false;
@@ -234,7 +235,7 @@ fn refused(options: &str) -> Option<String> {
         if !name.eq_ignore_ascii_case("namespaces") {
             return Some(format!(
                 "has the option `{}`, which is not understood here",
-                visible(name)
+                escape_invisible(name)
             ));
         }
         if !value
@@ -249,7 +250,7 @@ fn refused(options: &str) -> Option<String> {
 }
 
 /// Splits off the first word. Blanks inside quotation marks belong to it.
-fn word(text: &str) -> Option<(&str, &str)> {
+fn split_word(text: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let end = text.find(|letter: char| {
         quoted ^= letter == '"';
@@ -259,11 +260,11 @@ fn word(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns the signed message: the file's digest and the purpose (OpenSSH's `PROTOCOL.sshsig`).
-fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
+fn signed_message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
     let file = files::open(file)?;
     let (name, sum) = match hash {
-        HashAlg::Sha256 => ("sha256", digest::<Sha256>(file)?),
-        HashAlg::Sha512 => ("sha512", digest::<Sha512>(file)?),
+        HashAlg::Sha256 => ("sha256", digest_file::<Sha256>(file)?),
+        HashAlg::Sha512 => ("sha512", digest_file::<Sha512>(file)?),
         _ => {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
@@ -279,16 +280,16 @@ fn message(file: &Path, namespace: &str, hash: HashAlg) -> io::Result<Vec<u8>> {
     Ok(message)
 }
 
-fn digest<D: Digest>(file: File) -> io::Result<Vec<u8>> {
+fn digest_file<D: Digest>(file: File) -> io::Result<Vec<u8>> {
     let mut hasher = D::new();
     files::for_each_block(file, |block| hasher.update(block))?;
     Ok(hasher.finalize().to_vec())
 }
 
-fn text_of(path: &Path) -> io::Result<String> {
+fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     files::open(path)?
-        .take(MOST_BYTES)
+        .take(MAX_BYTES)
         .read_to_string(&mut text)?;
     Ok(text)
 }
@@ -313,16 +314,16 @@ mod tests {
                 Some("has the option `cert-authority`, which is not understood here"),
             ),
         ] {
-            assert_eq!(refused(options).as_deref(), why, "{options}");
+            assert_eq!(refusal_reason(options).as_deref(), why, "{options}");
         }
-        assert_eq!(word("\"a b\" c d"), Some(("\"a b\"", "c d")));
+        assert_eq!(split_word("\"a b\" c d"), Some(("\"a b\"", "c d")));
         let key =
             "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILM+rvN+ot98qgEN796jTiQfZfG1KaT0PtFDJ/XFSqti";
         for line in [
             format!("a@b {key}"),
             format!("a@b  namespaces=\"evalreport\" {key} words"),
         ] {
-            let allowed = Allowed::parse(&line).expect("a line");
+            let allowed = AllowedSigner::parse(&line).expect("a line");
             assert_eq!(
                 (allowed.principals.as_str(), allowed.refused),
                 ("a@b", None),
@@ -331,7 +332,8 @@ mod tests {
         }
         for line in ["a@b", key, "a@b ssh-ed25519 AAAA"] {
             assert!(
-                Allowed::parse(line).is_none_or(|allowed| allowed.principals == "ssh-ed25519"),
+                AllowedSigner::parse(line)
+                    .is_none_or(|allowed| allowed.principals == "ssh-ed25519"),
                 "{line}"
             );
         }

@@ -9,11 +9,11 @@ use uuid::Uuid;
 
 use crate::domain::{Run, RunId, Secrets};
 
-use super::added::Added;
+use super::added::AddedRecords;
 use super::commits::CommitLine;
-use super::header::WrittenRun;
+use super::header::StoredHeader;
 use super::seal::{self, Seal};
-use super::{Journal, StoreError, durable, header, presence};
+use super::{RunJournal, StoreError, durable, header, presence};
 
 /// A results folder. Opening does not access the disk.
 #[derive(Clone, Debug)]
@@ -22,21 +22,21 @@ pub struct Store {
     /// Redacted from everything that is written.
     secrets: Arc<Secrets>,
     /// What was written, for the chain.
-    added: Added,
+    added: AddedRecords,
 }
 
 impl Store {
-    pub fn at(root: impl Into<PathBuf>) -> Self {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
             secrets: Arc::default(),
-            added: Added::default(),
+            added: AddedRecords::default(),
         }
     }
 
     /// Returns the store with these secrets, whose values it replaces by their names in everything it writes.
     #[must_use]
-    pub fn hiding(self, secrets: Secrets) -> Self {
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self {
             secrets: Arc::new(secrets),
             ..self
@@ -45,11 +45,11 @@ impl Store {
 
     /// Returns the store with this note of what is added.
     #[must_use]
-    pub fn noting(self, added: Added) -> Self {
+    pub fn with_added_records(self, added: AddedRecords) -> Self {
         Self { added, ..self }
     }
 
-    pub(super) fn added(&self) -> &Added {
+    pub(super) fn added_records(&self) -> &AddedRecords {
         &self.added
     }
 
@@ -94,66 +94,68 @@ impl Store {
     /// Commits a run: writes the header to a temporary file, syncs it, and links it into place only if the name is free.
     ///
     /// After an error there is either the whole header or none. The header seals the files in the run's folder.
-    pub fn save(&self, run: &Run) -> Result<PathBuf, StoreError> {
+    pub fn save_run(&self, run: &Run) -> Result<PathBuf, StoreError> {
         let folder = self.run_dir(&run.id);
-        let seal = Seal::of_folder(&folder).map_err(StoreError::io("cannot read", &folder))?;
-        self.put_noted(&run.id, &self.sealed(run, &seal))
+        let seal = Seal::from_folder(&folder).map_err(StoreError::io("cannot read", &folder))?;
+        self.write_noted_header(&run.id, &self.seal_header(run, &seal))
     }
 
     /// Commits a run whose journal is open, and records the commit in its batch's list.
-    pub fn commit(&self, run: &Run, journal: &Journal) -> Result<PathBuf, StoreError> {
-        let text = self.sealed(run, &journal.seal()?);
-        let path = self.put(&run.id, &text)?;
+    pub fn commit_run(&self, run: &Run, journal: &RunJournal) -> Result<PathBuf, StoreError> {
+        let text = self.seal_header(run, &journal.seal_files()?);
+        let path = self.write_header(&run.id, &text)?;
         // After the header: a run without this line is still valid, but a line without its header reveals a deletion.
         let line = match &run.batch_id {
-            Some(batch) => CommitLine::append(
+            Some(batch) => CommitLine::record_commit(
                 &self.batches_dir(),
                 batch,
                 &run.id,
-                &seal::digest(text.as_bytes()),
+                &seal::sha256_hex(text.as_bytes()),
             )?,
             None => None,
         };
         match line {
             // The line has the digest of the header.
-            Some((list, line)) => self.added.last_line(&self.root, &list, line.as_bytes()),
+            Some((list, line)) => self
+                .added
+                .note_last_line(&self.root, &list, line.as_bytes()),
             None => self
                 .added
-                .file(&self.root, &path, format!("{text}\n").as_bytes()),
+                .note_file(&self.root, &path, format!("{text}\n").as_bytes()),
         }
         Ok(path)
     }
 
     /// Commits a run of another store, with its original sealed header if it has one.
-    pub(super) fn save_written(&self, written: &WrittenRun) -> Result<PathBuf, StoreError> {
-        self.put_noted(
+    pub(super) fn save_stored_header(&self, written: &StoredHeader) -> Result<PathBuf, StoreError> {
+        self.write_noted_header(
             &written.run.id,
-            &seal::with_carried(&written.text(), written.run.carried.as_ref()),
+            &seal::with_carried(&written.header_text(), written.run.carried.as_ref()),
         )
     }
 
-    fn sealed(&self, run: &Run, seal: &Seal) -> String {
+    fn seal_header(&self, run: &Run, seal: &Seal) -> String {
         seal::with_carried(
-            &seal.close(&self.secrets.hide(&header::to_sealable(run))),
+            &seal.seal_record(&self.secrets.hide(&header::to_sealable(run))),
             run.carried.as_ref(),
         )
     }
 
-    fn put_noted(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
-        let path = self.put(id, text)?;
+    fn write_noted_header(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
+        let path = self.write_header(id, text)?;
         self.added
-            .file(&self.root, &path, format!("{text}\n").as_bytes());
+            .note_file(&self.root, &path, format!("{text}\n").as_bytes());
         Ok(path)
     }
 
-    fn put(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
+    fn write_header(&self, id: &RunId, text: &str) -> Result<PathBuf, StoreError> {
         let path = self.header_path(id);
         let json = format!("{text}\n");
         // If the run has a folder, use it: whoever resumes the run then finds what a crash left.
         let folder = self.run_dir(id);
         let created =
             if presence::is_folder(&folder).map_err(StoreError::io("cannot look for", &folder))? {
-                durable::create_new_by(&folder, &path, json.as_bytes())
+                durable::create_new_via(&folder, &path, json.as_bytes())
             } else {
                 durable::create_new(&path, json.as_bytes())
             };
@@ -175,19 +177,19 @@ impl Store {
     }
 
     /// Returns whether the run is committed.
-    pub fn has(&self, id: &RunId) -> Result<bool, StoreError> {
+    pub fn has_run(&self, id: &RunId) -> Result<bool, StoreError> {
         let path = self.header_path(id);
         presence::is_file(&path).map_err(StoreError::io("cannot look for", &path))
     }
 
     /// Reads one committed run.
-    pub fn load(&self, id: &RunId) -> Result<Run, StoreError> {
+    pub fn load_run(&self, id: &RunId) -> Result<Run, StoreError> {
         header::read_header(&self.header_path(id)).map_err(StoreError::Invalid)
     }
 
     /// Opens and locks the journals of a run for appending.
-    pub fn journal(&self, id: &RunId) -> Result<Journal, StoreError> {
-        Journal::open(
+    pub fn open_journal(&self, id: &RunId) -> Result<RunJournal, StoreError> {
+        RunJournal::open(
             &self.run_dir(id),
             &self.header_path(id),
             id,
@@ -233,12 +235,18 @@ mod tests {
     #[test]
     fn saving_twice_keeps_the_first() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let store = Store::at(folder.path());
+        let store = Store::new(folder.path());
         let mut run = Run::new(RunId::parse("r1").expect("a valid id"), "s", "a", "m");
-        store.save(&run).expect("the first save");
+        store.save_run(&run).expect("the first save");
         run.cost_usd = Some(1.0);
-        assert!(matches!(store.save(&run), Err(StoreError::Exists { .. })));
-        assert_eq!(store.load(&run.id).expect("the saved run").cost_usd, None);
+        assert!(matches!(
+            store.save_run(&run),
+            Err(StoreError::Exists { .. })
+        ));
+        assert_eq!(
+            store.load_run(&run.id).expect("the saved run").cost_usd,
+            None
+        );
         assert_eq!(
             std::fs::read_dir(folder.path())
                 .expect("the folder")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::domain::{Problems, visible};
+use crate::domain::{Problems, escape_invisible};
 
 /// An error of writing to the store or opening it.
 #[derive(Debug, Error)]
@@ -35,9 +35,9 @@ impl StoreError {
     }
 
     /// Returns the message with its cause, on one line.
-    pub fn whole(&self) -> String {
+    pub fn full_message(&self) -> String {
         let source = std::error::Error::source(self)
             .map_or_else(String::new, |source| format!(": {source}"));
-        visible(&format!("{self}{source}"))
+        escape_invisible(&format!("{self}{source}"))
     }
 }

@@ -11,32 +11,32 @@ use tempfile::NamedTempFile;
 
 use crate::files;
 
-use super::Guarded;
-use super::links::{MOST_LINKS, Step, folder_of, step};
+use super::WriteProtectedPaths;
+use super::links::{LinkStep, MAX_LINKS, folder_of, read_step};
 
-/// A file being written. Dropping it without [`WholeFile::commit`] leaves an existing file unchanged, except for pipes and devices, which
+/// A file being written. Dropping it without [`AtomicOutput::commit`] leaves an existing file unchanged, except for pipes and devices, which
 /// receive data at once.
-pub struct WholeFile(Kind);
+pub struct AtomicOutput(OutputTarget);
 
-enum Kind {
+enum OutputTarget {
     /// A temporary file beside the final path.
     Beside(NamedTempFile, PathBuf),
     Through(File),
 }
 
 /// The target of a path.
-enum Place {
+enum PathTarget {
     /// A regular file, or a path without a file.
     Regular(PathBuf),
     Other,
 }
 
-impl WholeFile {
+impl AtomicOutput {
     /// Creates the file and missing folders.
     pub fn create(path: &Path) -> io::Result<Self> {
-        match place_of(path)? {
-            Place::Regular(place) => {
-                if let Some(why) = Guarded::default().refusal(&place) {
+        match resolve_target(path)? {
+            PathTarget::Regular(place) => {
+                if let Some(why) = WriteProtectedPaths::default().refusal_reason(&place) {
                     return Err(io::Error::new(
                         io::ErrorKind::PermissionDenied,
                         format!("it {why}"),
@@ -45,10 +45,13 @@ impl WholeFile {
                 let folder = folder_of(&place);
                 fs::create_dir_all(folder)?;
                 files::sweep_files(folder);
-                Ok(Self(Kind::Beside(files::temporary_in(folder)?, place)))
+                Ok(Self(OutputTarget::Beside(
+                    files::create_temporary_in(folder)?,
+                    place,
+                )))
             }
             // The output may be a file that already has content.
-            Place::Other => Ok(Self(Kind::Through(
+            PathTarget::Other => Ok(Self(OutputTarget::Through(
                 OpenOptions::new().append(true).open(path)?,
             ))),
         }
@@ -57,53 +60,53 @@ impl WholeFile {
     /// Moves the file into place.
     pub fn commit(self) -> io::Result<()> {
         match self.0 {
-            Kind::Beside(file, place) => {
+            OutputTarget::Beside(file, place) => {
                 file.as_file().sync_all()?;
                 file.persist(place).map(|_| ()).map_err(|error| error.error)
             }
-            Kind::Through(mut file) => file.flush(),
+            OutputTarget::Through(mut file) => file.flush(),
         }
     }
 }
 
-impl Write for WholeFile {
+impl Write for AtomicOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.0 {
-            Kind::Beside(file, _) => file.write(bytes),
-            Kind::Through(file) => file.write(bytes),
+            OutputTarget::Beside(file, _) => file.write(bytes),
+            OutputTarget::Through(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
-            Kind::Beside(file, _) => file.flush(),
-            Kind::Through(file) => file.flush(),
+            OutputTarget::Beside(file, _) => file.flush(),
+            OutputTarget::Through(file) => file.flush(),
         }
     }
 }
 
 /// Follows links to the target of a path.
-fn place_of(path: &Path) -> io::Result<Place> {
+fn resolve_target(path: &Path) -> io::Result<PathTarget> {
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
-        place = match step(&place)? {
-            Step::Nothing => return Ok(Place::Regular(place)),
+    for _ in 0..MAX_LINKS {
+        place = match read_step(&place)? {
+            LinkStep::Nothing => return Ok(PathTarget::Regular(place)),
             // Links in `/proc` to open files are no real paths, even if they look like paths.
-            Step::Link(_) if fs::canonicalize(folder_of(&place))?.starts_with("/proc") => {
-                return Ok(Place::Other);
+            LinkStep::Link(_) if fs::canonicalize(folder_of(&place))?.starts_with("/proc") => {
+                return Ok(PathTarget::Other);
             }
-            Step::Link(target) => target,
-            Step::End(metadata) if metadata.is_dir() => {
+            LinkStep::Link(target) => target,
+            LinkStep::End(metadata) if metadata.is_dir() => {
                 return Err(io::Error::new(
                     io::ErrorKind::IsADirectory,
                     "it is a folder",
                 ));
             }
-            Step::End(metadata) => {
+            LinkStep::End(metadata) => {
                 return Ok(if metadata.is_file() {
-                    Place::Regular(place)
+                    PathTarget::Regular(place)
                 } else {
-                    Place::Other
+                    PathTarget::Other
                 });
             }
         };
@@ -117,10 +120,10 @@ mod tests {
     use std::os::unix::fs::{FileTypeExt, symlink};
     use std::process::Command;
 
-    use super::{File, OpenOptions, Path, WholeFile, Write, fs};
+    use super::{AtomicOutput, File, OpenOptions, Path, Write, fs};
 
     fn written(path: &Path, text: &str) {
-        let mut file = WholeFile::create(path).expect("begun");
+        let mut file = AtomicOutput::create(path).expect("begun");
         file.write_all(text.as_bytes()).expect("written");
         file.commit().expect("in its place");
     }
@@ -133,7 +136,7 @@ mod tests {
         symlink("real", of("link")).expect("a link");
         symlink(of("link"), of("link to it")).expect("a link");
         symlink("new/file", of("to nothing yet")).expect("a link");
-        let mut begun = WholeFile::create(&of("link to it")).expect("begun");
+        let mut begun = AtomicOutput::create(&of("link to it")).expect("begun");
         begun.write_all(b"half").expect("written");
         drop(begun);
         assert_eq!(fs::read_to_string(of("real")).expect("there"), "old");
@@ -148,7 +151,8 @@ mod tests {
         );
         symlink("circle", of("circle")).expect("a link");
         assert!(
-            WholeFile::create(&of("circle")).is_err() && WholeFile::create(folder.path()).is_err()
+            AtomicOutput::create(&of("circle")).is_err()
+                && AtomicOutput::create(folder.path()).is_err()
         );
         assert_eq!(
             fs::read_dir(folder.path()).expect("a folder").count(),

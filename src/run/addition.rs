@@ -7,28 +7,28 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::hex;
+use crate::domain::to_hex;
 use crate::files;
 
-use super::workspace::Workspace;
+use super::workspace::RunWorkspace;
 
 /// The added files, so that they can be removed again.
-pub struct Addition<'a> {
+pub struct Overlay<'a> {
     from: &'a Path,
-    workspace: &'a Workspace,
+    workspace: &'a RunWorkspace,
     /// Paths of the added files below `from`.
     laid: Vec<PathBuf>,
 }
 
-impl<'a> Addition<'a> {
+impl<'a> Overlay<'a> {
     /// Copies the folder's files into the workspace. A file that was already there is kept outside it.
-    pub fn lay(from: &'a Path, workspace: &'a Workspace) -> io::Result<Self> {
-        let laid = listed(from)?;
+    pub fn copy_into(from: &'a Path, workspace: &'a RunWorkspace) -> io::Result<Self> {
+        let laid = list_files(from)?;
         for path in &laid {
             let target = workspace.folder().join(path);
             create_parent(&target)?;
             if target.exists() {
-                let kept = Self::kept(workspace, path);
+                let kept = Self::replaced_path(workspace, path);
                 create_parent(&kept)?;
                 fs::rename(&target, kept)?;
             }
@@ -43,7 +43,7 @@ impl<'a> Addition<'a> {
 
     /// Removes the added files that are unchanged, because nobody made them during the run, and restores the files they replaced. Keeps
     /// files that the approach changed.
-    pub fn take_out(&self) {
+    pub fn remove_files(&self) {
         for path in &self.laid {
             let target = self.workspace.folder().join(path);
             // The approach may have replaced a folder by a link to files outside the workspace.
@@ -53,7 +53,7 @@ impl<'a> Addition<'a> {
                 continue;
             }
             if fs::remove_file(&target).is_err()
-                || fs::rename(Self::kept(self.workspace, path), &target).is_ok()
+                || fs::rename(Self::replaced_path(self.workspace, path), &target).is_ok()
             {
                 continue;
             }
@@ -70,8 +70,8 @@ impl<'a> Addition<'a> {
         }
     }
 
-    fn kept(workspace: &Workspace, path: &Path) -> PathBuf {
-        workspace.beside("replaced").join(path)
+    fn replaced_path(workspace: &RunWorkspace, path: &Path) -> PathBuf {
+        workspace.path_beside("replaced").join(path)
     }
 }
 
@@ -80,9 +80,9 @@ impl<'a> Addition<'a> {
 /// # Errors
 ///
 /// Fails if a file or folder cannot be read, if an entry is neither, or if the folder has no file and so adds nothing.
-pub fn digest(folder: &Path) -> io::Result<String> {
+pub fn digest_folder(folder: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    let files = listed(folder)?;
+    let files = list_files(folder)?;
     if files.is_empty() {
         return Err(io::Error::other("it holds no file"));
     }
@@ -91,11 +91,11 @@ pub fn digest(folder: &Path) -> io::Result<String> {
         hash.update(format!("{}\0{}\0", path.display(), bytes.len()));
         hash.update(bytes);
     }
-    Ok(hex(&hash.finalize()))
+    Ok(to_hex(&hash.finalize()))
 }
 
 /// Returns all regular files below the folder, sorted by name. Rejects anything else, such as links.
-fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn list_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut waiting = vec![PathBuf::new()];
     while let Some(below) = waiting.pop() {
@@ -159,9 +159,9 @@ mod tests {
             ],
         );
         let workspace =
-            Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+            RunWorkspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
         let read = |path: &str| fs::read_to_string(workspace.folder().join(path)).ok();
-        let addition = Addition::lay(&from, &workspace).expect("it is laid");
+        let addition = Overlay::copy_into(&from, &workspace).expect("it is laid");
         assert_eq!(
             (
                 read("CLAUDE.md").as_deref(),
@@ -170,7 +170,7 @@ mod tests {
             (Some("new"), Some("skill"))
         );
         write(workspace.folder(), &[("changed.md", "of the agent")]);
-        addition.take_out();
+        addition.remove_files();
         assert_eq!(
             (read("CLAUDE.md").as_deref(), read("changed.md").as_deref()),
             (Some("old"), Some("of the agent"))
@@ -189,14 +189,15 @@ mod tests {
         let (outside, from) = (scratch.path().join("outside"), scratch.path().join("with"));
         write(&outside, &[("notes.md", "n")]);
         write(&from, &[("docs/notes.md", "n")]);
-        let workspace = Workspace::create(&scratch.path().join("runs"), None).expect("a workspace");
-        let addition = Addition::lay(&from, &workspace).expect("it is laid");
+        let workspace =
+            RunWorkspace::create(&scratch.path().join("runs"), None).expect("a workspace");
+        let addition = Overlay::copy_into(&from, &workspace).expect("it is laid");
         fs::remove_dir_all(workspace.folder().join("docs")).expect("it is there");
         super::super::workspace::link(&outside, &workspace.folder().join("docs")).expect("a link");
-        addition.take_out();
+        addition.remove_files();
         assert!(outside.join("notes.md").is_file());
         super::super::workspace::link(&outside, &from.join("link")).expect("a link");
-        assert!(Addition::lay(&from, &workspace).is_err() && digest(&from).is_err());
+        assert!(Overlay::copy_into(&from, &workspace).is_err() && digest_folder(&from).is_err());
     }
 
     #[test]
@@ -204,13 +205,13 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a temporary folder");
         let of = |name: &str, files: &[(&str, &str)]| {
             write(&scratch.path().join(name), files);
-            digest(&scratch.path().join(name)).expect("it can be read")
+            digest_folder(&scratch.path().join(name)).expect("it can be read")
         };
         let first = of("a", &[("x", "1"), ("y/z", "2")]);
         assert_eq!(first, of("b", &[("y/z", "2"), ("x", "1")]));
         fs::create_dir_all(scratch.path().join("empty/within")).expect("a folder");
         assert!(
-            digest(&scratch.path().join("empty"))
+            digest_folder(&scratch.path().join("empty"))
                 .is_err_and(|error| error.to_string() == "it holds no file")
         );
         assert!(

@@ -4,23 +4,23 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::domain::{ItemDetails, ItemOutcome, is_asked_again};
+use crate::domain::{ItemDetails, ItemOutcome, can_judge_again};
 
 /// Shown to the judge for an item without an answer, if other items have one.
 const NO_ANSWER: &str = "(The import holds no answer to this item.)";
 
 /// Returns each item's question and answer, in item order. An item without a question is shown by its name. Returns `None` if no item has
 /// an answer. Leaves out expected answers and other evaluators' comments: the judge decides by its own criteria.
-pub(super) fn transcript_of(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<Value>> {
+pub(super) fn build_transcript(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<Value>> {
     // A judge's comment on a run is not an answer.
     let items = || {
         items
             .iter()
-            .filter(|(outcome, _)| !is_asked_again(&outcome.evaluator))
+            .filter(|(outcome, _)| !can_judge_again(&outcome.evaluator))
     };
     // Several evaluators may report the same answer, and some leave out its text.
     let answered: BTreeSet<(&str, u32)> = items()
-        .filter(|(_, details)| answer(details).is_some())
+        .filter(|(_, details)| answer_text(details).is_some())
         .map(|(outcome, _)| (outcome.item.as_str(), outcome.attempt))
         .collect();
     if answered.is_empty() {
@@ -30,11 +30,11 @@ pub(super) fn transcript_of(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<
     let mut messages = Vec::new();
     for (outcome, details) in items() {
         let place = (outcome.item.as_str(), outcome.attempt);
-        let answer = answer(details);
+        let answer = answer_text(details);
         if answer.is_none() && answered.contains(&place) || !told.insert(place) {
             continue;
         }
-        let question = filled(details.question.as_ref())
+        let question = non_blank(details.question.as_ref())
             .map_or_else(|| format!("item {}", outcome.item), str::to_owned);
         messages.push(json!({"role": "user", "content": question}));
         messages.push(json!({"role": "assistant", "content": answer.unwrap_or(NO_ANSWER)}));
@@ -42,11 +42,11 @@ pub(super) fn transcript_of(items: &[(ItemOutcome, ItemDetails)]) -> Option<Vec<
     Some(messages)
 }
 
-fn answer(details: &ItemDetails) -> Option<&str> {
-    filled(details.reply.as_ref()).or_else(|| filled(details.answer.as_ref()))
+fn answer_text(details: &ItemDetails) -> Option<&str> {
+    non_blank(details.reply.as_ref()).or_else(|| non_blank(details.answer.as_ref()))
 }
 
-fn filled(text: Option<&String>) -> Option<&str> {
+fn non_blank(text: Option<&String>) -> Option<&str> {
     text.map(String::as_str)
         .filter(|text| !text.trim().is_empty())
 }
@@ -107,7 +107,7 @@ mod tests {
                 said("", "I said so", ""),
             ),
         ];
-        let told: Vec<String> = transcript_of(&items)
+        let told: Vec<String> = build_transcript(&items)
             .expect("answers")
             .iter()
             .map(|one| format!("{}: {}", one["role"], one["content"]))
@@ -123,6 +123,6 @@ mod tests {
                 "\"assistant\": \"(The import holds no answer to this item.)\""
             ]
         );
-        assert_eq!(transcript_of(&items[3..4]), None);
+        assert_eq!(build_transcript(&items[3..4]), None);
     }
 }

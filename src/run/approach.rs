@@ -8,29 +8,32 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::agent::{
-    Agent, Cost, Environment, Failure, FailureKind, MODEL_VARIABLE, Measured, Outlook, OwnFolder,
-    Prices, Prompt, crash, failed_start, find_cost, find_count, find_usage, folders_of,
-    folders_of_kind, holds_model, is_outage, own_keys, program_of, with_withheld, writing_command,
+    Agent, AgentEnvironment, AgentFailure, AgentFailureKind, AgentPrompt, Cost, FailureOutlook,
+    MODEL_VARIABLE, OwnFolder, Prices, ReplyMeasurements, add_withheld_secrets, describe_crash,
+    describe_failed_start, find_cost, find_count, find_usage, folders_of, folders_of_kind,
+    has_model_placeholder, is_outage, key_variables_of, program_of, writing_command,
     writing_rights, writing_variables,
 };
-use crate::config::{self, AgentKind, Budget};
+use crate::config::{self, AgentKind, QuestionBudget};
 use crate::files;
-use crate::process::{self, Command, End, Finished, Limits, Stop};
+use crate::process::{
+    self, FinishedProgram, ProgramCommand, ProgramExit, ProgramLimits, StopSignal,
+};
 
 /// The file in the workspace that holds the requirements for programs.
 pub const REQUIREMENTS_FILE: &str = "requirements.md";
 /// The file in which the `ralph` program reports its usage.
 const RALPH_METRICS: &str = ".ralph/run_metrics.json";
 /// A larger file is not a script, but a binary.
-const MOST_SCRIPT_BYTES: u64 = 4 << 20;
+const MAX_SCRIPT_BYTES: u64 = 4 << 20;
 /// Maximum bytes of a program's output kept in the transcript.
 const TRANSCRIPT_BYTES: usize = 256 << 10;
 
 /// An approach of the configuration, or a built-in one.
 #[derive(Clone, Debug)]
-pub struct Approach {
+pub struct ExecutableApproach {
     pub id: String,
-    pub means: Means,
+    pub means: ApproachKind,
     pub timeout: Option<Duration>,
     /// The sandbox it starts in, instead of the suite's. Empty if it has none of its own.
     pub wrap: Vec<String>,
@@ -52,11 +55,11 @@ pub struct Approach {
     clippy::large_enum_variant,
     reason = "there is one for each arm of a plan"
 )]
-pub enum Means {
+pub enum ApproachKind {
     /// Sends one prompt with the full requirements to an agent that writes files. The prompt starts with the text of the file `prompt`, or
     /// with ours. `args` are added to the agent's command.
     Oneshot {
-        agent: config::Agent,
+        agent: config::AgentConfig,
         args: Vec<String>,
         prompt: Option<PathBuf>,
     },
@@ -66,7 +69,7 @@ pub enum Means {
     Command { argv: Vec<String> },
 }
 
-impl Means {
+impl ApproachKind {
     /// Returns the configured command. Empty if the agent's type provides a default.
     pub fn argv(&self) -> Vec<String> {
         match self {
@@ -79,7 +82,7 @@ impl Means {
 
 /// The input of one run of an approach.
 #[derive(Clone, Copy)]
-pub struct Order<'a> {
+pub struct ApproachInput<'a> {
     pub suite: &'a str,
     /// The requirements file.
     pub requirements: &'a Path,
@@ -90,14 +93,18 @@ pub struct Order<'a> {
     pub wall: Duration,
     /// The sandbox it starts in. Empty for none.
     pub wrap: &'a [String],
-    pub environment: &'a Environment,
+    pub environment: &'a AgentEnvironment,
 }
 
-impl Approach {
+impl ExecutableApproach {
     /// Runs the approach and returns the measurements. A failure says whose fault it was, and carries the measurements up to then.
-    pub fn make(&self, order: &Order<'_>, stop: &Stop) -> Result<Measured, Failure> {
+    pub fn fill_workspace(
+        &self,
+        order: &ApproachInput<'_>,
+        stop: &StopSignal,
+    ) -> Result<ReplyMeasurements, AgentFailure> {
         let made = match &self.means {
-            Means::Oneshot {
+            ApproachKind::Oneshot {
                 agent,
                 args,
                 prompt,
@@ -111,12 +118,12 @@ impl Approach {
                         environment.given.insert(name.into(), Some(value.into()));
                     }
                 }
-                let order = Order {
+                let order = ApproachInput {
                     environment: &environment,
                     ..*order
                 };
-                oneshot(
-                    &config::Agent {
+                run_oneshot(
+                    &config::AgentConfig {
                         command,
                         env,
                         ..agent.clone()
@@ -127,17 +134,19 @@ impl Approach {
                     stop,
                 )
             }
-            Means::Ralph { program } => ralph(program, &self.granted(), order, stop),
-            Means::Command { argv } => {
+            ApproachKind::Ralph { program } => {
+                run_ralph(program, &self.granted_secrets(), order, stop)
+            }
+            ApproachKind::Command { argv } => {
                 let argv = argv
                     .iter()
-                    .map(|argument| filled(argument, order))
+                    .map(|argument| fill_placeholders(argument, order))
                     .collect();
-                program(argv, &self.granted(), order, order.wall, stop)
+                run_program(argv, &self.granted_secrets(), order, order.wall, stop)
             }
         };
-        let secrets = order.environment.secrets(None);
-        let completed = |mut measured: Measured| {
+        let secrets = order.environment.collect_secrets(None);
+        let completed = |mut measured: ReplyMeasurements| {
             // If a program reports tokens but no cost, the cost is computed, as for an agent's answer.
             if measured.cost.usd.is_none() {
                 measured.cost = self.prices.cost_of(&measured, order.model);
@@ -149,7 +158,7 @@ impl Approach {
                 .for_each(|message| secrets.hide_in(message));
             measured
         };
-        made.map(completed).map_err(|failure| Failure {
+        made.map(completed).map_err(|failure| AgentFailure {
             reason: secrets.hide(&failure.reason).into_owned(),
             measured: Box::new(completed(*failure.measured)),
             kind: failure.kind,
@@ -159,33 +168,39 @@ impl Approach {
 }
 
 /// Instructions that precede the requirements, if the approach has none of its own.
-const INSTRUCTIONS: &str = "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will \
+const DEFAULT_INSTRUCTIONS: &str = "Build what the following requirements ask for, as files in the current folder. Work on your own: nobody will \
                             answer a question. When you stop, what is in the folder is tested as it is.";
 
-fn oneshot(
-    agent: &config::Agent,
+fn run_oneshot(
+    agent: &config::AgentConfig,
     prompt: Option<&Path>,
     prices: &Prices,
-    order: &Order<'_>,
-    stop: &Stop,
-) -> Result<Measured, Failure> {
-    let ours = |reason: String| Failure::new(FailureKind::Infra, &reason, Measured::default());
+    order: &ApproachInput<'_>,
+    stop: &StopSignal,
+) -> Result<ReplyMeasurements, AgentFailure> {
+    let ours = |reason: String| {
+        AgentFailure::new(
+            AgentFailureKind::Infra,
+            &reason,
+            ReplyMeasurements::default(),
+        )
+    };
     let read = |what: &str, path: &Path| {
         files::read_to_string(path)
             .map_err(|error| ours(format!("the {what} could not be read: {error}")))
     };
     let requirements = read("requirements", order.requirements)?;
-    let instructions = prompt.map_or(Ok(INSTRUCTIONS.to_owned()), |prompt| {
+    let instructions = prompt.map_or(Ok(DEFAULT_INSTRUCTIONS.to_owned()), |prompt| {
         read("prompt of the approach", prompt)
     })?;
     let command = order
         .wrap
         .iter()
         .cloned()
-        .chain(at_root(agent.command.clone(), order.root))
+        .chain(resolve_program(agent.command.clone(), order.root))
         .collect();
     // The suite's time limit bounds the agent's own.
-    let agent = config::Agent {
+    let agent = config::AgentConfig {
         command,
         timeout: Some(agent.timeout.map_or(order.wall, |own| own.min(order.wall))),
         ..agent.clone()
@@ -193,11 +208,11 @@ fn oneshot(
     let agent = Agent::new(&agent, order.model, order.environment, prices)
         .map_err(|error| ours(error.to_string()))?;
     let text = format!("{}\n\n{requirements}", instructions.trim_end());
-    let limits = Budget {
+    let limits = QuestionBudget {
         max_seconds: Some(order.wall.as_secs_f64()),
-        ..Budget::default()
+        ..QuestionBudget::default()
     };
-    let prompt = Prompt {
+    let prompt = AgentPrompt {
         text: &text,
         system: None,
         item: None,
@@ -205,37 +220,37 @@ fn oneshot(
         limits,
         folder: Some(order.workspace),
     };
-    let called = |measured: Measured| Measured {
+    let called = |measured: ReplyMeasurements| ReplyMeasurements {
         calls: Some(1),
         ..measured
     };
-    match agent.ask(&prompt, stop) {
+    match agent.answer_prompt(&prompt, stop) {
         Ok(reply) => Ok(called(reply.measured)),
-        Err(failure) => Err(Failure {
+        Err(failure) => Err(AgentFailure {
             measured: Box::new(called(*failure.measured)),
             ..failure
         }),
     }
 }
 
-fn ralph(
+fn run_ralph(
     name: &[String],
     granted: &[String],
-    order: &Order<'_>,
-    stop: &Stop,
-) -> Result<Measured, Failure> {
+    order: &ApproachInput<'_>,
+    stop: &StopSignal,
+) -> Result<ReplyMeasurements, AgentFailure> {
     let begin = Instant::now();
-    let name = at_root(
+    let name = resolve_program(
         name.iter()
-            .map(|argument| filled(argument, order))
+            .map(|argument| fill_placeholders(argument, order))
             .collect(),
         order.root,
     );
     fs::copy(order.requirements, order.workspace.join(REQUIREMENTS_FILE)).map_err(|error| {
-        Failure::new(
-            FailureKind::Infra,
+        AgentFailure::new(
+            AgentFailureKind::Infra,
             &format!("the requirements could not be copied: {error}"),
-            Measured::default(),
+            ReplyMeasurements::default(),
         )
     })?;
     let call = |words: &[&str]| {
@@ -244,7 +259,7 @@ fn ralph(
             .cloned()
             .chain(words.iter().map(|word| (*word).to_owned()))
             .collect();
-        program(
+        run_program(
             argv,
             granted,
             order,
@@ -252,7 +267,7 @@ fn ralph(
             stop,
         )
     };
-    let with_metrics = |mut measured: Measured| {
+    let with_metrics = |mut measured: ReplyMeasurements| {
         measured.duration = begin.elapsed();
         if let Some(metrics) = read_json(&order.workspace.join(RALPH_METRICS)) {
             add_reported(&mut measured, &metrics);
@@ -265,106 +280,114 @@ fn ralph(
         .into_iter()
         .flat_map(|model| ["-model", model])
         .collect();
-    let with_init = |mut measured: Measured| {
+    let with_init = |mut measured: ReplyMeasurements| {
         measured.transcript.splice(0..0, init.transcript.clone());
         with_metrics(measured)
     };
     match call(&[&["run"], model.as_slice()].concat()) {
         Ok(measured) => Ok(with_init(measured)),
-        Err(failure) => Err(Failure {
+        Err(failure) => Err(AgentFailure {
             measured: Box::new(with_init(*failure.measured)),
             ..failure
         }),
     }
 }
 
-fn program(
+fn run_program(
     argv: Vec<String>,
     granted: &[String],
-    order: &Order<'_>,
+    order: &ApproachInput<'_>,
     wall: Duration,
-    stop: &Stop,
-) -> Result<Measured, Failure> {
+    stop: &StopSignal,
+) -> Result<ReplyMeasurements, AgentFailure> {
     let set = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
-    let mut env = order.environment.for_program(granted);
+    let mut env = order.environment.variables_for_program(granted);
     env.extend([
         set("EVAL_SEED", Some(&order.seed.to_string())),
         set(MODEL_VARIABLE, order.model),
         set("EVAL_SUITE", Some(order.suite)),
     ]);
-    let command = Command {
+    let command = ProgramCommand {
         argv: order
             .wrap
             .iter()
             .cloned()
-            .chain(at_root(argv, order.root))
+            .chain(resolve_program(argv, order.root))
             .map(OsString::from)
             .collect(),
         cwd: order.workspace.to_owned(),
         env,
         input: Vec::new(),
-        limits: Limits {
+        limits: ProgramLimits {
             wall: Some(wall),
-            ..Limits::default()
+            ..ProgramLimits::default()
         },
         confinement: order.environment.confinement.clone(),
     };
-    let finished = process::run(&command, stop).map_err(|error| {
-        Failure::new(FailureKind::Infra, &error.to_string(), Measured::default())
+    let finished = process::run_program(&command, stop).map_err(|error| {
+        AgentFailure::new(
+            AgentFailureKind::Infra,
+            &error.to_string(),
+            ReplyMeasurements::default(),
+        )
     })?;
-    let (measured, report) = measure(&finished);
-    let withheld: Vec<String> = order.environment.withheld(granted).cloned().collect();
+    let (measured, report) = measure_finished(&finished);
+    let withheld: Vec<String> = order
+        .environment
+        .withheld_secrets(granted)
+        .cloned()
+        .collect();
     let fail = |kind, reason: &str, measured| {
-        Err(Failure::new(
+        Err(AgentFailure::new(
             kind,
-            &with_withheld(reason.to_owned(), &withheld),
+            &add_withheld_secrets(reason.to_owned(), &withheld),
             measured,
         ))
     };
     // A program that left files or a report has worked.
-    if let Some(reason) = failed_start(&finished).filter(|_| report.is_none()) {
-        return fail(FailureKind::Infra, &reason, measured)
-            .map_err(|failure: Failure| failure.with_outlook(Outlook::Unstarted));
+    if let Some(reason) = describe_failed_start(&finished).filter(|_| report.is_none()) {
+        return fail(AgentFailureKind::Infra, &reason, measured)
+            .map_err(|failure: AgentFailure| failure.with_outlook(FailureOutlook::Unstarted));
     }
     match finished.end {
-        End::Exited(0) => match report.as_ref().and_then(complaint) {
+        ProgramExit::Exited(0) => match report.as_ref().and_then(reported_error) {
             None => Ok(measured),
             Some(complaint) => {
                 let kind = if is_outage(&complaint) {
-                    FailureKind::Infra
+                    AgentFailureKind::Infra
                 } else {
-                    FailureKind::Error
+                    AgentFailureKind::Error
                 };
                 fail(kind, &complaint, measured)
             }
         },
-        End::TimedOut => fail(
-            FailureKind::Limit,
+        ProgramExit::TimedOut => fail(
+            AgentFailureKind::Limit,
             &format!(
                 "stopped after {} s, its limit of time",
                 order.wall.as_secs_f64().round()
             ),
             measured,
         ),
-        End::Stopped => fail(FailureKind::Stopped, "stopped by the user", measured),
-        End::Exited(_) | End::Signalled(_) => {
+        ProgramExit::Stopped => fail(AgentFailureKind::Stopped, "stopped by the user", measured),
+        ProgramExit::Exited(_) | ProgramExit::Signalled(_) => {
             let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
             // Standard output is the program's work, which may discuss rate limits. Its errors are on standard error.
             let kind = if is_outage(&stderr) || (stderr.trim().is_empty() && is_outage(&stdout)) {
-                FailureKind::Infra
+                AgentFailureKind::Infra
             } else {
-                FailureKind::Error
+                AgentFailureKind::Error
             };
-            fail(kind, &crash(&finished), measured)
+            fail(kind, &describe_crash(&finished), measured)
         }
     }
 }
 
-impl Approach {
+impl ExecutableApproach {
     /// Returns the secrets that it gets. `ralph` starts Claude's program, so it also gets Claude's keys.
-    fn granted(&self) -> Vec<String> {
-        let of_ralph = matches!(self.means, Means::Ralph { .. })
-            .then(|| own_keys(AgentKind::Claude))
+    fn granted_secrets(&self) -> Vec<String> {
+        let of_ralph = matches!(self.means, ApproachKind::Ralph { .. })
+            .then(|| key_variables_of(AgentKind::Claude))
             .unwrap_or_default();
         self.env.iter().cloned().chain(of_ralph).collect()
     }
@@ -373,47 +396,47 @@ impl Approach {
     /// `{model}`, or if `EVAL_MODEL` appears in its arguments, its `env` or a file that it names.
     pub fn takes_model(&self, root: &Path) -> bool {
         let env = match &self.means {
-            Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => return true,
-            Means::Oneshot { agent, .. } => &agent.env,
-            Means::Ralph { .. } => return true,
-            Means::Command { .. } => &self.env,
+            ApproachKind::Oneshot { agent, .. } if agent.kind != AgentKind::Command => return true,
+            ApproachKind::Oneshot { agent, .. } => &agent.env,
+            ApproachKind::Ralph { .. } => return true,
+            ApproachKind::Command { .. } => &self.env,
         };
-        names_model(&self.means.argv(), env, root)
+        mentions_model(&self.means.argv(), env, root)
     }
 
     /// Returns the folders in which the program of its agent keeps data between starts.
-    pub fn own_folders(&self, environment: &Environment) -> Vec<OwnFolder> {
+    pub fn own_folders(&self, environment: &AgentEnvironment) -> Vec<OwnFolder> {
         match &self.means {
-            Means::Oneshot { agent, .. } if agent.kind != AgentKind::Command => {
+            ApproachKind::Oneshot { agent, .. } if agent.kind != AgentKind::Command => {
                 folders_of_kind(agent.kind, environment)
             }
-            Means::Oneshot { agent, .. } => folders_of(&agent.command, environment),
-            Means::Ralph { .. } => {
+            ApproachKind::Oneshot { agent, .. } => folders_of(&agent.command, environment),
+            ApproachKind::Ralph { .. } => {
                 let ralph = folders_of(&["ralph".to_owned()], environment);
                 [folders_of_kind(AgentKind::Claude, environment), ralph].concat()
             }
-            Means::Command { argv } => folders_of(argv, environment),
+            ApproachKind::Command { argv } => folders_of(argv, environment),
         }
     }
 
     /// Says what its agent may do without asking, or returns `None` if the options of its program are not known.
-    pub fn rights(&self, is_confined: bool) -> Option<String> {
+    pub fn agent_rights(&self, is_confined: bool) -> Option<String> {
         match &self.means {
-            Means::Oneshot { agent, args, .. } => writing_rights(agent, args, is_confined),
-            Means::Ralph { .. } | Means::Command { .. } => None,
+            ApproachKind::Oneshot { agent, args, .. } => writing_rights(agent, args, is_confined),
+            ApproachKind::Ralph { .. } | ApproachKind::Command { .. } => None,
         }
     }
 
     /// Returns the files that its command names. It may read them wherever they are.
-    pub fn files(&self, root: &Path) -> Vec<PathBuf> {
+    pub fn command_files(&self, root: &Path) -> Vec<PathBuf> {
         named_files(&self.means.argv(), root)
     }
 
     /// Returns the program that it starts.
-    pub fn program(&self) -> Option<&str> {
+    pub fn program_name(&self) -> Option<&str> {
         match &self.means {
-            Means::Oneshot { agent, .. } => program_of(agent),
-            Means::Ralph { program: argv } | Means::Command { argv } => {
+            ApproachKind::Oneshot { agent, .. } => program_of(agent),
+            ApproachKind::Ralph { program: argv } | ApproachKind::Command { argv } => {
                 argv.first().map(String::as_str)
             }
         }
@@ -429,12 +452,12 @@ fn named_files(argv: &[String], root: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns whether a command or an agent's program seems to use the model.
-pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
+pub fn mentions_model(argv: &[String], env: &[String], root: &Path) -> bool {
     let variable = |text: &[u8]| memchr::memmem::find(text, MODEL_VARIABLE.as_bytes()).is_some();
     let is_script = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MOST_SCRIPT_BYTES)
+        fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_SCRIPT_BYTES)
     };
-    holds_model(argv)
+    has_model_placeholder(argv)
         || argv.iter().any(|argument| variable(argument.as_bytes()))
         || env.iter().any(|name| name == MODEL_VARIABLE)
         || named_files(argv, root)
@@ -444,7 +467,7 @@ pub fn names_model(argv: &[String], env: &[String], root: &Path) -> bool {
 }
 
 /// Resolves a program's relative path from the project's folder, not from the workspace.
-pub fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
+pub fn resolve_program(mut argv: Vec<String>, root: &Path) -> Vec<String> {
     if let Some(program) = argv.first_mut()
         && program.contains('/')
         && Path::new(program.as_str()).is_relative()
@@ -455,7 +478,7 @@ pub fn at_root(mut argv: Vec<String>, root: &Path) -> Vec<String> {
 }
 
 /// Fills in the placeholders. Placeholders inside the inserted text stay as they are.
-fn filled(argument: &str, order: &Order<'_>) -> String {
+fn fill_placeholders(argument: &str, order: &ApproachInput<'_>) -> String {
     let mut filled = String::new();
     let mut rest = argument;
     while let Some(start) = rest.find('{') {
@@ -482,20 +505,20 @@ fn filled(argument: &str, order: &Order<'_>) -> String {
 }
 
 /// Returns the measurements of an ended program, and its own usage report if it has one.
-fn measure(finished: &Finished) -> (Measured, Option<Value>) {
+fn measure_finished(finished: &FinishedProgram) -> (ReplyMeasurements, Option<Value>) {
     let (stdout, stderr) = (finished.stdout.text(), finished.stderr.text());
     let line = |stream: &str, text: &str| {
         let end = text.ceil_char_boundary(text.len().saturating_sub(TRANSCRIPT_BYTES));
         (!text.trim().is_empty())
             .then(|| serde_json::json!({"role": stream, "content": &text[end..]}))
     };
-    let mut measured = Measured {
+    let mut measured = ReplyMeasurements {
         duration: finished.wall,
         transcript: [line("stdout", &stdout), line("stderr", &stderr)]
             .into_iter()
             .flatten()
             .collect(),
-        ..Measured::default()
+        ..ReplyMeasurements::default()
     };
     let object = |text: &str| {
         serde_json::from_str::<Value>(text.trim())
@@ -517,7 +540,7 @@ fn measure(finished: &Finished) -> (Measured, Option<Value>) {
 }
 
 /// Returns the error in a result of Claude's shape, whatever the exit code.
-fn complaint(report: &Value) -> Option<String> {
+fn reported_error(report: &Value) -> Option<String> {
     let text = |key: &str| report.get(key).and_then(Value::as_str);
     let subtype = text("subtype").filter(|_| text("type") == Some("result"));
     let is_wrong = subtype.is_some_and(|subtype| subtype != "success")
@@ -534,10 +557,10 @@ fn complaint(report: &Value) -> Option<String> {
     })
 }
 
-fn add_reported(measured: &mut Measured, report: &Value) {
+fn add_reported(measured: &mut ReplyMeasurements, report: &Value) {
     measured.usage = find_usage(report);
     if let Some(usd) = find_cost(report) {
-        measured.cost = Cost::reported(usd);
+        measured.cost = Cost::from_report(usd);
     }
     let first = |keys: &[&str]| keys.iter().find_map(|key| find_count(report, key));
     measured.calls = first(&["total_claude_calls", "total_calls", "iterations"]);
@@ -548,8 +571,8 @@ fn add_reported(measured: &mut Measured, report: &Value) {
 }
 
 fn read_json(path: &Path) -> Option<Value> {
-    const MOST_BYTES: u64 = 64 << 20;
-    if fs::metadata(path).ok()?.len() > MOST_BYTES {
+    const MAX_BYTES: u64 = 64 << 20;
+    if fs::metadata(path).ok()?.len() > MAX_BYTES {
         return None;
     }
     serde_json::from_slice(&files::read(path).ok()?).ok()

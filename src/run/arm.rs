@@ -3,31 +3,31 @@
 use std::path::{Path, PathBuf};
 
 use crate::agent::Agent;
-use crate::config::Budget;
+use crate::config::QuestionBudget;
 use crate::results::PlannedArm;
 use crate::suite::{QuestionSpec, Suite};
 
-use super::Evaluation;
-use super::approach::{Approach, at_root};
+use super::SuiteEvaluation;
+use super::approach::{ExecutableApproach, resolve_program};
 use super::verification::VerificationSettings;
 
 /// A planned arm with everything needed to run it.
-pub struct Arm {
+pub struct RunnableArm {
     pub planned: PlannedArm,
-    pub work: Work,
+    pub work: ArmWork,
 }
 
-impl Arm {
+impl RunnableArm {
     /// Returns the number of questions per run, or `None` for code.
-    pub fn questions(&self) -> Option<u64> {
+    pub fn question_count(&self) -> Option<u64> {
         match &self.work {
-            Work::Questions(work) => Some(work.spec.questions.len() as u64),
-            Work::Code(_) => None,
+            ArmWork::Questions(work) => Some(work.spec.questions.len() as u64),
+            ArmWork::Code(_) => None,
         }
     }
 }
 
-pub enum Work {
+pub enum ArmWork {
     Questions(Box<QuestionWork>),
     Code(Box<CodeWork>),
 }
@@ -36,7 +36,7 @@ pub enum Work {
 pub struct QuestionWork {
     pub spec: QuestionSpec,
     pub agent: Agent,
-    pub budget: Budget,
+    pub budget: QuestionBudget,
     /// Maximum number of concurrent questions, even if the command asks for more.
     pub concurrency: Option<usize>,
 }
@@ -47,9 +47,9 @@ pub struct CodeWork {
     pub suite: Suite,
     /// The files that a workspace starts with. `None` starts empty.
     pub start: Option<PathBuf>,
-    pub approach: Approach,
+    pub approach: ExecutableApproach,
     /// The evaluators that apply in addition to the tests.
-    pub evaluation: Evaluation,
+    pub evaluation: SuiteEvaluation,
     /// Settings for suites that want a goal verified.
     pub verification: Option<VerificationSettings>,
     /// The model for the approach's command, if any.
@@ -58,18 +58,18 @@ pub struct CodeWork {
 
 impl CodeWork {
     /// Returns the sandbox for the agent: the approach's own, or else the suite's. Empty for none.
-    pub fn wrap_of_agent(&self, root: &Path) -> Vec<String> {
-        at_root(first_given(&self.approach.wrap, &self.suite.wrap), root)
+    pub fn agent_wrap(&self, root: &Path) -> Vec<String> {
+        resolve_program(first_non_empty(&self.approach.wrap, &self.suite.wrap), root)
     }
 
     /// Returns the sandbox for setup, server and tests: the suite's, or else the approach's. If the agent is not trusted, neither is its
     /// code.
-    pub fn wrap_of_tests(&self, root: &Path) -> Vec<String> {
-        at_root(first_given(&self.suite.wrap, &self.approach.wrap), root)
+    pub fn tests_wrap(&self, root: &Path) -> Vec<String> {
+        resolve_program(first_non_empty(&self.suite.wrap, &self.approach.wrap), root)
     }
 }
 
-fn first_given(first: &[String], second: &[String]) -> Vec<String> {
+fn first_non_empty(first: &[String], second: &[String]) -> Vec<String> {
     if first.is_empty() {
         second.to_vec()
     } else {

@@ -7,75 +7,77 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::agent::{Failure, FailureKind, Measured, Outlook};
-use crate::domain::{Run, RunStatus, date_of, visible};
-use crate::evaluate::code::Listed;
-use crate::evaluate::{Effort, Purpose, Workpiece, code};
+use crate::agent::{AgentFailure, AgentFailureKind, FailureOutlook, ReplyMeasurements};
+use crate::domain::{Run, RunStatus, date_of, escape_invisible};
+use crate::evaluate::code::CodeFileList;
+use crate::evaluate::{CommandPurpose, Effort, Workpiece, code};
 use crate::files;
-use crate::results::{Batch, How, Journal, PlannedArm, PlannedRun, StoreError};
-use crate::suite::{self, Phase};
+use crate::results::{Batch, PlannedArm, PlannedRun, RerunScope, RunJournal, StoreError};
+use crate::suite::{self, RunPhase};
 
-use super::addition::Addition;
-use super::approach::{Order, REQUIREMENTS_FILE};
+use super::addition::Overlay;
+use super::approach::{ApproachInput, REQUIREMENTS_FILE};
 use super::evaluation;
-use super::examine::{Examination, Examined, Halt, InPhase};
-use super::grounds::{Suites, Watched};
-use super::isolation::{More, Whom};
+use super::examine::{ExaminationHalt, ExaminationResult, PhaseShell, WorkspaceExamination};
+use super::grounds::{ProtectedState, SuiteSnapshots};
+use super::isolation::{ExtraGrants, ProgramKind};
 use super::kept::KeptOutput;
 use super::record;
-use super::server::{self, Place};
-use super::testing::{Family, Tested};
+use super::server::{self, ServerNetwork};
+use super::testing::{FamilyResult, TestFamily};
 use super::verification::verify_workspace;
-use super::workspace::{self, Workspace};
-use super::{CodeWork, Context, Ended, Event, tampering};
+use super::workspace::{self, RunWorkspace};
+use super::{CodeWork, PlanContext, RunEnd, RunEvent, tampering};
 
 /// Time limit of all evaluator commands together. It does not count against the approach.
-const EVALUATION: Duration = Duration::from_mins(30);
+const EVALUATION_LIMIT: Duration = Duration::from_mins(30);
 /// Number of files named that were not kept.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 /// Minimum testing time if the approach reached its limit: the files that it left are still its result.
 const TESTING_AFTER_LIMIT: Duration = Duration::from_mins(10);
 
 /// Does one run from start to end.
-pub fn run(
+pub fn run_code(
     batch: &Batch,
     run: &PlannedRun,
     arm: &PlannedArm,
     work: &CodeWork,
-    suites: &Suites,
-    context: &Context<'_>,
-) -> Result<Ended, StoreError> {
-    let mut journal = context.store.journal(&run.id)?;
+    suites: &SuiteSnapshots,
+    context: &PlanContext<'_>,
+) -> Result<RunEnd, StoreError> {
+    let mut journal = context.store.open_journal(&run.id)?;
     // The old workspace is gone, so an interrupted run starts anew.
     journal.clear()?;
-    let step = |what: &str| (context.events)(&Event::Step { run, what });
+    let step = |what: &str| (context.events)(&RunEvent::Step { run, what });
     let timeout = work.suite.timeout.unwrap_or(suite::DEFAULT_TIMEOUT);
-    let again = batch.again(&run.id).filter(|again| again.how == How::Tests);
+    let again = batch
+        .replacement_for(&run.id)
+        .filter(|again| again.how == RerunScope::Tests);
     let kept = again
-        .map(|again| KeptOutput::of(&again.of, context))
+        .map(|again| KeptOutput::from_run(&again.of, context))
         .transpose()?;
-    let prepared = suites.copy(work, arm, context).and_then(|copy| {
-        let own = copy.work(work);
+    let prepared = suites.get_or_copy(work, arm, context).and_then(|copy| {
+        let own = copy.work_on_copy(work);
         let start = kept
             .as_ref()
             .map(|kept| kept.folder.as_path())
             .or(own.start.as_deref());
-        let workspace = Workspace::create(&context.scratch, start)
+        let workspace = RunWorkspace::create(&context.scratch, start)
             .map_err(|error| format!("no workspace: {error}"))?;
         Ok((copy, own, workspace))
     });
     let (copy, own, workspace) = match prepared {
         Ok(prepared) => prepared,
         Err(reason) => {
-            let record = failed(
-                record::begun(batch, run, arm, context),
+            let record = mark_failed(
+                record::new_record(batch, run, arm, context),
                 RunStatus::Infra,
                 &reason,
             );
-            return commit(&journal, record, context);
+            return commit_run(&journal, record, context);
         }
     };
-    let watched = Watched::begin(&run.id, work, &copy, context);
+    let watched = ProtectedState::new(&run.id, work, &copy, context);
     let work = &own;
 
     step(if kept.is_some() {
@@ -89,54 +91,54 @@ pub fn run(
         .map_or(timeout, |own| own.min(timeout));
     let added = work.approach.laid.as_deref().filter(|_| kept.is_none());
     let laid = added
-        .map(|from| Addition::lay(from, &workspace))
+        .map(|from| Overlay::copy_into(from, &workspace))
         .transpose();
     let laid = laid.map_err(|error| {
         format!("the files of the approach could not be laid into its workspace: {error}")
     });
     let made = match (&laid, &kept) {
-        (_, Some(kept)) => kept.made(),
-        (Ok(_), None) => make(run, work, &workspace, wall, context),
-        (Err(reason), None) => Err(Failure::new(
-            FailureKind::Infra,
+        (_, Some(kept)) => kept.approach_result(),
+        (Ok(_), None) => make_workspace(run, work, &workspace, wall, context),
+        (Err(reason), None) => Err(AgentFailure::new(
+            AgentFailureKind::Infra,
             reason,
-            Measured::default(),
+            ReplyMeasurements::default(),
         )),
     };
     // Otherwise a folder that its owner may not enter would be missing in what is kept, counted and tested.
-    files::open_up(workspace.folder());
+    files::make_accessible(workspace.folder());
     if let Ok(Some(addition)) = &laid {
-        addition.take_out();
+        addition.remove_files();
     }
-    let mut record = record::begun(batch, run, arm, context);
+    let mut record = record::new_record(batch, run, arm, context);
     if let Some(resources) = &mut record.resources {
-        resources.tools = context.tools.of(&work.suite);
+        resources.tools = context.tools.for_suite(&work.suite);
         resources.time_limit = Some(wall.as_secs_f64());
-        resources.rights = work.approach.rights(
-            context.isolation.is_enforced() && work.wrap_of_agent(&context.root).is_empty(),
+        resources.rights = work.approach.agent_rights(
+            context.isolation.is_enforced() && work.agent_wrap(&context.root).is_empty(),
         );
     }
     record.isolation = Some(
         context
             .isolation
-            .said(!work.wrap_of_agent(&context.root).is_empty()),
+            .describe_limits(!work.agent_wrap(&context.root).is_empty()),
     );
     let mut refusal = None;
     let measured = match made {
         Ok(measured) => measured,
-        Err(Failure {
-            kind: FailureKind::Stopped,
+        Err(AgentFailure {
+            kind: AgentFailureKind::Stopped,
             ..
-        }) => return Ok(Ended::Stopped),
-        Err(Failure {
+        }) => return Ok(RunEnd::Stopped),
+        Err(AgentFailure {
             kind,
             reason,
             measured,
             outlook,
         }) => {
             // What left files has worked, however it ended.
-            let has_worked = outlook == Outlook::Unstarted && {
-                let listed = code::files(workspace.folder());
+            let has_worked = outlook == FailureOutlook::Unstarted && {
+                let listed = code::list_files(workspace.folder());
                 !made_files(
                     &listed,
                     workspace.folder(),
@@ -145,14 +147,14 @@ pub fn run(
                 )
                 .is_empty()
             };
-            refusal = (outlook != Outlook::Open && !has_worked).then(|| reason.clone());
+            refusal = (outlook != FailureOutlook::Open && !has_worked).then(|| reason.clone());
             let status = match kind {
-                FailureKind::Infra if has_worked => RunStatus::Failed,
-                FailureKind::Error => RunStatus::Failed,
-                FailureKind::Limit => RunStatus::Limit,
-                FailureKind::Infra | FailureKind::Stopped => RunStatus::Infra,
+                AgentFailureKind::Infra if has_worked => RunStatus::Failed,
+                AgentFailureKind::Error => RunStatus::Failed,
+                AgentFailureKind::Limit => RunStatus::Limit,
+                AgentFailureKind::Infra | AgentFailureKind::Stopped => RunStatus::Infra,
             };
-            record = failed(record, status, &reason);
+            record = mark_failed(record, status, &reason);
             *measured
         }
     };
@@ -162,17 +164,17 @@ pub fn run(
         return commit_tampered(journal, record, &measured, &touched, context);
     }
     if let Some(reason) = refusal {
-        return Ok(Ended::Refused(reason));
+        return Ok(RunEnd::Refused(reason));
     }
     journal.append_transcript(None, &measured.transcript)?;
-    let listed = code::files(workspace.folder());
+    let listed = code::list_files(workspace.folder());
     let made = made_files(
         &listed,
         workspace.folder(),
         work.start.as_deref(),
         work.suite.requirements.as_deref(),
     );
-    take_measures(&mut record, &measured, &workspace, &listed, &made);
+    add_measurements(&mut record, &measured, &workspace, &listed, &made);
     let reported = measured.model.as_deref().into_iter().collect();
     record::set_model(&mut record, work.model.as_deref(), &reported);
     if context.keep_output {
@@ -188,18 +190,19 @@ pub fn run(
                 .display()
                 .to_string()
         });
-        record::note(&mut record, &said_left_out(&kept.left_out));
+        record::append_error(&mut record, &describe_excluded(&kept.left_out));
     }
 
     if record.status != RunStatus::Infra {
         // Only the approach's own time counts. Creating workspaces, asking for versions and copying results are our work.
         let left = timeout.saturating_sub(measured.duration);
-        let place = place_of_server(work, context);
+        let place = server_network(work, context);
         // Waiting for other runs is not this run's time.
         let waiting = |port: u16| step(&format!("waiting for port {port}"));
-        let Some(_turn) = server::turn(work.suite.server.as_ref(), &place, context.stop, waiting)
+        let Some(_turn) =
+            server::await_port_turn(work.suite.server.as_ref(), &place, context.stop, waiting)
         else {
-            return Ok(Ended::Stopped);
+            return Ok(RunEnd::Stopped);
         };
         let patience = if record.status == RunStatus::Limit {
             left.max(TESTING_AFTER_LIMIT.min(timeout))
@@ -207,7 +210,7 @@ pub fn run(
             left
         };
         let deadline = Cell::new(Instant::now() + patience);
-        let examination = Examination {
+        let examination = WorkspaceExamination {
             run: &run.id,
             work,
             workspace: &workspace,
@@ -217,7 +220,7 @@ pub fn run(
             context,
             step: &step,
         };
-        match examination.examine() {
+        match examination.run_phases() {
             Ok(examined) => {
                 let forged: Vec<String> = examined
                     .families
@@ -234,43 +237,45 @@ pub fn run(
                     .collect();
                 if !owed.is_empty() {
                     // A partial test result would look like a complete one.
-                    record = not_tested(record, &owed.join("; "));
-                    return commit(&journal, record, context);
+                    record = mark_not_tested(record, &owed.join("; "));
+                    return commit_run(&journal, record, context);
                 }
                 let shell = examined.shell.clone();
-                take_verdict(&mut record, examined, timeout, &mut journal)?;
-                let examination = Examination {
-                    deadline: Cell::new(Instant::now() + EVALUATION),
+                add_test_results(&mut record, examined, timeout, &mut journal)?;
+                let examination = WorkspaceExamination {
+                    deadline: Cell::new(Instant::now() + EVALUATION_LIMIT),
                     ..examination
                 };
-                if evaluate(&examination, &shell, &made, &measured, &mut journal, run)?.is_none() {
-                    return Ok(Ended::Stopped);
+                if run_evaluators(&examination, &shell, &made, &measured, &mut journal, run)?
+                    .is_none()
+                {
+                    return Ok(RunEnd::Stopped);
                 }
                 if let Some(settings) = &work.verification {
                     let Some(verified) = verify_workspace(settings, &examination, &shell) else {
-                        return Ok(Ended::Stopped);
+                        return Ok(RunEnd::Stopped);
                     };
                     record.verification = Some(verified);
                 }
             }
-            Err(Halt::Stopped) => return Ok(Ended::Stopped),
-            Err(Halt::Impossible(reason)) => {
-                record = not_tested(record, &reason);
+            Err(ExaminationHalt::Stopped) => return Ok(RunEnd::Stopped),
+            Err(ExaminationHalt::Impossible(reason)) => {
+                record = mark_not_tested(record, &reason);
             }
         }
     }
-    let touched = watched.changes();
+    let touched = watched.list_changes();
     stop_if_limited(&watched, context);
     if !touched.is_empty() {
         return commit_tampered(journal, record, &measured, &touched, context);
     }
     record.timestamp = Some(date_of(SystemTime::now()));
-    commit(&journal, record, context)
+    commit_run(&journal, record, context)
 }
 
 /// Ends the batch if a run left this process too little to go on with: later runs would fail through no fault of their own. Resuming the batch
 /// starts a new process.
-fn stop_if_limited(watched: &Watched<'_>, context: &Context<'_>) {
+fn stop_if_limited(watched: &ProtectedState<'_>, context: &PlanContext<'_>) {
     if watched.is_limited() {
         context.stop.stop();
     }
@@ -278,41 +283,41 @@ fn stop_if_limited(watched: &Watched<'_>, context: &Context<'_>) {
 
 /// Returns a private network for the run if it has a server and neither server nor tests may reach beyond this machine. Otherwise returns
 /// the shared network.
-fn place_of_server(work: &CodeWork, context: &Context<'_>) -> Place {
+fn server_network(work: &CodeWork, context: &PlanContext<'_>) -> ServerNetwork {
     let suite = &work.suite;
     let is_apart = suite.server.is_some()
-        && !suite.grants(Phase::Server)
-        && !suite.grants(Phase::Tests)
-        && work.wrap_of_tests(&context.root).is_empty();
+        && !suite.grants_network(RunPhase::Server)
+        && !suite.grants_network(RunPhase::Tests)
+        && work.tests_wrap(&context.root).is_empty();
     let own = if is_apart {
-        context.isolation.network()
+        context.isolation.create_network()
     } else {
         None
     };
-    own.map_or(Place::Shared, Place::Own)
+    own.map_or(ServerNetwork::Shared, ServerNetwork::Own)
 }
 
 /// Records that the result could not be tested, through no fault of the approach.
-fn not_tested(mut record: Run, reason: &str) -> Run {
+fn mark_not_tested(mut record: Run, reason: &str) -> Run {
     if record.status == RunStatus::Completed {
         record.status = RunStatus::Infra;
     }
-    record::note(&mut record, &format!("not tested: {reason}"));
+    record::append_error(&mut record, &format!("not tested: {reason}"));
     record
 }
 
 /// Commits a run that touched foreign files. Drops its test results, so that nobody takes it for a valid run.
 fn commit_tampered(
-    journal: Journal,
+    journal: RunJournal,
     record: Run,
-    measured: &Measured,
+    measured: &ReplyMeasurements,
     touched: &[String],
-    context: &Context<'_>,
-) -> Result<Ended, StoreError> {
+    context: &PlanContext<'_>,
+) -> Result<RunEnd, StoreError> {
     let id = record.id.clone();
     // The run may have deleted the journals, too.
     drop(journal);
-    let mut journal = context.store.journal(&id)?;
+    let mut journal = context.store.open_journal(&id)?;
     journal.clear()?;
     journal.append_transcript(None, &measured.transcript)?;
     let untested = Run {
@@ -322,69 +327,74 @@ fn commit_tampered(
         own_tests_total: None,
         ..record
     };
-    let mut record = failed(
+    let mut record = mark_failed(
         Run {
             verification: None,
             ..untested
         },
         RunStatus::Infra,
-        &tampering::reason(touched),
+        &tampering::tampering_reason(touched),
     );
     record.timestamp = Some(date_of(SystemTime::now()));
-    commit(&journal, record, context)
+    commit_run(&journal, record, context)
 }
 
-fn commit(journal: &Journal, record: Run, context: &Context<'_>) -> Result<Ended, StoreError> {
+fn commit_run(
+    journal: &RunJournal,
+    record: Run,
+    context: &PlanContext<'_>,
+) -> Result<RunEnd, StoreError> {
     journal.sync()?;
-    context.store.commit(&record, journal)?;
-    Ok(Ended::Whole(Box::new(record)))
+    context.store.commit_run(&record, journal)?;
+    Ok(RunEnd::Whole(Box::new(record)))
 }
 
-fn failed(mut record: Run, status: RunStatus, reason: &str) -> Run {
+fn mark_failed(mut record: Run, status: RunStatus, reason: &str) -> Run {
     record.status = status;
     record.error = Some(reason.to_owned());
     record
 }
 
-fn make(
+fn make_workspace(
     run: &PlannedRun,
     work: &CodeWork,
-    workspace: &Workspace,
+    workspace: &RunWorkspace,
     wall: Duration,
-    context: &Context<'_>,
-) -> Result<Measured, Failure> {
+    context: &PlanContext<'_>,
+) -> Result<ReplyMeasurements, AgentFailure> {
     let Some(requirements) = &work.suite.requirements else {
-        return Err(Failure::new(
-            FailureKind::Infra,
+        return Err(AgentFailure::new(
+            AgentFailureKind::Infra,
             "the suite has no requirements",
-            Measured::default(),
+            ReplyMeasurements::default(),
         ));
     };
-    let wrap = work.wrap_of_agent(&context.root);
+    let wrap = work.agent_wrap(&context.root);
     let mut environment = context.environment.clone();
     let infra = |what: &str, error: &io::Error| {
-        Failure::new(
-            FailureKind::Infra,
+        AgentFailure::new(
+            AgentFailureKind::Infra,
             &format!("{what}: {error}"),
-            Measured::default(),
+            ReplyMeasurements::default(),
         )
     };
     let phase = workspace
         .begin_phase()
         .map_err(|error| infra("no temporary folder", &error))?;
-    let variables = context
-        .isolation
-        .variables(Whom::Agent, &phase, context.environment);
+    let variables =
+        context
+            .isolation
+            .phase_variables(ProgramKind::Agent, &phase, context.environment);
     environment.given = variables
         .into_iter()
         .map(|(name, value)| (name.into(), value))
         .collect();
-    let mut reads = work.approach.files(&context.root);
-    reads.push(workspace::absolute(requirements));
+    let mut reads = work.approach.command_files(&context.root);
+    reads.push(workspace::absolute_path(requirements));
     let ports: &[u16] = &[];
-    let ports = (!work.suite.grants(Phase::Approach)).then_some(ports);
+    let ports = (!work.suite.grants_network(RunPhase::Approach)).then_some(ports);
     let folders = work.approach.own_folders(context.environment);
-    let home = context.isolation.furnish(
+    let home = context.isolation.create_home(
         &phase,
         &wrap,
         &[&work.approach.reads[..], &work.approach.writes].concat(),
@@ -393,38 +403,42 @@ fn make(
     let home = home.map_err(|error| infra("no home folder", &error))?;
     if let Some(home) = &home {
         environment.given.extend(
-            home.variables()
+            home.environment_changes()
                 .into_iter()
                 .map(|(name, value)| (name.into(), value)),
         );
     }
     reads.extend(
         work.approach
-            .program()
+            .program_name()
             .filter(|name| name.contains('/'))
             .into_iter()
-            .flat_map(|program| context.isolation.around(&context.root.join(program))),
+            .flat_map(|program| {
+                context
+                    .isolation
+                    .installation_around(&context.root.join(program))
+            }),
     );
     reads.extend(work.approach.reads.iter().cloned());
     environment.confinement = context
         .isolation
-        .confine(
-            Whom::Agent,
+        .confine_program(
+            ProgramKind::Agent,
             workspace,
             &phase,
-            &More {
+            &ExtraGrants {
                 wrap: &wrap,
                 reads: &reads,
                 writes: &work.approach.writes,
                 ports,
                 home: home.as_ref(),
-                ..More::default()
+                ..ExtraGrants::default()
             },
         )
         .map_err(|error| infra("no isolation", &error))?;
-    let order = Order {
+    let order = ApproachInput {
         suite: &work.suite.name,
-        requirements: &workspace::absolute(requirements),
+        requirements: &workspace::absolute_path(requirements),
         model: work.model.as_deref(),
         seed: run.seed,
         workspace: workspace.folder(),
@@ -433,20 +447,20 @@ fn make(
         wrap: &wrap,
         environment: &environment,
     };
-    let made = work.approach.make(&order, context.stop);
+    let made = work.approach.fill_workspace(&order, context.stop);
     if let Some(home) = &home {
-        home.carry_back();
+        home.carry_back_tokens();
     }
     made
 }
 
 /// Runs every evaluator. Returns `None` if the user stopped it.
-fn evaluate(
-    examination: &Examination<'_>,
-    shell: &InPhase,
+fn run_evaluators(
+    examination: &WorkspaceExamination<'_>,
+    shell: &PhaseShell,
     made: &BTreeSet<PathBuf>,
-    measured: &Measured,
-    journal: &mut Journal,
+    measured: &ReplyMeasurements,
+    journal: &mut RunJournal,
     run: &PlannedRun,
 ) -> Result<Option<()>, StoreError> {
     let (work, workspace) = (examination.work, examination.workspace);
@@ -466,19 +480,21 @@ fn evaluate(
         transcript: &measured.transcript,
         effort,
     };
-    let desk = || Ok(shell.desk());
-    let bench = examination.bench(
+    let desk = || Ok(shell.new_command_setup());
+    let bench = examination.test_bench(
         &desk,
         &shell.shell,
         folder,
         None,
         examination.deadline.get(),
     );
-    let runner = |line: &str, purpose: Purpose| match purpose {
-        Purpose::Tests => bench.tested("evaluator", line, true),
-        Purpose::Build | Purpose::Coverage | Purpose::Analysis => bench.plain(line),
+    let runner = |line: &str, purpose: CommandPurpose| match purpose {
+        CommandPurpose::Tests => bench.run_test_command("evaluator", line, true),
+        CommandPurpose::Build | CommandPurpose::Coverage | CommandPurpose::Analysis => {
+            bench.run_plain_command(line)
+        }
     };
-    work.evaluation.evaluate(
+    work.evaluation.run_evaluators(
         &piece,
         &runner,
         examination.context.stop,
@@ -494,11 +510,11 @@ fn evaluate(
                     "the judge did not decide about {}: {reason}",
                     evaluated.evaluator.name()
                 );
-                (examination.context.events)(&Event::Warning { run, what: &what });
+                (examination.context.events)(&RunEvent::Warning { run, what: &what });
             }
-            let (items, score) = evaluation::recorded(examination.run, evaluated, 0);
+            let (items, score) = evaluation::to_records(examination.run, evaluated, 0);
             for (outcome, details) in &items {
-                journal.append(outcome, details)?;
+                journal.append_outcome(outcome, details)?;
             }
             journal.append_score(&score)
         },
@@ -507,7 +523,7 @@ fn evaluate(
 
 /// Lists the files that the approach made. Leaves out unchanged files of the starting workspace, and a copy of the requirements.
 pub(super) fn made_files(
-    listed: &Listed,
+    listed: &CodeFileList,
     folder: &Path,
     start: Option<&Path>,
     requirements: Option<&Path>,
@@ -536,38 +552,40 @@ pub(super) fn made_files(
 }
 
 /// Says which files were not kept.
-fn said_left_out(left_out: &[(PathBuf, String)]) -> String {
-    let named = left_out
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(file, reason)| format!("{} ({reason})", visible(&file.display().to_string())));
+fn describe_excluded(left_out: &[(PathBuf, String)]) -> String {
+    let named = left_out.iter().take(MAX_NAMED).map(|(file, reason)| {
+        format!(
+            "{} ({reason})",
+            escape_invisible(&file.display().to_string())
+        )
+    });
     let named = named.collect::<Vec<_>>().join(", ");
-    match left_out.len().saturating_sub(MOST_NAMED) {
+    match left_out.len().saturating_sub(MAX_NAMED) {
         0 if named.is_empty() => String::new(),
         0 => format!("not kept: {named}"),
         more => format!("not kept: {named}, and {more} more"),
     }
 }
 
-fn take_measures(
+fn add_measurements(
     record: &mut Run,
-    measured: &Measured,
-    workspace: &Workspace,
-    listed: &Listed,
+    measured: &ReplyMeasurements,
+    workspace: &RunWorkspace,
+    listed: &CodeFileList,
     made: &BTreeSet<PathBuf>,
 ) {
     record.duration_seconds =
         Some(measured.duration.as_secs_f64()).filter(|seconds| *seconds > 0.0);
     record.total_calls = measured.calls;
     record.turns = measured.steps;
-    record::add_told(record, measured.served.clone(), measured.repeated);
+    record::add_reported(record, measured.served.clone(), measured.repeated);
     record::set_usage(record, measured.usage);
     record.cost_usd = measured.cost.usd;
     record.cost_source = measured.cost.source;
-    let code = code::measure(workspace.folder(), |file| made.contains(file));
+    let code = code::measure_code(workspace.folder(), |file| made.contains(file));
     if code.is_partial || listed.is_partial {
         // The counts would be too low.
-        record::note(
+        record::append_error(
             record,
             "not all that was made could be listed: files and lines are not known",
         );
@@ -577,20 +595,20 @@ fn take_measures(
 }
 
 /// Writes the results of the tests into the journal and the record.
-fn take_verdict(
+fn add_test_results(
     record: &mut Run,
-    examined: Examined,
+    examined: ExaminationResult,
     timeout: Duration,
-    journal: &mut Journal,
+    journal: &mut RunJournal,
 ) -> Result<(), StoreError> {
     if examined.knows_own_tests {
         (record.own_tests_passed, record.own_tests_total) = (Some(0), Some(0));
     }
     for (family, tested) in examined.families {
         for (outcome, details) in &tested.items {
-            journal.append(outcome, details)?;
+            journal.append_outcome(outcome, details)?;
         }
-        count(record, family, &tested);
+        count_tests(record, family, &tested);
     }
     let mut troubles = examined.troubles;
     if examined.is_cut && record.status == RunStatus::Completed {
@@ -600,20 +618,22 @@ fn take_verdict(
             timeout.as_secs_f64().round()
         ));
     }
-    record::note(record, &troubles.join("; "));
+    record::append_error(record, &troubles.join("; "));
     Ok(())
 }
 
-fn count(record: &mut Run, family: Family, tested: &Tested) {
+fn count_tests(record: &mut Run, family: TestFamily, tested: &FamilyResult) {
     let (passed, total) = if tested.is_unknown {
         (None, None)
     } else {
         (Some(tested.passed), Some(tested.total))
     };
     match family {
-        Family::Shared => (record.shared_tests_passed, record.shared_tests_total) = (passed, total),
-        Family::Own => (record.own_tests_passed, record.own_tests_total) = (passed, total),
+        TestFamily::Shared => {
+            (record.shared_tests_passed, record.shared_tests_total) = (passed, total)
+        }
+        TestFamily::Own => (record.own_tests_passed, record.own_tests_total) = (passed, total),
         // Functional checks are only recorded as items: the header has no total for them.
-        Family::Functional => {}
+        TestFamily::Functional => {}
     }
 }

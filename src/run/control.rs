@@ -9,13 +9,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::evaluate::test_report::{Plan, pytest_arguments};
+use crate::evaluate::test_report::{TestCommandPlan, pytest_arguments};
 use crate::files;
 use crate::process;
-use crate::suite::Tests;
+use crate::suite::TestCommands;
 
 /// pytest options that neither select tests nor stop early.
-const HARMLESS: [&str; 17] = [
+const HARMLESS_OPTIONS: [&str; 17] = [
     "-v",
     "-vv",
     "-q",
@@ -35,7 +35,7 @@ const HARMLESS: [&str; 17] = [
     "--showlocals",
 ];
 /// The files in which pytest finds settings.
-const SETTINGS: [&str; 5] = [
+const PYTEST_SETTINGS_FILES: [&str; 5] = [
     "pytest.ini",
     ".pytest.ini",
     "pyproject.toml",
@@ -43,7 +43,7 @@ const SETTINGS: [&str; 5] = [
     "setup.cfg",
 ];
 /// Settings that rule out a control: they select tests, stop early, or change which names are tests.
-const CHOOSING: [&str; 12] = [
+const SELECTING_SETTINGS: [&str; 12] = [
     "python_files",
     "python_functions",
     " -k",
@@ -59,24 +59,24 @@ const CHOOSING: [&str; 12] = [
 ];
 
 /// The text of a control, which does not reveal its purpose.
-const TEXT: &str = "def test_total():\n    assert sum([3, 5, 8]) == 17\n";
+const CONTROL_TEST_TEXT: &str = "def test_total():\n    assert sum([3, 5, 8]) == 17\n";
 
 /// The controls of a suite: one per folder named in its commands.
 #[derive(Debug, Default)]
-pub struct Controls {
+pub struct ControlTests {
     /// A random word in the name of each control, and in no other name.
     words: String,
     /// Each command's control file, relative to the folder in which tests start.
     files: BTreeMap<String, PathBuf>,
 }
 
-impl Controls {
+impl ControlTests {
     /// Writes the controls below `root`. Writes none if any command could run a control without expecting it.
-    pub fn put(tests: &Tests, root: &Path) -> io::Result<Self> {
+    pub fn create_below(tests: &TestCommands, root: &Path) -> io::Result<Self> {
         let places: Option<Vec<PathBuf>> = tests
             .shared
             .iter()
-            .map(|command| place(command, root))
+            .map(|command| control_folder(command, root))
             .collect();
         let might_meet = |command: &String| {
             ["pytest", "make", "tox", "nox"]
@@ -96,14 +96,14 @@ impl Controls {
             let file = by_place.entry(place).or_insert_with_key(|place| {
                 place.join(format!("test_{}_{number}.py", controls.words))
             });
-            fs::write(root.join(&*file), TEXT)?;
+            fs::write(root.join(&*file), CONTROL_TEST_TEXT)?;
             controls.files.insert(command.clone(), file.clone());
         }
         Ok(controls)
     }
 
     /// Adds a command's control, if it has one, to its plan.
-    pub fn plan(&self, plan: Plan) -> Plan {
+    pub fn add_to_plan(&self, plan: TestCommandPlan) -> TestCommandPlan {
         match self.files.get(&plan.declared) {
             Some(file) => plan.with_control(file, &self.words),
             None => plan,
@@ -112,14 +112,14 @@ impl Controls {
 }
 
 /// Returns the folder for a command's control, relative to `root`, where the command starts. Returns `None` if the command cannot have one.
-fn place(declared: &str, root: &Path) -> Option<PathBuf> {
+fn control_folder(declared: &str, root: &Path) -> Option<PathBuf> {
     let arguments = pytest_arguments(declared)?;
     let (options, targets): (Vec<&String>, Vec<&String>) = arguments
         .iter()
         .partition(|argument| argument.starts_with('-'));
     if !options
         .iter()
-        .all(|option| HARMLESS.contains(&option.split('=').next().unwrap_or(option)))
+        .all(|option| HARMLESS_OPTIONS.contains(&option.split('=').next().unwrap_or(option)))
     {
         return None;
     }
@@ -133,12 +133,12 @@ fn place(declared: &str, root: &Path) -> Option<PathBuf> {
     let leads_out = below.ancestors().any(|part| root.join(part).is_symlink());
     let is_inside = below.is_relative() && root.join(target).exists() && !leads_out;
     let chooses = |folder: &Path| {
-        let texts = SETTINGS
+        let texts = PYTEST_SETTINGS_FILES
             .iter()
             .filter_map(|name| files::read_to_string(root.join(folder).join(name)).ok());
         texts.into_iter().any(|text| {
             text.lines()
-                .any(|line| CHOOSING.iter().any(|word| line.contains(word)))
+                .any(|line| SELECTING_SETTINGS.iter().any(|word| line.contains(word)))
         })
     };
     (is_inside && !below.ancestors().any(chooses)).then(|| below.to_owned())
@@ -155,8 +155,9 @@ mod tests {
         fs::create_dir_all(of("s/tests/deep"))
             .and_then(|()| fs::write(of("s/tests/test_a.py"), ""))
             .expect("room");
-        let at =
-            |command: &str| place(command, root.path()).map(|place| place.display().to_string());
+        let at = |command: &str| {
+            control_folder(command, root.path()).map(|place| place.display().to_string())
+        };
         for (command, expected) in [
             ("pytest s/tests/ -v", Some("s/tests/")),
             (
@@ -176,12 +177,17 @@ mod tests {
         fs::write(of("s/pytest.ini"), "[pytest]\naddopts = -m quick\n").expect("room");
         assert_eq!(at("pytest s/tests/"), None);
         fs::write(of("s/pytest.ini"), "[pytest]\n").expect("room");
-        let tests = |shared: &[&str], functional: &[&str]| Tests {
+        let tests = |shared: &[&str], functional: &[&str]| TestCommands {
             shared: shared.iter().map(|text| (*text).to_owned()).collect(),
             functional: functional.iter().map(|text| (*text).to_owned()).collect(),
             own: Vec::new(),
         };
-        let count = |tests: &Tests| Controls::put(tests, root.path()).expect("room").files.len();
+        let count = |tests: &TestCommands| {
+            ControlTests::create_below(tests, root.path())
+                .expect("room")
+                .files
+                .len()
+        };
         assert_eq!(
             count(&tests(
                 &["pytest s/tests", "pytest s/tests/deep"],

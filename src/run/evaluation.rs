@@ -10,18 +10,19 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::config::Config;
-use crate::document::Setting;
+use crate::config::ProjectConfig;
+use crate::document::SwitchSetting;
 use crate::domain::{
     Direction, Evaluator, ItemDetails, ItemOutcome, Problem, RunId, ScoreRecord, Unit, Usage,
-    visible,
+    escape_invisible,
 };
 use crate::evaluate::{
-    CodeQualitySettings, ComplexitySettings, EfficiencySettings, Evaluated, FulfilmentSettings,
-    FunctionalSettings, Judge, Judged, Layer, Order, Runner, ToolUseSettings, Workpiece,
-    code_quality, complexity, efficiency, fulfilment, functional, tool_use,
+    CodeQualitySettings, CommandRunner, ComplexitySettings, CriteriaOrder, EfficiencySettings,
+    EvaluatorResult, FulfilmentSettings, FunctionalSettings, JudgeAgent, JudgeRecord,
+    SettingsLayer, ToolUseSettings, Workpiece, evaluate_code_quality, evaluate_complexity,
+    evaluate_efficiency, evaluate_fulfilment, evaluate_functional, evaluate_tool_use,
 };
-use crate::process::Stop;
+use crate::process::StopSignal;
 use crate::results::{JudgeLine, ScoreLine};
 use crate::suite::Suite;
 
@@ -30,15 +31,15 @@ const NO_CRITERIA: &str = "the suite has no acceptance criteria";
 
 /// The evaluations of every run of a suite.
 #[derive(Clone, Debug, Default)]
-pub struct Evaluation {
+pub struct SuiteEvaluation {
     /// In the order of [`Evaluator::ALL`].
-    wanted: Vec<Wanted>,
-    pub jury: Option<Jury>,
+    wanted: Vec<WantedEvaluator>,
+    pub jury: Option<JudgeSettings>,
 }
 
 /// An evaluator with its settings.
 #[derive(Clone, Debug, PartialEq)]
-enum Wanted {
+enum WantedEvaluator {
     Fulfilment(FulfilmentSettings),
     Efficiency(EfficiencySettings),
     ToolUse(ToolUseSettings),
@@ -49,7 +50,7 @@ enum Wanted {
 
 /// The judge and its settings.
 #[derive(Clone, Debug)]
-pub struct Jury {
+pub struct JudgeSettings {
     pub agent: Agent,
     pub votes: u64,
     pub is_strict: bool,
@@ -57,9 +58,9 @@ pub struct Jury {
     pub timeout: Option<Duration>,
 }
 
-impl Jury {
-    fn judge(&self) -> Judge<'_> {
-        Judge {
+impl JudgeSettings {
+    fn to_judge(&self) -> JudgeAgent<'_> {
+        JudgeAgent {
             agent: &self.agent,
             votes: self.votes,
             is_strict: self.is_strict,
@@ -68,11 +69,11 @@ impl Jury {
     }
 }
 
-impl Evaluation {
+impl SuiteEvaluation {
     /// Selects the evaluators. The suite's settings override the configuration's, key by key. Acceptance criteria are judged by default.
     ///
-    /// The caller adds the jury; [`Evaluation::is_judged`] tells whether one is needed.
-    pub fn plan(config: &Config, suite: &Suite) -> Result<Self, Vec<Problem>> {
+    /// The caller adds the jury; [`SuiteEvaluation::is_judged`] tells whether one is needed.
+    pub fn select_evaluators(config: &ProjectConfig, suite: &Suite) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut wanted = Vec::new();
         for evaluator in Evaluator::ALL {
@@ -82,15 +83,19 @@ impl Evaluation {
             );
             let by_itself = evaluator == Evaluator::RequirementFulfillment
                 && !suite.acceptance_criteria.is_empty();
-            if !own.or(default).map_or(by_itself, Setting::is_wanted) {
+            if !own.or(default).map_or(by_itself, SwitchSetting::is_wanted) {
                 continue;
             }
             let layers = [
-                layer(evaluator, &config.file, default),
-                layer(evaluator, &suite.file, own),
+                settings_layer(evaluator, &config.file, default),
+                settings_layer(evaluator, &suite.file, own),
             ];
-            let layers: Vec<Layer<'_>> = layers.into_iter().flatten().collect();
-            wanted.push(Wanted::read(evaluator, &layers, &mut problems));
+            let layers: Vec<SettingsLayer<'_>> = layers.into_iter().flatten().collect();
+            wanted.push(WantedEvaluator::from_layers(
+                evaluator,
+                &layers,
+                &mut problems,
+            ));
         }
         if problems.is_empty() {
             Ok(Self { wanted, jury: None })
@@ -100,11 +105,11 @@ impl Evaluation {
     }
 
     /// Returns the problems in the configuration's own settings, even of evaluators that no suite wants.
-    pub fn problems_of(config: &Config) -> Vec<Problem> {
+    pub fn settings_problems(config: &ProjectConfig) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (evaluator, setting) in &config.evaluators {
-            let layer = layer(*evaluator, &config.file, Some(setting));
-            Wanted::read(*evaluator, layer.as_slice(), &mut problems);
+            let layer = settings_layer(*evaluator, &config.file, Some(setting));
+            WantedEvaluator::from_layers(*evaluator, layer.as_slice(), &mut problems);
         }
         problems
     }
@@ -122,14 +127,14 @@ impl Evaluation {
 
     /// Keeps only judged evaluators. Their decisions can be repeated later.
     #[must_use]
-    pub fn judged_only(mut self) -> Self {
+    pub fn only_judged(mut self) -> Self {
         self.wanted.retain(|wanted| wanted.evaluator().is_judged());
         self
     }
 
     /// Keeps only evaluators that work from questions and answers alone, without tool calls.
     #[must_use]
-    pub fn of_answers(mut self) -> Self {
+    pub fn answers_only(mut self) -> Self {
         self.wanted
             .retain(|wanted| wanted.evaluator() == Evaluator::RequirementFulfillment);
         self
@@ -137,26 +142,32 @@ impl Evaluation {
 
     /// Returns the evaluators in order.
     pub fn evaluators(&self) -> impl Iterator<Item = Evaluator> {
-        self.wanted.iter().map(Wanted::evaluator)
+        self.wanted.iter().map(WantedEvaluator::evaluator)
     }
 
     /// Runs the evaluators one by one. `next` receives the name of each before it runs, `each` its result. Returns `None` if the user
     /// stopped it.
-    pub fn evaluate<E>(
+    pub fn run_evaluators<E>(
         &self,
         piece: &Workpiece<'_>,
-        runner: &Runner<'_>,
-        stop: &Stop,
+        runner: &CommandRunner<'_>,
+        stop: &StopSignal,
         mut next: impl FnMut(&str),
-        mut each: impl FnMut(Evaluated) -> Result<(), E>,
+        mut each: impl FnMut(EvaluatorResult) -> Result<(), E>,
     ) -> Result<Option<()>, E> {
         for wanted in &self.wanted {
             if stop.is_stopped() {
                 return Ok(None);
             }
             next(wanted.evaluator().name());
-            let said = guarded(wanted.evaluator(), || {
-                wanted.ask(piece, self.jury.as_ref(), Order::Given, runner, stop)
+            let said = catch_panic(wanted.evaluator(), || {
+                wanted.evaluate_piece(
+                    piece,
+                    self.jury.as_ref(),
+                    CriteriaOrder::Given,
+                    runner,
+                    stop,
+                )
             });
             match said {
                 Some(evaluated) => each(evaluated)?,
@@ -167,53 +178,63 @@ impl Evaluation {
     }
 
     /// Asks the judge again about one piece, with the criteria in the given order. Returns `None` if the user stopped it.
-    pub fn judge(
+    pub fn judge_again(
         &self,
         evaluator: Evaluator,
         piece: &Workpiece<'_>,
-        order: Order,
-        stop: &Stop,
-    ) -> Option<Evaluated> {
+        order: CriteriaOrder,
+        stop: &StopSignal,
+    ) -> Option<EvaluatorResult> {
         let wanted = self
             .wanted
             .iter()
             .find(|wanted| wanted.evaluator() == evaluator);
         let Some(wanted) = wanted else {
-            return Some(Evaluated::missing(evaluator, "not wanted"));
+            return Some(EvaluatorResult::without_score(evaluator, "not wanted"));
         };
-        guarded(evaluator, || {
-            wanted.ask(piece, self.jury.as_ref(), order, &|_, _| None, stop)
+        catch_panic(evaluator, || {
+            wanted.evaluate_piece(piece, self.jury.as_ref(), order, &|_, _| None, stop)
         })
     }
 }
 
 /// Returns a file's settings for an evaluator, if it has any beyond on or off.
-fn layer<'a>(
+fn settings_layer<'a>(
     evaluator: Evaluator,
     file: &'a str,
-    setting: Option<&'a Setting>,
-) -> Option<Layer<'a>> {
-    let node = setting.and_then(Setting::node)?;
-    Some(Layer {
+    setting: Option<&'a SwitchSetting>,
+) -> Option<SettingsLayer<'a>> {
+    let node = setting.and_then(SwitchSetting::settings_node)?;
+    Some(SettingsLayer {
         file,
         path: format!("evaluators.{}", evaluator.name()),
         node,
     })
 }
 
-impl Wanted {
-    fn read(evaluator: Evaluator, layers: &[Layer<'_>], problems: &mut Vec<Problem>) -> Self {
+impl WantedEvaluator {
+    fn from_layers(
+        evaluator: Evaluator,
+        layers: &[SettingsLayer<'_>],
+        problems: &mut Vec<Problem>,
+    ) -> Self {
         match evaluator {
             Evaluator::RequirementFulfillment => {
-                Self::Fulfilment(FulfilmentSettings::read(layers, problems))
+                Self::Fulfilment(FulfilmentSettings::from_layers(layers, problems))
             }
-            Evaluator::Efficiency => Self::Efficiency(EfficiencySettings::read(layers, problems)),
-            Evaluator::ToolUse => Self::ToolUse(ToolUseSettings::read(layers, problems)),
-            Evaluator::Functional => Self::Functional(FunctionalSettings::read(layers, problems)),
+            Evaluator::Efficiency => {
+                Self::Efficiency(EfficiencySettings::from_layers(layers, problems))
+            }
+            Evaluator::ToolUse => Self::ToolUse(ToolUseSettings::from_layers(layers, problems)),
+            Evaluator::Functional => {
+                Self::Functional(FunctionalSettings::from_layers(layers, problems))
+            }
             Evaluator::CodeQuality => {
-                Self::CodeQuality(CodeQualitySettings::read(layers, problems))
+                Self::CodeQuality(CodeQualitySettings::from_layers(layers, problems))
             }
-            Evaluator::Complexity => Self::Complexity(ComplexitySettings::read(layers, problems)),
+            Evaluator::Complexity => {
+                Self::Complexity(ComplexitySettings::from_layers(layers, problems))
+            }
         }
     }
 
@@ -228,55 +249,60 @@ impl Wanted {
         }
     }
 
-    fn ask(
+    fn evaluate_piece(
         &self,
         piece: &Workpiece<'_>,
-        jury: Option<&Jury>,
-        order: Order,
-        runner: &Runner<'_>,
-        stop: &Stop,
-    ) -> Option<Evaluated> {
-        let missing = |reason: &str| Some(Evaluated::missing(self.evaluator(), reason));
+        jury: Option<&JudgeSettings>,
+        order: CriteriaOrder,
+        runner: &CommandRunner<'_>,
+        stop: &StopSignal,
+    ) -> Option<EvaluatorResult> {
+        let missing = |reason: &str| Some(EvaluatorResult::without_score(self.evaluator(), reason));
         match (self, jury) {
             (Self::Fulfilment(_), _) if piece.suite.acceptance_criteria.is_empty() => {
                 missing(NO_CRITERIA)
             }
             (Self::Fulfilment(_) | Self::ToolUse(_), None) => missing(NO_JUDGE),
             (Self::Fulfilment(settings), Some(jury)) => {
-                fulfilment(piece, &jury.judge(), settings, order, stop)
+                evaluate_fulfilment(piece, &jury.to_judge(), settings, order, stop)
             }
-            (Self::ToolUse(settings), Some(jury)) => tool_use(piece, &jury.judge(), settings, stop),
-            (Self::Efficiency(settings), _) => Some(efficiency(piece, settings)),
-            (Self::Functional(settings), _) => functional(runner, piece, settings),
-            (Self::CodeQuality(settings), _) => code_quality(runner, piece, settings),
-            (Self::Complexity(settings), _) => Some(complexity(piece, settings)),
+            (Self::ToolUse(settings), Some(jury)) => {
+                evaluate_tool_use(piece, &jury.to_judge(), settings, stop)
+            }
+            (Self::Efficiency(settings), _) => Some(evaluate_efficiency(piece, settings)),
+            (Self::Functional(settings), _) => evaluate_functional(runner, piece, settings),
+            (Self::CodeQuality(settings), _) => evaluate_code_quality(runner, piece, settings),
+            (Self::Complexity(settings), _) => Some(evaluate_complexity(piece, settings)),
         }
     }
 }
 
 /// Catches a panicking evaluator, so that neither the run nor other results are lost.
-fn guarded(evaluator: Evaluator, ask: impl FnOnce() -> Option<Evaluated>) -> Option<Evaluated> {
+fn catch_panic(
+    evaluator: Evaluator,
+    ask: impl FnOnce() -> Option<EvaluatorResult>,
+) -> Option<EvaluatorResult> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|panic| {
-        Some(Evaluated::missing(
+        Some(EvaluatorResult::without_score(
             evaluator,
             format!(
                 "the evaluator broke: {}",
-                visible(&message_of(panic.as_ref()))
+                escape_invisible(&panic_message(panic.as_ref()))
             ),
         ))
     })
 }
 
-fn message_of(panic: &(dyn Any + Send)) -> String {
+fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no word why".to_owned())
 }
 
 /// Returns the stored form of an evaluator's result: outcomes of single criteria or checks, and the score.
-pub fn recorded(
+pub fn to_records(
     run: &RunId,
-    evaluated: Evaluated,
+    evaluated: EvaluatorResult,
     revision: u32,
 ) -> (Vec<(ItemOutcome, ItemDetails)>, ScoreLine) {
     let name = evaluated.evaluator.name();
@@ -308,7 +334,7 @@ pub fn recorded(
         .as_ref()
         .map(|judged| judged.raw.clone())
         .unwrap_or_default();
-    let judge = evaluated.judged.map(judge_line);
+    let judge = evaluated.judged.map(to_judge_line);
     let (value, not_evaluated) = match evaluated.score {
         Ok(score) => (Some(score), None),
         Err(reason) => (None, Some(reason)),
@@ -344,7 +370,7 @@ pub fn recorded(
     )
 }
 
-fn judge_line(judged: Judged) -> JudgeLine {
+fn to_judge_line(judged: JudgeRecord) -> JudgeLine {
     JudgeLine {
         agent: judged.agent,
         model: judged.model,
@@ -361,9 +387,9 @@ fn judge_line(judged: Judged) -> JudgeLine {
 mod tests {
     use super::*;
     use crate::domain::{ItemKind, ItemStatus};
-    use crate::evaluate::EvaluatedItem;
+    use crate::evaluate::EvaluatorItem;
 
-    fn config(text: &str) -> Config {
+    fn config(text: &str) -> ProjectConfig {
         crate::config::parse("evalreport.yaml", &format!("version: 1\n{text}"))
             .expect("a configuration")
     }
@@ -376,13 +402,13 @@ mod tests {
         let text =
             format!("name: s\nrequirements: order.md\nacceptance_criteria: [it works]\n{text}");
         std::fs::write(folder.join("suite.yaml"), text).expect("writable");
-        let suite = crate::suite::load(root.path(), &folder).expect("a suite");
+        let suite = crate::suite::load_suite(root.path(), &folder).expect("a suite");
         (root, suite)
     }
 
     fn planned(config_text: &str, suite_text: &str) -> Vec<Evaluator> {
         let (_root, suite) = suite(suite_text);
-        Evaluation::plan(&config(config_text), &suite)
+        SuiteEvaluation::select_evaluators(&config(config_text), &suite)
             .expect("no problem")
             .evaluators()
             .collect()
@@ -423,9 +449,11 @@ mod tests {
     #[test]
     fn a_slip_in_the_settings_of_either_file_is_found_before_anything_runs() {
         let (_root, suite) = suite("evaluators: {efficiency: {no_such_key: 1}}\n");
-        let problems =
-            Evaluation::plan(&config("evaluators: {efficiency: {nor_this: 1}}\n"), &suite)
-                .expect_err("two slips");
+        let problems = SuiteEvaluation::select_evaluators(
+            &config("evaluators: {efficiency: {nor_this: 1}}\n"),
+            &suite,
+        )
+        .expect_err("two slips");
         let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(
@@ -436,36 +464,36 @@ mod tests {
 
     #[test]
     fn an_evaluator_that_breaks_has_no_score() {
-        let broken = guarded(Evaluator::Complexity, || panic!("at {}", "the disco\u{1b}"));
+        let broken = catch_panic(Evaluator::Complexity, || panic!("at {}", "the disco\u{1b}"));
         assert_eq!(
             broken.expect("not stopped").score,
             Err("the evaluator broke: at the disco␛".to_owned())
         );
-        assert_eq!(guarded(Evaluator::Complexity, || None), None);
+        assert_eq!(catch_panic(Evaluator::Complexity, || None), None);
     }
 
     #[test]
     fn what_is_stored_says_who_decided() {
         let run = RunId::parse("r1").expect("an id");
-        let judged = Judged {
+        let judged = JudgeRecord {
             agent: "j".to_owned(),
             model: Some("m".to_owned()),
             prompt_sha256: "0123456789ab".to_owned(),
-            ..Judged::default()
+            ..JudgeRecord::default()
         };
-        let item = EvaluatedItem {
+        let item = EvaluatorItem {
             kind: ItemKind::Criterion,
             item: "it works".to_owned(),
             status: ItemStatus::Pass,
             details: ItemDetails::default(),
         };
-        let evaluated = Evaluated {
+        let evaluated = EvaluatorResult {
             score: Ok(100.0),
             items: vec![item],
             judged: Some(judged),
-            ..Evaluated::missing(Evaluator::RequirementFulfillment, "")
+            ..EvaluatorResult::without_score(Evaluator::RequirementFulfillment, "")
         };
-        let (items, line) = recorded(&run, evaluated, 3);
+        let (items, line) = to_records(&run, evaluated, 3);
         assert_eq!(
             (items[0].0.evaluator.as_str(), items[0].0.revision),
             ("requirementFulfillment", 3)
@@ -476,7 +504,11 @@ mod tests {
             (Some(100.0), Some(1), 3)
         );
 
-        let (_, line) = recorded(&run, Evaluated::missing(Evaluator::ToolUse, "away"), 0);
+        let (_, line) = to_records(
+            &run,
+            EvaluatorResult::without_score(Evaluator::ToolUse, "away"),
+            0,
+        );
         assert_eq!(
             (
                 line.score.value,
@@ -485,18 +517,18 @@ mod tests {
             ),
             (None, None, Some("away"))
         );
-        let (_, line) = recorded(
+        let (_, line) = to_records(
             &run,
-            Evaluated::missing(Evaluator::Complexity, "no code"),
+            EvaluatorResult::without_score(Evaluator::Complexity, "no code"),
             0,
         );
         assert_eq!(line.score.evaluator, None);
-        let scored = Evaluated {
+        let scored = EvaluatorResult {
             score: Ok(1.0),
-            ..Evaluated::missing(Evaluator::Complexity, "")
+            ..EvaluatorResult::without_score(Evaluator::Complexity, "")
         };
         assert_eq!(
-            recorded(&run, scored, 0).1.score.evaluator.as_deref(),
+            to_records(&run, scored, 0).1.score.evaluator.as_deref(),
             Some("complexity")
         );
     }

@@ -9,49 +9,51 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::agent::SERVICES;
-use crate::domain::{RunId, visible};
-use crate::evaluate::{CommandResult, Ground, tools_of};
-use crate::process::{self, End, Finished};
-use crate::suite::Phase;
+use crate::agent::SERVICE_VARIABLES;
+use crate::domain::{RunId, escape_invisible};
+use crate::evaluate::{CommandContext, CommandResult, named_tools};
+use crate::process::{self, FinishedProgram, ProgramExit};
+use crate::suite::RunPhase;
 
-use super::isolation::{More, Whom};
+use super::isolation::{ExtraGrants, ProgramKind};
 use super::packages::chosen_packages;
 use super::prerequisites::installs_pytest;
-use super::python::Whose;
-use super::server::{self, Ended, NoServer, Place, Server, Start};
-use super::shell::Shell;
+use super::python::EnvironmentUser;
+use super::server::{self, NoServer, RunningServer, ServerEnd, ServerNetwork, ServerStart};
+use super::shell::CommandShell;
 use super::suite_copy::SuiteCopy;
-use super::tampering::Census;
-use super::testing::{Bench, Desk, Family, Tested, has_own_tests_command, own_tests_command};
+use super::tampering::FileSnapshot;
+use super::testing::{
+    CommandSetup, FamilyResult, TestBench, TestFamily, has_own_tests_command, own_tests_command,
+};
 use super::tests_python::TestsPython;
-use super::workspace::{self, PhaseFolders, Workspace};
-use super::{CodeWork, Context, python};
+use super::workspace::{self, PhaseFolders, RunWorkspace};
+use super::{CodeWork, PlanContext, python};
 
 /// Time limit of making a virtual environment, which takes seconds, or minutes on a busy machine.
 const ENVIRONMENT_TIME: Duration = Duration::from_mins(10);
 /// Time limit of the approach's own tests, because they may hang.
 const OWN_TESTS_TIME: Duration = Duration::from_mins(10);
-const MOST_SAID: usize = 400;
+const MAX_SAID: usize = 400;
 
 /// The subject of an examination, and its limits.
-pub struct Examination<'a> {
+pub struct WorkspaceExamination<'a> {
     pub run: &'a RunId,
     pub work: &'a CodeWork,
-    pub workspace: &'a Workspace,
+    pub workspace: &'a RunWorkspace,
     /// The folder copy in which the suite's tests start.
     pub copy: &'a SuiteCopy,
     /// Moved by the time that our own work takes.
     pub deadline: Cell<Instant>,
     /// The network of its server and tests.
-    pub place: Place,
-    pub context: &'a Context<'a>,
+    pub place: ServerNetwork,
+    pub context: &'a PlanContext<'a>,
     pub step: &'a dyn Fn(&str),
 }
 
 /// The result of an examination.
-pub struct Examined {
-    pub families: Vec<(Family, Tested)>,
+pub struct ExaminationResult {
+    pub families: Vec<(TestFamily, FamilyResult)>,
     /// Problems outside the tests, in words.
     pub troubles: Vec<String>,
     /// The time ran out before the shared tests and checks finished.
@@ -59,19 +61,19 @@ pub struct Examined {
     /// Whether finding no own tests means that there are none.
     pub knows_own_tests: bool,
     /// The environment of commands in the finished workspace.
-    pub shell: InPhase,
+    pub shell: PhaseShell,
 }
 
 /// A shell whose commands are confined to a phase.
 #[derive(Clone)]
-pub struct InPhase {
-    pub shell: Shell,
+pub struct PhaseShell {
+    pub shell: CommandShell,
     phase: PhaseFolders,
 }
 
-impl InPhase {
-    pub fn desk(&self) -> Desk {
-        Desk {
+impl PhaseShell {
+    pub fn new_command_setup(&self) -> CommandSetup {
+        CommandSetup {
             shell: self.shell.clone(),
             reports: self.phase.reports.clone(),
         }
@@ -79,27 +81,32 @@ impl InPhase {
 }
 
 /// Why there is no result.
-pub enum Halt {
+pub enum ExaminationHalt {
     /// The user stopped it.
     Stopped,
     /// It could not be examined, through no fault of the approach.
     Impossible(String),
 }
 
-impl Examination<'_> {
-    pub fn examine(&self) -> Result<Examined, Halt> {
+impl WorkspaceExamination<'_> {
+    pub fn run_phases(&self) -> Result<ExaminationResult, ExaminationHalt> {
         let suite = &self.work.suite;
         let mut troubles = Vec::new();
         // Names no program that the run could have made.
-        let clean = self.shell();
+        let clean = self.clean_shell();
         let mut shell = clean.clone();
         if suite.language.as_deref() == Some("python") {
-            self.environment(&mut shell)?;
+            self.prepare_environment(&mut shell)?;
         }
-        let installing = self.begin(&shell, Whom::Setup, suite.grants(Phase::Setup), None)?;
+        let installing = self.begin_phase(
+            &shell,
+            ProgramKind::Setup,
+            suite.grants_network(RunPhase::Setup),
+            None,
+        )?;
         for (number, line) in suite.setup.iter().enumerate() {
             (self.step)("setup");
-            troubles.extend(self.setup(&installing.shell, line, number > 0)?);
+            troubles.extend(self.run_setup_command(&installing.shell, line, number > 0)?);
         }
         let mut running = None;
         let mut port = None;
@@ -108,25 +115,25 @@ impl Examination<'_> {
             (self.step)("server");
             let phase = self.work_phase(&installing)?;
             let confined = |port: u16| {
-                self.confine(
+                self.confine_shell(
                     &shell,
-                    Whom::Work,
-                    self.copy.given(),
+                    ProgramKind::Work,
+                    self.copy.readable_files(),
                     &phase,
-                    suite.grants(Phase::Server),
+                    suite.grants_network(RunPhase::Server),
                     Some(port),
                 )
             };
-            let start = Start {
+            let start = ServerStart {
                 server,
                 workspace: self.workspace,
                 place: &self.place,
                 suite: &suite.folder,
                 is_after_setup: !suite.setup.is_empty(),
-                most: self.left(),
+                most: self.time_left(),
                 stop: self.context.stop,
             };
-            match start.start(&confined) {
+            match start.start_and_wait(&confined) {
                 Ok(started) => {
                     port = Some(started.port);
                     running = Some(started);
@@ -139,8 +146,10 @@ impl Examination<'_> {
                     (port, empty) = (Some(failed), Some(failed));
                     troubles.push(reason);
                 }
-                Err(NoServer::Impossible(reason)) => return Err(Halt::Impossible(reason)),
-                Err(NoServer::Stopped) => return Err(Halt::Stopped),
+                Err(NoServer::Impossible(reason)) => {
+                    return Err(ExaminationHalt::Impossible(reason));
+                }
+                Err(NoServer::Stopped) => return Err(ExaminationHalt::Stopped),
             }
         }
         if let Some(port) = port {
@@ -151,7 +160,7 @@ impl Examination<'_> {
         if let Some(python) = &python {
             testing.enter_tests(
                 &python.venv,
-                &self.workspace.venv(),
+                &self.workspace.venv_path(),
                 self.context.environment.variable("PATH"),
             );
         }
@@ -164,42 +173,42 @@ impl Examination<'_> {
         // Programs that a command starts may write to its folders, so each command has its own.
         let desk = || {
             let phase = self.workspace.begin_phase()?;
-            let shell = self.confine(
+            let shell = self.confine_shell(
                 &testing,
-                Whom::Tests,
+                ProgramKind::Tests,
                 &reads,
                 &phase,
-                suite.grants(Phase::Tests),
+                suite.grants_network(RunPhase::Tests),
                 port,
             )?;
-            Ok(Desk {
+            Ok(CommandSetup {
                 shell,
                 reports: phase.reports,
             })
         };
         let mut families = Vec::new();
         for (family, commands) in [
-            (Family::Shared, &suite.tests.shared),
-            (Family::Functional, &suite.tests.functional),
+            (TestFamily::Shared, &suite.tests.shared),
+            (TestFamily::Functional, &suite.tests.functional),
         ] {
             if !commands.is_empty() {
                 let bench =
-                    self.bench(&desk, &testing, self.copy.root(), port, self.deadline.get());
-                let bench = Bench {
-                    controls: (family == Family::Shared).then_some(self.copy.controls()),
+                    self.test_bench(&desk, &testing, self.copy.root(), port, self.deadline.get());
+                let bench = TestBench {
+                    controls: (family == TestFamily::Shared).then_some(self.copy.controls()),
                     ..bench
                 };
-                families.push((family, self.test(&bench, family, commands)?));
+                families.push((family, self.run_tests(&bench, family, commands)?));
             }
         }
-        if let Some(reason) = empty.and_then(|port| self.place.intruder(port)) {
-            return Err(Halt::Impossible(reason));
+        if let Some(reason) = empty.and_then(|port| self.place.intruder_reason(port)) {
+            return Err(ExaminationHalt::Impossible(reason));
         }
-        let is_cut = self.left().is_zero();
-        match running.map(Server::stop) {
-            None | Some(Ended::Now) => {}
-            Some(Ended::Early(reason)) => troubles.push(reason),
-            Some(Ended::Replaced(reason)) => return Err(Halt::Impossible(reason)),
+        let is_cut = self.time_left().is_zero();
+        match running.map(RunningServer::stop) {
+            None | Some(ServerEnd::Now) => {}
+            Some(ServerEnd::Early(reason)) => troubles.push(reason),
+            Some(ServerEnd::Replaced(reason)) => return Err(ExaminationHalt::Impossible(reason)),
         }
         let lines: Vec<String> = if suite.tests.own.is_empty() {
             own_tests_command(suite.language.as_deref(), self.workspace.folder())
@@ -211,15 +220,21 @@ impl Examination<'_> {
         if !lines.is_empty() {
             let deadline = self.deadline.get().min(Instant::now() + OWN_TESTS_TIME);
             let phase = self.work_phase(&installing)?;
-            let own = self.in_phase(&shell, Whom::Work, phase, suite.grants(Phase::Tests), port)?;
-            let desk = || Ok(own.desk());
-            let bench = self.bench(&desk, &shell, self.workspace.folder(), port, deadline);
-            let tested = self.test(&bench, Family::Own, &lines)?;
+            let own = self.in_phase(
+                &shell,
+                ProgramKind::Work,
+                phase,
+                suite.grants_network(RunPhase::Tests),
+                port,
+            )?;
+            let desk = || Ok(own.new_command_setup());
+            let bench = self.test_bench(&desk, &shell, self.workspace.folder(), port, deadline);
+            let tested = self.run_tests(&bench, TestFamily::Own, &lines)?;
             // If the suite's own command finds no tests, there are none.
             let is_unknown = tested.is_unknown && suite.tests.own.is_empty();
             families.push((
-                Family::Own,
-                Tested {
+                TestFamily::Own,
+                FamilyResult {
                     is_unknown,
                     ..tested
                 },
@@ -228,14 +243,14 @@ impl Examination<'_> {
         // Evaluators run after the server has stopped.
         let shell = self.in_phase(
             &shell,
-            Whom::Work,
+            ProgramKind::Work,
             self.work_phase(&installing)?,
-            suite.grants(Phase::Tests),
+            suite.grants_network(RunPhase::Tests),
             None,
         )?;
         let knows_own_tests = !suite.tests.own.is_empty()
             || suite.language.as_deref().is_some_and(has_own_tests_command);
-        Ok(Examined {
+        Ok(ExaminationResult {
             families,
             troubles,
             is_cut,
@@ -244,45 +259,43 @@ impl Examination<'_> {
         })
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         self.deadline
             .get()
             .saturating_duration_since(Instant::now())
     }
 
-    fn shell(&self) -> Shell {
+    fn clean_shell(&self) -> CommandShell {
         let suite = &self.work.suite;
-        let mut shell = Shell::without_secrets(
+        let mut shell = CommandShell::without_secrets(
             self.context.environment,
-            &self.work.wrap_of_tests(&self.context.root),
+            &self.work.tests_wrap(&self.context.root),
         );
-        shell.set("EVAL_WORKSPACE", self.workspace.folder());
-        shell.set("EVAL_SUITE_DIR", workspace::absolute(&suite.folder));
-        shell.set("EVAL_SUITE", &suite.name);
+        shell.set_variable("EVAL_WORKSPACE", self.workspace.folder());
+        shell.set_variable("EVAL_SUITE_DIR", workspace::absolute_path(&suite.folder));
+        shell.set_variable("EVAL_SUITE", &suite.name);
         shell
     }
 
     /// Begins a phase of its own.
-    fn begin(
+    fn begin_phase(
         &self,
-        shell: &Shell,
-        whom: Whom,
+        shell: &CommandShell,
+        whom: ProgramKind,
         has_network: bool,
         port: Option<u16>,
-    ) -> Result<InPhase, Halt> {
-        let phase = self
-            .workspace
-            .begin_phase()
-            .map_err(|error| Halt::Impossible(format!("no temporary folder: {error}")))?;
+    ) -> Result<PhaseShell, ExaminationHalt> {
+        let phase = self.workspace.begin_phase().map_err(|error| {
+            ExaminationHalt::Impossible(format!("no temporary folder: {error}"))
+        })?;
         self.in_phase(shell, whom, phase, has_network, port)
     }
 
     /// Returns the folders of a phase in which the approach's program works. It finds the packages that `setup` got for it; no test does.
-    fn work_phase(&self, setup: &InPhase) -> Result<PhaseFolders, Halt> {
-        let phase = self
-            .workspace
-            .begin_phase()
-            .map_err(|error| Halt::Impossible(format!("no temporary folder: {error}")))?;
+    fn work_phase(&self, setup: &PhaseShell) -> Result<PhaseFolders, ExaminationHalt> {
+        let phase = self.workspace.begin_phase().map_err(|error| {
+            ExaminationHalt::Impossible(format!("no temporary folder: {error}"))
+        })?;
         Ok(PhaseFolders {
             caches: setup.phase.caches.clone(),
             ..phase
@@ -291,64 +304,72 @@ impl Examination<'_> {
 
     fn in_phase(
         &self,
-        shell: &Shell,
-        whom: Whom,
+        shell: &CommandShell,
+        whom: ProgramKind,
         phase: PhaseFolders,
         has_network: bool,
         port: Option<u16>,
-    ) -> Result<InPhase, Halt> {
-        let confined = self.confine(shell, whom, self.copy.given(), &phase, has_network, port);
-        let shell = confined.map_err(|error| Halt::Impossible(format!("no isolation: {error}")))?;
-        Ok(InPhase { shell, phase })
+    ) -> Result<PhaseShell, ExaminationHalt> {
+        let confined = self.confine_shell(
+            shell,
+            whom,
+            self.copy.readable_files(),
+            &phase,
+            has_network,
+            port,
+        );
+        let shell = confined
+            .map_err(|error| ExaminationHalt::Impossible(format!("no isolation: {error}")))?;
+        Ok(PhaseShell { shell, phase })
     }
 
     /// Returns the shell with its commands confined to a phase. They may read `reads` beside the system.
-    fn confine(
+    fn confine_shell(
         &self,
-        shell: &Shell,
-        whom: Whom,
+        shell: &CommandShell,
+        whom: ProgramKind,
         reads: &[PathBuf],
         phase: &PhaseFolders,
         has_network: bool,
         port: Option<u16>,
-    ) -> io::Result<Shell> {
+    ) -> io::Result<CommandShell> {
         let ports: Vec<u16> = port.into_iter().collect();
         // A command that knows the server's port runs in the server's network.
-        let network = port.and_then(|_| self.place.network());
-        let more = More {
+        let network = port.and_then(|_| self.place.private_network());
+        let more = ExtraGrants {
             reads,
             ports: (!has_network).then_some(ports.as_slice()),
             network,
-            ..More::default()
+            ..ExtraGrants::default()
         };
-        self.with(shell, whom, phase, &more)
+        self.with_confinement(shell, whom, phase, &more)
     }
 
-    fn with(
+    fn with_confinement(
         &self,
-        shell: &Shell,
-        whom: Whom,
+        shell: &CommandShell,
+        whom: ProgramKind,
         phase: &PhaseFolders,
-        more: &More<'_>,
-    ) -> io::Result<Shell> {
+        more: &ExtraGrants<'_>,
+    ) -> io::Result<CommandShell> {
         let isolation = &self.context.isolation;
-        let home = isolation.furnish(phase, &shell.wrap, &self.work.approach.reads, &[])?;
+        let home = isolation.create_home(phase, &shell.wrap, &self.work.approach.reads, &[])?;
         let reads = [more.reads, &self.work.approach.reads].concat();
-        let more = More {
+        let more = ExtraGrants {
             wrap: &shell.wrap,
             reads: &reads,
             home: home.as_ref(),
             ..*more
         };
-        let confinement = isolation.confine(whom, self.workspace, phase, &more)?;
-        let mut shell = Shell {
+        let confinement = isolation.confine_program(whom, self.workspace, phase, &more)?;
+        let mut shell = CommandShell {
             confinement,
             ..shell.clone()
         };
-        let mut variables = isolation.variables(whom, phase, self.context.environment);
+        let mut variables = isolation.phase_variables(whom, phase, self.context.environment);
         if let Some(home) = home {
-            shell.forget(SERVICES);
-            variables.extend(home.variables());
+            shell.remove_variables(SERVICE_VARIABLES);
+            variables.extend(home.environment_changes());
         }
         for (name, value) in variables {
             shell.variables.insert(name.into(), value);
@@ -357,26 +378,31 @@ impl Examination<'_> {
     }
 
     /// Returns the shell for the approach's code, which may also change the folders `writes`.
-    pub fn reaching(
+    pub fn shell_with_writes(
         &self,
-        InPhase { shell, phase }: &InPhase,
+        PhaseShell { shell, phase }: &PhaseShell,
         writes: &[PathBuf],
-    ) -> io::Result<Shell> {
+    ) -> io::Result<CommandShell> {
         let ports: &[u16] = &[];
-        let has_network = self.work.suite.grants(Phase::Tests);
-        let more = More {
-            reads: self.copy.given(),
+        let has_network = self.work.suite.grants_network(RunPhase::Tests);
+        let more = ExtraGrants {
+            reads: self.copy.readable_files(),
             writes,
             ports: (!has_network).then_some(ports),
-            ..More::default()
+            ..ExtraGrants::default()
         };
-        self.with(shell, Whom::Work, phase, &more)
+        self.with_confinement(shell, ProgramKind::Work, phase, &more)
     }
 
-    fn environment(&self, shell: &mut Shell) -> Result<(), Halt> {
+    fn prepare_environment(&self, shell: &mut CommandShell) -> Result<(), ExaminationHalt> {
         (self.step)("virtual environment");
-        let folder = self.workspace.venv();
-        self.make_environment(shell, Whose::Program, &folder, &self.workspace.runner())?;
+        let folder = self.workspace.venv_path();
+        self.make_environment(
+            shell,
+            EnvironmentUser::Program,
+            &folder,
+            &self.workspace.runner_path(),
+        )?;
         shell.enter_venv(
             &folder,
             self.context
@@ -385,7 +411,7 @@ impl Examination<'_> {
                 .get("PATH")
                 .map(String::as_str),
         );
-        shell.set(
+        shell.set_variable(
             "EVAL_PYTHON",
             folder.join(if cfg!(windows) {
                 "Scripts/python.exe"
@@ -398,14 +424,14 @@ impl Examination<'_> {
 
     fn make_environment(
         &self,
-        shell: &Shell,
-        whose: Whose,
+        shell: &CommandShell,
+        whose: EnvironmentUser,
         folder: &Path,
         runner: &Path,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), ExaminationHalt> {
         // It is our work, so it takes nothing of the run's time.
         let begin = Instant::now();
-        let created = python::create(
+        let created = python::create_environment(
             shell,
             whose,
             folder,
@@ -416,54 +442,63 @@ impl Examination<'_> {
         self.deadline.set(self.deadline.get() + begin.elapsed());
         match created {
             Ok(finished) => match finished.end {
-                End::Exited(0) => Ok(()),
-                End::Stopped => Err(Halt::Stopped),
-                End::TimedOut => {
+                ProgramExit::Exited(0) => Ok(()),
+                ProgramExit::Stopped => Err(ExaminationHalt::Stopped),
+                ProgramExit::TimedOut => {
                     let minutes = ENVIRONMENT_TIME.as_secs() / 60;
-                    Err(Halt::Impossible(format!(
+                    Err(ExaminationHalt::Impossible(format!(
                         "the virtual environment was not ready within {minutes} minutes"
                     )))
                 }
-                End::Exited(_) | End::Signalled(_) => Err(Halt::Impossible(format!(
-                    "no virtual environment: {}",
-                    last_line(&finished)
-                ))),
+                ProgramExit::Exited(_) | ProgramExit::Signalled(_) => {
+                    Err(ExaminationHalt::Impossible(format!(
+                        "no virtual environment: {}",
+                        last_line(&finished)
+                    )))
+                }
             },
-            Err(error) => Err(Halt::Impossible(format!("no virtual environment: {error}"))),
+            Err(error) => Err(ExaminationHalt::Impossible(format!(
+                "no virtual environment: {error}"
+            ))),
         }
     }
 
     /// Returns the Python of the suite's tests. `None` if the suite is not in Python, or if its setup installs pytest in a way that only the
     /// run's own environment can follow.
-    fn tests_python(&self, shell: &Shell) -> Result<Option<TestsPython>, Halt> {
+    fn tests_python(&self, shell: &CommandShell) -> Result<Option<TestsPython>, ExaminationHalt> {
         let suite = &self.work.suite;
         if suite.language.as_deref() != Some("python") || cfg!(windows) {
             return Ok(None);
         }
         let python = self
             .copy
-            .python(|folder| self.make_tests_python(shell, folder))?;
+            .get_or_make_python(|folder| self.make_tests_python(shell, folder))?;
         if python.has_pytest() {
             return Ok(Some(python));
         }
         let tests = suite.tests.shared.iter().chain(&suite.tests.functional);
         match tests
-            .flat_map(|line| tools_of(line))
+            .flat_map(|line| named_tools(line))
             .find(|tool| *tool == "pytest")
         {
             Some(_) if installs_pytest(&suite.setup) => Ok(None),
             // One approach may have installed it and another not.
-            Some(_) => Err(Halt::Impossible(
+            Some(_) => Err(ExaminationHalt::Impossible(
                 "`pytest` is not on this machine: its `python3` has none".to_owned(),
             )),
             None => Ok(Some(python)),
         }
     }
 
-    fn make_tests_python(&self, shell: &Shell, folder: &Path) -> Result<TestsPython, Halt> {
+    fn make_tests_python(
+        &self,
+        shell: &CommandShell,
+        folder: &Path,
+    ) -> Result<TestsPython, ExaminationHalt> {
         let suite = &self.work.suite;
-        let failed =
-            |error: io::Error| Halt::Impossible(format!("no Python for the tests: {error}"));
+        let failed = |error: io::Error| {
+            ExaminationHalt::Impossible(format!("no Python for the tests: {error}"))
+        };
         let (venv, runner, empty) = (
             folder.join("venv"),
             folder.join("runner"),
@@ -472,7 +507,7 @@ impl Examination<'_> {
         fs::create_dir(folder)
             .and_then(|()| fs::create_dir(&empty))
             .map_err(failed)?;
-        self.make_environment(shell, Whose::Tests, &venv, &runner)?;
+        self.make_environment(shell, EnvironmentUser::Tests, &venv, &runner)?;
         let begin = Instant::now();
         for arguments in chosen_packages(&suite.setup, &suite.folder) {
             (self.step)("packages of the tests");
@@ -482,20 +517,20 @@ impl Examination<'_> {
                 [self.copy.root().to_owned(), runner.clone()],
                 [venv.clone()],
             );
-            let ports = (!suite.grants(Phase::Setup)).then_some(ports);
-            let more = More {
+            let ports = (!suite.grants_network(RunPhase::Setup)).then_some(ports);
+            let more = ExtraGrants {
                 reads: &reads,
                 writes: &writes,
                 ports,
-                ..More::default()
+                ..ExtraGrants::default()
             };
             let shell = self
-                .with(
-                    &Shell {
+                .with_confinement(
+                    &CommandShell {
                         wrap: Vec::new(),
                         ..shell.clone()
                     },
-                    Whom::Work,
+                    ProgramKind::Work,
                     &phase,
                     &more,
                 )
@@ -506,17 +541,17 @@ impl Examination<'_> {
                 .map(str::to_owned)
                 .chain(arguments)
                 .collect();
-            let finished = process::run(
-                &shell.program(argv, &empty, Some(ENVIRONMENT_TIME)),
+            let finished = process::run_program(
+                &shell.program_command(argv, &empty, Some(ENVIRONMENT_TIME)),
                 self.context.stop,
             )
-            .map_err(|error| Halt::Impossible(error.to_string()))?;
-            if finished.end == End::Stopped {
-                return Err(Halt::Stopped);
+            .map_err(|error| ExaminationHalt::Impossible(error.to_string()))?;
+            if finished.end == ProgramExit::Stopped {
+                return Err(ExaminationHalt::Stopped);
             }
             if python::is_unreachable(&finished) {
                 let said = last_line(&finished);
-                return Err(Halt::Impossible(format!(
+                return Err(ExaminationHalt::Impossible(format!(
                     "the packages of the tests reached no package index: {said}"
                 )));
             }
@@ -525,9 +560,9 @@ impl Examination<'_> {
         self.deadline.set(self.deadline.get() + begin.elapsed());
         // Only read if the system does not protect it.
         let census = if self.context.isolation.is_enforced() {
-            Census::default()
+            FileSnapshot::default()
         } else {
-            Census::of([venv.clone(), runner.clone()])
+            FileSnapshot::new([venv.clone(), runner.clone()])
         };
         Ok(TestsPython {
             venv,
@@ -537,37 +572,39 @@ impl Examination<'_> {
     }
 
     /// Runs a setup command. Returns what went wrong, if anything.
-    fn setup(
+    fn run_setup_command(
         &self,
-        shell: &Shell,
+        shell: &CommandShell,
         line: &str,
         is_after_setup: bool,
-    ) -> Result<Option<String>, Halt> {
-        let finished = process::run(
-            &shell.line(line, self.workspace.folder(), Some(self.left())),
+    ) -> Result<Option<String>, ExaminationHalt> {
+        let finished = process::run_program(
+            &shell.line_command(line, self.workspace.folder(), Some(self.time_left())),
             self.context.stop,
         )
-        .map_err(|error| Halt::Impossible(error.to_string()))?;
-        let failed = |what: &str| format!("setup `{}` {what}", visible(line));
+        .map_err(|error| ExaminationHalt::Impossible(error.to_string()))?;
+        let failed = |what: &str| format!("setup `{}` {what}", escape_invisible(line));
         match finished.end {
-            End::Exited(0) => Ok(None),
-            End::Stopped => Err(Halt::Stopped),
-            End::TimedOut => Ok(Some(failed("did not end in time"))),
-            End::Exited(_) | End::Signalled(_) if python::is_unreachable(&finished) => {
-                Err(Halt::Impossible(failed(&format!(
+            ProgramExit::Exited(0) => Ok(None),
+            ProgramExit::Stopped => Err(ExaminationHalt::Stopped),
+            ProgramExit::TimedOut => Ok(Some(failed("did not end in time"))),
+            ProgramExit::Exited(_) | ProgramExit::Signalled(_)
+                if python::is_unreachable(&finished) =>
+            {
+                Err(ExaminationHalt::Impossible(failed(&format!(
                     "reached no package index: {}",
                     last_line(&finished)
                 ))))
             }
-            End::Exited(_) | End::Signalled(_) => {
+            ProgramExit::Exited(_) | ProgramExit::Signalled(_) => {
                 let said = last_line(&finished);
-                match CommandResult::of(finished).and_then(|result| {
-                    result.owed(
+                match CommandResult::from_finished(finished).and_then(|result| {
+                    result.environment_fault(
                         line,
-                        &self.ground(shell, self.workspace.folder(), is_after_setup),
+                        &self.command_context(shell, self.workspace.folder(), is_after_setup),
                     )
                 }) {
-                    Some(owed) => Err(Halt::Impossible(failed(&format!(
+                    Some(owed) => Err(ExaminationHalt::Impossible(failed(&format!(
                         "could not be done: {owed}"
                     )))),
                     None => Ok(Some(failed(&format!("failed: {said}")))),
@@ -576,34 +613,34 @@ impl Examination<'_> {
         }
     }
 
-    fn ground<'b>(
+    fn command_context<'b>(
         &'b self,
-        shell: &'b Shell,
+        shell: &'b CommandShell,
         folder: &'b Path,
         is_after_setup: bool,
-    ) -> Ground<'b> {
+    ) -> CommandContext<'b> {
         let (workspace, suite) = (self.workspace.folder(), self.work.suite.folder.as_path());
-        Ground {
+        CommandContext {
             folder,
             workspace,
             suite,
-            path: shell.path(),
+            path: shell.search_path(),
             is_after_setup,
         }
     }
 
-    pub fn bench<'b>(
+    pub fn test_bench<'b>(
         &'b self,
-        desk: &'b dyn Fn() -> io::Result<Desk>,
-        shell: &'b Shell,
+        desk: &'b dyn Fn() -> io::Result<CommandSetup>,
+        shell: &'b CommandShell,
         folder: &'b Path,
         port: Option<u16>,
         deadline: Instant,
-    ) -> Bench<'b> {
-        Bench {
+    ) -> TestBench<'b> {
+        TestBench {
             desk,
             folder,
-            ground: self.ground(shell, folder, !self.work.suite.setup.is_empty()),
+            ground: self.command_context(shell, folder, !self.work.suite.setup.is_empty()),
             port,
             roots: vec![self.workspace.folder().display().to_string()],
             deadline,
@@ -618,23 +655,30 @@ impl Examination<'_> {
         }
     }
 
-    fn test(&self, bench: &Bench<'_>, family: Family, commands: &[String]) -> Result<Tested, Halt> {
-        (self.step)(family.evaluator());
-        bench.test(family, commands, self.run).ok_or(Halt::Stopped)
+    fn run_tests(
+        &self,
+        bench: &TestBench<'_>,
+        family: TestFamily,
+        commands: &[String],
+    ) -> Result<FamilyResult, ExaminationHalt> {
+        (self.step)(family.evaluator_name());
+        bench
+            .run_family(family, commands, self.run)
+            .ok_or(ExaminationHalt::Stopped)
     }
 }
 
 /// Returns a program's last line of errors, or else of output.
-fn last_line(finished: &Finished) -> String {
+fn last_line(finished: &FinishedProgram) -> String {
     let last = |text: &str| {
         text.lines()
             .rev()
             .map(str::trim)
             .find(|line| !line.is_empty())
-            .map(visible)
+            .map(escape_invisible)
     };
     let line = last(&finished.stderr.text())
         .or_else(|| last(&finished.stdout.text()))
         .unwrap_or_else(|| "it said nothing".to_owned());
-    line.chars().take(MOST_SAID).collect()
+    line.chars().take(MAX_SAID).collect()
 }

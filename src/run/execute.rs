@@ -4,16 +4,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::domain::{Evaluator, ItemStatus, Run};
-use crate::results::{Batch, PlannedArm, PlannedRun, StoreError, parted};
+use crate::results::{Batch, PlannedArm, PlannedRun, StoreError, split_committed};
 
-use super::grounds::Suites;
-use super::questions::{Asking, Interrupted, UNPRICED};
+use super::grounds::SuiteSnapshots;
+use super::questions::{Interruption, QuestionRun, UNPRICED_WARNING};
 use super::turns::Turns;
-use super::{Arm, CodeWork, Context, Ended, Event, Work, code, questions};
+use super::{ArmWork, CodeWork, PlanContext, RunEnd, RunEvent, RunnableArm, code, questions};
 
 /// The result of an execution.
 #[derive(Debug, Default)]
-pub struct Executed {
+pub struct ExecutionResult {
     /// Number of runs committed by this execution.
     pub finished: usize,
     /// Number of runs left to another process that holds them.
@@ -23,12 +23,12 @@ pub struct Executed {
     /// Whether it ended because the purse was empty.
     pub is_spent: bool,
     /// The first unusable agent. No run was started after it.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<ArmRefusal>,
 }
 
 /// An unusable agent or approach: its program is missing, its key is refused, or its model is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ArmRefusal {
     /// The index of its arm in the plan.
     pub arm: usize,
     pub reason: String,
@@ -37,28 +37,28 @@ pub struct Refusal {
 /// Executes those runs of the plan that have no record yet. `arms` are the plan's arms, in order.
 ///
 /// Fails only if the store cannot be written, and then stops all current runs. Committed runs remain, and the plan can be resumed.
-pub fn execute(
+pub fn execute_runs(
     batch: &Batch,
     runs: &[PlannedRun],
-    arms: &[Arm],
-    context: &Context<'_>,
-) -> Result<Executed, StoreError> {
-    let (_, open) = parted(runs, context.store)?;
-    let are_code = arms.iter().all(|arm| matches!(arm.work, Work::Code(_)));
-    let groups = together(&open, arms);
-    let done = Mutex::new((Executed::default(), None));
+    arms: &[RunnableArm],
+    context: &PlanContext<'_>,
+) -> Result<ExecutionResult, StoreError> {
+    let (_, open) = split_committed(runs, context.store)?;
+    let are_code = arms.iter().all(|arm| matches!(arm.work, ArmWork::Code(_)));
+    let groups = group_runs(&open, arms);
+    let done = Mutex::new((ExecutionResult::default(), None));
     let next = AtomicUsize::new(0);
-    let suites = Suites::default();
+    let suites = SuiteSnapshots::default();
     let work = || {
         while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
             if context.stop.is_stopped() || is_over(&done) {
                 break;
             }
             let outcome = match (group.as_slice(), &arms[group[0].arm].work) {
-                ([run], Work::Code(work)) => {
-                    of_code(batch, run, &arms[run.arm].planned, work, &suites, context)
+                ([run], ArmWork::Code(work)) => {
+                    run_code(batch, run, &arms[run.arm].planned, work, &suites, context)
                 }
-                _ => of_questions(batch, group, arms, context),
+                _ => run_questions(batch, group, arms, context),
             };
             let Ok(mut done) = done.lock() else { break };
             match outcome {
@@ -110,22 +110,22 @@ pub fn execute(
     }
 }
 
-fn is_over(done: &Mutex<(Executed, Option<StoreError>)>) -> bool {
+fn is_over(done: &Mutex<(ExecutionResult, Option<StoreError>)>) -> bool {
     done.lock().map_or(true, |done| {
         done.1.is_some() || done.0.refusal.is_some() || done.0.is_spent
     })
 }
 
 /// Groups the runs that are carried out together: those of all arms that are asked the same questions in the same round. Any other run is alone.
-fn together<'r>(open: &[&'r PlannedRun], arms: &[Arm]) -> Vec<Vec<&'r PlannedRun>> {
+fn group_runs<'r>(open: &[&'r PlannedRun], arms: &[RunnableArm]) -> Vec<Vec<&'r PlannedRun>> {
     let mut groups: Vec<Vec<&PlannedRun>> = Vec::new();
     let suite = |run: &PlannedRun| match &arms[run.arm] {
-        Arm {
+        RunnableArm {
             planned,
-            work: Work::Questions(_),
+            work: ArmWork::Questions(_),
         } => Some((&planned.suite, &planned.suite_version, run.index)),
-        Arm {
-            work: Work::Code(_),
+        RunnableArm {
+            work: ArmWork::Code(_),
             ..
         } => None,
     };
@@ -154,49 +154,49 @@ fn is_taken(error: &StoreError) -> bool {
 }
 
 /// Asks the runs their questions, in turns.
-fn of_questions(
+fn run_questions(
     batch: &Batch,
     runs: &[&PlannedRun],
-    arms: &[Arm],
-    context: &Context<'_>,
-) -> Result<Executed, StoreError> {
-    let mut executed = Executed::default();
+    arms: &[RunnableArm],
+    context: &PlanContext<'_>,
+) -> Result<ExecutionResult, StoreError> {
+    let mut executed = ExecutionResult::default();
     let mut all = Vec::new();
     for run in runs.iter().copied() {
-        let Arm {
+        let RunnableArm {
             planned,
-            work: Work::Questions(work),
+            work: ArmWork::Questions(work),
         } = &arms[run.arm]
         else {
             continue;
         };
-        (context.events)(&Event::Started { arm: planned, run });
-        match Asking::begin(batch, run, planned, work, context) {
+        (context.events)(&RunEvent::Started { arm: planned, run });
+        match QuestionRun::begin_run(batch, run, planned, work, context) {
             Ok(asking) => all.push((run, asking)),
             Err(error) if is_taken(&error) => {
-                (context.events)(&Event::Taken { run });
+                (context.events)(&RunEvent::Taken { run });
                 executed.taken += 1;
             }
             Err(error) => return Err(error),
         }
     }
     let places: Vec<usize> = match runs.first().map(|run| &arms[run.arm].work) {
-        Some(Work::Questions(work)) => (0..work.spec.questions.len()).collect(),
-        Some(Work::Code(_)) | None => Vec::new(),
+        Some(ArmWork::Questions(work)) => (0..work.spec.questions.len()).collect(),
+        Some(ArmWork::Code(_)) | None => Vec::new(),
     };
-    let mut asking: Vec<&mut Asking<'_>> = all.iter_mut().map(|(_, asking)| asking).collect();
+    let mut asking: Vec<&mut QuestionRun<'_>> = all.iter_mut().map(|(_, asking)| asking).collect();
     match questions::ask_in_turns(&mut asking, &places, context)? {
         None => {}
-        Some(Interrupted::Stopped) => {
+        Some(Interruption::Stopped) => {
             executed.stopped = true;
             return Ok(executed);
         }
-        Some(Interrupted::Spent) => {
+        Some(Interruption::Spent) => {
             executed.is_spent = true;
             return Ok(executed);
         }
-        Some(Interrupted::Refused(place, reason)) => {
-            executed.refusal = Some(Refusal {
+        Some(Interruption::Refused(place, reason)) => {
+            executed.refusal = Some(ArmRefusal {
                 arm: all[place].0.arm,
                 reason,
             });
@@ -204,68 +204,73 @@ fn of_questions(
         }
     }
     for (run, asking) in all {
-        if let Ended::Whole(record) = asking.finish(None)? {
+        if let RunEnd::Whole(record) = asking.commit_run(None)? {
             executed.finished += 1;
-            (context.events)(&Event::Finished {
+            (context.events)(&RunEvent::Finished {
                 run,
                 record: &record,
-                criteria: criteria(&record, context),
+                criteria: count_met_criteria(&record, context),
             });
         }
     }
     Ok(executed)
 }
 
-fn of_code(
+fn run_code(
     batch: &Batch,
     run: &PlannedRun,
     arm: &PlannedArm,
     work: &CodeWork,
-    suites: &Suites,
-    context: &Context<'_>,
-) -> Result<Executed, StoreError> {
-    let mut executed = Executed::default();
+    suites: &SuiteSnapshots,
+    context: &PlanContext<'_>,
+) -> Result<ExecutionResult, StoreError> {
+    let mut executed = ExecutionResult::default();
     let is_stopped = || context.stop.is_stopped();
-    if Turns::single().take(&is_stopped, context.purse).is_none() {
-        return Ok(Executed {
+    if Turns::single()
+        .next_turn(&is_stopped, context.purse)
+        .is_none()
+    {
+        return Ok(ExecutionResult {
             stopped: is_stopped(),
             is_spent: !is_stopped(),
             ..executed
         });
     }
-    (context.events)(&Event::Started { arm, run });
-    let ended = code::run(batch, run, arm, work, suites, context);
+    (context.events)(&RunEvent::Started { arm, run });
+    let ended = code::run_code(batch, run, arm, work, suites, context);
     if let Some(purse) = context.purse {
         match &ended {
-            Ok(Ended::Whole(record)) if record.cost_usd.is_some() || record.status.is_counted() => {
-                if purse.settle(record.cost_usd) {
-                    (context.events)(&Event::Warning {
+            Ok(RunEnd::Whole(record))
+                if record.cost_usd.is_some() || record.status.is_counted() =>
+            {
+                if purse.settle_attempt(record.cost_usd) {
+                    (context.events)(&RunEvent::Warning {
                         run,
-                        what: UNPRICED,
+                        what: UNPRICED_WARNING,
                     });
                 }
             }
-            Ok(_) | Err(_) => purse.give_back(),
+            Ok(_) | Err(_) => purse.release_attempt(),
         }
     }
     match ended {
-        Ok(Ended::Whole(record)) => {
+        Ok(RunEnd::Whole(record)) => {
             executed.finished = 1;
-            (context.events)(&Event::Finished {
+            (context.events)(&RunEvent::Finished {
                 run,
                 record: &record,
-                criteria: criteria(&record, context),
+                criteria: count_met_criteria(&record, context),
             });
         }
-        Ok(Ended::Stopped) => executed.stopped = true,
-        Ok(Ended::Refused(reason)) => {
-            executed.refusal = Some(Refusal {
+        Ok(RunEnd::Stopped) => executed.stopped = true,
+        Ok(RunEnd::Refused(reason)) => {
+            executed.refusal = Some(ArmRefusal {
                 arm: run.arm,
                 reason,
             })
         }
         Err(error) if is_taken(&error) => {
-            (context.events)(&Event::Taken { run });
+            (context.events)(&RunEvent::Taken { run });
             executed.taken = 1;
         }
         Err(error) => return Err(error),
@@ -274,17 +279,17 @@ fn of_code(
 }
 
 /// Counts the criteria that are met, among those decided. Returns `None` if the run has shared tests or does not count.
-fn criteria(record: &Run, context: &Context<'_>) -> Option<(u64, u64)> {
+fn count_met_criteria(record: &Run, context: &PlanContext<'_>) -> Option<(u64, u64)> {
     if record.shared_tests_total.is_some() || !record.status.is_counted() {
         return None;
     }
     let judgements = context
         .store
-        .judgements(&record.id, Evaluator::RequirementFulfillment.name())
+        .read_judgements(&record.id, Evaluator::RequirementFulfillment.name())
         .ok()?;
-    let revision = judgements.newest()?.score.revision;
+    let revision = judgements.latest_score()?.score.revision;
     let counted: Vec<ItemStatus> = judgements
-        .of_revision(revision)
+        .items_of_revision(revision)
         .map(|(outcome, _)| outcome.status)
         .filter(|status| status.is_counted())
         .collect();

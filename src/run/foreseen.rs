@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run};
 use crate::results::{Batch, PlannedRun, StoreError};
-use crate::stats::{Foreseen, Foresight, Inquiry, PairRecord, Units};
+use crate::stats::{AdaptiveInquiry, AdaptiveStopping, Foreseen, PairRecord, Units};
 
-use super::execute::{Executed, Refusal};
-use super::questions::{Asking, Interrupted, Portion, ask_in_turns};
-use super::{Arm, Context, Ended, Event, QuestionWork, Work, item_seed};
+use super::execute::{ArmRefusal, ExecutionResult};
+use super::questions::{Interruption, PartialReason, QuestionRun, ask_in_turns};
+use super::{ArmWork, PlanContext, QuestionWork, RunEnd, RunEvent, RunnableArm, item_seed};
 
 /// What the arms of a batch of chosen questions or tasks have shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct AdaptiveResult {
     pub units: Units,
     /// Number of units.
     pub unit_count: u64,
@@ -20,29 +20,29 @@ pub struct Chosen {
     pub items: u64,
     /// By arm: items asked. The arms of tasks are those of [`task_arms`].
     pub asked: Vec<u64>,
-    /// By pair of arms, in the order of [`Inquiry::pairs`].
+    /// By pair of arms, in the order of [`AdaptiveInquiry::pairs`].
     pub pairs: Vec<(Foreseen, PairRecord)>,
 }
 
-impl Chosen {
-    fn of(
+impl AdaptiveResult {
+    fn from_inquiry(
         units: Units,
         shape: &[(usize, u64)],
         asked: Vec<u64>,
-        inquiry: &mut Inquiry<'_>,
+        inquiry: &mut AdaptiveInquiry<'_>,
     ) -> Self {
-        let verdicts = inquiry.verdicts();
+        let verdicts = inquiry.foreseen_verdicts();
         // All pairs are foreseen once nothing is left to ask.
         let verdict = |verdict: Option<Foreseen>| verdict.unwrap_or(Foreseen::NoWinner);
         Self {
             units,
             unit_count: shape.len() as u64,
-            items: total(shape),
+            items: count_items(shape),
             asked,
             pairs: verdicts
                 .into_iter()
                 .map(verdict)
-                .zip(inquiry.records().iter().copied())
+                .zip(inquiry.pair_records().iter().copied())
                 .collect(),
         }
     }
@@ -54,17 +54,17 @@ impl Chosen {
 }
 
 /// One of the runs.
-enum Side<'a> {
-    Open(Box<Asking<'a>>),
+enum AdaptiveRun<'a> {
+    Open(Box<QuestionRun<'a>>),
     /// Committed before the process was interrupted.
     Done(Vec<(ItemOutcome, ItemDetails)>),
 }
 
-impl Side<'_> {
+impl AdaptiveRun<'_> {
     /// Says by question whether it passed, for outcomes that count.
-    fn passed(&self) -> Result<BTreeMap<String, f64>, StoreError> {
+    fn passes_by_question(&self) -> Result<BTreeMap<String, f64>, StoreError> {
         let decided = match self {
-            Self::Open(asking) => &asking.decided()?,
+            Self::Open(asking) => &asking.decided_items()?,
             Self::Done(decided) => decided,
         };
         let counted = decided
@@ -89,15 +89,15 @@ impl Side<'_> {
 /// cannot be written.
 pub fn ask_until_foreseen(
     batch: &Batch,
-    arms: &[Arm],
+    arms: &[RunnableArm],
     units: Units,
     alpha: f64,
-    context: &Context<'_>,
-) -> Result<(Executed, Option<Chosen>), StoreError> {
-    let mut executed = Executed::default();
+    context: &PlanContext<'_>,
+) -> Result<(ExecutionResult, Option<AdaptiveResult>), StoreError> {
+    let mut executed = ExecutionResult::default();
     let groups = batch.question_groups.as_deref().unwrap_or_default();
     let Some(planned) = (0..arms.len())
-        .map(|arm| planned(batch, arms, arm))
+        .map(|arm| planned_questions(batch, arms, arm))
         .collect::<Option<Vec<_>>>()
     else {
         return Ok((executed, None));
@@ -107,26 +107,26 @@ pub fn ask_until_foreseen(
     };
     let mut sides = Vec::new();
     for (run, work) in planned.iter().copied() {
-        match begin(batch, run, &arms[run.arm], work, context) {
+        match begin_run(batch, run, &arms[run.arm], work, context) {
             Ok(side) => sides.push(side),
             Err(StoreError::InFlight { .. } | StoreError::Exists { .. }) => {
-                (context.events)(&Event::Taken { run });
+                (context.events)(&RunEvent::Taken { run });
                 executed.taken += 1;
                 return Ok((executed, None));
             }
             Err(error) => return Err(error),
         }
     }
-    let waiting = waiting(groups, batch.seed.unwrap_or_default(), units, work);
+    let waiting = shuffle_units(groups, batch.seed.unwrap_or_default(), units, work);
     let shape: Vec<(usize, u64)> = waiting
         .iter()
         .map(|unit| (unit.group, unit.places.len() as u64))
         .collect();
-    let rule = Foresight::new(units, total(&shape), arms.len(), alpha);
-    let mut inquiry = Inquiry::new(&rule, &shape, arms.len());
+    let rule = AdaptiveStopping::new(units, count_items(&shape), arms.len(), alpha);
+    let mut inquiry = AdaptiveInquiry::new(&rule, &shape, arms.len());
     let mut taken = vec![0; waiting.len()];
     let mut asked = vec![0; arms.len()];
-    while let Some(block) = inquiry.next(None) {
+    while let Some(block) = inquiry.next_block(None) {
         let mut chosen = Vec::with_capacity(block.units.len());
         for unit in block.units {
             chosen.push((unit, waiting[unit].places[taken[unit]]));
@@ -134,28 +134,28 @@ pub fn ask_until_foreseen(
         }
         let places: Vec<usize> = chosen.iter().map(|(_, place)| *place).collect();
         let is_asked = |arm: usize| block.arms.contains(&arm);
-        let (open, mut asking): (Vec<usize>, Vec<&mut Asking<'_>>) = sides
+        let (open, mut asking): (Vec<usize>, Vec<&mut QuestionRun<'_>>) = sides
             .iter_mut()
             .enumerate()
             .filter_map(|(arm, side)| match side {
-                Side::Open(asking) if is_asked(arm) => Some((arm, &mut **asking)),
-                Side::Open(_) | Side::Done(_) => None,
+                AdaptiveRun::Open(asking) if is_asked(arm) => Some((arm, &mut **asking)),
+                AdaptiveRun::Open(_) | AdaptiveRun::Done(_) => None,
             })
             .unzip();
         match ask_in_turns(&mut asking, &places, context)? {
             None => {}
-            Some(Interrupted::Refused(place, reason)) => {
-                executed.refusal = Some(Refusal {
+            Some(Interruption::Refused(place, reason)) => {
+                executed.refusal = Some(ArmRefusal {
                     arm: open[place],
                     reason,
                 });
                 return Ok((executed, None));
             }
-            Some(Interrupted::Spent) => {
+            Some(Interruption::Spent) => {
                 executed.is_spent = true;
                 return Ok((executed, None));
             }
-            Some(Interrupted::Stopped) => {
+            Some(Interruption::Stopped) => {
                 executed.stopped = true;
                 return Ok((executed, None));
             }
@@ -163,11 +163,11 @@ pub fn ask_until_foreseen(
         let mut passed = vec![BTreeMap::new(); arms.len()];
         for arm in block.arms {
             asked[arm] += places.len() as u64;
-            passed[arm] = sides[arm].passed()?;
+            passed[arm] = sides[arm].passes_by_question()?;
         }
         for (unit, place) in chosen {
             let id = &work.spec.questions[place].id;
-            inquiry.count(
+            inquiry.count_item(
                 unit,
                 &passed
                     .iter()
@@ -176,15 +176,17 @@ pub fn ask_until_foreseen(
             );
         }
     }
-    let chosen = Chosen::of(units, &shape, asked, &mut inquiry);
+    let chosen = AdaptiveResult::from_inquiry(units, &shape, asked, &mut inquiry);
     for (side, (run, _)) in sides.into_iter().zip(planned) {
-        let Side::Open(asking) = side else { continue };
+        let AdaptiveRun::Open(asking) = side else {
+            continue;
+        };
         let asked = chosen.asked[run.arm];
-        let portion =
-            (asked < chosen.items).then(|| Portion(portion(asked, chosen.items, arms.len())));
-        if let Ended::Whole(record) = asking.finish(portion.as_ref())? {
+        let portion = (asked < chosen.items)
+            .then(|| PartialReason(describe_portion(asked, chosen.items, arms.len())));
+        if let RunEnd::Whole(record) = asking.commit_run(portion.as_ref())? {
             executed.finished += 1;
-            (context.events)(&Event::Finished {
+            (context.events)(&RunEvent::Finished {
                 run,
                 record: &record,
                 criteria: None,
@@ -194,35 +196,38 @@ pub fn ask_until_foreseen(
     Ok((executed, Some(chosen)))
 }
 
-fn planned<'a>(
+fn planned_questions<'a>(
     batch: &'a Batch,
-    arms: &'a [Arm],
+    arms: &'a [RunnableArm],
     place: usize,
 ) -> Option<(&'a PlannedRun, &'a QuestionWork)> {
     let run = batch.runs.iter().find(|run| run.arm == place)?;
     match &arms.get(place)?.work {
-        Work::Questions(work) => Some((run, work)),
-        Work::Code(_) => None,
+        ArmWork::Questions(work) => Some((run, work)),
+        ArmWork::Code(_) => None,
     }
 }
 
-fn begin<'a>(
+fn begin_run<'a>(
     batch: &'a Batch,
     run: &'a PlannedRun,
-    arm: &'a Arm,
+    arm: &'a RunnableArm,
     work: &'a QuestionWork,
-    context: &'a Context<'a>,
-) -> Result<Side<'a>, StoreError> {
-    if context.store.has(&run.id)? {
-        return Ok(Side::Done(
-            context.store.detailed_items(&run.id)?.unwrap_or_default(),
+    context: &'a PlanContext<'a>,
+) -> Result<AdaptiveRun<'a>, StoreError> {
+    if context.store.has_run(&run.id)? {
+        return Ok(AdaptiveRun::Done(
+            context
+                .store
+                .read_detailed_items(&run.id)?
+                .unwrap_or_default(),
         ));
     }
-    (context.events)(&Event::Started {
+    (context.events)(&RunEvent::Started {
         arm: &arm.planned,
         run,
     });
-    Ok(Side::Open(Box::new(Asking::begin(
+    Ok(AdaptiveRun::Open(Box::new(QuestionRun::begin_run(
         batch,
         run,
         &arm.planned,
@@ -233,7 +238,7 @@ fn begin<'a>(
 
 /// The questions of a unit, in the order in which they are asked.
 #[derive(Debug, PartialEq, Eq)]
-struct Waiting {
+struct QuestionUnit {
     group: usize,
     places: Vec<usize>,
 }
@@ -242,7 +247,7 @@ struct Waiting {
 type UnitName<'a> = (Option<&'a str>, &'a str);
 
 /// Returns the units in random order, each with the places of its questions in random order. A question whose letter is `.` is not asked.
-fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Waiting> {
+fn shuffle_units(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<QuestionUnit> {
     let questions = &work.spec.questions;
     let letters: Vec<(usize, char)> = groups
         .chars()
@@ -267,13 +272,13 @@ fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Wa
             .or_default()
             .push((place, letter));
     }
-    let mut ordered: Vec<(u64, Waiting)> = Vec::with_capacity(found.len());
+    let mut ordered: Vec<(u64, QuestionUnit)> = Vec::with_capacity(found.len());
     for ((cluster, own), mut members) in found {
         members.sort_by_cached_key(|(place, _)| item_seed(seed, &questions[*place].id));
-        let group = group(members.iter().map(|(_, letter)| *letter));
+        let group = unit_group(members.iter().map(|(_, letter)| *letter));
         ordered.push((
             item_seed(seed, cluster.unwrap_or(own)),
-            Waiting {
+            QuestionUnit {
                 group,
                 places: members.into_iter().map(|(place, _)| place).collect(),
             },
@@ -285,7 +290,7 @@ fn waiting(groups: &str, seed: u64, units: Units, work: &QuestionWork) -> Vec<Wa
 
 /// Returns the group of a unit: the middle of its questions' letters. Unknown questions, whose letter is not among the first five, are a
 /// group of their own.
-fn group(letters: impl Iterator<Item = char>) -> usize {
+fn unit_group(letters: impl Iterator<Item = char>) -> usize {
     let known: Vec<usize> = letters
         .filter_map(|letter| ('a'..='e').position(|known| known == letter))
         .collect();
@@ -298,11 +303,11 @@ fn group(letters: impl Iterator<Item = char>) -> usize {
 }
 
 /// Returns the number of items of units, given by group and size.
-fn total(shape: &[(usize, u64)]) -> u64 {
+fn count_items(shape: &[(usize, u64)]) -> u64 {
     shape.iter().map(|(_, size)| size).sum()
 }
 
-fn portion(asked: u64, items: u64, arms: usize) -> String {
+fn describe_portion(asked: u64, items: u64, arms: usize) -> String {
     let arms = if arms == 2 {
         "two".to_owned()
     } else {
@@ -313,10 +318,10 @@ fn portion(asked: u64, items: u64, arms: usize) -> String {
 
 /// The runs of a batch over several tasks: what to run next, or what was foreseen.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Outlook {
+pub enum AdaptiveStep {
     /// Runs without a record, in the order of the plan.
     Next(Vec<PlannedRun>),
-    Foreseen(Chosen),
+    Foreseen(AdaptiveResult),
 }
 
 /// Returns the arms of a batch over several tasks: by approach and model, the index of the plan's arm for each task.
@@ -335,7 +340,7 @@ pub fn task_arms(batch: &Batch) -> Vec<Vec<usize>> {
 /// Looks at the records of a batch over several tasks: each arm runs the same tasks, block by block. Every arm has all tasks in the same order.
 ///
 /// Only records in the order of the blocks count, so a resumed batch ends where it would have ended.
-pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
+pub fn next_step(batch: &Batch, records: &[Run], alpha: f64) -> AdaptiveStep {
     let arms = task_arms(batch);
     let tasks = arms.first().map_or(0, Vec::len);
     let mut order: Vec<usize> = (0..tasks).collect();
@@ -347,12 +352,12 @@ pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
     });
     let rounds = batch.runs.iter().map(|run| run.index).max().unwrap_or(0);
     let shape = vec![(0, u64::from(rounds)); tasks];
-    let rule = Foresight::new(Units::Tasks, total(&shape), arms.len(), alpha);
-    let mut inquiry = Inquiry::new(&rule, &shape, arms.len());
+    let rule = AdaptiveStopping::new(Units::Tasks, count_items(&shape), arms.len(), alpha);
+    let mut inquiry = AdaptiveInquiry::new(&rule, &shape, arms.len());
     let by_run: BTreeMap<&str, &Run> = records.iter().map(|run| (run.id.as_str(), run)).collect();
     let mut taken = vec![0u32; tasks];
     let mut asked = vec![0; arms.len()];
-    while let Some(block) = inquiry.next(None) {
+    while let Some(block) = inquiry.next_block(None) {
         let mut wanted: Vec<(usize, Vec<Option<&PlannedRun>>)> = Vec::new();
         for unit in block.units {
             taken[unit] += 1;
@@ -379,22 +384,29 @@ pub fn outlook(batch: &Batch, records: &[Run], alpha: f64) -> Outlook {
         };
         let next: Vec<PlannedRun> = batch.runs.iter().filter(open).cloned().collect();
         if !next.is_empty() {
-            return Outlook::Next(next);
+            return AdaptiveStep::Next(next);
         }
         for (unit, runs) in wanted {
             for (arm, _) in runs.iter().enumerate().filter(|(_, run)| run.is_some()) {
                 asked[arm] += 1;
             }
-            let rates: Vec<Option<f64>> =
-                runs.into_iter().map(|run| rate_of(run?, &by_run)).collect();
-            inquiry.count(unit, &rates);
+            let rates: Vec<Option<f64>> = runs
+                .into_iter()
+                .map(|run| pass_rate(run?, &by_run))
+                .collect();
+            inquiry.count_item(unit, &rates);
         }
     }
-    Outlook::Foreseen(Chosen::of(Units::Tasks, &shape, asked, &mut inquiry))
+    AdaptiveStep::Foreseen(AdaptiveResult::from_inquiry(
+        Units::Tasks,
+        &shape,
+        asked,
+        &mut inquiry,
+    ))
 }
 
 /// Returns the pass rate of a planned run, if the run exists and counts.
-pub fn rate_of(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
+pub fn pass_rate(planned: &PlannedRun, by_run: &BTreeMap<&str, &Run>) -> Option<f64> {
     let run = by_run
         .get(planned.id.as_str())
         .filter(|run| run.status.is_counted())?;

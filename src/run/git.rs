@@ -11,18 +11,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::files;
-use crate::process::{self, Command, End, Limits, Stop};
+use crate::process::{self, ProgramCommand, ProgramExit, ProgramLimits, StopSignal};
 
 /// If git takes longer to answer a question about commits, the answer is not recorded.
-const PATIENCE: Duration = Duration::from_secs(10);
+const QUERY_LIMIT: Duration = Duration::from_secs(10);
 /// Time limit of copying a history.
-const COPYING: Duration = Duration::from_mins(30);
+const COPY_LIMIT: Duration = Duration::from_mins(30);
 /// Room for the names of a few hundred thousand files.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// If a git hook started this process, these variables refer to the hook's repository, not to the one to ask about.
-pub const PLACES: [&str; 6] = [
+pub const REPOSITORY_VARIABLES: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -31,7 +31,7 @@ pub const PLACES: [&str; 6] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 ];
 /// Variables that change what git runs or reads.
-const LOST: [&str; 9] = [
+const REMOVED_VARIABLES: [&str; 9] = [
     "GIT_ATTR_SOURCE",
     "GIT_CONFIG_COUNT",
     "GIT_CONFIG_PARAMETERS",
@@ -42,19 +42,19 @@ const LOST: [&str; 9] = [
     "GIT_TEMPLATE_DIR",
     "GIT_ASKPASS",
 ];
-const GIVEN: [(&str, &str); 3] = [
+const SET_VARIABLES: [(&str, &str); 3] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_PAGER", "cat"),
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 /// Settings that keep git from fetching.
-const OFFLINE: [&str; 4] = [
+const OFFLINE_SETTINGS: [&str; 4] = [
     "core.askPass=",
     "core.gitProxy=",
     "core.sshCommand=false",
     "credential.helper=",
 ];
-const SETTINGS: [&str; 14] = [
+const SAFE_SETTINGS: [&str; 14] = [
     "advice.detachedHead=false",
     "core.alternateRefsCommand=",
     "core.fsmonitor=false",
@@ -71,22 +71,22 @@ const SETTINGS: [&str; 14] = [
     "submodule.recurse=false",
 ];
 /// Commands that pass files through filters.
-const FILTERING: [&str; 2] = ["diff", "status"];
+const FILTERING_COMMANDS: [&str; 2] = ["diff", "status"];
 /// What a filter's section names a program by.
-const FILTERS: [&str; 3] = ["clean", "process", "smudge"];
+const FILTER_KEYS: [&str; 3] = ["clean", "process", "smudge"];
 
 /// A question to git.
-pub struct Question<'a> {
+pub struct GitQuery<'a> {
     pub folder: &'a Path,
     pub arguments: &'a [&'a str],
     pub input: &'a [u8],
     pub patience: Duration,
-    pub reach: Reach,
+    pub reach: GitReach,
 }
 
 /// What git may use beside the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum GitReach {
     Nothing,
     /// Another repository of this machine.
     Copy,
@@ -94,33 +94,33 @@ pub enum Reach {
     Remotes,
 }
 
-impl<'a> Question<'a> {
+impl<'a> GitQuery<'a> {
     pub fn new(folder: &'a Path, arguments: &'a [&'a str], patience: Duration) -> Self {
         Self {
             folder,
             arguments,
             input: &[],
             patience,
-            reach: Reach::Nothing,
+            reach: GitReach::Nothing,
         }
     }
 
     /// Returns git's output, or its error message if it failed.
-    pub fn ask(&self, stop: &Stop) -> Result<Vec<u8>, String> {
+    pub fn read_output(&self, stop: &StopSignal) -> Result<Vec<u8>, String> {
         let is_filtering = self
             .arguments
             .first()
-            .is_some_and(|command| FILTERING.contains(command));
+            .is_some_and(|command| FILTERING_COMMANDS.contains(command));
         let filters = if is_filtering {
             self.without_filters(stop)?
         } else {
             Vec::new()
         };
-        self.run(&filters, stop)
+        self.run_with_settings(&filters, stop)
     }
 
     /// Returns settings that turn off the filters that the repository itself configures.
-    fn without_filters(&self, stop: &Stop) -> Result<Vec<String>, String> {
+    fn without_filters(&self, stop: &StopSignal) -> Result<Vec<String>, String> {
         let mut names = BTreeSet::new();
         for scope in ["--local", "--worktree"] {
             let arguments = [
@@ -133,11 +133,11 @@ impl<'a> Question<'a> {
                 r"^filter\.",
             ];
             // It fails if nothing is found, and outside of a repository.
-            let Ok(listed) = Question {
+            let Ok(listed) = GitQuery {
                 arguments: &arguments,
                 ..*self
             }
-            .run(&[], stop) else {
+            .run_with_settings(&[], stop) else {
                 continue;
             };
             let listed = String::from_utf8_lossy(&listed).into_owned();
@@ -151,18 +151,18 @@ impl<'a> Question<'a> {
             if name.contains('=') {
                 return Err(format!(
                     "the repository has a filter `{}`, which cannot be turned off",
-                    visible(&name)
+                    escape_invisible(&name)
                 ));
             }
-            for key in FILTERS {
+            for key in FILTER_KEYS {
                 let key = format!("filter.{name}.{key}");
                 let own = ["--global", "--system"].iter().find_map(|scope| {
                     let arguments = ["config", scope, "--includes", "--get", &key];
-                    Question {
+                    GitQuery {
                         arguments: &arguments,
                         ..*self
                     }
-                    .run(&[], stop)
+                    .run_with_settings(&[], stop)
                     .ok()
                 });
                 let own = own
@@ -179,11 +179,11 @@ impl<'a> Question<'a> {
         Ok(settings)
     }
 
-    fn run(&self, more: &[String], stop: &Stop) -> Result<Vec<u8>, String> {
-        let is_offline = self.reach != Reach::Remotes;
-        let settings = SETTINGS
+    fn run_with_settings(&self, more: &[String], stop: &StopSignal) -> Result<Vec<u8>, String> {
+        let is_offline = self.reach != GitReach::Remotes;
+        let settings = SAFE_SETTINGS
             .iter()
-            .chain(OFFLINE.iter().filter(|_| is_offline))
+            .chain(OFFLINE_SETTINGS.iter().filter(|_| is_offline))
             .copied()
             .chain(more.iter().map(String::as_str))
             .flat_map(|setting| ["-c", setting]);
@@ -193,11 +193,11 @@ impl<'a> Question<'a> {
             .chain(self.arguments.iter().copied())
             .map(OsString::from)
             .collect();
-        let lost = PLACES
+        let lost = REPOSITORY_VARIABLES
             .iter()
-            .chain(&LOST)
+            .chain(&REMOVED_VARIABLES)
             .map(|name| (OsString::from(name), None));
-        let protocols = if self.reach == Reach::Copy {
+        let protocols = if self.reach == GitReach::Copy {
             "file"
         } else {
             ""
@@ -208,17 +208,17 @@ impl<'a> Question<'a> {
         ]
         .into_iter()
         .filter(|_| is_offline);
-        let given = GIVEN
+        let given = SET_VARIABLES
             .into_iter()
             .chain(offline)
             .map(|(name, value)| (OsString::from(name), Some(OsString::from(value))));
         let env: BTreeMap<OsString, Option<OsString>> = lost.chain(given).collect();
-        let limits = Limits {
+        let limits = ProgramLimits {
             wall: Some(self.patience),
-            output_bytes: MOST_BYTES,
-            ..Limits::default()
+            output_bytes: MAX_BYTES,
+            ..ProgramLimits::default()
         };
-        let command = Command {
+        let command = ProgramCommand {
             argv,
             cwd: self.folder.to_owned(),
             env,
@@ -226,21 +226,23 @@ impl<'a> Question<'a> {
             limits,
             confinement: None,
         };
-        let finished = process::run(&command, stop).map_err(|error| error.to_string())?;
+        let finished = process::run_program(&command, stop).map_err(|error| error.to_string())?;
         match finished.end {
-            End::Exited(0) if finished.stdout.dropped == 0 => Ok(finished.stdout.bytes),
-            End::Exited(0) => Err("git named more files than are looked at".to_owned()),
-            End::Exited(_) | End::Signalled(_) => Err(complaint(&finished.stderr.text())),
-            End::TimedOut => Err("git did not answer in time".to_owned()),
-            End::Stopped => Err("stopped".to_owned()),
+            ProgramExit::Exited(0) if finished.stdout.dropped == 0 => Ok(finished.stdout.bytes),
+            ProgramExit::Exited(0) => Err("git named more files than are looked at".to_owned()),
+            ProgramExit::Exited(_) | ProgramExit::Signalled(_) => {
+                Err(error_line(&finished.stderr.text()))
+            }
+            ProgramExit::TimedOut => Err("git did not answer in time".to_owned()),
+            ProgramExit::Stopped => Err("stopped".to_owned()),
         }
     }
 }
 
 /// Returns the trimmed output of a git command, or `None` if it failed.
-pub fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
-    let bytes = Question::new(folder, arguments, PATIENCE)
-        .ask(&Stop::new())
+pub fn git_output(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let bytes = GitQuery::new(folder, arguments, QUERY_LIMIT)
+        .read_output(&StopSignal::new())
         .ok()?;
     Some(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
@@ -248,11 +250,11 @@ pub fn said(folder: &Path, arguments: &[&str]) -> Option<String> {
 /// Makes a repository at `to`, which must not exist, with the history of `from`'s `HEAD` and the tags in it, checked out without a branch.
 /// Nothing else of the other repository is there: no branch, remote, stash, reference log, hook, setting or object.
 pub fn copy_head(from: &Path, to: &Path) -> Result<(), String> {
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
     let ask = |folder: &Path, arguments: &[&str]| {
-        Question::new(folder, arguments, COPYING)
-            .ask(&stop)
+        GitQuery::new(folder, arguments, COPY_LIMIT)
+            .read_output(&stop)
             .map(text)
     };
     let commit = ask(from, &["rev-parse", "--verify", "HEAD^{commit}"])?;
@@ -295,12 +297,12 @@ pub fn copy_head(from: &Path, to: &Path) -> Result<(), String> {
         "--stdin",
         &from,
     ];
-    Question {
+    GitQuery {
         input: wanted.as_bytes(),
-        reach: Reach::Copy,
-        ..Question::new(to, &fetch, COPYING)
+        reach: GitReach::Copy,
+        ..GitQuery::new(to, &fetch, COPY_LIMIT)
     }
-    .ask(&stop)?;
+    .read_output(&stop)?;
     // The new repository's settings are ours, so its filters are the user's own.
     ask(
         to,
@@ -314,7 +316,7 @@ pub fn copy_head(from: &Path, to: &Path) -> Result<(), String> {
         ],
     )?;
     for left in ["FETCH_HEAD", "ORIG_HEAD"] {
-        files::if_there(fs::remove_file(to.join(".git").join(left)))
+        files::missing_as_none(fs::remove_file(to.join(".git").join(left)))
             .map_err(|error| error.to_string())?;
     }
     Ok(())
@@ -345,14 +347,14 @@ pub fn places_around(folder: &Path) -> Vec<PathBuf> {
     places
 }
 
-fn complaint(said: &str) -> String {
+fn error_line(said: &str) -> String {
     let last = said
         .lines()
         .rev()
         .map(str::trim)
         .find(|line| !line.is_empty())
         .unwrap_or("git failed without a word");
-    visible(last).chars().take(300).collect()
+    escape_invisible(last).chars().take(300).collect()
 }
 
 #[cfg(all(test, unix))]
@@ -366,23 +368,24 @@ mod tests {
     impl Repository {
         fn new() -> Self {
             let repository = Self(tempfile::tempdir().expect("a folder"));
-            repository.git(&["init", "--quiet", "--initial-branch=main"]);
-            repository.commit("a.txt", "one");
+            repository.run_git(&["init", "--quiet", "--initial-branch=main"]);
+            repository.commit_file("a.txt", "one");
             repository
         }
 
-        fn at(&self) -> &Path {
+        fn root_path(&self) -> &Path {
             self.0.path()
         }
 
-        fn git(&self, arguments: &[&str]) -> String {
-            said(self.at(), arguments).unwrap_or_else(|| panic!("git {arguments:?} fails"))
+        fn run_git(&self, arguments: &[&str]) -> String {
+            git_output(self.root_path(), arguments)
+                .unwrap_or_else(|| panic!("git {arguments:?} fails"))
         }
 
-        fn commit(&self, file: &str, text: &str) {
-            fs::write(self.at().join(file), text).expect("ours");
-            self.git(&["add", "."]);
-            self.git(&[
+        fn commit_file(&self, file: &str, text: &str) {
+            fs::write(self.root_path().join(file), text).expect("ours");
+            self.run_git(&["add", "."]);
+            self.run_git(&[
                 "-c",
                 "user.name=n",
                 "-c",
@@ -397,7 +400,7 @@ mod tests {
     }
 
     /// Settings that make git start a program, each of which leaves a mark in the folder `$M`.
-    const PROGRAMS: [&str; 18] = [
+    const PROGRAM_SETTINGS: [&str; 18] = [
         "core.fsmonitor",
         "core.pager",
         "core.sshCommand",
@@ -422,12 +425,12 @@ mod tests {
     fn asking_runs_no_program_of_the_repository() {
         let (repository, marks) = (Repository::new(), tempfile::tempdir().expect("a folder"));
         fs::write(
-            repository.at().join(".gitattributes"),
+            repository.root_path().join(".gitattributes"),
             "a.txt filter=x diff=x\nb.txt filter=y\nc.txt filter=\"with space\"\n",
         )
         .expect("ours");
         for file in ["b.txt", "c.txt"] {
-            repository.commit(file, "two");
+            repository.commit_file(file, "two");
         }
         for hook in [
             "post-checkout",
@@ -437,7 +440,7 @@ mod tests {
             "post-merge",
             "pre-auto-gc",
         ] {
-            let path = repository.at().join(".git/hooks").join(hook);
+            let path = repository.root_path().join(".git/hooks").join(hook);
             fs::create_dir_all(path.parent().expect("above")).expect("ours");
             fs::write(
                 &path,
@@ -446,8 +449,8 @@ mod tests {
             .expect("ours");
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("ours");
         }
-        for setting in PROGRAMS {
-            repository.git(&[
+        for setting in PROGRAM_SETTINGS {
+            repository.run_git(&[
                 "config",
                 setting,
                 &format!(
@@ -457,36 +460,36 @@ mod tests {
                 ),
             ]);
         }
-        repository.git(&["config", "filter.x.required", "true"]);
+        repository.run_git(&["config", "filter.x.required", "true"]);
         // A setting in a file of the checkout is as foreign.
         fs::write(
-            repository.at().join("more"),
+            repository.root_path().join("more"),
             format!(
                 "[filter \"z\"]\n\tclean = touch '{}/z'; cat\n",
                 marks.path().display()
             ),
         )
         .expect("ours");
-        repository.git(&["config", "include.path", "../more"]);
+        repository.run_git(&["config", "include.path", "../more"]);
         // An object is missing that a remote promises.
         for (key, value) in [
             ("remote.origin.url", "ext::sh -c touch% x"),
             ("remote.origin.promisor", "true"),
             ("protocol.ext.allow", "always"),
         ] {
-            repository.git(&["config", key, value]);
+            repository.run_git(&["config", key, value]);
         }
         for file in ["a.txt", "b.txt", "c.txt"] {
-            fs::write(repository.at().join(file), "changed").expect("ours");
+            fs::write(repository.root_path().join(file), "changed").expect("ours");
         }
         assert!(
             repository
-                .git(&["status", "--porcelain", "--untracked-files=no"])
+                .run_git(&["status", "--porcelain", "--untracked-files=no"])
                 .contains("b.txt")
         );
         assert!(
             repository
-                .git(&[
+                .run_git(&[
                     "diff",
                     "--name-only",
                     "--no-ext-diff",
@@ -496,10 +499,10 @@ mod tests {
                 ])
                 .contains("c.txt")
         );
-        repository.git(&["ls-files", "--others", "--exclude-standard"]);
-        repository.git(&["rev-list", "HEAD"]);
+        repository.run_git(&["ls-files", "--others", "--exclude-standard"]);
+        repository.run_git(&["rev-list", "HEAD"]);
         let copy = marks.path().join("copy");
-        copy_head(repository.at(), &copy).expect("it is copied");
+        copy_head(repository.root_path(), &copy).expect("it is copied");
         fs::remove_dir_all(&copy).expect("ours");
         let marked: Vec<_> = fs::read_dir(marks.path())
             .expect("there")
@@ -512,11 +515,11 @@ mod tests {
     #[test]
     fn a_copy_holds_the_history_of_its_head_alone() {
         let repository = Repository::new();
-        repository.git(&["tag", "v1"]);
-        repository.git(&["checkout", "--quiet", "-b", "solution"]);
-        repository.commit("solution.txt", "THE-SOLUTION");
-        let solution = repository.git(&["rev-parse", "HEAD"]);
-        repository.git(&[
+        repository.run_git(&["tag", "v1"]);
+        repository.run_git(&["checkout", "--quiet", "-b", "solution"]);
+        repository.commit_file("solution.txt", "THE-SOLUTION");
+        let solution = repository.run_git(&["rev-parse", "HEAD"]);
+        repository.run_git(&[
             "-c",
             "user.name=n",
             "-c",
@@ -527,27 +530,27 @@ mod tests {
             "THE-SOLUTION",
             "answer",
         ]);
-        repository.git(&["checkout", "--quiet", "main"]);
-        repository.commit("b.txt", "two");
-        let later = repository.git(&["rev-parse", "HEAD"]);
-        fs::write(repository.at().join("b.txt"), "STASHED").expect("ours");
-        repository.git(&[
+        repository.run_git(&["checkout", "--quiet", "main"]);
+        repository.commit_file("b.txt", "two");
+        let later = repository.run_git(&["rev-parse", "HEAD"]);
+        fs::write(repository.root_path().join("b.txt"), "STASHED").expect("ours");
+        repository.run_git(&[
             "-c",
             "user.name=n",
             "-c",
             "user.email=e@example.org",
             "stash",
         ]);
-        repository.git(&["reset", "--quiet", "--hard", "HEAD^"]);
+        repository.run_git(&["reset", "--quiet", "--hard", "HEAD^"]);
         for is_packed in [false, true] {
             if is_packed {
-                repository.git(&["repack", "-a", "-d", "-q"]);
-                repository.git(&["pack-refs", "--all"]);
+                repository.run_git(&["repack", "-a", "-d", "-q"]);
+                repository.run_git(&["pack-refs", "--all"]);
             }
             let place = tempfile::tempdir().expect("a folder");
             let copy = place.path().join("copy");
-            copy_head(repository.at(), &copy).expect("it is copied");
-            let ask = |arguments: &[&str]| said(&copy, arguments);
+            copy_head(repository.root_path(), &copy).expect("it is copied");
+            let ask = |arguments: &[&str]| git_output(&copy, arguments);
             assert_eq!(ask(&["log", "--format=%s"]).as_deref(), Some("one"));
             assert_eq!(
                 ask(&["for-each-ref", "--format=%(refname)"]).as_deref(),
@@ -593,7 +596,7 @@ mod tests {
         // A checkout of one commit, as in CI, and a worktree, whose `.git` is a file.
         let place = tempfile::tempdir().expect("a folder");
         let (shallow, tree) = (place.path().join("shallow"), place.path().join("tree"));
-        let url = format!("file://{}", repository.at().display());
+        let url = format!("file://{}", repository.root_path().display());
         let clone = [
             "clone",
             "--quiet",
@@ -601,13 +604,13 @@ mod tests {
             &url,
             &shallow.display().to_string(),
         ];
-        Question {
-            reach: Reach::Copy,
-            ..Question::new(place.path(), &clone, PATIENCE)
+        GitQuery {
+            reach: GitReach::Copy,
+            ..GitQuery::new(place.path(), &clone, QUERY_LIMIT)
         }
-        .ask(&Stop::new())
+        .read_output(&StopSignal::new())
         .expect("a clone");
-        repository.git(&[
+        repository.run_git(&[
             "worktree",
             "add",
             "--quiet",
@@ -620,10 +623,8 @@ mod tests {
         }
         let around = places_around(&tree);
         assert!(
-            around
-                .iter()
-                .any(|path| path.canonicalize().ok()
-                    == repository.at().join(".git").canonicalize().ok()),
+            around.iter().any(|path| path.canonicalize().ok()
+                == repository.root_path().join(".git").canonicalize().ok()),
             "{around:?}"
         );
     }

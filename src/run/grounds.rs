@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::domain::RunId;
 use crate::process::Allowance;
-use crate::results::{PlannedArm, PlannedContent, Store, scan};
+use crate::results::{PlannedArm, PlannedContent, Store, scan_store};
 use crate::suite;
 
-use super::modes::{self, Modes};
+use super::modes::{self, FileModes};
 use super::suite_copy::SuiteCopy;
-use super::tampering::Census;
-use super::{CodeWork, Context};
+use super::tampering::FileSnapshot;
+use super::{CodeWork, PlanContext};
 
 /// The suite copies that the runs of a plan share.
 #[derive(Default)]
-pub struct Suites(Mutex<HashMap<PathBuf, Arc<SuiteCopy>>>);
+pub struct SuiteSnapshots(Mutex<HashMap<PathBuf, Arc<SuiteCopy>>>);
 
-impl Suites {
+impl SuiteSnapshots {
     /// Returns a copy of the suite as of the planning of the runs. The error says why there is none.
-    pub fn copy(
+    pub fn get_or_copy(
         &self,
         work: &CodeWork,
         planned: &PlannedArm,
-        context: &Context<'_>,
+        context: &PlanContext<'_>,
     ) -> Result<Arc<SuiteCopy>, String> {
         let mut copies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(copy) = copies.get(&work.suite.folder)
-            && copy.changes().is_empty()
+            && copy.list_changes().is_empty()
         {
             return Ok(Arc::clone(copy));
         }
@@ -41,7 +41,7 @@ impl Suites {
             bytes: now.bytes,
             parts: now.parts,
         };
-        if planned.suite_version.is_some() && !now.is_of(planned) {
+        if planned.suite_version.is_some() && !now.matches_arm(planned) {
             return Err("the suite is not as it was when the runs were planned".to_owned());
         }
         let left_out =
@@ -56,28 +56,28 @@ impl Suites {
 
 /// The state before the run of the files, and of this process, that it may not change. If the system protects them, only of the modes and owners
 /// of files, which none does.
-pub struct Watched<'a> {
+pub struct ProtectedState<'a> {
     root: &'a Path,
     copy: Option<&'a SuiteCopy>,
-    files: Census,
-    store: Census,
-    own: Census,
+    files: FileSnapshot,
+    store: FileSnapshot,
+    own: FileSnapshot,
     /// In every case.
-    modes: Modes,
+    modes: FileModes,
     /// `None` if the system protects it, too.
     allowance: Option<Allowance>,
     is_limited: Cell<bool>,
 }
 
-impl<'a> Watched<'a> {
-    pub fn begin(
+impl<'a> ProtectedState<'a> {
+    pub fn new(
         run: &RunId,
         work: &CodeWork,
         copy: &'a SuiteCopy,
-        context: &'a Context<'_>,
+        context: &'a PlanContext<'_>,
     ) -> Self {
         let parts = || {
-            suite::parts(&context.root, &work.suite)
+            suite::versioned_paths(&context.root, &work.suite)
                 .into_iter()
                 .chain([work.suite.folder.clone()])
         };
@@ -86,20 +86,21 @@ impl<'a> Watched<'a> {
             .chain([copy.root().to_owned()]);
         let home = context.environment.variable("HOME").map(Path::new);
         let store = Some(context.store.root().to_owned());
-        let modes = Modes::of(
+        let modes = FileModes::new(
             tops,
             store,
-            std::iter::once(context.root.clone()).chain(home.into_iter().flat_map(modes::of_home)),
+            std::iter::once(context.root.clone())
+                .chain(home.into_iter().flat_map(modes::compared_folders)),
         );
         // It is unknown what the user's own sandbox protects.
         let is_wrapped = [
-            work.wrap_of_agent(&context.root),
-            work.wrap_of_tests(&context.root),
+            work.agent_wrap(&context.root),
+            work.tests_wrap(&context.root),
         ]
         .iter()
         .any(|wrap| !wrap.is_empty());
         if context.isolation.is_enforced() && !is_wrapped {
-            let nothing = Census::default;
+            let nothing = FileSnapshot::default;
             let allowance = (!context.isolation.protects_processes()).then(Allowance::now);
             let is_limited = Cell::default();
             return Self {
@@ -118,12 +119,12 @@ impl<'a> Watched<'a> {
             copy: Some(copy),
             // Another process may write a tombstone or an acceptance meanwhile. It is blamed on this run, because repeating a run is better than reviving a
             // retracted result.
-            files: Census::of(parts().chain(context.watched.iter().cloned()).chain([
+            files: FileSnapshot::new(parts().chain(context.watched.iter().cloned()).chain([
                 context.store.retractions_path(),
                 context.store.acceptances_path(),
             ])),
-            store: Census::growing(committed(context.store)),
-            own: Census::of([context.store.run_dir(run)]),
+            store: FileSnapshot::new_growing(committed_files(context.store)),
+            own: FileSnapshot::new([context.store.run_dir(run)]),
             modes,
             allowance: Some(Allowance::now()),
             is_limited: Cell::default(),
@@ -132,18 +133,18 @@ impl<'a> Watched<'a> {
 
     /// Returns the changes made while the approach worked, including to this run's own store files, which this process had not written yet.
     pub fn changes_by_approach(&self) -> Vec<String> {
-        let mut changes = self.changes();
-        changes.extend(self.own.changes(self.root));
+        let mut changes = self.list_changes();
+        changes.extend(self.own.list_changes(self.root));
         changes
     }
 
     /// Returns the changes up to now.
-    pub fn changes(&self) -> Vec<String> {
+    pub fn list_changes(&self) -> Vec<String> {
         // First, because what is in a closed folder cannot be compared.
         let restored = self.modes.restore(self.root);
-        let mut changes = self.copy.map(SuiteCopy::changes).unwrap_or_default();
-        changes.extend(self.files.changes(self.root));
-        changes.extend(self.store.changes(self.root));
+        let mut changes = self.copy.map(SuiteCopy::list_changes).unwrap_or_default();
+        changes.extend(self.files.list_changes(self.root));
+        changes.extend(self.store.list_changes(self.root));
         for (name, what) in restored {
             // It may have been said that the file was changed.
             if !changes
@@ -170,8 +171,8 @@ impl<'a> Watched<'a> {
 }
 
 /// Returns the files of a store that are never rewritten.
-fn committed(store: &Store) -> Vec<PathBuf> {
-    let contents = scan(store);
+fn committed_files(store: &Store) -> Vec<PathBuf> {
+    let contents = scan_store(store);
     let mut files = Vec::new();
     for header in contents.headers {
         files.push(header.path.with_extension("").join("transcript.jsonl"));

@@ -10,24 +10,24 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::agent::{Environment, OwnFolder, OwnPlace};
+use crate::agent::{AgentEnvironment, OwnFolder, OwnPlace};
 use crate::files;
-use crate::process::{TEMPORARY_FOLDERS, all_but, has_spaces};
+use crate::process::{TEMPORARY_FOLDERS, has_spaces, paths_except};
 
 use super::home_places::{
-    LOOKED_FOR, MOVES, OF_PROGRAMS, OF_SERVICES, OF_THE_SYSTEM, SETTINGS, SHARED_BY_MANY, SIGN_IN,
-    STATE, STATE_ENDINGS, TOOLCHAINS, VARIABLES,
+    LOOKED_FOR, MOVING_VARIABLES, OF_PROGRAMS, OF_SERVICES, OF_THE_SYSTEM, SETTINGS_FILES,
+    SHARED_BY_MANY, SIGN_IN, STATE_ENDINGS, STATE_ENTRIES, TOOLCHAIN_PLACES, TOOLCHAIN_VARIABLES,
 };
 use super::workspace;
 
 /// A larger file of settings is linked, not copied.
-const MOST_COPIED: u64 = 1 << 20;
+const MAX_COPIED: u64 = 1 << 20;
 /// The largest state file that is copied, such as `.claude.json`.
-const MOST_STATE: u64 = 64 << 20;
+const MAX_STATE: u64 = 64 << 20;
 
 /// The home folder, as confined programs may see it.
 #[derive(Clone, Debug, Default)]
-pub struct Home {
+pub struct ConfinedHome {
     /// The user's, without links.
     place: Option<PathBuf>,
     hidden: BTreeSet<PathBuf>,
@@ -37,7 +37,7 @@ pub struct Home {
 
 /// A home folder that was made for a phase of a run.
 #[derive(Debug, Default)]
-pub struct LaidHome {
+pub struct PhaseHome {
     pub folder: PathBuf,
     /// Real places that its links lead to.
     pub reads: Vec<PathBuf>,
@@ -45,20 +45,20 @@ pub struct LaidHome {
     pub writes: Vec<PathBuf>,
     /// Variables that lead a program there.
     variables: Vec<(&'static str, PathBuf)>,
-    signed: Vec<SignedIn>,
+    signed: Vec<TokenFile>,
 }
 
 /// A file with tokens.
 #[derive(Debug)]
-struct SignedIn {
+struct TokenFile {
     link: PathBuf,
     real: PathBuf,
     before: Vec<u8>,
 }
 
-impl Home {
+impl ConfinedHome {
     /// Finds the home folder, and what is to be read there. `project` may be below the home folder, or be it.
-    pub fn of(environment: &Environment, project: &Path) -> Self {
+    pub fn from_environment(environment: &AgentEnvironment, project: &Path) -> Self {
         let own = environment
             .variable("HOME")
             .map(PathBuf::from)
@@ -67,19 +67,19 @@ impl Home {
             .and_then(|home| home.canonicalize().ok())
             .or_else(of_user);
         let mut home = Self {
-            hidden: hidden(place.as_deref()),
+            hidden: find_hidden_places(place.as_deref()),
             place,
             named: BTreeSet::new(),
         };
-        home.named = home.toolchains(environment);
-        let project = real(project);
+        home.named = home.find_toolchains(environment);
+        let project = canonical_path(project);
         let is_home =
             home.place.as_deref() == Some(&project) || project.parent() == Some(Path::new("/home"));
-        if is_home && home.denies(&project) {
+        if is_home && home.is_hidden(&project) {
             // The project is a home folder: then everything that is not hidden by its name is the project.
             home.named
-                .extend(entries(&project).filter(|path| !is_dotted(path)));
-        } else if home.denies(&project)
+                .extend(list_entries(&project).filter(|path| !is_dotted(path)));
+        } else if home.is_hidden(&project)
             && !home
                 .hidden
                 .iter()
@@ -91,26 +91,26 @@ impl Home {
     }
 
     /// Returns the places of which nothing can be read.
-    pub fn hidden(&self) -> &BTreeSet<PathBuf> {
+    pub fn hidden_places(&self) -> &BTreeSet<PathBuf> {
         &self.hidden
     }
 
     /// Returns a path below the user's home folder.
-    pub fn below(&self, path: &str) -> Option<PathBuf> {
+    pub fn path_below(&self, path: &str) -> Option<PathBuf> {
         self.place.as_ref().map(|place| place.join(path))
     }
 
     /// Returns what may be read in hidden places, without the paths `hidden`.
-    pub fn named_but(&self, hidden: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    pub fn readable_except(&self, hidden: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
         self.named
             .iter()
             .filter(|path| !hidden.iter().any(|hidden| path.starts_with(hidden)))
-            .flat_map(|path| all_but(path, hidden))
+            .flat_map(|path| paths_except(path, hidden))
             .collect()
     }
 
     /// Returns what the program at this path needs if it is in a hidden place: the installation that it belongs to.
-    pub fn around(&self, program: &Path) -> Vec<PathBuf> {
+    pub fn installation_around(&self, program: &Path) -> Vec<PathBuf> {
         let mut found = BTreeSet::new();
         // A link in a folder of programs belongs to two installations.
         for path in [
@@ -126,15 +126,15 @@ impl Home {
     }
 
     /// Makes a home folder at `at`, unless it is there, for a program with these folders of its own. `granted` are paths that it may also use.
-    pub fn lay(
+    pub fn create_at(
         &self,
         at: &Path,
         granted: &[PathBuf],
         folders: &[OwnFolder],
-    ) -> io::Result<LaidHome> {
-        let mut laid = LaidHome {
+    ) -> io::Result<PhaseHome> {
+        let mut laid = PhaseHome {
             folder: at.to_owned(),
-            ..LaidHome::default()
+            ..PhaseHome::default()
         };
         if at.exists() {
             return Ok(laid);
@@ -160,7 +160,7 @@ impl Home {
                 // Where links are not supported nothing is confined.
                 let _ = workspace::link(path, &link);
             }
-            for name in SETTINGS {
+            for name in SETTINGS_FILES {
                 let (from, to) = (place.join(name), at.join(name));
                 if !Path::new(name)
                     .ancestors()
@@ -187,25 +187,25 @@ impl Home {
                 }
             };
             create_parent(&target)?;
-            self.lay_own(&folder.path, &target, &mut laid)?;
+            self.copy_own_folder(&folder.path, &target, &mut laid)?;
         }
         Ok(laid)
     }
 
-    fn lay_own(&self, from: &Path, to: &Path, laid: &mut LaidHome) -> io::Result<()> {
+    fn copy_own_folder(&self, from: &Path, to: &Path, laid: &mut PhaseHome) -> io::Result<()> {
         let Ok(metadata) = fs::metadata(from) else {
             return Ok(());
         };
         if metadata.is_file() {
             // A program's state in one file. It writes all of it at each start.
-            if metadata.len() <= MOST_STATE {
-                files::if_there(fs::remove_file(to))?;
+            if metadata.len() <= MAX_STATE {
+                files::missing_as_none(fs::remove_file(to))?;
                 copy_settings(from, to)?;
             }
             return Ok(());
         }
         fs::create_dir_all(to)?;
-        for path in entries(from) {
+        for path in list_entries(from) {
             let Some(name) = path.file_name() else {
                 continue;
             };
@@ -216,7 +216,7 @@ impl Home {
             };
             let name = name.to_string_lossy();
             // A link out of the folder may lead anywhere, but not to all of a hidden place.
-            let is_state = STATE.contains(&&*name)
+            let is_state = STATE_ENTRIES.contains(&&*name)
                 || STATE_ENDINGS.iter().any(|ending| name.ends_with(ending));
             if is_state || self.hidden.iter().any(|hidden| hidden.starts_with(&real)) {
                 continue;
@@ -225,13 +225,13 @@ impl Home {
                 if workspace::link(&real, &target).is_ok() {
                     let before = files::read(&real).unwrap_or_default();
                     laid.writes.push(real.clone());
-                    laid.signed.push(SignedIn {
+                    laid.signed.push(TokenFile {
                         link: target,
                         real,
                         before,
                     });
                 }
-            } else if metadata.is_file() && metadata.len() <= MOST_COPIED {
+            } else if metadata.is_file() && metadata.len() <= MAX_COPIED {
                 copy_settings(&real, &target)?;
             } else if (metadata.is_file() || metadata.is_dir())
                 && workspace::link(&real, &target).is_ok()
@@ -242,7 +242,7 @@ impl Home {
         Ok(())
     }
 
-    fn toolchains(&self, environment: &Environment) -> BTreeSet<PathBuf> {
+    fn find_toolchains(&self, environment: &AgentEnvironment) -> BTreeSet<PathBuf> {
         let mut named = BTreeSet::new();
         let paths = |name: &str| {
             environment
@@ -255,37 +255,37 @@ impl Home {
         for folder in paths("PATH") {
             self.add_around(&folder.join("program"), &mut named);
             // Programs are often linked to from a folder of programs, such as ~/.local/bin.
-            for path in entries(&folder).filter(|path| path.is_symlink()) {
+            for path in list_entries(&folder).filter(|path| path.is_symlink()) {
                 if let Ok(target) = path.canonicalize()
-                    && self.denies(&target)
+                    && self.is_hidden(&target)
                 {
                     self.add_around(&target, &mut named);
                 }
             }
         }
-        for path in VARIABLES.iter().flat_map(|name| paths(name)) {
-            self.add(&path, &mut named);
+        for path in TOOLCHAIN_VARIABLES.iter().flat_map(|name| paths(name)) {
+            self.add_readable(&path, &mut named);
         }
         for cargo in paths("CARGO_HOME") {
             for part in ["bin", "env", "git", "registry"] {
-                self.add(&cargo.join(part), &mut named);
+                self.add_readable(&cargo.join(part), &mut named);
             }
         }
         for path in OF_SERVICES {
-            self.add(Path::new(path), &mut named);
+            self.add_readable(Path::new(path), &mut named);
         }
         let Some(place) = &self.place else {
             return named;
         };
-        for path in TOOLCHAINS {
-            self.add(&place.join(path), &mut named);
+        for path in TOOLCHAIN_PLACES {
+            self.add_readable(&place.join(path), &mut named);
         }
         for path in LOOKED_FOR
             .iter()
             .map(|name| place.join(name))
             .filter(|path| holds_no_secret(path))
         {
-            self.add(&path, &mut named);
+            self.add_readable(&path, &mut named);
         }
         named
     }
@@ -295,12 +295,12 @@ impl Home {
         let Some(folder) = program.parent() else {
             return;
         };
-        let folder = real(folder);
-        if !self.denies(&folder) {
+        let folder = canonical_path(folder);
+        if !self.is_hidden(&folder) {
             return;
         }
         if self.is_of_many(&folder) {
-            self.add(program, named);
+            self.add_readable(program, named);
             return;
         }
         // A package of Node is loaded with all others beside it.
@@ -309,7 +309,7 @@ impl Home {
             .filter(|above| is_named(above, "node_modules"))
             .last()
         {
-            self.add(modules, named);
+            self.add_readable(modules, named);
             return;
         }
         let is_of_programs = folder
@@ -317,21 +317,21 @@ impl Home {
             .is_some_and(|name| OF_PROGRAMS.iter().any(|of| name == *of));
         let around = folder
             .parent()
-            .filter(|around| is_of_programs && self.denies(around) && !self.is_of_many(around));
+            .filter(|around| is_of_programs && self.is_hidden(around) && !self.is_of_many(around));
         match around {
             // Keys and other people's code are beside these.
             Some(around)
                 if is_named(around, ".cargo")
                     || (is_named(around, "go") && !around.join("VERSION").exists()) =>
             {
-                self.add(&folder, named);
+                self.add_readable(&folder, named);
             }
             // A hidden folder holds one toolchain. In others, what is hidden is something else, such as a `.env`.
-            Some(around) if self.is_below_dotted(around) => self.add(around, named),
-            Some(around) => entries(around)
+            Some(around) if self.is_below_dotted(around) => self.add_readable(around, named),
+            Some(around) => list_entries(around)
                 .filter(|path| !is_dotted(path))
-                .for_each(|path| self.add(&path, named)),
-            None => self.add(&folder, named),
+                .for_each(|path| self.add_readable(&path, named)),
+            None => self.add_readable(&folder, named),
         }
         if let Some(around) = around {
             self.add_base(around, named);
@@ -343,26 +343,26 @@ impl Home {
         let Ok(text) = files::read_to_string(environment.join("pyvenv.cfg")) else {
             return;
         };
-        self.add(&environment.join("pyvenv.cfg"), named);
+        self.add_readable(&environment.join("pyvenv.cfg"), named);
         let value = text
             .lines()
             .filter_map(|line| line.split_once('='))
             .find(|(key, _)| key.trim() == "home");
         if let Some((_, programs)) = value {
-            let programs = real(Path::new(programs.trim()));
+            let programs = canonical_path(Path::new(programs.trim()));
             if let Some(base) = programs
                 .parent()
-                .filter(|base| self.denies(base) && !self.is_of_many(base))
+                .filter(|base| self.is_hidden(base) && !self.is_of_many(base))
             {
-                self.add(base, named);
+                self.add_readable(base, named);
             }
         }
     }
 
     /// Adds a path that exists in a hidden place, but no whole hidden place.
-    fn add(&self, path: &Path, named: &mut BTreeSet<PathBuf>) {
+    fn add_readable(&self, path: &Path, named: &mut BTreeSet<PathBuf>) {
         if let Ok(path) = path.canonicalize()
-            && self.denies(&path)
+            && self.is_hidden(&path)
             && !self.is_of_many(&path)
         {
             named.insert(path);
@@ -370,7 +370,7 @@ impl Home {
     }
 
     /// Returns whether a path without links is within a hidden place.
-    fn denies(&self, path: &Path) -> bool {
+    fn is_hidden(&self, path: &Path) -> bool {
         self.hidden.iter().any(|hidden| path.starts_with(hidden))
     }
 
@@ -401,10 +401,10 @@ impl Home {
     }
 }
 
-impl LaidHome {
+impl PhaseHome {
     /// Returns the variables that programs get with this home folder, and those that they lose (`None`).
-    pub fn variables(&self) -> Vec<(&'static str, Option<OsString>)> {
-        let lost = MOVES.iter().map(|name| (*name, None));
+    pub fn environment_changes(&self) -> Vec<(&'static str, Option<OsString>)> {
+        let lost = MOVING_VARIABLES.iter().map(|name| (*name, None));
         let moved = self
             .variables
             .iter()
@@ -415,10 +415,10 @@ impl LaidHome {
     }
 
     /// Carries renewed tokens back whose file the program has replaced, unless the real file was changed meanwhile.
-    pub fn carry_back(&self) {
-        for SignedIn { link, real, before } in &self.signed {
+    pub fn carry_back_tokens(&self) {
+        for TokenFile { link, real, before } in &self.signed {
             let is_replaced = fs::symlink_metadata(link)
-                .is_ok_and(|now| now.is_file() && now.len() <= MOST_COPIED && now.len() > 0);
+                .is_ok_and(|now| now.is_file() && now.len() <= MAX_COPIED && now.len() > 0);
             let is_as_before = files::read(real).is_ok_and(|now| now == *before);
             if !is_replaced || !is_as_before {
                 continue;
@@ -426,7 +426,8 @@ impl LaidHome {
             let write = || -> io::Result<()> {
                 let bytes = files::read(link)?;
                 if bytes != *before {
-                    let mut file = files::temporary_in(real.parent().unwrap_or(Path::new("/")))?;
+                    let mut file =
+                        files::create_temporary_in(real.parent().unwrap_or(Path::new("/")))?;
                     fs::set_permissions(file.path(), fs::metadata(real)?.permissions())?;
                     file.write_all(&bytes)?;
                     file.persist(real)?;
@@ -440,7 +441,7 @@ impl LaidHome {
 }
 
 /// Returns the places of which nothing can be read unless it is named.
-fn hidden(place: Option<&Path>) -> BTreeSet<PathBuf> {
+fn find_hidden_places(place: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut homes: Vec<PathBuf> = place
         .map(Path::to_owned)
         .into_iter()
@@ -453,13 +454,13 @@ fn hidden(place: Option<&Path>) -> BTreeSet<PathBuf> {
     let mut hidden = BTreeSet::new();
     for home in homes.iter().filter_map(|home| home.canonicalize().ok()) {
         if is_of_the_system(&home) {
-            hidden.extend(entries(&home).filter(|path| is_dotted(path)));
+            hidden.extend(list_entries(&home).filter(|path| is_dotted(path)));
         } else {
             hidden.insert(home);
         }
     }
     // In the Windows subsystem for Linux.
-    let drives = entries(Path::new("/mnt"))
+    let drives = list_entries(Path::new("/mnt"))
         .filter(|path| path.file_name().is_some_and(|name| name.len() == 1));
     hidden.extend(
         drives
@@ -518,11 +519,11 @@ fn is_root() -> bool {
     false
 }
 
-fn real(path: &Path) -> PathBuf {
+fn canonical_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+fn list_entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -553,13 +554,13 @@ fn copy_settings(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Returns whether a file of settings exists and seems to hold no key, password or token.
 fn holds_no_secret(path: &Path) -> bool {
-    let is_short = fs::metadata(path)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MOST_COPIED);
+    let is_short =
+        fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_COPIED);
     is_short && files::read_to_string(path).is_ok_and(|text| !holds_secret(&text))
 }
 
 fn holds_secret(text: &str) -> bool {
-    const WORDS: [&str; 7] = [
+    const SECRET_WORDS: [&str; 7] = [
         "_auth",
         "token",
         "password",
@@ -574,52 +575,52 @@ fn holds_secret(text: &str) -> bool {
             .next()
             .is_some_and(|host| host.contains('@'))
     };
-    WORDS.iter().any(|word| lower.contains(word)) || text.split("://").skip(1).any(has_login)
+    SECRET_WORDS.iter().any(|word| lower.contains(word)) || text.split("://").skip(1).any(has_login)
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    struct Place(tempfile::TempDir);
+    struct TestHome(tempfile::TempDir);
 
-    impl Place {
+    impl TestHome {
         fn new(files: &[&str]) -> Self {
             let place = Self(tempfile::tempdir().expect("a folder"));
             for file in files {
-                create_parent(&place.of(file)).expect("ours");
-                fs::write(place.of(file), "text").expect("ours");
+                create_parent(&place.path_of(file)).expect("ours");
+                fs::write(place.path_of(file), "text").expect("ours");
             }
             place
         }
 
-        fn of(&self, name: &str) -> PathBuf {
-            real(self.0.path()).join(name)
+        fn path_of(&self, name: &str) -> PathBuf {
+            canonical_path(self.0.path()).join(name)
         }
 
-        fn home(&self, path: &str, more: &[(&str, &str)], project: &str) -> Home {
-            let home = self.of("").display().to_string();
+        fn confined_home(&self, path: &str, more: &[(&str, &str)], project: &str) -> ConfinedHome {
+            let home = self.path_of("").display().to_string();
             let filled = |text: &str| text.replace('~', home.trim_end_matches('/'));
             let own = [("HOME", "~"), ("PATH", path)];
             let variables = own
                 .iter()
                 .chain(more)
                 .map(|(name, value)| ((*name).to_owned(), filled(value)));
-            Home::of(
-                &Environment {
+            ConfinedHome::from_environment(
+                &AgentEnvironment {
                     variables: variables.collect(),
-                    ..Environment::default()
+                    ..AgentEnvironment::default()
                 },
-                &self.of(project),
+                &self.path_of(project),
             )
         }
 
         /// What is named, relative to the home folder.
-        fn named(&self, home: &Home) -> String {
+        fn named_paths(&self, home: &ConfinedHome) -> String {
             let below = home
-                .named_but(&BTreeSet::new())
+                .readable_except(&BTreeSet::new())
                 .into_iter()
-                .filter_map(|path| path.strip_prefix(self.of("")).ok().map(Path::to_owned));
+                .filter_map(|path| path.strip_prefix(self.path_of("")).ok().map(Path::to_owned));
             below
                 .map(|path| path.display().to_string())
                 .collect::<Vec<_>>()
@@ -627,14 +628,14 @@ mod tests {
         }
     }
 
-    fn link(target: impl AsRef<Path>, at: impl AsRef<Path>) {
+    fn link_at(target: impl AsRef<Path>, at: impl AsRef<Path>) {
         create_parent(at.as_ref()).expect("ours");
         workspace::link(target.as_ref(), at.as_ref()).expect("ours");
     }
 
     #[test]
     fn nothing_is_readable_but_toolchains_and_the_project() {
-        let place = Place::new(&[
+        let place = TestHome::new(&[
             ".ssh/id",
             ".cache/huggingface/token",
             ".pypirc",
@@ -646,17 +647,17 @@ mod tests {
             "work/other/b.py",
             ".gitconfig",
         ]);
-        let home = place.home("~/.cargo/bin:/usr/bin", &[], "work/project");
+        let home = place.confined_home("~/.cargo/bin:/usr/bin", &[], "work/project");
         assert_eq!(
-            place.named(&home),
+            place.named_paths(&home),
             ".cargo/bin .cargo/registry .rustup work/project"
         );
-        assert!(home.hidden().contains(&place.of("")));
+        assert!(home.hidden_places().contains(&place.path_of("")));
     }
 
     #[test]
     fn a_program_on_the_path_is_readable_with_its_installation() {
-        let place = Place::new(&[
+        let place = TestHome::new(&[
             ".local/bin/plain",
             ".local/share/claude/versions/2.1/claude",
             ".local/share/keyrings/k",
@@ -673,24 +674,24 @@ mod tests {
             "notes.txt",
         ]);
         fs::write(
-            place.of("venv/pyvenv.cfg"),
-            format!("home = {}\n", place.of("python/bin").display()),
+            place.path_of("venv/pyvenv.cfg"),
+            format!("home = {}\n", place.path_of("python/bin").display()),
         )
         .expect("ours");
-        link(
-            place.of(".local/share/claude/versions/2.1/claude"),
-            place.of(".local/bin/claude"),
+        link_at(
+            place.path_of(".local/share/claude/versions/2.1/claude"),
+            place.path_of(".local/bin/claude"),
         );
-        link(
+        link_at(
             "../claude/cli.js",
-            place.of("agents/node_modules/.bin/claude"),
+            place.path_of("agents/node_modules/.bin/claude"),
         );
-        let home = place.home(
+        let home = place.confined_home(
             "~/.local/bin:~/opt/node/bin:~/agents/node_modules/.bin:~/venv/bin:~/bin",
             &[],
             "/srv",
         );
-        let named = place.named(&home);
+        let named = place.named_paths(&home);
         assert_eq!(
             named,
             ".local/bin .local/share/claude/versions/2.1 agents/node_modules bin opt/node/bin opt/node/lib python venv/bin venv/lib venv/pyvenv.cfg"
@@ -699,8 +700,10 @@ mod tests {
 
     #[test]
     fn variables_name_toolchains_but_never_the_home_folder() {
-        let place = Place::new(&["jdk/bin/java", ".config/secret", "lib/a.py"]);
-        let named = |more: &[(&str, &str)]| place.named(&place.home("/usr/bin", more, "/srv"));
+        let place = TestHome::new(&["jdk/bin/java", ".config/secret", "lib/a.py"]);
+        let named = |more: &[(&str, &str)]| {
+            place.named_paths(&place.confined_home("/usr/bin", more, "/srv"))
+        };
         assert_eq!(
             named(&[("JAVA_HOME", "~/jdk"), ("PYTHONPATH", "~/lib:/usr/lib")]),
             "jdk lib"
@@ -709,19 +712,23 @@ mod tests {
             assert_eq!(named(&[("JAVA_HOME", whole)]), "", "{whole}");
         }
         assert_eq!(
-            place.named(&place.home("~:~/.config:~/../", &[], "/srv")),
+            place.named_paths(&place.confined_home("~:~/.config:~/../", &[], "/srv")),
             ""
         );
     }
 
     #[test]
     fn a_project_that_is_the_home_folder_is_what_has_no_dot() {
-        let place = Place::new(&["agent.py", ".ssh/id", "lib/x.py"]);
+        let place = TestHome::new(&["agent.py", ".ssh/id", "lib/x.py"]);
         assert_eq!(
-            place.named(&place.home("/usr/bin", &[], "")),
+            place.named_paths(&place.confined_home("/usr/bin", &[], "")),
             "agent.py lib"
         );
-        assert!(place.home("/usr/bin", &[], "").denies(&place.of(".ssh/id")));
+        assert!(
+            place
+                .confined_home("/usr/bin", &[], "")
+                .is_hidden(&place.path_of(".ssh/id"))
+        );
     }
 
     #[test]
@@ -743,7 +750,7 @@ mod tests {
 
     #[test]
     fn an_agent_gets_copies_of_its_settings_and_its_own_sign_in() {
-        let place = Place::new(&[
+        let place = TestHome::new(&[
             ".claude/.credentials.json",
             ".claude/settings.json",
             ".claude/projects/p/session.jsonl",
@@ -753,25 +760,28 @@ mod tests {
             ".codex/auth.json",
             ".volta/bin/node",
         ]);
-        let home = place.home("~/.volta/bin", &[], "/srv");
+        let home = place.confined_home("~/.volta/bin", &[], "/srv");
         let own = |path: &'static str| OwnFolder {
-            path: place.of(path),
+            path: place.path_of(path),
             at: OwnPlace::Home(path),
         };
         let at = tempfile::tempdir().expect("a folder");
         let laid = home
-            .lay(
+            .create_at(
                 &at.path().join("home"),
                 &[],
                 &[own(".claude"), own(".claude.json")],
             )
             .expect("it is laid");
         let of = |name: &str| laid.folder.join(name);
-        assert_eq!(laid.writes, [place.of(".claude/.credentials.json")]);
-        assert_eq!(laid.reads, [place.of(".claude/skills")]);
+        assert_eq!(laid.writes, [place.path_of(".claude/.credentials.json")]);
+        assert_eq!(laid.reads, [place.path_of(".claude/skills")]);
         for copied in [".claude/settings.json", ".claude.json"] {
             fs::write(of(copied), "{\"hooks\": 1}").expect("it is a copy");
-            assert_eq!(fs::read_to_string(place.of(copied)).expect("there"), "text");
+            assert_eq!(
+                fs::read_to_string(place.path_of(copied)).expect("there"),
+                "text"
+            );
         }
         for absent in [".claude/projects", ".claude/state.db", ".codex"] {
             assert!(!of(absent).exists(), "{absent}");
@@ -780,28 +790,32 @@ mod tests {
         // Some programs write their tokens into the file, others replace it.
         fs::write(of(".claude/.credentials.json"), "new").expect("through the link");
         assert_eq!(
-            fs::read_to_string(place.of(".claude/.credentials.json")).expect("there"),
+            fs::read_to_string(place.path_of(".claude/.credentials.json")).expect("there"),
             "new"
         );
-        fs::write(place.of(".claude/.credentials.json"), "text").expect("as before");
+        fs::write(place.path_of(".claude/.credentials.json"), "text").expect("as before");
         fs::remove_file(of(".claude/.credentials.json")).expect("a link");
         fs::write(of(".claude/.credentials.json"), "newer").expect("a file");
-        laid.carry_back();
+        laid.carry_back_tokens();
         assert_eq!(
-            fs::read_to_string(place.of(".claude/.credentials.json")).expect("there"),
+            fs::read_to_string(place.path_of(".claude/.credentials.json")).expect("there"),
             "newer"
         );
     }
 
     #[test]
     fn settings_with_a_secret_stay_out_of_sight() {
-        let place = Place::new(&["x"]);
-        fs::write(place.of(".gitconfig"), "[user]\n\tname = n\n").expect("ours");
-        fs::write(place.of(".npmrc"), "//registry.example.org/:_authToken=x\n").expect("ours");
+        let place = TestHome::new(&["x"]);
+        fs::write(place.path_of(".gitconfig"), "[user]\n\tname = n\n").expect("ours");
+        fs::write(
+            place.path_of(".npmrc"),
+            "//registry.example.org/:_authToken=x\n",
+        )
+        .expect("ours");
         let at = tempfile::tempdir().expect("a folder");
         let laid = place
-            .home("/usr/bin", &[], "/srv")
-            .lay(&at.path().join("home"), &[], &[])
+            .confined_home("/usr/bin", &[], "/srv")
+            .create_at(&at.path().join("home"), &[], &[])
             .expect("it is laid");
         assert!(laid.folder.join(".gitconfig").is_file() && !laid.folder.join(".npmrc").exists());
         assert!(

@@ -1,7 +1,7 @@
 //! Names of places in home folders and systems: toolchains, settings, folders of agents. [`super::home`] says what they are for.
 
 /// Read-only places below the home folder where toolchains are by default.
-pub const TOOLCHAINS: [&str; 39] = [
+pub const TOOLCHAIN_PLACES: [&str; 39] = [
     ".asdf",
     ".bun",
     ".cache/pip",
@@ -44,7 +44,7 @@ pub const TOOLCHAINS: [&str; 39] = [
 ];
 
 /// Variables that name toolchains, or lists of folders to load code from.
-pub const VARIABLES: [&str; 30] = [
+pub const TOOLCHAIN_VARIABLES: [&str; 30] = [
     "ASDF_DATA_DIR",
     "ASDF_DIR",
     "BUN_INSTALL",
@@ -78,10 +78,10 @@ pub const VARIABLES: [&str; 30] = [
 ];
 
 /// Variables that move parts of the home folder elsewhere. Confined programs use the usual places of their own home folder.
-pub const MOVES: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
+pub const MOVING_VARIABLES: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
 
 /// Settings that confined programs get as copies, unless they hold a secret.
-pub const SETTINGS: [&str; 9] = [
+pub const SETTINGS_FILES: [&str; 9] = [
     ".asdfrc",
     ".config/git/attributes",
     ".config/git/config",
@@ -155,7 +155,7 @@ pub const OF_SERVICES: [&str; 6] = [
 ];
 
 /// Entries of an agent's folder that it does not get: what it did for others, and what it can make again.
-pub const STATE: [&str; 38] = [
+pub const STATE_ENTRIES: [&str; 38] = [
     "backups",
     "brain",
     "cache",

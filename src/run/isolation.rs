@@ -14,21 +14,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agent::{Environment, OwnFolder};
+use crate::agent::{AgentEnvironment, OwnFolder};
 use crate::files;
 use crate::process::{
-    Confinement, Grants, Network, Places, Support, TEMPORARY_FOLDERS, all_but, has_spaces, support,
+    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, Network, TEMPORARY_FOLDERS,
+    has_spaces, paths_except, support,
 };
 
-use super::home::{Home, LaidHome};
-use super::workspace::{PhaseFolders, Workspace};
+use super::home::{ConfinedHome, PhaseHome};
+use super::workspace::{PhaseFolders, RunWorkspace};
 
 /// Devices: a program is given the few that it needs ([`Confinement`]), and none of the rest.
-const DEVICES: &str = "/dev";
+const DEVICES_FOLDER: &str = "/dev";
 
 /// Paths that are hidden from programs or protected.
 #[derive(Clone, Debug, Default)]
-pub struct Kept {
+pub struct IsolatedPaths {
     /// Hidden from all: stores, caches, the configuration, workspaces.
     pub from_all: Vec<PathBuf>,
     /// Hidden from all except a suite's tests: suites.
@@ -40,42 +41,42 @@ pub struct Kept {
 /// The limits shared by all runs of a plan.
 #[derive(Debug)]
 pub struct Isolation {
-    support: Support,
+    support: ConfinementSupport,
     /// Whether the user wants isolation.
     is_wanted: bool,
-    home: Home,
-    agent_reads: Places,
-    work_reads: Places,
-    test_reads: Places,
+    home: ConfinedHome,
+    agent_reads: GrantedPaths,
+    work_reads: GrantedPaths,
+    test_reads: GrantedPaths,
     /// The temporary folders of the machine, if programs cannot have their own in their place.
-    shared_writes: Places,
+    shared_writes: GrantedPaths,
 }
 
 impl Isolation {
-    pub fn new(is_wanted: bool, kept: &Kept, environment: &Environment) -> Self {
+    pub fn new(is_wanted: bool, kept: &IsolatedPaths, environment: &AgentEnvironment) -> Self {
         let support = if is_wanted {
             support()
         } else {
-            Support::default()
+            ConfinementSupport::default()
         };
         let mut isolation = Self {
             support,
             is_wanted,
-            home: Home::default(),
-            agent_reads: Places::default(),
-            work_reads: Places::default(),
-            test_reads: Places::default(),
-            shared_writes: Places::default(),
+            home: ConfinedHome::default(),
+            agent_reads: GrantedPaths::default(),
+            work_reads: GrantedPaths::default(),
+            test_reads: GrantedPaths::default(),
+            shared_writes: GrantedPaths::default(),
         };
         if !support.files {
             return isolation;
         }
         let project = kept.unchanged.first().cloned().unwrap_or_default();
-        isolation.home = Home::of(environment, &project);
+        isolation.home = ConfinedHome::from_environment(environment, &project);
         let set = |parts: &[&Vec<PathBuf>]| -> BTreeSet<PathBuf> {
             // A path that cannot be resolved is hidden by its name. A missing path need not be hidden.
             let place = |path: &PathBuf| {
-                files::if_there(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()))
+                files::missing_as_none(path.canonicalize()).unwrap_or_else(|_| Some(path.clone()))
             };
             parts
                 .iter()
@@ -84,13 +85,15 @@ impl Isolation {
                 .collect()
         };
         let reads = |hidden: &BTreeSet<PathBuf>| {
-            let mut all: BTreeSet<PathBuf> =
-                hidden.union(isolation.home.hidden()).cloned().collect();
-            all.insert(PathBuf::from(DEVICES));
-            Places::of(
-                all_but(Path::new("/"), &all)
+            let mut all: BTreeSet<PathBuf> = hidden
+                .union(isolation.home.hidden_places())
+                .cloned()
+                .collect();
+            all.insert(PathBuf::from(DEVICES_FOLDER));
+            GrantedPaths::from_paths(
+                paths_except(Path::new("/"), &all)
                     .into_iter()
-                    .chain(isolation.home.named_but(hidden)),
+                    .chain(isolation.home.readable_except(hidden)),
             )
         };
         let from_tests = set(&[&kept.from_all]);
@@ -98,12 +101,13 @@ impl Isolation {
         let (work_reads, test_reads) = (reads(&from_work), reads(&from_tests));
         if !has_spaces() {
             let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
-            from_writers.extend(isolation.home.hidden().iter().cloned());
+            from_writers.extend(isolation.home.hidden_places().iter().cloned());
             let shared = TEMPORARY_FOLDERS
                 .iter()
                 .filter_map(|path| Path::new(path).canonicalize().ok());
-            isolation.shared_writes =
-                Places::of(shared.flat_map(|path| all_but(&path, &from_writers)));
+            isolation.shared_writes = GrantedPaths::from_paths(
+                shared.flat_map(|path| paths_except(&path, &from_writers)),
+            );
         }
         isolation.agent_reads = work_reads.clone();
         isolation.work_reads = work_reads;
@@ -112,7 +116,7 @@ impl Isolation {
     }
 
     /// Describes what is enforced, for the run's record.
-    pub fn said(&self, is_wrapped: bool) -> String {
+    pub fn describe_limits(&self, is_wrapped: bool) -> String {
         if is_wrapped {
             return "by wrap".to_owned();
         }
@@ -147,7 +151,7 @@ impl Isolation {
     }
 
     /// Creates a network for a run's server and tests, or returns `None` if the system offers none or nothing is enforced.
-    pub fn network(&self) -> Option<Arc<Network>> {
+    pub fn create_network(&self) -> Option<Arc<Network>> {
         if self.support.network {
             Network::new().map(Arc::new)
         } else {
@@ -157,20 +161,20 @@ impl Isolation {
 
     /// Prepares the limits of a program in a run's folder. Returns `None` if nothing is enforced, or if `wrap` starts the program: the
     /// user's own sandbox has its own rules, and may need more rights.
-    pub fn confine(
+    pub fn confine_program(
         &self,
-        whom: Whom,
-        workspace: &Workspace,
+        whom: ProgramKind,
+        workspace: &RunWorkspace,
         phase: &PhaseFolders,
-        more: &More<'_>,
+        more: &ExtraGrants<'_>,
     ) -> io::Result<Option<Arc<Confinement>>> {
         if !self.is_enforced() || !more.wrap.is_empty() {
             return Ok(None);
         }
         let reads = match whom {
-            Whom::Agent => &self.agent_reads,
-            Whom::Setup | Whom::Work => &self.work_reads,
-            Whom::Tests => &self.test_reads,
+            ProgramKind::Agent => &self.agent_reads,
+            ProgramKind::Setup | ProgramKind::Work => &self.work_reads,
+            ProgramKind::Tests => &self.test_reads,
         };
         let mut writes = vec![
             workspace.folder().to_owned(),
@@ -179,23 +183,24 @@ impl Isolation {
             phase.reports.clone(),
         ];
         // Only setup may change the virtual environment; tests may not.
-        if whom == Whom::Setup {
-            writes.push(workspace.venv());
+        if whom == ProgramKind::Setup {
+            writes.push(workspace.venv_path());
         }
         let (mut home_reads, mut home_writes) = (Vec::new(), Vec::new());
         if let Some(home) = more.home {
             home_reads.extend(home.reads.iter().cloned());
             home_writes.extend(home.writes.iter().cloned().chain([home.folder.clone()]));
         }
-        let own_reads = Places::of(
+        let own_reads = GrantedPaths::from_paths(
             more.reads
                 .iter()
                 .cloned()
                 .chain(home_reads)
-                .chain([workspace.venv(), workspace.runner()]),
+                .chain([workspace.venv_path(), workspace.runner_path()]),
         );
-        let own_writes = Places::of(more.writes.iter().cloned().chain(home_writes).chain(writes));
-        let grants = Grants {
+        let own_writes =
+            GrantedPaths::from_paths(more.writes.iter().cloned().chain(home_writes).chain(writes));
+        let grants = AccessGrants {
             reads: &[reads, &own_reads],
             writes: &[&self.shared_writes, &own_writes],
             ports: more.ports,
@@ -207,37 +212,37 @@ impl Isolation {
 
     /// Makes a phase's home folder for programs that are to be confined, in which an agent finds `folders` of its own, and all find what is
     /// `granted`. Returns `None` if nothing is enforced, or if `wrap` starts the programs.
-    pub fn furnish(
+    pub fn create_home(
         &self,
         phase: &PhaseFolders,
         wrap: &[String],
         granted: &[PathBuf],
         folders: &[OwnFolder],
-    ) -> io::Result<Option<LaidHome>> {
+    ) -> io::Result<Option<PhaseHome>> {
         if !self.is_enforced() || !wrap.is_empty() {
             return Ok(None);
         }
-        self.home.lay(&phase.home, granted, folders).map(Some)
+        self.home.create_at(&phase.home, granted, folders).map(Some)
     }
 
     /// Returns what a program in a hidden place needs to start: the installation that it belongs to.
-    pub fn around(&self, program: &Path) -> Vec<PathBuf> {
-        self.home.around(program)
+    pub fn installation_around(&self, program: &Path) -> Vec<PathBuf> {
+        self.home.installation_around(program)
     }
 
     /// Returns variables that move temporary files and caches into the folders of a phase. `None` removes a variable.
-    pub fn variables(
+    pub fn phase_variables(
         &self,
-        whom: Whom,
+        whom: ProgramKind,
         phase: &PhaseFolders,
-        environment: &Environment,
+        environment: &AgentEnvironment,
     ) -> Vec<(&'static str, Option<OsString>)> {
         let mut variables = vec![("TMPDIR", Some(phase.temporary.clone().into_os_string()))];
         // Python trusts compiled files. Those of the system and of the virtual environment lie beside their sources, where only their owners
         // write; any other folder of them would be one more place where a program can leave code for the next.
-        let compiled = (whom == Whom::Agent && self.is_enforced())
+        let compiled = (whom == ProgramKind::Agent && self.is_enforced())
             .then(|| phase.caches.join("pycache").into_os_string());
-        if whom != Whom::Agent || compiled.is_some() {
+        if whom != ProgramKind::Agent || compiled.is_some() {
             variables.push(("PYTHONPYCACHEPREFIX", compiled));
         }
         if !self.is_enforced() {
@@ -271,7 +276,7 @@ impl Isolation {
         for (name, folder) in [("PIP_CACHE_DIR", ".cache/pip"), ("RUSTUP_HOME", ".rustup")] {
             if let Some(folder) = self
                 .home
-                .below(folder)
+                .path_below(folder)
                 .filter(|folder| environment.variable(name).is_none() && folder.is_dir())
             {
                 variables.push((name, Some(folder.into_os_string())));
@@ -283,7 +288,7 @@ impl Isolation {
 
 /// The kind of program to confine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whom {
+pub enum ProgramKind {
     /// The approach.
     Agent,
     /// The suite's setup in the finished workspace.
@@ -296,13 +301,13 @@ pub enum Whom {
 
 /// Additional grants of one program.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct More<'a> {
+pub struct ExtraGrants<'a> {
     /// The words that start it.
     pub wrap: &'a [String],
     pub reads: &'a [PathBuf],
     pub writes: &'a [PathBuf],
     /// Its home folder.
-    pub home: Option<&'a LaidHome>,
+    pub home: Option<&'a PhaseHome>,
     /// The only ports allowed, if the suite grants no network.
     pub ports: Option<&'a [u16]>,
     /// The run's private network.

@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::domain::{
-    Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, standing,
+    Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, latest_revision,
 };
 use crate::evaluate::{
-    Effort, Evaluated, EvaluatedItem, Order, Workpiece, code, fulfilment_prompt_sha256,
-    fulfilment_sum, tool_use_prompt_sha256,
+    CriteriaOrder, Effort, EvaluatorItem, EvaluatorResult, Workpiece, code,
+    fulfilment_prompt_sha256, score_fulfilment, tool_use_prompt_sha256,
 };
 use crate::files;
-use crate::process::Stop;
+use crate::process::StopSignal;
 use crate::results::{JudgeLine, Judgements, ScoreLine, Store, StoreError, TranscriptLine};
-use crate::suite::{Criterion, Suite};
+use crate::suite::{AcceptanceCriterion, Suite};
 
-use super::answers::transcript_of;
+use super::answers::build_transcript;
 use super::code::made_files;
-use super::evaluation::{Evaluation, Jury, recorded};
+use super::evaluation::{JudgeSettings, SuiteEvaluation, to_records};
 
 /// The stored results of a run's work.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptWork {
     /// The folder with the produced files. `None` if none were produced.
     folder: Option<PathBuf>,
     files: Vec<PathBuf>,
@@ -32,17 +32,17 @@ pub struct Kept {
 }
 
 /// Why a judge would see less of a run than was produced.
-pub enum Unfit {
+pub enum UnfitReason {
     /// It was never stored.
     Lacking(String),
     /// It may be stored, but cannot be read now.
     Unread(String),
 }
 
-impl Kept {
+impl KeptWork {
     /// Finds the stored results of a run.
-    pub fn find(store: &Store, run: &Run, suite: &Suite) -> Result<Self, Unfit> {
-        let unread = |error: StoreError| Unfit::Unread(error.whole());
+    pub fn find_results(store: &Store, run: &Run, suite: &Suite) -> Result<Self, UnfitReason> {
+        let unread = |error: StoreError| UnfitReason::Unread(error.full_message());
         let folder = store.output_path(&run.id).map_err(unread)?;
         let transcript = store.transcript_path(&run.id).map_err(unread)?;
         let has_transcript = transcript.is_some();
@@ -50,7 +50,7 @@ impl Kept {
         let is_all = run.files_generated == Some(0)
             || run.provenance.is_some() && run.files_generated.is_none() && has_transcript;
         if folder.is_none() && !is_all {
-            return Err(Unfit::Lacking(
+            return Err(UnfitReason::Lacking(
                 match (run.provenance.is_some(), has_transcript) {
                     (false, _) => "what it made was not kept".to_owned(),
                     (true, true) => {
@@ -63,9 +63,9 @@ impl Kept {
                 },
             ));
         }
-        let listed = folder.as_deref().map(code::files);
+        let listed = folder.as_deref().map(code::list_files);
         if listed.as_ref().is_some_and(|listed| listed.is_partial) {
-            return Err(Unfit::Unread(
+            return Err(UnfitReason::Unread(
                 "not all of what it made can be listed".to_owned(),
             ));
         }
@@ -79,7 +79,7 @@ impl Kept {
         });
         let transcript = match transcript {
             Some(path) => read_transcript(&path).map_err(|error| {
-                Unfit::Unread(format!("its transcript cannot be read: {error}"))
+                UnfitReason::Unread(format!("its transcript cannot be read: {error}"))
             })?,
             None => Vec::new(),
         };
@@ -87,21 +87,21 @@ impl Kept {
             folder,
             files: made.unwrap_or_default().into_iter().collect(),
             transcript,
-            effort: effort(run),
+            effort: run_effort(run),
         })
     }
 
     /// Uses the answers of an imported run as its transcript. Returns `None` if no item has an answer.
-    pub fn of_answers(run: &Run, items: &[(ItemOutcome, ItemDetails)]) -> Option<Self> {
+    pub fn from_answers(run: &Run, items: &[(ItemOutcome, ItemDetails)]) -> Option<Self> {
         Some(Self {
             folder: None,
             files: Vec::new(),
-            transcript: transcript_of(items)?,
-            effort: effort(run),
+            transcript: build_transcript(items)?,
+            effort: run_effort(run),
         })
     }
 
-    fn piece<'a>(&'a self, suite: &'a Suite) -> Workpiece<'a> {
+    fn to_workpiece<'a>(&'a self, suite: &'a Suite) -> Workpiece<'a> {
         Workpiece {
             suite,
             folder: self.folder.as_deref(),
@@ -112,7 +112,7 @@ impl Kept {
     }
 }
 
-fn effort(run: &Run) -> Effort {
+fn run_effort(run: &Run) -> Effort {
     Effort {
         usage: run.usage.unwrap_or_default(),
         cost_usd: run.cost_usd,
@@ -135,19 +135,19 @@ fn read_transcript(path: &Path) -> std::io::Result<Vec<Value>> {
 }
 
 /// The context in which runs are judged.
-pub struct Bench<'a> {
+pub struct JudgementContext<'a> {
     pub store: &'a Store,
     pub suite: &'a Suite,
-    pub evaluation: &'a Evaluation,
-    pub stop: &'a Stop,
+    pub evaluation: &'a SuiteEvaluation,
+    pub stop: &'a StopSignal,
 }
 
 /// A new judgement beside the current one.
 #[derive(Clone, Debug)]
-pub struct Judgement {
+pub struct NewJudgement {
     pub evaluator: Evaluator,
-    pub before: Option<Standing>,
-    pub after: Standing,
+    pub before: Option<JudgementState>,
+    pub after: JudgementState,
     /// The revision that it was stored as. `None` if it was not stored, because it adds nothing to the current judgement.
     pub revision: Option<u32>,
     /// Number of criteria kept from earlier, which were not asked again.
@@ -158,7 +158,7 @@ pub struct Judgement {
 
 /// A judge's decisions about a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct JudgementState {
     pub judge: Option<String>,
     pub score: Option<f64>,
     pub not_evaluated: Option<String>,
@@ -166,8 +166,8 @@ pub struct Standing {
     pub items: Vec<(String, ItemStatus)>,
 }
 
-impl Standing {
-    fn decided(&self) -> usize {
+impl JudgementState {
+    fn decided_count(&self) -> usize {
         self.items
             .iter()
             .filter(|(_, status)| is_decided(*status))
@@ -176,11 +176,11 @@ impl Standing {
 
     /// Returns whether everything has been decided.
     pub fn is_whole(&self) -> bool {
-        self.score.is_some() && self.decided() == self.items.len()
+        self.score.is_some() && self.decided_count() == self.items.len()
     }
 
     /// Returns whether each criterion is met, or `None` if it is undecided.
-    pub fn met(&self) -> Vec<(String, Option<bool>)> {
+    pub fn criteria_met(&self) -> Vec<(String, Option<bool>)> {
         self.items
             .iter()
             .map(|(item, status)| (item.clone(), is_met(*status)))
@@ -188,8 +188,8 @@ impl Standing {
     }
 
     /// Reads one revision of stored judgements.
-    pub fn of_revision(judgements: &Judgements, revision: u32) -> Self {
-        let line = standing(
+    pub fn from_revision(judgements: &Judgements, revision: u32) -> Self {
+        let line = latest_revision(
             judgements
                 .scores
                 .iter()
@@ -203,20 +203,20 @@ impl Standing {
             score: line.and_then(|line| line.score.value),
             not_evaluated: line.and_then(|line| line.not_evaluated.clone()),
             items: judgements
-                .of_revision(revision)
+                .items_of_revision(revision)
                 .map(|(outcome, _)| (outcome.item.clone(), outcome.status))
                 .collect(),
         }
     }
 
     /// Reads the newest revision, or returns `None` if there is none.
-    pub fn newest(judgements: &Judgements) -> Option<Self> {
+    pub fn from_newest(judgements: &Judgements) -> Option<Self> {
         judgements
-            .newest()
-            .map(|line| Self::of_revision(judgements, line.score.revision))
+            .latest_score()
+            .map(|line| Self::from_revision(judgements, line.score.revision))
     }
 
-    fn of_line(line: &ScoreLine, items: &[(ItemOutcome, ItemDetails)]) -> Self {
+    fn from_line(line: &ScoreLine, items: &[(ItemOutcome, ItemDetails)]) -> Self {
         Self {
             judge: line.judge.as_ref().map(JudgeLine::name),
             score: line.score.value,
@@ -246,13 +246,14 @@ fn is_decided(status: ItemStatus) -> bool {
     is_met(status).is_some()
 }
 
-impl Bench<'_> {
+impl JudgementContext<'_> {
     /// Returns whether a judge still has something to decide about the run.
     pub fn is_open(&self, run: &RunId) -> Result<bool, StoreError> {
         for evaluator in self.evaluation.evaluators() {
             if !self.is_decided(
                 evaluator,
-                Standing::newest(&self.store.judgements(run, evaluator.name())?).as_ref(),
+                JudgementState::from_newest(&self.store.read_judgements(run, evaluator.name())?)
+                    .as_ref(),
             ) {
                 return Ok(true);
             }
@@ -262,39 +263,39 @@ impl Bench<'_> {
 
     /// Judges a run and stores the judgements. With `retry`, skips decided evaluators, and asks only open criteria if the same judge
     /// decided the others. Returns `None` if the user stopped it.
-    pub fn judge(
+    pub fn judge_run(
         &self,
         run: &RunId,
-        kept: &Kept,
+        kept: &KeptWork,
         retry: bool,
-    ) -> Result<Option<Vec<Judgement>>, StoreError> {
+    ) -> Result<Option<Vec<NewJudgement>>, StoreError> {
         let mut judgements = Vec::new();
         for evaluator in self.evaluation.evaluators() {
-            let known = self.store.judgements(run, evaluator.name())?;
-            let before = Standing::newest(&known);
+            let known = self.store.read_judgements(run, evaluator.name())?;
+            let before = JudgementState::from_newest(&known);
             if retry && self.is_decided(evaluator, before.as_ref()) {
                 continue;
             }
             let decided = if retry {
-                self.decided_by_same(evaluator, &known)
+                self.decisions_by_same_judge(evaluator, &known)
             } else {
                 BTreeMap::new()
             };
-            let Some(evaluated) = self.ask(evaluator, kept, &decided) else {
+            let Some(evaluated) = self.ask_undecided(evaluator, kept, &decided) else {
                 return Ok(None);
             };
             let cost_usd = evaluated.judged.as_ref().and_then(|judged| judged.cost.usd);
-            let (items, line) = recorded(run, evaluated, known.next);
-            let after = Standing::of_line(&line, &items);
+            let (items, line) = to_records(run, evaluated, known.next);
+            let after = JudgementState::from_line(&line, &items);
             // A judge that was unavailable must not replace earlier decisions.
             let says_more = after.score.is_some()
                 || before.as_ref().is_none_or(|before| {
-                    before.score.is_none() && before.decided() < after.decided()
-                }) && after.decided() > 0;
+                    before.score.is_none() && before.decided_count() < after.decided_count()
+                }) && after.decided_count() > 0;
             let revision = says_more
                 .then(|| self.store.append_judgement(run, &items, &line))
                 .transpose()?;
-            judgements.push(Judgement {
+            judgements.push(NewJudgement {
                 evaluator,
                 before,
                 after,
@@ -308,40 +309,41 @@ impl Bench<'_> {
 
     /// Judges the criteria in suite order and in reverse. A complete current judgement by the same judge serves as the first. Two scores are
     /// stored as a probe, which changes no judgement. Returns `None` if the user stopped it.
-    pub fn probe(
+    pub fn probe_order(
         &self,
         run: &RunId,
-        kept: &Kept,
-    ) -> Result<Option<(Standing, Standing)>, StoreError> {
+        kept: &KeptWork,
+    ) -> Result<Option<(JudgementState, JudgementState)>, StoreError> {
         let evaluator = Evaluator::RequirementFulfillment;
-        let known = self.store.judgements(run, evaluator.name())?;
+        let known = self.store.read_judgements(run, evaluator.name())?;
         let stored = self
             .is_same_judge(evaluator, &known)
-            .then(|| Standing::newest(&known))
+            .then(|| JudgementState::from_newest(&known))
             .flatten()
-            .filter(Standing::is_whole);
-        let piece = kept.piece(self.suite);
+            .filter(JudgementState::is_whole);
+        let piece = kept.to_workpiece(self.suite);
         let ask = |order| {
-            let (items, line) = recorded(
+            let (items, line) = to_records(
                 run,
-                self.evaluation.judge(evaluator, &piece, order, self.stop)?,
+                self.evaluation
+                    .judge_again(evaluator, &piece, order, self.stop)?,
                 0,
             );
-            Some((Standing::of_line(&line, &items), line))
+            Some((JudgementState::from_line(&line, &items), line))
         };
         let given = match stored {
             Some(stored) => Some(stored),
-            None => ask(Order::Given).map(|(standing, _)| standing),
+            None => ask(CriteriaOrder::Given).map(|(standing, _)| standing),
         };
         let Some((given, (reversed, line))) =
-            given.and_then(|given| Some((given, ask(Order::Reversed)?)))
+            given.and_then(|given| Some((given, ask(CriteriaOrder::Reversed)?)))
         else {
             return Ok(None);
         };
         if let (Some(score), Some(_)) = (given.score, reversed.score) {
             let next = self
                 .store
-                .judgements(run, &ScoreLine::probe_of(evaluator.name()))?
+                .read_judgements(run, &ScoreLine::probe_metric(evaluator.name()))?
                 .next;
             self.store
                 .append_judgement(run, &[], &line.into_probe(score, next))?;
@@ -350,60 +352,76 @@ impl Bench<'_> {
     }
 
     /// Returns whether there is a score and all current criteria are decided. The suite may have gained criteria since.
-    fn is_decided(&self, evaluator: Evaluator, standing: Option<&Standing>) -> bool {
+    fn is_decided(&self, evaluator: Evaluator, standing: Option<&JudgementState>) -> bool {
         let Some(standing) = standing.filter(|standing| standing.is_whole()) else {
             return false;
         };
-        let has = |leaf: &Criterion| {
+        let has = |leaf: &AcceptanceCriterion| {
             standing
                 .items
                 .iter()
                 .any(|(item, _)| *item == leaf.criterion)
         };
         evaluator != Evaluator::RequirementFulfillment
-            || Criterion::leaves(&self.suite.acceptance_criteria)
+            || AcceptanceCriterion::collect_leaves(&self.suite.acceptance_criteria)
                 .into_iter()
                 .all(has)
     }
 
     /// Asks about the undecided criteria, and merges the answers with the decided ones.
-    fn ask(&self, evaluator: Evaluator, kept: &Kept, decided: &Decided) -> Option<Evaluated> {
+    fn ask_undecided(
+        &self,
+        evaluator: Evaluator,
+        kept: &KeptWork,
+        decided: &DecisionsByCriterion,
+    ) -> Option<EvaluatorResult> {
         if decided.is_empty() || evaluator != Evaluator::RequirementFulfillment {
-            return self.evaluation.judge(
+            return self.evaluation.judge_again(
                 evaluator,
-                &kept.piece(self.suite),
-                Order::Given,
+                &kept.to_workpiece(self.suite),
+                CriteriaOrder::Given,
                 self.stop,
             );
         }
-        let open = Criterion::leaves(&self.suite.acceptance_criteria)
+        let open = AcceptanceCriterion::collect_leaves(&self.suite.acceptance_criteria)
             .into_iter()
             .filter(|leaf| !decided.contains_key(&leaf.criterion));
         let suite = Suite {
             acceptance_criteria: open.cloned().collect(),
             ..self.suite.clone()
         };
-        let said =
-            self.evaluation
-                .judge(evaluator, &kept.piece(&suite), Order::Given, self.stop)?;
-        Some(joined(&self.suite.acceptance_criteria, decided, said))
+        let said = self.evaluation.judge_again(
+            evaluator,
+            &kept.to_workpiece(&suite),
+            CriteriaOrder::Given,
+            self.stop,
+        )?;
+        Some(merge_decisions(
+            &self.suite.acceptance_criteria,
+            decided,
+            said,
+        ))
     }
 
     /// Returns earlier decisions by the same judge with the same prompt, about criteria that still exist.
-    fn decided_by_same(&self, evaluator: Evaluator, known: &Judgements) -> Decided {
+    fn decisions_by_same_judge(
+        &self,
+        evaluator: Evaluator,
+        known: &Judgements,
+    ) -> DecisionsByCriterion {
         let Some(newest) = known
-            .newest()
+            .latest_score()
             .filter(|_| self.is_same_judge(evaluator, known))
         else {
-            return Decided::new();
+            return DecisionsByCriterion::new();
         };
-        let asked: Vec<&str> = Criterion::leaves(&self.suite.acceptance_criteria)
+        let asked: Vec<&str> = AcceptanceCriterion::collect_leaves(&self.suite.acceptance_criteria)
             .into_iter()
             .map(|leaf| leaf.criterion.as_str())
             .collect();
-        let entries = entries(newest.details.as_ref());
+        let entries = criterion_entries(newest.details.as_ref());
         known
-            .of_revision(newest.score.revision)
+            .items_of_revision(newest.score.revision)
             .filter(|(outcome, _)| {
                 is_decided(outcome.status) && asked.contains(&outcome.item.as_str())
             })
@@ -413,7 +431,7 @@ impl Bench<'_> {
                     .map(|entry| (*entry).clone());
                 (
                     outcome.item.clone(),
-                    Decision {
+                    EarlierDecision {
                         status: outcome.status,
                         details: details.clone(),
                         entry,
@@ -432,9 +450,9 @@ impl Bench<'_> {
             | Evaluator::CodeQuality
             | Evaluator::Complexity => return false,
         };
-        let newest = known.newest().and_then(|line| line.judge.as_ref());
+        let newest = known.latest_score().and_then(|line| line.judge.as_ref());
         newest.zip(self.evaluation.jury.as_ref()).is_some_and(
-            |(judge, Jury { agent, votes, .. })| {
+            |(judge, JudgeSettings { agent, votes, .. })| {
                 let is_same_model = agent
                     .model
                     .as_ref()
@@ -450,7 +468,7 @@ impl Bench<'_> {
 
 /// An earlier decision about a criterion that is not asked again.
 #[derive(Clone, Debug)]
-struct Decision {
+struct EarlierDecision {
     status: ItemStatus,
     details: ItemDetails,
     /// The criterion's entry in the score's details.
@@ -458,19 +476,23 @@ struct Decision {
 }
 
 /// Earlier decisions by criterion.
-type Decided = BTreeMap<String, Decision>;
+type DecisionsByCriterion = BTreeMap<String, EarlierDecision>;
 
 /// Merges earlier and new decisions into one judgement of all criteria.
-fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluated {
-    let now: BTreeMap<&str, &EvaluatedItem> = said
+fn merge_decisions(
+    criteria: &[AcceptanceCriterion],
+    decided: &DecisionsByCriterion,
+    said: EvaluatorResult,
+) -> EvaluatorResult {
+    let now: BTreeMap<&str, &EvaluatorItem> = said
         .items
         .iter()
         .map(|item| (item.item.as_str(), item))
         .collect();
-    let items: Vec<EvaluatedItem> = Criterion::leaves(criteria)
+    let items: Vec<EvaluatorItem> = AcceptanceCriterion::collect_leaves(criteria)
         .into_iter()
         .map(|leaf| {
-            let item = |status, details| EvaluatedItem {
+            let item = |status, details| EvaluatorItem {
                 kind: ItemKind::Criterion,
                 item: leaf.criterion.clone(),
                 status,
@@ -492,8 +514,8 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
             }
         })
         .collect();
-    let fresh = entries(Some(&said.details));
-    let entry = |item: &EvaluatedItem| {
+    let fresh = criterion_entries(Some(&said.details));
+    let entry = |item: &EvaluatorItem| {
         let known = match decided.get(&item.item) {
             Some(before) => before.entry.clone(),
             None => fresh.get(item.item.as_str()).map(|entry| (*entry).clone()),
@@ -508,7 +530,7 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
         .filter(|item| is_met(item.status).is_some())
         .map(entry)
         .collect();
-    let (score, mut details) = fulfilment_sum(criteria, &listed, &met);
+    let (score, mut details) = score_fulfilment(criteria, &listed, &met);
     // These describe the current request. The older revision describes the earlier one.
     for key in ["votes", "parts", "questions", "trouble"] {
         if let Some(said) = said.details.get(key) {
@@ -527,7 +549,7 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
             .err()
             .unwrap_or_else(|| "not every criterion was decided".to_owned())
     });
-    Evaluated {
+    EvaluatorResult {
         score,
         details,
         items,
@@ -537,7 +559,7 @@ fn joined(criteria: &[Criterion], decided: &Decided, said: Evaluated) -> Evaluat
 }
 
 /// Returns each criterion's entry in the details of a score.
-fn entries(details: Option<&Value>) -> BTreeMap<&str, &Value> {
+fn criterion_entries(details: Option<&Value>) -> BTreeMap<&str, &Value> {
     let listed = details
         .and_then(|details| details.get("criteria"))
         .and_then(Value::as_array);
@@ -552,16 +574,20 @@ fn entries(details: Option<&Value>) -> BTreeMap<&str, &Value> {
 mod tests {
     use super::*;
 
-    fn criterion(text: &str, weight: f64, children: Vec<Criterion>) -> Criterion {
-        Criterion {
+    fn criterion(
+        text: &str,
+        weight: f64,
+        children: Vec<AcceptanceCriterion>,
+    ) -> AcceptanceCriterion {
+        AcceptanceCriterion {
             criterion: text.to_owned(),
             weight,
             children,
         }
     }
 
-    fn item(text: &str, status: ItemStatus) -> EvaluatedItem {
-        EvaluatedItem {
+    fn item(text: &str, status: ItemStatus) -> EvaluatorItem {
+        EvaluatorItem {
             kind: ItemKind::Criterion,
             item: text.to_owned(),
             status,
@@ -579,11 +605,11 @@ mod tests {
                 vec![criterion("b", 1.0, vec![]), criterion("c", 1.0, vec![])],
             ),
         ];
-        let decided: Decided = [("a", ItemStatus::Fail), ("b", ItemStatus::Pass)]
+        let decided: DecisionsByCriterion = [("a", ItemStatus::Fail), ("b", ItemStatus::Pass)]
             .map(|(item, status)| {
                 (
                     item.to_owned(),
-                    Decision {
+                    EarlierDecision {
                         status,
                         details: ItemDetails::default(),
                         entry: Some(json!({"criterion": item, "votesFor": 2})),
@@ -591,13 +617,13 @@ mod tests {
                 )
             })
             .into();
-        let said = Evaluated {
+        let said = EvaluatorResult {
             score: Ok(100.0),
             items: vec![item("c", ItemStatus::Pass)],
             details: json!({"criteria": [{"criterion": "c", "votesFor": 3}], "votes": {"asked": 3, "counted": 3}, "passedCount": 1}),
-            ..Evaluated::missing(Evaluator::RequirementFulfillment, "")
+            ..EvaluatorResult::without_score(Evaluator::RequirementFulfillment, "")
         };
-        let joined_up = joined(&tree, &decided, said);
+        let joined_up = merge_decisions(&tree, &decided, said);
         assert_eq!(joined_up.score, Ok(75.0));
         assert_eq!(
             joined_up
@@ -621,10 +647,10 @@ mod tests {
             })
         );
 
-        let away = joined(
+        let away = merge_decisions(
             &tree,
             &decided,
-            Evaluated::missing(Evaluator::RequirementFulfillment, "away"),
+            EvaluatorResult::without_score(Evaluator::RequirementFulfillment, "away"),
         );
         assert_eq!(away.score, Err("away".to_owned()));
         assert_eq!(away.items[2].status, ItemStatus::NotEvaluated);

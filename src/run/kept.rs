@@ -2,24 +2,24 @@
 
 use std::path::PathBuf;
 
-use crate::agent::{Cost, Failure, FailureKind, Measured, Served};
+use crate::agent::{AgentFailure, AgentFailureKind, Cost, ReplyMeasurements, ServedBy};
 use crate::domain::{Run, RunId, RunStatus};
 use crate::results::StoreError;
 
-use super::Context;
+use super::PlanContext;
 
 /// What an earlier run left.
 pub struct KeptOutput {
     pub folder: PathBuf,
     record: Run,
-    measured: Measured,
+    measured: ReplyMeasurements,
 }
 
 impl KeptOutput {
-    pub fn of(id: &RunId, context: &Context<'_>) -> Result<Self, StoreError> {
-        let record = context.store.load(id)?;
+    pub fn from_run(id: &RunId, context: &PlanContext<'_>) -> Result<Self, StoreError> {
+        let record = context.store.load_run(id)?;
         let told = record.resources.clone().unwrap_or_default();
-        let measured = Measured {
+        let measured = ReplyMeasurements {
             usage: record.usage.unwrap_or_default(),
             cost: Cost {
                 usd: record.cost_usd,
@@ -33,18 +33,18 @@ impl KeptOutput {
             .unwrap_or_default(),
             transcript: context
                 .store
-                .transcript(id)?
+                .read_transcript(id)?
                 .into_iter()
                 .map(|line| line.entry)
                 .collect(),
             model: record.reported_model.clone(),
-            served: Served {
+            served: ServedBy {
                 version: told.agent_version,
                 provider: told.provider,
                 region: told.region,
             },
             repeated: told.repeated,
-            ..Measured::default()
+            ..ReplyMeasurements::default()
         };
         Ok(Self {
             folder: context.store.run_dir(id).join("output"),
@@ -54,15 +54,15 @@ impl KeptOutput {
     }
 
     /// Returns how the approach ended, with what it measured then.
-    pub fn made(&self) -> Result<Measured, Failure> {
+    pub fn approach_result(&self) -> Result<ReplyMeasurements, AgentFailure> {
         let kind = match self.record.status {
-            RunStatus::Failed => FailureKind::Error,
-            RunStatus::Limit => FailureKind::Limit,
+            RunStatus::Failed => AgentFailureKind::Error,
+            RunStatus::Limit => AgentFailureKind::Limit,
             RunStatus::Completed | RunStatus::Infra | RunStatus::Cancelled | RunStatus::Partial => {
                 return Ok(self.measured.clone());
             }
         };
-        Err(Failure::new(
+        Err(AgentFailure::new(
             kind,
             self.record.error.as_deref().unwrap_or_default(),
             self.measured.clone(),

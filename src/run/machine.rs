@@ -6,14 +6,14 @@ use crate::domain::Resources;
 use crate::files;
 
 /// Longest text taken from the system.
-const MOST_CHARACTERS: usize = 120;
+const MAX_CHARACTERS: usize = 120;
 
 /// Returns the machine's current resources.
-pub fn look() -> Resources {
-    seen(Path::new("/"))
+pub fn read_resources() -> Resources {
+    read_resources_at(Path::new("/"))
 }
 
-fn seen(root: &Path) -> Resources {
+fn read_resources_at(root: &Path) -> Resources {
     let read = |path: &str| files::read_to_string(root.join(path)).ok();
     let cpuinfo = read("proc/cpuinfo").unwrap_or_default();
     let processors = cpuinfo
@@ -26,14 +26,15 @@ fn seen(root: &Path) -> Resources {
             std::env::consts::OS,
             std::env::consts::ARCH
         )),
-        kernel: read("proc/sys/kernel/osrelease").and_then(|text| short(&text)),
-        cpu: field(&cpuinfo, "model name").and_then(short),
+        kernel: read("proc/sys/kernel/osrelease").and_then(|text| truncate_text(&text)),
+        cpu: find_field(&cpuinfo, "model name").and_then(truncate_text),
         cpus: Some(processors).filter(|count| *count > 0),
         // The standard library respects CPU affinity and control group quotas.
         cpu_limit: std::thread::available_parallelism()
             .ok()
             .map(|count| count.get() as u64),
-        memory: read("proc/meminfo").and_then(|text| kibibytes(field(&text, "MemTotal")?)),
+        memory: read("proc/meminfo")
+            .and_then(|text| parse_kibibytes(find_field(&text, "MemTotal")?)),
         memory_limit: memory_limit(root),
         load: read("proc/loadavg")
             .and_then(|text| text.split(' ').next()?.parse().ok())
@@ -71,12 +72,12 @@ fn memory_limit(root: &Path) -> Option<u64> {
     limits.min().filter(|bytes| *bytes < 1 << 60)
 }
 
-fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+fn find_field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line.split_once(':').map(|(_, value)| value.trim())
 }
 
-fn kibibytes(text: &str) -> Option<u64> {
+fn parse_kibibytes(text: &str) -> Option<u64> {
     text.strip_suffix("kB")?
         .trim()
         .parse::<u64>()
@@ -84,8 +85,8 @@ fn kibibytes(text: &str) -> Option<u64> {
         .checked_mul(1024)
 }
 
-fn short(text: impl AsRef<str>) -> Option<String> {
-    let text: String = text.as_ref().trim().chars().take(MOST_CHARACTERS).collect();
+fn truncate_text(text: impl AsRef<str>) -> Option<String> {
+    let text: String = text.as_ref().trim().chars().take(MAX_CHARACTERS).collect();
     Some(text).filter(|text| !text.is_empty())
 }
 
@@ -122,7 +123,7 @@ mod tests {
             ("sys/fs/cgroup/user/session/memory.max", "max\n"),
             ("sys/fs/cgroup/user/memory.max", "2147483648\n"),
         ]);
-        let seen = seen(root.path());
+        let seen = read_resources_at(root.path());
         assert_eq!(
             (seen.kernel.as_deref(), seen.cpu.as_deref()),
             (Some("6.8.0-45-generic"), Some("Some CPU @ 2.00GHz"))
@@ -145,7 +146,7 @@ mod tests {
                 ("proc/self/cgroup", "5:memory:/job\n1:cpu:/job\n"),
                 ("sys/fs/cgroup/memory/job/memory.limit_in_bytes", limit),
             ]);
-            seen(root.path()).memory_limit
+            read_resources_at(root.path()).memory_limit
         };
         assert_eq!(
             (group("1048576\n"), group("9223372036854771712\n")),
@@ -163,7 +164,10 @@ mod tests {
                 "1500000000\n",
             ),
         ]);
-        assert_eq!(seen(root.path()).memory_limit, Some(1_500_000_000));
+        assert_eq!(
+            read_resources_at(root.path()).memory_limit,
+            Some(1_500_000_000)
+        );
     }
 
     #[test]
@@ -172,7 +176,7 @@ mod tests {
             ("proc/meminfo", "MemTotal: many kB\n"),
             ("proc/loadavg", "\n"),
         ]);
-        let seen = seen(root.path());
+        let seen = read_resources_at(root.path());
         assert_eq!(
             (
                 seen.kernel,

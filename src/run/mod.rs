@@ -45,31 +45,33 @@ mod workspace;
 
 use std::path::PathBuf;
 
-use crate::agent::Environment;
+use crate::agent::AgentEnvironment;
 use crate::domain::{Git, ItemStatus, Run};
-use crate::process::Stop;
+use crate::process::StopSignal;
 use crate::results::{PlannedArm, PlannedRun, Store};
 
-pub use addition::digest as digest_of_addition;
-pub use approach::{Approach, Means, names_model};
-pub use arm::{Arm, CodeWork, QuestionWork, Work};
-pub use evaluation::{Evaluation, Jury};
-pub use execute::{Executed, Refusal, execute};
-pub use foreseen::{Chosen, Outlook, ask_until_foreseen, outlook, rate_of, task_arms};
+pub use addition::digest_folder as digest_overlay;
+pub use approach::{ApproachKind, ExecutableApproach, mentions_model};
+pub use arm::{ArmWork, CodeWork, QuestionWork, RunnableArm};
+pub use evaluation::{JudgeSettings, SuiteEvaluation};
+pub use execute::{ArmRefusal, ExecutionResult, execute_runs};
+pub use foreseen::{
+    AdaptiveResult, AdaptiveStep, ask_until_foreseen, next_step, pass_rate, task_arms,
+};
 pub use git::places_around as repositories_around;
-pub use isolation::{Isolation, Kept};
-pub use plan::{batch_id, interleaved, item_seed};
-pub use prerequisites::{Missing, Prerequisites};
-pub use provenance::{author, commit_places, git_state};
-pub use purse::Purse;
+pub use isolation::{IsolatedPaths, Isolation};
+pub use plan::{interleave_arms, item_seed, new_batch_id};
+pub use prerequisites::{MissingPrerequisite, Prerequisites};
+pub use provenance::{commit_positions, git_user, read_git_state};
+pub use purse::BatchBudget;
 pub use record::add_items;
 pub use revision::{NoCommit, commit_named, first_parents};
 pub use tools::ToolVersions;
 
 /// The context shared by all runs of a plan.
-pub struct Context<'a> {
+pub struct PlanContext<'a> {
     pub store: &'a Store,
-    pub environment: &'a Environment,
+    pub environment: &'a AgentEnvironment,
     /// The repository's folder: tests start in it, and paths of suites are relative to it.
     pub root: PathBuf,
     /// Folder for workspaces, outside the repository.
@@ -86,15 +88,15 @@ pub struct Context<'a> {
     /// Number of parallel jobs: questions within a run, or runs of code. `None` means the task's setting, or else 1.
     pub jobs: Option<usize>,
     /// What agents may cost. `None` for no limit.
-    pub purse: Option<&'a Purse>,
+    pub purse: Option<&'a BatchBudget>,
     /// Whether to store the produced files with the run's record.
     pub keep_output: bool,
-    pub stop: &'a Stop,
-    pub events: &'a (dyn Fn(&Event<'_>) + Sync),
+    pub stop: &'a StopSignal,
+    pub events: &'a (dyn Fn(&RunEvent<'_>) + Sync),
 }
 
 /// How a run ended, or why it did not.
-enum Ended {
+enum RunEnd {
     Whole(Box<Run>),
     Stopped,
     /// Its agent cannot be used now or later, for this reason.
@@ -103,7 +105,7 @@ enum Ended {
 
 /// Events during the execution of a plan.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum RunEvent<'a> {
     Started {
         arm: &'a PlannedArm,
         run: &'a PlannedRun,

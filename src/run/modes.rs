@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// Folders in the home folder whose entries are looked at, because strangers must not read them.
-const PRIVATE: [&str; 6] = [".aws", ".config", ".docker", ".gnupg", ".kube", ".ssh"];
+const PRIVATE_FOLDERS: [&str; 6] = [".aws", ".config", ".docker", ".gnupg", ".kube", ".ssh"];
 
 /// How files stood before a run.
 #[derive(Debug, Default)]
-pub struct Modes(BTreeMap<PathBuf, standing::Standing>);
+pub struct FileModes(BTreeMap<PathBuf, standing::Standing>);
 
-impl Modes {
+impl FileModes {
     /// Looks at everything below `tops`; at everything below `store`, but not at times, because other runs write their journals there; and at the
     /// entries of `folders`.
-    pub fn of(
+    pub fn new(
         tops: impl IntoIterator<Item = PathBuf>,
         store: Option<PathBuf>,
         folders: impl IntoIterator<Item = PathBuf>,
@@ -46,7 +46,7 @@ impl Modes {
     /// Sets back what was changed. Returns the changed paths with what was changed of each, relative to `root` if possible.
     pub fn restore(&self, root: &Path) -> Vec<(String, &'static str)> {
         let name = |path: &Path| {
-            visible(
+            escape_invisible(
                 &path
                     .strip_prefix(root)
                     .unwrap_or(path)
@@ -63,8 +63,8 @@ impl Modes {
 }
 
 /// Returns the folders of a home folder whose entries are compared.
-pub fn of_home(home: &Path) -> impl Iterator<Item = PathBuf> {
-    std::iter::once(home.to_owned()).chain(PRIVATE.map(|name| home.join(name)))
+pub fn compared_folders(home: &Path) -> impl Iterator<Item = PathBuf> {
+    std::iter::once(home.to_owned()).chain(PRIVATE_FOLDERS.map(|name| home.join(name)))
 }
 
 #[cfg(unix)]
@@ -79,7 +79,7 @@ mod standing {
     use rustix::io::Errno;
 
     /// The most that Linux lets the names of a file's attributes, or one value, take.
-    const MOST_BYTES: usize = 64 << 10;
+    const MAX_BYTES: usize = 64 << 10;
 
     /// The state of a file or folder apart from its contents.
     #[derive(Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ mod standing {
             mode: metadata.mode() & 0o7777,
             owner: (metadata.uid(), metadata.gid()),
             written,
-            attributes: attributes(path),
+            attributes: read_attributes(path),
         })
     }
 
@@ -115,7 +115,7 @@ mod standing {
                 let _ = std::os::unix::fs::lchown(path, Some(self.owner.0), Some(self.owner.1));
                 changed = Some("its owner");
             }
-            let attributes = attributes(path);
+            let attributes = read_attributes(path);
             for name in attributes
                 .keys()
                 .filter(|name| !self.attributes.contains_key(*name))
@@ -166,28 +166,28 @@ mod standing {
     }
 
     /// Returns the extended attributes, among them access control lists. Most files have none.
-    fn attributes(path: &Path) -> BTreeMap<CString, Vec<u8>> {
+    fn read_attributes(path: &Path) -> BTreeMap<CString, Vec<u8>> {
         let mut short = [0; 256];
         match rustix::fs::llistxattr(path, &mut short[..]) {
             Ok(0) => BTreeMap::new(),
-            Ok(size) => values(path, &short[..size]),
+            Ok(size) => read_values(path, &short[..size]),
             Err(Errno::RANGE) => {
-                let mut names = vec![0; MOST_BYTES];
+                let mut names = vec![0; MAX_BYTES];
                 let size = rustix::fs::llistxattr(path, &mut names[..]).unwrap_or_default();
-                values(path, &names[..size])
+                read_values(path, &names[..size])
             }
             // The file system has none.
             Err(_) => BTreeMap::new(),
         }
     }
 
-    fn values(path: &Path, names: &[u8]) -> BTreeMap<CString, Vec<u8>> {
+    fn read_values(path: &Path, names: &[u8]) -> BTreeMap<CString, Vec<u8>> {
         let names = names
             .split(|byte| *byte == 0)
             .filter(|name| !name.is_empty())
             .filter_map(|name| CString::new(name).ok());
         let value = |name: CString| {
-            let mut value = vec![0; MOST_BYTES];
+            let mut value = vec![0; MAX_BYTES];
             let size = rustix::fs::lgetxattr(path, &name, &mut value[..]).ok()?;
             value.truncate(size);
             Some((name, value))
@@ -259,7 +259,7 @@ mod tests {
         let time = fs::metadata(of("store/a"))
             .and_then(|metadata| metadata.modified())
             .expect("a time");
-        let modes = Modes::of([of("store")], None, [place.path().to_owned()]);
+        let modes = FileModes::new([of("store")], None, [place.path().to_owned()]);
         assert!(modes.restore(place.path()).is_empty());
         let file = fs::File::options()
             .write(true)
@@ -308,7 +308,7 @@ mod tests {
         if rustix::fs::setxattr(&file, "user.own", b"before", flags).is_err() {
             return;
         }
-        let modes = Modes::of([place.path().to_owned()], None, []);
+        let modes = FileModes::new([place.path().to_owned()], None, []);
         rustix::fs::setxattr(&file, "user.own", b"after", flags).expect("ours");
         rustix::fs::setxattr(&file, "user.evil", b"1", flags).expect("ours");
         assert_eq!(

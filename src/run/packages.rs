@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::evaluate::simple_commands;
 
 /// Options of `pip install` that choose no packages, without a value.
-const FLAGS: [&str; 13] = [
+const PIP_FLAGS: [&str; 13] = [
     "-q",
     "-qq",
     "-U",
@@ -21,7 +21,7 @@ const FLAGS: [&str; 13] = [
     "--disable-pip-version-check",
 ];
 /// Options with a value.
-const VALUED: [&str; 9] = [
+const PIP_VALUED_OPTIONS: [&str; 9] = [
     "-i",
     "--index-url",
     "--extra-index-url",
@@ -33,7 +33,7 @@ const VALUED: [&str; 9] = [
     "-f",
 ];
 /// Options whose value is a file with names of packages.
-const LISTS: [&str; 4] = ["-r", "--requirement", "-c", "--constraint"];
+const PIP_LIST_OPTIONS: [&str; 4] = ["-r", "--requirement", "-c", "--constraint"];
 
 /// Returns the arguments of each `pip install` of packages that the suite chose: those named in `setup`, and lists in the suite's folder.
 /// Leaves out everything of the workspace, which the approach wrote.
@@ -41,11 +41,11 @@ pub fn chosen_packages(setup: &[String], suite: &Path) -> Vec<Vec<String>> {
     setup
         .iter()
         .flat_map(|line| simple_commands(line))
-        .filter_map(|words| arguments(&words, suite))
+        .filter_map(|words| install_arguments(&words, suite))
         .collect()
 }
 
-fn arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
+fn install_arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
     let words: Vec<&str> = words
         .iter()
         .map(String::as_str)
@@ -65,16 +65,16 @@ fn arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
             .split_once('=')
             .filter(|_| word.starts_with("--"))
             .map_or((word, None), |(name, value)| (name, Some(value)));
-        if LISTS.contains(&name) {
+        if PIP_LIST_OPTIONS.contains(&name) {
             let list = inline
                 .or_else(|| words.next())
-                .and_then(|list| of_suite(list, suite));
+                .and_then(|list| suite_path(list, suite));
             has_packages |= list.is_some() && matches!(name, "-r" | "--requirement");
             arguments.extend(list.into_iter().flat_map(|list| [name.to_owned(), list]));
-        } else if VALUED.contains(&name) {
+        } else if PIP_VALUED_OPTIONS.contains(&name) {
             let value = inline.or_else(|| words.next())?;
             arguments.extend([name.to_owned(), value.to_owned()]);
-        } else if FLAGS.contains(&word) {
+        } else if PIP_FLAGS.contains(&word) {
             arguments.push(word.to_owned());
         } else if matches!(word, "-e" | "--editable" | "-t" | "--target") {
             words.next();
@@ -87,7 +87,7 @@ fn arguments(words: &[String], suite: &Path) -> Option<Vec<String>> {
 }
 
 /// Returns the path of a list in the suite's folder.
-fn of_suite(list: &str, suite: &Path) -> Option<String> {
+fn suite_path(list: &str, suite: &Path) -> Option<String> {
     let below = ["$EVAL_SUITE_DIR/", "${EVAL_SUITE_DIR}/"]
         .iter()
         .find_map(|start| list.strip_prefix(start))?;

@@ -11,7 +11,7 @@ const SEED_BITS: u32 = 53;
 /// Returns a plan in which the arms take turns, so that a slow service or a busy machine affects all arms alike.
 ///
 /// Each round starts with a different arm. Runs with the same index have the same seed in every arm, so that random choices match.
-pub fn interleaved(
+pub fn interleave_arms(
     arms: Vec<PlannedArm>,
     runs: u32,
     seed: u64,
@@ -26,12 +26,12 @@ pub fn interleaved(
                 id: Store::new_run_id(now),
                 arm,
                 index,
-                seed: derived(&["run", &seed.to_string(), &index.to_string()]),
+                seed: derive_seed(&["run", &seed.to_string(), &index.to_string()]),
             }
         })
     });
     Batch {
-        id: batch_id(now),
+        id: new_batch_id(now),
         created: now.to_rfc3339_opts(SecondsFormat::Secs, true),
         runs: planned.collect(),
         arms,
@@ -42,16 +42,16 @@ pub fn interleaved(
 }
 
 /// Returns a new id for a plan. Later ids sort after earlier ones.
-pub fn batch_id(now: DateTime<Utc>) -> String {
+pub fn new_batch_id(now: DateTime<Utc>) -> String {
     Store::new_run_id(now).to_string()
 }
 
 /// Returns the agent's seed for one item of a run. Repeating the run gives the same seed.
 pub fn item_seed(run: u64, item: &str) -> u64 {
-    derived(&["item", &run.to_string(), item])
+    derive_seed(&["item", &run.to_string(), item])
 }
 
-fn derived(parts: &[&str]) -> u64 {
+fn derive_seed(parts: &[&str]) -> u64 {
     let digest = Sha256::digest(parts.join("\n"));
     let first = digest
         .iter()
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn arms_take_turns_and_share_seeds() {
-        let batch = interleaved(
+        let batch = interleave_arms(
             vec![arm("a"), arm("b"), arm("c")],
             3,
             7,

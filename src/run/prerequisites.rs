@@ -9,13 +9,13 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::agent::Environment;
-use crate::domain::visible;
-use crate::evaluate::{first_tools, tools_of};
-use crate::process::{self, Command, End, Limits, Stop};
+use crate::agent::AgentEnvironment;
+use crate::domain::escape_invisible;
+use crate::evaluate::{named_tools, required_tools};
+use crate::process::{self, ProgramCommand, ProgramExit, ProgramLimits, StopSignal};
 use crate::suite::Suite;
 
-use super::shell::{Shell, needs_bash};
+use super::shell::{CommandShell, needs_bash};
 
 /// Tools that pip installs: a setup may do so without naming them, from a list of requirements.
 const OF_PIP: [&str; 8] = [
@@ -30,30 +30,30 @@ const OF_PIP: [&str; 8] = [
 ];
 /// Programs of a virtual environment, which each run of a Python suite has.
 const OF_VENV: [&str; 2] = ["python", "python3"];
-const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
+const PYTHON_PROGRAM: &str = if cfg!(windows) { "python" } else { "python3" };
 /// Prints the modules that are missing for virtual environments and tests, with user-wide packages, as when they are lent to the tests.
-const MODULES: &str = "import importlib.util, site, sys; sys.path.append(site.getusersitepackages()); \
+const MODULES_SCRIPT: &str = "import importlib.util, site, sys; sys.path.append(site.getusersitepackages()); \
                        print(*[name for name in ('venv', 'ensurepip', 'pytest') if importlib.util.find_spec(name) is None])";
 /// Time limit of asking Python. A busy machine is slow, and what does not answer counts as there.
-const WALL: Duration = Duration::from_secs(20);
+const QUERY_LIMIT: Duration = Duration::from_secs(20);
 
 /// Something that is missing, and how to get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingPrerequisite {
     pub what: String,
     pub remedy: String,
 }
 
 /// Looks for tools, and asks Python for its modules at most once.
 pub struct Prerequisites<'a> {
-    environment: &'a Environment,
+    environment: &'a AgentEnvironment,
     root: &'a Path,
     /// The modules that Python lacks.
     modules: OnceLock<Vec<String>>,
 }
 
 impl<'a> Prerequisites<'a> {
-    pub fn new(environment: &'a Environment, root: &'a Path) -> Self {
+    pub fn new(environment: &'a AgentEnvironment, root: &'a Path) -> Self {
         Self {
             environment,
             root,
@@ -62,7 +62,7 @@ impl<'a> Prerequisites<'a> {
     }
 
     /// Returns what the suite's setup, server and tests need and this machine lacks. `wrap` is the sandbox that they start in.
-    pub fn missing(&self, suite: &Suite, wrap: &[String]) -> Vec<Missing> {
+    pub fn list_missing(&self, suite: &Suite, wrap: &[String]) -> Vec<MissingPrerequisite> {
         if !wrap.is_empty() || suite.questions.is_some() {
             return Vec::new();
         }
@@ -74,15 +74,15 @@ impl<'a> Prerequisites<'a> {
             .chain(&suite.tests.shared)
             .chain(&suite.tests.functional)
             .collect();
-        let mut found: BTreeMap<String, Missing> = BTreeMap::new();
-        let mut add = |name: &str, missing: Missing| {
+        let mut found: BTreeMap<String, MissingPrerequisite> = BTreeMap::new();
+        let mut add = |name: &str, missing: MissingPrerequisite| {
             found.entry(name.to_owned()).or_insert(missing);
         };
         for (number, line) in lines.iter().enumerate() {
-            for tool in first_tools(line) {
+            for tool in required_tools(line) {
                 let is_of_venv = is_python && OF_VENV.contains(&tool);
                 let before = &lines[..number.min(suite.setup.len())];
-                let may_be_installed = before.iter().any(|line| names(line, tool))
+                let may_be_installed = before.iter().any(|line| mentions_tool(line, tool))
                     || (OF_PIP.contains(&tool) && !before.is_empty());
                 if !(is_of_venv
                     || may_be_installed
@@ -91,9 +91,9 @@ impl<'a> Prerequisites<'a> {
                 {
                     add(
                         tool,
-                        Missing {
+                        MissingPrerequisite {
                             what: format!("`{tool}` is not on PATH"),
-                            remedy: remedy_of(tool),
+                            remedy: suggest_remedy(tool),
                         },
                     );
                 }
@@ -101,9 +101,9 @@ impl<'a> Prerequisites<'a> {
             if needs_bash(line) && !self.is_on_path("bash") {
                 add(
                     "bash",
-                    Missing {
+                    MissingPrerequisite {
                         what: "`bash` is not on PATH".to_owned(),
-                        remedy: remedy_of("bash"),
+                        remedy: suggest_remedy("bash"),
                     },
                 );
             }
@@ -111,12 +111,13 @@ impl<'a> Prerequisites<'a> {
         let calls_pytest =
             suite.setup.is_empty() && lines.iter().any(|line| line.contains("python3 -m pytest"));
         if is_python || calls_pytest {
-            if self.is_on_path(PYTHON) {
+            if self.is_on_path(PYTHON_PROGRAM) {
                 let tests = || suite.tests.shared.iter().chain(&suite.tests.functional);
                 // The rule of the examination: a suite's own setup may name the pytest to install.
-                let wants_pytest = tests().any(|line| tools_of(line).any(|tool| tool == "pytest"))
+                let wants_pytest = tests()
+                    .any(|line| named_tools(line).any(|tool| tool == "pytest"))
                     && !installs_pytest(&suite.setup);
-                for module in self.modules().iter().filter(|module| {
+                for module in self.missing_modules().iter().filter(|module| {
                     if *module == "pytest" {
                         wants_pytest
                     } else {
@@ -125,26 +126,29 @@ impl<'a> Prerequisites<'a> {
                 }) {
                     let remedy = match module.as_str() {
                         "pytest" => format!(
-                            "{PYTHON} -m pip install pytest, or name it in `setup` of the suite"
+                            "{PYTHON_PROGRAM} -m pip install pytest, or name it in `setup` of the suite"
                         ),
                         _ => format!(
-                            "install the venv package of Python's distribution, such as {PYTHON}-venv"
+                            "install the venv package of Python's distribution, such as {PYTHON_PROGRAM}-venv"
                         ),
                     };
                     add(
                         module,
-                        Missing {
-                            what: format!("`{PYTHON}` has no module `{}`", visible(module)),
+                        MissingPrerequisite {
+                            what: format!(
+                                "`{PYTHON_PROGRAM}` has no module `{}`",
+                                escape_invisible(module)
+                            ),
                             remedy,
                         },
                     );
                 }
             } else {
                 add(
-                    PYTHON,
-                    Missing {
-                        what: format!("`{PYTHON}` is not on PATH"),
-                        remedy: remedy_of(PYTHON),
+                    PYTHON_PROGRAM,
+                    MissingPrerequisite {
+                        what: format!("`{PYTHON_PROGRAM}` is not on PATH"),
+                        remedy: suggest_remedy(PYTHON_PROGRAM),
                     },
                 );
             }
@@ -154,7 +158,11 @@ impl<'a> Prerequisites<'a> {
 
     /// Returns the tools of an approach's own tests that this machine lacks. An approach may bring them, so their absence stops nothing: its
     /// own tests are then unknown.
-    pub fn missing_for_own_tests(&self, suite: &Suite, wrap: &[String]) -> Vec<Missing> {
+    pub fn list_missing_for_own_tests(
+        &self,
+        suite: &Suite,
+        wrap: &[String],
+    ) -> Vec<MissingPrerequisite> {
         if !wrap.is_empty() {
             return Vec::new();
         }
@@ -162,22 +170,22 @@ impl<'a> Prerequisites<'a> {
         let is_brought = |tool: &str| {
             let is_of_venv = is_python && (OF_VENV.contains(&tool) || tool == "pytest");
             is_of_venv
-                || suite.setup.iter().any(|line| names(line, tool))
+                || suite.setup.iter().any(|line| mentions_tool(line, tool))
                 || (OF_PIP.contains(&tool) && !suite.setup.is_empty())
         };
         let tools: BTreeSet<&str> = suite
             .tests
             .own
             .iter()
-            .flat_map(|line| first_tools(line))
+            .flat_map(|line| required_tools(line))
             .collect();
         let missing = tools
             .into_iter()
             .filter(|tool| !is_brought(tool) && !self.is_on_path(tool));
         missing
-            .map(|tool| Missing {
+            .map(|tool| MissingPrerequisite {
                 what: format!("`{tool}` is not on PATH"),
-                remedy: remedy_of(tool),
+                remedy: suggest_remedy(tool),
             })
             .collect()
     }
@@ -196,21 +204,23 @@ impl<'a> Prerequisites<'a> {
         })
     }
 
-    fn modules(&self) -> &[String] {
+    fn missing_modules(&self) -> &[String] {
         self.modules.get_or_init(|| {
-            let shell = Shell::without_secrets(self.environment, &[]);
-            let argv = [PYTHON, "-I", "-c", MODULES].map(str::to_owned).to_vec();
-            let limits = Limits {
-                wall: Some(WALL),
+            let shell = CommandShell::without_secrets(self.environment, &[]);
+            let argv = [PYTHON_PROGRAM, "-I", "-c", MODULES_SCRIPT]
+                .map(str::to_owned)
+                .to_vec();
+            let limits = ProgramLimits {
+                wall: Some(QUERY_LIMIT),
                 output_bytes: 4 << 10,
                 grace: Duration::ZERO,
             };
-            let command = Command {
+            let command = ProgramCommand {
                 limits,
-                ..shell.program(argv, self.root, None)
+                ..shell.program_command(argv, self.root, None)
             };
-            match process::run(&command, &Stop::new()) {
-                Ok(finished) if finished.end == End::Exited(0) => finished
+            match process::run_program(&command, &StopSignal::new()) {
+                Ok(finished) if finished.end == ProgramExit::Exited(0) => finished
                     .stdout
                     .text()
                     .split_whitespace()
@@ -231,12 +241,12 @@ pub fn installs_pytest(setup: &[String]) -> bool {
     setup.iter().any(is_pytest)
 }
 
-fn names(line: &str, tool: &str) -> bool {
+fn mentions_tool(line: &str, tool: &str) -> bool {
     line.split(|character: char| !character.is_ascii_alphanumeric() && !"_-".contains(character))
         .any(|word| word == tool)
 }
 
-fn remedy_of(tool: &str) -> String {
+fn suggest_remedy(tool: &str) -> String {
     match tool {
         "cargo" => "install Rust, or add its folder to PATH".to_owned(),
         "node" | "npm" | "npx" => "install Node.js, or add its folder to PATH".to_owned(),
@@ -264,15 +274,15 @@ mod tests {
             format!("name: s\nrequirements: order.md\n{suite}\n"),
         )
         .expect("writable");
-        let suite = crate::suite::load(root.path(), &folder).expect("a suite");
+        let suite = crate::suite::load_suite(root.path(), &folder).expect("a suite");
         let variables = [("PATH".to_owned(), bin.display().to_string())].into();
-        let environment = Environment {
+        let environment = AgentEnvironment {
             variables,
-            ..Environment::default()
+            ..AgentEnvironment::default()
         };
         let prerequisites = Prerequisites::new(&environment, root.path());
         prerequisites
-            .missing(&suite, &suite.wrap)
+            .list_missing(&suite, &suite.wrap)
             .into_iter()
             .map(|missing| missing.what)
             .collect()

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::domain::Git;
 
-use super::git::said as ask;
+use super::git::git_output as ask;
 
 /// Asks git about the folder. Returns `None` outside a repository or without git.
-pub fn git_state(folder: &Path) -> Option<Git> {
+pub fn read_git_state(folder: &Path) -> Option<Git> {
     let rev = ask(folder, &["rev-parse", "HEAD"])?;
     let branch =
         ask(folder, &["rev-parse", "--abbrev-ref", "HEAD"]).filter(|branch| branch != "HEAD");
@@ -27,13 +27,13 @@ pub fn git_state(folder: &Path) -> Option<Git> {
 }
 
 /// Returns the name of git's user, or `None` without git or a name.
-pub fn author(folder: &Path) -> Option<String> {
+pub fn git_user(folder: &Path) -> Option<String> {
     ask(folder, &["config", "user.name"]).filter(|name| !name.is_empty())
 }
 
 /// Returns the place of each commit that the folder's repository has, by the name as given: parents before children. Names that are no
 /// abbreviated revision, and those that the repository does not have, are absent. Two names of one commit have one place.
-pub fn commit_places(folder: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, usize> {
+pub fn commit_positions(folder: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, usize> {
     let is_revision =
         |name: &&&str| name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut commits = BTreeMap::<&str, String>::new();

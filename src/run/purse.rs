@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 /// An attempt starts only if the purse holds the highest cost of an attempt so far, for it and for each that is under way. So a batch exceeds
 /// the purse only if an attempt costs more than all before it.
 #[derive(Debug)]
-pub struct Purse {
+pub struct BatchBudget {
     most: f64,
-    spent: Mutex<Spent>,
+    spent: Mutex<SpendingState>,
 }
 
 #[derive(Debug, Default)]
-struct Spent {
+struct SpendingState {
     usd: f64,
     highest: f64,
     /// Number of attempts with an end.
@@ -34,10 +34,10 @@ pub enum Admission {
     No,
 }
 
-impl Purse {
+impl BatchBudget {
     /// `earlier` are the costs of the attempts that a resumed batch has made.
     pub fn new(most: f64, earlier: impl IntoIterator<Item = f64>) -> Self {
-        let mut spent = Spent::default();
+        let mut spent = SpendingState::default();
         for usd in earlier {
             spent.usd += usd;
             spent.highest = spent.highest.max(usd);
@@ -49,9 +49,9 @@ impl Purse {
         }
     }
 
-    /// Admits an attempt, which the caller must [`settle`](Self::settle).
-    pub fn admit(&self) -> Admission {
-        self.with(|spent| {
+    /// Admits an attempt, which the caller must [`settle_attempt`](Self::settle).
+    pub fn admit_attempt(&self) -> Admission {
+        self.update_state(|spent| {
             // Sums of cents in binary differ from the purse's in the last digits.
             let holds =
                 |attempts: u32| spent.usd + spent.highest * f64::from(attempts) <= self.most + 1e-9;
@@ -70,8 +70,8 @@ impl Purse {
     }
 
     /// Ends an attempt. Returns whether it is the first without a cost.
-    pub fn settle(&self, usd: Option<f64>) -> bool {
-        self.with(|spent| {
+    pub fn settle_attempt(&self, usd: Option<f64>) -> bool {
+        self.update_state(|spent| {
             spent.open = spent.open.saturating_sub(1);
             spent.ended += 1;
             if let Some(usd) = usd {
@@ -83,21 +83,21 @@ impl Purse {
     }
 
     /// Ends an attempt that was not made.
-    pub fn give_back(&self) {
-        self.with(|spent| spent.open = spent.open.saturating_sub(1));
+    pub fn release_attempt(&self) {
+        self.update_state(|spent| spent.open = spent.open.saturating_sub(1));
     }
 
     /// Returns whether an attempt was refused.
     pub fn is_empty(&self) -> bool {
-        self.with(|spent| spent.is_empty)
+        self.update_state(|spent| spent.is_empty)
     }
 
     /// Returns what was spent, and the highest cost of an attempt.
     pub fn spent(&self) -> (f64, f64) {
-        self.with(|spent| (spent.usd, spent.highest))
+        self.update_state(|spent| (spent.usd, spent.highest))
     }
 
-    fn with<T>(&self, change: impl FnOnce(&mut Spent) -> T) -> T {
+    fn update_state<T>(&self, change: impl FnOnce(&mut SpendingState) -> T) -> T {
         change(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -108,20 +108,26 @@ mod tests {
 
     #[test]
     fn admit_stops_before_the_purse_is_exceeded() {
-        let purse = Purse::new(1.0, []);
+        let purse = BatchBudget::new(1.0, []);
         for _ in 0..3 {
-            assert_eq!(purse.admit(), Admission::Yes);
-            assert!(!purse.settle(Some(0.3)));
+            assert_eq!(purse.admit_attempt(), Admission::Yes);
+            assert!(!purse.settle_attempt(Some(0.3)));
         }
-        assert_eq!((purse.admit(), purse.is_empty()), (Admission::No, true));
-        assert_eq!(Purse::new(1.0, [0.3, 0.3]).admit(), Admission::Yes);
         assert_eq!(
-            Purse::new(0.3, [0.1, 0.1]).admit(),
+            (purse.admit_attempt(), purse.is_empty()),
+            (Admission::No, true)
+        );
+        assert_eq!(
+            BatchBudget::new(1.0, [0.3, 0.3]).admit_attempt(),
+            Admission::Yes
+        );
+        assert_eq!(
+            BatchBudget::new(0.3, [0.1, 0.1]).admit_attempt(),
             Admission::Yes,
             "0.1 three times is 0.3"
         );
         assert_eq!(
-            Purse::new(1.0, [0.1, 0.6]).admit(),
+            BatchBudget::new(1.0, [0.1, 0.6]).admit_attempt(),
             Admission::No,
             "the next may cost 0.6"
         );
@@ -129,35 +135,35 @@ mod tests {
 
     #[test]
     fn admit_counts_what_is_under_way() {
-        let purse = Purse::new(1.0, []);
+        let purse = BatchBudget::new(1.0, []);
         assert_eq!(
-            (purse.admit(), purse.admit()),
+            (purse.admit_attempt(), purse.admit_attempt()),
             (Admission::Yes, Admission::Wait),
             "nobody knows what one costs"
         );
-        purse.settle(Some(0.4));
+        purse.settle_attempt(Some(0.4));
         assert_eq!(
-            (purse.admit(), purse.admit()),
+            (purse.admit_attempt(), purse.admit_attempt()),
             (Admission::Yes, Admission::Wait)
         );
-        purse.settle(Some(0.1));
+        purse.settle_attempt(Some(0.1));
         assert_eq!(
-            (purse.admit(), purse.admit()),
+            (purse.admit_attempt(), purse.admit_attempt()),
             (Admission::Yes, Admission::Wait)
         );
-        purse.give_back();
-        assert_eq!(purse.admit(), Admission::Yes);
+        purse.release_attempt();
+        assert_eq!(purse.admit_attempt(), Admission::Yes);
     }
 
     #[test]
     fn settle_tells_once_that_a_cost_is_unknown() {
-        let purse = Purse::new(1.0, []);
-        assert_eq!(purse.admit(), Admission::Yes);
+        let purse = BatchBudget::new(1.0, []);
+        assert_eq!(purse.admit_attempt(), Admission::Yes);
         assert_eq!(
             [
-                purse.settle(None),
-                purse.settle(None),
-                purse.settle(Some(0.1))
+                purse.settle_attempt(None),
+                purse.settle_attempt(None),
+                purse.settle_attempt(Some(0.1))
             ],
             [true, false, false]
         );

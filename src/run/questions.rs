@@ -7,55 +7,58 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::agent::{Failure, Measured, Outlook, Prompt, Served};
+use crate::agent::{AgentFailure, AgentPrompt, FailureOutlook, ReplyMeasurements, ServedBy};
 use crate::domain::{
-    FAILED_STARTS, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Repeated, Run, RunStatus, Unit,
+    ItemDetails, ItemKind, ItemOutcome, ItemStatus, MAX_FAILED_STARTS, Repeated, Run, RunStatus,
+    Unit,
 };
-use crate::evaluate::{AnswerOutcome, parse_answer, score};
-use crate::results::{Again, Batch, How, Journal, PlannedArm, PlannedRun, StoreError};
+use crate::evaluate::{AnswerOutcome, parse_answer, score_answer};
+use crate::results::{
+    Batch, PlannedArm, PlannedRun, ReplacementRun, RerunScope, RunJournal, StoreError,
+};
 use crate::stats;
-use crate::suite::{Question, normalized, question_prompt, shuffled};
+use crate::suite::{ChoiceQuestion, normalize_answer, question_prompt, shuffle_choices};
 
-use super::purse::Purse;
+use super::purse::BatchBudget;
 use super::record;
-use super::turns::{Turn, Turns};
-use super::{Context, Ended, Event, QuestionWork, item_seed};
+use super::turns::{QuestionTurn, Turns};
+use super::{PlanContext, QuestionWork, RunEnd, RunEvent, item_seed};
 
 /// Said once if `--max-cost` cannot do what it promises.
-pub const UNPRICED: &str = "the agent told no cost, so --max-cost does not count it; `prices` in the configuration compute one from tokens";
+pub const UNPRICED_WARNING: &str = "the agent told no cost, so --max-cost does not count it; `prices` in the configuration compute one from tokens";
 /// Evaluator name of the outcomes.
-const EVALUATOR: &str = "answers";
+const EVALUATOR_NAME: &str = "answers";
 /// Maximum time until a decided outcome is safe from a power cut.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Number of characters kept from the end of a reply, which holds the answer.
 const REPLY_CHARACTERS: usize = 600;
 
 /// The result for one question of one of the runs that are asked in turns.
-struct Decided {
-    turn: Turn,
+struct DecidedTurn {
+    turn: QuestionTurn,
     /// `None` if the run was stopped meanwhile.
-    outcome: Option<Answered>,
+    outcome: Option<AnsweredQuestion>,
 }
 
-struct Answered {
+struct AnsweredQuestion {
     outcome: ItemOutcome,
     details: ItemDetails,
     transcript: Vec<Value>,
-    served: Served,
+    served: ServedBy,
     /// Whether the agent's program did not start.
     is_unstarted: bool,
 }
 
 /// The result of asking one question.
-enum Asked {
-    Decided(Box<Answered>),
+enum AskResult {
+    Decided(Box<AnsweredQuestion>),
     Stopped,
     Refused(String),
 }
 
 /// Whether the agent of a run can be used at all.
 #[derive(Default)]
-struct Reachable {
+struct AgentReachability {
     /// Whether it has ever answered.
     has_answered: AtomicBool,
     /// Number of its starts that failed, in a row.
@@ -64,54 +67,56 @@ struct Reachable {
     refusal: OnceLock<String>,
 }
 
-impl Reachable {
+impl AgentReachability {
     fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Relaxed)
     }
 }
 
 /// A run of questions in progress.
-pub struct Asking<'a> {
+pub struct QuestionRun<'a> {
     batch: &'a Batch,
     run: &'a PlannedRun,
     arm: &'a PlannedArm,
     work: &'a QuestionWork,
-    context: &'a Context<'a>,
-    journal: Journal,
-    reachable: Reachable,
+    context: &'a PlanContext<'a>,
+    journal: RunJournal,
+    reachable: AgentReachability,
     /// What produced the answers, according to the first answers of this process.
-    served: Served,
+    served: ServedBy,
 }
 
 /// Why a run holds only some of its suite's questions, in words.
-pub struct Portion(pub String);
+pub struct PartialReason(pub String);
 
 /// Copies the answers of the run whose place a run takes, with their messages, unless they are there. What ended in an outage is left out: it is
 /// asked again, and stays on record in the first run.
-fn take_over(
-    journal: &mut Journal,
+fn copy_earlier_answers(
+    journal: &mut RunJournal,
     batch: &Batch,
     run: &PlannedRun,
-    context: &Context<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<(), StoreError> {
-    let Some(Again { of, .. }) = batch.again(&run.id).filter(|again| again.how == How::Items)
+    let Some(ReplacementRun { of, .. }) = batch
+        .replacement_for(&run.id)
+        .filter(|again| again.how == RerunScope::Items)
     else {
         return Ok(());
     };
     let there: BTreeSet<String> = journal
-        .decided()?
+        .read_outcomes()?
         .into_iter()
         .map(|(outcome, _)| outcome.item)
         .collect();
-    let messages = context.store.transcript(of)?;
+    let messages = context.store.read_transcript(of)?;
     let is_taken = |outcome: &ItemOutcome| {
-        outcome.evaluator == EVALUATOR
+        outcome.evaluator == EVALUATOR_NAME
             && outcome.status != ItemStatus::Infra
             && !there.contains(&outcome.item)
     };
     for (outcome, details) in context
         .store
-        .items_so_far(of)?
+        .read_items_so_far(of)?
         .into_iter()
         .filter(|(outcome, _)| is_taken(outcome))
     {
@@ -121,7 +126,7 @@ fn take_over(
             .map(|line| line.entry.clone())
             .collect();
         journal.append_transcript(Some(&outcome.item), &own)?;
-        journal.append(
+        journal.append_outcome(
             &ItemOutcome {
                 run: run.id.clone(),
                 ..outcome
@@ -133,7 +138,7 @@ fn take_over(
 }
 
 /// Why some questions stayed undecided.
-pub enum Interrupted {
+pub enum Interruption {
     Stopped,
     /// The purse is empty.
     Spent,
@@ -144,14 +149,14 @@ pub enum Interrupted {
 /// Asks the questions at these places that are not decided yet, one after the other, each of all runs in turns: see [`Turns`]. So what the
 /// machine or a service does meanwhile concerns all arms alike.
 pub fn ask_in_turns(
-    asking: &mut [&mut Asking<'_>],
+    asking: &mut [&mut QuestionRun<'_>],
     places: &[usize],
-    context: &Context<'_>,
-) -> Result<Option<Interrupted>, StoreError> {
+    context: &PlanContext<'_>,
+) -> Result<Option<Interruption>, StoreError> {
     let mut open: Vec<BTreeSet<usize>> = Vec::with_capacity(asking.len());
     for asking in asking.iter() {
         let known: BTreeSet<String> = asking
-            .decided()?
+            .decided_items()?
             .into_iter()
             .map(|(outcome, _)| outcome.item)
             .collect();
@@ -184,7 +189,7 @@ pub fn ask_in_turns(
         .collect();
     let turns = Turns::new(places, &open, first, most);
     let whole = ask_all(asking, &turns, jobs.clamp(1, turns.len().max(1)), context)?;
-    let refused = |(place, asking): (usize, &&mut Asking<'_>)| {
+    let refused = |(place, asking): (usize, &&mut QuestionRun<'_>)| {
         Some((place, asking.reachable.refusal.get()?.clone()))
     };
     if whole {
@@ -194,41 +199,41 @@ pub fn ask_in_turns(
         asking.journal.sync()?;
     }
     let refused = asking.iter().enumerate().find_map(refused);
-    let is_spent = context.purse.is_some_and(Purse::is_empty) && !context.stop.is_stopped();
+    let is_spent = context.purse.is_some_and(BatchBudget::is_empty) && !context.stop.is_stopped();
     let without = if is_spent {
-        Interrupted::Spent
+        Interruption::Spent
     } else {
-        Interrupted::Stopped
+        Interruption::Stopped
     };
     Ok(Some(refused.map_or(without, |(place, reason)| {
-        Interrupted::Refused(place, reason)
+        Interruption::Refused(place, reason)
     })))
 }
 
-impl<'a> Asking<'a> {
+impl<'a> QuestionRun<'a> {
     /// Opens the run's journal, which may hold outcomes of an interrupted process.
-    pub fn begin(
+    pub fn begin_run(
         batch: &'a Batch,
         run: &'a PlannedRun,
         arm: &'a PlannedArm,
         work: &'a QuestionWork,
-        context: &'a Context<'a>,
+        context: &'a PlanContext<'a>,
     ) -> Result<Self, StoreError> {
-        let mut journal = context.store.journal(&run.id)?;
-        take_over(&mut journal, batch, run, context)?;
-        let decided = journal.decided()?;
+        let mut journal = context.store.open_journal(&run.id)?;
+        copy_earlier_answers(&mut journal, batch, run, context)?;
+        let decided = journal.read_outcomes()?;
         let has_answered = decided
             .iter()
             .any(|(outcome, _)| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail));
         if !decided.is_empty() {
-            (context.events)(&Event::Resumed {
+            (context.events)(&RunEvent::Resumed {
                 run,
                 items: decided.len(),
             });
         }
-        let reachable = Reachable {
+        let reachable = AgentReachability {
             has_answered: AtomicBool::new(has_answered),
-            ..Reachable::default()
+            ..AgentReachability::default()
         };
         let mut asking = Self {
             batch,
@@ -238,23 +243,23 @@ impl<'a> Asking<'a> {
             context,
             journal,
             reachable,
-            served: Served::default(),
+            served: ServedBy::default(),
         };
         let known = decided
             .into_iter()
             .map(|(outcome, _)| outcome.item)
             .collect();
-        asking.journal.keep_transcript_of(&known)?;
+        asking.journal.retain_transcript_of(&known)?;
         Ok(asking)
     }
 
     /// Returns the outcomes so far.
-    pub fn decided(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
-        self.journal.decided()
+    pub fn decided_items(&self) -> Result<Vec<(ItemOutcome, ItemDetails)>, StoreError> {
+        self.journal.read_outcomes()
     }
 
     /// Commits the run. With a portion, it holds only some questions, and so has no rate.
-    pub fn finish(mut self, portion: Option<&Portion>) -> Result<Ended, StoreError> {
+    pub fn commit_run(mut self, portion: Option<&PartialReason>) -> Result<RunEnd, StoreError> {
         let questions = &self.work.spec.questions;
         let places: BTreeMap<&str, usize> = questions
             .iter()
@@ -268,11 +273,11 @@ impl<'a> Asking<'a> {
                 .unwrap_or(usize::MAX)
         })?;
         self.journal.sync()?;
-        let decided = self.decided()?;
-        let begun = record::begun(self.batch, self.run, self.arm, self.context);
+        let decided = self.decided_items()?;
+        let begun = record::new_record(self.batch, self.run, self.arm, self.context);
         let mut record = match portion {
-            None => summed(begun, &decided, questions),
-            Some(Portion(why)) => {
+            None => add_totals(begun, &decided, questions),
+            Some(PartialReason(why)) => {
                 let mut record = begun;
                 record::add_items(&mut record, &decided);
                 (record.status, record.error) = (RunStatus::Partial, Some(why.clone()));
@@ -289,12 +294,12 @@ impl<'a> Asking<'a> {
             .filter_map(|(_, details)| details.repeated)
             .reduce(|sum, part| sum.plus(&part));
         let none = || {
-            self.work.agent.tells_repeats().then(|| Repeated {
+            self.work.agent.reports_repeats().then(|| Repeated {
                 waited_seconds: Some(0.0),
                 ..Repeated::default()
             })
         };
-        record::add_told(&mut record, self.served, repeated.or_else(none));
+        record::add_reported(&mut record, self.served, repeated.or_else(none));
         if let Some(resources) = &mut record.resources {
             resources.time_limit = self
                 .work
@@ -302,29 +307,29 @@ impl<'a> Asking<'a> {
                 .time_limit(&self.work.budget)
                 .map(|limit| limit.as_secs_f64());
         }
-        self.context.store.commit(&record, &self.journal)?;
-        Ok(Ended::Whole(Box::new(record)))
+        self.context.store.commit_run(&record, &self.journal)?;
+        Ok(RunEnd::Whole(Box::new(record)))
     }
 }
 
 /// What the workers know of one run.
-struct Lane<'a> {
+struct WorkerContext<'a> {
     run: &'a PlannedRun,
     work: &'a QuestionWork,
     shuffle: Option<u64>,
-    reachable: &'a Reachable,
+    reachable: &'a AgentReachability,
 }
 
 /// Returns whether every question of the turns was decided.
 fn ask_all(
-    asking: &mut [&mut Asking<'_>],
+    asking: &mut [&mut QuestionRun<'_>],
     turns: &Turns,
     jobs: usize,
-    context: &Context<'_>,
+    context: &PlanContext<'_>,
 ) -> Result<bool, StoreError> {
     let (mut lanes, mut writers) = (Vec::new(), Vec::new());
     for asking in asking.iter_mut() {
-        let Asking {
+        let QuestionRun {
             batch,
             run,
             work,
@@ -333,13 +338,13 @@ fn ask_all(
             served,
             ..
         } = &mut **asking;
-        lanes.push(Lane {
+        lanes.push(WorkerContext {
             run,
             work,
             shuffle: batch.shuffle.then_some(run.seed),
             reachable,
         });
-        writers.push(Writer {
+        writers.push(RunWriter {
             journal,
             served,
             run,
@@ -358,26 +363,26 @@ fn ask_all(
                 .iter()
                 .any(|lane| lane.reachable.refusal.get().is_some())
     };
-    let (sender, receiver) = mpsc::channel::<Decided>();
+    let (sender, receiver) = mpsc::channel::<DecidedTurn>();
     std::thread::scope(|scope| {
         for job in 0..jobs {
             let sender = sender.clone();
             let started = std::thread::Builder::new().spawn_scoped(scope, move || {
-                while let Some(turn) = turns.take(&is_over, context.purse) {
+                while let Some(turn) = turns.next_turn(&is_over, context.purse) {
                     let lane = &lanes[turn.run];
-                    let asked = ask(&lane.work.spec.questions[turn.place], lane, context);
-                    settle(&asked, lane.run, context);
-                    turns.end(turn);
+                    let asked = ask_question(&lane.work.spec.questions[turn.place], lane, context);
+                    settle_cost(&asked, lane.run, context);
+                    turns.finish_turn(turn);
                     let outcome = match asked {
-                        Asked::Decided(decided) => Some(*decided),
-                        Asked::Stopped => None,
-                        Asked::Refused(reason) => {
+                        AskResult::Decided(decided) => Some(*decided),
+                        AskResult::Stopped => None,
+                        AskResult::Refused(reason) => {
                             // Only the first refusal is reported.
                             let _ = lane.reachable.refusal.set(reason);
                             break;
                         }
                     };
-                    if sender.send(Decided { turn, outcome }).is_err() {
+                    if sender.send(DecidedTurn { turn, outcome }).is_err() {
                         break;
                     }
                 }
@@ -416,7 +421,7 @@ fn ask_all(
             == turns.len()
         {
             for writer in &mut writers {
-                count += writer.release(ItemStatus::Infra, context)?;
+                count += writer.release_failed_starts(ItemStatus::Infra, context)?;
                 writer.journal.sync()?;
             }
         }
@@ -425,43 +430,45 @@ fn ask_all(
 }
 
 /// Takes the cost of an attempt from the purse.
-fn settle(asked: &Asked, run: &PlannedRun, context: &Context<'_>) {
+fn settle_cost(asked: &AskResult, run: &PlannedRun, context: &PlanContext<'_>) {
     let Some(purse) = context.purse else { return };
     match asked {
         // An outage costs nothing, unless it says so.
-        Asked::Decided(answered)
+        AskResult::Decided(answered)
             if answered.outcome.cost_usd.is_some() || answered.outcome.status.is_counted() =>
         {
-            if purse.settle(answered.outcome.cost_usd) {
-                (context.events)(&Event::Warning {
+            if purse.settle_attempt(answered.outcome.cost_usd) {
+                (context.events)(&RunEvent::Warning {
                     run,
-                    what: UNPRICED,
+                    what: UNPRICED_WARNING,
                 });
             }
         }
-        Asked::Decided(_) | Asked::Stopped | Asked::Refused(_) => purse.give_back(),
+        AskResult::Decided(_) | AskResult::Stopped | AskResult::Refused(_) => {
+            purse.release_attempt()
+        }
     }
 }
 
 /// What the writing thread holds of one run.
-struct Writer<'a> {
-    journal: &'a mut Journal,
-    served: &'a mut Served,
+struct RunWriter<'a> {
+    journal: &'a mut RunJournal,
+    served: &'a mut ServedBy,
     run: &'a PlannedRun,
     work: &'a QuestionWork,
-    reachable: &'a Reachable,
+    reachable: &'a AgentReachability,
     /// Failed starts before the first answer. Only an answer, or the end of the questions, tells what they were.
-    held: Vec<(usize, Answered)>,
+    held: Vec<(usize, AnsweredQuestion)>,
     is_started: bool,
 }
 
-impl Writer<'_> {
+impl RunWriter<'_> {
     /// Takes a result. Returns the number of outcomes that it wrote.
-    fn take(
+    fn accept_result(
         &mut self,
         place: usize,
-        answered: Answered,
-        context: &Context<'_>,
+        answered: AnsweredQuestion,
+        context: &PlanContext<'_>,
     ) -> Result<usize, StoreError> {
         if !self.is_started && answered.is_unstarted {
             self.held.push((place, answered));
@@ -471,35 +478,39 @@ impl Writer<'_> {
         if !self.is_started && self.reachable.has_answered() && !answered.is_unstarted {
             // A program that answers can be started: it ended so by itself.
             self.is_started = true;
-            count = self.release(ItemStatus::Error, context)?;
+            count = self.release_failed_starts(ItemStatus::Error, context)?;
         }
-        self.write(place, answered, context)?;
+        self.write_result(place, answered, context)?;
         Ok(count + 1)
     }
 
     /// Writes the failed starts with this status, and returns their number.
-    fn release(&mut self, status: ItemStatus, context: &Context<'_>) -> Result<usize, StoreError> {
+    fn release_failed_starts(
+        &mut self,
+        status: ItemStatus,
+        context: &PlanContext<'_>,
+    ) -> Result<usize, StoreError> {
         let held = std::mem::take(&mut self.held);
         let count = held.len();
         for (place, mut answered) in held {
             answered.outcome.status = status;
-            self.write(place, answered, context)?;
+            self.write_result(place, answered, context)?;
         }
         Ok(count)
     }
 
-    fn write(
+    fn write_result(
         &mut self,
         place: usize,
-        answered: Answered,
-        context: &Context<'_>,
+        answered: AnsweredQuestion,
+        context: &PlanContext<'_>,
     ) -> Result<(), StoreError> {
-        let Answered {
+        let AnsweredQuestion {
             outcome,
             details,
             transcript,
             served:
-                Served {
+                ServedBy {
                     version,
                     provider,
                     region,
@@ -507,17 +518,17 @@ impl Writer<'_> {
             ..
         } = answered;
         let first = std::mem::take(self.served);
-        *self.served = Served {
+        *self.served = ServedBy {
             version: first.version.or(version),
             provider: first.provider.or(provider),
             region: first.region.or(region),
         };
         self.journal
             .append_transcript(Some(&outcome.item), &transcript)?;
-        self.journal.append(&outcome, &details)?;
+        self.journal.append_outcome(&outcome, &details)?;
         let item = &self.work.spec.questions[place].id;
         let reason = details.reason.as_deref();
-        (context.events)(&Event::Item {
+        (context.events)(&RunEvent::Item {
             run: self.run,
             item,
             status: outcome.status,
@@ -530,9 +541,9 @@ impl Writer<'_> {
 
 /// Writes results to the journals. Returns how many were decided.
 fn write_all(
-    writers: &mut [Writer<'_>],
-    receiver: &mpsc::Receiver<Decided>,
-    context: &Context<'_>,
+    writers: &mut [RunWriter<'_>],
+    receiver: &mpsc::Receiver<DecidedTurn>,
+    context: &PlanContext<'_>,
 ) -> Result<usize, StoreError> {
     let (mut count, mut unsynced) = (0, None::<Instant>);
     loop {
@@ -540,14 +551,14 @@ fn write_all(
             SYNC_EVERY.saturating_sub(since.elapsed())
         });
         match receiver.recv_timeout(wait) {
-            Ok(Decided {
+            Ok(DecidedTurn {
                 turn,
                 outcome: Some(answered),
             }) => {
-                count += writers[turn.run].take(turn.place, answered, context)?;
+                count += writers[turn.run].accept_result(turn.place, answered, context)?;
                 unsynced.get_or_insert_with(Instant::now);
             }
-            Ok(Decided { outcome: None, .. }) | Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Ok(DecidedTurn { outcome: None, .. }) | Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(count),
         }
         if unsynced.is_some_and(|since| since.elapsed() >= SYNC_EVERY) {
@@ -559,17 +570,21 @@ fn write_all(
     }
 }
 
-fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
-    let Lane {
+fn ask_question(
+    question: &ChoiceQuestion,
+    lane: &WorkerContext<'_>,
+    context: &PlanContext<'_>,
+) -> AskResult {
+    let WorkerContext {
         run,
         work,
         shuffle,
         reachable,
     } = *lane;
-    let shown = shuffled(question, shuffle);
+    let shown = shuffle_choices(question, shuffle);
     let text = question_prompt(&shown);
     let seed = item_seed(run.seed, &question.id);
-    let prompt = Prompt {
+    let prompt = AgentPrompt {
         text: &text,
         system: None,
         item: Some(&question.id),
@@ -577,11 +592,11 @@ fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
         limits: work.budget.clone(),
         folder: None,
     };
-    let asked = work.agent.ask(&prompt, context.stop);
+    let asked = work.agent.answer_prompt(&prompt, context.stop);
     let is_unstarted = matches!(
         &asked,
-        Err(Failure {
-            outlook: Outlook::Unstarted,
+        Err(AgentFailure {
+            outlook: FailureOutlook::Unstarted,
             ..
         })
     );
@@ -594,32 +609,32 @@ fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
     let (status, mut details, measured) = match asked {
         Ok(reply) => {
             reachable.has_answered.store(true, Ordering::Relaxed);
-            let (status, details) = judged(question, &reply.text);
+            let (status, details) = judge_reply(question, &reply.text);
             (status, details, reply.measured)
         }
-        Err(Failure {
-            outlook: Outlook::Hopeless,
+        Err(AgentFailure {
+            outlook: FailureOutlook::Hopeless,
             reason,
             ..
-        }) => return Asked::Refused(reason),
-        Err(Failure {
-            outlook: Outlook::Doubtful,
+        }) => return AskResult::Refused(reason),
+        Err(AgentFailure {
+            outlook: FailureOutlook::Doubtful,
             reason,
             ..
-        }) if !reachable.has_answered() => return Asked::Refused(reason),
-        Err(Failure { reason, .. })
-            if failed_starts >= FAILED_STARTS && !reachable.has_answered() =>
+        }) if !reachable.has_answered() => return AskResult::Refused(reason),
+        Err(AgentFailure { reason, .. })
+            if failed_starts >= MAX_FAILED_STARTS && !reachable.has_answered() =>
         {
-            return Asked::Refused(format!("{failed_starts} starts in a row failed: {reason}"));
+            return AskResult::Refused(format!("{failed_starts} starts in a row failed: {reason}"));
         }
-        Err(Failure {
+        Err(AgentFailure {
             kind,
             reason,
             measured,
             ..
         }) => {
             let Some(status) = kind.item_status() else {
-                return Asked::Stopped;
+                return AskResult::Stopped;
             };
             let status = if is_unstarted && reachable.has_answered() {
                 ItemStatus::Error
@@ -636,7 +651,7 @@ fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
             )
         }
     };
-    let Measured {
+    let ReplyMeasurements {
         usage,
         cost,
         steps,
@@ -668,14 +683,14 @@ fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
         attempt: 1,
         status,
         score: None,
-        evaluator: EVALUATOR.to_owned(),
+        evaluator: EVALUATOR_NAME.to_owned(),
         revision: 0,
         duration_seconds: Some(duration.as_secs_f64()),
         cost_usd: cost.usd,
         input_tokens: usage.input_total(),
         output_tokens: usage.output,
     };
-    Asked::Decided(Box::new(Answered {
+    AskResult::Decided(Box::new(AnsweredQuestion {
         outcome,
         details,
         transcript,
@@ -685,15 +700,15 @@ fn ask(question: &Question, lane: &Lane<'_>, context: &Context<'_>) -> Asked {
 }
 
 /// Checks a reply against the answer format and the question.
-fn judged(question: &Question, text: &str) -> (ItemStatus, ItemDetails) {
+fn judge_reply(question: &ChoiceQuestion, text: &str) -> (ItemStatus, ItemDetails) {
     let mut details = ItemDetails {
-        reply: Some(ending(text)),
+        reply: Some(keep_ending(text)),
         ..ItemDetails::default()
     };
     let status = match parse_answer(text) {
         Ok(answer) => {
-            details.answer = Some(beginning(&normalized(&answer)));
-            match score(question, &answer) {
+            details.answer = Some(keep_beginning(&normalize_answer(&answer)));
+            match score_answer(question, &answer) {
                 AnswerOutcome::Pass => ItemStatus::Pass,
                 wrong @ (AnswerOutcome::WrongChoice | AnswerOutcome::InvalidChoice) => {
                     details.reason = Some(wrong.name().to_owned());
@@ -709,14 +724,14 @@ fn judged(question: &Question, text: &str) -> (ItemStatus, ItemDetails) {
     (status, details)
 }
 
-fn beginning(text: &str) -> String {
+fn keep_beginning(text: &str) -> String {
     match text.char_indices().nth(REPLY_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
-fn ending(text: &str) -> String {
+fn keep_ending(text: &str) -> String {
     let text = text.trim();
     let start = text
         .char_indices()
@@ -730,7 +745,11 @@ fn ending(text: &str) -> String {
     }
 }
 
-fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[Question]) -> Run {
+fn add_totals(
+    mut record: Run,
+    decided: &[(ItemOutcome, ItemDetails)],
+    questions: &[ChoiceQuestion],
+) -> Run {
     record::add_items(&mut record, decided);
     let counted: Vec<&ItemOutcome> = decided
         .iter()
@@ -745,7 +764,7 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     if total == 0 && !decided.is_empty() {
         // No question was answered: this says something about the service, not about the agent.
         record.status = RunStatus::Infra;
-        record.error = commonest(decided).map(|(reason, _)| reason.to_owned());
+        record.error = commonest_reason(decided).map(|(reason, _)| reason.to_owned());
         return record;
     }
     if total > 0
@@ -755,7 +774,7 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     {
         // An agent that fails on every question was not measured, even though each outcome counts as not passed.
         record.status = RunStatus::Failed;
-        record.error = commonest(decided).map(|(reason, count)| match (count, total) {
+        record.error = commonest_reason(decided).map(|(reason, count)| match (count, total) {
             (_, 1) => reason.to_owned(),
             (count, total) if count == total => {
                 format!("all {total} questions ended with the same error: {reason}")
@@ -775,30 +794,30 @@ fn summed(mut record: Run, decided: &[(ItemOutcome, ItemDetails)], questions: &[
     let chances: Vec<f64> = questions
         .iter()
         .filter(|question| asked.contains(question.id.as_str()))
-        .map(Question::chance_level)
+        .map(ChoiceQuestion::chance_level)
         .collect();
     let chance = chances.iter().sum::<f64>() / chances.len() as f64;
     let adjusted =
         accuracy.and_then(|accuracy| stats::chance_adjusted_accuracy(accuracy, chance).ok());
-    record.scores.push(record::score(
+    record.scores.push(record::score_record(
         "accuracy",
         accuracy,
         Unit::Fraction,
         total,
-        EVALUATOR,
+        EVALUATOR_NAME,
     ));
-    record.scores.push(record::score(
+    record.scores.push(record::score_record(
         "chance_adjusted_accuracy",
         adjusted,
         Unit::Fraction,
         total,
-        EVALUATOR,
+        EVALUATOR_NAME,
     ));
     record
 }
 
 /// Returns the most frequent reason and its count. A tie goes to the reason found first.
-fn commonest(decided: &[(ItemOutcome, ItemDetails)]) -> Option<(&str, u64)> {
+fn commonest_reason(decided: &[(ItemOutcome, ItemDetails)]) -> Option<(&str, u64)> {
     let mut counts: Vec<(&str, u64)> = Vec::new();
     for reason in decided
         .iter()

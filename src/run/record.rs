@@ -4,16 +4,21 @@ use std::collections::BTreeSet;
 
 use crate::domain::{
     CostSource, Direction, ItemDetails, ItemOutcome, Repeated, Resources, Run, ScoreRecord, Unit,
-    Usage, date_of, is_same_model, visible,
+    Usage, date_of, escape_invisible, is_same_model,
 };
-use crate::results::{Again, Batch, How, PlannedArm, PlannedRun};
+use crate::results::{Batch, PlannedArm, PlannedRun, ReplacementRun, RerunScope};
 
-use crate::agent::Served;
+use crate::agent::ServedBy;
 
-use super::{Context, machine};
+use super::{PlanContext, machine};
 
 /// Returns the record of a run that has just ended, without measurements.
-pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Context<'_>) -> Run {
+pub fn new_record(
+    batch: &Batch,
+    run: &PlannedRun,
+    arm: &PlannedArm,
+    context: &PlanContext<'_>,
+) -> Run {
     let mut record = Run::new(run.id.clone(), &arm.suite, &arm.approach, &arm.model);
     record.timestamp = Some(date_of(std::time::SystemTime::now()));
     record.agent.clone_from(&arm.agent);
@@ -23,8 +28,8 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     // The command's tags override the suite's.
     record.tags = arm.tags.clone();
     record.tags.extend(batch.tags.clone());
-    if let Some(Again { of, how, .. }) = batch.again(&run.id) {
-        let tag = if *how == How::Tests {
+    if let Some(ReplacementRun { of, how, .. }) = batch.replacement_for(&run.id) {
+        let tag = if *how == RerunScope::Tests {
             "retest_of"
         } else {
             "retry_of"
@@ -38,14 +43,14 @@ pub fn begun(batch: &Batch, run: &PlannedRun, arm: &PlannedArm, context: &Contex
     let jobs = context.jobs.map(|jobs| jobs as u64);
     record.resources = Some(Resources {
         jobs,
-        ..machine::look()
+        ..machine::read_resources()
     });
     record
 }
 
 /// Adds what an agent reported about itself and its service.
-pub fn add_told(record: &mut Run, served: Served, repeated: Option<Repeated>) {
-    let Served {
+pub fn add_reported(record: &mut Run, served: ServedBy, repeated: Option<Repeated>) {
+    let ServedBy {
         version,
         provider,
         region,
@@ -133,12 +138,12 @@ pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str
     match asked {
         Some(asked) if reported.iter().all(|name| is_same_model(asked, name)) => {}
         Some(asked) => {
-            note(
+            append_error(
                 record,
                 &format!(
                     "`{}` was asked for, and the agent reports `{}`",
-                    visible(asked),
-                    visible(&all)
+                    escape_invisible(asked),
+                    escape_invisible(&all)
                 ),
             );
             record.model.clone_from(&all);
@@ -149,7 +154,7 @@ pub fn set_model(record: &mut Run, asked: Option<&str>, reported: &BTreeSet<&str
 }
 
 /// Appends to the run's errors.
-pub fn note(record: &mut Run, trouble: &str) {
+pub fn append_error(record: &mut Run, trouble: &str) {
     if !trouble.is_empty() {
         let text = record
             .error
@@ -171,7 +176,13 @@ pub fn set_usage(record: &mut Run, usage: Usage) {
 }
 
 /// Returns a score from an evaluator.
-pub fn score(metric: &str, value: Option<f64>, unit: Unit, n: u64, evaluator: &str) -> ScoreRecord {
+pub fn score_record(
+    metric: &str,
+    value: Option<f64>,
+    unit: Unit,
+    n: u64,
+    evaluator: &str,
+) -> ScoreRecord {
     ScoreRecord {
         metric: metric.to_owned(),
         value,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::git::said as ask;
+use super::git::git_output as ask;
 
 /// Why a name means no commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

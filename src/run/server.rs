@@ -5,41 +5,43 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::evaluate::{CommandResult, Ground};
-use crate::process::{Background, Listener, Network, PortTurn, Probe, Stop, free_port};
+use crate::evaluate::{CommandContext, CommandResult};
+use crate::process::{
+    BackgroundProgram, Listener, Network, PortTurn, Probe, StopSignal, free_port,
+};
 use crate::suite;
 
-use super::shell::Shell;
-use super::workspace::Workspace;
+use super::shell::CommandShell;
+use super::workspace::RunWorkspace;
 
 /// Port if neither health check nor command names one.
 const DEFAULT_PORT: u16 = 8000;
 const BETWEEN_CHECKS: Duration = Duration::from_millis(50);
 /// Tries, because another process may take a port between its choice and its use.
-const TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 /// Number of characters of a server's output quoted in the reason of its failure.
 const LAST_WORDS: usize = 300;
 
 /// A server that answers.
-pub struct Server {
-    process: Background,
+pub struct RunningServer {
+    process: BackgroundProgram,
     pub port: u16,
-    place: Place,
+    place: ServerNetwork,
     /// Whether the processes behind the port can be seen from here.
     is_visible: bool,
 }
 
 /// The network in which a run's server listens.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum ServerNetwork {
     /// The run's private network.
     Own(Arc<Network>),
     /// In this machine's network.
     Shared,
 }
 
-impl Place {
-    fn answers(&self, probe: &Probe) -> bool {
+impl ServerNetwork {
+    fn is_answering(&self, probe: &Probe) -> bool {
         match self {
             Self::Own(network) => network.answers(probe),
             Self::Shared => probe.answers(),
@@ -47,16 +49,16 @@ impl Place {
     }
 
     /// Returns why tests without a server at this port test another one.
-    pub fn intruder(&self, port: u16) -> Option<String> {
-        let is_taken = self.network().is_none() && self.is_taken(port);
-        is_taken.then(|| of_another(port, "the server was not there"))
+    pub fn intruder_reason(&self, port: u16) -> Option<String> {
+        let is_taken = self.private_network().is_none() && self.is_taken(port);
+        is_taken.then(|| occupied_reason(port, "the server was not there"))
     }
 
     fn is_taken(&self, port: u16) -> bool {
-        self.answers(&Probe::Port(port))
+        self.is_answering(&Probe::Port(port))
     }
 
-    pub fn network(&self) -> Option<&Arc<Network>> {
+    pub fn private_network(&self) -> Option<&Arc<Network>> {
         match self {
             Self::Own(network) => Some(network),
             Self::Shared => None,
@@ -67,22 +69,22 @@ impl Place {
 /// Waits until no other run on this machine has a server on the same fixed port of the shared network, and calls `waiting` with the port if
 /// it has to wait. Takes no turn if the port is freely chosen or the network is private. Returns `None` if stopped meanwhile.
 #[expect(clippy::option_option, reason = "stopped, no turn needed, or the turn")]
-pub fn turn(
-    server: Option<&suite::Server>,
-    place: &Place,
-    stop: &Stop,
+pub fn await_port_turn(
+    server: Option<&suite::ServerSettings>,
+    place: &ServerNetwork,
+    stop: &StopSignal,
     waiting: impl FnOnce(u16),
 ) -> Option<Option<PortTurn>> {
     match (server, place) {
-        (Some(server), Place::Shared) if !is_free_choice(server) => {
+        (Some(server), ServerNetwork::Shared) if !is_free_choice(server) => {
             let port = literal_port(server);
-            PortTurn::wait(port, || stop.is_stopped(), || waiting(port)).map(Some)
+            PortTurn::wait_for_turn(port, || stop.is_stopped(), || waiting(port)).map(Some)
         }
-        (_, Place::Shared | Place::Own(_)) => Some(None),
+        (_, ServerNetwork::Shared | ServerNetwork::Own(_)) => Some(None),
     }
 }
 
-fn is_free_choice(server: &suite::Server) -> bool {
+fn is_free_choice(server: &suite::ServerSettings) -> bool {
     server.command.contains("{port}")
 }
 
@@ -97,23 +99,26 @@ pub enum NoServer {
 }
 
 /// What a server is started with.
-pub struct Start<'a> {
-    pub server: &'a suite::Server,
-    pub workspace: &'a Workspace,
-    pub place: &'a Place,
+pub struct ServerStart<'a> {
+    pub server: &'a suite::ServerSettings,
+    pub workspace: &'a RunWorkspace,
+    pub place: &'a ServerNetwork,
     /// The suite's folder.
     pub suite: &'a Path,
     pub is_after_setup: bool,
     /// Maximum time until it answers.
     pub most: Duration,
-    pub stop: &'a Stop,
+    pub stop: &'a StopSignal,
 }
 
-impl Start<'_> {
+impl ServerStart<'_> {
     /// Starts the server in the workspace and waits until its health check answers. `shell` returns the environment of a server at a port.
-    pub fn start(&self, shell: &dyn Fn(u16) -> io::Result<Shell>) -> Result<Server, NoServer> {
+    pub fn start_and_wait(
+        &self,
+        shell: &dyn Fn(u16) -> io::Result<CommandShell>,
+    ) -> Result<RunningServer, NoServer> {
         let is_free_choice = is_free_choice(self.server);
-        let mut tries = if is_free_choice { TRIES } else { 1 };
+        let mut tries = if is_free_choice { MAX_TRIES } else { 1 };
         loop {
             let port = if is_free_choice {
                 free_port()
@@ -135,23 +140,24 @@ impl Start<'_> {
             match self.start_at(port, &shell) {
                 Err(NoServer::Failed { .. }) if tries > 0 && self.place.is_taken(port) => {}
                 Err(NoServer::Failed { port, reason }) if self.place.is_taken(port) => {
-                    return Err(NoServer::Impossible(of_another(port, &reason)));
+                    return Err(NoServer::Impossible(occupied_reason(port, &reason)));
                 }
                 outcome => return outcome,
             }
         }
     }
 
-    fn start_at(&self, port: u16, shell: &Shell) -> Result<Server, NoServer> {
+    fn start_at(&self, port: u16, shell: &CommandShell) -> Result<RunningServer, NoServer> {
         let filled = |text: &str| text.replace("{port}", &port.to_string());
         let mut shell = shell.clone();
         set_port(&mut shell, port);
-        let command = shell.line(&filled(&self.server.command), self.workspace.folder(), None);
-        let process =
-            Background::start(&command).map_err(|error| NoServer::Impossible(error.to_string()))?;
+        let command =
+            shell.line_command(&filled(&self.server.command), self.workspace.folder(), None);
+        let process = BackgroundProgram::start(&command)
+            .map_err(|error| NoServer::Impossible(error.to_string()))?;
         // A sandbox may have the server run by another program, such as a container's.
-        let is_visible = shell.wrap.is_empty() && self.place.network().is_none();
-        let mut server = Server {
+        let is_visible = shell.wrap.is_empty() && self.place.private_network().is_none();
+        let mut server = RunningServer {
             process,
             port,
             place: self.place.clone(),
@@ -164,13 +170,16 @@ impl Start<'_> {
             .min(self.most);
         let begin = Instant::now();
         loop {
-            let answers = self.place.answers(&match &self.server.health_check {
+            let answers = self.place.is_answering(&match &self.server.health_check {
                 Some(address) => Probe::Address(filled(address)),
                 None => Probe::Port(port),
             });
-            let failure = if let Some(end) = server.process.exited() {
+            let failure = if let Some(end) = server.process.exit_by_now() {
                 // Any answer came from another server.
-                format!("the server ended before it answered ({})", ended(end))
+                format!(
+                    "the server ended before it answered ({})",
+                    describe_exit(end)
+                )
             } else if answers && server.is_its_own() {
                 return Ok(server);
             } else if self.stop.is_stopped() {
@@ -190,15 +199,15 @@ impl Start<'_> {
             let finished = server.process.stop();
             let said = last_words(&finished.stdout.text());
             let folder = self.workspace.folder();
-            let ground = Ground {
+            let ground = CommandContext {
                 folder,
                 workspace: folder,
                 suite: self.suite,
-                path: shell.path(),
+                path: shell.search_path(),
                 is_after_setup: self.is_after_setup,
             };
-            if let Some(owed) = CommandResult::of(finished)
-                .and_then(|result| result.owed(&self.server.command, &ground))
+            if let Some(owed) = CommandResult::from_finished(finished)
+                .and_then(|result| result.environment_fault(&self.server.command, &ground))
             {
                 return Err(NoServer::Impossible(format!(
                     "the server cannot be started: {owed}"
@@ -212,42 +221,42 @@ impl Start<'_> {
     }
 }
 
-impl Server {
+impl RunningServer {
     /// Returns whether the server itself listens on its port, as far as the system tells.
     fn is_its_own(&self) -> bool {
-        !self.is_visible || self.process.listener(self.port) != Listener::Another
+        !self.is_visible || self.process.find_listener(self.port) != Listener::Another
     }
 
     /// Stops the server and everything it started. Returns how it ended, if it had already ended.
-    pub fn stop(mut self) -> Ended {
+    pub fn stop(mut self) -> ServerEnd {
         let is_its_own = self.is_its_own();
-        let early = self.process.exited();
+        let early = self.process.exit_by_now();
         let said = self.process.stop().stdout;
         let reason = early.map(|end| {
             format!(
                 "the server ended during the tests ({}){}",
-                ended(end),
+                describe_exit(end),
                 last_words(&said.text())
             )
         });
         match reason {
-            _ if !is_its_own => Ended::Replaced(of_another(
+            _ if !is_its_own => ServerEnd::Replaced(occupied_reason(
                 self.port,
                 reason
                     .as_deref()
                     .unwrap_or("the server does not listen there alone"),
             )),
-            None => Ended::Now,
+            None => ServerEnd::Now,
             Some(reason) if self.place.is_taken(self.port) => {
-                Ended::Replaced(of_another(self.port, &reason))
+                ServerEnd::Replaced(occupied_reason(self.port, &reason))
             }
-            Some(reason) => Ended::Early(reason),
+            Some(reason) => ServerEnd::Early(reason),
         }
     }
 }
 
 /// How a server ended.
-pub enum Ended {
+pub enum ServerEnd {
     /// It was stopped.
     Now,
     /// It ended by itself, for this reason.
@@ -256,21 +265,23 @@ pub enum Ended {
     Replaced(String),
 }
 
-fn of_another(port: u16, reason: &str) -> String {
+fn occupied_reason(port: u16, reason: &str) -> String {
     format!("another process answers at port {port}; {reason}")
 }
 
 /// Passes the server's port to a suite's commands.
-pub fn set_port(shell: &mut Shell, port: u16) {
-    shell.set("EVAL_PORT", port.to_string());
-    shell.set("EVAL_BASE_URL", format!("http://127.0.0.1:{port}"));
+pub fn set_port(shell: &mut CommandShell, port: u16) {
+    shell.set_variable("EVAL_PORT", port.to_string());
+    shell.set_variable("EVAL_BASE_URL", format!("http://127.0.0.1:{port}"));
 }
 
-fn ended(end: crate::process::End) -> String {
+fn describe_exit(end: crate::process::ProgramExit) -> String {
     match end {
-        crate::process::End::Exited(code) => format!("exit status {code}"),
-        crate::process::End::Signalled(signal) => format!("signal {signal}"),
-        crate::process::End::TimedOut | crate::process::End::Stopped => "stopped".to_owned(),
+        crate::process::ProgramExit::Exited(code) => format!("exit status {code}"),
+        crate::process::ProgramExit::Signalled(signal) => format!("signal {signal}"),
+        crate::process::ProgramExit::TimedOut | crate::process::ProgramExit::Stopped => {
+            "stopped".to_owned()
+        }
     }
 }
 
@@ -289,12 +300,12 @@ fn last_words(text: &str) -> String {
     if words.is_empty() {
         String::new()
     } else {
-        format!(": {}", crate::domain::visible(&words[start..]))
+        format!(": {}", crate::domain::escape_invisible(&words[start..]))
     }
 }
 
 /// Returns the fixed port of a suite without `{port}`: from its health check, or else from its command.
-fn literal_port(server: &suite::Server) -> u16 {
+fn literal_port(server: &suite::ServerSettings) -> u16 {
     let of_check = || {
         let (scheme, rest) = server.health_check.as_deref()?.split_once("://")?;
         let authority = rest.split(['/', '?']).next()?;
@@ -333,7 +344,7 @@ mod tests {
             ("./serve 0.0.0.0:9000 --workers 4", None, 9000),
             ("./serve", None, 8000),
         ] {
-            let server = suite::Server {
+            let server = suite::ServerSettings {
                 command: command.to_owned(),
                 health_check: check.map(str::to_owned),
                 startup_timeout: None,

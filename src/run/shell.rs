@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::Environment;
-use crate::process::{Command, Confinement, Limits};
+use crate::agent::AgentEnvironment;
+use crate::process::{Confinement, ProgramCommand, ProgramLimits};
 
 /// Python's caches must not appear in the repository whose tests run, and pip's update notices are noise.
-const QUIET: [(&str, &str); 2] = [
+const QUIET_VARIABLES: [(&str, &str); 2] = [
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
 ];
 
 /// The environment of a run's commands.
 #[derive(Clone, Debug, Default)]
-pub struct Shell {
+pub struct CommandShell {
     /// The words that precede a command, such as a sandbox. Empty for none.
     pub wrap: Vec<String>,
     pub variables: BTreeMap<OsString, Option<OsString>>,
@@ -25,9 +25,9 @@ pub struct Shell {
     pub confinement: Option<Arc<Confinement>>,
 }
 
-impl Shell {
+impl CommandShell {
     /// Returns this process's environment without its secrets, which an agent's code must not see.
-    pub fn without_secrets(environment: &Environment, wrap: &[String]) -> Self {
+    pub fn without_secrets(environment: &AgentEnvironment, wrap: &[String]) -> Self {
         let secrets = environment
             .secret_names()
             .map(|name| (OsString::from(name), None));
@@ -37,27 +37,27 @@ impl Shell {
             confinement: None,
         };
         if let Some(path) = environment.variable("PATH") {
-            shell.set("PATH", path);
+            shell.set_variable("PATH", path);
         }
-        for (name, value) in QUIET {
-            shell.set(name, value);
+        for (name, value) in QUIET_VARIABLES {
+            shell.set_variable(name, value);
         }
         shell
     }
 
-    pub fn set(&mut self, name: &str, value: impl Into<OsString>) {
+    pub fn set_variable(&mut self, name: &str, value: impl Into<OsString>) {
         self.variables.insert(name.into(), Some(value.into()));
     }
 
     /// Keeps variables from commands.
-    pub fn forget<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
+    pub fn remove_variables<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         self.variables
             .extend(names.into_iter().map(|name| (OsString::from(name), None)));
     }
 
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
-        self.set(name, value);
+    pub fn with_variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.set_variable(name, value);
         self
     }
 
@@ -69,7 +69,7 @@ impl Shell {
         if let Ok(joined) = std::env::join_paths(paths) {
             self.variables.insert("PATH".into(), Some(joined));
         }
-        self.set("VIRTUAL_ENV", venv);
+        self.set_variable("VIRTUAL_ENV", venv);
         self.variables.insert("PYTHONHOME".into(), None);
     }
 
@@ -78,7 +78,7 @@ impl Shell {
     pub fn enter_tests(&mut self, tests: &Path, program: &Path, path: Option<&str>) {
         self.enter_venv(tests, path);
         let paths = self
-            .path()
+            .search_path()
             .into_iter()
             .flat_map(std::env::split_paths)
             .chain([program.join("bin")]);
@@ -88,9 +88,14 @@ impl Shell {
     }
 
     /// Returns the command that runs a shell line in `folder`.
-    pub fn line(&self, line: &str, folder: &Path, wall: Option<Duration>) -> Command {
+    pub fn line_command(
+        &self,
+        line: &str,
+        folder: &Path,
+        wall: Option<Duration>,
+    ) -> ProgramCommand {
         let shell = if needs_bash(line) { "bash" } else { "sh" };
-        self.program(
+        self.program_command(
             [shell, "-c", line].map(str::to_owned).to_vec(),
             folder,
             wall,
@@ -98,7 +103,7 @@ impl Shell {
     }
 
     /// Returns where programs are looked up, or `None` in a sandbox, which may have other programs.
-    pub fn path(&self) -> Option<&OsStr> {
+    pub fn search_path(&self) -> Option<&OsStr> {
         if self.wrap.is_empty() {
             self.variables.get(OsStr::new("PATH"))?.as_deref()
         } else {
@@ -107,8 +112,13 @@ impl Shell {
     }
 
     /// Returns the command that runs a program with its arguments in `folder`.
-    pub fn program(&self, argv: Vec<String>, folder: &Path, wall: Option<Duration>) -> Command {
-        Command {
+    pub fn program_command(
+        &self,
+        argv: Vec<String>,
+        folder: &Path,
+        wall: Option<Duration>,
+    ) -> ProgramCommand {
+        ProgramCommand {
             argv: self
                 .wrap
                 .iter()
@@ -119,9 +129,9 @@ impl Shell {
             cwd: PathBuf::from(folder),
             env: self.variables.clone(),
             input: Vec::new(),
-            limits: Limits {
+            limits: ProgramLimits {
                 wall,
-                ..Limits::default()
+                ..ProgramLimits::default()
             },
             confinement: self.confinement.clone(),
         }
@@ -161,10 +171,10 @@ mod tests {
             "KEYBOARD",
         ];
         let variables = names.map(|name| (name.to_owned(), "x".to_owned())).into();
-        let shell = Shell::without_secrets(
-            &Environment {
+        let shell = CommandShell::without_secrets(
+            &AgentEnvironment {
                 variables,
-                ..Environment::default()
+                ..AgentEnvironment::default()
             },
             &[],
         );
@@ -203,12 +213,14 @@ mod tests {
 
     #[test]
     fn a_sandbox_is_put_before_every_command() {
-        let shell = Shell {
+        let shell = CommandShell {
             wrap: vec!["bwrap".to_owned(), "--".to_owned()],
-            ..Shell::default()
+            ..CommandShell::default()
         };
         assert_eq!(
-            shell.line("true && false", Path::new("."), None).argv,
+            shell
+                .line_command("true && false", Path::new("."), None)
+                .argv,
             ["bwrap", "--", "sh", "-c", "true && false"]
         );
     }

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::files::HeldFolder;
-use crate::process::{self, all_but};
+use crate::process::{self, paths_except};
 use crate::suite::{self, Suite};
 
 use super::CodeWork;
-use super::control::Controls;
+use super::control::ControlTests;
 use super::git;
-use super::tampering::Census;
+use super::tampering::FileSnapshot;
 use super::tests_python::TestsPython;
 use super::workspace::{self, copy_but, link};
 
@@ -35,9 +35,9 @@ pub struct SuiteCopy {
     start: Option<PathBuf>,
     /// Files of the suite that everyone except the agent may read.
     given: Vec<PathBuf>,
-    controls: Controls,
+    controls: ControlTests,
     /// The state of the copy when it was made.
-    census: Census,
+    census: FileSnapshot,
     /// The Python of the suite's tests, once a run has needed it.
     python: Mutex<Option<TestsPython>>,
 }
@@ -52,23 +52,23 @@ impl SuiteCopy {
     ) -> io::Result<Self> {
         let held = HeldFolder::create_in(scratch)?;
         let copied = held.path().join("suite");
-        let root = workspace::absolute(root);
-        let mut parts = vec![workspace::absolute(&work.suite.folder)];
+        let root = workspace::absolute_path(root);
+        let mut parts = vec![workspace::absolute_path(&work.suite.folder)];
         parts.extend(
-            suite::parts(&root, &work.suite)
+            suite::versioned_paths(&root, &work.suite)
                 .iter()
-                .map(|path| workspace::absolute(path)),
+                .map(|path| workspace::absolute_path(path)),
         );
-        let mirror = Mirror {
+        let mirror = SuiteMirror {
             root: &root,
             copied: &copied,
             parts: &parts,
             left_out,
         };
         fs::create_dir_all(&copied)?;
-        mirror.folder(&root)?;
+        mirror.mirror_folder(&root)?;
         let moved = |path: &Path| {
-            let path = workspace::absolute(path);
+            let path = workspace::absolute_path(path);
             path.strip_prefix(&root)
                 .map_or_else(|_| path.clone(), |below| copied.join(below))
         };
@@ -92,13 +92,13 @@ impl SuiteCopy {
             }
             start => start.map(moved),
         };
-        let controls = Controls::put(&work.suite.tests, &copied)?;
-        let census = Census::of(parts.iter().map(|path| moved(path)));
-        let hidden = suite::tested_by(&root, &work.suite)
+        let controls = ControlTests::create_below(&work.suite.tests, &copied)?;
+        let census = FileSnapshot::new(parts.iter().map(|path| moved(path)));
+        let hidden = suite::tested_paths(&root, &work.suite)
             .iter()
-            .map(|path| moved(&workspace::absolute(path)))
+            .map(|path| moved(&workspace::absolute_path(path)))
             .collect();
-        let given = all_but(&suite.folder, &hidden);
+        let given = paths_except(&suite.folder, &hidden);
         Ok(Self {
             held,
             root: copied,
@@ -117,17 +117,17 @@ impl SuiteCopy {
     }
 
     /// Returns the files of the suite that setup and server may read: all except those that test commands name.
-    pub fn given(&self) -> &[PathBuf] {
+    pub fn readable_files(&self) -> &[PathBuf] {
         &self.given
     }
 
     /// Returns the controls: tests that cannot pass.
-    pub fn controls(&self) -> &Controls {
+    pub fn controls(&self) -> &ControlTests {
         &self.controls
     }
 
     /// Returns the work with the suite and starting files of the copy.
-    pub fn work(&self, work: &CodeWork) -> CodeWork {
+    pub fn work_on_copy(&self, work: &CodeWork) -> CodeWork {
         CodeWork {
             suite: self.suite.clone(),
             start: self.start.clone(),
@@ -136,20 +136,20 @@ impl SuiteCopy {
     }
 
     /// Returns the changes to the copy since it was made, with paths as in the repository.
-    pub fn changes(&self) -> Vec<String> {
+    pub fn list_changes(&self) -> Vec<String> {
         let python = self.python.lock().unwrap_or_else(PoisonError::into_inner);
         let of_python = python
             .iter()
-            .flat_map(|python| python.census.changes(&self.root));
+            .flat_map(|python| python.census.list_changes(&self.root));
         self.census
-            .changes(&self.root)
+            .list_changes(&self.root)
             .into_iter()
             .chain(of_python)
             .collect()
     }
 
     /// Returns the Python of the suite's tests. If there is none yet, `make` makes it in a new folder, beside the copy.
-    pub fn python<E>(
+    pub fn get_or_make_python<E>(
         &self,
         make: impl FnOnce(&Path) -> Result<TestsPython, E>,
     ) -> Result<TestsPython, E> {
@@ -167,39 +167,39 @@ impl SuiteCopy {
     }
 }
 
-fn is_left_out(name: &OsStr) -> bool {
+fn is_excluded(name: &OsStr) -> bool {
     LEFT_OUT.iter().any(|left_out| name == *left_out)
 }
 
-struct Mirror<'a> {
+struct SuiteMirror<'a> {
     root: &'a Path,
     copied: &'a Path,
     parts: &'a [PathBuf],
     left_out: &'a [PathBuf],
 }
 
-impl Mirror<'_> {
-    fn folder(&self, folder: &Path) -> io::Result<()> {
+impl SuiteMirror<'_> {
+    fn mirror_folder(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            let (from, to) = (entry.path(), self.place(&entry.path()));
+            let (from, to) = (entry.path(), self.copied_path(&entry.path()));
             if self.parts.contains(&from) {
                 if from.is_dir() {
-                    copy_but(&is_left_out, &from, &to)?
+                    copy_but(&is_excluded, &from, &to)?
                 } else {
                     fs::copy(&from, &to).map(drop)?
                 }
             } else if self.parts.iter().any(|part| part.starts_with(&from)) {
                 fs::create_dir(&to)?;
-                self.folder(&from)?;
-            } else if !self.left_out.contains(&from) && !is_left_out(&entry.file_name()) {
+                self.mirror_folder(&from)?;
+            } else if !self.left_out.contains(&from) && !is_excluded(&entry.file_name()) {
                 link(&from, &to)?;
             }
         }
         Ok(())
     }
 
-    fn place(&self, path: &Path) -> PathBuf {
+    fn copied_path(&self, path: &Path) -> PathBuf {
         path.strip_prefix(self.root)
             .map_or_else(|_| path.to_owned(), |below| self.copied.join(below))
     }

@@ -8,14 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// Number of files named in a reason.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The state of a file. Every change to the file alters it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Stamp {
+struct FileState {
     length: u64,
     modified: Option<SystemTime>,
     /// Seconds and nanoseconds of the inode's change time, and the inode's number.
@@ -23,8 +23,8 @@ struct Stamp {
     is_folder: bool,
 }
 
-impl Stamp {
-    fn of(metadata: &fs::Metadata) -> Self {
+impl FileState {
+    fn from_metadata(metadata: &fs::Metadata) -> Self {
         let is_folder = metadata.is_dir();
         #[cfg(unix)]
         let changed = {
@@ -46,37 +46,37 @@ impl Stamp {
 
 /// A snapshot of the states of files.
 #[derive(Clone, Debug, Default)]
-pub struct Census {
+pub struct FileSnapshot {
     tops: Vec<PathBuf>,
-    files: BTreeMap<PathBuf, Stamp>,
+    files: BTreeMap<PathBuf, FileState>,
     /// Whether files may be added and may grow.
     is_growing: bool,
 }
 
-impl Census {
+impl FileSnapshot {
     /// Records files, and all files in folders.
-    pub fn of(tops: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn new(tops: impl IntoIterator<Item = PathBuf>) -> Self {
         let tops: Vec<PathBuf> = tops.into_iter().collect();
         Self {
-            files: look(&tops),
+            files: read_states(&tops),
             tops,
             is_growing: false,
         }
     }
 
     /// Like [`Self::of`], for places where other processes add files and append to them, such as a store.
-    pub fn growing(tops: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn new_growing(tops: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             is_growing: true,
-            ..Self::of(tops)
+            ..Self::new(tops)
         }
     }
 
     /// Describes the changes since the snapshot. Paths are relative to `root` if possible.
-    pub fn changes(&self, root: &Path) -> Vec<String> {
-        let now = look(&self.tops);
+    pub fn list_changes(&self, root: &Path) -> Vec<String> {
+        let now = read_states(&self.tops);
         let name = |path: &Path| {
-            visible(
+            escape_invisible(
                 &path
                     .strip_prefix(root)
                     .unwrap_or(path)
@@ -106,7 +106,7 @@ impl Census {
     }
 }
 
-fn look(tops: &[PathBuf]) -> BTreeMap<PathBuf, Stamp> {
+fn read_states(tops: &[PathBuf]) -> BTreeMap<PathBuf, FileState> {
     let entries = tops.iter().flat_map(|top| {
         // Skips caches and hidden files, which any test runner may change. Python is told to keep no caches there.
         let is_kept = |entry: &walkdir::DirEntry| {
@@ -122,21 +122,21 @@ fn look(tops: &[PathBuf]) -> BTreeMap<PathBuf, Stamp> {
         .filter_map(|entry| {
             Some((
                 entry.path().to_owned(),
-                Stamp::of(&fs::symlink_metadata(entry.path()).ok()?),
+                FileState::from_metadata(&fs::symlink_metadata(entry.path()).ok()?),
             ))
         })
         .collect()
 }
 
 /// Returns the reason for the failure of a run that made these changes.
-pub fn reason(changes: &[String]) -> String {
+pub fn tampering_reason(changes: &[String]) -> String {
     let named = changes
         .iter()
-        .take(MOST_NAMED)
+        .take(MAX_NAMED)
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
-    match changes.len().saturating_sub(MOST_NAMED) {
+    match changes.len().saturating_sub(MAX_NAMED) {
         0 => format!("tampered: {named}"),
         more => format!("tampered: {named}, and {more} more"),
     }
@@ -156,11 +156,12 @@ mod tests {
             write(name, "text");
         }
         let (strict, growing) = (
-            Census::of([folder.path().to_owned()]),
-            Census::growing([folder.path().to_owned()]),
+            FileSnapshot::new([folder.path().to_owned()]),
+            FileSnapshot::new_growing([folder.path().to_owned()]),
         );
         assert!(
-            strict.changes(folder.path()).is_empty() && growing.changes(folder.path()).is_empty()
+            strict.list_changes(folder.path()).is_empty()
+                && growing.list_changes(folder.path()).is_empty()
         );
         write("a", "TEXT");
         let time = fs::metadata(of("d"))
@@ -177,7 +178,7 @@ mod tests {
             .open(of("d"))
             .and_then(|file| file.set_modified(time))
             .expect("it is ours");
-        let strict = strict.changes(folder.path());
+        let strict = strict.list_changes(folder.path());
         assert_eq!(
             strict,
             [
@@ -189,11 +190,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            growing.changes(folder.path()),
+            growing.list_changes(folder.path()),
             ["a was changed", "d was changed", "sub/c is gone"]
         );
         assert_eq!(
-            reason(&strict),
+            tampering_reason(&strict),
             "tampered: a was changed, b was changed, d was changed, sub/c is gone, new was added"
         );
     }

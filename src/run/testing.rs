@@ -6,30 +6,30 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, visible};
-use crate::evaluate::test_report::{self, Control, Source, TestReport};
-use crate::evaluate::{CommandResult, Ground};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, escape_invisible};
+use crate::evaluate::test_report::{self, ControlResult, OutcomeSource, TestReport};
+use crate::evaluate::{CommandContext, CommandResult};
 use crate::files;
-use crate::process::{self, Stop};
+use crate::process::{self, StopSignal};
 
-use super::control::Controls;
-use super::shell::Shell;
+use super::control::ControlTests;
+use super::shell::CommandShell;
 
 /// Words of a command, or of a script that it names, by which it may call pytest.
-const PYTEST: [&str; 8] = [
+const PYTEST_CALLERS: [&str; 8] = [
     "pytest", "py.test", "tox", "nox", "hatch", "poetry", "pdm", "invoke",
 ];
 
 /// The origin of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum TestFamily {
     Shared,
     Functional,
     Own,
 }
 
-impl Family {
-    pub fn evaluator(self) -> &'static str {
+impl TestFamily {
+    pub fn evaluator_name(self) -> &'static str {
         match self {
             Self::Shared => "shared_tests",
             Self::Functional => "functional_tests",
@@ -37,7 +37,7 @@ impl Family {
         }
     }
 
-    fn kind(self) -> ItemKind {
+    fn item_kind(self) -> ItemKind {
         match self {
             Self::Shared | Self::Own => ItemKind::Test,
             Self::Functional => ItemKind::Check,
@@ -47,7 +47,7 @@ impl Family {
 
 /// The results of a family of tests.
 #[derive(Debug, Default)]
-pub struct Tested {
+pub struct FamilyResult {
     pub items: Vec<(ItemOutcome, ItemDetails)>,
     pub passed: u64,
     pub total: u64,
@@ -60,78 +60,85 @@ pub struct Tested {
 }
 
 /// The environment of one command, and a folder outside the workspace for its reports.
-pub struct Desk {
-    pub shell: Shell,
+pub struct CommandSetup {
+    pub shell: CommandShell,
     pub reports: PathBuf,
 }
 
 /// The environment and deadline of commands.
-pub struct Bench<'a> {
+pub struct TestBench<'a> {
     /// Makes the environment of the next command.
-    pub desk: &'a dyn Fn() -> io::Result<Desk>,
+    pub desk: &'a dyn Fn() -> io::Result<CommandSetup>,
     pub folder: &'a Path,
-    pub ground: Ground<'a>,
+    pub ground: CommandContext<'a>,
     /// The server's port, which replaces `{port}`.
     pub port: Option<u16>,
     /// Paths to remove from names and messages.
     pub roots: Vec<String>,
     pub deadline: Instant,
     /// Controls of the suite's own commands.
-    pub controls: Option<&'a Controls>,
+    pub controls: Option<&'a ControlTests>,
     /// pytest options already set in the environment.
     pub addopts: Option<&'a str>,
-    pub stop: &'a Stop,
+    pub stop: &'a StopSignal,
 }
 
-impl Bench<'_> {
+impl TestBench<'_> {
     /// Runs the commands of one family. Returns `None` if the run was stopped.
-    pub fn test(&self, family: Family, commands: &[String], run: &RunId) -> Option<Tested> {
-        let mut tested = Tested::default();
+    pub fn run_family(
+        &self,
+        family: TestFamily,
+        commands: &[String],
+        run: &RunId,
+    ) -> Option<FamilyResult> {
+        let mut tested = FamilyResult::default();
         let mut names = BTreeSet::new();
         for (number, command) in commands.iter().enumerate() {
-            let (report, owed) = self.command(family, number, command)?;
+            let (report, owed) = self.run_command(family, number, command)?;
             // Own tests belong to the approach, and so do the tools they need.
-            let owed = owed.filter(|_| family != Family::Own);
+            let owed = owed.filter(|_| family != TestFamily::Own);
             if let Some(owed) = owed {
-                tested.owed.push(format!("`{}`: {owed}", visible(command)));
+                tested
+                    .owed
+                    .push(format!("`{}`: {owed}", escape_invisible(command)));
                 tested.is_unknown = true;
                 continue;
             }
-            if family == Family::Own && report.source == Source::NoTests {
+            if family == TestFamily::Own && report.source == OutcomeSource::NoTests {
                 // The tests exist but could not be run here, so their result is unknown.
                 tested.is_unknown = true;
                 continue;
             }
-            let shown = || visible(command);
+            let shown = || escape_invisible(command);
             match report.control {
-                Some(Control::Passed) => tested.forged.push(format!(
+                Some(ControlResult::Passed) => tested.forged.push(format!(
                     "a test that cannot pass has passed in `{}`",
                     shown()
                 )),
-                Some(Control::Missing) => tested.forged.push(format!(
+                Some(ControlResult::Missing) => tested.forged.push(format!(
                     "the report of `{}` lacks a test that was run",
                     shown()
                 )),
-                Some(Control::Held) | None => {}
+                Some(ControlResult::Held) | None => {}
             }
             tested.passed += report.passed;
-            tested.total += report.total();
+            tested.total += report.rated_count();
             for outcome in report.outcomes {
-                let item = unique(&outcome.id, &mut names);
+                let item = unique_name(&outcome.id, &mut names);
                 let details = ItemDetails {
                     reason: outcome.message,
                     ..ItemDetails::default()
                 };
                 let outcome = ItemOutcome {
                     run: run.clone(),
-                    kind: family.kind(),
+                    kind: family.item_kind(),
                     item,
                     cluster: None,
                     category: None,
                     attempt: 1,
                     status: outcome.status,
                     score: None,
-                    evaluator: family.evaluator().to_owned(),
+                    evaluator: family.evaluator_name().to_owned(),
                     revision: 0,
                     duration_seconds: outcome.duration_seconds,
                     cost_usd: None,
@@ -145,27 +152,36 @@ impl Bench<'_> {
     }
 
     /// Returns the report, and any fault of the machine or the suite.
-    fn command(
+    fn run_command(
         &self,
-        family: Family,
+        family: TestFamily,
         number: usize,
         declared: &str,
     ) -> Option<(TestReport, Option<String>)> {
         // A check's output comes from the approach's code, which must not name its own outcomes.
-        let hears = family != Family::Functional;
-        let result = self.tested(&format!("{}-{number}", family.evaluator()), declared, hears)?;
-        let owed = result.owed(declared, &self.ground);
+        let hears = family != TestFamily::Functional;
+        let result = self.run_test_command(
+            &format!("{}-{number}", family.evaluator_name()),
+            declared,
+            hears,
+        )?;
+        let owed = result.environment_fault(declared, &self.ground);
         Some((result.tests?, owed))
     }
 
     /// Runs a test command and reads its report, kept under `name`. Without `hears`, ignores its standard output. Returns `None` if the run
     /// was stopped.
-    pub fn tested(&self, name: &str, declared: &str, hears: bool) -> Option<CommandResult> {
+    pub fn run_test_command(
+        &self,
+        name: &str,
+        declared: &str,
+        hears: bool,
+    ) -> Option<CommandResult> {
         let (desk, failed) = match (self.desk)() {
             Ok(desk) => (desk, None),
             Err(error) => (
-                Desk {
-                    shell: Shell::default(),
+                CommandSetup {
+                    shell: CommandShell::default(),
                     reports: self.folder.to_owned(),
                 },
                 Some(error),
@@ -173,23 +189,23 @@ impl Bench<'_> {
         };
         let wanted = desk.reports.join(format!("{name}.report"));
         // Planned as declared, because outcomes are named by the declared command, which is the same in every run.
-        let mut plan = test_report::plan(declared, &wanted, self.addopts);
+        let mut plan = test_report::plan_command(declared, &wanted, self.addopts);
         // Where nothing calls pytest, nobody but the program under test could write its report.
-        if plan.runner.is_none() && !self.ground.names(declared, &PYTEST) {
+        if plan.runner.is_none() && !self.ground.mentions_any(declared, &PYTEST_CALLERS) {
             plan = test_report::plan_unreported(declared, self.addopts);
         }
         let plan = match self.controls {
-            Some(controls) => controls.plan(plan),
+            Some(controls) => controls.add_to_plan(plan),
             None => plan,
         };
         let filled = self.port.map_or_else(
             || plan.command.clone(),
             |port| plan.command.replace("{port}", &port.to_string()),
         );
-        let filled = sourcing(&filled, self.folder, self.ground.workspace);
+        let filled = fix_sourced_file(&filled, self.folder, self.ground.workspace);
         let mut shell = desk.shell;
         for (name, value) in &plan.environment {
-            shell.set(name, value);
+            shell.set_variable(name, value);
         }
         // Held from before the start: whoever replaces the file later does not replace what is read.
         let mut held = None;
@@ -213,7 +229,7 @@ impl Bench<'_> {
             .as_ref()
             .filter(|report| !report.is_ours)
             .map(|report| self.folder.join(&report.path));
-        let before = own.as_deref().and_then(modified);
+        let before = own.as_deref().and_then(modified_time);
         let left = self.deadline.saturating_duration_since(Instant::now());
         let CommandResult {
             ending,
@@ -223,11 +239,11 @@ impl Bench<'_> {
             is_cut,
             ..
         } = match failed {
-            None => self.line(&shell, &filled, left)?,
-            Some(error) => CommandResult::unstarted(format!("no isolation: {error}")),
+            None => self.run_line(&shell, &filled, left)?,
+            Some(error) => CommandResult::not_started(format!("no isolation: {error}")),
         };
         // A file that existed before and was not rewritten is not the report of these tests, and neither is a link to another file.
-        let own = own.filter(|path| modified(path).is_some_and(|time| Some(time) != before));
+        let own = own.filter(|path| modified_time(path).is_some_and(|time| Some(time) != before));
         let written = match held {
             Some(file) => files::read_up_to(file, test_report::MAX_BYTES)
                 .ok()
@@ -237,7 +253,7 @@ impl Bench<'_> {
         let roots: Vec<&str> = self.roots.iter().map(String::as_str).collect();
         // Standard error stays: it holds the shell's errors.
         let stdout = if hears { stdout } else { Vec::new() };
-        let finished = test_report::Finished {
+        let finished = test_report::FinishedCommand {
             ending,
             stdout: &stdout,
             stderr: &stderr,
@@ -245,7 +261,7 @@ impl Bench<'_> {
             is_cut,
             roots: &roots,
         };
-        let tests = Some(test_report::outcomes(&plan, &finished));
+        let tests = Some(test_report::read_outcomes(&plan, &finished));
         Some(CommandResult {
             ending,
             stdout,
@@ -257,27 +273,30 @@ impl Bench<'_> {
     }
 
     /// Runs a command that is not a test. Returns `None` if the run was stopped.
-    pub fn plain(&self, line: &str) -> Option<CommandResult> {
+    pub fn run_plain_command(&self, line: &str) -> Option<CommandResult> {
         match (self.desk)() {
-            Ok(desk) => self.line(
+            Ok(desk) => self.run_line(
                 &desk.shell,
                 line,
                 self.deadline.saturating_duration_since(Instant::now()),
             ),
-            Err(error) => Some(CommandResult::unstarted(format!("no isolation: {error}"))),
+            Err(error) => Some(CommandResult::not_started(format!("no isolation: {error}"))),
         }
     }
 
-    fn line(&self, shell: &Shell, line: &str, left: Duration) -> Option<CommandResult> {
-        match process::run(&shell.line(line, self.folder, Some(left)), self.stop) {
-            Ok(finished) => CommandResult::of(finished),
-            Err(error) => Some(CommandResult::unstarted(error.to_string())),
+    fn run_line(&self, shell: &CommandShell, line: &str, left: Duration) -> Option<CommandResult> {
+        match process::run_program(
+            &shell.line_command(line, self.folder, Some(left)),
+            self.stop,
+        ) {
+            Ok(finished) => CommandResult::from_finished(finished),
+            Err(error) => Some(CommandResult::not_started(error.to_string())),
         }
     }
 }
 
 /// Lets a command source a file that `setup` made in the workspace, such as `venv/bin/activate`, by the name that it has for `setup`.
-fn sourcing(line: &str, folder: &Path, workspace: &Path) -> String {
+fn fix_sourced_file(line: &str, folder: &Path, workspace: &Path) -> String {
     let part = |part: &str| {
         let start = part.trim_start();
         let file = ["source ", ". "]
@@ -295,14 +314,14 @@ fn sourcing(line: &str, folder: &Path, workspace: &Path) -> String {
         .join("&&")
 }
 
-fn modified(path: &Path) -> Option<std::time::SystemTime> {
+fn modified_time(path: &Path) -> Option<std::time::SystemTime> {
     fs::symlink_metadata(path)
         .and_then(|metadata| metadata.modified())
         .ok()
 }
 
 /// Makes item names unique across commands.
-fn unique(id: &str, names: &mut BTreeSet<String>) -> String {
+fn unique_name(id: &str, names: &mut BTreeSet<String>) -> String {
     let mut name = id.to_owned();
     let mut count = 2;
     while !names.insert(name.clone()) {

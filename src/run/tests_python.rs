@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use super::tampering::Census;
+use super::tampering::FileSnapshot;
 
 /// The Python of a suite's tests.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct TestsPython {
     /// Where this machine's pytest is, if it has one.
     pub runner: PathBuf,
     /// The state of both when they were made.
-    pub census: Census,
+    pub census: FileSnapshot,
 }
 
 impl TestsPython {

@@ -7,46 +7,46 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use crate::agent::Environment;
-use crate::evaluate::{CommandResult, tools_of};
-use crate::process::{self, Command, Limits, Stop};
+use crate::agent::AgentEnvironment;
+use crate::evaluate::{CommandResult, named_tools};
+use crate::process::{self, ProgramCommand, ProgramLimits, StopSignal};
 use crate::suite::Suite;
 
-use super::arm::{Arm, Work};
-use super::shell::Shell;
+use super::arm::{ArmWork, RunnableArm};
+use super::shell::CommandShell;
 
 /// Time limit per tool. A slower tool is left out.
-const WALL: Duration = Duration::from_secs(5);
-const MOST_OUTPUT_BYTES: u64 = 4 << 10;
-const MOST_CHARACTERS: usize = 120;
+const VERSION_LIMIT: Duration = Duration::from_secs(5);
+const MAX_OUTPUT_BYTES: u64 = 4 << 10;
+const MAX_CHARACTERS: usize = 120;
 /// Tools that have no version option, or are parts of other tools.
-const SILENT: [&str; 5] = ["bundle", "env", "sh", "stack", "unittest"];
+const VERSIONLESS_TOOLS: [&str; 5] = ["bundle", "env", "sh", "stack", "unittest"];
 
 /// The first line of each tool's version output.
-type Versions = BTreeMap<String, String>;
+type VersionsByTool = BTreeMap<String, String>;
 
 /// Versions that are being collected.
 pub struct ToolVersions {
-    found: LazyLock<Versions, Box<dyn FnOnce() -> Versions + Send>>,
+    found: LazyLock<VersionsByTool, Box<dyn FnOnce() -> VersionsByTool + Send>>,
 }
 
 impl ToolVersions {
     /// Starts asking the tools named in the arms' suites, with the environment of tests.
-    pub fn ask(arms: &[Arm], environment: &Environment, root: &Path) -> Self {
+    pub fn start_asking(arms: &[RunnableArm], environment: &AgentEnvironment, root: &Path) -> Self {
         let named: BTreeSet<String> = arms
             .iter()
-            .filter_map(suite_of)
-            .flat_map(commands)
-            .flat_map(tools_of)
-            .filter(|tool| !SILENT.contains(tool))
+            .filter_map(code_suite)
+            .flat_map(suite_commands)
+            .flat_map(named_tools)
+            .filter(|tool| !VERSIONLESS_TOOLS.contains(tool))
             .map(str::to_owned)
             .collect();
-        let shell = Shell::without_secrets(environment, &[]);
+        let shell = CommandShell::without_secrets(environment, &[]);
         let folder = root.to_path_buf();
         let ask = move || {
             named
                 .into_iter()
-                .filter_map(|tool| Some((version(&tool, &shell, &folder)?, tool)))
+                .filter_map(|tool| Some((ask_version(&tool, &shell, &folder)?, tool)))
                 .map(|(said, tool)| (tool, said))
                 .collect()
         };
@@ -63,8 +63,8 @@ impl ToolVersions {
     }
 
     /// Returns the known versions of the tools that a suite names.
-    pub fn of(&self, suite: &Suite) -> Versions {
-        let named: BTreeSet<&str> = commands(suite).flat_map(tools_of).collect();
+    pub fn for_suite(&self, suite: &Suite) -> VersionsByTool {
+        let named: BTreeSet<&str> = suite_commands(suite).flat_map(named_tools).collect();
         self.found
             .iter()
             .filter(|(tool, _)| named.contains(tool.as_str()))
@@ -73,15 +73,15 @@ impl ToolVersions {
     }
 }
 
-fn suite_of(arm: &Arm) -> Option<&Suite> {
+fn code_suite(arm: &RunnableArm) -> Option<&Suite> {
     match &arm.work {
-        Work::Code(work) => Some(&work.suite),
-        Work::Questions(_) => None,
+        ArmWork::Code(work) => Some(&work.suite),
+        ArmWork::Questions(_) => None,
     }
 }
 
 /// Returns the commands with which a suite prepares, builds and tests.
-fn commands(suite: &Suite) -> impl Iterator<Item = &str> {
+fn suite_commands(suite: &Suite) -> impl Iterator<Item = &str> {
     let server = suite.server.iter().map(|server| &server.command);
     let tests = &suite.tests;
     let lists = [
@@ -101,26 +101,28 @@ fn commands(suite: &Suite) -> impl Iterator<Item = &str> {
 }
 
 /// Asks a tool for its version. Returns `None` if the tool is missing or prints nothing.
-fn version(tool: &str, shell: &Shell, folder: &Path) -> Option<String> {
+fn ask_version(tool: &str, shell: &CommandShell, folder: &Path) -> Option<String> {
     let option = match tool {
         "go" => "version",
         "ant" | "java" => "-version",
         _ => "--version",
     };
-    let limits = Limits {
-        wall: Some(WALL),
-        output_bytes: MOST_OUTPUT_BYTES,
+    let limits = ProgramLimits {
+        wall: Some(VERSION_LIMIT),
+        output_bytes: MAX_OUTPUT_BYTES,
         grace: Duration::ZERO,
     };
-    let command = Command {
+    let command = ProgramCommand {
         limits,
-        ..shell.program([tool, option].map(str::to_owned).to_vec(), folder, None)
+        ..shell.program_command([tool, option].map(str::to_owned).to_vec(), folder, None)
     };
-    let line = CommandResult::of(process::run(&command, &Stop::new()).ok()?)?.first_line()?;
+    let line =
+        CommandResult::from_finished(process::run_program(&command, &StopSignal::new()).ok()?)?
+            .first_line()?;
     Some(
         line.chars()
             .filter(|character| !character.is_control())
-            .take(MOST_CHARACTERS)
+            .take(MAX_CHARACTERS)
             .collect(),
     )
 }

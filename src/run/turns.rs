@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::purse::{Admission, Purse};
+use super::purse::{Admission, BatchBudget};
 
 /// How often a waiting worker looks whether everything is over.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// One question of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct QuestionTurn {
     /// The place of the run among those asked together.
     pub run: usize,
     /// The place of the question in its suite.
@@ -23,14 +23,14 @@ pub struct Turn {
 /// Workers take turns in this order only: if a run has no room for another question, they wait for it. So no run gets ahead of the others.
 pub struct Turns {
     /// In the order of asking.
-    all: Vec<Turn>,
-    state: Mutex<State>,
+    all: Vec<QuestionTurn>,
+    state: Mutex<TurnState>,
     freed: Condvar,
     /// By run: maximum number of concurrent questions.
     most: Vec<usize>,
 }
 
-struct State {
+struct TurnState {
     next: usize,
     /// By run: number of questions being asked.
     busy: Vec<usize>,
@@ -42,7 +42,7 @@ impl Turns {
         let count = open.len();
         let of_place = |place: usize| {
             let shift = place + first;
-            (0..count).map(move |turn| Turn {
+            (0..count).map(move |turn| QuestionTurn {
                 run: (turn + shift) % count.max(1),
                 place,
             })
@@ -55,7 +55,7 @@ impl Turns {
             .collect();
         Self {
             all: turns,
-            state: Mutex::new(State {
+            state: Mutex::new(TurnState {
                 next: 0,
                 busy: vec![0; count],
             }),
@@ -74,7 +74,11 @@ impl Turns {
     }
 
     /// Returns the next turn once its run has room and the purse admits it, or `None` if there is none, everything is over, or the purse is empty.
-    pub fn take(&self, is_over: &impl Fn() -> bool, purse: Option<&Purse>) -> Option<Turn> {
+    pub fn next_turn(
+        &self,
+        is_over: &impl Fn() -> bool,
+        purse: Option<&BatchBudget>,
+    ) -> Option<QuestionTurn> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if is_over() {
@@ -82,7 +86,7 @@ impl Turns {
             }
             let turn = *self.all.get(state.next)?;
             if state.busy[turn.run] < self.most[turn.run] {
-                match purse.map_or(Admission::Yes, Purse::admit) {
+                match purse.map_or(Admission::Yes, BatchBudget::admit_attempt) {
                     Admission::Yes => {
                         state.next += 1;
                         state.busy[turn.run] += 1;
@@ -94,14 +98,14 @@ impl Turns {
             }
             state = self
                 .freed
-                .wait_timeout(state, LOOK)
+                .wait_timeout(state, LOOK_INTERVAL)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
     }
 
     /// Gives back the room of a turn.
-    pub fn end(&self, turn: Turn) {
+    pub fn finish_turn(&self, turn: QuestionTurn) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.busy[turn.run] -= 1;
         self.freed.notify_all();
@@ -157,19 +161,22 @@ mod tests {
             vec![1, 2],
         );
         let never = || false;
-        let first = turns.take(&never, None).expect("a turn");
-        let second = turns.take(&never, None).expect("another run has room");
+        let first = turns.next_turn(&never, None).expect("a turn");
+        let second = turns.next_turn(&never, None).expect("another run has room");
         assert_eq!((first.run, second.run), (0, 1));
         assert_eq!(
-            turns.take(&never, None).map(|turn| turn.run),
+            turns.next_turn(&never, None).map(|turn| turn.run),
             Some(1),
             "run 1 begins with question 1"
         );
         let looks = std::cell::Cell::new(0);
         let soon = || looks.replace(looks.get() + 1) > 2;
-        assert_eq!(turns.take(&soon, None), None, "run 0 has no room");
-        turns.end(first);
-        assert_eq!(turns.take(&never, None), Some(Turn { run: 0, place: 1 }));
-        assert_eq!(turns.take(&never, None), None);
+        assert_eq!(turns.next_turn(&soon, None), None, "run 0 has no room");
+        turns.finish_turn(first);
+        assert_eq!(
+            turns.next_turn(&never, None),
+            Some(QuestionTurn { run: 0, place: 1 })
+        );
+        assert_eq!(turns.next_turn(&never, None), None);
     }
 }

@@ -23,19 +23,19 @@ pub struct PhaseFolders {
 }
 
 /// An approach's working folder and, outside it, the run's other files.
-pub struct Workspace {
+pub struct RunWorkspace {
     scratch: HeldFolder,
     folder: PathBuf,
 }
 
-impl Workspace {
+impl RunWorkspace {
     /// Creates a workspace: empty, or a copy of `start`.
     pub fn create(scratch: &Path, start: Option<&Path>) -> io::Result<Self> {
         let scratch = HeldFolder::create_in(scratch)?;
         let folder = scratch.path().join("workspace");
         let workspace = Self { scratch, folder };
         match start {
-            Some(start) => copy(start, &workspace.folder)?,
+            Some(start) => copy_tree(start, &workspace.folder)?,
             None => fs::create_dir(&workspace.folder)?,
         }
         Ok(workspace)
@@ -46,7 +46,7 @@ impl Workspace {
     }
 
     /// Returns a path outside the workspace, for files that the approach must not find.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub fn path_beside(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 
@@ -54,10 +54,10 @@ impl Workspace {
     pub fn begin_phase(&self) -> io::Result<PhaseFolders> {
         let mark = process::fresh_mark();
         let folder = |kind: &str| {
-            let folder = self.beside(&format!("{kind}-{}", &mark[..8]));
+            let folder = self.path_beside(&format!("{kind}-{}", &mark[..8]));
             fs::create_dir(&folder).map(|()| folder)
         };
-        let home = self.beside(&format!("home-{}", &mark[..8]));
+        let home = self.path_beside(&format!("home-{}", &mark[..8]));
         Ok(PhaseFolders {
             temporary: folder("tmp")?,
             caches: folder("caches")?,
@@ -67,18 +67,18 @@ impl Workspace {
     }
 
     /// Returns the path of the run's virtual Python environment, if it has one.
-    pub fn venv(&self) -> PathBuf {
-        self.beside("venv")
+    pub fn venv_path(&self) -> PathBuf {
+        self.path_beside("venv")
     }
 
     /// Returns the path of the Python test runner, for environments without their own.
-    pub fn runner(&self) -> PathBuf {
-        self.beside("runner")
+    pub fn runner_path(&self) -> PathBuf {
+        self.path_beside("runner")
     }
 }
 
 /// Copies a tree. Links stay links, so that no outside file is copied.
-pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+pub fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     copy_but(&|_| false, from, to)
 }
 
@@ -116,7 +116,7 @@ pub fn link(_target: &Path, at: &Path) -> io::Result<()> {
 }
 
 /// Returns the absolute path, which a program needs if it starts in another folder.
-pub fn absolute(path: &Path) -> PathBuf {
+pub fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -131,7 +131,7 @@ mod tests {
         fs::create_dir_all(start.join("a/b")).expect("a folder");
         fs::write(start.join("a/b/c.txt"), "text").expect("a file");
         let workspace =
-            Workspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
+            RunWorkspace::create(&scratch.path().join("runs"), Some(&start)).expect("a workspace");
         assert_eq!(
             fs::read_to_string(workspace.folder().join("a/b/c.txt")).expect("copied"),
             "text"

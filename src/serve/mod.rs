@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use crate::files;
 
-use request::{Answer, Body, answer};
+use request::{ServedBody, ServedResponse, answer_request};
 
 /// A folder that is being served.
 #[derive(Debug)]
@@ -29,19 +29,19 @@ pub struct Server {
 }
 
 /// Pause between two checks for a connection or the stop signal.
-const PAUSE: Duration = Duration::from_millis(20);
+const POLL_PAUSE: Duration = Duration::from_millis(20);
 /// Maximum time to receive a request's head, however slowly the browser sends it.
-const HEAD_WITHIN: Duration = Duration::from_secs(5);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time for a request and its answer, however slowly the browser reads it.
-const WITHIN: Duration = Duration::from_secs(30);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a request's head in bytes. Requests have no body.
-const LONGEST_HEAD: usize = 16 << 10;
+const MAX_HEAD: usize = 16 << 10;
 /// Maximum number of open connections. A browser opens several. One more connection closes the oldest: honest requests are answered within
 /// milliseconds.
-const MOST_AT_ONCE: usize = 64;
+const MAX_AT_ONCE: usize = 64;
 
 /// Open connections by number, the oldest first.
-type Open = Mutex<BTreeMap<u64, TcpStream>>;
+type OpenConnections = Mutex<BTreeMap<u64, TcpStream>>;
 
 impl Server {
     /// Listens on a port of this machine; port 0 takes any free port.
@@ -59,12 +59,12 @@ impl Server {
     }
 
     /// Answers requests until `stop` is set.
-    pub fn run(&self, stop: &AtomicBool) {
-        let open = Arc::new(Open::default());
+    pub fn serve_until(&self, stop: &AtomicBool) {
+        let open = Arc::new(OpenConnections::default());
         let mut number = 0;
         while !stop.load(Ordering::SeqCst) {
             let Ok((stream, _)) = self.listener.accept() else {
-                thread::sleep(PAUSE);
+                thread::sleep(POLL_PAUSE);
                 continue;
             };
             let Ok(other_end) = stream.try_clone() else {
@@ -72,9 +72,9 @@ impl Server {
             };
             number += 1;
             {
-                let mut open = held(&open);
+                let mut open = lock_connections(&open);
                 open.insert(number, other_end);
-                while open.len() > MOST_AT_ONCE {
+                while open.len() > MAX_AT_ONCE {
                     // The connection may already be closed.
                     let _ = open
                         .pop_first()
@@ -84,55 +84,55 @@ impl Server {
             let (root, others) = (Arc::clone(&self.root), Arc::clone(&open));
             let started = thread::Builder::new().spawn(move || {
                 // If the browser closed the connection, nobody needs the error.
-                let _ = converse(stream, &root);
-                held(&others).remove(&number);
+                let _ = handle_connection(stream, &root);
+                lock_connections(&others).remove(&number);
             });
             if started.is_err() {
-                held(&open).remove(&number);
+                lock_connections(&open).remove(&number);
             }
         }
     }
 }
 
-fn held(open: &Open) -> MutexGuard<'_, BTreeMap<u64, TcpStream>> {
+fn lock_connections(open: &OpenConnections) -> MutexGuard<'_, BTreeMap<u64, TcpStream>> {
     open.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads one request and answers it.
-fn converse(mut stream: TcpStream, root: &Path) -> io::Result<()> {
+fn handle_connection(mut stream: TcpStream, root: &Path) -> io::Result<()> {
     let start = Instant::now();
     stream.set_nonblocking(false)?;
     let mut head = Vec::new();
     let mut block = [0; 2048];
-    while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < LONGEST_HEAD {
-        stream.set_read_timeout(Some(left(start, HEAD_WITHIN)?))?;
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < MAX_HEAD {
+        stream.set_read_timeout(Some(time_left(start, HEAD_TIMEOUT)?))?;
         match stream.read(&mut block)? {
             0 => break,
             read => head.extend_from_slice(&block[..read]),
         }
     }
-    let answer = answer(root, &String::from_utf8_lossy(&head));
+    let answer = answer_request(root, &String::from_utf8_lossy(&head));
     let mut send = |mut bytes: &[u8]| {
         while !bytes.is_empty() {
-            stream.set_write_timeout(Some(left(start, WITHIN)?))?;
+            stream.set_write_timeout(Some(time_left(start, REQUEST_TIMEOUT)?))?;
             let written = stream.write(bytes)?;
             bytes = &bytes[written..];
         }
         Ok(())
     };
-    send(answer.head().as_bytes())?;
-    let Answer { length, body, .. } = answer;
+    send(answer.head_text().as_bytes())?;
+    let ServedResponse { length, body, .. } = answer;
     match body {
-        Body::None => {}
-        Body::Text(text) => send(text.as_bytes())?,
+        ServedBody::None => {}
+        ServedBody::Text(text) => send(text.as_bytes())?,
         // If the file grew since, the head has promised less.
-        Body::File(file) => files::try_each_block(file.take(length), send)?,
+        ServedBody::File(file) => files::try_each_block(file.take(length), send)?,
     }
     stream.flush()
 }
 
 /// Returns the time left of `within` since `start`, or a time-out error if none is left.
-fn left(start: Instant, within: Duration) -> io::Result<Duration> {
+fn time_left(start: Instant, within: Duration) -> io::Result<Duration> {
     within
         .checked_sub(start.elapsed())
         .filter(|left| !left.is_zero())

@@ -7,19 +7,19 @@ use crate::files;
 
 /// An answer, whose content is still to be read if it is a file.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ServedResponse {
     pub status: &'static str,
     pub kind: &'static str,
     /// Address to look at instead, for a redirect.
     pub location: Option<String>,
     /// Size in bytes of the requested content. A `HEAD` request gets this number without the content.
     pub length: u64,
-    pub body: Body,
+    pub body: ServedBody,
 }
 
 /// The content of an answer.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum ServedBody {
     /// Of an answer to `HEAD`.
     None,
     Text(String),
@@ -27,50 +27,50 @@ pub(super) enum Body {
     File(File),
 }
 
-impl Answer {
-    fn plain(status: &'static str) -> Self {
+impl ServedResponse {
+    fn from_status(status: &'static str) -> Self {
         let body = format!("{status}\n");
         Self {
             status,
-            kind: TEXT,
+            kind: TEXT_TYPE,
             location: None,
             length: body.len() as u64,
-            body: Body::Text(body),
+            body: ServedBody::Text(body),
         }
     }
 
-    pub fn head(&self) -> String {
+    pub fn head_text(&self) -> String {
         let location = self
             .location
             .as_ref()
             .map_or_else(String::new, |location| format!("Location: {location}\r\n"));
         format!(
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{location}{RULES}Connection: close\r\n\r\n",
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{location}{SECURITY_HEADERS}Connection: close\r\n\r\n",
             self.status, self.kind, self.length
         )
     }
 }
 
-const TEXT: &str = "text/plain; charset=utf-8";
+const TEXT_TYPE: &str = "text/plain; charset=utf-8";
 const NOT_FOUND: &str = "404 Not Found";
 const FORBIDDEN: &str = "403 Forbidden";
 /// What a browser may do with an answer: no page of another origin may load it, frame it, or keep hold of a window that shows it. A page
 /// that a link leads to does not learn the address here.
-const RULES: &str = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n\
+const SECURITY_HEADERS: &str = "Cache-Control: no-cache\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n\
     Cross-Origin-Opener-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'self'\r\nX-Frame-Options: SAMEORIGIN\r\n\
     Referrer-Policy: same-origin\r\n";
 
 /// Answers a request, given its head. Serves only files below `root`, and none whose name begins with a dot.
-pub(super) fn answer(root: &Path, head: &str) -> Answer {
+pub(super) fn answer_request(root: &Path, head: &str) -> ServedResponse {
     let mut lines = head.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
     let (Some(method), Some(target), Some(version), None) =
         (words.next(), words.next(), words.next(), words.next())
     else {
-        return Answer::plain("400 Bad Request");
+        return ServedResponse::from_status("400 Bad Request");
     };
     if !version.starts_with("HTTP/1.") {
-        return Answer::plain("400 Bad Request");
+        return ServedResponse::from_status("400 Bad Request");
     }
     let fields: Vec<(&str, &str)> = lines
         .filter_map(|line| line.split_once(':'))
@@ -83,25 +83,25 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
             .map(|(_, value)| *value)
     };
     if !all("host").next().is_some_and(is_this_machine) || is_for_another_page(&all) {
-        return Answer::plain(FORBIDDEN);
+        return ServedResponse::from_status(FORBIDDEN);
     }
     let is_head = match method {
         "GET" => false,
         "HEAD" => true,
-        _ => return Answer::plain("405 Method Not Allowed"),
+        _ => return ServedResponse::from_status("405 Method Not Allowed"),
     };
     let path = target.split(['?', '#']).next().unwrap_or_default();
-    let Some(mut file) = place(root, path) else {
-        return Answer::plain(NOT_FOUND);
+    let Some(mut file) = path_below_root(root, path) else {
+        return ServedResponse::from_status(NOT_FOUND);
     };
     if file.is_dir() {
         if !path.ends_with('/') {
             // Without the final slash, the page's relative links would start one folder too high. A second slash at the start would name
             // another machine.
             let location = format!("/{}/", path.trim_start_matches('/'));
-            return Answer {
+            return ServedResponse {
                 location: Some(location),
-                ..Answer::plain("301 Moved Permanently")
+                ..ServedResponse::from_status("301 Moved Permanently")
             };
         }
         file.push("index.html");
@@ -124,19 +124,19 @@ pub(super) fn answer(root: &Path, head: &str) -> Answer {
     }) {
         Some((length, opened)) => {
             let body = if is_head {
-                Body::None
+                ServedBody::None
             } else {
-                Body::File(opened)
+                ServedBody::File(opened)
             };
-            Answer {
+            ServedResponse {
                 status: "200 OK",
-                kind: kind(&file),
+                kind: media_type(&file),
                 location: None,
                 length,
                 body,
             }
         }
-        None => Answer::plain(NOT_FOUND),
+        None => ServedResponse::from_status(NOT_FOUND),
     }
 }
 
@@ -162,15 +162,15 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 /// Returns the location of a path below the folder. `None` if the path is hidden or would leave the folder.
-fn place(root: &Path, path: &str) -> Option<PathBuf> {
-    let path = decoded(path.strip_prefix('/')?)?;
+fn path_below_root(root: &Path, path: &str) -> Option<PathBuf> {
+    let path = decode_percent(path.strip_prefix('/')?)?;
     let is_plain = |part: Component| matches!(part, Component::Normal(name) if !name.to_string_lossy().starts_with('.'));
     let is_safe = !path.contains(['\0', '\\']) && Path::new(&path).components().all(is_plain);
     is_safe.then(|| root.join(path.trim_end_matches('/')))
 }
 
 /// Decodes `%41` to `A`. `None` if the result is not text.
-fn decoded(path: &str) -> Option<String> {
+fn decode_percent(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {
@@ -186,7 +186,7 @@ fn decoded(path: &str) -> Option<String> {
 }
 
 /// Returns the media type, based on the file name's extension.
-fn kind(file: &Path) -> &'static str {
+fn media_type(file: &Path) -> &'static str {
     match file
         .extension()
         .and_then(|extension| extension.to_str())
@@ -200,7 +200,7 @@ fn kind(file: &Path) -> &'static str {
         "png" => "image/png",
         "csv" => "text/csv; charset=utf-8",
         "xml" => "application/xml",
-        "md" | "txt" | "py" => TEXT,
+        "md" | "txt" | "py" => TEXT_TYPE,
         _ => "application/octet-stream",
     }
 }
@@ -212,13 +212,13 @@ mod tests {
 
     use super::*;
 
-    impl Answer {
+    impl ServedResponse {
         fn content(self) -> Vec<u8> {
             let mut bytes = Vec::new();
             match self.body {
-                Body::None => {}
-                Body::Text(text) => bytes.extend(text.into_bytes()),
-                Body::File(mut file) => {
+                ServedBody::None => {}
+                ServedBody::Text(text) => bytes.extend(text.into_bytes()),
+                ServedBody::File(mut file) => {
                     file.read_to_end(&mut bytes).expect("readable");
                 }
             }
@@ -226,8 +226,8 @@ mod tests {
         }
     }
 
-    fn ask(root: &Path, request: &str, host: &str) -> Answer {
-        answer(root, &format!("{request} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+    fn ask(root: &Path, request: &str, host: &str) -> ServedResponse {
+        answer_request(root, &format!("{request} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
     }
 
     #[test]
@@ -285,9 +285,9 @@ mod tests {
         }
         let head = ask(&root, "HEAD /", "localhost");
         assert!(
-            head.head().contains("Content-Length: 4\r\n"),
+            head.head_text().contains("Content-Length: 4\r\n"),
             "{}",
-            head.head()
+            head.head_text()
         );
         assert_eq!((head.length, head.content().len()), (4, 0));
     }
@@ -303,7 +303,11 @@ mod tests {
             "405 Method Not Allowed"
         );
         for request in ["", "GET", "GET / HTTP/2", "GET  / HTTP/1.1"] {
-            assert_eq!(answer(root, request).status, "400 Bad Request", "{request}");
+            assert_eq!(
+                answer_request(root, request).status,
+                "400 Bad Request",
+                "{request}"
+            );
         }
     }
 
@@ -311,7 +315,7 @@ mod tests {
     fn pages_of_other_origins_get_nothing_but_links_to_pages() {
         let root = Path::new("/nonexistent");
         let status = |fields: &str| {
-            answer(
+            answer_request(
                 root,
                 &format!("GET /d/x.js HTTP/1.1\r\nHost: localhost:8000\r\n{fields}\r\n"),
             )

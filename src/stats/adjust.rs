@@ -6,8 +6,8 @@ use super::Undefined;
 /// most alpha.
 ///
 /// Undefined if an entry is not a probability.
-pub fn holm(p: &[f64]) -> Result<Vec<f64>, Undefined> {
-    let order = ascending(p)?;
+pub fn holm_adjustment(p: &[f64]) -> Result<Vec<f64>, Undefined> {
+    let order = ascending_order(p)?;
     let (mut adjusted, mut largest) = (vec![0.0; p.len()], 0.0_f64);
     for (rank, place) in order.iter().enumerate() {
         largest = largest.max(p[*place] * (p.len() - rank) as f64);
@@ -20,7 +20,7 @@ pub fn holm(p: &[f64]) -> Result<Vec<f64>, Undefined> {
 ///
 /// Undefined if an entry is not a probability.
 pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, Undefined> {
-    let order = ascending(p)?;
+    let order = ascending_order(p)?;
     let (mut adjusted, mut smallest) = (vec![0.0; p.len()], 1.0_f64);
     for (rank, place) in order.iter().enumerate().rev() {
         smallest = smallest.min(p[*place] * p.len() as f64 / (rank + 1) as f64);
@@ -30,7 +30,7 @@ pub fn benjamini_hochberg(p: &[f64]) -> Result<Vec<f64>, Undefined> {
 }
 
 /// Returns the indices of the entries from the smallest to the largest.
-fn ascending(p: &[f64]) -> Result<Vec<usize>, Undefined> {
+fn ascending_order(p: &[f64]) -> Result<Vec<usize>, Undefined> {
     if p.iter().any(|p| !(0.0..=1.0).contains(p)) {
         return Err(Undefined::OutOfRange);
     }
@@ -56,18 +56,21 @@ mod tests {
     #[test]
     fn by_hand() {
         let p = [0.04, 0.01, 0.03, 0.005];
-        assert!(same(holm(&p), &[0.06, 0.03, 0.06, 0.02]));
+        assert!(same(holm_adjustment(&p), &[0.06, 0.03, 0.06, 0.02]));
         assert!(same(benjamini_hochberg(&p), &[0.04, 0.02, 0.04, 0.02]));
-        assert!(same(holm(&[0.5, 0.9, 0.9]), &[1.0, 1.0, 1.0]));
+        assert!(same(holm_adjustment(&[0.5, 0.9, 0.9]), &[1.0, 1.0, 1.0]));
         assert!(same(benjamini_hochberg(&[0.5, 0.9, 0.9]), &[0.9, 0.9, 0.9]));
-        assert!(same(holm(&[]), &[]) && same(benjamini_hochberg(&[]), &[]));
-        assert_eq!(holm(&[0.1, f64::NAN]), Err(Undefined::OutOfRange));
+        assert!(same(holm_adjustment(&[]), &[]) && same(benjamini_hochberg(&[]), &[]));
+        assert_eq!(
+            holm_adjustment(&[0.1, f64::NAN]),
+            Err(Undefined::OutOfRange)
+        );
     }
 
     proptest::proptest! {
         #[test]
         fn never_smaller_and_in_order(p in proptest::collection::vec(0.0..=1.0f64, 0..30)) {
-            let (holm, discovery) = (holm(&p).expect("probabilities"), benjamini_hochberg(&p).expect("probabilities"));
+            let (holm, discovery) = (holm_adjustment(&p).expect("probabilities"), benjamini_hochberg(&p).expect("probabilities"));
             for place in 0..p.len() {
                 proptest::prop_assert!(p[place] <= discovery[place] + 1e-15 && discovery[place] <= holm[place] + 1e-15 && holm[place] <= 1.0);
                 for other in 0..p.len() {

@@ -18,7 +18,7 @@ pub struct Agreement {
 
 /// Cohen's kappa for two raters of the same items (Cohen 1960).
 ///
-/// Read it beside [`prevalence`]: if one label is rare, raters can agree on 95% and have a kappa of 0.
+/// Read it beside [`label_shares`]: if one label is rare, raters can agree on 95% and have a kappa of 0.
 pub fn cohen_kappa<T: Ord>(a: &[T], b: &[T]) -> Result<Agreement, Undefined> {
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
@@ -27,7 +27,7 @@ pub fn cohen_kappa<T: Ord>(a: &[T], b: &[T]) -> Result<Agreement, Undefined> {
         return Err(Undefined::NoData);
     }
     let alike = a.iter().zip(b).filter(|(a, b)| a == b).count() as u128;
-    let (in_a, in_b) = (counts(a), counts(b));
+    let (in_a, in_b) = (count_labels(a), count_labels(b));
     let chance: u128 = in_a
         .iter()
         .map(|(label, count)| count * in_b.get(label).copied().unwrap_or(0))
@@ -57,7 +57,7 @@ pub fn krippendorff_alpha_nominal<T: Ord>(
     let mut totals: BTreeMap<&T, u128> = BTreeMap::new();
     let mut disagreement = 0.0;
     for item in 0..items {
-        let labels = counts(ratings.iter().filter_map(|row| row.as_ref()[item].as_ref()));
+        let labels = count_labels(ratings.iter().filter_map(|row| row.as_ref()[item].as_ref()));
         let raters: u128 = labels.values().sum();
         if raters < 2 {
             continue;
@@ -80,8 +80,8 @@ pub fn krippendorff_alpha_nominal<T: Ord>(
 }
 
 /// Returns the share of each label.
-pub fn prevalence<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, f64> {
-    let counts = counts(labels);
+pub fn label_shares<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, f64> {
+    let counts = count_labels(labels);
     let n: u128 = counts.values().sum();
     counts
         .into_iter()
@@ -89,7 +89,7 @@ pub fn prevalence<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeM
         .collect()
 }
 
-fn counts<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, u128> {
+fn count_labels<'a, T: Ord>(labels: impl IntoIterator<Item = &'a T>) -> BTreeMap<&'a T, u128> {
     let mut counts = BTreeMap::new();
     for label in labels {
         *counts.entry(label).or_default() += 1;
@@ -117,7 +117,7 @@ mod tests {
             (agreement.percent - 0.7).abs() < 1e-15 && (agreement.expected - 0.5).abs() < 1e-15
         );
         assert!((agreement.kappa.expect("two labels") - 0.4).abs() < 1e-15);
-        assert!((prevalence(a.iter().chain(&b))[&true] - 0.55).abs() < 1e-15);
+        assert!((label_shares(a.iter().chain(&b))[&true] - 0.55).abs() < 1e-15);
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(rare.kappa, Some(0.0));
         assert_eq!(cohen_kappa::<u8>(&[], &[]), Err(Undefined::NoData));
         assert_eq!(cohen_kappa(&[1], &[1, 2]), Err(Undefined::Unequal));
-        assert!(prevalence::<u8>(&[]).is_empty());
+        assert!(label_shares::<u8>(&[]).is_empty());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::Undefined;
 ///
 /// Undefined with fewer than `k` attempts, because the estimate would depend on their number.
 pub fn pass_at_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
-    check(n, c, k)?;
+    check_attempts(n, c, k)?;
     // Computing 1 − (1 − c/n) would lose the last digit of a plain rate.
     if k == 1 {
         return Ok(c as f64 / n as f64);
@@ -21,7 +21,7 @@ pub fn pass_at_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
 ///
 /// Undefined with fewer than `k` attempts.
 pub fn pass_hat_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
-    check(n, c, k)?;
+    check_attempts(n, c, k)?;
     Ok(none_drawn(n, n - c, k))
 }
 
@@ -29,15 +29,15 @@ pub fn pass_hat_k(n: u64, c: u64, k: u64) -> Result<f64, Undefined> {
 ///
 /// Undefined if any task has fewer than `k` attempts: skipping it would change which tasks the number describes.
 pub fn mean_pass_at_k(tasks: &[(u64, u64)], k: u64) -> Result<f64, Undefined> {
-    mean(tasks, k, pass_at_k)
+    mean_over_tasks(tasks, k, pass_at_k)
 }
 
 /// The mean over tasks of [`pass_hat_k`]; a task is (attempts, passes). Undefined in the same cases as [`mean_pass_at_k`].
 pub fn mean_pass_hat_k(tasks: &[(u64, u64)], k: u64) -> Result<f64, Undefined> {
-    mean(tasks, k, pass_hat_k)
+    mean_over_tasks(tasks, k, pass_hat_k)
 }
 
-fn mean(
+fn mean_over_tasks(
     tasks: &[(u64, u64)],
     k: u64,
     of_task: fn(u64, u64, u64) -> Result<f64, Undefined>,
@@ -52,7 +52,7 @@ fn mean(
     Ok(total / tasks.len() as f64)
 }
 
-fn check(n: u64, c: u64, k: u64) -> Result<(), Undefined> {
+fn check_attempts(n: u64, c: u64, k: u64) -> Result<(), Undefined> {
     if c > n || k == 0 {
         return Err(Undefined::OutOfRange);
     }

@@ -17,7 +17,7 @@ pub struct Seed(pub u64);
 
 impl Seed {
     /// Returns the random numbers of one replicate.
-    pub(super) fn stream(self, replicate: u64) -> ChaCha8Rng {
+    pub(super) fn replicate_stream(self, replicate: u64) -> ChaCha8Rng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.0.to_le_bytes());
         let mut random = ChaCha8Rng::from_seed(key);
@@ -32,7 +32,7 @@ impl Seed {
     reason = "the low and the high half of the product are what is wanted"
 )]
 #[inline]
-pub(super) fn below(random: &mut ChaCha8Rng, bound: u32) -> u32 {
+pub(super) fn random_below(random: &mut ChaCha8Rng, bound: u32) -> u32 {
     loop {
         let product = u64::from(random.next_u32()) * u64::from(bound);
         let low = product as u32;
@@ -69,7 +69,7 @@ impl Replicates {
     ///
     /// The statistic receives the drawn indices, in no particular order. Undefined without units or resamples, and if no resample has a
     /// value.
-    pub fn draw(
+    pub fn draw_replicates(
         units: usize,
         resamples: u32,
         seed: Seed,
@@ -84,14 +84,14 @@ impl Replicates {
             .map_init(
                 || vec![0; units],
                 |drawn: &mut Vec<u32>, replicate| {
-                    let mut random = seed.stream(u64::from(replicate));
-                    drawn.fill_with(|| below(&mut random, bound));
+                    let mut random = seed.replicate_stream(u64::from(replicate));
+                    drawn.fill_with(|| random_below(&mut random, bound));
                     statistic(drawn).filter(|value| value.is_finite())
                 },
             )
             .collect();
         let undefined = values.iter().filter(|value| value.is_none()).count();
-        Self::sorted(values.into_iter().flatten().collect(), undefined)
+        Self::from_unsorted(values.into_iter().flatten().collect(), undefined)
     }
 
     /// Creates replicates from given values, for instance from an enumeration of all possible resamples.
@@ -99,10 +99,10 @@ impl Replicates {
         if values.iter().any(|value| !value.is_finite()) {
             return Err(Undefined::NotFinite);
         }
-        Self::sorted(values, 0)
+        Self::from_unsorted(values, 0)
     }
 
-    fn sorted(mut values: Vec<f64>, undefined: usize) -> Result<Self, Undefined> {
+    fn from_unsorted(mut values: Vec<f64>, undefined: usize) -> Result<Self, Undefined> {
         if values.is_empty() {
             return Err(Undefined::NoData);
         }
@@ -111,13 +111,13 @@ impl Replicates {
     }
 
     /// Returns the number of resamples without a value of the statistic, such as a cost per solved task if none was solved.
-    pub fn undefined(&self) -> usize {
+    pub fn undefined_count(&self) -> usize {
         self.undefined
     }
 
     /// Returns the standard deviation of the replicates, with B − 1. Needs a value in every resample.
     pub fn standard_error(&self) -> Result<f64, Undefined> {
-        self.complete()?;
+        self.check_complete()?;
         let n = self.values.len() as f64;
         let mean = self.values.iter().sum::<f64>() / n;
         let squares: f64 = self.values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -128,24 +128,24 @@ impl Replicates {
     ///
     /// A resample without a value counts as beyond either end, which widens the interval. Undefined if such resamples fill a tail, and if
     /// all replicates are equal.
-    pub fn percentile(&self, confidence: f64) -> Result<Interval, Undefined> {
+    pub fn percentile_interval(&self, confidence: f64) -> Result<Interval, Undefined> {
         let upper = upper_level(confidence)?;
         if self.values.first() == self.values.last() {
             return Err(Undefined::NoVariation);
         }
         let last = (self.values.len() + self.undefined - 1) as f64;
         let low = self
-            .at((1.0 - upper) * last - self.undefined as f64)
+            .value_at((1.0 - upper) * last - self.undefined as f64)
             .ok_or(Undefined::TooFew)?;
-        let high = self.at(upper * last).ok_or(Undefined::TooFew)?;
+        let high = self.value_at(upper * last).ok_or(Undefined::TooFew)?;
         Interval::new(low, high).ok_or(Undefined::NotFinite)
     }
 
     /// Returns the bias-corrected and accelerated interval (Efron 1987) around `estimate`, the statistic of the data themselves.
     ///
-    /// `leave_one_out` has the statistic without each unit in turn ([`jackknife`]). Replicates equal to the estimate count one half.
+    /// `leave_one_out` has the statistic without each unit in turn ([`jackknife_values`]). Replicates equal to the estimate count one half.
     /// Undefined if all leave-one-out values are equal, if the estimate is outside the replicates, or if a resample has no value.
-    pub fn bca(
+    pub fn bca_interval(
         &self,
         estimate: f64,
         leave_one_out: &[f64],
@@ -155,8 +155,8 @@ impl Replicates {
         if !estimate.is_finite() || leave_one_out.iter().any(|value| !value.is_finite()) {
             return Err(Undefined::NotFinite);
         }
-        self.complete()?;
-        let acceleration = acceleration(leave_one_out)?;
+        self.check_complete()?;
+        let acceleration = bca_acceleration(leave_one_out)?;
         let below = self.values.partition_point(|&value| value < estimate);
         let up_to = self.values.partition_point(|&value| value <= estimate);
         // If all replicates are on one side, the correction would be infinite.
@@ -172,7 +172,9 @@ impl Replicates {
         };
         let (level_low, level_high) = (level(-z)?, level(z)?);
         let last = (self.values.len() - 1) as f64;
-        let ends = self.at(level_low * last).zip(self.at(level_high * last));
+        let ends = self
+            .value_at(level_low * last)
+            .zip(self.value_at(level_high * last));
         let interval = ends
             .and_then(|(low, high)| Interval::new(low, high))
             .ok_or(Undefined::NotFinite)?;
@@ -185,7 +187,7 @@ impl Replicates {
         })
     }
 
-    fn complete(&self) -> Result<(), Undefined> {
+    fn check_complete(&self) -> Result<(), Undefined> {
         if self.undefined > 0 {
             return Err(Undefined::NotFinite);
         }
@@ -202,7 +204,7 @@ impl Replicates {
         clippy::cast_sign_loss,
         reason = "the place was checked to be an index"
     )]
-    fn at(&self, place: f64) -> Option<f64> {
+    fn value_at(&self, place: f64) -> Option<f64> {
         if !(place >= 0.0 && place <= (self.values.len() - 1) as f64) {
             return None;
         }
@@ -215,7 +217,7 @@ impl Replicates {
 /// Returns the statistic without each unit in turn. Undefined if any of these values is missing.
 ///
 /// Takes time quadratic in the number of units.
-pub fn jackknife(
+pub fn jackknife_values(
     units: usize,
     statistic: impl Fn(&[u32]) -> Option<f64> + Sync,
 ) -> Result<Vec<f64>, Undefined> {
@@ -235,7 +237,7 @@ pub fn jackknife(
 }
 
 /// Computes Σu³ / (6 (Σu²)^1.5), where u is the mean of the leave-one-out values minus each of them.
-fn acceleration(leave_one_out: &[f64]) -> Result<f64, Undefined> {
+fn bca_acceleration(leave_one_out: &[f64]) -> Result<f64, Undefined> {
     let first = *leave_one_out.first().ok_or(Undefined::NoData)?;
     if leave_one_out
         .iter()
@@ -279,22 +281,23 @@ mod tests {
             .num_threads(threads)
             .build()
             .expect("a pool of threads");
-        pool.install(|| Replicates::draw(DATA.len(), 999, Seed(7), mean(&DATA)))
+        pool.install(|| Replicates::draw_replicates(DATA.len(), 999, Seed(7), mean(&DATA)))
             .expect("data")
     }
 
     #[test]
     fn threads_do_not_matter_and_the_seed_does() {
         assert_eq!(on_threads(1), on_threads(8));
-        let other = Replicates::draw(DATA.len(), 999, Seed(8), mean(&DATA)).expect("data");
+        let other =
+            Replicates::draw_replicates(DATA.len(), 999, Seed(8), mean(&DATA)).expect("data");
         assert_ne!(on_threads(1), other);
         // The first indices of two streams, fixed so that every release draws the same numbers.
         let first = |replicate| {
-            let mut random = Seed(7).stream(replicate);
+            let mut random = Seed(7).replicate_stream(replicate);
             [
-                below(&mut random, 100),
-                below(&mut random, 100),
-                below(&mut random, 100),
+                random_below(&mut random, 100),
+                random_below(&mut random, 100),
+                random_below(&mut random, 100),
             ]
         };
         assert_eq!((first(0), first(1)), ([17, 76, 91], [15, 93, 67]));
@@ -302,10 +305,10 @@ mod tests {
 
     #[test]
     fn indices_are_even_and_in_range() {
-        let mut random = Seed(1).stream(0);
+        let mut random = Seed(1).replicate_stream(0);
         let mut seen = [0u32; 6];
         for _ in 0..60_000 {
-            seen[below(&mut random, 6) as usize] += 1;
+            seen[random_below(&mut random, 6) as usize] += 1;
         }
         assert!(
             seen.iter().all(|&count| count.abs_diff(10_000) < 400),
@@ -314,7 +317,7 @@ mod tests {
         // Above half of the range, a remainder would favour small numbers by two to one.
         let bound = (1 << 31) + (1 << 30);
         let small = (0..60_000)
-            .filter(|_| below(&mut random, bound) < bound / 3)
+            .filter(|_| random_below(&mut random, bound) < bound / 3)
             .count();
         assert!(small.abs_diff(20_000) < 500, "{small}");
     }
@@ -329,12 +332,15 @@ mod tests {
             .sum::<f64>()
             .sqrt()
             / 8.0;
-        let drawn = Replicates::draw(DATA.len(), 9999, Seed(3), mean(&DATA)).expect("data");
+        let drawn =
+            Replicates::draw_replicates(DATA.len(), 9999, Seed(3), mean(&DATA)).expect("data");
         assert!((drawn.standard_error().expect("complete") / ideal - 1.0).abs() < 0.03);
-        let interval = drawn.percentile(0.95).expect("varied");
+        let interval = drawn.percentile_interval(0.95).expect("varied");
         assert!(interval.low < centre && centre < interval.high);
-        let leave_one_out = jackknife(DATA.len(), mean(&DATA)).expect("data");
-        let bca = drawn.bca(centre, &leave_one_out, 0.95).expect("varied");
+        let leave_one_out = jackknife_values(DATA.len(), mean(&DATA)).expect("data");
+        let bca = drawn
+            .bca_interval(centre, &leave_one_out, 0.95)
+            .expect("varied");
         // The data are skewed to the right, and so is the corrected interval.
         assert!(
             bca.acceleration > 0.0 && bca.interval.high > interval.high,
@@ -346,13 +352,15 @@ mod tests {
     fn percentiles_of_known_values() {
         let replicates =
             Replicates::from_values((0..=100).rev().map(f64::from).collect()).expect("finite");
-        let interval = replicates.percentile(0.9).expect("varied");
+        let interval = replicates.percentile_interval(0.9).expect("varied");
         assert!(
             (interval.low - 5.0).abs() < 1e-12 && (interval.high - 95.0).abs() < 1e-12,
             "{interval:?}"
         );
         // Symmetric values around the estimate and symmetric leave-one-out values: no correction.
-        let bca = replicates.bca(50.0, &[1.0, 2.0, 3.0], 0.9).expect("varied");
+        let bca = replicates
+            .bca_interval(50.0, &[1.0, 2.0, 3.0], 0.9)
+            .expect("varied");
         assert!(
             bca.bias.abs() < 1e-12
                 && bca.acceleration.abs() < 1e-12
@@ -368,10 +376,10 @@ mod tests {
                 .contains(&0)
                 .then(|| drawn.iter().map(|&unit| f64::from(unit)).sum::<f64>())
         };
-        let rarely = Replicates::draw(4, 2000, Seed(1), solved).expect("some");
+        let rarely = Replicates::draw_replicates(4, 2000, Seed(1), solved).expect("some");
         // (3/4)^4 of the resamples lack unit 0, which is more than a tail.
-        assert!(rarely.undefined() > 500 && rarely.undefined() < 760);
-        assert_eq!(rarely.percentile(0.95), Err(Undefined::TooFew));
+        assert!(rarely.undefined_count() > 500 && rarely.undefined_count() < 760);
+        assert_eq!(rarely.percentile_interval(0.95), Err(Undefined::TooFew));
         assert_eq!(rarely.standard_error(), Err(Undefined::NotFinite));
         let few = Replicates {
             values: (0..99).map(f64::from).collect(),
@@ -382,12 +390,12 @@ mod tests {
             undefined: 0,
         };
         let (few, whole) = (
-            few.percentile(0.9).expect("inside"),
-            whole.percentile(0.9).expect("inside"),
+            few.percentile_interval(0.9).expect("inside"),
+            whole.percentile_interval(0.9).expect("inside"),
         );
         assert!(few.low < whole.low && few.high > whole.high);
         assert_eq!(
-            Replicates::draw(4, 10, Seed(1), |_| None),
+            Replicates::draw_replicates(4, 10, Seed(1), |_| None),
             Err(Undefined::NoData)
         );
     }
@@ -395,13 +403,16 @@ mod tests {
     #[test]
     fn no_variation_has_no_interval() {
         let constant = Replicates::from_values(vec![2.0; 20]).expect("finite");
-        assert_eq!(constant.percentile(0.95), Err(Undefined::NoVariation));
         assert_eq!(
-            constant.bca(2.0, &[2.0; 4], 0.95),
+            constant.percentile_interval(0.95),
             Err(Undefined::NoVariation)
         );
         assert_eq!(
-            constant.bca(3.0, &[1.0, 2.0], 0.95),
+            constant.bca_interval(2.0, &[2.0; 4], 0.95),
+            Err(Undefined::NoVariation)
+        );
+        assert_eq!(
+            constant.bca_interval(3.0, &[1.0, 2.0], 0.95),
             Err(Undefined::NoVariation)
         );
         assert_eq!(
@@ -409,9 +420,9 @@ mod tests {
             Err(Undefined::NotFinite)
         );
         assert_eq!(
-            Replicates::draw(0, 10, Seed(1), |_| Some(1.0)),
+            Replicates::draw_replicates(0, 10, Seed(1), |_| Some(1.0)),
             Err(Undefined::NoData)
         );
-        assert_eq!(jackknife(1, |_| Some(1.0)), Err(Undefined::TooFew));
+        assert_eq!(jackknife_values(1, |_| Some(1.0)), Err(Undefined::TooFew));
     }
 }

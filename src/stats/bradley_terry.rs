@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::adjust::holm;
+use super::adjust::holm_adjustment;
 use super::distribution::t_two_sided;
-use super::logistic::{chance, soft};
+use super::logistic::{logistic, softplus};
 use super::mean::t_interval;
 use super::ranking::{RankRange, rank_ranges};
 use super::symmetric::Cholesky;
@@ -12,14 +12,14 @@ use super::{Interval, Undefined};
 
 /// One vote on a pair of arms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vote {
+pub struct PairVote {
     pub first: usize,
     pub second: usize,
-    pub voted: Voted,
+    pub voted: VoteOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Voted {
+pub enum VoteOutcome {
     First,
     Second,
     Tie,
@@ -64,7 +64,7 @@ pub enum Strength {
 
 impl Strength {
     /// Returns the estimate, or `None` if it is not finite.
-    pub fn finite(self) -> Option<Effect> {
+    pub fn finite_effect(self) -> Option<Effect> {
         if let Self::Finite(effect) = self {
             Some(effect)
         } else {
@@ -94,7 +94,7 @@ pub struct BradleyTerry {
 
 /// How to fit.
 #[derive(Clone, Copy, Debug)]
-pub struct Fitting<'a> {
+pub struct FitOptions<'a> {
     pub ties: Ties,
     /// By covariate and vote: the first arm's value minus the second's.
     pub covariates: &'a [Vec<f64>],
@@ -103,9 +103,9 @@ pub struct Fitting<'a> {
     pub confidence: f64,
 }
 
-const STEPS: usize = 100;
+const MAX_NEWTON_STEPS: usize = 100;
 /// Log odds beyond this are infinite: a covariate predicts each vote.
-const LARGEST: f64 = 100.0;
+const MAX_LOG_ODDS: f64 = 100.0;
 
 /// Fits the model of Bradley and Terry (1952), log odds that i wins against j = βᵢ − βⱼ + xγ, by maximum likelihood (Newton's method, with
 /// Σβ = 0).
@@ -121,8 +121,8 @@ const LARGEST: f64 = 100.0;
 /// Undefined without votes, if no two arms have finite strengths, and if covariates predict each vote or each other.
 pub fn bradley_terry(
     arms: usize,
-    votes: &[Vote],
-    fitting: &Fitting,
+    votes: &[PairVote],
+    fitting: &FitOptions,
 ) -> Result<BradleyTerry, Undefined> {
     if votes.is_empty() {
         return Err(Undefined::NoData);
@@ -143,7 +143,7 @@ pub fn bradley_terry(
     {
         return Err(Undefined::OutOfRange);
     }
-    let places = Places::new(arms, votes);
+    let places = WinConnections::new(arms, votes);
     let fitted: Vec<usize> = (0..arms).filter(|arm| places.is_fitted(*arm)).collect();
     if fitted.len() < 2 {
         return Err(Undefined::TooFew);
@@ -152,12 +152,12 @@ pub fn bradley_terry(
     for (place, arm) in fitted.iter().enumerate() {
         column[*arm] = Some(place);
     }
-    let rows: Vec<Row> = votes
+    let rows: Vec<FittedVote> = votes
         .iter()
         .enumerate()
         .filter_map(|(at, vote)| {
             let covariates = fitting.covariates.iter().map(|values| values[at]).collect();
-            Some(Row {
+            Some(FittedVote {
                 at,
                 first: column[vote.first]?,
                 second: column[vote.second]?,
@@ -166,20 +166,21 @@ pub fn bradley_terry(
             })
         })
         .collect();
-    let has_ties = fitting.ties == Ties::Davidson && rows.iter().any(|row| row.voted == Voted::Tie);
-    if has_ties && rows.iter().all(|row| row.voted == Voted::Tie) {
+    let has_ties =
+        fitting.ties == Ties::Davidson && rows.iter().any(|row| row.voted == VoteOutcome::Tie);
+    if has_ties && rows.iter().all(|row| row.voted == VoteOutcome::Tie) {
         return Err(Undefined::NoVariation);
     }
-    let model = Model {
+    let model = VoteModel {
         arms: fitted.len(),
         covariates: fitting.covariates.len(),
         ties: fitting.ties,
         has_ties,
     };
-    let found = model.fit(&rows)?;
-    let spread = Spread::new(&model, &rows, &found, fitting.units)?;
+    let found = model.maximise_likelihood(&rows)?;
+    let spread = ParameterCovariance::new(&model, &rows, &found, fitting.units)?;
     let effect = |place: usize| {
-        let (value, error) = (found.values[place], spread.error(&[(place, 1.0)]));
+        let (value, error) = (found.values[place], spread.standard_error(&[(place, 1.0)]));
         let interval = error
             .and_then(|error| t_interval(value, error, spread.degrees, fitting.confidence).ok());
         Effect {
@@ -189,17 +190,17 @@ pub fn bradley_terry(
             interval,
         }
     };
-    let mut strengths: Vec<Strength> = (0..arms).map(|arm| places.of(arm)).collect();
+    let mut strengths: Vec<Strength> = (0..arms).map(|arm| places.unfitted_strength(arm)).collect();
     for (place, arm) in fitted.iter().enumerate() {
         strengths[*arm] = Strength::Finite(effect(place));
     }
-    let beats = beats(arms, &fitted, &found.values, &spread, fitting.confidence)?;
+    let beats = established_wins(arms, &fitted, &found.values, &spread, fitting.confidence)?;
     Ok(BradleyTerry {
         strengths,
         covariates: (0..model.covariates)
             .map(|place| effect(fitted.len() + place))
             .collect(),
-        ties: has_ties.then(|| effect(model.parameters() - 1)),
+        ties: has_ties.then(|| effect(model.parameter_count() - 1)),
         votes: rows.len() as u64,
         units: spread.units.clone(),
         ranks: rank_ranges(&beats)?,
@@ -207,23 +208,23 @@ pub fn bradley_terry(
     })
 }
 
-fn beats(
+fn established_wins(
     arms: usize,
     fitted: &[usize],
     values: &[f64],
-    spread: &Spread,
+    spread: &ParameterCovariance,
     confidence: f64,
 ) -> Result<Vec<Vec<bool>>, Undefined> {
     let pairs: Vec<(usize, usize)> = (0..fitted.len())
         .flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second)))
         .collect();
     let p_of = |(first, second): &(usize, usize)| {
-        let error = spread.error(&[(*first, 1.0), (*second, -1.0)]);
+        let error = spread.standard_error(&[(*first, 1.0), (*second, -1.0)]);
         error.map_or(Ok(1.0), |error| {
             t_two_sided((values[*first] - values[*second]) / error, spread.degrees)
         })
     };
-    let adjusted = holm(
+    let adjusted = holm_adjustment(
         &pairs
             .iter()
             .map(p_of)
@@ -244,14 +245,14 @@ fn beats(
 }
 
 /// Where arms stand to the largest group in which all strengths are finite.
-struct Places {
+struct WinConnections {
     /// By arm: a chain of wins and ties leads from the group to it, and from it to the group.
     reached: Vec<bool>,
     reaching: Vec<bool>,
 }
 
-impl Places {
-    fn new(arms: usize, votes: &[Vote]) -> Self {
+impl WinConnections {
+    fn new(arms: usize, votes: &[PairVote]) -> Self {
         let (mut won, mut lost) = (vec![Vec::new(); arms], vec![Vec::new(); arms]);
         let mut seen = BTreeSet::new();
         let mut add = |winner: usize, loser: usize| {
@@ -261,10 +262,10 @@ impl Places {
             }
         };
         for vote in votes {
-            if vote.voted != Voted::Second {
+            if vote.voted != VoteOutcome::Second {
                 add(vote.first, vote.second);
             }
-            if vote.voted != Voted::First {
+            if vote.voted != VoteOutcome::First {
                 add(vote.second, vote.first);
             }
         }
@@ -280,8 +281,8 @@ impl Places {
                 continue;
             }
             let found = Self {
-                reached: reach(&won, arm),
-                reaching: reach(&lost, arm),
+                reached: reachable_nodes(&won, arm),
+                reaching: reachable_nodes(&lost, arm),
             };
             let group: Vec<usize> = (0..arms).filter(|other| found.is_fitted(*other)).collect();
             for arm in &group {
@@ -305,7 +306,7 @@ impl Places {
         self.reached[arm] && self.reaching[arm]
     }
 
-    fn of(&self, arm: usize) -> Strength {
+    fn unfitted_strength(&self, arm: usize) -> Strength {
         match (self.reached[arm], self.reaching[arm]) {
             (false, true) => Strength::Above,
             (true, false) => Strength::Below,
@@ -315,7 +316,7 @@ impl Places {
 }
 
 /// Returns which nodes can be reached from a start.
-fn reach(edges: &[Vec<usize>], start: usize) -> Vec<bool> {
+fn reachable_nodes(edges: &[Vec<usize>], start: usize) -> Vec<bool> {
     let (mut is_reached, mut open) = (vec![false; edges.len()], vec![start]);
     is_reached[start] = true;
     while let Some(node) = open.pop() {
@@ -330,16 +331,16 @@ fn reach(edges: &[Vec<usize>], start: usize) -> Vec<bool> {
 }
 
 /// A vote between fitted arms.
-struct Row {
+struct FittedVote {
     at: usize,
     first: usize,
     second: usize,
-    voted: Voted,
+    voted: VoteOutcome,
     covariates: Vec<f64>,
 }
 
 /// The parameters: strengths, covariates, and the log of ν if there are ties.
-struct Model {
+struct VoteModel {
     arms: usize,
     covariates: usize,
     ties: Ties,
@@ -347,7 +348,7 @@ struct Model {
 }
 
 /// Derivatives of a vote's log likelihood by its log odds and by log ν.
-struct Slopes {
+struct VoteDerivatives {
     log_likelihood: f64,
     odds: f64,
     ties: f64,
@@ -357,19 +358,19 @@ struct Slopes {
     ties_ties: f64,
 }
 
-struct Found {
+struct VoteFit {
     values: Vec<f64>,
     /// Negative second derivatives, plus 1 in the arms' block: a matrix of full rank with the same contrasts.
     information: Vec<f64>,
 }
 
-impl Model {
-    fn parameters(&self) -> usize {
+impl VoteModel {
+    fn parameter_count(&self) -> usize {
         self.arms + self.covariates + usize::from(self.has_ties)
     }
 
     /// Returns the slopes of a vote. Half wins: P(first) = 1 / (1 + e⁻ᵈ). Davidson: P(first) : P(second) : P(tie) = e^(d/2) : e^(−d/2) : ν.
-    fn slopes(&self, row: &Row, values: &[f64]) -> Slopes {
+    fn vote_derivatives(&self, row: &FittedVote, values: &[f64]) -> VoteDerivatives {
         let covariates = row
             .covariates
             .iter()
@@ -379,13 +380,13 @@ impl Model {
         let odds = values[row.first] - values[row.second] + covariates;
         if self.ties == Ties::HalfWins || !self.has_ties {
             let won = match row.voted {
-                Voted::First => 1.0,
-                Voted::Second => 0.0,
-                Voted::Tie => 0.5,
+                VoteOutcome::First => 1.0,
+                VoteOutcome::Second => 0.0,
+                VoteOutcome::Tie => 0.5,
             };
-            let p = chance(odds);
-            return Slopes {
-                log_likelihood: won * odds - soft(odds),
+            let p = logistic(odds);
+            return VoteDerivatives {
+                log_likelihood: won * odds - softplus(odds),
                 odds: won - p,
                 ties: 0.0,
                 odds_odds: p * (1.0 - p),
@@ -393,7 +394,7 @@ impl Model {
                 ties_ties: 0.0,
             };
         }
-        let tie = values[self.parameters() - 1];
+        let tie = values[self.parameter_count() - 1];
         let logs = [odds / 2.0, -odds / 2.0, tie];
         let largest = logs
             .iter()
@@ -401,11 +402,11 @@ impl Model {
         let whole = logs.iter().map(|log| (log - largest).exp()).sum::<f64>();
         let [first, second, tied] = logs.map(|log| (log - largest).exp() / whole);
         let (won, is_tie, own) = match row.voted {
-            Voted::First => (1.0, 0.0, logs[0]),
-            Voted::Second => (-1.0, 0.0, logs[1]),
-            Voted::Tie => (0.0, 1.0, logs[2]),
+            VoteOutcome::First => (1.0, 0.0, logs[0]),
+            VoteOutcome::Second => (-1.0, 0.0, logs[1]),
+            VoteOutcome::Tie => (0.0, 1.0, logs[2]),
         };
-        Slopes {
+        VoteDerivatives {
             log_likelihood: own - largest - whole.ln(),
             odds: 0.5 * (won - first + second),
             ties: is_tie - tied,
@@ -416,7 +417,7 @@ impl Model {
     }
 
     /// Calls for each parameter of the vote's log odds, with its weight.
-    fn each(&self, row: &Row, mut visit: impl FnMut(usize, f64)) {
+    fn visit_odds_weights(&self, row: &FittedVote, mut visit: impl FnMut(usize, f64)) {
         visit(row.first, 1.0);
         visit(row.second, -1.0);
         for (place, value) in row.covariates.iter().enumerate() {
@@ -424,12 +425,12 @@ impl Model {
         }
     }
 
-    fn fit(&self, rows: &[Row]) -> Result<Found, Undefined> {
-        let size = self.parameters();
+    fn maximise_likelihood(&self, rows: &[FittedVote]) -> Result<VoteFit, Undefined> {
+        let size = self.parameter_count();
         let mut values = vec![0.0; size];
-        let mut likelihood = self.likelihood(rows, &values);
-        for round in 0..STEPS {
-            let (gradient, information) = self.derivatives(rows, &values);
+        let mut likelihood = self.log_likelihood(rows, &values);
+        for round in 0..MAX_NEWTON_STEPS {
+            let (gradient, information) = self.gradient_and_information(rows, &values);
             // At the start, only covariates that explain each other leave no information; later it fades because log odds grow without end.
             let factor = Cholesky::new(&information, size).map_err(|why| {
                 if round == 0 {
@@ -449,7 +450,7 @@ impl Model {
                     .zip(&step)
                     .map(|(value, change)| value + share * change)
                     .collect();
-                let found = self.likelihood(rows, &next);
+                let found = self.log_likelihood(rows, &next);
                 // Near the top the likelihood is flat within rounding.
                 if found
                     >= likelihood - 1e-9 * likelihood.abs() * f64::from(u8::from(largest < 1e-3))
@@ -467,7 +468,7 @@ impl Model {
                 .for_each(|value| *value -= mean);
             if values
                 .iter()
-                .any(|value| value.is_nan() || value.abs() > LARGEST)
+                .any(|value| value.is_nan() || value.abs() > MAX_LOG_ODDS)
             {
                 return Err(Undefined::NotFinite);
             }
@@ -477,8 +478,8 @@ impl Model {
                         .iter()
                         .fold(1.0_f64, |largest, value| largest.max(value.abs()))
             {
-                let (_, information) = self.derivatives(rows, &values);
-                return Ok(Found {
+                let (_, information) = self.gradient_and_information(rows, &values);
+                return Ok(VoteFit {
                     values,
                     information,
                 });
@@ -487,21 +488,25 @@ impl Model {
         Err(Undefined::NotFinite)
     }
 
-    fn likelihood(&self, rows: &[Row], values: &[f64]) -> f64 {
-        super::mean::total(
+    fn log_likelihood(&self, rows: &[FittedVote], values: &[f64]) -> f64 {
+        super::mean::compensated_sum(
             rows.iter()
-                .map(|row| self.slopes(row, values).log_likelihood),
+                .map(|row| self.vote_derivatives(row, values).log_likelihood),
         )
     }
 
-    fn derivatives(&self, rows: &[Row], values: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let size = self.parameters();
+    fn gradient_and_information(
+        &self,
+        rows: &[FittedVote],
+        values: &[f64],
+    ) -> (Vec<f64>, Vec<f64>) {
+        let size = self.parameter_count();
         let (mut gradient, mut information) = (vec![0.0; size], vec![0.0; size * size]);
         for row in rows {
-            let slopes = self.slopes(row, values);
-            self.each(row, |one, weight| {
+            let slopes = self.vote_derivatives(row, values);
+            self.visit_odds_weights(row, |one, weight| {
                 gradient[one] += weight * slopes.odds;
-                self.each(row, |other, by| {
+                self.visit_odds_weights(row, |other, by| {
                     information[one * size + other] += weight * by * slopes.odds_odds
                 });
                 if self.has_ties {
@@ -523,7 +528,7 @@ impl Model {
 }
 
 /// The covariance of the parameters, by kind of unit.
-struct Spread {
+struct ParameterCovariance {
     /// Of each kind of unit, and of both together if there are two.
     covariances: Vec<Vec<f64>>,
     size: usize,
@@ -534,14 +539,14 @@ struct Spread {
     degrees: f64,
 }
 
-impl Spread {
+impl ParameterCovariance {
     fn new(
-        model: &Model,
-        rows: &[Row],
-        found: &Found,
+        model: &VoteModel,
+        rows: &[FittedVote],
+        found: &VoteFit,
         kinds: &[Vec<u32>],
     ) -> Result<Self, Undefined> {
-        let size = model.parameters();
+        let size = model.parameter_count();
         let inverse = Cholesky::new(&found.information, size)?.inverse();
         let of_kind = |codes: &Vec<u32>| rows.iter().map(|row| codes[row.at]).collect::<Vec<u32>>();
         let mut units: Vec<u64> = kinds
@@ -566,10 +571,10 @@ impl Spread {
         }
         let (mut covariances, mut counts) = (Vec::new(), Vec::new());
         for grouping in &groupings {
-            let (meat, count) = meat(model, rows, &found.values, grouping);
+            let (meat, count) = sandwich_meat(model, rows, &found.values, grouping);
             let factor = count as f64 / (count - 1) as f64;
             covariances.push(
-                sandwich(&inverse, &meat, size)
+                sandwich_covariance(&inverse, &meat, size)
                     .into_iter()
                     .map(|value| value * factor)
                     .collect(),
@@ -598,7 +603,7 @@ impl Spread {
     }
 
     /// Returns the standard error of a sum of parameters, each with its weight. `None` if it has none.
-    fn error(&self, weights: &[(usize, f64)]) -> Option<f64> {
+    fn standard_error(&self, weights: &[(usize, f64)]) -> Option<f64> {
         let of = |covariance: &[f64]| {
             weights
                 .iter()
@@ -623,16 +628,21 @@ impl Spread {
 }
 
 /// Returns the sum over units of the outer products of their summed slopes, and the number of units.
-fn meat(model: &Model, rows: &[Row], values: &[f64], units: &[(u32, u32)]) -> (Vec<f64>, u64) {
-    let size = model.parameters();
+fn sandwich_meat(
+    model: &VoteModel,
+    rows: &[FittedVote],
+    values: &[f64],
+    units: &[(u32, u32)],
+) -> (Vec<f64>, u64) {
+    let size = model.parameter_count();
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|row| units[*row]);
     let (mut meat, mut count) = (vec![0.0; size * size], 0);
     let (mut sums, mut touched) = (vec![0.0; size], Vec::new());
     for group in order.chunk_by(|one, other| units[*one] == units[*other]) {
         for row in group.iter().map(|row| &rows[*row]) {
-            let slopes = model.slopes(row, values);
-            model.each(row, |place, weight| {
+            let slopes = model.vote_derivatives(row, values);
+            model.visit_odds_weights(row, |place, weight| {
                 sums[place] += weight * slopes.odds;
                 touched.push(place);
             });
@@ -657,7 +667,7 @@ fn meat(model: &Model, rows: &[Row], values: &[f64], units: &[(u32, u32)]) -> (V
 }
 
 /// Returns `inverse` × `meat` × `inverse`.
-fn sandwich(inverse: &[Vec<f64>], meat: &[f64], size: usize) -> Vec<f64> {
+fn sandwich_covariance(inverse: &[Vec<f64>], meat: &[f64], size: usize) -> Vec<f64> {
     let dot = |left: &[f64], right: &[f64]| {
         left.iter()
             .zip(right)
@@ -687,22 +697,22 @@ fn sandwich(inverse: &[Vec<f64>], meat: &[f64], size: usize) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn votes(counts: &[(usize, usize, usize, usize)]) -> Vec<Vote> {
+    fn votes(counts: &[(usize, usize, usize, usize)]) -> Vec<PairVote> {
         let of = |(first, second, won, tied): &(usize, usize, usize, usize)| {
-            let vote = |voted| Vote {
+            let vote = |voted| PairVote {
                 first: *first,
                 second: *second,
                 voted,
             };
-            std::iter::repeat_n(vote(Voted::First), *won)
-                .chain(std::iter::repeat_n(vote(Voted::Tie), *tied))
+            std::iter::repeat_n(vote(VoteOutcome::First), *won)
+                .chain(std::iter::repeat_n(vote(VoteOutcome::Tie), *tied))
                 .collect::<Vec<_>>()
         };
         counts.iter().flat_map(of).collect()
     }
 
-    fn usual<'a>() -> Fitting<'a> {
-        Fitting {
+    fn usual<'a>() -> FitOptions<'a> {
+        FitOptions {
             ties: Ties::HalfWins,
             covariates: &[],
             units: &[],
@@ -764,10 +774,11 @@ mod tests {
             (0, 2, 4, 0),
         ]);
         let voters: Vec<u32> = (0..).take(once.len()).collect();
-        let twice: Vec<Vote> = once.iter().chain(&once).copied().collect();
+        let twice: Vec<PairVote> = once.iter().chain(&once).copied().collect();
         let codes = [voters.iter().chain(&voters).copied().collect::<Vec<u32>>()];
-        let error = |votes: &[Vote], units: &[Vec<u32>]| {
-            let found = bradley_terry(3, votes, &Fitting { units, ..usual() }).expect("strengths");
+        let error = |votes: &[PairVote], units: &[Vec<u32>]| {
+            let found =
+                bradley_terry(3, votes, &FitOptions { units, ..usual() }).expect("strengths");
             finite(found.strengths[0]).standard_error.expect("an error")
         };
         assert!((error(&twice, &codes) - error(&once, &[])).abs() < 1e-12);
@@ -792,7 +803,7 @@ mod tests {
             bradley_terry(
                 2,
                 &given,
-                &Fitting {
+                &FitOptions {
                     covariates: &[values],
                     ..usual()
                 },
@@ -813,13 +824,13 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn the_order_of_a_pair_does_not_matter(rows in proptest::collection::vec((0usize..4, 1usize..4, 0u8..3), 20..80)) {
-            let voted = [Voted::First, Voted::Second, Voted::Tie];
-            let turned = [Voted::Second, Voted::First, Voted::Tie];
-            let vote = |(first, by, how): &(usize, usize, u8)| Vote { first: *first, second: (first + by) % 4, voted: voted[usize::from(*how)] };
-            let other = |(first, by, how): &(usize, usize, u8)| Vote { first: (first + by) % 4, second: *first, voted: turned[usize::from(*how)] };
-            let (one, other): (Vec<Vote>, Vec<Vote>) = rows.iter().map(|row| (vote(row), other(row))).unzip();
+            let voted = [VoteOutcome::First, VoteOutcome::Second, VoteOutcome::Tie];
+            let turned = [VoteOutcome::Second, VoteOutcome::First, VoteOutcome::Tie];
+            let vote = |(first, by, how): &(usize, usize, u8)| PairVote { first: *first, second: (first + by) % 4, voted: voted[usize::from(*how)] };
+            let other = |(first, by, how): &(usize, usize, u8)| PairVote { first: (first + by) % 4, second: *first, voted: turned[usize::from(*how)] };
+            let (one, other): (Vec<PairVote>, Vec<PairVote>) = rows.iter().map(|row| (vote(row), other(row))).unzip();
             for ties in [Ties::HalfWins, Ties::Davidson] {
-                let fit = |votes: &[Vote]| bradley_terry(4, votes, &Fitting { ties, ..usual() });
+                let fit = |votes: &[PairVote]| bradley_terry(4, votes, &FitOptions { ties, ..usual() });
                 let (Ok(one), Ok(other)) = (fit(&one), fit(&other)) else { continue };
                 for (one, other) in one.strengths.iter().zip(&other.strengths) {
                     if let (Strength::Finite(one), Strength::Finite(other)) = (one, other) {

@@ -57,7 +57,7 @@ pub fn change_tests(series: &[f64], breaks: &[usize], rule: ChangeRule) -> usize
     let is_tested = |&(from, to): &(usize, usize)| {
         to - from >= 2 * rule.min_nights && varies(&series[from..to])
     };
-    stretches(series.len(), breaks)
+    split_at_breaks(series.len(), breaks)
         .iter()
         .filter(|ends| is_tested(ends))
         .count()
@@ -94,15 +94,15 @@ pub fn change_points(
     if series.iter().any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite);
     }
-    let stretches = stretches(series.len(), breaks);
+    let stretches = split_at_breaks(series.len(), breaks);
     Ok(stretches
         .into_iter()
-        .flat_map(|(from, to)| within(&series[from..to], from, rule))
+        .flat_map(|(from, to)| changes_within(&series[from..to], from, rule))
         .collect())
 }
 
 /// Returns the ends of the stretches between cuts.
-fn stretches(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
+fn split_at_breaks(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
     let mut cuts: Vec<usize> = breaks
         .iter()
         .copied()
@@ -116,22 +116,22 @@ fn stretches(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
 
 /// An index at which the series changed, and the p-value of the search that found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Found {
+struct FoundChange {
     at: usize,
     p: f64,
 }
 
 /// Returns the changes inside a stretch without a cut that starts at `start`.
-fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
+fn changes_within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     let mut found = Vec::new();
-    divide(series, 0, rule, 1.0, &mut found);
+    divide_series(series, 0, rule, 1.0, &mut found);
     if found.is_empty() {
         // A larger variance would not find more.
         return Vec::new();
     }
-    refine(series, rule.min_nights, &mut found);
+    refine_changes(series, rule.min_nights, &mut found);
     let inflation = inflation_by_wander(&normal_scores(series), &found);
-    let clear: Vec<Found> = (0..found.len())
+    let clear: Vec<FoundChange> = (0..found.len())
         .filter(|&place| is_beyond_wander(series, &found, place))
         .map(|place| found[place])
         .collect();
@@ -139,14 +139,14 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
     let mut from = 0;
     for next in clear.iter().map(Some).chain([None]) {
         let to = next.map_or(series.len(), |next| next.at);
-        divide(&series[from..to], from, rule, inflation, &mut found);
+        divide_series(&series[from..to], from, rule, inflation, &mut found);
         found.extend(next);
         from = to;
     }
-    refine(series, rule.min_nights, &mut found);
+    refine_changes(series, rule.min_nights, &mut found);
     loop {
         let changes: Vec<ChangePoint> = (0..found.len())
-            .map(|place| change(series, &found, place, rule.tests))
+            .map(|place| describe_change(series, &found, place, rule.tests))
             .collect();
         let weakest = (0..changes.len())
             .filter(|&place| !is_worth_a_report(series, &changes[place], rule))
@@ -168,8 +168,14 @@ fn within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
 }
 
 /// Adds the indices, ascending, at which the series changed. The variance of means is at least `inflation` times that of independent days.
-fn divide(series: &[f64], offset: usize, rule: ChangeRule, inflation: f64, found: &mut Vec<Found>) {
-    let Some(surest) = surest(
+fn divide_series(
+    series: &[f64],
+    offset: usize,
+    rule: ChangeRule,
+    inflation: f64,
+    found: &mut Vec<FoundChange>,
+) {
+    let Some(surest) = surest_change(
         series,
         rule.min_nights,
         rule.alpha / rule.tests as f64,
@@ -178,18 +184,18 @@ fn divide(series: &[f64], offset: usize, rule: ChangeRule, inflation: f64, found
         return;
     };
     let (left, right) = series.split_at(surest.at);
-    divide(left, offset, rule, inflation, found);
-    found.push(Found {
+    divide_series(left, offset, rule, inflation, found);
+    found.push(FoundChange {
         at: offset + surest.at,
         ..surest
     });
-    divide(right, offset + surest.at, rule, inflation, found);
+    divide_series(right, offset + surest.at, rule, inflation, found);
 }
 
 /// Moves every index to the best split between its neighbours, because it was found in a window that may have ended elsewhere.
-fn refine(series: &[f64], min_nights: usize, found: &mut [Found]) {
+fn refine_changes(series: &[f64], min_nights: usize, found: &mut [FoundChange]) {
     for place in 0..found.len() {
-        let [from, to] = neighbours(series, found, place);
+        let [from, to] = neighbouring_changes(series, found, place);
         if let Some(split) = best_split(&normal_scores(&series[from..to]), min_nights) {
             found[place].at = from + split.at;
         }
@@ -203,8 +209,8 @@ const BEYOND_WANDER: f64 = 3.0;
 /// Returns whether the medians of both sides are so far apart that the change needs no second look. Deviations are median absolute ones,
 /// scaled for normal values, so that outlying days neither make nor hide a step. If most days are equal there is no scale, and the result
 /// is false.
-fn is_beyond_wander(series: &[f64], found: &[Found], place: usize) -> bool {
-    let [from, to] = neighbours(series, found, place);
+fn is_beyond_wander(series: &[f64], found: &[FoundChange], place: usize) -> bool {
+    let [from, to] = neighbouring_changes(series, found, place);
     let (left, right) = series[from..to].split_at(found[place].at - from);
     let deviation = |values: &[f64]| {
         median_absolute_deviation(values).map_or(0.0, |deviation| 1.4826 * deviation)
@@ -216,7 +222,7 @@ fn is_beyond_wander(series: &[f64], found: &[Found], place: usize) -> bool {
 }
 
 /// Returns the start of the level before a change and the end of the level after it.
-fn neighbours(series: &[f64], found: &[Found], place: usize) -> [usize; 2] {
+fn neighbouring_changes(series: &[f64], found: &[FoundChange], place: usize) -> [usize; 2] {
     let from = if place == 0 { 0 } else { found[place - 1].at };
     [
         from,
@@ -224,15 +230,20 @@ fn neighbours(series: &[f64], found: &[Found], place: usize) -> [usize; 2] {
     ]
 }
 
-fn change(series: &[f64], found: &[Found], place: usize, tests: usize) -> ChangePoint {
-    let Found { at, p } = found[place];
-    let [from, to] = neighbours(series, found, place);
+fn describe_change(
+    series: &[f64],
+    found: &[FoundChange],
+    place: usize,
+    tests: usize,
+) -> ChangePoint {
+    let FoundChange { at, p } = found[place];
+    let [from, to] = neighbouring_changes(series, found, place);
     let (left, right) = (&series[from..at], &series[at..to]);
     let p_adjusted = (p * tests as f64).min(1.0);
     ChangePoint {
         at,
-        before: mean(left),
-        after: mean(right),
+        before: series_mean(left),
+        after: series_mean(right),
         nights_before: left.len(),
         nights_after: right.len(),
         p,
@@ -240,7 +251,7 @@ fn change(series: &[f64], found: &[Found], place: usize, tests: usize) -> Change
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
+fn series_mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
@@ -258,9 +269,14 @@ fn is_worth_a_report(series: &[f64], change: &ChangePoint, rule: ChangeRule) -> 
 }
 
 /// Returns the change with the smallest p-value among all windows, if it is at most `level`.
-fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Option<Found> {
+fn surest_change(
+    series: &[f64],
+    min_nights: usize,
+    level: f64,
+    inflation: f64,
+) -> Option<FoundChange> {
     let nights = series.len();
-    let mut surest: Option<Found> = None;
+    let mut surest: Option<FoundChange> = None;
     let (mut windows, mut weight) = (1_usize, 0.5);
     loop {
         // The windows of a layer share its weight equally. Windows of the next layer are half as long and have half the weight together.
@@ -275,7 +291,7 @@ fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Opti
             } else {
                 (nights - length) * window / (windows - 1)
             };
-            if let Some(found) = in_window(
+            if let Some(found) = best_split_in_window(
                 &series[start..start + length],
                 min_nights,
                 level * part,
@@ -283,7 +299,7 @@ fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Opti
             ) {
                 let p = found.p / part;
                 if surest.is_none_or(|surest| p < surest.p) {
-                    surest = Some(Found {
+                    surest = Some(FoundChange {
                         at: start + found.at,
                         p,
                     });
@@ -295,26 +311,31 @@ fn surest(series: &[f64], min_nights: usize, level: f64, inflation: f64) -> Opti
 }
 
 /// Returns the best split of a window, if the p-value of the best of all splits is at most `level`.
-fn in_window(values: &[f64], min_nights: usize, level: f64, inflation: f64) -> Option<Found> {
+fn best_split_in_window(
+    values: &[f64],
+    min_nights: usize,
+    level: f64,
+    inflation: f64,
+) -> Option<FoundChange> {
     let scores = normal_scores(values);
     let split = best_split(&scores, min_nights)?;
     let single = p_of_split(&scores, split, inflation);
-    if single > level || p_of_best(single, values.len(), min_nights) > level {
+    if single > level || p_of_best_split(single, values.len(), min_nights) > level {
         return None;
     }
-    let p = p_of_best(
+    let p = p_of_best_split(
         single.max(p_of_threshold(values, split.at)),
         values.len(),
         min_nights,
     );
-    (p <= level).then_some(Found { at: split.at, p })
+    (p <= level).then_some(FoundChange { at: split.at, p })
 }
 
 /// Returns the normal quantiles of the values' ranks, minus their mean. Equal values get that of their mean rank.
 fn normal_scores(values: &[f64]) -> Vec<f64> {
     let mut scores = vec![0.0; values.len()];
     let mut first = 0;
-    for places in ascending(values).chunk_by(|one, other| values[*one] >= values[*other]) {
+    for places in ascending_order(values).chunk_by(|one, other| values[*one] >= values[*other]) {
         let middle = (2 * first + places.len()) as f64 / 2.0 / values.len() as f64;
         let score = normal_quantile(middle).unwrap_or(0.0);
         for place in places {
@@ -322,7 +343,7 @@ fn normal_scores(values: &[f64]) -> Vec<f64> {
         }
         first += places.len();
     }
-    let center = mean(&scores);
+    let center = series_mean(&scores);
     for score in &mut scores {
         *score -= center;
     }
@@ -330,7 +351,7 @@ fn normal_scores(values: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the indices of the values, from the smallest to the largest.
-fn ascending(values: &[f64]) -> Vec<usize> {
+fn ascending_order(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|one, other| values[*one].total_cmp(&values[*other]));
     order
@@ -338,20 +359,20 @@ fn ascending(values: &[f64]) -> Vec<usize> {
 
 /// A split, the sum of squares that it explains, and the total.
 #[derive(Clone, Copy, Debug)]
-struct Split {
+struct SeriesSplit {
     at: usize,
     between: f64,
     total: f64,
 }
 
 /// Returns the split of centred scores that explains most; of equal splits, the first. `None` if the scores do not vary.
-fn best_split(scores: &[f64], min_nights: usize) -> Option<Split> {
+fn best_split(scores: &[f64], min_nights: usize) -> Option<SeriesSplit> {
     let n = scores.len();
     let total: f64 = scores.iter().map(|score| score * score).sum();
     if n < 2 * min_nights || total <= 0.0 {
         return None;
     }
-    let mut best = Split {
+    let mut best = SeriesSplit {
         at: 0,
         between: f64::NEG_INFINITY,
         total,
@@ -359,35 +380,35 @@ fn best_split(scores: &[f64], min_nights: usize) -> Option<Split> {
     let mut sum = 0.0;
     for at in 1..=n - min_nights {
         sum += scores[at - 1];
-        let between = sum * sum * weight(n, at);
+        let between = sum * sum * difference_variance(n, at);
         // A rounding difference makes no split better.
         if at >= min_nights && between > best.between + 1e-12 * total {
-            best = Split { at, between, total };
+            best = SeriesSplit { at, between, total };
         }
     }
     Some(best)
 }
 
 /// Returns n / (k (n − k)): the variance of the difference of two means, for values of variance 1.
-fn weight(n: usize, k: usize) -> f64 {
+fn difference_variance(n: usize, k: usize) -> f64 {
     n as f64 / (k as f64 * (n - k) as f64)
 }
 
 /// Standard errors added to the estimated correlation of days. With this margin, steady histories with correlations up to 0.7 keep alpha in
 /// families of 3 and of 30 series.
-const MARGIN: f64 = 1.1;
+const CORRELATION_MARGIN: f64 = 1.1;
 
 /// Returns the p-value of a split that was not searched for, with a variance of means at least `least` times that of independent days.
 ///
 /// An estimated variance of days with a first-order autoregression has n(1 − r²)/(1 + r²) degrees of freedom, about n/√inflation.
-fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
+fn p_of_split(scores: &[f64], split: SeriesSplit, least: f64) -> f64 {
     let n = scores.len() as f64;
     let within = split.total - split.between;
     if within <= 1e-9 * split.total {
         return 0.0;
     }
     let (left, right) = scores.split_at(split.at);
-    let levels = [mean(left), mean(right)];
+    let levels = [series_mean(left), series_mean(right)];
     let rest: Vec<f64> = scores
         .iter()
         .enumerate()
@@ -396,7 +417,7 @@ fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
     let lagged: f64 = rest.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / within;
     // Two levels and the search for the split reduce the estimate by about (3 + 4r)/n.
     let r = ((lagged + 3.0 / n) / (1.0 - 4.0 / n)).clamp(-1.0, 1.0);
-    let r = (r + MARGIN * ((1.0 - r * r) / n).sqrt()).clamp(0.0, 0.95);
+    let r = (r + CORRELATION_MARGIN * ((1.0 - r * r) / n).sqrt()).clamp(0.0, 0.95);
     let inflation = ((1.0 + r) / (1.0 - r)).max(least);
     let variance = within / (n - 2.0 * inflation).max(1.0);
     t_two_sided(
@@ -407,9 +428,9 @@ fn p_of_split(scores: &[f64], split: Split, least: f64) -> f64 {
 }
 
 /// Assumed share of a wander that persists to the next day: half of it is gone after three days.
-const KEPT: f64 = 0.8;
+const WANDER_PERSISTENCE: f64 = 0.8;
 /// Lags beyond which its correlation is mostly noise.
-const LAGS: usize = 5;
+const MAX_LAGS: usize = 5;
 /// Standard errors added to the estimated wander. With this margin, histories of half noise and half wander keep alpha from 60 days on, in
 /// families of three series.
 const WANDER_MARGIN: f64 = 0.4;
@@ -421,7 +442,7 @@ const WANDER_MARGIN: f64 = 0.4;
 /// c is fitted by least squares to the first five autocorrelations between the levels found. The levels follow the wander and so hide a
 /// part of it: with m days for two levels, ĉ has the mean c/(1 + 64/m) − 7/(m + 20) and, for independent days, the deviation 0.7/√m
 /// (simulated with 30 to 240 days split once at their best index, each c from 0 to 1).
-fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
+fn inflation_by_wander(scores: &[f64], found: &[FoundChange]) -> f64 {
     let ends: Vec<usize> = std::iter::once(0)
         .chain(found.iter().map(|found| found.at))
         .chain([scores.len()])
@@ -429,7 +450,7 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
     let levels = ends.windows(2).map(|ends| &scores[ends[0]..ends[1]]);
     let rest: Vec<f64> = levels
         .flat_map(|level| {
-            let centre = mean(level);
+            let centre = series_mean(level);
             level.iter().map(move |score| score - centre)
         })
         .collect();
@@ -442,8 +463,8 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
     }
     let (mut fitted, mut weights) = (0.0, 0.0);
     let mut kept = 1.0;
-    for lag in 1..=LAGS {
-        kept *= KEPT;
+    for lag in 1..=MAX_LAGS {
+        kept *= WANDER_PERSISTENCE;
         let products: f64 = rest
             .iter()
             .zip(&rest[lag..])
@@ -455,12 +476,12 @@ fn inflation_by_wander(scores: &[f64], found: &[Found]) -> f64 {
     let m = 2.0 * n / (found.len() + 1) as f64;
     let unhidden = 1.0 + 64.0 / m;
     let c = (fitted / weights + 7.0 / (m + 20.0) + WANDER_MARGIN * 0.7 / m.sqrt()) * unhidden;
-    1.0 + 2.0 * KEPT / (1.0 - KEPT) * c.clamp(0.0, 1.0)
+    1.0 + 2.0 * WANDER_PERSISTENCE / (1.0 - WANDER_PERSISTENCE) * c.clamp(0.0, 1.0)
 }
 
 /// Returns the p-value of the best of all splits of `n` days with at least `min_nights` on each side, from the p-value of that split alone:
 /// 2(1 − Φ(b)) + b φ(b) Σ n/(k(n − k)) ν(b √(n/(k(n − k)))), at most `single` times the number of splits.
-fn p_of_best(single: f64, n: usize, min_nights: usize) -> f64 {
+fn p_of_best_split(single: f64, n: usize, min_nights: usize) -> f64 {
     // Quantiles are undefined below this; nothing depends on how small it is.
     let single = single.max(1e-290);
     let Some(b) = normal_quantile(single / 2.0)
@@ -473,23 +494,23 @@ fn p_of_best(single: f64, n: usize, min_nights: usize) -> f64 {
     let steps = min_nights + 1..=n - min_nights;
     let splits = n - 2 * min_nights + 1;
     let sum: f64 = steps
-        .map(|k| weight(n, k))
-        .map(|weight| weight * overshoot(b * weight.sqrt()))
+        .map(|k| difference_variance(n, k))
+        .map(|weight| weight * overshoot_correction(b * weight.sqrt()))
         .sum();
-    (single + b * density(b) * sum)
+    (single + b * normal_density(b) * sum)
         .min(single * splits as f64)
         .min(1.0)
 }
 
-fn density(z: f64) -> f64 {
+fn normal_density(z: f64) -> f64 {
     (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt()
 }
 
 /// Returns ν(x), the correction for discrete instead of continuous steps (Siegmund and Yakir 2007).
-fn overshoot(x: f64) -> f64 {
+fn overshoot_correction(x: f64) -> f64 {
     let half = x / 2.0;
     let below = 1.0 - normal_two_sided(half) / 2.0;
-    (below - 0.5) / half / (half * below + density(half))
+    (below - 0.5) / half / (half * below + normal_density(half))
 }
 
 /// Returns the smallest p-value, over all thresholds, of the hypergeometric test of how many values after the split are at most the
@@ -498,14 +519,14 @@ fn p_of_threshold(values: &[f64], at: usize) -> f64 {
     let (left, right) = (at as f64, (values.len() - at) as f64);
     let (mut low_left, mut low_right) = (0.0, 0.0);
     let mut smallest = 1.0_f64;
-    for places in ascending(values).chunk_by(|one, other| values[*one] >= values[*other]) {
+    for places in ascending_order(values).chunk_by(|one, other| values[*one] >= values[*other]) {
         let new_right = places.iter().filter(|place| **place >= at).count() as f64;
         low_right += new_right;
         low_left += places.len() as f64 - new_right;
         let side = if low_right * left >= low_left * right {
-            tail(low_right, low_left, right, left)
+            hypergeometric_tail(low_right, low_left, right, left)
         } else {
-            tail(low_left, low_right, left, right)
+            hypergeometric_tail(low_left, low_right, left, right)
         };
         smallest = smallest.min(2.0 * side);
     }
@@ -513,7 +534,7 @@ fn p_of_threshold(values: &[f64], at: usize) -> f64 {
 }
 
 /// Returns the probability that at least `own` of `own + other` values drawn from two groups come from the group of size `group`.
-fn tail(mut own: f64, mut other: f64, group: f64, rest: f64) -> f64 {
+fn hypergeometric_tail(mut own: f64, mut other: f64, group: f64, rest: f64) -> f64 {
     let mut term = (ln_choose(group, own) + ln_choose(rest, other)
         - ln_choose(group + rest, own + other))
     .exp();
@@ -536,7 +557,7 @@ mod tests {
     use crate::stats::Seed;
 
     fn noise(nights: usize, stream: u64) -> Vec<f64> {
-        let mut random = Seed(11).stream(stream);
+        let mut random = Seed(11).replicate_stream(stream);
         // Sums of twelve uniform values: near enough to normal, mean 0, deviation 1.
         (0..nights)
             .map(|_| {
@@ -669,19 +690,19 @@ mod tests {
     #[test]
     fn the_tail_of_the_best_split() {
         // For one split it is unchanged; for many, it is between the single p-value and their sum.
-        assert!((p_of_best(0.01, 10, 5) - 0.01).abs() < 1e-12);
+        assert!((p_of_best_split(0.01, 10, 5) - 0.01).abs() < 1e-12);
         for (single, n) in [(1e-3, 60), (1e-5, 730), (0.0, 120)] {
-            let best = p_of_best(single, n, 5);
+            let best = p_of_best_split(single, n, 5);
             assert!(
                 best >= single && best <= (single.max(1e-290) * (n - 9) as f64).min(1.0),
                 "{single} {n}: {best}"
             );
         }
         // Simulated: of 20,000 series of 120 normal values, 4.8% have a largest |z| of at least 3.08, with five days on each side.
-        assert!((p_of_best(normal_two_sided(3.08), 120, 5) - 0.05).abs() < 0.01);
+        assert!((p_of_best_split(normal_two_sided(3.08), 120, 5) - 0.05).abs() < 0.01);
         assert!(
-            (overshoot(1e-6) - 1.0).abs() < 1e-5
-                && (overshoot(1.0) - (-0.583_f64).exp()).abs() < 0.02
+            (overshoot_correction(1e-6) - 1.0).abs() < 1e-5
+                && (overshoot_correction(1.0) - (-0.583_f64).exp()).abs() < 0.02
         );
     }
 
@@ -764,7 +785,8 @@ mod tests {
 
     #[test]
     fn steps_that_no_wander_makes() {
-        let is_clear = |series: &[f64], at| is_beyond_wander(series, &[Found { at, p: 0.0 }], 0);
+        let is_clear =
+            |series: &[f64], at| is_beyond_wander(series, &[FoundChange { at, p: 0.0 }], 0);
         assert!(
             is_clear(&levels(&[(20, 50.0), (20, 56.0)], 7), 20)
                 && !is_clear(&levels(&[(20, 50.0), (20, 51.5)], 7), 20)
@@ -782,7 +804,7 @@ mod tests {
     #[test]
     fn the_part_that_wanders() {
         let halves = |nights: usize| {
-            [Found {
+            [FoundChange {
                 at: nights / 2,
                 p: 0.0,
             }]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mean::{summary, t_interval, total};
+use super::mean::{compensated_sum, summarise_sample, t_interval};
 use super::{Interval, Undefined};
 
 /// A mean, with standard errors that ignore the clusters and standard errors that respect them.
@@ -40,8 +40,8 @@ pub fn clustered_mean(
     if values.len() != clusters.len() {
         return Err(Undefined::Unequal);
     }
-    let summary = summary(values)?;
-    let (sums, count) = residuals(values, clusters, summary.mean);
+    let summary = summarise_sample(values)?;
+    let (sums, count) = cluster_residuals(values, clusters, summary.mean);
     if count < 2 {
         return Err(Undefined::TooFew);
     }
@@ -51,7 +51,7 @@ pub fn clustered_mean(
         .ok_or(Undefined::NoVariation)?;
     let (n, groups) = (values.len() as f64, count as f64);
     let se_naive = sd / n.sqrt();
-    let se_cr0 = total(sums.iter().map(|sum| sum * sum)).sqrt() / n;
+    let se_cr0 = compensated_sum(sums.iter().map(|sum| sum * sum)).sqrt() / n;
     // Residuals that cancel inside every cluster leave a rounding error.
     if se_cr0 <= 1e-12 * se_naive {
         return Err(Undefined::NoVariation);
@@ -86,7 +86,7 @@ pub fn clustered_error(values: &[f64], clusters: &[u32]) -> Option<f64> {
 }
 
 /// Returns the sum of residuals by cluster code, and the number of clusters. Codes without a value have a sum of zero.
-fn residuals(values: &[f64], clusters: &[u32], mean: f64) -> (Vec<f64>, u64) {
+fn cluster_residuals(values: &[f64], clusters: &[u32], mean: f64) -> (Vec<f64>, u64) {
     let largest = clusters.iter().copied().max().unwrap_or(0) as usize;
     if largest > 4 * clusters.len() + 1024 {
         let mut sums = BTreeMap::<u32, f64>::new();

@@ -7,14 +7,14 @@
 //!
 //! Labels belong to an item of a run. Verdicts and labels of one item depend on each other, so the influences of all of them are summed by
 //! item, or by cluster (CR1): V(items) = Σ(u) (Σ of u's influences)². A run may move all of its items together, so with several runs its
-//! variance is added as in [`super::two_way`]: Q, the squared deviations of the influences summed by run, less what independent items explain.
+//! variance is added as in [`super::two_way_comparison`]: Q, the squared deviations of the influences summed by run, less what independent items explain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::distribution::{
     normal_quantile, normal_two_sided, t_quantile, t_two_sided, upper_level,
 };
-use super::mean::total;
+use super::mean::compensated_sum;
 use super::posterior::{BetaPrior, beta_interval};
 use super::proportion::effective_interval;
 use super::proportion_difference::effective_paired_difference;
@@ -22,11 +22,11 @@ use super::two_way::RunsPart;
 use super::{Interval, Undefined};
 
 /// The largest share of an arm's labels that may be of one of its runs.
-pub const MOST_OF_A_RUN: f64 = 0.8;
+pub const MAX_OF_A_RUN: f64 = 0.8;
 
 /// A person's label of an item in one run, and the judge's value of the same attempts. From 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Label {
+pub struct LabelledAttempts {
     pub people: f64,
     pub judge: f64,
 }
@@ -39,12 +39,12 @@ pub struct JudgedRuns<'a> {
     /// The judge's values from 0 to 1: the runs of the first item, then those of the second, and so on; `None` for a missing run.
     pub judged: &'a [Option<f64>],
     /// People's labels in the same order.
-    pub labels: &'a [Option<Label>],
+    pub labels: &'a [Option<LabelledAttempts>],
 }
 
 /// A mean of people's labels over all items, with an interval that holds the judge's error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Corrected {
+pub struct CorrectedMean {
     pub mean: f64,
     pub interval: Interval,
     /// Two-sided, for a mean of zero.
@@ -59,14 +59,14 @@ pub struct Corrected {
 ///
 /// The interval of whole verdicts adds Jeffreys's of each verdict's labels (Brown, Cai and DasGupta 2001), at the effective number of labels,
 /// and the other variances by MOVER (Zou and Donner 2008, Stat Med 27:1693). With clusters or several runs it has Student's t (Satterthwaite
-/// 1946). Undefined if an arm of several runs has more than [`MOST_OF_A_RUN`] of its labels in one, because how the judge errs from run to run is
+/// 1946). Undefined if an arm of several runs has more than [`MAX_OF_A_RUN`] of its labels in one, because how the judge errs from run to run is
 /// then unknown.
 pub fn corrected_rate(
     arm: JudgedRuns<'_>,
     clusters: Option<&[u32]>,
     confidence: f64,
-) -> Result<Corrected, Undefined> {
-    Sample::of(&[arm], clusters)?.corrected(confidence)
+) -> Result<CorrectedMean, Undefined> {
+    LabelledSample::from_arms(&[arm], clusters)?.corrected_mean(confidence)
 }
 
 /// Estimates the difference of two arms on the same items, by the labels of items that both arms have. Runs of the arms are not paired.
@@ -75,13 +75,13 @@ pub fn corrected_difference(
     other: JudgedRuns<'_>,
     clusters: Option<&[u32]>,
     confidence: f64,
-) -> Result<Corrected, Undefined> {
-    Sample::of(&[one, other], clusters)?.corrected(confidence)
+) -> Result<CorrectedMean, Undefined> {
+    LabelledSample::from_arms(&[one, other], clusters)?.corrected_mean(confidence)
 }
 
-impl Corrected {
+impl CorrectedMean {
     /// Returns the difference of two independent means, by MOVER with Welch's degrees of freedom. It is too wide for means of the same items.
-    pub fn minus(self, other: Self, confidence: f64) -> Result<Self, Undefined> {
+    pub fn subtract_independent(self, other: Self, confidence: f64) -> Result<Self, Undefined> {
         let mean = self.mean - other.mean;
         let standard_error = self.standard_error.hypot(other.standard_error);
         let share = |one: Self| (one.standard_error / standard_error).powi(4) / one.degrees;
@@ -91,7 +91,9 @@ impl Corrected {
             f64::INFINITY
         };
         let level = upper_level(confidence)?;
-        let factor = |one: Self| Ok(quantile(level, degrees)? / quantile(level, one.degrees)?);
+        let factor = |one: Self| {
+            Ok(student_quantile(level, degrees)? / student_quantile(level, one.degrees)?)
+        };
         let (own, others) = (factor(self)?, factor(other)?);
         let below = ((self.mean - self.interval.low) * own)
             .hypot((other.interval.high - other.mean) * others);
@@ -105,7 +107,7 @@ impl Corrected {
         let interval = Interval::new(mean - below, mean + above).ok_or(Undefined::NotFinite)?;
         Ok(Self {
             mean,
-            interval: interval.clipped(-1.0, 1.0),
+            interval: interval.clipped_to(-1.0, 1.0),
             p,
             standard_error,
             degrees,
@@ -114,7 +116,7 @@ impl Corrected {
 }
 
 /// Returns Student's quantile, or the normal one for infinitely many degrees.
-fn quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
+fn student_quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
     if degrees.is_finite() {
         t_quantile(level, degrees)
     } else {
@@ -123,17 +125,17 @@ fn quantile(level: f64, degrees: f64) -> Result<f64, Undefined> {
 }
 
 impl JudgedRuns<'_> {
-    fn row(&self, item: usize) -> &[Option<f64>] {
+    fn item_row(&self, item: usize) -> &[Option<f64>] {
         &self.judged[item * self.runs..(item + 1) * self.runs]
     }
 
-    fn mean(&self, item: usize) -> Option<f64> {
-        let known = || self.row(item).iter().flatten();
+    fn item_mean(&self, item: usize) -> Option<f64> {
+        let known = || self.item_row(item).iter().flatten();
         known().next()?;
         Some(known().sum::<f64>() / known().count() as f64)
     }
 
-    fn labelled(&self, item: usize) -> impl Iterator<Item = (usize, Label)> {
+    fn labels_of_item(&self, item: usize) -> impl Iterator<Item = (usize, LabelledAttempts)> {
         let own = &self.labels[item * self.runs..(item + 1) * self.runs];
         own.iter()
             .enumerate()
@@ -142,7 +144,7 @@ impl JudgedRuns<'_> {
 }
 
 /// A label of one arm, or of a pair of runs of two arms, with their differences.
-struct Term {
+struct LabelTerm {
     /// Place of the item.
     place: usize,
     runs: [usize; 2],
@@ -153,23 +155,23 @@ struct Term {
 }
 
 /// The items that all arms have.
-struct Sample<'a> {
+struct LabelledSample<'a> {
     arms: &'a [JudgedRuns<'a>],
     kept: Vec<usize>,
     /// By place: each arm's share of passed runs.
     shares: Vec<[f64; 2]>,
-    terms: Vec<Term>,
+    terms: Vec<LabelTerm>,
     /// By place: its independent unit.
     unit_of: Vec<usize>,
     units: usize,
     /// Whether units have several labels or items, which depend on each other.
     is_clustered: bool,
-    spread: Spread,
+    spread: FigureKind,
 }
 
 /// What the figures are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Spread {
+enum FigureKind {
     /// From 0 to 1.
     Shares,
     /// From −1 to 1.
@@ -177,10 +179,10 @@ enum Spread {
 }
 
 /// What a verdict says about the label, at −1, 0 and 1, and between them in proportion.
-type Said = [f64; 3];
+type LabelByVerdict = [f64; 3];
 
 /// Returns the expected value for two arms' shares of passed runs. One arm alone has the second share 0.
-fn expected(said: Said, [one, other]: [f64; 2]) -> f64 {
+fn expected_label(said: LabelByVerdict, [one, other]: [f64; 2]) -> f64 {
     let (ahead, behind) = (one * (1.0 - other), (1.0 - one) * other);
     ahead * said[2] + behind * said[0] + (1.0 - ahead - behind) * said[1]
 }
@@ -197,8 +199,8 @@ struct Stratum {
 }
 
 /// What the labels say.
-struct Fit {
-    said: Said,
+struct LabelFit {
+    said: LabelByVerdict,
     /// By term: its weight in the estimate.
     weights: Vec<f64>,
     /// By term: the difference of label and expectation, whose weighted sum is zero.
@@ -209,7 +211,7 @@ struct Fit {
 }
 
 /// The parts of the estimate's variance.
-struct Parts {
+struct VarianceParts {
     labels: f64,
     others: f64,
     runs: f64,
@@ -218,8 +220,8 @@ struct Parts {
     labelled_units: f64,
 }
 
-impl<'a> Sample<'a> {
-    fn of(arms: &'a [JudgedRuns<'a>], clusters: Option<&[u32]>) -> Result<Self, Undefined> {
+impl<'a> LabelledSample<'a> {
+    fn from_arms(arms: &'a [JudgedRuns<'a>], clusters: Option<&[u32]>) -> Result<Self, Undefined> {
         let mut items = clusters.map(<[u32]>::len);
         for arm in arms {
             if arm.runs == 0 {
@@ -245,9 +247,9 @@ impl<'a> Sample<'a> {
             items = Some(rows);
         }
         let spread = if arms.len() > 1 {
-            Spread::Differences
+            FigureKind::Differences
         } else {
-            Spread::Shares
+            FigureKind::Shares
         };
         let (kept, shares, terms, unit_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut sample = Self {
@@ -266,7 +268,7 @@ impl<'a> Sample<'a> {
             let is_kept = arms
                 .iter()
                 .zip(&mut shares)
-                .all(|(arm, share)| arm.mean(item).map(|mean| *share = mean).is_some());
+                .all(|(arm, share)| arm.item_mean(item).map(|mean| *share = mean).is_some());
             if !is_kept {
                 continue;
             }
@@ -277,14 +279,14 @@ impl<'a> Sample<'a> {
             );
             sample.kept.push(item);
             sample.shares.push(shares);
-            sample.label(place, item);
+            sample.add_labels(place, item);
         }
         sample.units = if sample.is_clustered {
             numbers.len()
         } else {
             sample.kept.len()
         };
-        sample.is_clustered |= sample.terms.len() as f64 > sample.labelled();
+        sample.is_clustered |= sample.terms.len() as f64 > sample.labelled_count();
         if sample.terms.is_empty() {
             Err(Undefined::NoData)
         } else {
@@ -292,20 +294,20 @@ impl<'a> Sample<'a> {
         }
     }
 
-    fn label(&mut self, place: usize, item: usize) {
+    fn add_labels(&mut self, place: usize, item: usize) {
         let before = self.terms.len();
-        let term = |runs, label, said| Term {
+        let term = |runs, label, said| LabelTerm {
             place,
             runs,
             label,
             said,
             weight: 1.0,
         };
-        for (run, label) in self.arms[0].labelled(item) {
+        for (run, label) in self.arms[0].labels_of_item(item) {
             match self.arms.get(1) {
                 None => self.terms.push(term([run, 0], label.people, label.judge)),
                 Some(arm) => {
-                    let pairs = arm.labelled(item);
+                    let pairs = arm.labels_of_item(item);
                     let pairs = pairs.map(|(other, its)| {
                         term(
                             [run, other],
@@ -324,7 +326,7 @@ impl<'a> Sample<'a> {
     }
 
     /// Returns the number of labelled items.
-    fn labelled(&self) -> f64 {
+    fn labelled_count(&self) -> f64 {
         self.terms
             .iter()
             .map(|term| term.place)
@@ -332,7 +334,7 @@ impl<'a> Sample<'a> {
             .len() as f64
     }
 
-    fn is_whole(&self) -> bool {
+    fn has_whole_values(&self) -> bool {
         let values = self
             .arms
             .iter()
@@ -342,32 +344,32 @@ impl<'a> Sample<'a> {
     }
 
     /// Stratifies the items by verdict.
-    fn stratified(&self) -> Fit {
+    fn fit_by_strata(&self) -> LabelFit {
         let mut strata = [Stratum::default(); 3];
         let size = self.shares.len() as f64;
         for (verdict, stratum) in strata.iter_mut().enumerate() {
             let mut is_verdict = [0.0; 3];
             is_verdict[verdict] = 1.0;
-            stratum.share = total(
+            stratum.share = compensated_sum(
                 self.shares
                     .iter()
-                    .map(|shares| expected(is_verdict, *shares)),
+                    .map(|shares| expected_label(is_verdict, *shares)),
             ) / size;
         }
         for term in &self.terms {
-            let stratum = &mut strata[at(term.said)];
+            let stratum = &mut strata[verdict_index(term.said)];
             stratum.n += term.weight;
             stratum.ahead += term.weight * f64::from(u8::from(term.label > 0.0));
             stratum.behind += term.weight * f64::from(u8::from(term.label < 0.0));
         }
-        let overall =
-            total(self.terms.iter().map(|term| term.weight * term.label)) / self.labelled();
-        let said = strata.map(|stratum| stratum.mean(overall));
+        let overall = compensated_sum(self.terms.iter().map(|term| term.weight * term.label))
+            / self.labelled_count();
+        let said = strata.map(|stratum| stratum.mean_label(overall));
         let weights = self.terms.iter().map(|term| {
-            let stratum = &strata[at(term.said)];
+            let stratum = &strata[verdict_index(term.said)];
             term.weight * stratum.share / stratum.n
         });
-        let mean = total(
+        let mean = compensated_sum(
             strata
                 .iter()
                 .zip(said)
@@ -376,9 +378,9 @@ impl<'a> Sample<'a> {
         let residuals = self
             .terms
             .iter()
-            .map(|term| term.label - said[at(term.said)])
+            .map(|term| term.label - said[verdict_index(term.said)])
             .collect();
-        Fit {
+        LabelFit {
             said,
             weights: weights.collect(),
             residuals,
@@ -388,17 +390,18 @@ impl<'a> Sample<'a> {
     }
 
     /// Fits λ of PPI++, here of all items instead of those without a label, which is (1 + n/N) times the other.
-    fn regressed(&self) -> Fit {
-        let n = self.labelled();
-        let by_label = |of: &dyn Fn(&Term) -> f64| {
-            total(self.terms.iter().map(|term| term.weight * of(term))) / n
+    fn fit_by_regression(&self) -> LabelFit {
+        let n = self.labelled_count();
+        let by_label = |of: &dyn Fn(&LabelTerm) -> f64| {
+            compensated_sum(self.terms.iter().map(|term| term.weight * of(term))) / n
         };
         let (labels, judged) = (by_label(&|term| term.label), by_label(&|term| term.said));
         let covariance = by_label(&|term| (term.label - labels) * (term.said - judged));
         let size = self.shares.len() as f64;
         let values: Vec<f64> = self.shares.iter().map(|[one, other]| one - other).collect();
-        let centre = total(values.iter().copied()) / size;
-        let variance = total(values.iter().map(|value| (value - centre).powi(2))) / (size - 1.0);
+        let centre = compensated_sum(values.iter().copied()) / size;
+        let variance =
+            compensated_sum(values.iter().map(|value| (value - centre).powi(2))) / (size - 1.0);
         let rest = size - n;
         let lambda = if rest > 0.0 && variance > 0.0 {
             (covariance / variance).clamp(0.0, size / rest)
@@ -412,7 +415,7 @@ impl<'a> Sample<'a> {
             .map(|term| term.label - lambda * term.said - off)
             .collect();
         let weights = self.terms.iter().map(|term| term.weight / n).collect();
-        Fit {
+        LabelFit {
             said: [-lambda, 0.0, lambda],
             weights,
             residuals,
@@ -421,17 +424,19 @@ impl<'a> Sample<'a> {
         }
     }
 
-    fn corrected(&self, confidence: f64) -> Result<Corrected, Undefined> {
+    fn corrected_mean(&self, confidence: f64) -> Result<CorrectedMean, Undefined> {
         let z = normal_quantile(upper_level(confidence)?)?;
-        let fit = if self.is_whole() {
-            self.stratified()
+        let fit = if self.has_whole_values() {
+            self.fit_by_strata()
         } else {
-            self.regressed()
+            self.fit_by_regression()
         };
-        let parts = self.parts(&fit)?;
-        let n = self.labelled();
+        let parts = self.variance_parts(&fit)?;
+        let n = self.labelled_count();
         match &fit.strata {
-            Some(strata) => self.whole(&fit, strata, &parts).corrected(z),
+            Some(strata) => self
+                .stratified_interval(&fit, strata, &parts)
+                .corrected_mean(z),
             None if n < 3.0 => Err(Undefined::TooFew),
             None => {
                 // CR1 has its own correction for few clusters.
@@ -445,8 +450,8 @@ impl<'a> Sample<'a> {
                 } else {
                     n
                 };
-                let degrees = parts.degrees(labels, degrees, self.units as f64 - 1.0);
-                self.spread.about(
+                let degrees = parts.satterthwaite_degrees(labels, degrees, self.units as f64 - 1.0);
+                self.spread.corrected_around(
                     fit.mean,
                     (labels + parts.others + parts.runs).sqrt(),
                     degrees,
@@ -457,20 +462,25 @@ impl<'a> Sample<'a> {
         }
     }
 
-    fn whole<'s>(&self, fit: &Fit, strata: &'s [Stratum; 3], parts: &'s Parts) -> Whole<'s> {
-        let alone = total(
+    fn stratified_interval<'s>(
+        &self,
+        fit: &LabelFit,
+        strata: &'s [Stratum; 3],
+        parts: &'s VarianceParts,
+    ) -> StratifiedInterval<'s> {
+        let alone = compensated_sum(
             strata
                 .iter()
-                .map(|stratum| stratum.share.powi(2) * stratum.variance()),
+                .map(|stratum| stratum.share.powi(2) * stratum.label_variance()),
         );
         // Several labels of one item are worth at least one label, and at most as many as there are.
-        let least = self.labelled() / self.terms.len() as f64;
+        let least = self.labelled_count() / self.terms.len() as f64;
         let design_effect = if alone > 0.0 {
             (parts.labels / alone).max(least)
         } else {
             1.0
         };
-        Whole {
+        StratifiedInterval {
             strata,
             mean: fit.mean,
             design_effect,
@@ -485,14 +495,14 @@ impl<'a> Sample<'a> {
         }
     }
 
-    fn parts(&self, fit: &Fit) -> Result<Parts, Undefined> {
+    fn variance_parts(&self, fit: &LabelFit) -> Result<VarianceParts, Undefined> {
         let size = self.shares.len() as f64;
         let predicted: Vec<f64> = self
             .shares
             .iter()
-            .map(|shares| expected(fit.said, *shares))
+            .map(|shares| expected_label(fit.said, *shares))
             .collect();
-        let centre = total(predicted.iter().copied()) / size;
+        let centre = compensated_sum(predicted.iter().copied()) / size;
         // By unit: the influences of its labels, and of its verdicts.
         let (mut of_labels, mut of_verdicts) = (vec![0.0; self.units], vec![0.0; self.units]);
         for (predicted, unit) in predicted.iter().zip(&self.unit_of) {
@@ -518,9 +528,9 @@ impl<'a> Sample<'a> {
                 1.0
             }
         };
-        let labels = few(labelled_units) * total(of_labels.iter().map(|own| own * own));
+        let labels = few(labelled_units) * compensated_sum(of_labels.iter().map(|own| own * own));
         let others = few(self.units as f64)
-            * total(
+            * compensated_sum(
                 of_labels
                     .iter()
                     .zip(&of_verdicts)
@@ -532,9 +542,9 @@ impl<'a> Sample<'a> {
             .into_iter()
             .flatten()
             .collect();
-        let (runs, runs_degrees) = RunsPart::together(&parts);
+        let (runs, runs_degrees) = RunsPart::pool_parts(&parts);
         let runs_measured = parts.iter().map(|part| part.measured).sum();
-        Ok(Parts {
+        Ok(VarianceParts {
             labels: (labels + others.min(0.0)).max(0.0),
             others: others.max(0.0),
             runs,
@@ -548,14 +558,14 @@ impl<'a> Sample<'a> {
     fn runs_part(
         &self,
         arm: usize,
-        fit: &Fit,
+        fit: &LabelFit,
         predicted: &[f64],
     ) -> Result<Option<RunsPart>, Undefined> {
         let runs = self.arms[arm].runs;
         if runs < 2 {
             return Ok(None);
         }
-        let (n, size) = (self.labelled(), self.shares.len() as f64);
+        let (n, size) = (self.labelled_count(), self.shares.len() as f64);
         let mut shares = vec![0.0; runs];
         // By unit and run: influences.
         let mut influences = vec![0.0; self.units * runs];
@@ -565,14 +575,14 @@ impl<'a> Sample<'a> {
             .zip(&self.unit_of)
             .zip(self.shares.iter().zip(predicted))
         {
-            let row = self.arms[arm].row(*item);
+            let row = self.arms[arm].item_row(*item);
             let has = row.iter().flatten().count() as f64;
             for (run, value) in row.iter().enumerate() {
                 let Some(value) = value else { continue };
                 let mut own = *shares;
                 own[arm] = *value;
                 influences[unit * runs + run] +=
-                    (expected(fit.said, own) - predicted) / (size * has);
+                    (expected_label(fit.said, own) - predicted) / (size * has);
             }
         }
         for (term, (weight, residual)) in self
@@ -585,7 +595,10 @@ impl<'a> Sample<'a> {
             shares[run] += term.weight / n;
         }
         let power = |power: i32| shares.iter().map(|share| share.powi(power)).sum::<f64>();
-        if shares.iter().any(|share| *share > MOST_OF_A_RUN + ROUNDING) {
+        if shares
+            .iter()
+            .any(|share| *share > MAX_OF_A_RUN + ROUNDING_ERROR)
+        {
             return Err(Undefined::TooFew);
         }
         // Deviations of runs from their weighted mean vary less than the runs.
@@ -599,7 +612,7 @@ impl<'a> Sample<'a> {
                 explained += (influence - mean).powi(2);
             }
         }
-        let measured = total(sums.iter().map(|sum| sum * sum));
+        let measured = compensated_sum(sums.iter().map(|sum| sum * sum));
         Ok(Some(RunsPart {
             measured: factor * measured,
             explained: factor * explained,
@@ -610,7 +623,7 @@ impl<'a> Sample<'a> {
 }
 
 /// Returns a verdict's place in lists.
-fn at(said: f64) -> usize {
+fn verdict_index(said: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -620,9 +633,9 @@ fn at(said: f64) -> usize {
     at
 }
 
-impl Parts {
+impl VarianceParts {
     /// Returns Satterthwaite's degrees of freedom, given those of the labels' part and of the other items'.
-    fn degrees(&self, labels: f64, of_labels: f64, of_others: f64) -> f64 {
+    fn satterthwaite_degrees(&self, labels: f64, of_labels: f64, of_others: f64) -> f64 {
         let variance = labels + self.others + self.runs;
         let share = |part: f64| {
             if variance > 0.0 {
@@ -647,7 +660,7 @@ impl Parts {
 
 impl Stratum {
     /// Returns the mean label. A verdict that nobody labelled has the mean of all labels, and could have any.
-    fn mean(&self, overall: f64) -> f64 {
+    fn mean_label(&self, overall: f64) -> f64 {
         if self.n > 0.0 {
             (self.ahead - self.behind) / self.n
         } else {
@@ -656,16 +669,21 @@ impl Stratum {
     }
 
     /// Returns the variance of the mean label if each item has one.
-    fn variance(&self) -> f64 {
+    fn label_variance(&self) -> f64 {
         if self.n > 0.0 {
-            ((self.ahead + self.behind) / self.n - self.mean(0.0).powi(2)) / self.n
+            ((self.ahead + self.behind) / self.n - self.mean_label(0.0).powi(2)) / self.n
         } else {
             0.0
         }
     }
 
     /// Returns the interval of the mean label, with the labels worth that of `self.n / design_effect` items.
-    fn ends(&self, spread: Spread, design_effect: f64, z: f64) -> Result<Interval, Undefined> {
+    fn label_interval(
+        &self,
+        spread: FigureKind,
+        design_effect: f64,
+        z: f64,
+    ) -> Result<Interval, Undefined> {
         let confidence = 1.0 - normal_two_sided(z);
         let (n, ahead, behind) = (
             self.n / design_effect,
@@ -673,13 +691,13 @@ impl Stratum {
             self.behind / design_effect,
         );
         match spread {
-            _ if n <= 0.0 => Ok(spread.range()),
-            Spread::Shares => jeffreys(ahead, n, confidence),
-            Spread::Differences => {
+            _ if n <= 0.0 => Ok(spread.value_range()),
+            FigureKind::Shares => jeffreys_interval(ahead, n, confidence),
+            FigureKind::Differences => {
                 // The counts of wins and losses exclude each other, so their difference varies more than that of independent shares.
                 let (won, lost) = (
-                    jeffreys(ahead, n, confidence)?,
-                    jeffreys(behind, n, confidence)?,
+                    jeffreys_interval(ahead, n, confidence)?,
+                    jeffreys_interval(behind, n, confidence)?,
                 );
                 let (ahead, behind) = (ahead / n, behind / n);
                 let both = 2.0 * z * z * ahead * behind / n;
@@ -695,7 +713,7 @@ impl Stratum {
 }
 
 /// Returns the interval of a share with Jeffreys's prior, which reaches 0 and 1 if nothing or everything passed (Brown, Cai and DasGupta 2001).
-fn jeffreys(passed: f64, n: f64, confidence: f64) -> Result<Interval, Undefined> {
+fn jeffreys_interval(passed: f64, n: f64, confidence: f64) -> Result<Interval, Undefined> {
     // Sums of parts may miss a whole number by a rounding error.
     let failed = (n - passed).max(0.0);
     let found = beta_interval(
@@ -703,55 +721,67 @@ fn jeffreys(passed: f64, n: f64, confidence: f64) -> Result<Interval, Undefined>
         failed + BetaPrior::JEFFREYS.b,
         confidence,
     )?;
-    let low = if passed > ROUNDING { found.low } else { 0.0 };
-    Interval::new(low, if failed > ROUNDING { found.high } else { 1.0 }).ok_or(Undefined::NotFinite)
+    let low = if passed > ROUNDING_ERROR {
+        found.low
+    } else {
+        0.0
+    };
+    Interval::new(
+        low,
+        if failed > ROUNDING_ERROR {
+            found.high
+        } else {
+            1.0
+        },
+    )
+    .ok_or(Undefined::NotFinite)
 }
 
-const ROUNDING: f64 = 1e-9;
+const ROUNDING_ERROR: f64 = 1e-9;
 
 /// The interval of whole verdicts.
-struct Whole<'s> {
+struct StratifiedInterval<'s> {
     strata: &'s [Stratum; 3],
     mean: f64,
     /// The labels' variance, as a multiple of that of one label of each of as many independent items.
     design_effect: f64,
-    parts: &'s Parts,
+    parts: &'s VarianceParts,
     labels_degrees: f64,
     others_degrees: f64,
-    spread: Spread,
+    spread: FigureKind,
 }
 
-impl Whole<'_> {
-    fn corrected(&self, z: f64) -> Result<Corrected, Undefined> {
-        let [below, above] = self.labels_reach(z)?;
+impl StratifiedInterval<'_> {
+    fn corrected_mean(&self, z: f64) -> Result<CorrectedMean, Undefined> {
+        let [below, above] = self.squared_label_reach(z)?;
         let labels = (f64::midpoint(below.sqrt(), above.sqrt()) / z).powi(2);
-        let degrees = self
-            .parts
-            .degrees(labels, self.labels_degrees, self.others_degrees);
-        let [below, above] = self.reach(z, degrees)?;
-        let range = self.spread.range();
+        let degrees =
+            self.parts
+                .satterthwaite_degrees(labels, self.labels_degrees, self.others_degrees);
+        let [below, above] = self.reach_below_and_above(z, degrees)?;
+        let range = self.spread.value_range();
         let (low, high) = (
             (self.mean - below).max(range.low),
             (self.mean + above).min(range.high),
         );
         let interval = Interval::new(low, high).ok_or(Undefined::NotFinite)?;
-        let standard_error =
-            (high - low) / (2.0 * quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)?);
-        Ok(Corrected {
+        let standard_error = (high - low)
+            / (2.0 * student_quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)?);
+        Ok(CorrectedMean {
             mean: self.mean,
             interval,
-            p: self.p(degrees)?,
+            p: self.p_value(degrees)?,
             standard_error,
             degrees,
         })
     }
 
     /// Returns the squared lengths of the interval below and above the mean, as far as they come from labels.
-    fn labels_reach(&self, z: f64) -> Result<[f64; 2], Undefined> {
+    fn squared_label_reach(&self, z: f64) -> Result<[f64; 2], Undefined> {
         let (mut below, mut above) = (0.0, 0.0);
         for stratum in self.strata.iter().filter(|stratum| stratum.share > 0.0) {
-            let mean = stratum.mean(self.overall());
-            let ends = stratum.ends(self.spread, self.design_effect, z)?;
+            let mean = stratum.mean_label(self.overall_mean());
+            let ends = stratum.label_interval(self.spread, self.design_effect, z)?;
             below += (stratum.share * (mean - ends.low)).powi(2);
             above += (stratum.share * (ends.high - mean)).powi(2);
         }
@@ -759,39 +789,43 @@ impl Whole<'_> {
     }
 
     /// Returns the mean of all labels.
-    fn overall(&self) -> f64 {
+    fn overall_mean(&self) -> f64 {
         let sum = |of: fn(&Stratum) -> f64| self.strata.iter().map(of).sum::<f64>();
         (sum(|stratum| stratum.ahead) - sum(|stratum| stratum.behind)) / sum(|stratum| stratum.n)
     }
 
     /// Returns the interval's lengths below and above the mean at a normal deviate, which stands for Student's at the same level.
-    fn reach(&self, z: f64, degrees: f64) -> Result<[f64; 2], Undefined> {
+    fn reach_below_and_above(&self, z: f64, degrees: f64) -> Result<[f64; 2], Undefined> {
         let factor = if degrees.is_finite() {
-            quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)? / z
+            student_quantile(upper_level(1.0 - normal_two_sided(z))?, degrees)? / z
         } else {
             1.0
         };
         let others = z * z * (self.parts.others + self.parts.runs);
         Ok(self
-            .labels_reach(z)?
+            .squared_label_reach(z)?
             .map(|labels| factor * (labels + others).sqrt()))
     }
 
     /// Returns the smallest error at which the interval excludes zero, not below that of six standard errors.
-    fn p(&self, degrees: f64) -> Result<f64, Undefined> {
+    fn p_value(&self, degrees: f64) -> Result<f64, Undefined> {
         if self.mean == 0.0 {
             return Ok(1.0);
         }
         let left = |z: f64| -> Result<f64, Undefined> {
-            Ok(self.mean.abs() - self.reach(z, degrees)?[usize::from(self.mean < 0.0)])
+            Ok(self.mean.abs()
+                - self.reach_below_and_above(z, degrees)?[usize::from(self.mean < 0.0)])
         };
         // False position, with the older end's value halved if it stays (Illinois).
-        let (mut low, mut high) = ((NEAREST, left(NEAREST)?), (FARTHEST, left(FARTHEST)?));
+        let (mut low, mut high) = (
+            (MIN_DEVIATE, left(MIN_DEVIATE)?),
+            (MAX_DEVIATE, left(MAX_DEVIATE)?),
+        );
         if low.1 <= 0.0 {
             return Ok(1.0);
         }
         if high.1 > 0.0 {
-            return Ok(normal_two_sided(FARTHEST));
+            return Ok(normal_two_sided(MAX_DEVIATE));
         }
         for _ in 0..100 {
             if high.0 - low.0 < 1e-12 {
@@ -813,11 +847,11 @@ impl Whole<'_> {
 }
 
 /// The smallest and the largest deviate of an interval.
-const NEAREST: f64 = 1e-6;
-const FARTHEST: f64 = 6.0;
+const MIN_DEVIATE: f64 = 1e-6;
+const MAX_DEVIATE: f64 = 6.0;
 
-impl Spread {
-    fn range(self) -> Interval {
+impl FigureKind {
+    fn value_range(self) -> Interval {
         match self {
             Self::Shares => Interval {
                 low: 0.0,
@@ -831,15 +865,15 @@ impl Spread {
     }
 
     /// Returns Student's interval around a mean. If nothing varies, that of as many passes and fails.
-    fn about(
+    fn corrected_around(
         self,
         mean: f64,
         error: f64,
         degrees: f64,
         n: f64,
         confidence: f64,
-    ) -> Result<Corrected, Undefined> {
-        let range = self.range();
+    ) -> Result<CorrectedMean, Undefined> {
+        let range = self.value_range();
         let level = upper_level(confidence)?;
         if error <= 0.0 {
             let at = mean.clamp(range.low, range.high);
@@ -855,7 +889,7 @@ impl Spread {
                 1.0
             };
             let standard_error = (interval.high - interval.low) / (2.0 * normal_quantile(level)?);
-            return Ok(Corrected {
+            return Ok(CorrectedMean {
                 mean: at,
                 interval,
                 p,
@@ -866,9 +900,9 @@ impl Spread {
         let reach = t_quantile(level, degrees)? * error;
         let interval = Interval::new(mean - reach, mean + reach)
             .ok_or(Undefined::NotFinite)?
-            .clipped(range.low, range.high);
+            .clipped_to(range.low, range.high);
         let mean = mean.clamp(range.low, range.high);
-        Ok(Corrected {
+        Ok(CorrectedMean {
             mean,
             interval,
             p: t_two_sided(mean / error, degrees)?,
@@ -914,7 +948,7 @@ mod tests {
     struct Cells {
         runs: usize,
         judged: Vec<Option<f64>>,
-        labels: Vec<Option<Label>>,
+        labels: Vec<Option<LabelledAttempts>>,
     }
 
     impl Cells {
@@ -941,7 +975,7 @@ mod tests {
                 cells.judged.extend(vec![Some(judge); count]);
                 cells
                     .labels
-                    .extend(vec![Some(Label { people, judge }); count]);
+                    .extend(vec![Some(LabelledAttempts { people, judge }); count]);
             }
             cells
                 .judged
@@ -964,7 +998,7 @@ mod tests {
         }
     }
 
-    fn rate(cells: &Cells, clusters: Option<&[u32]>) -> Result<Corrected, Undefined> {
+    fn rate(cells: &Cells, clusters: Option<&[u32]>) -> Result<CorrectedMean, Undefined> {
         corrected_rate(cells.data(), clusters, 0.95)
     }
 
@@ -981,7 +1015,7 @@ mod tests {
             expected,
         } in vectors.vectors
         {
-            let label = |[people, judge]: [f64; 2]| Label { people, judge };
+            let label = |[people, judge]: [f64; 2]| LabelledAttempts { people, judge };
             let cells = |arm: Listed| Cells {
                 runs: arm.runs,
                 judged: arm.judged.into_iter().flatten().collect(),
@@ -1029,7 +1063,7 @@ mod tests {
         let labels = values(&|item| Some(cells.labels[item]?.people));
         let judged = values(&|item| Some(cells.labels[item]?.judge));
         let others = values(&|item| cells.judged[item].filter(|_| cells.labels[item].is_none()));
-        let data = super::super::Judged {
+        let data = super::super::JudgedSample {
             labels: &labels,
             judged: &judged,
             others: &others,
@@ -1070,7 +1104,7 @@ mod tests {
                     .map(|(at, pair)| if at % 7 == 0 { 1.0 } else { of(*pair) });
                 let said: Vec<f64> = said.collect();
                 let labels = people.iter().zip(&said).map(|(pair, said)| {
-                    Some(Label {
+                    Some(LabelledAttempts {
                         people: of(*pair),
                         judge: *said,
                     })
@@ -1188,7 +1222,7 @@ mod tests {
             let cells = || (0..150).flat_map(|item| (0..3).map(move |run| (item, run)));
             let said = |(item, run): (usize, usize)| if is_wrong(run) { 0.0 } else { people(item) };
             let label = |(item, run)| {
-                (item < 60 && run == item % 3).then(|| Label {
+                (item < 60 && run == item % 3).then(|| LabelledAttempts {
                     people: people(item),
                     judge: said((item, run)),
                 })
@@ -1211,7 +1245,7 @@ mod tests {
             .map(|at| u32::try_from(at % 3).expect("few"))
             .collect();
         let one = rate(&cells, Some(&codes)).expect("three clusters");
-        let gap = one.minus(one, 0.95).expect("a difference");
+        let gap = one.subtract_independent(one, 0.95).expect("a difference");
         assert!(
             one.degrees <= 3.0
                 && gap.degrees > one.degrees

@@ -1,7 +1,7 @@
 //! Counts of passed tasks from several runs with unknown tasks.
 
 use super::distribution::t_two_sided;
-use super::mean::{MeanDifference, summary, t_interval};
+use super::mean::{MeanDifference, summarise_sample, t_interval};
 use super::{Interval, Undefined};
 
 /// Compares totals of runs, (passed, tried) each, whose items are unknown: the difference a − b of the means of the runs' shares.
@@ -10,7 +10,7 @@ use super::{Interval, Undefined};
 /// whatever their difficulty. The second part is for runs. n is the mean number tried, and p in the first part is (pn + 1)/(n + 2), after
 /// Agresti and Caffo (2000), so that 100% has a spread. Both parts include the noise of single attempts, so the interval is too wide rather
 /// than too narrow. Degrees of freedom are Satterthwaite's, infinite for the first part, and for the runs at most those of runs with equal
-/// spread. With one run per arm, [`super::newcombe`] and [`super::fisher`] are better.
+/// spread. With one run per arm, [`super::newcombe_interval`] and [`super::fisher_exact`] are better.
 ///
 /// Undefined for an arm without runs and for a run without tasks.
 pub fn counts_over_runs(
@@ -18,10 +18,10 @@ pub fn counts_over_runs(
     b: &[(u64, u64)],
     confidence: f64,
 ) -> Result<MeanDifference, Undefined> {
-    let arms = [Arm::of(a)?, Arm::of(b)?];
+    let arms = [CountedArm::from_totals(a)?, CountedArm::from_totals(b)?];
     let of_runs: f64 = arms.iter().map(|arm| arm.of_runs).sum();
     let variance = of_runs + arms.iter().map(|arm| arm.of_tasks).sum::<f64>();
-    let combined = |of: fn(&Arm) -> f64| {
+    let combined = |of: fn(&CountedArm) -> f64| {
         let sum: f64 = arms.iter().filter(|arm| arm.runs > 1.0).map(of).sum();
         1.0 / arms
             .iter()
@@ -33,10 +33,10 @@ pub fn counts_over_runs(
         (variance / of_runs).powi(2)
             * combined(|arm| arm.of_runs).min(combined(|arm| 1.0 / arm.runs))
     } else {
-        MANY
+        NORMAL_DEGREES
     };
     // With this many degrees Student's distribution is the normal one.
-    let degrees = degrees.clamp(1.0, MANY);
+    let degrees = degrees.clamp(1.0, NORMAL_DEGREES);
     let (difference, standard_error) = (arms[0].mean - arms[1].mean, variance.sqrt());
     let t = difference / standard_error;
     let interval: Interval = t_interval(difference, standard_error, degrees, confidence)?;
@@ -46,26 +46,26 @@ pub fn counts_over_runs(
         degrees,
         t,
         p: t_two_sided(t, degrees)?,
-        interval: interval.clipped(-1.0, 1.0),
+        interval: interval.clipped_to(-1.0, 1.0),
     })
 }
 
-const MANY: f64 = 1e6;
+const NORMAL_DEGREES: f64 = 1e6;
 
-struct Arm {
+struct CountedArm {
     runs: f64,
     mean: f64,
     of_tasks: f64,
     of_runs: f64,
 }
 
-impl Arm {
-    fn of(totals: &[(u64, u64)]) -> Result<Self, Undefined> {
+impl CountedArm {
+    fn from_totals(totals: &[(u64, u64)]) -> Result<Self, Undefined> {
         let shares: Result<Vec<f64>, Undefined> = totals
             .iter()
-            .map(|(passed, tried)| super::proportion::share(*passed, *tried))
+            .map(|(passed, tried)| super::proportion::share_passed(*passed, *tried))
             .collect();
-        let summary = summary(&shares?)?;
+        let summary = summarise_sample(&shares?)?;
         let runs = totals.len() as f64;
         let n = totals.iter().map(|(_, tried)| *tried as f64).sum::<f64>() / runs;
         let p = (summary.mean * n + 1.0) / (n + 2.0);

@@ -31,7 +31,7 @@ pub enum CourseKind {
 
 impl CourseKind {
     /// Returns whether it fails now, and no randomness was seen that would excuse it.
-    pub fn fails(self) -> bool {
+    pub fn is_failing(self) -> bool {
         matches!(self, Self::Broken | Self::MaybeBroken)
     }
 
@@ -72,7 +72,7 @@ pub struct Course {
 /// just before the newest stretch may be the night of the change.
 ///
 /// Undefined without outcomes, or if a night passed more than it counts.
-pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
+pub fn item_course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
     if nights.iter().any(|(passed, counted)| passed > counted) {
         return Err(Undefined::OutOfRange);
     }
@@ -87,14 +87,14 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
             (sum.0 + nights[*night].0, sum.1 + nights[*night].1)
         })
     };
-    let state = |night: usize| State::of(nights[night]);
+    let state = |night: usize| NightPattern::from_counts(nights[night]);
     let newest = state(*last);
     let at = known
         .iter()
         .rposition(|night| state(*night) != newest)
         .map_or(0, |night| night + 1);
     let (before, after) = (sum(&known[..at]), sum(&known[at..]));
-    if newest == State::Both {
+    if newest == NightPattern::Both {
         return Ok(Course {
             kind: CourseKind::Flaky,
             since: *last,
@@ -112,10 +112,12 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
             p: None,
         });
     }
-    let passes = newest == State::Passes;
+    let passes = newest == NightPattern::Passes;
     let (passed, all) = (before.0 + after.0, before.1 + after.1);
     let others = if passes { all - passed } else { passed };
-    let has_both = known.iter().any(|night| state(*night) == State::Both);
+    let has_both = known
+        .iter()
+        .any(|night| state(*night) == NightPattern::Both);
     let stretch = (2.0 * p_of_stretch(all, others, after.1)).min(1.0);
     let runs = if has_both {
         1.0
@@ -127,9 +129,13 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
         p_of_runs(passed, all - passed, runs)
     };
     let p = (2.0 * stretch.min(runs)).min(1.0);
-    let opposite = if passes { State::Fails } else { State::Passes };
+    let opposite = if passes {
+        NightPattern::Fails
+    } else {
+        NightPattern::Passes
+    };
     // The night of the change may have both outcomes.
-    let old = if at > 1 && state(known[at - 1]) == State::Both {
+    let old = if at > 1 && state(known[at - 1]) == NightPattern::Both {
         &known[..at - 1]
     } else {
         &known[..at]
@@ -153,14 +159,14 @@ pub fn course(nights: &[NightOutcomes]) -> Result<Course, Undefined> {
 
 /// The outcomes of a night.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum NightPattern {
     Passes,
     Fails,
     Both,
 }
 
-impl State {
-    fn of((passed, counted): NightOutcomes) -> Self {
+impl NightPattern {
+    fn from_counts((passed, counted): NightOutcomes) -> Self {
         match passed {
             0 => Self::Fails,
             passed if passed == counted => Self::Passes,
@@ -209,7 +215,7 @@ mod tests {
 
     #[track_caller]
     fn of(text: &str) -> Course {
-        course(&nights(text)).expect("outcomes")
+        item_course(&nights(text)).expect("outcomes")
     }
 
     #[track_caller]
@@ -231,7 +237,7 @@ mod tests {
         is_about(of("PPPFPPPFFFFFF").p, 2.0 * 2.0 * 7.0 / 1716.0);
         // Nights of three attempts: six passes and three failures.
         is_about(
-            course(&[(3, 3), (3, 3), (0, 3)]).expect("outcomes").p,
+            item_course(&[(3, 3), (3, 3), (0, 3)]).expect("outcomes").p,
             2.0 * 2.0 / 84.0,
         );
     }
@@ -286,20 +292,20 @@ mod tests {
             assert_eq!(of(flaky).kind, CourseKind::Flaky, "{flaky}");
         }
         assert_eq!(
-            course(&[(3, 3), (2, 3)]).map(|course| course.kind),
+            item_course(&[(3, 3), (2, 3)]).map(|course| course.kind),
             Ok(CourseKind::Flaky)
         );
         assert_eq!(
-            course(&[(2, 3), (1, 3), (3, 3)]).map(|course| course.kind),
+            item_course(&[(2, 3), (1, 3), (3, 3)]).map(|course| course.kind),
             Ok(CourseKind::Flaky)
         );
         // A night of both may be that of the change.
         assert_eq!(
-            course(&[(3, 3), (2, 3), (0, 3)]).map(|course| course.kind),
+            item_course(&[(3, 3), (2, 3), (0, 3)]).map(|course| course.kind),
             Ok(CourseKind::MaybeBroken)
         );
         assert_eq!(
-            course(&[(3, 3), (2, 3), (0, 3), (0, 3), (0, 3)]).map(|course| course.kind),
+            item_course(&[(3, 3), (2, 3), (0, 3), (0, 3), (0, 3)]).map(|course| course.kind),
             Ok(CourseKind::Broken)
         );
     }
@@ -315,8 +321,8 @@ mod tests {
             (gaps.kind, gaps.since, gaps.before),
             (CourseKind::Broken, 10, (6, 6))
         );
-        assert_eq!(course(&nights("--")), Err(Undefined::NoData));
-        assert_eq!(course(&[(2, 1)]), Err(Undefined::OutOfRange));
+        assert_eq!(item_course(&nights("--")), Err(Undefined::NoData));
+        assert_eq!(item_course(&[(2, 1)]), Err(Undefined::OutOfRange));
     }
 
     /// Given its numbers of passes and failures, a flaky item is said to have changed in at most 5% of all orders.
@@ -328,7 +334,7 @@ mod tests {
                 let outcomes: Vec<NightOutcomes> = (0..nights)
                     .map(|night| (u64::from(order >> night & 1), 1))
                     .collect();
-                let kind = course(&outcomes).expect("outcomes").kind;
+                let kind = item_course(&outcomes).expect("outcomes").kind;
                 let of = &mut changed[order.count_ones() as usize];
                 of[0] += u32::from(matches!(kind, CourseKind::Broken | CourseKind::Repaired));
                 of[1] += 1;
@@ -354,7 +360,7 @@ mod tests {
                 CourseKind::MaybeRepaired => CourseKind::MaybeBroken,
                 other => other,
             };
-            match (course(&nights), course(&mirrored)) {
+            match (item_course(&nights), item_course(&mirrored)) {
                 (Ok(one), Ok(other)) => {
                     proptest::prop_assert_eq!((swapped(one.kind), one.since), (other.kind, other.since));
                     proptest::prop_assert!((one.p.unwrap_or(0.0) - other.p.unwrap_or(0.0)).abs() < 1e-9);

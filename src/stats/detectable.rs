@@ -10,8 +10,8 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 use super::distribution::FairCoin;
-use super::exact::{Resampling, fisher, sign_flip};
-use super::power::{Aim, Side, n_mcnemar, n_welch, whole};
+use super::exact::{Resampling, fisher_exact, sign_flip};
+use super::power::{Aim, ArmRunsSummary, n_mcnemar, n_welch, round_up_units};
 use super::{Undefined, normal_quantile, t_quantile};
 
 /// The smallest difference that a design detects with the requested power.
@@ -29,7 +29,7 @@ pub enum Detectable {
 
 /// Expected number of discordant pairs up to which McNemar's power is summed exactly. Beyond it the normal approximation, with a correction
 /// for whole counts, is accurate to a few thousandths.
-const SUMMED: f64 = 2_000.0;
+const MAX_SUMMED_PAIRS: f64 = 2_000.0;
 
 /// Returns the power of McNemar's exact test to detect a difference `delta` of two shares over `n` pairs, of which a share `discordant`
 /// differ.
@@ -37,8 +37,8 @@ const SUMMED: f64 = 2_000.0;
 /// The number of discordant pairs is binomial, and so is the number of those that the better arm passed (Duffy 1984 has the same double
 /// sum). If the difference exceeds the discordant share, the better arm passes all discordant pairs.
 pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<f64, Undefined> {
-    proportion(discordant)?;
-    proportion(delta)?;
+    check_proportion(discordant)?;
+    check_proportion(delta)?;
     let discordant = discordant.max(delta);
     if n == 0 {
         return Err(Undefined::NoData);
@@ -46,7 +46,7 @@ pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<
     if discordant <= 0.0 {
         return Ok(0.0);
     }
-    if n as f64 * discordant > SUMMED {
+    if n as f64 * discordant > MAX_SUMMED_PAIRS {
         let z = normal_quantile(1.0 - alpha / 2.0)?;
         let n = n as f64;
         let distance = n * delta - z * (n * discordant).sqrt() - 1.0;
@@ -55,24 +55,25 @@ pub fn power_mcnemar(n: u64, discordant: f64, delta: f64, alpha: f64) -> Result<
         );
     }
     let better = 0.5 + 0.5 * delta / discordant;
-    let numbers = Binomial::new(n, discordant);
-    let found = numbers
-        .counts()
-        .map(|(number, chance)| match most_lost(number, alpha) {
-            Some(lost) if chance > 0.0 => {
-                chance * Binomial::new(number, better).at_least(number - lost)
-            }
-            _ => 0.0,
-        });
+    let numbers = BinomialChances::new(n, discordant);
+    let found =
+        numbers
+            .counts_and_chances()
+            .map(|(number, chance)| match max_lost_pairs(number, alpha) {
+                Some(lost) if chance > 0.0 => {
+                    chance * BinomialChances::new(number, better).at_least(number - lost)
+                }
+                _ => 0.0,
+            });
     Ok(found.sum::<f64>().min(1.0))
 }
 
 /// Returns the smallest difference of two shares over the same items that McNemar's exact test detects with the requested power, from the
 /// number of items and the share on which the arms differ.
 pub fn detectable_mcnemar(n: u64, discordant: f64, aim: Aim) -> Result<Detectable, Undefined> {
-    wished(aim)?;
+    check_aim(aim)?;
     let smallest_p = 2.0 * 0.5_f64.powf(n as f64);
-    smallest(1.0, aim, smallest_p.min(1.0), |delta| {
+    smallest_difference(1.0, aim, smallest_p.min(1.0), |delta| {
         power_mcnemar(n, discordant, delta, aim.alpha)
     })
 }
@@ -87,12 +88,12 @@ pub fn pairs_needed(
     if !(delta > 0.0 && delta <= 1.0) {
         return Err(Undefined::OutOfRange);
     }
-    wished(aim)?;
-    proportion(discordant)?;
+    check_aim(aim)?;
+    check_proportion(discordant)?;
     let discordant = discordant.max(delta);
-    let mut n = n_mcnemar(discordant, delta, aim)?.saturating_add(whole(1.0 / delta)?);
+    let mut n = n_mcnemar(discordant, delta, aim)?.saturating_add(round_up_units(1.0 / delta)?);
     // The formula with the correction for whole counts (Fleiss 1981) is within a few items of the sum, which takes long for many.
-    if n as f64 * discordant > SEARCHED {
+    if n as f64 * discordant > MAX_SEARCHED_PAIRS {
         n = n.saturating_add(n / 100);
         return Ok((n <= cap).then_some(n));
     }
@@ -109,7 +110,7 @@ pub fn pairs_needed(
 }
 
 /// Expected number of discordant pairs up to which the items needed are searched one by one.
-const SEARCHED: f64 = 300.0;
+const MAX_SEARCHED_PAIRS: f64 = 300.0;
 
 /// Returns the power of a t test with `degrees` of freedom if the true difference is `noncentrality` standard errors: the noncentral t
 /// distribution, integrated over the observed spread.
@@ -137,7 +138,7 @@ pub fn power_t(noncentrality: f64, degrees: f64, alpha: f64) -> Result<f64, Unde
 /// Returns the smallest difference that a t test detects with the requested power, from its standard error and degrees of freedom. For
 /// paired items, CR1 over clusters, runs, and items over runs. Undefined if the error is not above zero.
 pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detectable, Undefined> {
-    wished(aim)?;
+    check_aim(aim)?;
     if !standard_error.is_finite() {
         return Err(Undefined::NotFinite);
     }
@@ -146,7 +147,7 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
     }
     // The largest possible value, for a test with one degree of freedom.
     let most = 4.0 * (t_quantile(1.0 - aim.alpha / 2.0, degrees)? + 10.0) / (1.0 - aim.power);
-    match smallest(most, aim, 0.0, |noncentrality| {
+    match smallest_difference(most, aim, 0.0, |noncentrality| {
         power_t(noncentrality, degrees, aim.alpha)
     })? {
         Detectable::Difference(noncentrality) => {
@@ -161,8 +162,12 @@ pub fn detectable_t(standard_error: f64, degrees: f64, aim: Aim) -> Result<Detec
 ///
 /// The test's degrees of freedom depend on the observed spreads, which seldom agree for few runs. So the power is averaged over the χ²
 /// distributions of both.
-pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefined> {
-    wished(aim)?;
+pub fn detectable_welch(
+    a: ArmRunsSummary,
+    b: ArmRunsSummary,
+    aim: Aim,
+) -> Result<Detectable, Undefined> {
+    check_aim(aim)?;
     let (limits, squared) = welch_limits(a, b, aim.alpha)?;
     let normal = Normal::standard();
     let power = |noncentrality: f64| {
@@ -173,7 +178,7 @@ pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefi
             / limits.len() as f64)
     };
     let most = limits.iter().copied().fold(0.0, f64::max) + 10.0;
-    match smallest(most, aim, 0.0, power)? {
+    match smallest_difference(most, aim, 0.0, power)? {
         Detectable::Difference(noncentrality) => {
             Ok(Detectable::Difference(noncentrality * squared.sqrt()))
         }
@@ -182,7 +187,11 @@ pub fn detectable_welch(a: Side, b: Side, aim: Aim) -> Result<Detectable, Undefi
 }
 
 /// Returns equally likely limits of Welch's test, in true standard errors of the difference, and the square of that error.
-fn welch_limits(a: Side, b: Side, alpha: f64) -> Result<(Vec<f64>, f64), Undefined> {
+fn welch_limits(
+    a: ArmRunsSummary,
+    b: ArmRunsSummary,
+    alpha: f64,
+) -> Result<(Vec<f64>, f64), Undefined> {
     if a.n < 2 || b.n < 2 {
         return Err(Undefined::TooFew);
     }
@@ -195,7 +204,10 @@ fn welch_limits(a: Side, b: Side, alpha: f64) -> Result<(Vec<f64>, f64), Undefin
         return Err(Undefined::NoVariation);
     }
     let degrees = [a, b].map(|side| (side.n - 1) as f64);
-    let [first, second] = [seen(degrees[0])?, seen(degrees[1])?];
+    let [first, second] = [
+        variance_quantiles(degrees[0])?,
+        variance_quantiles(degrees[1])?,
+    ];
     // For each pair of observed spreads: the required difference in true standard errors.
     let mut limits = Vec::with_capacity(first.len() * second.len());
     for one in &first {
@@ -213,7 +225,12 @@ fn welch_limits(a: Side, b: Side, alpha: f64) -> Result<(Vec<f64>, f64), Undefin
 /// Returns the power of Welch's test, in the right direction, to find a difference of the means of unpaired runs, from the runs' true spread.
 ///
 /// Averaged over the observed spreads as in [`detectable_welch`].
-pub fn power_welch(a: Side, b: Side, delta: f64, alpha: f64) -> Result<f64, Undefined> {
+pub fn power_welch(
+    a: ArmRunsSummary,
+    b: ArmRunsSummary,
+    delta: f64,
+    alpha: f64,
+) -> Result<f64, Undefined> {
     let (limits, squared) = welch_limits(a, b, alpha)?;
     let (normal, noncentrality) = (Normal::standard(), delta / squared.sqrt());
     Ok(limits
@@ -231,34 +248,36 @@ pub fn runs_needed(
     aim: Aim,
     cap: u64,
 ) -> Result<Option<u64>, Undefined> {
-    wished(aim)?;
+    check_aim(aim)?;
     // Quantiles of t with the true degrees of freedom ask for slightly too few runs, since the observed ones vary.
     let mut n = n_welch(sds[0], sds[1], delta, aim)?.max(2);
     let reaches = |n: u64| {
         Ok::<bool, Undefined>(
             power_welch(
-                Side { sd: sds[0], n },
-                Side { sd: sds[1], n },
+                ArmRunsSummary { sd: sds[0], n },
+                ArmRunsSummary { sd: sds[1], n },
                 delta,
                 aim.alpha,
             )? >= aim.power,
         )
     };
-    while n <= cap && n <= FEW_RUNS && !reaches(n)? {
+    while n <= cap && n <= MAX_SEARCHED_RUNS && !reaches(n)? {
         n += 1;
     }
     Ok((n <= cap).then_some(n))
 }
 
 /// Beyond this number of runs, the quantiles of t are as good as the power itself.
-const FEW_RUNS: u64 = 60;
+const MAX_SEARCHED_RUNS: u64 = 60;
 
 /// Returns equally likely values of the observed variance, as shares of the true one.
-fn seen(degrees: f64) -> Result<Vec<f64>, Undefined> {
-    const VALUES: u32 = 24;
+fn variance_quantiles(degrees: f64) -> Result<Vec<f64>, Undefined> {
+    const VARIANCE_VALUES: u32 = 24;
     let distribution = ChiSquared::new(degrees).map_err(|_| Undefined::OutOfRange)?;
-    Ok((0..VALUES)
-        .map(|at| distribution.inverse_cdf((f64::from(at) + 0.5) / f64::from(VALUES)) / degrees)
+    Ok((0..VARIANCE_VALUES)
+        .map(|at| {
+            distribution.inverse_cdf((f64::from(at) + 0.5) / f64::from(VARIANCE_VALUES)) / degrees
+        })
         .collect())
 }
 
@@ -274,7 +293,7 @@ pub fn units_needed(sd: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u6
     if delta == 0.0 {
         return Err(Undefined::OutOfRange);
     }
-    fewest(2, cap, aim, |n| {
+    fewest_units(2, cap, aim, |n| {
         power_t(
             delta.abs() / sd * (n as f64).sqrt(),
             (n - 1) as f64,
@@ -287,8 +306,8 @@ pub fn units_needed(sd: f64, delta: f64, aim: Aim, cap: u64) -> Result<Option<u6
 ///
 /// Exact for up to 2,000 tries per arm; beyond, by the normal approximation with the correction of Casagrande, Pike and Smith (1978).
 pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Result<f64, Undefined> {
-    proportion(p1)?;
-    proportion(p2)?;
+    check_proportion(p1)?;
+    check_proportion(p2)?;
     if n1 == 0 || n2 == 0 {
         return Err(Undefined::NoData);
     }
@@ -310,12 +329,15 @@ pub fn power_proportions(p1: f64, n1: u64, p2: f64, n2: u64, alpha: f64) -> Resu
     } else {
         (p2, n2, p1, n1)
     };
-    let (first, second) = (Binomial::new(low_n, low), Binomial::new(high_n, high));
+    let (first, second) = (
+        BinomialChances::new(low_n, low),
+        BinomialChances::new(high_n, high),
+    );
     let (mut found, mut from) = (0.0, 0);
-    for (passed, chance) in first.counts() {
+    for (passed, chance) in first.counts_and_chances() {
         // The fewest passes of the better arm that are significant grow with the passes of the other arm.
         from = from.max(passed * high_n / low_n);
-        while from <= high_n && fisher(passed, low_n, from, high_n)? >= alpha {
+        while from <= high_n && fisher_exact(passed, low_n, from, high_n)? >= alpha {
             from += 1;
         }
         if from > high_n {
@@ -331,7 +353,7 @@ pub fn items_needed(p1: f64, p2: f64, aim: Aim, cap: u64) -> Result<Option<u64>,
     if (p1 - p2).abs() <= 0.0 {
         return Err(Undefined::OutOfRange);
     }
-    fewest(1, cap, aim, |n| power_proportions(p1, n, p2, n, aim.alpha))
+    fewest_units(1, cap, aim, |n| power_proportions(p1, n, p2, n, aim.alpha))
 }
 
 /// Returns the smallest number of units, from `least` to `cap`, with the power that is aimed at, or `None` if there is none. The power grows
@@ -342,7 +364,7 @@ pub fn units_for(
     aim: Aim,
     power: impl Fn(u64) -> Result<f64, Undefined>,
 ) -> Result<Option<u64>, Undefined> {
-    fewest(least, cap, aim, power)
+    fewest_units(least, cap, aim, power)
 }
 
 /// Returns the smallest distance from the share `p1`, towards one half where shares vary most, that Fisher's exact test detects with the
@@ -353,11 +375,11 @@ pub fn detectable_proportions(
     n2: u64,
     aim: Aim,
 ) -> Result<Detectable, Undefined> {
-    wished(aim)?;
-    proportion(p1)?;
+    check_aim(aim)?;
+    check_proportion(p1)?;
     let towards = if p1 > 0.5 { -1.0 } else { 1.0 };
-    let smallest_p = fisher(0, n1, n2, n2)?;
-    smallest(p1.max(1.0 - p1), aim, smallest_p, |distance| {
+    let smallest_p = fisher_exact(0, n1, n2, n2)?;
+    smallest_difference(p1.max(1.0 - p1), aim, smallest_p, |distance| {
         power_proportions(
             p1,
             n1,
@@ -370,7 +392,7 @@ pub fn detectable_proportions(
 
 /// The sources of the variance of paired differences over clustered items.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
-pub struct ClusterSpread {
+pub struct ClusterVariance {
     /// Variance of one item's difference inside its cluster.
     pub within: f64,
     /// Variance of the clusters' true mean differences. A negative estimate is set to zero.
@@ -381,7 +403,10 @@ pub struct ClusterSpread {
 /// groups).
 ///
 /// Undefined for one cluster, and if every cluster has one item, because the two parts are then the same.
-pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSpread, Undefined> {
+pub fn cluster_variance(
+    differences: &[f64],
+    clusters: &[u32],
+) -> Result<ClusterVariance, Undefined> {
     if differences.len() != clusters.len() {
         return Err(Undefined::Unequal);
     }
@@ -410,7 +435,7 @@ pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSp
     }
     let within = inside / (n - groups);
     let typical = (n - squares / n) / (groups - 1.0);
-    Ok(ClusterSpread {
+    Ok(ClusterVariance {
         within,
         between: ((outside / (groups - 1.0) - within) / typical).max(0.0),
     })
@@ -420,35 +445,37 @@ pub fn cluster_spread(differences: &[f64], clusters: &[u32]) -> Result<ClusterSp
 /// `resampling.draws` simulated samples of normal sums. Beyond 16 clusters by the noncentral t distribution.
 pub fn power_flips(
     sizes: &[u64],
-    spread: ClusterSpread,
+    spread: ClusterVariance,
     delta: f64,
     alpha: f64,
     resampling: Resampling,
 ) -> Result<f64, Undefined> {
-    Flips::new(sizes, spread, resampling)?.power(delta, alpha)
+    FlipSimulation::new(sizes, spread, resampling)?.power_at(delta, alpha)
 }
 
 /// Returns the smallest mean difference per item that flipping the signs of clusters detects with the requested power, from the clusters'
 /// sizes and the variance parts. G clusters give no p below 2/2ᴳ: if that is too large, no difference is detectable.
 pub fn detectable_flips(
     sizes: &[u64],
-    spread: ClusterSpread,
+    spread: ClusterVariance,
     aim: Aim,
     resampling: Resampling,
 ) -> Result<Detectable, Undefined> {
-    wished(aim)?;
-    let flips = Flips::new(sizes, spread, resampling)?;
+    check_aim(aim)?;
+    let flips = FlipSimulation::new(sizes, spread, resampling)?;
     let smallest_p = 2.0 * 0.5_f64.powf(flips.sizes.len() as f64);
     if smallest_p >= aim.alpha {
         return Ok(Detectable::Unreachable { smallest_p });
     }
     // Few clusters of unequal sizes can need many standard errors, but a difference far above any spread is always detected.
     let most = 1_000.0 * flips.standard_error();
-    smallest(most, aim, smallest_p, |delta| flips.power(delta, aim.alpha))
+    smallest_difference(most, aim, smallest_p, |delta| {
+        flips.power_at(delta, aim.alpha)
+    })
 }
 
 /// Clusters whose sums are flipped, with the same simulated noise for every difference.
-struct Flips {
+struct FlipSimulation {
     sizes: Vec<f64>,
     /// Standard deviations of the clusters' sums.
     spreads: Vec<f64>,
@@ -457,10 +484,10 @@ struct Flips {
     resampling: Resampling,
 }
 
-impl Flips {
+impl FlipSimulation {
     fn new(
         sizes: &[u64],
-        spread: ClusterSpread,
+        spread: ClusterVariance,
         resampling: Resampling,
     ) -> Result<Self, Undefined> {
         let sizes: Vec<f64> = sizes
@@ -488,7 +515,7 @@ impl Flips {
             resampling.draws
         };
         let noise = (0..draws)
-            .map(|_| sizes.iter().map(|_| normal(&mut random)).collect())
+            .map(|_| sizes.iter().map(|_| random_normal(&mut random)).collect())
             .collect();
         Ok(Self {
             sizes,
@@ -507,7 +534,7 @@ impl Flips {
             / self.sizes.iter().sum::<f64>()
     }
 
-    fn power(&self, delta: f64, alpha: f64) -> Result<f64, Undefined> {
+    fn power_at(&self, delta: f64, alpha: f64) -> Result<f64, Undefined> {
         if self.noise.is_empty() {
             let fourth: f64 = self.spreads.iter().map(|spread| spread.powi(4)).sum();
             let second: f64 = self.spreads.iter().map(|spread| spread.powi(2)).sum();
@@ -533,13 +560,13 @@ impl Flips {
 }
 
 /// Returns a standard normal value, as the quantile at a uniform value.
-fn normal(random: &mut ChaCha8Rng) -> f64 {
+fn random_normal(random: &mut ChaCha8Rng) -> f64 {
     let uniform = ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
     Normal::standard().inverse_cdf(uniform)
 }
 
 /// Returns the smallest difference up to `most` with the requested power. The power must grow with the difference.
-fn smallest(
+fn smallest_difference(
     most: f64,
     aim: Aim,
     smallest_p: f64,
@@ -567,13 +594,13 @@ fn smallest(
 
 /// Returns the fewest units from `least` to `cap` with the requested power, by bisection. The power of discrete tests dips at some numbers,
 /// so a smaller number may do, but the result itself has the requested power.
-fn fewest(
+fn fewest_units(
     least: u64,
     cap: u64,
     aim: Aim,
     power: impl Fn(u64) -> Result<f64, Undefined>,
 ) -> Result<Option<u64>, Undefined> {
-    wished(aim)?;
+    check_aim(aim)?;
     let reaches = |n: u64| Ok::<bool, Undefined>(power(n)? >= aim.power);
     if cap < least {
         return Ok(None);
@@ -602,7 +629,7 @@ fn fewest(
 }
 
 /// Returns the most of `number` discordant pairs that the better arm may lose while the exact p stays below `alpha`.
-fn most_lost(number: u64, alpha: f64) -> Option<u64> {
+fn max_lost_pairs(number: u64, alpha: f64) -> Option<u64> {
     let coin = FairCoin::new(number);
     let (mut lost, mut beyond) = (None, number / 2 + 1);
     // Bisects over the counts, because the tail grows with them.
@@ -619,7 +646,7 @@ fn most_lost(number: u64, alpha: f64) -> Option<u64> {
     lost
 }
 
-fn proportion(p: f64) -> Result<(), Undefined> {
+fn check_proportion(p: f64) -> Result<(), Undefined> {
     if (0.0..=1.0).contains(&p) {
         Ok(())
     } else {
@@ -627,7 +654,7 @@ fn proportion(p: f64) -> Result<(), Undefined> {
     }
 }
 
-fn wished(aim: Aim) -> Result<(), Undefined> {
+fn check_aim(aim: Aim) -> Result<(), Undefined> {
     let open = |share: f64| share > 0.0 && share < 1.0;
     if open(aim.alpha) && open(aim.power) {
         Ok(())
@@ -637,12 +664,12 @@ fn wished(aim: Aim) -> Result<(), Undefined> {
 }
 
 /// The probabilities of counts, without negligible ones.
-struct Binomial {
+struct BinomialChances {
     first: u64,
     chances: Vec<f64>,
 }
 
-impl Binomial {
+impl BinomialChances {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -650,7 +677,7 @@ impl Binomial {
     )]
     fn new(n: u64, p: f64) -> Self {
         /// A probability, relative to the largest, that is negligible.
-        const NOTHING: f64 = 1e-14;
+        const NEGLIGIBLE_CHANCE: f64 = 1e-14;
         if p <= 0.0 || p >= 1.0 {
             return Self {
                 first: if p <= 0.0 { 0 } else { n },
@@ -660,7 +687,7 @@ impl Binomial {
         let mode = (((n + 1) as f64 * p) as u64).min(n);
         let odds = p / (1.0 - p);
         let (mut chances, mut first, mut weight) = (Vec::new(), mode, 1.0);
-        while first > 0 && weight > NOTHING {
+        while first > 0 && weight > NEGLIGIBLE_CHANCE {
             weight *= first as f64 / (n - first + 1) as f64 / odds;
             first -= 1;
             chances.push(weight);
@@ -669,7 +696,7 @@ impl Binomial {
         chances.push(1.0);
         weight = 1.0;
         let mut count = mode;
-        while count < n && weight > NOTHING {
+        while count < n && weight > NEGLIGIBLE_CHANCE {
             count += 1;
             weight *= (n - count + 1) as f64 / count as f64 * odds;
             chances.push(weight);
@@ -681,12 +708,12 @@ impl Binomial {
         Self { first, chances }
     }
 
-    fn counts(&self) -> impl Iterator<Item = (u64, f64)> {
+    fn counts_and_chances(&self) -> impl Iterator<Item = (u64, f64)> {
         (self.first..).zip(self.chances.iter().copied())
     }
 
     fn at_least(&self, count: u64) -> f64 {
-        self.counts()
+        self.counts_and_chances()
             .filter(|(of, _)| *of >= count)
             .map(|(_, chance)| chance)
             .sum()
@@ -733,14 +760,14 @@ mod tests {
         // Many degrees: (1.959964 + 0.841621) standard errors.
         assert!((difference(detectable_t(2.0, 1e7, USUAL)) / 2.0 - 2.801_585).abs() < 1e-3);
         assert_eq!(detectable_t(0.0, 5.0, USUAL), Err(Undefined::NoVariation));
-        let side = Side { sd: 1.0, n: 3 };
+        let side = ArmRunsSummary { sd: 1.0, n: 3 };
         // Three runs per arm: between the values for four and for two degrees of freedom. One constant arm: n − 1.
         let welch = difference(detectable_welch(side, side, USUAL)) / (2.0f64 / 3.0).sqrt();
         let by_t = |degrees| difference(detectable_t(1.0, degrees, USUAL));
         assert!(welch > by_t(4.0) && welch < by_t(2.0), "{welch}");
         let constant = difference(detectable_welch(
-            Side { sd: 2.0, n: 16 },
-            Side { sd: 0.0, n: 4 },
+            ArmRunsSummary { sd: 2.0, n: 16 },
+            ArmRunsSummary { sd: 0.0, n: 4 },
             USUAL,
         ));
         assert!(
@@ -748,7 +775,7 @@ mod tests {
             "{constant}"
         );
         assert_eq!(
-            detectable_welch(Side { sd: 1.0, n: 1 }, side, USUAL),
+            detectable_welch(ArmRunsSummary { sd: 1.0, n: 1 }, side, USUAL),
             Err(Undefined::TooFew)
         );
     }
@@ -808,12 +835,12 @@ mod tests {
         let power = power_proportions(0.1, 4, 0.8, 4, 0.05).expect("tasks");
         assert!((power - (0.9f64 * 0.8).powi(4)).abs() < 1e-9, "{power}");
         // Every table of 17 and 23 tasks, one by one.
-        let (first, second) = (Binomial::new(17, 0.3), Binomial::new(23, 0.7));
+        let (first, second) = (BinomialChances::new(17, 0.3), BinomialChances::new(23, 0.7));
         let tables = first
-            .counts()
-            .flat_map(|one| second.counts().map(move |other| (one, other)));
+            .counts_and_chances()
+            .flat_map(|one| second.counts_and_chances().map(move |other| (one, other)));
         let apart = tables.filter(|((one, _), (other, _))| {
-            other * 17 > one * 23 && fisher(*one, 17, *other, 23).expect("tasks") < 0.05
+            other * 17 > one * 23 && fisher_exact(*one, 17, *other, 23).expect("tasks") < 0.05
         });
         let expected: f64 = apart.map(|((_, one), (_, other))| one * other).sum();
         let power = power_proportions(0.3, 17, 0.7, 23, 0.05).expect("tasks");
@@ -842,11 +869,14 @@ mod tests {
     #[test]
     fn clusters() {
         let spread =
-            cluster_spread(&[1.0, 3.0, 5.0, 7.0], &[4, 4, 9, 9]).expect("two clusters of two");
+            cluster_variance(&[1.0, 3.0, 5.0, 7.0], &[4, 4, 9, 9]).expect("two clusters of two");
         // Inside 2 + 2 over 2; between 2·(2² + 2²) = 16 over 1, (16 − 2) / 2.
         assert!((spread.within - 2.0).abs() < 1e-12 && (spread.between - 7.0).abs() < 1e-12);
-        assert_eq!(cluster_spread(&[1.0, 2.0], &[1, 2]), Err(Undefined::TooFew));
-        let spread = ClusterSpread {
+        assert_eq!(
+            cluster_variance(&[1.0, 2.0], &[1, 2]),
+            Err(Undefined::TooFew)
+        );
+        let spread = ClusterVariance {
             within: 0.2,
             between: 0.01,
         };

@@ -5,7 +5,7 @@ use super::Undefined;
 /// Returns the correlation of two measurements of the same units, from −1 to 1. Point-biserial if one of them is 0 or 1.
 ///
 /// Undefined for fewer than three pairs, or if either measurement does not vary.
-pub fn correlation(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
+pub fn pearson_correlation(pairs: &[(f64, f64)]) -> Result<f64, Undefined> {
     if pairs.len() < 3 {
         return Err(if pairs.is_empty() {
             Undefined::NoData
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn known_correlations() {
         let close = |pairs: &[(f64, f64)], wanted: f64| {
-            assert!((correlation(pairs).expect("defined") - wanted).abs() < 1e-12)
+            assert!((pearson_correlation(pairs).expect("defined") - wanted).abs() < 1e-12)
         };
         close(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)], 1.0);
         close(&[(0.0, 3.0), (0.0, 3.0), (1.0, 1.0)], -1.0);
@@ -64,12 +64,12 @@ mod tests {
 
     #[test]
     fn what_does_not_vary_says_nothing() {
-        assert_eq!(correlation(&[]), Err(Undefined::NoData));
+        assert_eq!(pearson_correlation(&[]), Err(Undefined::NoData));
         assert_eq!(
-            correlation(&[(1.0, 0.0), (0.0, 1.0)]),
+            pearson_correlation(&[(1.0, 0.0), (0.0, 1.0)]),
             Err(Undefined::TooFew)
         );
-        assert!(correlation(&[(0.1, 0.0), (0.1, 1.0), (0.1, 0.0)]).is_err());
+        assert!(pearson_correlation(&[(0.1, 0.0), (0.1, 1.0), (0.1, 0.0)]).is_err());
         assert_eq!(correlation_by_chance(2), None);
         assert_eq!(correlation_by_chance(3), Some(1.0));
     }

@@ -104,25 +104,25 @@ impl FairCoin {
     }
 
     /// Returns the probability of exactly `count`, which is at most half of the tosses.
-    pub(super) fn chance(&self, count: u64) -> f64 {
-        self.stored(count)
+    pub(super) fn chance_of(&self, count: u64) -> f64 {
+        self.stored_index(count)
             .and_then(|place| self.weights.get(place))
             .map_or(0.0, |weight| weight / self.total)
     }
 
     /// Returns the probability of `count` or fewer, where `count` is at most half of the tosses.
     pub(super) fn at_most(&self, count: u64) -> f64 {
-        self.stored(count)
+        self.stored_index(count)
             .and_then(|place| self.sums.get(place))
             .map_or(0.0, |sum| sum / self.total)
     }
 
     /// Returns the counts that have a chance, up to half of the tosses.
-    pub(super) fn counts(&self) -> impl Iterator<Item = u64> + use<> {
+    pub(super) fn counts_with_chance(&self) -> impl Iterator<Item = u64> + use<> {
         self.first..self.first + self.weights.len() as u64
     }
 
-    fn stored(&self, count: u64) -> Option<usize> {
+    fn stored_index(&self, count: u64) -> Option<usize> {
         count
             .checked_sub(self.first)
             .and_then(|place| usize::try_from(place).ok())
@@ -167,12 +167,12 @@ mod tests {
         let eight = FairCoin::new(8);
         assert!(
             (eight.at_most(1) - 9.0 / 256.0).abs() < 1e-16
-                && (eight.chance(4) - 70.0 / 256.0).abs() < 1e-16
+                && (eight.chance_of(4) - 70.0 / 256.0).abs() < 1e-16
         );
         assert!((FairCoin::new(5).at_most(2) - 0.5).abs() < 1e-16);
         assert!((FairCoin::new(0).at_most(0) - 1.0).abs() < 1e-16);
         // Stirling's series for the middle of a million tosses.
-        let million = FairCoin::new(1_000_000).chance(500_000);
+        let million = FairCoin::new(1_000_000).chance_of(500_000);
         assert!(
             (million / 7.978_843_613_311_035e-4 - 1.0).abs() < 1e-11,
             "{million:e}"

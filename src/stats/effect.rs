@@ -3,7 +3,7 @@
 use statrs::function::gamma::ln_gamma;
 
 use super::Undefined;
-use super::mean::summary;
+use super::mean::summarise_sample;
 
 /// A difference of means, a − b, in standard deviations.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
@@ -28,7 +28,7 @@ pub struct Dominance {
 ///
 /// Undefined if a sample has fewer than two values, or if neither varies.
 pub fn hedges_g(a: &[f64], b: &[f64]) -> Result<StandardizedDifference, Undefined> {
-    let (a, b) = (summary(a)?, summary(b)?);
+    let (a, b) = (summarise_sample(a)?, summarise_sample(b)?);
     let (sd_a, sd_b) = a.sd.zip(b.sd).ok_or(Undefined::TooFew)?;
     let (of_a, of_b) = (a.n as f64 - 1.0, b.n as f64 - 1.0);
     let pooled = ((of_a * sd_a * sd_a + of_b * sd_b * sd_b) / (of_a + of_b)).sqrt();
@@ -36,7 +36,7 @@ pub fn hedges_g(a: &[f64], b: &[f64]) -> Result<StandardizedDifference, Undefine
         return Err(Undefined::NoVariation);
     }
     let cohens_d = (a.mean - b.mean) / pooled;
-    let correction = correction(of_a + of_b);
+    let correction = hedges_correction(of_a + of_b);
     if cohens_d.is_finite() {
         Ok(StandardizedDifference {
             cohens_d,
@@ -72,7 +72,7 @@ pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Result<Dominance, Undefined> {
 }
 
 /// Γ(m/2) / (√(m/2) Γ((m−1)/2)) for m degrees of freedom.
-fn correction(degrees: f64) -> f64 {
+fn hedges_correction(degrees: f64) -> f64 {
     let half = degrees / 2.0;
     if half > 1000.0 {
         // The difference of large log-gammas loses digits; the expansion of the ratio does not.
@@ -99,7 +99,7 @@ mod tests {
         assert!((got.hedges_g - 3.0 * got.correction).abs() < 1e-15);
         assert_eq!(hedges_g(&[1.0; 3], &[1.0; 3]), Err(Undefined::NoVariation));
         assert_eq!(hedges_g(&[1.0], &[1.0, 2.0]), Err(Undefined::TooFew));
-        assert!((correction(1999.9) - correction(2000.1)).abs() < 1e-7);
+        assert!((hedges_correction(1999.9) - hedges_correction(2000.1)).abs() < 1e-7);
     }
 
     #[test]

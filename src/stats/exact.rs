@@ -7,15 +7,15 @@ use rayon::slice::ParallelSliceMut;
 
 use super::Undefined;
 use super::distribution::FairCoin;
-use super::mean::total;
-use super::proportion::share;
+use super::mean::compensated_sum;
+use super::proportion::share_passed;
 
 /// Maximum number of subsets of half of a sample for an exact permutation test. Sorting the subsets of both halves then replaces trying
 /// their 2³² combinations.
-const HALF: usize = 1 << 16;
+const MAX_HALF_SUBSETS: usize = 1 << 16;
 
 /// Sums that differ by less than this share of the values' absolute sum are ties, such as the decimal numbers 0.1 + 0.2 and 0.3.
-const TIE: f64 = 1e-9;
+const TIE_TOLERANCE: f64 = 1e-9;
 
 /// The p-values of McNemar's test.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
@@ -48,14 +48,14 @@ pub struct Resampling {
 /// McNemar's test on the items that only one arm passed (McNemar 1947; mid-p as in Fagerland, Lydersen and Laake 2013).
 ///
 /// Without such items both p-values are 1.
-pub fn mcnemar(only_a: u64, only_b: u64) -> McNemar {
-    McNemar::of(
+pub fn mcnemar_test(only_a: u64, only_b: u64) -> McNemar {
+    McNemar::from_coin(
         &FairCoin::new(only_a.saturating_add(only_b)),
         only_a.min(only_b),
     )
 }
 
-/// [`mcnemar`] of many pairs of arms, in their order and on all cores. Pairs with the same number of differing items share its distribution.
+/// [`mcnemar_test`] of many pairs of arms, in their order and on all cores. Pairs with the same number of differing items share its distribution.
 pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
     let unknown = McNemar {
         exact: 1.0,
@@ -78,7 +78,7 @@ pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
         .for_each(|alike| {
             let coin = FairCoin::new(alike[0].0);
             for (_, fewer, _, found) in alike {
-                *found = McNemar::of(&coin, *fewer);
+                *found = McNemar::from_coin(&coin, *fewer);
             }
         });
     let mut all = vec![unknown; sought.len()];
@@ -89,8 +89,8 @@ pub fn mcnemar_each(counts: impl Iterator<Item = (u64, u64)>) -> Vec<McNemar> {
 }
 
 impl McNemar {
-    fn of(coin: &FairCoin, fewer: u64) -> Self {
-        let (at_most, equal) = (coin.at_most(fewer), coin.chance(fewer));
+    fn from_coin(coin: &FairCoin, fewer: u64) -> Self {
+        let (at_most, equal) = (coin.at_most(fewer), coin.chance_of(fewer));
         Self {
             exact: (2.0 * at_most).clamp(f64::MIN_POSITIVE, 1.0),
             mid: (2.0 * at_most - equal).clamp(f64::MIN_POSITIVE, 1.0),
@@ -102,9 +102,14 @@ impl McNemar {
 /// one. A relative difference of 1e-7 counts as equal (Fisher 1935; ties as in R).
 ///
 /// Undefined if an arm has no items.
-pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Result<f64, Undefined> {
-    share(passed_a, total_a)?;
-    share(passed_b, total_b)?;
+pub fn fisher_exact(
+    passed_a: u64,
+    total_a: u64,
+    passed_b: u64,
+    total_b: u64,
+) -> Result<f64, Undefined> {
+    share_passed(passed_a, total_a)?;
+    share_passed(passed_b, total_b)?;
     let passed = passed_a + passed_b;
     let (lowest, highest) = (passed.saturating_sub(total_b), passed.min(total_a));
     // Weights relative to the middle, by ratios of neighbours instead of factorials.
@@ -132,26 +137,29 @@ pub fn fisher(passed_a: u64, total_a: u64, passed_b: u64, total_b: u64) -> Resul
         .find(|(at, _)| *at == passed_a)
         .map_or(0.0, |(_, weight)| *weight);
     let limit = observed * (1.0 + 1e-7);
-    let extreme = total(
+    let extreme = compensated_sum(
         tables
             .iter()
             .map(|(_, weight)| *weight)
             .filter(|weight| *weight <= limit),
     );
-    Ok((extreme / total(tables.iter().map(|(_, weight)| *weight))).clamp(f64::MIN_POSITIVE, 1.0))
+    Ok(
+        (extreme / compensated_sum(tables.iter().map(|(_, weight)| *weight)))
+            .clamp(f64::MIN_POSITIVE, 1.0),
+    )
 }
 
 /// The sign-flip test of paired differences: the share of the 2ⁿ ways to swap the arms within pairs that give a sum at least as far from
 /// zero (Fisher 1935). Tries all ways for up to 32 non-zero differences, else draws. A difference below 1e-9 of the largest counts as zero:
 /// it is a rounding error of a cluster's sum, and would add a unit to flip.
 pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutation, Undefined> {
-    finite(differences)?;
-    let moving = moving(differences);
-    let size = total(moving.iter().map(|difference| difference.abs()));
+    check_finite(differences)?;
+    let moving = nonzero_values(differences);
+    let size = compensated_sum(moving.iter().map(|difference| difference.abs()));
     if !size.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    let limit = total(moving.iter().copied()).abs() - TIE * size;
+    let limit = compensated_sum(moving.iter().copied()).abs() - TIE_TOLERANCE * size;
     let (left, right) = moving.split_at(moving.len() / 2);
     if right.len() >= 17 {
         // If all values have one sign, only flipping none or all of them reaches the limit, unless the smallest is lost in rounding. So no
@@ -160,15 +168,15 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
             .iter()
             .fold(f64::INFINITY, |least, value| least.min(value.abs()));
         if limit > 0.0
-            && 2.0 * least > TIE * size
+            && 2.0 * least > TIE_TOLERANCE * size
             && moving
                 .iter()
                 .all(|value| (*value > 0.0) == (moving[0] > 0.0))
         {
-            return drawn(resampling, false, |_| false);
+            return sampled_permutation(resampling, false, |_| false);
         }
-        return drawn(resampling, limit <= 0.0, |random| {
-            flipped(&moving, random).abs() >= limit
+        return sampled_permutation(resampling, limit <= 0.0, |random| {
+            sum_with_random_signs(&moving, random).abs() >= limit
         });
     }
     let [left, right] = [left, right].map(signed_sums);
@@ -184,46 +192,52 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
     } else {
         0
     };
-    Ok(counted(
+    Ok(exact_permutation(
         count << zeros,
         ((left.len() * right.len()) as u64) << zeros,
     ))
 }
 
 /// Returns the values that are not zero up to rounding.
-fn moving(values: &[f64]) -> Vec<f64> {
+fn nonzero_values(values: &[f64]) -> Vec<f64> {
     let largest = values
         .iter()
         .fold(0.0, |largest: f64, value| largest.max(value.abs()));
     values
         .iter()
         .copied()
-        .filter(|value| value.abs() > TIE * largest)
+        .filter(|value| value.abs() > TIE_TOLERANCE * largest)
         .collect()
 }
 
 /// The permutation test of two independent samples: the share of the ways to split the pooled values that give means at least as far apart
 /// (Pitman 1937). Tries all ways if half of the values has few enough subsets (up to 32 values, more if one sample is small), else draws.
-pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permutation, Undefined> {
-    finite(a)?;
-    finite(b)?;
+pub fn permutation_test(
+    a: &[f64],
+    b: &[f64],
+    resampling: Resampling,
+) -> Result<Permutation, Undefined> {
+    check_finite(a)?;
+    check_finite(b)?;
     let n = (a.len() + b.len()) as f64;
-    let mean = total(a.iter().chain(b).copied()) / n;
+    let mean = compensated_sum(a.iter().chain(b).copied()) / n;
     // Around the common mean, the difference of the means is proportional to one sample's sum; use the smaller sample.
     let (fewer, more) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let pool: Vec<f64> = fewer.iter().chain(more).map(|value| value - mean).collect();
-    let size = total(pool.iter().map(|value| value.abs()));
-    let rounding = 4.0 * f64::EPSILON * total(a.iter().chain(b).map(|value| value.abs()));
+    let size = compensated_sum(pool.iter().map(|value| value.abs()));
+    let rounding = 4.0 * f64::EPSILON * compensated_sum(a.iter().chain(b).map(|value| value.abs()));
     if !(size.is_finite() && rounding.is_finite()) {
         return Err(Undefined::NotFinite);
     }
-    let limit = total(pool[..fewer.len()].iter().copied()).abs() - TIE * size - rounding;
+    let limit = compensated_sum(pool[..fewer.len()].iter().copied()).abs()
+        - TIE_TOLERANCE * size
+        - rounding;
     let (left, right) = pool.split_at(pool.len() / 2);
     let Some((left, right)) =
         sums_by_count(left, fewer.len()).zip(sums_by_count(right, fewer.len()))
     else {
-        return drawn(resampling, limit <= 0.0, |random| {
-            picked(&pool, fewer.len(), random).abs() >= limit
+        return sampled_permutation(resampling, limit <= 0.0, |random| {
+            sum_without_replacement(&pool, fewer.len(), random).abs() >= limit
         });
     };
     let (mut count, mut all) = (0, 0);
@@ -234,7 +248,10 @@ pub fn permutation(a: &[f64], b: &[f64], resampling: Resampling) -> Result<Permu
         all += sums.len() as u64 * others.len() as u64;
         count += pairs_reaching(sums, others, limit) + pairs_within(sums, others, -limit);
     }
-    Ok(counted(if limit > 0.0 { count } else { all }, all))
+    Ok(exact_permutation(
+        if limit > 0.0 { count } else { all },
+        all,
+    ))
 }
 
 /// Returns the most likely number of passes among a's items, within one.
@@ -244,7 +261,7 @@ fn passed_a_expected(passed: u64, total_a: u64, total_b: u64) -> u64 {
     u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
-fn finite(values: &[f64]) -> Result<(), Undefined> {
+fn check_finite(values: &[f64]) -> Result<(), Undefined> {
     match values {
         [] => Err(Undefined::NoData),
         _ if values.iter().any(|value| !value.is_finite()) => Err(Undefined::NotFinite),
@@ -252,7 +269,7 @@ fn finite(values: &[f64]) -> Result<(), Undefined> {
     }
 }
 
-fn counted(count: u64, total: u64) -> Permutation {
+fn exact_permutation(count: u64, total: u64) -> Permutation {
     Permutation {
         p: count as f64 / total as f64,
         count,
@@ -262,7 +279,7 @@ fn counted(count: u64, total: u64) -> Permutation {
 }
 
 /// Counts extreme rearrangements among random ones; `always` if all are extreme.
-fn drawn(
+fn sampled_permutation(
     resampling: Resampling,
     always: bool,
     mut extreme: impl FnMut(&mut ChaCha8Rng) -> bool,
@@ -286,7 +303,7 @@ fn drawn(
 }
 
 /// Returns the sum with random signs. One random word serves 64 values.
-fn flipped(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
+fn sum_with_random_signs(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
     let mut sum = 0.0;
     for chunk in values.chunks(64) {
         let mut word = random.next_u64();
@@ -304,7 +321,7 @@ fn flipped(values: &[f64], random: &mut ChaCha8Rng) -> f64 {
     clippy::cast_possible_truncation,
     reason = "a product's upper word is below the number of places"
 )]
-fn picked(pool: &[f64], count: usize, random: &mut ChaCha8Rng) -> f64 {
+fn sum_without_replacement(pool: &[f64], count: usize, random: &mut ChaCha8Rng) -> f64 {
     let mut places: Vec<usize> = (0..pool.len()).collect();
     let mut sum = 0.0;
     for drawn in 0..count {
@@ -343,7 +360,7 @@ fn sums_by_count(values: &[f64], most: usize) -> Option<Vec<Vec<f64>>> {
             let with: Vec<f64> = sums[size - 1].iter().map(|sum| sum + value).collect();
             sums[size].extend(with);
         }
-        if sums.iter().map(Vec::len).sum::<usize>() > HALF {
+        if sums.iter().map(Vec::len).sum::<usize>() > MAX_HALF_SUBSETS {
             return None;
         }
     }
@@ -393,10 +410,10 @@ mod tests {
     #[test]
     fn discordant_pairs() {
         // Fagerland, Lydersen and Laake 2013: 1 and 7 give .0703 and .0391, that is 18/256 and 10/256.
-        let got = mcnemar(1, 7);
+        let got = mcnemar_test(1, 7);
         assert!(close(got.exact, 18.0 / 256.0) && close(got.mid, 10.0 / 256.0));
         assert_eq!(
-            (mcnemar(0, 0), mcnemar(5, 5).exact),
+            (mcnemar_test(0, 0), mcnemar_test(5, 5).exact),
             (
                 McNemar {
                     exact: 1.0,
@@ -405,9 +422,9 @@ mod tests {
                 1.0
             )
         );
-        assert!(close(mcnemar(6, 0).exact, 0.03125) && close(mcnemar(5, 5).mid, 1.0));
+        assert!(close(mcnemar_test(6, 0).exact, 0.03125) && close(mcnemar_test(5, 5).mid, 1.0));
         // So far in the tail that no normal number is left.
-        assert!(mcnemar(0, 5000).exact > 0.0 && mcnemar(0, 5000).exact < 1e-300);
+        assert!(mcnemar_test(0, 5000).exact > 0.0 && mcnemar_test(0, 5000).exact < 1e-300);
     }
 
     /// p-values of `scipy.stats.binomtest`.
@@ -439,7 +456,7 @@ mod tests {
                 .map(|(only_a, only_b, _)| (*only_a, *only_b)),
         );
         for ((only_a, only_b, p), got) in expected.into_iter().zip(together) {
-            assert_eq!(got, mcnemar(only_a, only_b), "{only_a} and {only_b}");
+            assert_eq!(got, mcnemar_test(only_a, only_b), "{only_a} and {only_b}");
             assert!(
                 (got.exact / p - 1.0).abs() < 1e-10,
                 "{only_a} and {only_b}: {got:?}"
@@ -453,9 +470,9 @@ mod tests {
             vec![1.0; 40],
             (1..60).map(|value| -f64::from(value)).collect::<Vec<f64>>(),
         ] {
-            let limit = total(values.iter().copied()).abs() * (1.0 - TIE);
-            let drawn = drawn(DRAWS, false, |random| {
-                flipped(&values, random).abs() >= limit
+            let limit = compensated_sum(values.iter().copied()).abs() * (1.0 - TIE_TOLERANCE);
+            let drawn = sampled_permutation(DRAWS, false, |random| {
+                sum_with_random_signs(&values, random).abs() >= limit
             });
             assert_eq!(sign_flip(&values, DRAWS), drawn);
             assert!(close(drawn.expect("there are values").p, 1e-4));
@@ -471,20 +488,23 @@ mod tests {
     fn tables() {
         // The tea tasting of Fisher 1935: 3 of 4 and 1 of 4. Then R's `fisher.test` on convictions of twins, 2 of 17 and 10 of 13.
         assert!(close(
-            fisher(3, 4, 1, 4).expect("both have items"),
+            fisher_exact(3, 4, 1, 4).expect("both have items"),
             34.0 / 70.0
         ));
-        let twins = fisher(10, 12, 3, 18).expect("both have items");
+        let twins = fisher_exact(10, 12, 3, 18).expect("both have items");
         assert!(
             (twins - 0.000_536_724_119_143_435_3).abs() < 1e-15,
             "{twins}"
         );
         // The published study's tables.
-        assert!(close(fisher(41, 48, 40, 48).expect("both have items"), 1.0));
-        assert!((fisher(26, 28, 23, 28).expect("both have items") - 0.42).abs() < 5e-3);
-        assert_eq!(fisher(0, 5, 0, 9), Ok(1.0));
-        assert_eq!(fisher(0, 0, 3, 9), Err(Undefined::NoData));
-        assert_eq!(fisher(4, 3, 3, 9), Err(Undefined::OutOfRange));
+        assert!(close(
+            fisher_exact(41, 48, 40, 48).expect("both have items"),
+            1.0
+        ));
+        assert!((fisher_exact(26, 28, 23, 28).expect("both have items") - 0.42).abs() < 5e-3);
+        assert_eq!(fisher_exact(0, 5, 0, 9), Ok(1.0));
+        assert_eq!(fisher_exact(0, 0, 3, 9), Err(Undefined::NoData));
+        assert_eq!(fisher_exact(4, 3, 3, 9), Err(Undefined::OutOfRange));
     }
 
     #[test]
@@ -521,23 +541,23 @@ mod tests {
     #[test]
     fn splits() {
         // Three against three without overlap: the two most extreme of twenty splits.
-        let got = permutation(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], DRAWS).expect("values");
+        let got = permutation_test(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], DRAWS).expect("values");
         assert_eq!((got.count, got.total), (2, 20));
         assert_eq!(
-            permutation(&[0.7; 3], &[0.7; 4], DRAWS).map(|got| (got.p, got.total)),
+            permutation_test(&[0.7; 3], &[0.7; 4], DRAWS).map(|got| (got.p, got.total)),
             Ok((1.0, 35))
         );
         // A large offset must not break ties: {1, 2} against {1, 2} has difference zero, so every split is as extreme.
-        let far =
-            permutation(&[1e9 + 0.1, 1e9 + 0.2], &[1e9 + 0.1, 1e9 + 0.2], DRAWS).expect("values");
+        let far = permutation_test(&[1e9 + 0.1, 1e9 + 0.2], &[1e9 + 0.1, 1e9 + 0.2], DRAWS)
+            .expect("values");
         assert_eq!((far.count, far.total), (6, 6));
         // A small sample against a large one is still counted in full.
         let many: Vec<f64> = (0..60).map(f64::from).collect();
         assert_eq!(
-            permutation(&[100.0, 101.0], &many, DRAWS).map(|got| (got.count, got.total)),
+            permutation_test(&[100.0, 101.0], &many, DRAWS).map(|got| (got.count, got.total)),
             Ok((1, 1891))
         );
-        assert_eq!(permutation(&[], &many, DRAWS), Err(Undefined::NoData));
+        assert_eq!(permutation_test(&[], &many, DRAWS), Err(Undefined::NoData));
     }
 
     #[test]
@@ -547,8 +567,8 @@ mod tests {
         assert!(!got.exact && got == sign_flip(&differences, DRAWS).expect("values"));
         let exact = sign_flip(&differences[..32], DRAWS).expect("values");
         let limit = differences[..32].iter().sum::<f64>().abs() - 1e-9;
-        let by_draw = drawn(DRAWS, false, |random| {
-            flipped(&differences[..32], random).abs() >= limit
+        let by_draw = sampled_permutation(DRAWS, false, |random| {
+            sum_with_random_signs(&differences[..32], random).abs() >= limit
         })
         .expect("draws");
         assert!(
@@ -556,10 +576,10 @@ mod tests {
             "{exact:?} {by_draw:?}"
         );
         let (left, right) = differences.split_at(18);
-        let got = permutation(left, right, DRAWS).expect("values");
-        assert!(!got.exact && got == permutation(left, right, DRAWS).expect("values"));
+        let got = permutation_test(left, right, DRAWS).expect("values");
+        assert!(!got.exact && got == permutation_test(left, right, DRAWS).expect("values"));
         assert_eq!(
-            permutation(left, right, Resampling { seed: 7, draws: 0 }),
+            permutation_test(left, right, Resampling { seed: 7, draws: 0 }),
             Err(Undefined::OutOfRange)
         );
     }
@@ -579,9 +599,9 @@ mod tests {
             let sum_of = |mask: u32| (0..pool.len()).filter(|at| mask >> at & 1 == 1).map(|at| pool[at]).sum::<i64>();
             let expected = splits.filter(|mask| apart(sum_of(*mask)) >= observed).count() as u64;
             let [tenths_a, tenths_b] = [&a, &b].map(|values| values.iter().map(|value| f64::from(*value) / 10.0).collect::<Vec<_>>());
-            let got = permutation(&tenths_a, &tenths_b, DRAWS).expect("values");
+            let got = permutation_test(&tenths_a, &tenths_b, DRAWS).expect("values");
             proptest::prop_assert_eq!(got.count, expected);
-            proptest::prop_assert_eq!(got, permutation(&tenths_b, &tenths_a, DRAWS).expect("values"));
+            proptest::prop_assert_eq!(got, permutation_test(&tenths_b, &tenths_a, DRAWS).expect("values"));
             let flipped = |mask: u32| 2 * sum_of(mask) - all;
             let flips = (0u32..1 << pool.len()).filter(|mask| flipped(*mask).abs() >= all.abs());
             let tenths: Vec<f64> = pool.iter().map(|value| *value as f64 / 10.0).collect();
@@ -591,10 +611,10 @@ mod tests {
         #[test]
         fn swapping_keeps_p(passed_a in 0u64..40, failed_a in 0u64..40, passed_b in 0u64..40, failed_b in 0u64..40) {
             proptest::prop_assume!(passed_a + failed_a > 0 && passed_b + failed_b > 0);
-            let there = fisher(passed_a, passed_a + failed_a, passed_b, passed_b + failed_b).expect("items");
-            let back = fisher(passed_b, passed_b + failed_b, passed_a, passed_a + failed_a).expect("items");
+            let there = fisher_exact(passed_a, passed_a + failed_a, passed_b, passed_b + failed_b).expect("items");
+            let back = fisher_exact(passed_b, passed_b + failed_b, passed_a, passed_a + failed_a).expect("items");
             proptest::prop_assert!(close(there, back));
-            proptest::prop_assert_eq!(mcnemar(passed_a, passed_b), mcnemar(passed_b, passed_a));
+            proptest::prop_assert_eq!(mcnemar_test(passed_a, passed_b), mcnemar_test(passed_b, passed_a));
         }
     }
 }

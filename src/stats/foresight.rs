@@ -8,35 +8,35 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::distribution::{FairCoin, normal_two_sided};
-use super::exact::{Resampling, mcnemar, sign_flip};
+use super::exact::{Resampling, mcnemar_test, sign_flip};
 
 /// Probability at which a verdict counts as foreseen. Simulations give the errors of the whole rule (`docs/simulations.md`).
-const SURE: f64 = 0.9;
+const FORESEEN_PROBABILITY: f64 = 0.9;
 /// Earlier outcomes that a group's expectation is worth: as many differing items as in all groups, won as often as lost.
-const PRIOR: f64 = 4.0;
+const PRIOR_OUTCOMES: f64 = 4.0;
 /// Correlation within a unit before anything is known, and the number of pairs of items that this is worth.
 const PRIOR_CORRELATION: (f64, f64) = (0.1, 20.0);
 /// Share of alpha that may be spent on naming winners before all items are asked.
-const EARLY: f64 = 0.5;
+const EARLY_ALPHA_SHARE: f64 = 0.5;
 /// Largest number of differing items for which leads are computed. Beyond it, no winner is named early.
-const HORIZON: usize = 4096;
+const MAX_LEAD_ITEMS: usize = 4096;
 /// Smaller tails are too rare for a boundary.
-const RAREST: f64 = 1e-7;
+const MIN_TAIL: f64 = 1e-7;
 /// Largest number of clusters or tasks whose flips are all counted at every look.
-const ENUMERATED: usize = 16;
+const MAX_ENUMERATED_UNITS: usize = 16;
 /// Sums of flips that differ by less than this are ties.
-const TIE: f64 = 1e-9;
+const TIE_TOLERANCE: f64 = 1e-9;
 /// Random flips of more units, when their test is foreseen.
-const DRAWN: usize = 2_046;
+const DRAWN_FLIPS: usize = 2_046;
 /// Random sign flips of a test of many clusters. The comparison of the full run draws its own.
-const FLIPS: Resampling = Resampling {
+const FLIP_RESAMPLING: Resampling = Resampling {
     seed: 35,
     draws: 9_999,
 };
 
 /// What two arms have shown of one unit: of an item, a cluster of items, or a task with several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Unit {
+pub struct PairUnit {
     /// Units of a group are alike before they are asked, such as items that earlier arms found equally hard.
     pub group: usize,
     /// Items that both arms were asked.
@@ -49,15 +49,15 @@ pub struct Unit {
     pub squares: f64,
 }
 
-impl Unit {
+impl PairUnit {
     /// Adds an item's difference.
-    pub fn add(&mut self, difference: f64) {
+    pub fn add_difference(&mut self, difference: f64) {
         self.asked += 1;
         self.lead += difference;
         self.squares += difference * difference;
     }
 
-    fn size(&self) -> u64 {
+    fn item_count(&self) -> u64 {
         self.asked + self.left
     }
 }
@@ -76,7 +76,7 @@ pub enum Units {
 
 impl Units {
     /// Returns the fewest units whose test can name a winner in each of several pairs of arms.
-    pub fn fewest(self, pairs: usize, alpha: f64) -> usize {
+    pub fn fewest_deciding(self, pairs: usize, alpha: f64) -> usize {
         // All units favour one arm: 2 of the 2ⁿ ways to flip the signs.
         (1..64)
             .find(|units| 0.5f64.powi(*units - 1) * pairs.max(1) as f64 <= alpha)
@@ -107,7 +107,7 @@ pub enum Foreseen {
 impl Foreseen {
     /// Returns the verdict with the arms exchanged.
     #[must_use]
-    pub fn reversed(self) -> Self {
+    pub fn swap_arms(self) -> Self {
         match self {
             Self::FirstWins => Self::SecondWins,
             Self::SecondWins => Self::FirstWins,
@@ -125,7 +125,7 @@ impl Foreseen {
 /// Equal arms differ by fair coins whichever items are asked, so looking often costs nothing. In clusters the coins are the clusters: their
 /// sums at different looks are more alike than those of single items, so the same level is reached less often (Slepian 1962).
 #[derive(Debug)]
-pub struct Foresight {
+pub struct AdaptiveStopping {
     units: Units,
     alpha: f64,
     /// By number of differing items: McNemar's p by rising lead.
@@ -140,19 +140,19 @@ pub struct Foresight {
 /// chance that any look names a winner is little above that of one look. It is counted over all flips, and spent in proportion to the items asked
 /// (Lan and DeMets 1983).
 #[derive(Clone, Debug, Default)]
-struct Flips {
+struct CrossedFlips {
     /// By number of pairs that Holm still counts, less one, and by flip: whether its lead was large enough at some look. The first flip is what
     /// was seen.
     crossed: Vec<Vec<bool>>,
 }
 
-impl Flips {
+impl CrossedFlips {
     /// Counts which leads are large enough at a look. `spent` has the probability with which all looks so far may name a winner, by number of
     /// pairs.
     ///
     /// Every look is counted, so that all flips meet the same limits.
-    fn look(&mut self, units: &[Unit], spent: impl Iterator<Item = f64>) {
-        let sums = flipped(&leads_of(units));
+    fn record_look(&mut self, units: &[PairUnit], spent: impl Iterator<Item = f64>) {
+        let sums = flipped_sums(&unit_leads(units));
         for (place, spent) in spent.enumerate() {
             if place == self.crossed.len() {
                 self.crossed.push(vec![false; sums.len()]);
@@ -175,7 +175,7 @@ impl Flips {
                 // Equal leads cross together or not at all.
                 let (_, limit, _) =
                     fresh.select_nth_unstable_by(budget, |one, other| other.total_cmp(one));
-                let limit = *limit * (1.0 + TIE) + TIE;
+                let limit = *limit * (1.0 + TIE_TOLERANCE) + TIE_TOLERANCE;
                 for (sum, crossed) in sums.iter().zip(crossed) {
                     *crossed |= *sum > limit;
                 }
@@ -193,7 +193,7 @@ impl Flips {
 
 /// The p-value that the full run's test of a pair will have.
 #[derive(Clone, Copy)]
-struct Forecast {
+struct PValueForecast {
     ahead: Foreseen,
     /// With probability 0.9, the test names the arm ahead at most at this p-value.
     at_most: f64,
@@ -201,11 +201,13 @@ struct Forecast {
     more_than: f64,
 }
 
-impl Foresight {
+impl AdaptiveStopping {
     /// Prepares the rule for all pairs of `arms` arms with `items` items each, tested at level `alpha` in (0, 1).
     pub fn new(units: Units, items: u64, arms: usize, alpha: f64) -> Self {
-        let horizon = usize::try_from(items).unwrap_or(HORIZON).min(HORIZON);
-        let tails = (0..=horizon as u64).map(tails).collect();
+        let horizon = usize::try_from(items)
+            .unwrap_or(MAX_LEAD_ITEMS)
+            .min(MAX_LEAD_ITEMS);
+        let tails = (0..=horizon as u64).map(mcnemar_tails).collect();
         Self {
             units,
             alpha,
@@ -215,15 +217,15 @@ impl Foresight {
     }
 
     /// Returns the nominal level of an early winner if Holm still counts `left` pairs.
-    fn nominal(&self, left: usize) -> f64 {
+    fn nominal_level(&self, left: usize) -> f64 {
         let place = left.clamp(1, self.nominal.len()) - 1;
         *self.nominal[place].get_or_init(|| {
-            let spent = EARLY * self.alpha / (place + 1) as f64;
+            let spent = EARLY_ALPHA_SHARE * self.alpha / (place + 1) as f64;
             // Crossing is monotone in the nominal level, and 30 halvings of its logarithm leave a ratio of 1 + 1e-8.
-            let (mut low, mut high) = (RAREST.ln(), self.alpha.ln());
+            let (mut low, mut high) = (MIN_TAIL.ln(), self.alpha.ln());
             for _ in 0..30 {
                 let middle = low.midpoint(high);
-                if crossing(&self.tails, middle.exp()) <= spent {
+                if crossing_probability(&self.tails, middle.exp()) <= spent {
                     low = middle
                 } else {
                     high = middle
@@ -235,40 +237,41 @@ impl Foresight {
 
     /// Returns whether a winner may be named: all items are asked, so that the test itself decides, or chance rarely gives such a lead at any
     /// number of items.
-    fn has_lead(&self, units: &[Unit], flips: &Flips, left: usize) -> bool {
+    fn has_sufficient_lead(&self, units: &[PairUnit], flips: &CrossedFlips, left: usize) -> bool {
         if units.iter().all(|unit| unit.left == 0) {
             return true;
         }
-        if self.has_few(units) {
+        if self.is_enumerable(units) {
             return flips.has_crossed(left);
         }
-        let (lead, squares) = self.sums(units);
+        let (lead, squares) = self.lead_and_squares(units);
         let differing: f64 = units.iter().map(|unit| unit.squares).sum();
         if self.units != Units::Tasks && differing >= self.tails.len() as f64 {
             return false;
         }
         let p = match self.units {
-            Units::Items => of_coin(lead.abs(), squares),
+            Units::Items => mcnemar_p_value(lead.abs(), squares),
             Units::Clusters | Units::Tasks => {
-                of_flips(lead.abs(), squares, &flipped(&leads_of(units)))
+                flip_p_value(lead.abs(), squares, &flipped_sums(&unit_leads(units)))
             }
         };
-        p <= self.nominal(left)
+        p <= self.nominal_level(left)
     }
 
     /// Says whether all flips of the units are counted.
-    fn has_few(&self, units: &[Unit]) -> bool {
-        self.units != Units::Items && units.len() <= ENUMERATED
+    fn is_enumerable(&self, units: &[PairUnit]) -> bool {
+        self.units != Units::Items && units.len() <= MAX_ENUMERATED_UNITS
     }
 
     /// Counts a look at a pair.
-    fn look(&self, units: &[Unit], flips: &mut Flips) {
-        if self.has_few(units) {
+    fn record_look(&self, units: &[PairUnit], flips: &mut CrossedFlips) {
+        if self.is_enumerable(units) {
             let (asked, left) = units
                 .iter()
                 .fold((0, 0), |sum, unit| (sum.0 + unit.asked, sum.1 + unit.left));
-            let spent = EARLY * self.alpha * asked as f64 / (asked + left).max(1) as f64;
-            flips.look(
+            let spent =
+                EARLY_ALPHA_SHARE * self.alpha * asked as f64 / (asked + left).max(1) as f64;
+            flips.record_look(
                 units,
                 (1..=self.nominal.len()).map(|pairs| spent / pairs as f64),
             );
@@ -276,8 +279,8 @@ impl Foresight {
     }
 
     /// Returns the lead, and the sum of the units' squared leads.
-    fn sums(&self, units: &[Unit]) -> (f64, f64) {
-        let square = |unit: &Unit| {
+    fn lead_and_squares(&self, units: &[PairUnit]) -> (f64, f64) {
+        let square = |unit: &PairUnit| {
             if self.units == Units::Items {
                 unit.squares
             } else {
@@ -290,40 +293,40 @@ impl Foresight {
     }
 
     /// Returns the p-value that the test of all items will have. `None` if nothing was asked.
-    fn forecast(&self, units: &[Unit]) -> Option<Forecast> {
-        let (lead, squares) = self.sums(units);
+    fn forecast_p_value(&self, units: &[PairUnit]) -> Option<PValueForecast> {
+        let (lead, squares) = self.lead_and_squares(units);
         let ahead = if lead > 0.0 {
             Foreseen::FirstWins
         } else {
             Foreseen::SecondWins
         };
         if units.iter().all(|unit| unit.left == 0) {
-            let p = self.tested(units, lead, squares);
-            return Some(Forecast {
+            let p = self.full_run_p_value(units, lead, squares);
+            return Some(PValueForecast {
                 ahead,
                 at_most: p,
                 more_than: p,
             });
         }
-        let expected = Expected::of(units, self.units)?;
-        let all = expected.all(units);
+        let expected = ExpectedLead::from_units(units, self.units)?;
+        let all = expected.expected_totals(units);
         let sd = all.variance.sqrt();
         let sign = if ahead == Foreseen::FirstWins {
             1.0
         } else {
             -1.0
         };
-        let least = sign * all.lead - quantile(SURE) * sd;
+        let least = sign * all.lead - normal_quantile_or_zero(FORESEEN_PROBABILITY) * sd;
         let most = largest_lead(all.lead.abs(), sd);
         let [at_most, more_than] = match self.units {
             // A half of the lattice's step of two.
-            Units::Items => [least, most].map(|lead| of_coin(lead + 1.0, all.squares)),
+            Units::Items => [least, most].map(|lead| mcnemar_p_value(lead + 1.0, all.squares)),
             Units::Clusters | Units::Tasks => {
-                let sums = flipped(&all.leads);
-                [least, most].map(|lead| of_flips(lead, all.squares, &sums))
+                let sums = flipped_sums(&all.leads);
+                [least, most].map(|lead| flip_p_value(lead, all.squares, &sums))
             }
         };
-        Some(Forecast {
+        Some(PValueForecast {
             ahead,
             at_most,
             more_than,
@@ -331,7 +334,7 @@ impl Foresight {
     }
 
     /// Returns the p-value of the test of all items.
-    fn tested(&self, units: &[Unit], lead: f64, squares: f64) -> f64 {
+    fn full_run_p_value(&self, units: &[PairUnit], lead: f64, squares: f64) -> f64 {
         match self.units {
             #[expect(
                 clippy::cast_possible_truncation,
@@ -339,39 +342,39 @@ impl Foresight {
                 reason = "counts of items"
             )]
             Units::Items => {
-                mcnemar(
+                mcnemar_test(
                     squares.midpoint(lead).round() as u64,
                     squares.midpoint(-lead).round() as u64,
                 )
                 .exact
             }
             Units::Clusters | Units::Tasks => {
-                let leads: Vec<f64> = leads_of(units)
+                let leads: Vec<f64> = unit_leads(units)
                     .into_iter()
                     .filter(|lead| *lead != 0.0)
                     .collect();
-                sign_flip(&leads, FLIPS).map_or(1.0, |test| test.p)
+                sign_flip(&leads, FLIP_RESAMPLING).map_or(1.0, |test| test.p)
             }
         }
     }
 }
 
-fn leads_of(units: &[Unit]) -> Vec<f64> {
+fn unit_leads(units: &[PairUnit]) -> Vec<f64> {
     units.iter().map(|unit| unit.lead).collect()
 }
 
 /// Returns the sizes of the sums of some leads under flips of their signs: all flips of few leads, without flips first, or random ones.
-fn flipped(leads: &[f64]) -> Vec<f64> {
+fn flipped_sums(leads: &[f64]) -> Vec<f64> {
     let mut sums = vec![leads.iter().sum::<f64>()];
-    if leads.len() <= ENUMERATED {
+    if leads.len() <= MAX_ENUMERATED_UNITS {
         // The first unit keeps its sign: flipping all signs mirrors the sum.
         for lead in leads.iter().skip(1) {
             let more: Vec<f64> = sums.iter().map(|sum| sum - 2.0 * lead).collect();
             sums.extend(more);
         }
     } else {
-        let mut random = ChaCha8Rng::seed_from_u64(FLIPS.seed);
-        for _ in 0..DRAWN {
+        let mut random = ChaCha8Rng::seed_from_u64(FLIP_RESAMPLING.seed);
+        for _ in 0..DRAWN_FLIPS {
             let mut sum = 0.0;
             for chunk in leads.chunks(64) {
                 let word = random.next_u64();
@@ -388,7 +391,7 @@ fn flipped(leads: &[f64]) -> Vec<f64> {
 }
 
 /// Returns McNemar's exact p-value of a lead over differing items, whose number may be expected.
-fn of_coin(lead: f64, differing: f64) -> f64 {
+fn mcnemar_p_value(lead: f64, differing: f64) -> f64 {
     if lead <= 0.0 || differing < 0.5 {
         return 1.0;
     }
@@ -408,17 +411,17 @@ fn of_coin(lead: f64, differing: f64) -> f64 {
 }
 
 /// Returns the p-value of a lead by the sums of flips.
-fn of_flips(lead: f64, squares: f64, sums: &[f64]) -> f64 {
+fn flip_p_value(lead: f64, squares: f64, sums: &[f64]) -> f64 {
     if lead <= 0.0 || squares <= 0.0 {
         return 1.0;
     }
     let count = sums
         .iter()
-        .filter(|sum| **sum >= lead * (1.0 - TIE))
+        .filter(|sum| **sum >= lead * (1.0 - TIE_TOLERANCE))
         .count();
     let share = count.max(1) as f64 / sums.len() as f64;
     // Few of random flips are too rough a count. Sums of random signs have lighter tails than the normal distribution.
-    if sums.len() == DRAWN + 1 && count < 10 {
+    if sums.len() == DRAWN_FLIPS + 1 && count < 10 {
         share.min(normal_two_sided(lead / squares.sqrt()))
     } else {
         share
@@ -426,30 +429,30 @@ fn of_flips(lead: f64, squares: f64, sums: &[f64]) -> f64 {
 }
 
 /// The units of a group with items left, by the part of their items that one more item would be; the first of equal ones comes first.
-type Queue = BinaryHeap<(u64, Reverse<usize>)>;
+type UnitQueue = BinaryHeap<(u64, Reverse<usize>)>;
 
 /// Returns the units to ask next, one item each, `size` in all if so many are left. Each is of the group where it shrinks the uncertainty
 /// about all items of the open pairs most, and of its unit with the smallest share asked.
 ///
 /// At first, before anything is asked, it is the groups' shares of all items. The choice does not depend on who leads in which unit, so
 /// that equal arms stay equal whatever is asked. All pairs have the same units; the caller has put them in random order.
-pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
+pub fn next_units(pairs: &[&[PairUnit]], of: Units, size: u64) -> Vec<usize> {
     let Some(units) = pairs.first() else {
         return Vec::new();
     };
     let groups = units.iter().map(|unit| unit.group + 1).max().unwrap_or(0);
-    let mut waiting: Vec<Queue> = vec![BinaryHeap::new(); groups];
+    let mut waiting: Vec<UnitQueue> = vec![BinaryHeap::new(); groups];
     // Shares asked, as D'Hondt gives out seats.
-    let turn = |unit: &Unit| (unit.size() << 20) / (unit.asked + 1);
-    let mut taken: Vec<Unit> = units.to_vec();
+    let turn = |unit: &PairUnit| (unit.item_count() << 20) / (unit.asked + 1);
+    let mut taken: Vec<PairUnit> = units.to_vec();
     for (place, unit) in units.iter().enumerate().filter(|(_, unit)| unit.left > 0) {
         waiting[unit.group].push((turn(unit), Reverse(place)));
     }
     let mut next = Vec::new();
-    let mut take = |group: usize, waiting: &mut [Queue]| {
+    let mut take = |group: usize, waiting: &mut [UnitQueue]| {
         let (_, Reverse(place)) = waiting[group].pop()?;
         let before = taken[place];
-        taken[place] = Unit {
+        taken[place] = PairUnit {
             asked: before.asked + 1,
             left: before.left - 1,
             ..before
@@ -460,10 +463,12 @@ pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
         next.push(place);
         Some(place)
     };
-    let expected: Option<Vec<Expected>> =
-        pairs.iter().map(|units| Expected::of(units, of)).collect();
+    let expected: Option<Vec<ExpectedLead>> = pairs
+        .iter()
+        .map(|units| ExpectedLead::from_units(units, of))
+        .collect();
     let Some(mut expected) = expected else {
-        for (group, count) in shares(units, groups, size).into_iter().enumerate() {
+        for (group, count) in split_by_shares(units, groups, size).into_iter().enumerate() {
             for _ in 0..count {
                 take(group, &mut waiting);
             }
@@ -471,7 +476,7 @@ pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
         return next;
     };
     // What the pairs know of each unit, as far as more items change it.
-    let mut known: Vec<Vec<Unit>> = pairs.iter().map(|units| units.to_vec()).collect();
+    let mut known: Vec<Vec<PairUnit>> = pairs.iter().map(|units| units.to_vec()).collect();
     for _ in 0..size {
         let gain = |group: usize| -> f64 {
             let Some((_, Reverse(place))) = waiting[group].peek() else {
@@ -480,7 +485,7 @@ pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
             expected
                 .iter()
                 .zip(&known)
-                .map(|(expected, units)| expected.gain(&units[*place]))
+                .map(|(expected, units)| expected.variance_reduction(&units[*place]))
                 .sum()
         };
         let best = (0..groups)
@@ -491,8 +496,8 @@ pub fn next_units(pairs: &[&[Unit]], of: Units, size: u64) -> Vec<usize> {
             break;
         };
         for (expected, units) in expected.iter_mut().zip(&mut known) {
-            expected.ask(&units[place]);
-            units[place] = Unit {
+            expected.count_asked(&units[place]);
+            units[place] = PairUnit {
                 asked: units[place].asked + 1,
                 left: units[place].left.saturating_sub(1),
                 ..units[place]
@@ -529,7 +534,7 @@ pub fn difficulty_group(passed: u64, tried: u64) -> usize {
 }
 
 /// Splits `size` items by the groups' shares, largest remainders first.
-fn shares(units: &[Unit], groups: usize, size: u64) -> Vec<u64> {
+fn split_by_shares(units: &[PairUnit], groups: usize, size: u64) -> Vec<u64> {
     let mut left = vec![0; groups];
     for unit in units {
         left[unit.group] += unit.left;
@@ -557,16 +562,16 @@ fn shares(units: &[Unit], groups: usize, size: u64) -> Vec<u64> {
 }
 
 /// What is expected of the items of a pair.
-struct Expected {
+struct ExpectedLead {
     of: Units,
     /// Correlation of two items of a unit.
     correlation: f64,
-    groups: Vec<Group>,
+    groups: Vec<ExpectedGroup>,
 }
 
 /// Expected values of a group's items.
 #[derive(Clone, Copy, Default)]
-struct Group {
+struct ExpectedGroup {
     /// Mean difference of an item.
     mean: f64,
     /// Mean squared difference.
@@ -578,7 +583,7 @@ struct Group {
 }
 
 /// The expected sums over all items.
-struct All {
+struct ExpectedTotals {
     lead: f64,
     /// Of the lead.
     variance: f64,
@@ -588,9 +593,9 @@ struct All {
     leads: Vec<f64>,
 }
 
-impl Expected {
+impl ExpectedLead {
     /// Returns the expectation, or `None` if nothing was asked.
-    fn of(units: &[Unit], of: Units) -> Option<Self> {
+    fn from_units(units: &[PairUnit], of: Units) -> Option<Self> {
         let (asked, squares) = units.iter().fold((0, 0.0), |sum, unit| {
             (sum.0 + unit.asked, sum.1 + unit.squares)
         });
@@ -618,10 +623,10 @@ impl Expected {
             }
         }
         let correlation = (products / pairs).clamp(0.0, 0.95);
-        let group = |(asked, lead, squares): (f64, f64, f64)| Group {
-            mean: lead / (asked + PRIOR),
-            square: (squares + PRIOR * typical) / (asked + PRIOR),
-            weight: PRIOR,
+        let group = |(asked, lead, squares): (f64, f64, f64)| ExpectedGroup {
+            mean: lead / (asked + PRIOR_OUTCOMES),
+            square: (squares + PRIOR_OUTCOMES * typical) / (asked + PRIOR_OUTCOMES),
+            weight: PRIOR_OUTCOMES,
             unknown: 0.0,
         };
         let mut expected = Self {
@@ -630,7 +635,10 @@ impl Expected {
             groups: sums.into_iter().map(group).collect(),
         };
         for unit in units {
-            let (worth, unknown) = (expected.worth(unit.asked), expected.unknown(unit));
+            let (worth, unknown) = (
+                expected.effective_items(unit.asked),
+                expected.left_expected_from_group(unit),
+            );
             let group = &mut expected.groups[unit.group];
             group.weight += worth;
             group.unknown += unknown;
@@ -639,7 +647,7 @@ impl Expected {
     }
 
     /// Returns the number of independent items that some items of one unit are worth for their group.
-    fn worth(&self, asked: u64) -> f64 {
+    fn effective_items(&self, asked: u64) -> f64 {
         if asked == 0 {
             0.0
         } else {
@@ -648,34 +656,38 @@ impl Expected {
     }
 
     /// Returns a number of 1 − r for a unit without items asked, and more with each: what the unit's own items and its group are worth.
-    fn known(&self, unit: &Unit) -> f64 {
+    fn own_and_group_weight(&self, unit: &PairUnit) -> f64 {
         unit.asked as f64 * self.correlation + 1.0 - self.correlation
     }
 
     /// Returns the part of the items left that is expected from the group.
-    fn unknown(&self, unit: &Unit) -> f64 {
-        unit.left as f64 * (1.0 - self.correlation) / self.known(unit)
+    fn left_expected_from_group(&self, unit: &PairUnit) -> f64 {
+        unit.left as f64 * (1.0 - self.correlation) / self.own_and_group_weight(unit)
     }
 
     /// Returns the variance of the lead over a unit's items left if the group's values were known, relative to that of an item.
-    fn own_variance(&self, unit: &Unit) -> f64 {
+    fn own_variance(&self, unit: &PairUnit) -> f64 {
         let left = unit.left as f64;
-        (1.0 - self.correlation) * left * (1.0 + left * self.correlation / self.known(unit))
+        (1.0 - self.correlation)
+            * left
+            * (1.0 + left * self.correlation / self.own_and_group_weight(unit))
     }
 
     /// Returns by how much one more item of a unit shrinks the variance of the lead over all items.
-    fn gain(&self, unit: &Unit) -> f64 {
+    fn variance_reduction(&self, unit: &PairUnit) -> f64 {
         if unit.left == 0 {
             return 0.0;
         }
-        let after = Unit {
+        let after = PairUnit {
             asked: unit.asked + 1,
             left: unit.left - 1,
             ..*unit
         };
         let group = &self.groups[unit.group];
-        let unknown = group.unknown - self.unknown(unit) + self.unknown(&after);
-        let weight = group.weight - self.worth(unit.asked) + self.worth(after.asked);
+        let unknown = group.unknown - self.left_expected_from_group(unit)
+            + self.left_expected_from_group(&after);
+        let weight =
+            group.weight - self.effective_items(unit.asked) + self.effective_items(after.asked);
         let own = self.own_variance(unit) - self.own_variance(&after);
         group.square
             * (own + group.unknown.powi(2) / (group.weight + 1.0)
@@ -683,26 +695,26 @@ impl Expected {
     }
 
     /// Counts one more item of a unit as asked.
-    fn ask(&mut self, unit: &Unit) {
+    fn count_asked(&mut self, unit: &PairUnit) {
         if unit.left == 0 {
             return;
         }
-        let after = Unit {
+        let after = PairUnit {
             asked: unit.asked + 1,
             left: unit.left - 1,
             ..*unit
         };
         let (worth, unknown) = (
-            self.worth(after.asked) - self.worth(unit.asked),
-            self.unknown(&after) - self.unknown(unit),
+            self.effective_items(after.asked) - self.effective_items(unit.asked),
+            self.left_expected_from_group(&after) - self.left_expected_from_group(unit),
         );
         let group = &mut self.groups[unit.group];
         group.weight += worth;
         group.unknown += unknown;
     }
 
-    fn all(&self, units: &[Unit]) -> All {
-        let mut all = All {
+    fn expected_totals(&self, units: &[PairUnit]) -> ExpectedTotals {
+        let mut all = ExpectedTotals {
             lead: 0.0,
             variance: 0.0,
             squares: 0.0,
@@ -712,7 +724,7 @@ impl Expected {
             let group = &self.groups[unit.group];
             let item = (group.square - group.mean * group.mean).max(0.0);
             let mean = (unit.lead * self.correlation + (1.0 - self.correlation) * group.mean)
-                / self.known(unit);
+                / self.own_and_group_weight(unit);
             let lead = unit.lead + unit.left as f64 * mean;
             let variance = item * self.own_variance(unit);
             if self.of != Units::Items {
@@ -751,12 +763,12 @@ pub struct PairRecord {
 ///
 /// An arm is asked no more once all its pairs are foreseen. Their verdicts then stay, so that later blocks are those of the other arms alone.
 #[derive(Debug)]
-pub struct Inquiry<'r> {
-    rule: &'r Foresight,
+pub struct AdaptiveInquiry<'r> {
+    rule: &'r AdaptiveStopping,
     arms: usize,
-    /// By pair, as in [`Inquiry::pairs`]: its units.
-    states: Vec<Vec<Unit>>,
-    flips: Vec<Flips>,
+    /// By pair, as in [`AdaptiveInquiry::arm_pairs`]: its units.
+    states: Vec<Vec<PairUnit>>,
+    flips: Vec<CrossedFlips>,
     records: Vec<PairRecord>,
     /// By pair: the verdict that stays.
     settled: Vec<Option<Foreseen>>,
@@ -766,22 +778,22 @@ pub struct Inquiry<'r> {
 
 /// What to ask next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+pub struct ItemBlock {
     /// Units, one more item of each.
     pub units: Vec<usize>,
     /// Arms to ask, ascending.
     pub arms: Vec<usize>,
 }
 
-impl<'r> Inquiry<'r> {
+impl<'r> AdaptiveInquiry<'r> {
     /// Begins with nothing asked. `sizes` has the group and the number of items of each unit, in random order.
-    pub fn new(rule: &'r Foresight, sizes: &[(usize, u64)], arms: usize) -> Self {
-        let fresh: Vec<Unit> = sizes
+    pub fn new(rule: &'r AdaptiveStopping, sizes: &[(usize, u64)], arms: usize) -> Self {
+        let fresh: Vec<PairUnit> = sizes
             .iter()
-            .map(|(group, size)| Unit {
+            .map(|(group, size)| PairUnit {
                 group: *group,
                 left: *size,
-                ..Unit::default()
+                ..PairUnit::default()
             })
             .collect();
         let items = sizes.iter().map(|(_, size)| size).sum();
@@ -790,7 +802,7 @@ impl<'r> Inquiry<'r> {
             rule,
             arms,
             states: vec![fresh; pairs],
-            flips: vec![Flips::default(); pairs],
+            flips: vec![CrossedFlips::default(); pairs],
             records: vec![PairRecord::default(); pairs],
             settled: vec![None; pairs],
             asked: 0,
@@ -799,27 +811,27 @@ impl<'r> Inquiry<'r> {
     }
 
     /// Returns the pairs of arms in the order of the verdicts: the first arm with each later one, the second, and so on.
-    pub fn pairs(arms: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+    pub fn arm_pairs(arms: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         (0..arms).flat_map(move |first| (first + 1..arms).map(move |second| (first, second)))
     }
 
     /// Returns the verdicts of the full run, by pair, as far as they are foreseen.
-    pub fn verdicts(&mut self) -> Vec<Option<Foreseen>> {
+    pub fn foreseen_verdicts(&mut self) -> Vec<Option<Foreseen>> {
         for ((units, flips), settled) in self.states.iter().zip(&mut self.flips).zip(&self.settled)
         {
             if settled.is_none() {
-                self.rule.look(units, flips);
+                self.rule.record_look(units, flips);
             }
         }
         let mut found = self.settled.clone();
         let is_open = |found: &Option<Foreseen>| found.is_none();
-        let forecasts: Vec<Option<Forecast>> = self
+        let forecasts: Vec<Option<PValueForecast>> = self
             .states
             .iter()
             .zip(&found)
             .map(|(units, found)| {
                 if is_open(found) {
-                    self.rule.forecast(units)
+                    self.rule.forecast_p_value(units)
                 } else {
                     None
                 }
@@ -832,12 +844,15 @@ impl<'r> Inquiry<'r> {
             .count();
         loop {
             let sure = (0..found.len()).find(|place| {
-                let is_sure = |of: &Forecast| of.at_most <= self.rule.alpha / left.max(1) as f64;
+                let is_sure =
+                    |of: &PValueForecast| of.at_most <= self.rule.alpha / left.max(1) as f64;
                 is_open(&found[*place])
                     && forecasts[*place].as_ref().is_some_and(is_sure)
-                    && self
-                        .rule
-                        .has_lead(&self.states[*place], &self.flips[*place], left)
+                    && self.rule.has_sufficient_lead(
+                        &self.states[*place],
+                        &self.flips[*place],
+                        left,
+                    )
             });
             let Some(place) = sure else { break };
             found[place] = forecasts[place].map(|of| of.ahead);
@@ -861,22 +876,22 @@ impl<'r> Inquiry<'r> {
     }
 
     /// Returns the next block, of the usual size or of `size` items, or `None` if every verdict is foreseen.
-    pub fn next(&mut self, size: Option<u64>) -> Option<Block> {
-        let found = self.verdicts();
+    pub fn next_block(&mut self, size: Option<u64>) -> Option<ItemBlock> {
+        let found = self.foreseen_verdicts();
         let is_open = |arm: usize| {
-            Self::pairs(self.arms)
+            Self::arm_pairs(self.arms)
                 .zip(&found)
                 .any(|((first, second), found)| found.is_none() && (first == arm || second == arm))
         };
         let arms: Vec<usize> = (0..self.arms).filter(|arm| is_open(*arm)).collect();
         for ((first, second), (settled, found)) in
-            Self::pairs(self.arms).zip(self.settled.iter_mut().zip(&found))
+            Self::arm_pairs(self.arms).zip(self.settled.iter_mut().zip(&found))
         {
             if !(arms.contains(&first) && arms.contains(&second)) {
                 *settled = *found;
             }
         }
-        let open: Vec<&[Unit]> = self
+        let open: Vec<&[PairUnit]> = self
             .states
             .iter()
             .zip(&found)
@@ -888,19 +903,19 @@ impl<'r> Inquiry<'r> {
             size.unwrap_or_else(|| block_size(self.rule.units, self.asked, self.items, units));
         let units = next_units(&open, self.rule.units, size);
         self.asked += units.len() as u64;
-        (!units.is_empty()).then_some(Block { units, arms })
+        (!units.is_empty()).then_some(ItemBlock { units, arms })
     }
 
     /// Counts the values of one item of a unit, by arm. A pair without both values loses the item.
-    pub fn count(&mut self, unit: usize, values: &[Option<f64>]) {
-        for (place, (first, second)) in Self::pairs(self.arms).enumerate() {
+    pub fn count_item(&mut self, unit: usize, values: &[Option<f64>]) {
+        for (place, (first, second)) in Self::arm_pairs(self.arms).enumerate() {
             if self.settled[place].is_some() {
                 continue;
             }
             let unit = &mut self.states[place][unit];
             unit.left = unit.left.saturating_sub(1);
             if let (Some(Some(one)), Some(Some(other))) = (values.get(first), values.get(second)) {
-                unit.add(one - other);
+                unit.add_difference(one - other);
                 let record = &mut self.records[place];
                 record.asked += 1;
                 record.won += u64::from(one > other);
@@ -910,7 +925,7 @@ impl<'r> Inquiry<'r> {
     }
 
     /// Returns what each pair has shown.
-    pub fn records(&self) -> &[PairRecord] {
+    pub fn pair_records(&self) -> &[PairRecord] {
         &self.records
     }
 }
@@ -923,7 +938,7 @@ fn normal_below(z: f64) -> f64 {
     0.5 * statrs::function::erf::erfc(-z / std::f64::consts::SQRT_2)
 }
 
-fn quantile(level: f64) -> f64 {
+fn normal_quantile_or_zero(level: f64) -> f64 {
     super::distribution::normal_quantile(level).unwrap_or(0.0)
 }
 
@@ -933,7 +948,7 @@ fn largest_lead(mean: f64, sd: f64) -> f64 {
     for _ in 0..40 {
         let middle = low.midpoint(high);
         let beyond = normal_below((mean - middle) / sd) + normal_below((-mean - middle) / sd);
-        if beyond > 1.0 - SURE {
+        if beyond > 1.0 - FORESEEN_PROBABILITY {
             low = middle
         } else {
             high = middle
@@ -943,30 +958,30 @@ fn largest_lead(mean: f64, sd: f64) -> f64 {
 }
 
 /// Returns McNemar's exact p by falling number of fewer wins, from an even result to rare ones: leads of `pairs` % 2, and 2 more each.
-fn tails(pairs: u64) -> Vec<f64> {
+fn mcnemar_tails(pairs: u64) -> Vec<f64> {
     let coin = FairCoin::new(pairs);
     let mut tail = 0.0;
     let mut found: Vec<f64> = coin
-        .counts()
+        .counts_with_chance()
         .map(|fewer| {
-            tail += coin.chance(fewer);
+            tail += coin.chance_of(fewer);
             (2.0 * tail).min(1.0)
         })
-        .skip_while(|p| *p < RAREST)
+        .skip_while(|p| *p < MIN_TAIL)
         .collect();
     found.reverse();
     found
 }
 
 /// Returns the smallest lead whose p is at most `nominal`, or `None` if even the largest lead has a larger p.
-fn lead(pairs: usize, tails: &[f64], nominal: f64) -> Option<u64> {
+fn smallest_lead(pairs: usize, tails: &[f64], nominal: f64) -> Option<u64> {
     let step = tails.partition_point(|p| *p > nominal);
     let lead = pairs % 2 + 2 * step;
     (lead <= pairs && pairs > 0).then_some(lead as u64)
 }
 
 /// Returns the probability that a fair coin's lead is ever one with p at most `nominal`.
-fn crossing(tails: &[Vec<f64>], nominal: f64) -> f64 {
+fn crossing_probability(tails: &[Vec<f64>], nominal: f64) -> f64 {
     // By lead, both signs together. A lead of 0 goes to 1, any other up or down.
     let mut chances = vec![1.0];
     let mut crossed = 0.0;
@@ -984,7 +999,8 @@ fn crossing(tails: &[Vec<f64>], nominal: f64) -> f64 {
                 next[lead - 1] += chance / 2.0;
             }
         }
-        if let Some(lead) = lead(pairs, tails, nominal).and_then(|lead| usize::try_from(lead).ok())
+        if let Some(lead) =
+            smallest_lead(pairs, tails, nominal).and_then(|lead| usize::try_from(lead).ok())
         {
             crossed += next.iter().skip(lead).sum::<f64>();
             next.truncate(lead);
@@ -1003,22 +1019,22 @@ mod tests {
     /// Items won by the first arm, by the second, by neither, and not asked.
     type Counts = (usize, usize, usize, usize);
 
-    static RULE: std::sync::LazyLock<Foresight> =
-        std::sync::LazyLock::new(|| Foresight::new(Units::Items, 400, 2, 0.05));
+    static RULE: std::sync::LazyLock<AdaptiveStopping> =
+        std::sync::LazyLock::new(|| AdaptiveStopping::new(Units::Items, 400, 2, 0.05));
 
     /// Two arms, and items by group.
-    fn two(groups: &[Counts]) -> Inquiry<'static> {
+    fn two(groups: &[Counts]) -> AdaptiveInquiry<'static> {
         let sizes: Vec<(usize, u64)> = groups
             .iter()
             .enumerate()
             .flat_map(|(group, (won, lost, same, left))| vec![(group, 1); won + lost + same + left])
             .collect();
-        let mut inquiry = Inquiry::new(&RULE, &sizes, 2);
+        let mut inquiry = AdaptiveInquiry::new(&RULE, &sizes, 2);
         let mut place = 0;
         for (won, lost, same, left) in groups {
             for (count, values) in [(won, [1.0, 0.0]), (lost, [0.0, 1.0]), (same, [1.0, 1.0])] {
                 for _ in 0..*count {
-                    inquiry.count(place, &values.map(Some));
+                    inquiry.count_item(place, &values.map(Some));
                     place += 1;
                 }
             }
@@ -1028,7 +1044,7 @@ mod tests {
     }
 
     fn verdict(groups: &[Counts]) -> Option<Foreseen> {
-        two(groups).verdicts()[0]
+        two(groups).foreseen_verdicts()[0]
     }
 
     /// How many of the next items are of each group.
@@ -1044,8 +1060,8 @@ mod tests {
     #[test]
     fn a_fair_coin_reaches_a_lead_at_the_promised_rate() {
         for (items, left) in [(30, 1), (200, 1), (200, 6), (1000, 1)] {
-            let rule = Foresight::new(Units::Items, items, 4, 0.05);
-            let nominal = rule.nominal(left);
+            let rule = AdaptiveStopping::new(Units::Items, items, 4, 0.05);
+            let nominal = rule.nominal_level(left);
             // The walk again, with signs, by brute force over leads.
             let mut chances = BTreeMap::from([(0i64, 1.0)]);
             let mut crossed = 0.0;
@@ -1057,7 +1073,7 @@ mod tests {
                     }
                 }
                 next.retain(|lead: &i64, chance| {
-                    let is_over = of_coin(lead.abs() as f64, pairs as f64) <= nominal;
+                    let is_over = mcnemar_p_value(lead.abs() as f64, pairs as f64) <= nominal;
                     crossed += if is_over { *chance } else { 0.0 };
                     !is_over
                 });
@@ -1083,17 +1099,17 @@ mod tests {
         ];
         for spent in [0.025, 0.2] {
             let crossed = (0..256u32).filter(|signs| {
-                let mut flips = Flips::default();
+                let mut flips = CrossedFlips::default();
                 for (look, leads) in looks.iter().enumerate() {
                     let unit = |place: usize| {
                         let sign = if signs >> place & 1 == 1 { -1.0 } else { 1.0 };
-                        Unit {
+                        PairUnit {
                             lead: sign * leads[place],
-                            ..Unit::default()
+                            ..PairUnit::default()
                         }
                     };
-                    flips.look(
-                        &(0..8).map(unit).collect::<Vec<Unit>>(),
+                    flips.record_look(
+                        &(0..8).map(unit).collect::<Vec<PairUnit>>(),
                         [spent * (look + 1) as f64 / 5.0].into_iter(),
                     );
                 }
@@ -1148,10 +1164,11 @@ mod tests {
         value: impl Fn(usize, usize, u64) -> f64,
     ) -> (Vec<Foreseen>, Vec<u64>) {
         let sizes: Vec<(usize, u64)> = sizes.iter().map(|size| (0, *size)).collect();
-        let rule = Foresight::new(units, sizes.iter().map(|(_, size)| size).sum(), arms, 0.05);
-        let mut inquiry = Inquiry::new(&rule, &sizes, arms);
+        let rule =
+            AdaptiveStopping::new(units, sizes.iter().map(|(_, size)| size).sum(), arms, 0.05);
+        let mut inquiry = AdaptiveInquiry::new(&rule, &sizes, arms);
         let (mut taken, mut asked) = (vec![0; sizes.len()], vec![0; arms]);
-        while let Some(block) = inquiry.next(None) {
+        while let Some(block) = inquiry.next_block(None) {
             for unit in block.units {
                 let values: Vec<Option<f64>> = (0..arms)
                     .map(|arm| {
@@ -1165,12 +1182,12 @@ mod tests {
                     asked[*arm] += 1;
                 }
                 taken[unit] += 1;
-                inquiry.count(unit, &values);
+                inquiry.count_item(unit, &values);
             }
         }
         (
             inquiry
-                .verdicts()
+                .foreseen_verdicts()
                 .into_iter()
                 .map(|verdict| verdict.expect("foreseen"))
                 .collect(),
@@ -1215,8 +1232,8 @@ mod tests {
         assert_eq!(all(Units::Clusters, &[20; 5], 2, better).0, [NoWinner]);
         assert_eq!(
             (
-                Units::Clusters.fewest(1, 0.05),
-                Units::Tasks.fewest(6, 0.05)
+                Units::Clusters.fewest_deciding(1, 0.05),
+                Units::Tasks.fewest_deciding(6, 0.05)
             ),
             (6, 8)
         );
@@ -1239,7 +1256,7 @@ mod tests {
         #[test]
         fn exchanging_the_arms_mirrors_the_verdict(counts in proptest::collection::vec((0usize..30, 0usize..30, 0usize..30, 0usize..60), 1..5)) {
             let mirrored: Vec<_> = counts.iter().map(|(won, lost, same, left)| (*lost, *won, *same, *left)).collect();
-            proptest::prop_assert_eq!(verdict(&counts), verdict(&mirrored).map(Foreseen::reversed));
+            proptest::prop_assert_eq!(verdict(&counts), verdict(&mirrored).map(Foreseen::swap_arms));
             let left: usize = counts.iter().map(|group| group.3).sum();
             proptest::prop_assert_eq!(next(&counts, 40).into_iter().sum::<usize>(), left.min(40));
             proptest::prop_assert_eq!(next(&counts, 40), next(&mirrored, 40), "who leads does not matter");

@@ -19,7 +19,7 @@ pub enum Ruling {
 /// Rules on a change that may not fall below `floor`. For a limit on rises, pass the mirror image.
 ///
 /// A floor of minus infinity allows everything.
-pub fn rule(change: Interval, floor: f64) -> Ruling {
+pub fn rule_on_change(change: Interval, floor: f64) -> Ruling {
     if change.low >= floor {
         Ruling::Pass
     } else if change.high < floor {
@@ -30,21 +30,21 @@ pub fn rule(change: Interval, floor: f64) -> Ruling {
 }
 
 /// Shares are sums of fractions: a change equal to the limit up to rounding is within it.
-const SLACK: f64 = 1e-12;
+const ROUNDING_SLACK: f64 = 1e-12;
 
 /// Rules on a change between two arms whose runs never varied. If the arms are equal, nothing fell, and asking for more runs would never
 /// end. If they differ, the interval decides as usual.
 pub fn rule_steady(change: f64, interval: Interval, floor: f64) -> Ruling {
-    if floor <= 0.0 && change.abs() <= SLACK {
+    if floor <= 0.0 && change.abs() <= ROUNDING_SLACK {
         Ruling::Pass
     } else {
-        rule(interval, floor)
+        rule_on_change(interval, floor)
     }
 }
 
 /// Rules on a change that is known exactly.
 pub fn rule_point(change: f64, floor: f64) -> Ruling {
-    if change >= floor - SLACK {
+    if change >= floor - ROUNDING_SLACK {
         Ruling::Pass
     } else {
         Ruling::Regression
@@ -68,9 +68,16 @@ mod tests {
             (-0.5, -0.021, Ruling::Regression),
             (0.1, 0.2, Ruling::Pass),
         ] {
-            assert_eq!(rule(ends(low, high), -0.02), ruling, "{low} to {high}");
+            assert_eq!(
+                rule_on_change(ends(low, high), -0.02),
+                ruling,
+                "{low} to {high}"
+            );
         }
-        assert_eq!(rule(ends(-9.0, -8.0), f64::NEG_INFINITY), Ruling::Pass);
+        assert_eq!(
+            rule_on_change(ends(-9.0, -8.0), f64::NEG_INFINITY),
+            Ruling::Pass
+        );
         assert_eq!(
             (rule_point(-0.02, -0.02), rule_point(-0.03, -0.02)),
             (Ruling::Pass, Ruling::Regression)
@@ -88,7 +95,7 @@ mod tests {
     fn identical_nights_pass() {
         let around = ends(-0.04, 0.04);
         assert_eq!(
-            (rule(around, 0.0), rule_steady(0.0, around, 0.0)),
+            (rule_on_change(around, 0.0), rule_steady(0.0, around, 0.0)),
             (Ruling::Inconclusive, Ruling::Pass)
         );
         assert_eq!(rule_steady(0.1 + 0.2 - 0.3, around, -0.02), Ruling::Pass);
@@ -109,21 +116,21 @@ mod tests {
         fn less_certainty_never_makes_a_ruling(
             low in -1.0..1.0f64, width in 0.0..1.0f64, below in 0.0..1.0f64, above in 0.0..1.0f64, floor in -1.0..1.0f64,
         ) {
-            let (narrow, wide) = (rule(ends(low, low + width), floor), rule(ends(low - below, low + width + above), floor));
+            let (narrow, wide) = (rule_on_change(ends(low, low + width), floor), rule_on_change(ends(low - below, low + width + above), floor));
             proptest::prop_assert!(wide == narrow || wide == Ruling::Inconclusive, "{narrow:?} became {wide:?}");
         }
 
         #[test]
         fn allowing_more_is_never_worse(low in -1.0..1.0f64, width in 0.0..1.0f64, floor in -1.0..1.0f64, more in 0.0..1.0f64) {
             let change = ends(low, low + width);
-            proptest::prop_assert!(rule(change, floor - more) <= rule(change, floor));
+            proptest::prop_assert!(rule_on_change(change, floor - more) <= rule_on_change(change, floor));
             proptest::prop_assert!(rule_point(low, floor - more) <= rule_point(low, floor));
         }
 
         #[test]
         fn a_point_is_an_interval_without_width(point in -1.0..1.0f64, floor in -1.0..1.0f64) {
             proptest::prop_assume!((point - floor).abs() > 1e-9);
-            proptest::prop_assert_eq!(rule(ends(point, point), floor), rule_point(point, floor));
+            proptest::prop_assert_eq!(rule_on_change(ends(point, point), floor), rule_point(point, floor));
         }
     }
 }

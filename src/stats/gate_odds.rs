@@ -57,14 +57,14 @@ pub fn gate_odds(
     if !is_plan || items.iter().any(|(passed, counted)| passed > counted) {
         return Err(Undefined::OutOfRange);
     }
-    let prior = Prior::of(items)?;
-    let makers: Vec<Option<Maker<'_>>> = drops
+    let prior = ItemPrior::from_attempts(items)?;
+    let makers: Vec<Option<WorldSimulator<'_>>> = drops
         .iter()
-        .map(|drop| Maker::new(items, prior, plan, *drop))
+        .map(|drop| WorldSimulator::new(items, prior, plan, *drop))
         .collect();
-    let odds = |(maker, drop): (Option<Maker<'_>>, &f64)| {
+    let odds = |(maker, drop): (Option<WorldSimulator<'_>>, &f64)| {
         let maker = maker.ok_or(Undefined::OutOfRange)?;
-        let count = |number: u32| match decide(&maker.world(u64::from(number))) {
+        let count = |number: u32| match decide(&maker.simulate_world(u64::from(number))) {
             Ruling::Pass => [1_u64, 0, 0],
             Ruling::Inconclusive => [0, 1, 0],
             Ruling::Regression => [0, 0, 1],
@@ -88,7 +88,7 @@ pub fn gate_odds(
 
 /// The distribution of items' probabilities: Beta(rate · size, (1 − rate) · size).
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Prior {
+struct ItemPrior {
     rate: f64,
     size: f64,
 }
@@ -96,10 +96,10 @@ struct Prior {
 /// Assumed share of the variance between items, if no item was attempted twice.
 const UNKNOWN_BETWEEN: f64 = 0.8;
 /// Limits of the share of the variance between items, whatever the sample says.
-const BETWEEN: [f64; 2] = [0.02, 0.995];
+const BETWEEN_SHARE_LIMITS: [f64; 2] = [0.02, 0.995];
 
-impl Prior {
-    fn of(items: &[(u64, u64)]) -> Result<Self, Undefined> {
+impl ItemPrior {
+    fn from_attempts(items: &[(u64, u64)]) -> Result<Self, Undefined> {
         let tried: Vec<(f64, f64)> = items
             .iter()
             .filter(|item| item.1 > 0)
@@ -128,22 +128,22 @@ impl Prior {
         };
         Ok(Self {
             rate,
-            size: 1.0 / between.clamp(BETWEEN[0], BETWEEN[1]) - 1.0,
+            size: 1.0 / between.clamp(BETWEEN_SHARE_LIMITS[0], BETWEEN_SHARE_LIMITS[1]) - 1.0,
         })
     }
 }
 
 /// Creates worlds in which the new pass rate is lower by a drop.
-struct Maker<'a> {
+struct WorldSimulator<'a> {
     items: &'a [(u64, u64)],
-    prior: Prior,
+    prior: ItemPrior,
     plan: GatePlan,
     /// The probability that an item breaks.
     breaks: f64,
 }
 
-impl<'a> Maker<'a> {
-    fn new(items: &'a [(u64, u64)], prior: Prior, plan: GatePlan, drop: f64) -> Option<Self> {
+impl<'a> WorldSimulator<'a> {
+    fn new(items: &'a [(u64, u64)], prior: ItemPrior, plan: GatePlan, drop: f64) -> Option<Self> {
         let breaks = drop / prior.rate;
         (0.0..1.0).contains(&breaks).then_some(Self {
             items,
@@ -153,43 +153,49 @@ impl<'a> Maker<'a> {
         })
     }
 
-    fn world(&self, number: u64) -> GateWorld {
-        let mut random = self.plan.seed.stream(number);
-        let Prior { rate, size } = self.prior;
+    fn simulate_world(&self, number: u64) -> GateWorld {
+        let mut random = self.plan.seed.replicate_stream(number);
+        let ItemPrior { rate, size } = self.prior;
         let mut chance = |(passed, counted): &(u64, u64)| {
             let (passed, failed) = (*passed as f64, (counted - passed) as f64);
-            beta(
+            random_beta(
                 &mut random,
                 passed + rate * size,
                 failed + (1.0 - rate) * size,
             )
         };
         let before: Vec<f64> = self.items.iter().map(&mut chance).collect();
-        let baseline = self.runs(&mut random, &before, self.plan.baseline_runs);
+        let baseline = self.simulate_runs(&mut random, &before, self.plan.baseline_runs);
         let after: Vec<f64> = before
             .iter()
             .map(|chance| {
-                if uniform(&mut random) < self.breaks {
+                if random_uniform(&mut random) < self.breaks {
                     0.0
                 } else {
                     *chance
                 }
             })
             .collect();
-        let head = self.runs(&mut random, &after, self.plan.head_runs);
+        let head = self.simulate_runs(&mut random, &after, self.plan.head_runs);
         GateWorld { baseline, head }
     }
 
-    fn runs(&self, random: &mut ChaCha8Rng, chances: &[f64], runs: usize) -> Vec<Vec<bool>> {
+    fn simulate_runs(
+        &self,
+        random: &mut ChaCha8Rng,
+        chances: &[f64],
+        runs: usize,
+    ) -> Vec<Vec<bool>> {
         (0..runs)
             .map(|_| {
-                let off = self.plan.run_deviation * normal(random);
+                let off = self.plan.run_deviation * random_normal(random);
                 let (lost, gained) = (
                     (-off / self.prior.rate).max(0.0),
                     (off / (1.0 - self.prior.rate)).max(0.0),
                 );
                 let mut outcome = |chance: &f64| {
-                    let (passes, turns) = (uniform(random) < *chance, uniform(random));
+                    let (passes, turns) =
+                        (random_uniform(random) < *chance, random_uniform(random));
                     if passes {
                         turns >= lost
                     } else {
@@ -203,36 +209,37 @@ impl<'a> Maker<'a> {
 }
 
 /// Returns a uniform value between 0 and 1, both excluded.
-fn uniform(random: &mut ChaCha8Rng) -> f64 {
+fn random_uniform(random: &mut ChaCha8Rng) -> f64 {
     ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
 /// Returns a standard normal value (Box and Muller 1958).
-fn normal(random: &mut ChaCha8Rng) -> f64 {
-    (-2.0 * uniform(random).ln()).sqrt() * (std::f64::consts::TAU * uniform(random)).cos()
+fn random_normal(random: &mut ChaCha8Rng) -> f64 {
+    (-2.0 * random_uniform(random).ln()).sqrt()
+        * (std::f64::consts::TAU * random_uniform(random)).cos()
 }
 
-fn beta(random: &mut ChaCha8Rng, a: f64, b: f64) -> f64 {
-    let (one, other) = (gamma(random, a), gamma(random, b));
+fn random_beta(random: &mut ChaCha8Rng, a: f64, b: f64) -> f64 {
+    let (one, other) = (random_gamma(random, a), random_gamma(random, b));
     // Tiny shapes can give two zeros; the probability is then 0 or 1.
     if one + other > 0.0 {
         one / (one + other)
     } else {
-        f64::from(u8::from(uniform(random) < a / (a + b)))
+        f64::from(u8::from(random_uniform(random) < a / (a + b)))
     }
 }
 
 /// Returns a gamma-distributed value (Marsaglia and Tsang 2000).
-fn gamma(random: &mut ChaCha8Rng, shape: f64) -> f64 {
+fn random_gamma(random: &mut ChaCha8Rng, shape: f64) -> f64 {
     if shape < 1.0 {
-        let power = uniform(random).powf(1.0 / shape);
-        return gamma(random, shape + 1.0) * power;
+        let power = random_uniform(random).powf(1.0 / shape);
+        return random_gamma(random, shape + 1.0) * power;
     }
     let d = shape - 1.0 / 3.0;
     loop {
-        let x = normal(random);
+        let x = random_normal(random);
         let v = (1.0 + x / (9.0 * d).sqrt()).powi(3);
-        if v > 0.0 && uniform(random).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+        if v > 0.0 && random_uniform(random).ln() < 0.5 * x * x + d - d * v + d * v.ln() {
             return d * v;
         }
     }
@@ -307,9 +314,11 @@ mod tests {
         let items: Vec<(u64, u64)> = (0..300)
             .map(|item| ([8, 8, 8, 4, 0][item % 5], 8))
             .collect();
-        let prior = Prior::of(&items).expect("items");
-        let maker = Maker::new(&items, prior, PLAN, 0.1).expect("a drop");
-        let worlds: Vec<GateWorld> = (0..200).map(|number| maker.world(number)).collect();
+        let prior = ItemPrior::from_attempts(&items).expect("items");
+        let maker = WorldSimulator::new(&items, prior, PLAN, 0.1).expect("a drop");
+        let worlds: Vec<GateWorld> = (0..200)
+            .map(|number| maker.simulate_world(number))
+            .collect();
         let mean = |of: fn(&GateWorld) -> f64| worlds.iter().map(of).sum::<f64>() / 200.0;
         let (before, after) = (
             mean(|world| rate(&world.baseline)),

@@ -20,12 +20,12 @@ pub struct GateProcess {
 }
 
 /// Assumed rates of falling below the other days, relative to a day that is not worse.
-const HAZARDS: [f64; 3] = [3.0, 10.0, 40.0];
+const HAZARD_RATIOS: [f64; 3] = [3.0, 10.0, 40.0];
 /// Candidate starts of bad days: the first day, then weekly, and after this many weeks every four weeks.
-const WEEK: usize = 7;
-const WEEKS: usize = 8;
+const DAYS_BETWEEN_STARTS: usize = 7;
+const WEEKLY_STARTS: usize = 8;
 /// The weight of a start on the first day.
-const FIRST: f64 = 0.7;
+const FIRST_START_WEIGHT: f64 = 0.7;
 /// Random orders of days with equal rates that are averaged.
 const TIE_BREAKS: usize = 4;
 
@@ -51,7 +51,7 @@ pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GatePr
     if baseline.iter().chain(head).any(|rate| !rate.is_finite()) {
         return Err(Undefined::NotFinite);
     }
-    let mut orders: Vec<Order> = (0..TIE_BREAKS as u64).map(Order::new).collect();
+    let mut orders: Vec<RateOrder> = (0..TIE_BREAKS as u64).map(RateOrder::new).collect();
     if !has_ties(baseline, head) {
         orders.truncate(1);
     }
@@ -87,12 +87,12 @@ pub fn gate_process(baseline: &[f64], head: &[f64], alpha: f64) -> Result<GatePr
 /// Returns the smallest number of days, each worse than all `baseline` days before, after which the evidence suffices.
 pub fn least_nights(baseline: u64, alpha: f64) -> Result<u64, Undefined> {
     let baseline = usize::try_from(baseline).map_err(|_| Undefined::OutOfRange)?;
-    let mut order = Order::new(0);
+    let mut order = RateOrder::new(0);
     (0..baseline).for_each(|_| order.insert(1.0));
     if baseline == 0 || !(alpha > 0.0 && alpha < 1.0) {
         return Err(Undefined::OutOfRange);
     }
-    (1..=MOST_NIGHTS)
+    (1..=MAX_NIGHTS)
         .find(|_| {
             order.insert(0.0);
             order.e_value(baseline) >= 1.0 / alpha
@@ -101,44 +101,44 @@ pub fn least_nights(baseline: u64, alpha: f64) -> Result<u64, Undefined> {
 }
 
 /// Maximum number of days that [`least_nights`] tries.
-const MOST_NIGHTS: u64 = 400;
+const MAX_NIGHTS: u64 = 400;
 
 fn has_ties(baseline: &[f64], head: &[f64]) -> bool {
     let mut rates: Vec<f64> = baseline.iter().chain(head).copied().collect();
     rates.sort_unstable_by(f64::total_cmp);
-    rates.windows(2).any(|pair| is_same(pair[0], pair[1]))
+    rates.windows(2).any(|pair| is_equal_rate(pair[0], pair[1]))
 }
 
 /// Returns whether two rates are equal up to rounding. Rates are sums of fractions.
-fn is_same(one: f64, other: f64) -> bool {
+fn is_equal_rate(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-12
 }
 
 /// Days from the lowest rate to the highest; equal ones in random order.
-struct Order {
+struct RateOrder {
     random: rand_chacha::ChaCha8Rng,
-    nights: Vec<Place>,
+    nights: Vec<RankedNight>,
 }
 
-struct Place {
+struct RankedNight {
     rate: f64,
     chance: u64,
     /// Number of the day.
     night: usize,
 }
 
-impl Order {
+impl RateOrder {
     fn new(number: u64) -> Self {
         Self {
-            random: Seed(0).stream(number),
+            random: Seed(0).replicate_stream(number),
             nights: Vec::new(),
         }
     }
 
     fn insert(&mut self, rate: f64) {
         let (chance, night) = (self.random.next_u64(), self.nights.len());
-        let is_before = |place: &Place| {
-            if is_same(place.rate, rate) {
+        let is_before = |place: &RankedNight| {
+            if is_equal_rate(place.rate, rate) {
                 place.chance < chance
             } else {
                 place.rate < rate
@@ -147,7 +147,7 @@ impl Order {
         let at = self.nights.partition_point(is_before);
         self.nights.insert(
             at,
-            Place {
+            RankedNight {
                 rate,
                 chance,
                 night,
@@ -157,12 +157,14 @@ impl Order {
 
     /// Returns the likelihood of this order if days got worse, relative to chance. The first `baseline` days are the baseline.
     fn e_value(&self, baseline: usize) -> f64 {
-        let first = FIRST * self.likelihood_ratio(baseline);
-        let (mut later, mut left, mut number) = (0.0, 1.0 - FIRST, 1.0);
-        let months = (WEEKS + 4..).step_by(4);
-        let starts = (1..=WEEKS).chain(months).map(|week| baseline + week * WEEK);
+        let first = FIRST_START_WEIGHT * self.likelihood_ratio(baseline);
+        let (mut later, mut left, mut number) = (0.0, 1.0 - FIRST_START_WEIGHT, 1.0);
+        let months = (WEEKLY_STARTS + 4..).step_by(4);
+        let starts = (1..=WEEKLY_STARTS)
+            .chain(months)
+            .map(|week| baseline + week * DAYS_BETWEEN_STARTS);
         for start in starts.take_while(|start| *start < self.nights.len()) {
-            let weight = (1.0 - FIRST) / (number * (number + 1.0));
+            let weight = (1.0 - FIRST_START_WEIGHT) / (number * (number + 1.0));
             later += weight * self.likelihood_ratio(start);
             left -= weight;
             number += 1.0;
@@ -183,7 +185,7 @@ impl Order {
             start,
             self.nights.len() - start,
         );
-        (upward + downward) / (2 * HAZARDS.len()) as f64
+        (upward + downward) / (2 * HAZARD_RATIOS.len()) as f64
     }
 }
 
@@ -191,10 +193,10 @@ impl Order {
 /// there are `fast`.
 fn sum_of_ratios(falls: impl Iterator<Item = bool>, fast: usize, slow: usize) -> f64 {
     let (mut fast, mut slow) = (fast as f64, slow as f64);
-    let (mut factors, mut logs) = ([1.0; HAZARDS.len()], [0.0; HAZARDS.len()]);
+    let (mut factors, mut logs) = ([1.0; HAZARD_RATIOS.len()], [0.0; HAZARD_RATIOS.len()]);
     for (step, is_fast) in falls.enumerate() {
         let all = fast + slow;
-        for (factor, hazard) in factors.iter_mut().zip(HAZARDS) {
+        for (factor, hazard) in factors.iter_mut().zip(HAZARD_RATIOS) {
             *factor *= (if is_fast { hazard } else { 1.0 }) * all / (hazard * fast + slow);
         }
         if is_fast {
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
 
     fn noise(nights: usize, stream: u64) -> Vec<f64> {
-        let mut random = Seed(5).stream(stream);
+        let mut random = Seed(5).replicate_stream(stream);
         (0..nights)
             .map(|_| {
                 (0..12)
@@ -244,7 +246,7 @@ mod tests {
                 * (hazard / (hazard + 1.0));
             upward + downward
         };
-        let expected = 0.3 + 0.7 * HAZARDS.map(ratio).iter().sum::<f64>() / 6.0;
+        let expected = 0.3 + 0.7 * HAZARD_RATIOS.map(ratio).iter().sum::<f64>() / 6.0;
         let got = gate_process(&[0.8, 0.9, 0.85], &[0.5], 0.05).expect("nights");
         assert!(
             (got.e_value - expected).abs() < 1e-12

@@ -29,7 +29,7 @@ impl JudgedNights {
 /// Judges nights, which are numbered from the oldest.
 pub trait NightJudge {
     /// Holds some nights together against the baseline.
-    fn judge(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights;
+    fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights;
     /// Returns whether some nights are better than regressed ones by more than chance.
     fn is_better(&mut self, nights: &[usize], regressed: &[usize]) -> bool;
 }
@@ -85,14 +85,19 @@ impl LevelWalk {
     }
 
     /// Adds the next night. `acceptance` is the number of the acceptance that has it, if one has.
-    pub fn add(&mut self, night: usize, acceptance: Option<usize>, judge: &mut impl NightJudge) {
-        self.baseline = newest(&self.good, self.last);
+    pub fn add_night(
+        &mut self,
+        night: usize,
+        acceptance: Option<usize>,
+        judge: &mut impl NightJudge,
+    ) {
+        self.baseline = newest_nights(&self.good, self.last);
         self.state = NightState::Good;
         if self.baseline.is_empty() {
             self.good.push(night);
             return;
         }
-        let alone = judge.judge(&[night], &self.baseline);
+        let alone = judge.judge_nights(&[night], &self.baseline);
         if self.open.is_empty() {
             match (alone.ruling, acceptance) {
                 (Ruling::Regression, Some(_)) if self.accepted != acceptance => {
@@ -142,7 +147,7 @@ impl LevelWalk {
         if self.streak.len() >= ENOUGH_IN_A_ROW || judge.is_better(&self.streak, &regressed) {
             return true;
         }
-        let together = judge.judge(&self.open, &self.baseline);
+        let together = judge.judge_nights(&self.open, &self.baseline);
         together.is_enough && together.ruling != Ruling::Regression
     }
 
@@ -157,7 +162,7 @@ impl LevelWalk {
     }
 
     /// Returns the acceptance that began the baseline anew, if one did.
-    pub fn accepted(&self) -> Option<usize> {
+    pub fn baseline_acceptance(&self) -> Option<usize> {
         self.accepted
     }
 }
@@ -192,7 +197,7 @@ impl ItemWalk {
     }
 
     /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline; `None` if it cannot tell.
-    pub fn add(
+    pub fn add_night(
         &mut self,
         night: usize,
         acceptance: Option<usize>,
@@ -201,7 +206,7 @@ impl ItemWalk {
         let began = |broken: &BTreeMap<String, usize>| broken.values().min().copied();
         let before = began(&self.broken);
         let nights: Vec<usize> = (self.first..before.unwrap_or(night)).collect();
-        self.baseline = newest(&nights, self.last);
+        self.baseline = newest_nights(&nights, self.last);
         let found = if self.baseline.is_empty() {
             None
         } else {
@@ -244,12 +249,12 @@ impl ItemWalk {
     }
 
     /// Returns the acceptance that began the baseline anew, if one did.
-    pub fn accepted(&self) -> Option<usize> {
+    pub fn baseline_acceptance(&self) -> Option<usize> {
         self.accepted
     }
 }
 
-fn newest(nights: &[usize], last: usize) -> Vec<usize> {
+fn newest_nights(nights: &[usize], last: usize) -> Vec<usize> {
     nights[nights.len().saturating_sub(last)..].to_vec()
 }
 
@@ -278,7 +283,7 @@ mod tests {
             let mut course = LevelWalk::new(3);
             let mut judge = Self(self.0.clone());
             let add = |night: usize| {
-                course.add(night, acceptance(night), &mut judge);
+                course.add_night(night, acceptance(night), &mut judge);
                 (course.state().clone(), course.baseline().to_vec())
             };
             (0..self.0.len()).map(add).collect()
@@ -286,7 +291,7 @@ mod tests {
     }
 
     impl NightJudge for Levels {
-        fn judge(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
+        fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
             let (change, half) = (
                 self.mean(nights) - self.mean(baseline),
                 Self::half_width(nights, baseline),
@@ -373,7 +378,7 @@ mod tests {
     fn a_night_that_measured_nothing_neither_repairs_nor_breaks() {
         struct Unmeasured;
         impl NightJudge for Unmeasured {
-            fn judge(&mut self, nights: &[usize], _: &[usize]) -> JudgedNights {
+            fn judge_nights(&mut self, nights: &[usize], _: &[usize]) -> JudgedNights {
                 match nights {
                     [1] => JudgedNights {
                         ruling: Ruling::Regression,
@@ -392,7 +397,7 @@ mod tests {
             }
         }
         let mut course = LevelWalk::new(7);
-        (0..4).for_each(|night| course.add(night, None, &mut Unmeasured));
+        (0..4).for_each(|night| course.add_night(night, None, &mut Unmeasured));
         assert_eq!(course.state(), &open(&[1, 2, 3]));
     }
 
@@ -402,7 +407,7 @@ mod tests {
         let mut course = ItemWalk::new(7);
         let mut seen = Vec::new();
         for (night, broken) in nights.into_iter().enumerate() {
-            course.add(night, None, |_| {
+            course.add_night(night, None, |_| {
                 Some(broken.iter().map(|item| (*item).to_owned()).collect())
             });
             seen.push((course.state().clone(), course.baseline().to_vec()));
@@ -426,12 +431,12 @@ mod tests {
         let mut course = ItemWalk::new(7);
         for night in 0..5 {
             let accepted = (1..=3).contains(&night).then_some(0);
-            let broken = if course.accepted().is_none() && night > 0 {
+            let broken = if course.baseline_acceptance().is_none() && night > 0 {
                 vec!["a".to_owned()]
             } else {
                 Vec::new()
             };
-            course.add(night, accepted, |_| Some(broken.into_iter().collect()));
+            course.add_night(night, accepted, |_| Some(broken.into_iter().collect()));
             let expected = if night == 1 {
                 NightState::Accepted
             } else {

@@ -34,14 +34,14 @@ pub struct RecoveredTotal {
 }
 
 /// Largest total that is looked for.
-const MOST_TOTAL: u64 = 50_000;
+const MAX_TOTAL: u64 = 50_000;
 /// Largest share of rates that may misfit.
-const MOST_MISFITS: f64 = 0.15;
+const MAX_MISFITS: f64 = 0.15;
 /// A total is recovered only if chance would give one this rarely.
-const MOST_CHANCE: f64 = 0.001;
+const MAX_CHANCE: f64 = 0.001;
 /// And only if no other total that is not its multiple explains the rates nearly as well.
-const LEAST_ODDS: f64 = 1000.0;
-const LEAST_RATES: usize = 4;
+const MIN_ODDS: f64 = 1000.0;
+const MIN_RATES: usize = 4;
 
 impl Rounding {
     pub const ALL: [Self; 3] = [Self::Nearest, Self::Down, Self::Up];
@@ -58,7 +58,7 @@ impl PrintedRate {
     }
 
     /// Returns the least and the greatest count out of `total` that are printed so. `None` if no count is, or the rate is above 1.
-    pub fn counts(self, total: u64, rounding: Rounding) -> Option<(u64, u64)> {
+    pub fn possible_counts(self, total: u64, rounding: Rounding) -> Option<(u64, u64)> {
         let (units, whole, total) = (
             i128::from(self.units),
             i128::from(self.whole),
@@ -81,12 +81,12 @@ impl PrintedRate {
             .filter(|(least, most)| total > 0 && least <= most)
     }
 
-    /// Returns whether some count out of `total` is printed so. Faster than [`Self::counts`] for totals that are tried one by one.
-    fn is_count(self, total: u64, rounding: Rounding) -> bool {
-        const SMALL: u64 = 1 << 30;
+    /// Returns whether some count out of `total` is printed so. Faster than [`Self::possible_counts`] for totals that are tried one by one.
+    fn has_possible_count(self, total: u64, rounding: Rounding) -> bool {
+        const MAX_FAST_TOTAL: u64 = 1 << 30;
         let Self { units, whole } = self;
-        if units == 0 || units >= whole || whole > SMALL || total > SMALL {
-            return self.counts(total, rounding).is_some();
+        if units == 0 || units >= whole || whole > MAX_FAST_TOTAL || total > MAX_FAST_TOTAL {
+            return self.possible_counts(total, rounding).is_some();
         }
         match rounding {
             // The greatest count that is not above the rate's upper end.
@@ -99,15 +99,16 @@ impl PrintedRate {
     }
 
     /// Returns the counts just below and above the rate, and how they are printed.
-    pub fn neighbours(self, total: u64, rounding: Rounding) -> [(u64, Self); 2] {
+    pub fn neighbouring_counts(self, total: u64, rounding: Rounding) -> [(u64, Self); 2] {
         let count = (u128::from(self.units) * u128::from(total) / u128::from(self.whole))
             .min(u128::from(total.saturating_sub(1)));
         let below = u64::try_from(count).unwrap_or(0);
-        [below, below + 1].map(|count| (count, Self::of(count, total, self.whole, rounding)))
+        [below, below + 1]
+            .map(|count| (count, Self::from_count(count, total, self.whole, rounding)))
     }
 
     /// Returns how a count is printed. Ties go up.
-    pub fn of(count: u64, total: u64, whole: u64, rounding: Rounding) -> Self {
+    pub fn from_count(count: u64, total: u64, whole: u64, rounding: Rounding) -> Self {
         let (count, total, wide) = (
             u128::from(count),
             u128::from(total.max(1)),
@@ -178,7 +179,7 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
     rates.sort_unstable();
     rates.dedup();
     let whole = rates.first()?.whole;
-    if rates.len() < LEAST_RATES || rates.iter().any(|rate| rate.whole != whole) {
+    if rates.len() < MIN_RATES || rates.iter().any(|rate| rate.whole != whole) {
         return None;
     }
     // Spread the rates over the column, so that the first few refuse most totals.
@@ -188,8 +189,8 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
         clippy::cast_sign_loss,
         reason = "a share of a count"
     )]
-    let most_misfits = (all as f64 * MOST_MISFITS) as u64;
-    let candidates = whole.min(MOST_TOTAL);
+    let most_misfits = (all as f64 * MAX_MISFITS) as u64;
+    let candidates = whole.min(MAX_TOTAL);
     let chance_of = |single: f64| single * candidates as f64 * Rounding::ALL.len() as f64;
     let mut found: Vec<RecoveredTotal> = Vec::new();
     for rounding in Rounding::ALL {
@@ -197,12 +198,12 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
         for total in (2..candidates).filter(|total| !is_power_of_ten(*total)) {
             // Even if all rates fit, chance may give as many.
             let share = possible_share(total, whole, rounding);
-            if chance_of(upper_tail(all, all, share)) >= MOST_CHANCE * LEAST_ODDS {
+            if chance_of(upper_tail(all, all, share)) >= MAX_CHANCE * MIN_ODDS {
                 continue;
             }
             let mut misfits = 0;
             for rate in &rates {
-                misfits += u64::from(!rate.is_count(total, rounding));
+                misfits += u64::from(!rate.has_possible_count(total, rounding));
                 if misfits > most_misfits {
                     break;
                 }
@@ -221,10 +222,10 @@ pub fn recover_total(rates: &[PrintedRate]) -> Option<RecoveredTotal> {
         }
     }
     found.sort_by(|left, right| left.chance.total_cmp(&right.chance));
-    let best = *found.first().filter(|best| best.chance < MOST_CHANCE)?;
+    let best = *found.first().filter(|best| best.chance < MAX_CHANCE)?;
     // A multiple fits too, for its own reason. So may the same total with another rounding.
     let is_rival = |other: &&RecoveredTotal| {
-        !other.total.is_multiple_of(best.total) && other.chance < best.chance * LEAST_ODDS
+        !other.total.is_multiple_of(best.total) && other.chance < best.chance * MIN_ODDS
     };
     found.iter().find(is_rival).is_none().then_some(best)
 }
@@ -255,12 +256,12 @@ mod tests {
                     let found: Vec<u64> = (0..=total).filter(is_printed).collect();
                     let expected = found.first().copied().zip(found.last().copied());
                     assert_eq!(
-                        rate.counts(total, rounding),
+                        rate.possible_counts(total, rounding),
                         expected,
                         "{units} of {total} {rounding:?}"
                     );
                     assert_eq!(
-                        rate.is_count(total, rounding),
+                        rate.has_possible_count(total, rounding),
                         expected.is_some(),
                         "{units} of {total} {rounding:?}"
                     );
@@ -272,8 +273,9 @@ mod tests {
     #[test]
     fn published_examples_of_the_test_hold() {
         // Brown and Heathers (2017): a mean of 5.19 of 28 whole numbers is impossible, and 5.18 and 5.21 are 145/28 and 146/28.
-        let mean =
-            |units, total| PrintedRate { units, whole: 100 }.counts(total, Rounding::Nearest);
+        let mean = |units, total| {
+            PrintedRate { units, whole: 100 }.possible_counts(total, Rounding::Nearest)
+        };
         assert_eq!(
             [mean(18, 28), mean(19, 28), mean(21, 28)],
             [Some((5, 5)), None, Some((6, 6))]
@@ -283,17 +285,17 @@ mod tests {
     #[test]
     fn neighbours_are_the_nearest_possible_rates() {
         // 61.7% of 224: 138 is 61.6%, 139 is 62.1%.
-        assert_eq!(percent(617).counts(224, Rounding::Nearest), None);
+        assert_eq!(percent(617).possible_counts(224, Rounding::Nearest), None);
         assert_eq!(
-            percent(617).neighbours(224, Rounding::Nearest),
+            percent(617).neighbouring_counts(224, Rounding::Nearest),
             [(138, percent(616)), (139, percent(621))]
         );
         assert_eq!(
-            percent(618).counts(225, Rounding::Nearest),
+            percent(618).possible_counts(225, Rounding::Nearest),
             Some((139, 139))
         );
         assert_eq!(
-            percent(1000).neighbours(3, Rounding::Nearest)[1],
+            percent(1000).neighbouring_counts(3, Rounding::Nearest)[1],
             (3, percent(1000))
         );
     }
@@ -324,7 +326,7 @@ mod tests {
                             units: *units,
                             whole,
                         }
-                        .counts(total, rounding)
+                        .possible_counts(total, rounding)
                         .is_some()
                     };
                     let exact = (0..=whole).filter(is_possible).count() as f64 / (whole + 1) as f64;
@@ -343,7 +345,7 @@ mod tests {
         let printed = |counts: &[u64], total: u64, whole| -> Vec<PrintedRate> {
             counts
                 .iter()
-                .map(|count| PrintedRate::of(*count, total, whole, Rounding::Nearest))
+                .map(|count| PrintedRate::from_count(*count, total, whole, Rounding::Nearest))
                 .collect()
         };
         let counts = [431, 398, 402, 377, 455, 290, 311, 120];

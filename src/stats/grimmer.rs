@@ -16,7 +16,7 @@ pub struct PrintedNumber {
 
 /// What the squared deviations are divided by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Divisor {
+pub enum VarianceDivisor {
     /// n − 1.
     Sample,
     /// n.
@@ -24,23 +24,23 @@ pub enum Divisor {
 }
 
 /// Larger samples and figures are not examined: their digits cannot refute anything.
-const MOST_SAMPLE: u64 = 100_000;
-const MOST_UNITS: i64 = 1_000_000_000;
-const MOST_SCALE: u64 = 1_000_000;
+const MAX_SAMPLE: u64 = 100_000;
+const MAX_UNITS: i64 = 1_000_000_000;
+const MAX_SCALE: u64 = 1_000_000;
 /// Up to this many numbers, not every sum of squares that fits the sum belongs to some sample.
-const FEW: u64 = 4;
+const MAX_CHECKED_SAMPLE: u64 = 4;
 /// Sums of squares above this are not sought one by one.
-const MOST_SOUGHT: i128 = 1_000_000;
+const MAX_SOUGHT: i128 = 1_000_000;
 
 impl PrintedNumber {
     fn is_examined(self, sample: u64) -> bool {
-        (1..=MOST_SAMPLE).contains(&sample)
-            && self.units.abs() <= MOST_UNITS
-            && (1..=MOST_SCALE).contains(&self.scale)
+        (1..=MAX_SAMPLE).contains(&sample)
+            && self.units.abs() <= MAX_UNITS
+            && (1..=MAX_SCALE).contains(&self.scale)
     }
 
     /// Returns the ends of the numbers that are printed so, in half units.
-    fn ends(self, rounding: Rounding) -> (i128, i128) {
+    fn half_unit_ends(self, rounding: Rounding) -> (i128, i128) {
         let units = i128::from(self.units);
         match rounding {
             Rounding::Nearest => (2 * units - 1, 2 * units + 1),
@@ -50,11 +50,11 @@ impl PrintedNumber {
     }
 
     /// Returns the least and the greatest sum of `sample` whole numbers whose mean is printed so: GRIM. `None` if there is none.
-    pub fn sums(self, sample: u64, rounding: Rounding) -> Option<(i64, i64)> {
+    pub fn possible_sums(self, sample: u64, rounding: Rounding) -> Option<(i64, i64)> {
         if !self.is_examined(sample) {
             return None;
         }
-        let (low, high) = self.ends(rounding);
+        let (low, high) = self.half_unit_ends(rounding);
         let (size, unit) = (i128::from(sample), 2 * i128::from(self.scale));
         let least = -(-low * size).div_euclid(unit);
         let most = (high * size).div_euclid(unit);
@@ -68,21 +68,21 @@ impl PrintedNumber {
         self,
         deviation: Self,
         sample: u64,
-        divisor: Divisor,
+        divisor: VarianceDivisor,
         rounding: Rounding,
     ) -> bool {
         if !self.is_examined(sample) || !deviation.is_examined(sample) || deviation.units < 0 {
             return deviation.units >= 0;
         }
-        let Some((least, most)) = self.sums(sample, rounding) else {
+        let Some((least, most)) = self.possible_sums(sample, rounding) else {
             return false;
         };
         let (size, unit) = (i128::from(sample), 2 * i128::from(deviation.scale));
         let divided = match divisor {
-            Divisor::Sample => size - 1,
-            Divisor::Population => size,
+            VarianceDivisor::Sample => size - 1,
+            VarianceDivisor::Population => size,
         };
-        let (low, high) = deviation.ends(rounding);
+        let (low, high) = deviation.half_unit_ends(rounding);
         let low = low.max(0);
         // nQ − S² = variance · n · divisor.
         let part = unit * unit * size;
@@ -96,7 +96,10 @@ impl PrintedNumber {
             let mut squares = fewest.max(equal);
             squares += (squares - sum).rem_euclid(2);
             while squares <= greatest {
-                if sample > FEW || squares > MOST_SOUGHT || is_sample(sample, sum, squares) {
+                if sample > MAX_CHECKED_SAMPLE
+                    || squares > MAX_SOUGHT
+                    || is_sample(sample, sum, squares)
+                {
                     return true;
                 }
                 squares += 2;
@@ -110,16 +113,16 @@ impl PrintedNumber {
         self,
         deviation: Self,
         sample: u64,
-        divisor: Divisor,
+        divisor: VarianceDivisor,
         rounding: Rounding,
     ) -> f64 {
-        const AROUND: i64 = 50;
-        let first = (deviation.units - AROUND).max(0);
-        let near = (first..=first + 2 * AROUND).map(|units| Self { units, ..deviation });
+        const NEIGHBOUR_UNITS: i64 = 50;
+        let first = (deviation.units - NEIGHBOUR_UNITS).max(0);
+        let near = (first..=first + 2 * NEIGHBOUR_UNITS).map(|units| Self { units, ..deviation });
         let possible = near
             .filter(|near| self.has_deviation(*near, sample, divisor, rounding))
             .count();
-        possible as f64 / (2 * AROUND + 1) as f64
+        possible as f64 / (2 * NEIGHBOUR_UNITS + 1) as f64
     }
 }
 
@@ -147,9 +150,9 @@ mod tests {
 
     fn possible((sample, mean, deviation, scale, of_sample): Case) -> bool {
         let divisor = if of_sample {
-            Divisor::Sample
+            VarianceDivisor::Sample
         } else {
-            Divisor::Population
+            VarianceDivisor::Population
         };
         let [mean, deviation] = [mean, deviation].map(|units| PrintedNumber { units, scale });
         mean.has_deviation(deviation, sample, divisor, Rounding::Nearest)
@@ -172,7 +175,10 @@ mod tests {
                 sample.iter().sum(),
                 sample.iter().map(|value| value * value).sum(),
             );
-            for (divisor, by) in [(Divisor::Sample, 4.0), (Divisor::Population, 5.0)] {
+            for (divisor, by) in [
+                (VarianceDivisor::Sample, 4.0),
+                (VarianceDivisor::Population, 5.0),
+            ] {
                 let deviation = ((squares as f64 - (sum * sum) as f64 / 5.0) / by)
                     .max(0.0)
                     .sqrt();
@@ -201,7 +207,7 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_published_examples() {
         // Brown and Heathers (2017): 5.19 is no mean of 28 whole numbers, 5.18 and 5.21 are.
-        let sums = |units| PrintedNumber { units, scale: 100 }.sums(28, Rounding::Nearest);
+        let sums = |units| PrintedNumber { units, scale: 100 }.possible_sums(28, Rounding::Nearest);
         assert_eq!(
             [sums(518), sums(519), sums(521), sums(-521)],
             [Some((145, 145)), None, Some((146, 146)), Some((-146, -146))]

@@ -8,9 +8,9 @@ use super::{Interval, Undefined};
 /// Minimum number of nights, so that a decline is more than two or three steps.
 const MIN_NIGHTS: usize = 6;
 /// Groups of items, or of clusters, that the jackknife leaves out in turn.
-const GROUPS: usize = 20;
+const JACKKNIFE_GROUPS: usize = 20;
 /// A smaller covariance is a rounding error.
-const LEAST: f64 = 1e-12;
+const MIN_COVARIANCE: f64 = 1e-12;
 
 /// The half-life of the covariance of item values.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
@@ -65,18 +65,23 @@ pub fn half_life(
     } else {
         items
     };
-    if nights.len() < MIN_NIGHTS || count < 2 * GROUPS {
+    if nights.len() < MIN_NIGHTS || count < 2 * JACKKNIFE_GROUPS {
         return Err(Undefined::TooFew);
     }
-    let slope = decline(nights, days, |_| true)?;
-    let without: Result<Vec<f64>, Undefined> = (0..GROUPS)
-        .map(|group| decline(nights, days, |item| units[item] % GROUPS != group))
+    let slope = log_covariance_slope(nights, days, |_| true)?;
+    let without: Result<Vec<f64>, Undefined> = (0..JACKKNIFE_GROUPS)
+        .map(|group| {
+            log_covariance_slope(nights, days, |item| units[item] % JACKKNIFE_GROUPS != group)
+        })
         .collect();
     let without = without?;
-    let mean = without.iter().sum::<f64>() / GROUPS as f64;
+    let mean = without.iter().sum::<f64>() / JACKKNIFE_GROUPS as f64;
     let squares: f64 = without.iter().map(|own| (own - mean).powi(2)).sum();
-    let error = ((GROUPS - 1) as f64 / GROUPS as f64 * squares).sqrt();
-    let reach = t_quantile(f64::midpoint(1.0, confidence), (GROUPS - 1) as f64)? * error;
+    let error = ((JACKKNIFE_GROUPS - 1) as f64 / JACKKNIFE_GROUPS as f64 * squares).sqrt();
+    let reach = t_quantile(
+        f64::midpoint(1.0, confidence),
+        (JACKKNIFE_GROUPS - 1) as f64,
+    )? * error;
     let half = |slope: f64| -std::f64::consts::LN_2 / slope;
     let is_decline = slope + reach < 0.0;
     Ok(HalfLife {
@@ -92,7 +97,7 @@ pub fn half_life(
 }
 
 /// Returns the slope of ln c(lag) per day, over some of the items.
-fn decline(
+fn log_covariance_slope(
     nights: &[Vec<Option<f64>>],
     days: &[f64],
     is_in: impl Fn(usize) -> bool,
@@ -140,7 +145,10 @@ fn decline(
     if points.len() < 3 {
         return Err(Undefined::TooFew);
     }
-    if points.iter().any(|(_, covariance, _)| *covariance <= LEAST) {
+    if points
+        .iter()
+        .any(|(_, covariance, _)| *covariance <= MIN_COVARIANCE)
+    {
         return Err(Undefined::NotPositive);
     }
     let weight: f64 = points.iter().map(|point| point.2).sum();

@@ -1,7 +1,7 @@
 //! Time horizons: how long a task takes people that an arm does with a given chance.
 
 use super::distribution::upper_level;
-use super::logistic::{chance, soft};
+use super::logistic::{logistic, softplus};
 use super::{Interval, Replicates, Seed, Undefined, normal_two_sided, t_quantile};
 
 /// One attempt at a task of known length.
@@ -25,13 +25,13 @@ pub struct SuccessCurve {
 
 impl SuccessCurve {
     /// Returns the expected score at a length.
-    pub fn score(&self, minutes: f64) -> f64 {
+    pub fn expected_score(&self, minutes: f64) -> f64 {
         1.0 / (1.0 + (-self.intercept - self.slope * minutes.log2()).exp())
     }
 
     /// Returns the length in minutes at which the chance of success is `chance`: 2^((ln(q / (1 − q)) − intercept) / slope). `None` if success
     /// does not fall with the length.
-    pub fn horizon(&self, chance: f64) -> Option<f64> {
+    pub fn horizon_minutes(&self, chance: f64) -> Option<f64> {
         let minutes = (((chance / (1.0 - chance)).ln() - self.intercept) / self.slope).exp2();
         (self.slope < 0.0 && minutes.is_finite() && minutes > 0.0).then_some(minutes)
     }
@@ -39,7 +39,7 @@ impl SuccessCurve {
 
 /// The penalty of the slope in METR's headline figures.
 pub const HORIZON_PENALTY: f64 = 0.1;
-const STEPS: usize = 200;
+const MAX_NEWTON_STEPS: usize = 200;
 
 /// Returns each attempt's weight: one over the number of attempts at its task and over the root of the number of tasks in its family, as a
 /// share of all (`invsqrt_task_weight` of METR, arXiv 2503.14499).
@@ -112,18 +112,18 @@ pub fn success_curve(
     let loss = |intercept: f64, slope: f64| {
         let of = |[length, score, weight]: &[f64; 3]| {
             let odds = intercept + slope * (length - centre);
-            weight * (soft(odds) - score * odds)
+            weight * (softplus(odds) - score * odds)
         };
         points.iter().map(of).sum::<f64>() + penalty / 2.0 * slope * slope
     };
     let (mut intercept, mut slope) = ((mean / (1.0 - mean)).ln(), 0.0);
     let mut least = loss(intercept, slope);
-    for _ in 0..STEPS {
+    for _ in 0..MAX_NEWTON_STEPS {
         let (mut by_intercept, mut by_slope) = (0.0, penalty * slope);
         let (mut both_intercepts, mut mixed, mut both_slopes) = (0.0, 0.0, penalty);
         for [length, score, weight] in &points {
             let length = length - centre;
-            let p = chance(intercept + slope * length);
+            let p = logistic(intercept + slope * length);
             by_intercept += weight * (p - score);
             by_slope += weight * (p - score) * length;
             let spread = weight * p * (1.0 - p);
@@ -166,7 +166,7 @@ pub fn success_curve(
 ///
 /// Percentiles of few families are too narrow, so their level is that of a t interval with G − 1 degrees of freedom and the divisor G − 1
 /// (Hesterberg 2015, the expanded percentile interval). A resample without a horizon counts as beyond either end. Undefined if such resamples fill a tail, and for fewer than
-/// [`FEWEST_FAMILIES`] families.
+/// [`MIN_FAMILIES`] families.
 pub fn horizon_intervals(
     attempts: &[TimedAttempt],
     weights: &[f64],
@@ -182,10 +182,10 @@ pub fn horizon_intervals(
     }
     let families: Vec<Vec<usize>> = families.into_values().collect();
     let of_chance = |chance: &f64| {
-        if families.len() < FEWEST_FAMILIES {
+        if families.len() < MIN_FAMILIES {
             return Err(Undefined::TooFew);
         }
-        let replicates = Replicates::draw(families.len(), draws, seed, |drawn| {
+        let replicates = Replicates::draw_replicates(families.len(), draws, seed, |drawn| {
             let mut times = vec![0.0; families.len()];
             for family in drawn {
                 times[*family as usize] += 1.0;
@@ -203,20 +203,20 @@ pub fn horizon_intervals(
                 .unzip();
             success_curve(&attempts, &weights, penalty)
                 .ok()?
-                .horizon(*chance)
+                .horizon_minutes(*chance)
                 .map(f64::log2)
         })?;
         let count = families.len() as f64;
         let wide =
             t_quantile(upper_level(confidence)?, count - 1.0)? * (count / (count - 1.0)).sqrt();
-        let found = replicates.percentile(1.0 - normal_two_sided(wide))?;
+        let found = replicates.percentile_interval(1.0 - normal_two_sided(wide))?;
         Interval::new(found.low.exp2(), found.high.exp2()).ok_or(Undefined::NotFinite)
     };
     chances.iter().map(of_chance).collect()
 }
 
 /// Fewer families than this have no interval: resamples of them are too alike.
-pub const FEWEST_FAMILIES: usize = 6;
+pub const MIN_FAMILIES: usize = 6;
 
 #[cfg(test)]
 mod tests {
@@ -258,11 +258,11 @@ mod tests {
         let curve = success_curve(&attempts(&rows), &[1.0, 1.0], 0.0).expect("a curve");
         assert!(
             (curve.slope + 3.0_f64.ln()).abs() < 1e-9
-                && (curve.horizon(0.5).expect("it falls") - 4.0).abs() < 1e-9
+                && (curve.horizon_minutes(0.5).expect("it falls") - 4.0).abs() < 1e-9
         );
         assert!(
-            (curve.horizon(0.75).expect("it falls") - 2.0).abs() < 1e-9
-                && (curve.score(8.0) - 0.25).abs() < 1e-9
+            (curve.horizon_minutes(0.75).expect("it falls") - 2.0).abs() < 1e-9
+                && (curve.expected_score(8.0) - 0.25).abs() < 1e-9
         );
         let rising = success_curve(
             &attempts(&[(0, 0, 2.0, 0.2), (1, 0, 8.0, 0.9)]),
@@ -270,7 +270,7 @@ mod tests {
             0.1,
         )
         .expect("a curve");
-        assert!(rising.slope > 0.0 && rising.horizon(0.5).is_none());
+        assert!(rising.slope > 0.0 && rising.horizon_minutes(0.5).is_none());
     }
 
     #[test]
@@ -289,8 +289,9 @@ mod tests {
         assert_eq!(success_curve(&[], &[], 0.1), Err(Undefined::NoData));
         // One length: the penalty keeps the slope at 0.
         assert!(
-            of(0.5, 4.0)
-                .is_ok_and(|curve| curve.slope.abs() < 1e-12 && curve.horizon(0.5).is_none())
+            of(0.5, 4.0).is_ok_and(
+                |curve| curve.slope.abs() < 1e-12 && curve.horizon_minutes(0.5).is_none()
+            )
         );
         assert_eq!(
             success_curve(&attempts(&[(0, 0, 4.0, 0.5)]), &[1.0], 0.0),
@@ -333,7 +334,7 @@ mod tests {
             .collect();
         let half = success_curve(&alone, &task_weights(&alone), HORIZON_PENALTY)
             .expect("a curve")
-            .horizon(0.5)
+            .horizon_minutes(0.5)
             .expect("it falls");
         let found = interval(&alone).expect("an interval");
         assert!(

@@ -15,7 +15,7 @@ impl Interval {
 
     /// Cuts the interval to a range that overlaps it.
     #[must_use]
-    pub fn clipped(self, low: f64, high: f64) -> Self {
+    pub fn clipped_to(self, low: f64, high: f64) -> Self {
         Self {
             low: self.low.clamp(low, high),
             high: self.high.clamp(low, high),

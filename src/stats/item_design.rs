@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 /// Arms with fewer common items than this are not linked by them.
-pub const FEWEST_COMMON_ITEMS: usize = 10;
+pub const MIN_COMMON_ITEMS: usize = 10;
 
 /// Items asked of the same arms form a set with a mean difficulty of its own if they are at least this many.
-const FEWEST_IN_SET: usize = 10;
+const MIN_IN_SET: usize = 10;
 
 /// An arm's part in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ArmPart {
     Fitted,
     /// It passed, or failed, all items that it was asked.
     AllPassed,
@@ -20,7 +20,7 @@ pub(super) enum Part {
 }
 
 /// One item, as the fitted arms answered it.
-pub(super) struct Asked {
+pub(super) struct AskedItem {
     /// Place in the input.
     pub item: usize,
     pub set: usize,
@@ -28,34 +28,34 @@ pub(super) struct Asked {
     pub answers: Vec<(usize, f64)>,
 }
 
-pub(super) struct Design {
+pub(super) struct ItemDesign {
     /// By arm.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ArmPart>,
     /// Fitted arms: their columns are their places here.
     pub fitted: Vec<usize>,
     /// By item asked of a fitted arm, sets in order.
-    pub rows: Vec<Asked>,
+    pub rows: Vec<AskedItem>,
     pub sets: usize,
-    /// Items outside of the sets of [`FEWEST_IN_SET`], which share one mean difficulty as if drawn by chance.
+    /// Items outside of the sets of [`MIN_IN_SET`], which share one mean difficulty as if drawn by chance.
     pub scattered: usize,
 }
 
-impl Design {
+impl ItemDesign {
     /// Lays out scores by arm and item.
     pub fn new(scores: &[Vec<Option<f64>>]) -> Self {
-        let mut parts: Vec<Part> = scores.iter().map(|row| part(row)).collect();
+        let mut parts: Vec<ArmPart> = scores.iter().map(|row| arm_part(row)).collect();
         let open: Vec<usize> = (0..scores.len())
-            .filter(|arm| parts[*arm] == Part::Fitted)
+            .filter(|arm| parts[*arm] == ArmPart::Fitted)
             .collect();
         let fitted = largest_group(scores, &open);
         for arm in open {
             if !fitted.contains(&arm) {
-                parts[arm] = Part::Apart;
+                parts[arm] = ArmPart::Apart;
             }
         }
         let items = scores.first().map_or(0, Vec::len);
         let score = |arm: usize, item: usize| scores[arm][item];
-        let mut by_arms: BTreeMap<Vec<usize>, Vec<Asked>> = BTreeMap::new();
+        let mut by_arms: BTreeMap<Vec<usize>, Vec<AskedItem>> = BTreeMap::new();
         for item in 0..items {
             let answers: Vec<(usize, f64)> = fitted
                 .iter()
@@ -64,19 +64,19 @@ impl Design {
                 .collect();
             if !answers.is_empty() {
                 let arms = answers.iter().map(|(column, _)| *column).collect();
-                by_arms.entry(arms).or_default().push(Asked {
+                by_arms.entry(arms).or_default().push(AskedItem {
                     item,
                     set: 0,
                     answers,
                 });
             }
         }
-        let (mut sets, mut rest): (Vec<Vec<Asked>>, Vec<Vec<Asked>>) = by_arms
+        let (mut sets, mut rest): (Vec<Vec<AskedItem>>, Vec<Vec<AskedItem>>) = by_arms
             .into_values()
-            .partition(|items| items.len() >= FEWEST_IN_SET && varies(items));
-        let mut rest: Vec<Asked> = rest.drain(..).flatten().collect();
+            .partition(|items| items.len() >= MIN_IN_SET && has_varying_answers(items));
+        let mut rest: Vec<AskedItem> = rest.drain(..).flatten().collect();
         let scattered = rest.len();
-        if rest.len() >= FEWEST_IN_SET && varies(&rest) {
+        if rest.len() >= MIN_IN_SET && has_varying_answers(&rest) {
             sets.push(rest);
         } else if let Some(largest) = (0..sets.len()).max_by_key(|set| sets[*set].len()) {
             sets[largest].append(&mut rest);
@@ -99,21 +99,21 @@ impl Design {
     }
 }
 
-fn part(row: &[Option<f64>]) -> Part {
+fn arm_part(row: &[Option<f64>]) -> ArmPart {
     let all = |wanted: f64| {
         row.iter()
             .flatten()
             .all(|score| (score - wanted).abs() < f64::EPSILON)
     };
     match (row.iter().flatten().next(), all(1.0), all(0.0)) {
-        (None, ..) => Part::Apart,
-        (_, true, _) => Part::AllPassed,
-        (_, _, true) => Part::NonePassed,
-        _ => Part::Fitted,
+        (None, ..) => ArmPart::Apart,
+        (_, true, _) => ArmPart::AllPassed,
+        (_, _, true) => ArmPart::NonePassed,
+        _ => ArmPart::Fitted,
     }
 }
 
-fn varies(items: &[Asked]) -> bool {
+fn has_varying_answers(items: &[AskedItem]) -> bool {
     let mut scores = items
         .iter()
         .flat_map(|item| item.answers.iter().map(|(_, score)| *score));
@@ -130,7 +130,7 @@ fn largest_group(scores: &[Vec<Option<f64>>], arms: &[usize]) -> Vec<usize> {
             .iter()
             .zip(&scores[other])
             .filter(|(one, other)| one.is_some() && other.is_some());
-        common.take(FEWEST_COMMON_ITEMS).count() == FEWEST_COMMON_ITEMS
+        common.take(MIN_COMMON_ITEMS).count() == MIN_COMMON_ITEMS
     };
     let mut open = arms.to_vec();
     let mut best: ((usize, usize), Vec<usize>) = ((0, 0), Vec::new());
@@ -179,14 +179,14 @@ mod tests {
     #[test]
     fn chains_of_common_items_link() {
         // The first and the third share no item, but both share ten with the second.
-        let design = Design::new(&asked(
+        let design = ItemDesign::new(&asked(
             &[(0, 20), (10, 30), (20, 40), (40, 60), (51, 60)],
             60,
         ));
         assert_eq!(design.fitted, [0, 1, 2]);
         assert_eq!(
             design.parts[3..],
-            [Part::Apart, Part::Apart],
+            [ArmPart::Apart, ArmPart::Apart],
             "nine common items are too few"
         );
         assert_eq!(
@@ -210,14 +210,14 @@ mod tests {
         scores[1] = vec![Some(1.0); 30];
         scores[2] = vec![Some(0.0); 30];
         scores[3][4] = None;
-        let design = Design::new(&scores);
+        let design = ItemDesign::new(&scores);
         assert_eq!(
             design.parts,
             [
-                Part::Fitted,
-                Part::AllPassed,
-                Part::NonePassed,
-                Part::Fitted
+                ArmPart::Fitted,
+                ArmPart::AllPassed,
+                ArmPart::NonePassed,
+                ArmPart::Fitted
             ]
         );
         // One item alone is no set: it joins the others.

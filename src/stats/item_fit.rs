@@ -3,12 +3,12 @@
 use rand_chacha::ChaCha8Rng;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::adjust::{benjamini_hochberg, holm};
+use super::adjust::{benjamini_hochberg, holm_adjustment};
 use super::distribution::normal_two_sided;
-use super::item_response::{ItemResponse, Nodes};
-use super::logistic::{chance, soft};
-use super::mean::total;
-use super::rank_sets::uniform;
+use super::item_response::{ItemResponse, QuadratureNodes};
+use super::logistic::{logistic, softplus};
+use super::mean::compensated_sum;
+use super::rank_sets::random_uniform;
 use super::{ResponseModel, Seed, Undefined};
 
 /// What checks of a fit found.
@@ -38,12 +38,12 @@ pub struct PairFit {
 }
 
 /// Share of wrongly marked items, and the chance of a wrongly marked pair.
-const LEVEL: f64 = 0.05;
+const FIT_TEST_LEVEL: f64 = 0.05;
 /// Draws for one item, and how many of them must be as extreme for an early end (Besag and Clifford 1991).
-const DRAWS: u32 = 20_000;
-const ENOUGH: u32 = 20;
+const MAX_ITEM_DRAWS: u32 = 20_000;
+const ENOUGH_EXTREME_DRAWS: u32 = 20;
 /// Common items that a pair needs for a test.
-const FEWEST_COMMON: usize = 10;
+const MIN_COMMON: usize = 10;
 
 /// Checks a fit of the same scores.
 ///
@@ -63,32 +63,32 @@ pub fn item_fit(
     if items != found.items.len() {
         return Err(Undefined::Unequal);
     }
-    let nodes = Nodes::new(
+    let nodes = QuadratureNodes::new(
         found.fitted.arms.len(),
         found.model == ResponseModel::TwoParameter,
     );
     let p: Vec<Option<f64>> = (0..items)
         .into_par_iter()
-        .map(|item| reversal(scores, found, &nodes, item, seed))
+        .map(|item| item_p_value(scores, found, &nodes, item, seed))
         .collect();
     let known: Vec<f64> = p.iter().flatten().copied().collect();
     let mut adjusted = benjamini_hochberg(&known)?.into_iter();
     let reversed = p
         .iter()
-        .map(|p| p.is_some() && adjusted.next().is_some_and(|p| p < LEVEL))
+        .map(|p| p.is_some() && adjusted.next().is_some_and(|p| p < FIT_TEST_LEVEL))
         .collect();
     Ok(ItemFit {
         items: p,
         reversed,
-        pairs: pairs(scores, found, &nodes)?,
+        pairs: pair_fits(scores, found, &nodes)?,
     })
 }
 
 /// Returns the p-value of an item.
-fn reversal(
+fn item_p_value(
     scores: &[Vec<Option<f64>>],
     found: &ItemResponse,
-    nodes: &Nodes,
+    nodes: &QuadratureNodes,
     item: usize,
     seed: Seed,
 ) -> Option<f64> {
@@ -109,9 +109,9 @@ fn reversal(
     if count == 0 || count == passed.len() {
         return None;
     }
-    let slopes = Slopes::new(&abilities, count, found, mean, nodes);
+    let slopes = DiscriminationGrid::new(&abilities, count, found, mean, nodes);
     let sum = |passed: &[bool]| {
-        total(
+        compensated_sum(
             abilities
                 .iter()
                 .zip(passed)
@@ -120,63 +120,65 @@ fn reversal(
         )
     };
     let own = sum(&passed);
-    let mut random = seed.stream(item as u64);
+    let mut random = seed.replicate_stream(item as u64);
     let (mut drawn, mut extreme) = (vec![false; passed.len()], 0);
-    for draw in 1..=DRAWS {
-        slopes.draw(&mut random, count, &mut drawn);
+    for draw in 1..=MAX_ITEM_DRAWS {
+        slopes.draw_passes(&mut random, count, &mut drawn);
         extreme += u32::from(sum(&drawn) <= own + 1e-9);
-        if extreme == ENOUGH {
+        if extreme == ENOUGH_EXTREME_DRAWS {
             return Some(f64::from(extreme) / f64::from(draw));
         }
     }
-    Some(f64::from(extreme + 1) / f64::from(DRAWS + 1))
+    Some(f64::from(extreme + 1) / f64::from(MAX_ITEM_DRAWS + 1))
 }
 
 /// Discriminations that an item can have given how many arms passed it, with the chances that they give.
-struct Slopes {
+struct DiscriminationGrid {
     /// Chances of the discriminations, which add up to 1.
     weights: Vec<f64>,
-    tables: Vec<Table>,
+    tables: Vec<PassChances>,
 }
 
 /// At a difficulty that makes the observed number of passes likely.
-struct Table {
+struct PassChances {
     /// By arm: its chance to pass.
     chances: Vec<f64>,
     /// By arm and number: the chance that so many of it and the arms after it pass.
     tails: Vec<Vec<f64>>,
 }
 
-impl Slopes {
+impl DiscriminationGrid {
     fn new(
         abilities: &[f64],
         count: usize,
         found: &ItemResponse,
         mean: f64,
-        nodes: &Nodes,
+        nodes: &QuadratureNodes,
     ) -> Self {
         let (mut logs, mut tables) = (Vec::new(), Vec::new());
-        for start in (0..nodes.len()).filter(|node| *node == 0 || !nodes.is_level(*node, node - 1))
+        for start in (0..nodes.len())
+            .filter(|node| *node == 0 || !nodes.has_same_discrimination(*node, node - 1))
         {
             let slope = (found.discrimination_spread * nodes.discrimination[start]).exp();
-            let place = place_of(abilities, slope, count);
-            let table = Table::new(abilities, slope, place, count);
+            let place = difficulty_for_passes(abilities, slope, count);
+            let table = PassChances::new(abilities, slope, place, count);
             let base = table.tails[0][count].ln()
-                + total(
+                + compensated_sum(
                     abilities
                         .iter()
-                        .map(|ability| soft(slope * (ability - place))),
+                        .map(|ability| softplus(slope * (ability - place))),
                 );
             let of_node = |node: usize| {
                 let difficulty = mean + found.difficulty_spread * nodes.difficulty[node];
-                let softs = total(
+                let softs = compensated_sum(
                     abilities
                         .iter()
-                        .map(|ability| soft(slope * (ability - difficulty))),
+                        .map(|ability| softplus(slope * (ability - difficulty))),
                 );
                 nodes.log_weight[node] + base - count as f64 * slope * (difficulty - place) - softs
             };
-            let same = (start..nodes.len()).take_while(|node| nodes.is_level(*node, start));
+            let same =
+                (start..nodes.len()).take_while(|node| nodes.has_same_discrimination(*node, start));
             logs.push(same.map(of_node).fold(f64::NEG_INFINITY, |sum, log| {
                 sum.max(log) + (-(sum - log).abs()).exp().ln_1p()
             }));
@@ -186,7 +188,7 @@ impl Slopes {
             .iter()
             .fold(f64::NEG_INFINITY, |largest, log| largest.max(*log));
         let weights: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
-        let whole = total(weights.iter().copied());
+        let whole = compensated_sum(weights.iter().copied());
         Self {
             weights: weights.iter().map(|weight| weight / whole).collect(),
             tables,
@@ -194,8 +196,8 @@ impl Slopes {
     }
 
     /// Draws which arms pass.
-    fn draw(&self, random: &mut ChaCha8Rng, count: usize, passed: &mut [bool]) {
-        let (mut left, mut chosen) = (uniform(random), self.tables.len() - 1);
+    fn draw_passes(&self, random: &mut ChaCha8Rng, count: usize, passed: &mut [bool]) {
+        let (mut left, mut chosen) = (random_uniform(random), self.tables.len() - 1);
         for (place, weight) in self.weights.iter().enumerate() {
             if left < *weight {
                 chosen = place;
@@ -203,22 +205,22 @@ impl Slopes {
             }
             left -= weight;
         }
-        let Table { chances, tails } = &self.tables[chosen];
+        let PassChances { chances, tails } = &self.tables[chosen];
         let mut missing = count;
         for (arm, passed) in passed.iter_mut().enumerate() {
             *passed = missing > 0
-                && uniform(random) * tails[arm][missing]
+                && random_uniform(random) * tails[arm][missing]
                     < chances[arm] * tails[arm + 1][missing - 1];
             missing -= usize::from(*passed);
         }
     }
 }
 
-impl Table {
+impl PassChances {
     fn new(abilities: &[f64], slope: f64, place: f64, count: usize) -> Self {
         let chances: Vec<f64> = abilities
             .iter()
-            .map(|ability| chance(slope * (ability - place)))
+            .map(|ability| logistic(slope * (ability - place)))
             .collect();
         let mut tails = vec![vec![0.0; count + 1]; abilities.len() + 1];
         tails[abilities.len()][0] = 1.0;
@@ -237,14 +239,14 @@ impl Table {
 }
 
 /// Returns the difficulty at which the expected number of passes is `count`.
-fn place_of(abilities: &[f64], slope: f64, count: usize) -> f64 {
+fn difficulty_for_passes(abilities: &[f64], slope: f64, count: usize) -> f64 {
     let (mut low, mut high) = (-100.0, 100.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        let expected = total(
+        let expected = compensated_sum(
             abilities
                 .iter()
-                .map(|ability| chance(slope * (ability - middle))),
+                .map(|ability| logistic(slope * (ability - middle))),
         );
         if expected > count as f64 {
             low = middle
@@ -255,10 +257,10 @@ fn place_of(abilities: &[f64], slope: f64, count: usize) -> f64 {
     f64::midpoint(low, high)
 }
 
-fn pairs(
+fn pair_fits(
     scores: &[Vec<Option<f64>>],
     found: &ItemResponse,
-    nodes: &Nodes,
+    nodes: &QuadratureNodes,
 ) -> Result<Vec<PairFit>, Undefined> {
     let fitted = &found.fitted;
     let weights: Vec<f64> = nodes.log_weight.iter().map(|log| log.exp()).collect();
@@ -269,7 +271,9 @@ fn pairs(
         .map(|mean| {
             let at = |ability: f64, node: usize| {
                 let slope = (found.discrimination_spread * nodes.discrimination[node]).exp();
-                chance(slope * (ability - mean - found.difficulty_spread * nodes.difficulty[node]))
+                logistic(
+                    slope * (ability - mean - found.difficulty_spread * nodes.difficulty[node]),
+                )
             };
             fitted
                 .abilities
@@ -292,7 +296,7 @@ fn pairs(
                 observed.push(differ(one, other));
                 expected.push(*expected_of[set].get_or_insert_with(|| {
                     let (one, other) = (&chances[set][first], &chances[set][second]);
-                    total(
+                    compensated_sum(
                         weights
                             .iter()
                             .zip(one.iter().zip(other))
@@ -300,15 +304,15 @@ fn pairs(
                     )
                 }));
             }
-            if observed.len() < FEWEST_COMMON {
+            if observed.len() < MIN_COMMON {
                 continue;
             }
             let count = observed.len() as f64;
-            let mean = |values: &[f64]| total(values.iter().copied()) / count;
+            let mean = |values: &[f64]| compensated_sum(values.iter().copied()) / count;
             let (seen, wanted) = (mean(&observed), mean(&expected));
             // The model's spread, or what is seen if that is larger: few items can look steadier than they are.
-            let by_model = total(expected.iter().map(|chance| chance * (1.0 - chance)));
-            let seen_squares = total(
+            let by_model = compensated_sum(expected.iter().map(|chance| chance * (1.0 - chance)));
+            let seen_squares = compensated_sum(
                 observed
                     .iter()
                     .zip(&expected)
@@ -333,8 +337,8 @@ fn pairs(
             pairs.push(pair);
         }
     }
-    for (pair, p) in pairs.iter_mut().zip(holm(&p)?) {
-        pair.is_off = p < LEVEL;
+    for (pair, p) in pairs.iter_mut().zip(holm_adjustment(&p)?) {
+        pair.is_off = p < FIT_TEST_LEVEL;
     }
     Ok(pairs)
 }
@@ -347,12 +351,14 @@ mod tests {
     /// Twelve arms, one abler than the other, on 120 items, one harder than the other, with some luck. The last item is passed by the worst
     /// half; the last two arms pass and fail together.
     fn made() -> Vec<Vec<Option<f64>>> {
-        let mut random = Seed(3).stream(0);
+        let mut random = Seed(3).replicate_stream(0);
         let mut rows: Vec<Vec<Option<f64>>> = (0..12)
             .map(|arm| {
                 let mut of = |item: i32| {
                     let odds = (f64::from(arm) - 5.5) / 2.0 - (f64::from(item % 40) - 20.0) / 10.0;
-                    Some(f64::from(u8::from(uniform(&mut random) < chance(odds))))
+                    Some(f64::from(u8::from(
+                        random_uniform(&mut random) < logistic(odds),
+                    )))
                 };
                 (0..120).map(&mut of).collect()
             })
@@ -391,9 +397,9 @@ mod tests {
     #[test]
     fn chances_of_patterns_by_hand() {
         // Two arms with odds of e and 1/e at difficulty 0: given one pass, the better one passed with odds e² to 1.
-        let table = Table::new(&[1.0, -1.0], 1.0, 0.0, 1);
+        let table = PassChances::new(&[1.0, -1.0], 1.0, 0.0, 1);
         let better = table.chances[0] * table.tails[1][0] / table.tails[0][1];
         assert!((better / (1.0 - better) - 2.0_f64.exp()).abs() < 1e-12);
-        assert!((place_of(&[1.0, -1.0], 1.0, 1)).abs() < 1e-9);
+        assert!((difficulty_for_passes(&[1.0, -1.0], 1.0, 1)).abs() < 1e-9);
     }
 }

@@ -2,7 +2,7 @@
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::bootstrap::below;
+use super::bootstrap::random_below;
 use super::ranking::rank_ranges;
 use super::{PartialOrder, RankRange, ScoreMatrix, Seed, Undefined, quantile};
 
@@ -17,11 +17,11 @@ pub fn group_rank_ranges(
     draws: usize,
     seed: Seed,
 ) -> Result<Vec<RankRange>, Undefined> {
-    let sums = matrix.sums(groups)?;
-    let sizes = ScoreMatrix::new(&[vec![1.0; matrix.items()]])?
-        .sums(groups)?
-        .row(0);
-    let (systems, count) = (matrix.systems(), sums.items());
+    let sums = matrix.group_sums(groups)?;
+    let sizes = ScoreMatrix::new(&[vec![1.0; matrix.item_count()]])?
+        .group_sums(groups)?
+        .system_scores(0);
+    let (systems, count) = (matrix.system_count(), sums.item_count());
     let bound = u32::try_from(count).map_err(|_| Undefined::OutOfRange)?;
     if count < 2 || draws < 2 {
         return Err(Undefined::TooFew);
@@ -30,10 +30,10 @@ pub fn group_rank_ranges(
     let means: Vec<Vec<f64>> = (0..draws)
         .into_par_iter()
         .map(|draw| {
-            let mut random = seed.stream(draw as u64);
+            let mut random = seed.replicate_stream(draw as u64);
             let (mut own, mut items) = (vec![0.0; systems], 0.0);
             for _ in 0..count {
-                let group = below(&mut random, bound) as usize;
+                let group = random_below(&mut random, bound) as usize;
                 items += sizes[group];
                 for (sum, score) in own.iter_mut().zip(rows[group]) {
                     *sum += score;
@@ -42,7 +42,7 @@ pub fn group_rank_ranges(
             own.iter().map(|sum| sum / items).collect()
         })
         .collect();
-    let observed = matrix.means();
+    let observed = matrix.system_means();
     let pairs: Vec<(usize, usize)> = (0..systems)
         .flat_map(|first| (first + 1..systems).map(move |second| (first, second)))
         .collect();
@@ -100,10 +100,10 @@ pub fn group_rank_ranges(
 
 /// Returns the pairs whose order is the same in every group: the order's core. C4 of the Leaderboard Reporting Standard.
 pub fn order_core(matrix: &ScoreMatrix, groups: &[u32]) -> Result<PartialOrder, Undefined> {
-    let sums = matrix.sums(groups)?;
-    let beats: Vec<Vec<bool>> = (0..matrix.systems())
+    let sums = matrix.group_sums(groups)?;
+    let beats: Vec<Vec<bool>> = (0..matrix.system_count())
         .map(|first| {
-            (0..matrix.systems())
+            (0..matrix.system_count())
                 .map(|second| sums.by_item().all(|own| own[first] > own[second] + 1e-9))
                 .collect()
         })
@@ -122,15 +122,15 @@ pub struct Reweighting {
 /// Finds the smallest change of the groups' weights, today proportional to their sizes, that makes another system equal to the leader. The
 /// weight moves from the group where the leader is furthest ahead to the group where the rival is. `None` if the leader is ahead of each
 /// rival in every group.
-pub fn reweighting(
+pub fn smallest_reweighting(
     matrix: &ScoreMatrix,
     groups: &[u32],
     leader: usize,
 ) -> Result<Option<Reweighting>, Undefined> {
-    let sums = matrix.sums(groups)?;
-    let sizes = ScoreMatrix::new(&[vec![1.0; matrix.items()]])?
-        .sums(groups)?
-        .row(0);
+    let sums = matrix.group_sums(groups)?;
+    let sizes = ScoreMatrix::new(&[vec![1.0; matrix.item_count()]])?
+        .group_sums(groups)?
+        .system_scores(0);
     let against = |rival: usize| {
         let mut groups: Vec<(f64, f64)> = sums
             .by_item()
@@ -138,7 +138,7 @@ pub fn reweighting(
             .map(|(own, size)| {
                 (
                     (own[leader] - own[rival]) / size,
-                    size / matrix.items() as f64,
+                    size / matrix.item_count() as f64,
                 )
             })
             .collect();
@@ -160,7 +160,7 @@ pub fn reweighting(
         (ahead <= 1e-12).then_some(Reweighting { rival, moved })
     };
     let rivals = matrix
-        .order()
+        .order_by_mean()
         .into_iter()
         .filter(|rival| *rival != leader)
         .filter_map(against);
@@ -184,7 +184,7 @@ mod tests {
             [1.0, 1.0, 1.0, 1.0, 0.0, 0.0],
             [0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
         ]);
-        let found = reweighting(&scores, &GROUPS, 0)
+        let found = smallest_reweighting(&scores, &GROUPS, 0)
             .expect("groups")
             .expect("a rival");
         assert!(
@@ -192,11 +192,11 @@ mod tests {
             "{found:?}"
         );
         assert_eq!(
-            reweighting(&matrix(&[[1.0; 6], [0.0; 6]]), &GROUPS, 0),
+            smallest_reweighting(&matrix(&[[1.0; 6], [0.0; 6]]), &GROUPS, 0),
             Ok(None)
         );
         assert_eq!(
-            reweighting(&scores, &GROUPS[..5], 0),
+            smallest_reweighting(&scores, &GROUPS[..5], 0),
             Err(Undefined::Unequal)
         );
     }
@@ -210,7 +210,11 @@ mod tests {
         ]);
         let core = order_core(&scores, &GROUPS).expect("groups");
         assert_eq!(
-            (core.pairs(), core.height(), core.largest_antichain()),
+            (
+                core.pair_count(),
+                core.tier_count(),
+                core.largest_antichain()
+            ),
             (2, 2, 2)
         );
     }

@@ -2,12 +2,12 @@
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::adjust::holm;
+use super::adjust::holm_adjustment;
 use super::bradley_terry::{Effect, Strength};
 use super::distribution::t_two_sided;
-use super::item_design::{Asked, Design, FEWEST_COMMON_ITEMS, Part};
-use super::logistic::{chance, soft};
-use super::mean::{t_interval, total};
+use super::item_design::{ArmPart, AskedItem, ItemDesign, MIN_COMMON_ITEMS};
+use super::logistic::{logistic, softplus};
+use super::mean::{compensated_sum, t_interval};
 use super::proportion::effective_interval;
 use super::ranking::{RankRange, rank_ranges};
 use super::symmetric::Cholesky;
@@ -21,7 +21,7 @@ use super::{Interval, Undefined};
 pub enum Unfitted {
     /// Arms that neither passed nor failed everything, and share items with each other.
     #[error(
-        "a fit needs {FEWEST_ARMS} arms that share {FEWEST_COMMON_ITEMS} items with another and passed some items, not all; there are {linked}"
+        "a fit needs {MIN_ARMS} arms that share {MIN_COMMON_ITEMS} items with another and passed some items, not all; there are {linked}"
     )]
     TooFewArms { linked: usize },
     #[error("a fit of {linked} arms needs {needed} items; {asked} were asked")]
@@ -105,12 +105,12 @@ pub struct ItemResponse {
     pub beats: Vec<Vec<bool>>,
     /// Places that the answers cannot rule out, of all arms. All hold at once.
     pub ranks: Vec<RankRange>,
-    pub(super) fitted: Fitted,
+    pub(super) fitted: FitCheckInputs,
 }
 
 /// What the checks of fit need.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fitted {
+pub(super) struct FitCheckInputs {
     /// By column of a fitted arm: its place in the input and its ability.
     pub arms: Vec<usize>,
     pub abilities: Vec<f64>,
@@ -121,26 +121,26 @@ pub(super) struct Fitted {
 }
 
 /// Fewer arms than this have no fit.
-pub const FEWEST_ARMS: usize = 3;
+pub const MIN_ARMS: usize = 3;
 /// Fewer arms than this cannot show that discriminations differ.
-pub const FEWEST_ARMS_OF_TWO: usize = 5;
+pub const MIN_ARMS_OF_TWO: usize = 5;
 /// Fewer items than this have no fit, or fewer for each parameter.
-pub const FEWEST_ITEMS: usize = 30;
+pub const MIN_ITEMS: usize = 30;
 const ITEMS_PER_PARAMETER: usize = 2;
-const FEWEST_UNITS: usize = 6;
+const MIN_UNITS: usize = 6;
 /// The likelihood ratio that a spread of 0 exceeds in one of twenty cases: the spread lies at its bound (Self and Liang 1987).
-const GAIN: f64 = 2.705_543_454_095_404;
+const MIN_LIKELIHOOD_GAIN: f64 = 2.705_543_454_095_404;
 /// Difficulties have at least this spread. If passes per item vary less than chance, the likelihood would rise for ever towards 0.
-const LEAST_SPREAD: f64 = 0.05;
+const MIN_SPREAD: f64 = 0.05;
 /// A spread of log discriminations below this is none, and one above is a fit that runs away.
-const SPREADS: std::ops::RangeInclusive<f64> = 0.05..=1.5;
-const STEPS: usize = 200;
+const DISCRIMINATION_SPREADS: std::ops::RangeInclusive<f64> = 0.05..=1.5;
+const MAX_NEWTON_STEPS: usize = 200;
 /// Abilities beyond this are infinite.
-const LARGEST: f64 = 50.0;
+const MAX_ABILITY: f64 = 50.0;
 /// Fewer arms than this cannot tell a discrimination from one 1 standard deviation away.
 const FEWER_LEVELS_BELOW: usize = 20;
 /// Nodes below this share of an item's posterior say nothing.
-const NEGLIGIBLE: f64 = 1e-12;
+const NEGLIGIBLE_NODE_SHARE: f64 = 1e-12;
 
 /// Fits log odds that arm i passes item j = aⱼ(θᵢ − bⱼ) (Birnbaum 1968) by marginal maximum likelihood. `scores` gives, by arm and item, a
 /// score from 0 to 1, or `None` if the arm was not asked.
@@ -159,7 +159,7 @@ const NEGLIGIBLE: f64 = 1e-12;
 /// U / (U − 1): arms may fail together more often than the model says. Intervals are t intervals with U − 1 degrees of freedom. Pairs are
 /// established by t tests after Holm.
 ///
-/// There is no fit for fewer than [`FEWEST_ARMS`] linked arms, [`FEWEST_ITEMS`] items, two items for each parameter or two clusters.
+/// There is no fit for fewer than [`MIN_ARMS`] linked arms, [`MIN_ITEMS`] items, two items for each parameter or two clusters.
 pub fn item_response(
     scores: &[Vec<Option<f64>>],
     clusters: Option<&[u32]>,
@@ -179,12 +179,12 @@ pub fn item_response(
     {
         return Err(Undefined::OutOfRange.into());
     }
-    let design = Design::new(scores);
+    let design = ItemDesign::new(scores);
     let (linked, asked) = (design.fitted.len(), design.rows.len());
-    if linked < FEWEST_ARMS {
+    if linked < MIN_ARMS {
         return Err(Unfitted::TooFewArms { linked });
     }
-    let needed = FEWEST_ITEMS.max(ITEMS_PER_PARAMETER * (linked + design.sets + 1));
+    let needed = MIN_ITEMS.max(ITEMS_PER_PARAMETER * (linked + design.sets + 1));
     if asked < needed {
         return Err(Unfitted::TooFewItems {
             asked,
@@ -192,20 +192,24 @@ pub fn item_response(
             needed,
         });
     }
-    let units = Units::new(&design.rows, clusters);
-    if units.count < FEWEST_UNITS {
+    let units = IndependentUnits::new(&design.rows, clusters);
+    if units.count < MIN_UNITS {
         return Err(Undefined::TooFew.into());
     }
-    let (model, found, gain) = chosen(&design, &units, confidence)?;
-    let influence = Influence::new(&model, &found, &units)?;
+    let (model, found, gain) = choose_model(&design, &units, confidence)?;
+    let influence = ItemInfluence::new(&model, &found, &units)?;
     let degrees = units.count as f64 - 1.0;
     let arms = design.fitted.len();
     let theta = &found.values[..arms];
     // A pinned sum of abilities adds to the inverse's arms.
     let covariance = influence.inverse.inverse();
-    let mut abilities: Vec<Strength> = design.parts.iter().map(|part| standing(*part)).collect();
+    let mut abilities: Vec<Strength> = design
+        .parts
+        .iter()
+        .map(|part| strength_of_part(*part))
+        .collect();
     for (column, arm) in design.fitted.iter().enumerate() {
-        let error = units.error(influence.by_unit[column].iter().copied());
+        let error = units.standard_error(influence.by_unit[column].iter().copied());
         let model_error = (covariance[column][column] - (arms as f64).powi(-2))
             .max(0.0)
             .sqrt();
@@ -217,11 +221,12 @@ pub fn item_response(
             interval,
         });
     }
-    let beats = influence.beats(scores.len(), &design.fitted, theta, &units, confidence)?;
-    let predicted = model.predict(&design.rows, &found);
+    let beats =
+        influence.established_wins(scores.len(), &design.fitted, theta, &units, confidence)?;
+    let predicted = model.predict_scores(&design.rows, &found);
     let mut rates = vec![None; scores.len()];
     for (column, arm) in design.fitted.iter().enumerate() {
-        rates[*arm] = Some(predicted.rate(column, &influence.moves, &units, confidence));
+        rates[*arm] = Some(predicted.expected_rate(column, &influence.moves, &units, confidence));
     }
     let mut of_items = vec![None; items];
     let mut sets = vec![None; items];
@@ -229,7 +234,7 @@ pub fn item_response(
         of_items[row.item] = Some(*parameters);
         sets[row.item] = Some(row.set);
     }
-    let (difficulty_spread, discrimination_spread) = model.spreads(&found.values);
+    let (difficulty_spread, discrimination_spread) = model.parameter_spreads(&found.values);
     Ok(ItemResponse {
         model: if model.has_two {
             ResponseModel::TwoParameter
@@ -248,7 +253,7 @@ pub fn item_response(
         units: units.count as u64,
         ranks: rank_ranges(&beats)?,
         beats,
-        fitted: Fitted {
+        fitted: FitCheckInputs {
             arms: design.fitted.clone(),
             abilities: theta.to_vec(),
             means: found.values[arms..][..design.sets].to_vec(),
@@ -257,56 +262,56 @@ pub fn item_response(
     })
 }
 
-fn standing(part: Part) -> Strength {
+fn strength_of_part(part: ArmPart) -> Strength {
     match part {
-        Part::AllPassed => Strength::Above,
-        Part::NonePassed => Strength::Below,
+        ArmPart::AllPassed => Strength::Above,
+        ArmPart::NonePassed => Strength::Below,
         // The abilities of fitted arms replace theirs.
-        Part::Apart | Part::Fitted => Strength::Apart,
+        ArmPart::Apart | ArmPart::Fitted => Strength::Apart,
     }
 }
 
 /// Fits the model with one parameter for each item, and the one with two if it can be told and is better.
-fn chosen(
-    design: &Design,
-    units: &Units,
+fn choose_model(
+    design: &ItemDesign,
+    units: &IndependentUnits,
     confidence: f64,
-) -> Result<(Model, Found, Option<f64>), Unfitted> {
-    let one = Model {
+) -> Result<(MarginalModel, MarginalFit, Option<f64>), Unfitted> {
+    let one = MarginalModel {
         arms: design.fitted.len(),
         sets: design.sets,
         has_two: false,
     };
     let plain = one
-        .fit(&design.rows, one.start(&design.rows))
+        .maximise_likelihood(&design.rows, one.start_values(&design.rows))
         .map_err(|_| Unfitted::Unbounded)?;
     let places: Vec<usize> = (0..one.arms).collect();
     // A discrimination says how items tell better arms from worse ones: of arms that do not differ, it would say how noise is told apart.
     let differ = |beats: Vec<Vec<bool>>| beats.iter().flatten().any(|beats| *beats);
     let theta = &plain.values[..one.arms];
-    if one.arms < FEWEST_ARMS_OF_TWO
+    if one.arms < MIN_ARMS_OF_TWO
         || !differ(
-            Influence::new(&one, &plain, units)?
-                .beats(one.arms, &places, theta, units, confidence)?,
+            ItemInfluence::new(&one, &plain, units)?
+                .established_wins(one.arms, &places, theta, units, confidence)?,
         )
     {
         return Ok((one, plain, None));
     }
-    let two = Model {
+    let two = MarginalModel {
         has_two: true,
         ..one
     };
     let mut start = plain.values.clone();
     start.push(0.5_f64.ln());
     let Some(free) = two
-        .fit(&design.rows, start)
+        .maximise_likelihood(&design.rows, start)
         .ok()
         .filter(|free| free.sums.likelihood >= plain.sums.likelihood)
     else {
         return Ok((one, plain, Some(0.0)));
     };
     let gain = 2.0 * (free.sums.likelihood - plain.sums.likelihood);
-    if gain > GAIN {
+    if gain > MIN_LIKELIHOOD_GAIN {
         Ok((two, free, Some(gain)))
     } else {
         Ok((one, plain, Some(gain)))
@@ -314,7 +319,7 @@ fn chosen(
 }
 
 /// How much each item moves the parameters.
-struct Influence {
+struct ItemInfluence {
     inverse: Cholesky,
     /// By row and parameter.
     moves: Vec<Vec<f64>>,
@@ -322,11 +327,15 @@ struct Influence {
     by_unit: Vec<Vec<f64>>,
 }
 
-impl Influence {
-    fn new(model: &Model, found: &Found, units: &Units) -> Result<Self, Undefined> {
+impl ItemInfluence {
+    fn new(
+        model: &MarginalModel,
+        found: &MarginalFit,
+        units: &IndependentUnits,
+    ) -> Result<Self, Undefined> {
         let inverse = Cholesky::new(
-            &model.pinned(&found.sums.information, found.is_held),
-            model.parameters(),
+            &model.pin_abilities(&found.sums.information, found.is_held),
+            model.parameter_count(),
         )?;
         let moves: Vec<Vec<f64>> = found
             .sums
@@ -335,7 +344,7 @@ impl Influence {
             .map(|score| inverse.solve(score))
             .collect();
         let by_unit = (0..model.arms)
-            .map(|arm| units.sums(moves.iter().map(|change| change[arm])))
+            .map(|arm| units.unit_sums(moves.iter().map(|change| change[arm])))
             .collect();
         Ok(Self {
             inverse,
@@ -345,19 +354,19 @@ impl Influence {
     }
 
     /// Returns which of all arms are established to be better than which.
-    fn beats(
+    fn established_wins(
         &self,
         arms: usize,
         fitted: &[usize],
         theta: &[f64],
-        units: &Units,
+        units: &IndependentUnits,
         confidence: f64,
     ) -> Result<Vec<Vec<bool>>, Undefined> {
         let pairs: Vec<(usize, usize)> = (0..fitted.len())
             .flat_map(|first| (first + 1..fitted.len()).map(move |second| (first, second)))
             .collect();
         let p_of = |(first, second): &(usize, usize)| {
-            let error = units.error(
+            let error = units.standard_error(
                 self.by_unit[*first]
                     .iter()
                     .zip(&self.by_unit[*second])
@@ -372,7 +381,7 @@ impl Influence {
                 Ok(1.0)
             }
         };
-        let adjusted = holm(
+        let adjusted = holm_adjustment(
             &pairs
                 .iter()
                 .map(p_of)
@@ -394,14 +403,14 @@ impl Influence {
 }
 
 /// Items, or clusters of items, that count as independent.
-pub(super) struct Units {
+pub(super) struct IndependentUnits {
     /// By row of the design.
     of: Vec<usize>,
     pub count: usize,
 }
 
-impl Units {
-    pub(super) fn new(rows: &[Asked], clusters: Option<&[u32]>) -> Self {
+impl IndependentUnits {
+    pub(super) fn new(rows: &[AskedItem], clusters: Option<&[u32]>) -> Self {
         let Some(clusters) = clusters else {
             return Self {
                 of: (0..rows.len()).collect(),
@@ -422,7 +431,7 @@ impl Units {
     }
 
     /// Adds up values by row.
-    fn sums(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
+    fn unit_sums(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut sums = vec![0.0; self.count];
         for (unit, value) in self.of.iter().zip(values) {
             sums[*unit] += value;
@@ -431,29 +440,29 @@ impl Units {
     }
 
     /// Returns the standard error of an estimate from its influence by unit.
-    fn error(&self, influence: impl Iterator<Item = f64>) -> f64 {
+    fn standard_error(&self, influence: impl Iterator<Item = f64>) -> f64 {
         let count = self.count as f64;
-        (total(influence.map(|value| value * value)) * count / (count - 1.0)).sqrt()
+        (compensated_sum(influence.map(|value| value * value)) * count / (count - 1.0)).sqrt()
     }
 }
 
 /// Parameters in order: abilities, mean difficulty by set, log τ, and log ω if there are two parameters for each item.
 #[derive(Clone, Copy)]
-struct Model {
+struct MarginalModel {
     arms: usize,
     sets: usize,
     has_two: bool,
 }
 
-struct Found {
+struct MarginalFit {
     values: Vec<f64>,
-    sums: Sums,
+    sums: LikelihoodSums,
     /// The spread of difficulties is held at its least.
     is_held: bool,
 }
 
 /// Sums over items.
-struct Sums {
+struct LikelihoodSums {
     likelihood: f64,
     gradient: Vec<f64>,
     /// Negative second derivatives of the marginal log likelihood (Louis 1982), and their part that would be there if items were known.
@@ -464,13 +473,13 @@ struct Sums {
 }
 
 /// Standard normal nodes of difficulty and discrimination, with the logarithm of their weights.
-pub(super) struct Nodes {
+pub(super) struct QuadratureNodes {
     pub difficulty: Vec<f64>,
     pub discrimination: Vec<f64>,
     pub log_weight: Vec<f64>,
 }
 
-impl Nodes {
+impl QuadratureNodes {
     /// Lays nodes evenly. For smooth functions that vanish at the ends, the trapezoidal rule is exact to rounding once its step is below their
     /// width: more arms know an item better, and chances are steeper in difficulty the larger the discrimination is.
     pub(super) fn new(arms: usize, has_two: bool) -> Self {
@@ -504,13 +513,13 @@ impl Nodes {
                     .push(log_density(difficulty) + log_density(level) + step.ln());
             }
         }
-        let whole = total(nodes.log_weight.iter().map(|log| log.exp())).ln();
+        let whole = compensated_sum(nodes.log_weight.iter().map(|log| log.exp())).ln();
         nodes.log_weight.iter_mut().for_each(|log| *log -= whole);
         nodes
     }
 
     /// Returns whether two nodes have the same discrimination.
-    pub(super) fn is_level(&self, one: usize, other: usize) -> bool {
+    pub(super) fn has_same_discrimination(&self, one: usize, other: usize) -> bool {
         self.discrimination[one]
             .total_cmp(&self.discrimination[other])
             .is_eq()
@@ -522,7 +531,7 @@ impl Nodes {
 }
 
 /// A set's chances at each node.
-struct Chances {
+struct NodeChances {
     /// Spread of difficulties and of log discriminations.
     spreads: (f64, f64),
     /// By node: discrimination and difficulty.
@@ -534,9 +543,14 @@ struct Chances {
     chance: Vec<Vec<f64>>,
 }
 
-impl Chances {
+impl NodeChances {
     /// Returns the slopes of an arm's log odds at a node by the item's parameters.
-    fn slopes(&self, nodes: &Nodes, arm: usize, node: usize) -> [f64; ITEM_PARAMETERS] {
+    fn log_odds_slopes(
+        &self,
+        nodes: &QuadratureNodes,
+        arm: usize,
+        node: usize,
+    ) -> [f64; ITEM_PARAMETERS] {
         let ((spread, of_slopes), slope) = (self.spreads, self.slope[node]);
         [
             -slope,
@@ -549,13 +563,13 @@ impl Chances {
 /// Slopes of the log odds by the parameters of items: mean difficulty, log τ, log ω.
 const ITEM_PARAMETERS: usize = 3;
 
-impl Model {
-    fn parameters(&self) -> usize {
-        self.arms + self.sets + self.of_items() - 1
+impl MarginalModel {
+    fn parameter_count(&self) -> usize {
+        self.arms + self.sets + self.item_parameter_count() - 1
     }
 
     /// Returns the number of an item's parameters: two, or three with a discrimination.
-    fn of_items(&self) -> usize {
+    fn item_parameter_count(&self) -> usize {
         if self.has_two {
             ITEM_PARAMETERS
         } else {
@@ -564,7 +578,7 @@ impl Model {
     }
 
     /// Returns the spread of difficulties and that of log discriminations.
-    fn spreads(&self, values: &[f64]) -> (f64, f64) {
+    fn parameter_spreads(&self, values: &[f64]) -> (f64, f64) {
         let at = self.arms + self.sets;
         (
             values[at].exp(),
@@ -577,14 +591,14 @@ impl Model {
     }
 
     /// Returns where a row's parameters are among all: its arms, then those of the item.
-    fn places(&self, row: &Asked) -> Vec<usize> {
+    fn parameter_places(&self, row: &AskedItem) -> Vec<usize> {
         let mut places: Vec<usize> = row.answers.iter().map(|(column, _)| *column).collect();
         places.push(self.arms + row.set);
-        places.extend(self.arms + self.sets..self.parameters());
+        places.extend(self.arms + self.sets..self.parameter_count());
         places
     }
 
-    fn start(&self, rows: &[Asked]) -> Vec<f64> {
+    fn start_values(&self, rows: &[AskedItem]) -> Vec<f64> {
         let logit = |sum: f64, count: f64| ((sum + 0.5) / (count - sum + 0.5)).ln();
         let (mut by_arm, mut by_set) = (vec![(0.0, 0.0); self.arms], vec![(0.0, 0.0); self.sets]);
         for row in rows {
@@ -599,23 +613,23 @@ impl Model {
             .iter()
             .map(|(sum, count)| logit(*sum, *count))
             .collect();
-        self.centre(&mut values);
+        self.centre_abilities(&mut values);
         values.extend(by_set.iter().map(|(sum, count)| -logit(*sum, *count)));
         values.push(1.5_f64.ln());
         values
     }
 
     /// Moves abilities to the mean 0, and difficulties with them.
-    fn centre(&self, values: &mut [f64]) {
-        let mean = total(values[..self.arms].iter().copied()) / self.arms as f64;
+    fn centre_abilities(&self, values: &mut [f64]) {
+        let mean = compensated_sum(values[..self.arms].iter().copied()) / self.arms as f64;
         let end = values.len().min(self.arms + self.sets);
         values[..end].iter_mut().for_each(|value| *value -= mean);
     }
 
     /// Pins the sum of abilities, which the likelihood leaves free: a matrix of full rank with the same contrasts. A held spread is no
     /// parameter.
-    fn pinned(&self, information: &[f64], is_held: bool) -> Vec<f64> {
-        let (size, mut pinned) = (self.parameters(), information.to_vec());
+    fn pin_abilities(&self, information: &[f64], is_held: bool) -> Vec<f64> {
+        let (size, mut pinned) = (self.parameter_count(), information.to_vec());
         if is_held {
             let spread = self.arms + self.sets;
             for other in 0..size {
@@ -631,8 +645,8 @@ impl Model {
         pinned
     }
 
-    fn chances(&self, nodes: &Nodes, values: &[f64], set: usize) -> Chances {
-        let (spread, of_slopes) = self.spreads(values);
+    fn node_chances(&self, nodes: &QuadratureNodes, values: &[f64], set: usize) -> NodeChances {
+        let (spread, of_slopes) = self.parameter_spreads(values);
         let slope: Vec<f64> = nodes
             .discrimination
             .iter()
@@ -656,8 +670,8 @@ impl Model {
                 .map(|odds| odds.iter().map(|odds| of(*odds)).collect())
                 .collect()
         };
-        let (soft, chance) = (each(soft), each(chance));
-        Chances {
+        let (soft, chance) = (each(softplus), each(logistic));
+        NodeChances {
             spreads: (spread, of_slopes),
             slope,
             place,
@@ -669,19 +683,29 @@ impl Model {
 
     /// Maximises the likelihood by Newton's method, from steps by the information that known items would give where the likelihood is not yet
     /// concave.
-    fn fit(&self, rows: &[Asked], start: Vec<f64>) -> Result<Found, Undefined> {
-        let (nodes, size) = (Nodes::new(self.arms, self.has_two), self.parameters());
-        let (spread, least) = (self.arms + self.sets, LEAST_SPREAD.ln());
+    fn maximise_likelihood(
+        &self,
+        rows: &[AskedItem],
+        start: Vec<f64>,
+    ) -> Result<MarginalFit, Undefined> {
+        let (nodes, size) = (
+            QuadratureNodes::new(self.arms, self.has_two),
+            self.parameter_count(),
+        );
+        let (spread, least) = (self.arms + self.sets, MIN_SPREAD.ln());
         let mut values = start;
-        let mut sums = self.sums(&nodes, rows, &values);
-        for _ in 0..STEPS {
+        let mut sums = self.sum_items(&nodes, rows, &values);
+        for _ in 0..MAX_NEWTON_STEPS {
             let is_held = values[spread] <= least && sums.gradient[spread] <= 0.0;
             if is_held {
                 sums.gradient[spread] = 0.0;
             }
-            let factor = Cholesky::new(&self.pinned(&sums.information, is_held), size)
+            let factor = Cholesky::new(&self.pin_abilities(&sums.information, is_held), size)
                 .or_else(|_| {
-                    Cholesky::new(&self.pinned(&self.damped(&sums.complete), is_held), size)
+                    Cholesky::new(
+                        &self.pin_abilities(&self.damp_information(&sums.complete), is_held),
+                        size,
+                    )
                 })
                 .map_err(|_| Undefined::NotFinite)?;
             let step = factor.solve(&sums.gradient);
@@ -699,27 +723,28 @@ impl Model {
                 // Near the top the likelihood is flat within rounding.
                 if largest < 1e-4
                     || share < 1e-6
-                    || self.likelihood(&nodes, rows, &next) >= sums.likelihood
+                    || self.log_likelihood(&nodes, rows, &next) >= sums.likelihood
                 {
                     break next;
                 }
                 share /= 2.0;
             };
             values = next;
-            self.centre(&mut values);
+            self.centre_abilities(&mut values);
             if values
                 .iter()
-                .any(|value| value.is_nan() || value.abs() > LARGEST)
-                || (self.has_two && !SPREADS.contains(&self.spreads(&values).1))
+                .any(|value| value.is_nan() || value.abs() > MAX_ABILITY)
+                || (self.has_two
+                    && !DISCRIMINATION_SPREADS.contains(&self.parameter_spreads(&values).1))
             {
                 return Err(Undefined::NotFinite);
             }
-            sums = self.sums(&nodes, rows, &values);
+            sums = self.sum_items(&nodes, rows, &values);
             if largest < 1e-9 {
                 if is_held {
                     sums.scores.iter_mut().for_each(|score| score[spread] = 0.0);
                 }
-                return Ok(Found {
+                return Ok(MarginalFit {
                     values,
                     sums,
                     is_held,
@@ -730,8 +755,8 @@ impl Model {
     }
 
     /// Adds to the diagonal, so that second derivatives of the log odds leave the matrix positive definite.
-    fn damped(&self, complete: &[f64]) -> Vec<f64> {
-        let size = self.parameters();
+    fn damp_information(&self, complete: &[f64]) -> Vec<f64> {
+        let size = self.parameter_count();
         let mut damped = complete.to_vec();
         (0..size).for_each(|place| {
             damped[place * size + place] = damped[place * size + place].abs() * 1.5 + 1.0
@@ -739,19 +764,27 @@ impl Model {
         damped
     }
 
-    fn likelihood(&self, nodes: &Nodes, rows: &[Asked], values: &[f64]) -> f64 {
-        let of_set = |set: &[Asked]| {
-            let chances = self.chances(nodes, values, set[0].set);
-            total(set.iter().map(|row| weighed(nodes, &chances, row).0))
+    fn log_likelihood(&self, nodes: &QuadratureNodes, rows: &[AskedItem], values: &[f64]) -> f64 {
+        let of_set = |set: &[AskedItem]| {
+            let chances = self.node_chances(nodes, values, set[0].set);
+            compensated_sum(
+                set.iter()
+                    .map(|row| marginal_likelihood(nodes, &chances, row).0),
+            )
         };
         rows.chunk_by(|one, other| one.set == other.set)
             .map(of_set)
             .sum()
     }
 
-    fn sums(&self, nodes: &Nodes, rows: &[Asked], values: &[f64]) -> Sums {
-        let size = self.parameters();
-        let mut sums = Sums {
+    fn sum_items(
+        &self,
+        nodes: &QuadratureNodes,
+        rows: &[AskedItem],
+        values: &[f64],
+    ) -> LikelihoodSums {
+        let size = self.parameter_count();
+        let mut sums = LikelihoodSums {
             likelihood: 0.0,
             gradient: vec![0.0; size],
             information: vec![0.0; size * size],
@@ -759,14 +792,14 @@ impl Model {
             scores: Vec::with_capacity(rows.len()),
         };
         for set in rows.chunk_by(|one, other| one.set == other.set) {
-            let chances = self.chances(nodes, values, set[0].set);
-            let found: Vec<OfItem> = set
+            let chances = self.node_chances(nodes, values, set[0].set);
+            let found: Vec<ItemSums> = set
                 .into_par_iter()
-                .map(|row| self.of_item(nodes, &chances, row))
+                .map(|row| self.sum_item(nodes, &chances, row))
                 .collect();
             for (row, found) in set.iter().zip(found) {
                 sums.likelihood += found.likelihood;
-                let (places, mut score) = (self.places(row), vec![0.0; size]);
+                let (places, mut score) = (self.parameter_places(row), vec![0.0; size]);
                 for (one, place) in places.iter().enumerate() {
                     score[*place] = found.score[one];
                     sums.gradient[*place] += found.score[one];
@@ -787,9 +820,14 @@ impl Model {
     }
 
     /// Returns the sums' parts of one item, with lower triangles of matrices over its own parameters.
-    fn of_item(&self, nodes: &Nodes, chances: &Chances, row: &Asked) -> OfItem {
-        let (likelihood, weights) = weighed(nodes, chances, row);
-        let (arms, own) = (row.answers.len(), self.of_items());
+    fn sum_item(
+        &self,
+        nodes: &QuadratureNodes,
+        chances: &NodeChances,
+        row: &AskedItem,
+    ) -> ItemSums {
+        let (likelihood, weights) = marginal_likelihood(nodes, chances, row);
+        let (arms, own) = (row.answers.len(), self.item_parameter_count());
         let size = arms + own;
         let (mut score, mut square, mut complete) = (
             vec![0.0; size],
@@ -800,7 +838,7 @@ impl Model {
         for (node, weight) in weights
             .iter()
             .enumerate()
-            .filter(|(_, weight)| **weight > NEGLIGIBLE)
+            .filter(|(_, weight)| **weight > NEGLIGIBLE_NODE_SHARE)
         {
             let slope = chances.slope[node];
             let bend = chances.spreads.1 * nodes.discrimination[node];
@@ -808,7 +846,7 @@ impl Model {
             for (at, (arm, answer)) in row.answers.iter().enumerate() {
                 let chance = chances.chance[*arm][node];
                 let (left, spread) = (answer - chance, weight * chance * (1.0 - chance));
-                let by = chances.slopes(nodes, *arm, node);
+                let by = chances.log_odds_slopes(nodes, *arm, node);
                 slopes[at] = slope * left;
                 complete[at * size + at] += spread * slope * slope;
                 for one in 0..own {
@@ -845,7 +883,7 @@ impl Model {
                     square[one * size + other] - score[one] * score[other];
             }
         }
-        OfItem {
+        ItemSums {
             likelihood,
             score,
             complete,
@@ -854,26 +892,26 @@ impl Model {
     }
 
     /// Returns what the fit expects of each arm on items that it was not asked, and the items' parameters.
-    fn predict(&self, rows: &[Asked], found: &Found) -> Predicted {
+    fn predict_scores(&self, rows: &[AskedItem], found: &MarginalFit) -> PredictedScores {
         let (nodes, size, values) = (
-            Nodes::new(self.arms, self.has_two),
-            self.parameters(),
+            QuadratureNodes::new(self.arms, self.has_two),
+            self.parameter_count(),
             &found.values,
         );
-        let of_slopes = self.spreads(values).1;
-        let mut predicted = Predicted {
+        let of_slopes = self.parameter_spreads(values).1;
+        let mut predicted = PredictedScores {
             scores: Vec::new(),
             slopes: vec![vec![0.0; size]; self.arms],
             items: Vec::new(),
         };
         for set in rows.chunk_by(|one, other| one.set == other.set) {
-            let chances = self.chances(&nodes, values, set[0].set);
+            let chances = self.node_chances(&nodes, values, set[0].set);
             let is_asked =
-                |row: &Asked, arm: usize| row.answers.iter().any(|(column, _)| *column == arm);
-            let of_row = |row: &Asked| {
-                let (_, weights) = weighed(&nodes, &chances, row);
+                |row: &AskedItem, arm: usize| row.answers.iter().any(|(column, _)| *column == arm);
+            let of_row = |row: &AskedItem| {
+                let (_, weights) = marginal_likelihood(&nodes, &chances, row);
                 let mean = |of: &dyn Fn(usize) -> f64| {
-                    total(
+                    compensated_sum(
                         weights
                             .iter()
                             .enumerate()
@@ -897,7 +935,7 @@ impl Model {
                 let parts = if unasked.is_empty() {
                     Vec::new()
                 } else {
-                    self.expected(&nodes, &chances, row, &weights, &unasked)
+                    self.expected_scores(&nodes, &chances, row, &weights, &unasked)
                 };
                 (
                     ItemParameters {
@@ -908,7 +946,7 @@ impl Model {
                     parts,
                 )
             };
-            let parts: Vec<(ItemParameters, Vec<Expected>)> =
+            let parts: Vec<(ItemParameters, Vec<ExpectedAnswer>)> =
                 set.into_par_iter().map(of_row).collect();
             for (row, (parameters, parts)) in set.iter().zip(parts) {
                 let mut scores = vec![0.0; self.arms];
@@ -930,17 +968,21 @@ impl Model {
     }
 
     /// Returns, by arm that was not asked the item: its chance given the others' answers, and the chance's slopes by all parameters.
-    fn expected(
+    fn expected_scores(
         &self,
-        nodes: &Nodes,
-        chances: &Chances,
-        row: &Asked,
+        nodes: &QuadratureNodes,
+        chances: &NodeChances,
+        row: &AskedItem,
         weights: &[f64],
         unasked: &[usize],
-    ) -> Vec<Expected> {
-        let (size, places, arms) = (self.parameters(), self.places(row), row.answers.len());
-        let score = self.of_item(nodes, chances, row).score;
-        let mut found: Vec<Expected> = unasked
+    ) -> Vec<ExpectedAnswer> {
+        let (size, places, arms) = (
+            self.parameter_count(),
+            self.parameter_places(row),
+            row.answers.len(),
+        );
+        let score = self.sum_item(nodes, chances, row).score;
+        let mut found: Vec<ExpectedAnswer> = unasked
             .iter()
             .map(|arm| (*arm, 0.0, vec![0.0; size]))
             .collect();
@@ -948,13 +990,13 @@ impl Model {
         for (node, weight) in weights
             .iter()
             .enumerate()
-            .filter(|(_, weight)| **weight > NEGLIGIBLE)
+            .filter(|(_, weight)| **weight > NEGLIGIBLE_NODE_SHARE)
         {
             slopes[arms..].fill(0.0);
             for (at, (arm, answer)) in row.answers.iter().enumerate() {
                 let left = answer - chances.chance[*arm][node];
                 slopes[at] = chances.slope[node] * left;
-                let by = chances.slopes(nodes, *arm, node);
+                let by = chances.log_odds_slopes(nodes, *arm, node);
                 slopes[arms..]
                     .iter_mut()
                     .zip(by)
@@ -968,7 +1010,7 @@ impl Model {
                 }
                 let spread = weight * chance * (1.0 - chance);
                 all[*arm] += spread * chances.slope[node];
-                let by = chances.slopes(nodes, *arm, node);
+                let by = chances.log_odds_slopes(nodes, *arm, node);
                 places[arms..]
                     .iter()
                     .zip(by)
@@ -980,7 +1022,11 @@ impl Model {
 }
 
 /// Returns the logarithm of the marginal chance of an item's answers, and the nodes' shares of it.
-fn weighed(nodes: &Nodes, chances: &Chances, row: &Asked) -> (f64, Vec<f64>) {
+fn marginal_likelihood(
+    nodes: &QuadratureNodes,
+    chances: &NodeChances,
+    row: &AskedItem,
+) -> (f64, Vec<f64>) {
     let mut logs = nodes.log_weight.clone();
     for (arm, answer) in &row.answers {
         for ((log, odds), soft) in logs
@@ -1005,16 +1051,16 @@ fn weighed(nodes: &Nodes, chances: &Chances, row: &Asked) -> (f64, Vec<f64>) {
 }
 
 /// An arm that was not asked an item: its chance, and the chance's slopes by all parameters.
-type Expected = (usize, f64, Vec<f64>);
+type ExpectedAnswer = (usize, f64, Vec<f64>);
 
-struct OfItem {
+struct ItemSums {
     likelihood: f64,
     score: Vec<f64>,
     complete: Vec<f64>,
     information: Vec<f64>,
 }
 
-struct Predicted {
+struct PredictedScores {
     /// By row and arm: its answer, or what is expected of it.
     scores: Vec<Vec<f64>>,
     /// By arm: the slopes of its mean score by all parameters, through items that it was not asked.
@@ -1022,10 +1068,17 @@ struct Predicted {
     items: Vec<ItemParameters>,
 }
 
-impl Predicted {
-    fn rate(&self, arm: usize, moves: &[Vec<f64>], units: &Units, confidence: f64) -> ExpectedRate {
+impl PredictedScores {
+    fn expected_rate(
+        &self,
+        arm: usize,
+        moves: &[Vec<f64>],
+        units: &IndependentUnits,
+        confidence: f64,
+    ) -> ExpectedRate {
         let count = self.scores.len() as f64;
-        let value = (total(self.scores.iter().map(|scores| scores[arm])) / count).clamp(0.0, 1.0);
+        let value =
+            (compensated_sum(self.scores.iter().map(|scores| scores[arm])) / count).clamp(0.0, 1.0);
         let influence = self.scores.iter().zip(moves).map(|(scores, change)| {
             let through: f64 = self.slopes[arm]
                 .iter()
@@ -1034,7 +1087,7 @@ impl Predicted {
                 .sum();
             (scores[arm] - value) / count + through
         });
-        let standard_error = units.error(units.sums(influence).into_iter());
+        let standard_error = units.standard_error(units.unit_sums(influence).into_iter());
         let effective = value * (1.0 - value) / standard_error.powi(2);
         ExpectedRate {
             value,
@@ -1101,7 +1154,7 @@ mod tests {
         close(found.difficulty_spread, wanted.difficulty_spread);
         close(found.discrimination_spread, wanted.discrimination_spread);
         for arm in 0..N {
-            let effect = found.abilities[arm].finite().expect("finite");
+            let effect = found.abilities[arm].finite_effect().expect("finite");
             let rate = found.rates[arm].expect("a rate");
             close(effect.value, wanted.abilities[arm]);
             close(effect.standard_error.expect("an error"), wanted.errors[arm]);

@@ -7,11 +7,11 @@ use super::Undefined;
 ///
 /// `different[i][j]` is whether `i` and `j` differ. Entries come best first, so that `a` goes to the best. An entry may have several
 /// letters. Undefined for a matrix that is not square, not symmetric, or in which an entry differs from itself.
-pub fn letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefined> {
-    let n = checked(different)?;
-    let mut groups = inserted(different, usize::MAX).unwrap_or_default();
-    sweep(&mut groups, n);
-    Ok(display(groups, n))
+pub fn compact_letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefined> {
+    let n = check_differences(different)?;
+    let mut groups = insert_and_absorb(different, usize::MAX).unwrap_or_default();
+    sweep_letters(&mut groups, n);
+    Ok(name_letters(groups, n))
 }
 
 /// The same display for any number of entries, as long as it needs at most `most` letters; `None` if it needs more.
@@ -23,27 +23,27 @@ pub fn few_letters(
     different: &[impl AsRef<[bool]>],
     most: usize,
 ) -> Result<Option<Vec<String>>, Undefined> {
-    let n = checked(different)?;
-    let groups = match untangled(different, most) {
-        Untangled::Groups(groups) => Some(groups),
-        Untangled::TooMany => None,
+    let n = check_differences(different)?;
+    let groups = match find_cliques(different, most) {
+        CliqueSearch::Groups(groups) => Some(groups),
+        CliqueSearch::TooMany => None,
         // On the way there can be more groups than at the end.
-        Untangled::No => {
-            inserted(different, MOST_SPLIT * most).filter(|groups| groups.len() <= most)
+        CliqueSearch::No => {
+            insert_and_absorb(different, MAX_SPLIT * most).filter(|groups| groups.len() <= most)
         }
     };
     Ok(groups.map(|mut groups| {
-        sort(&mut groups, n);
-        sweep(&mut groups, n);
-        display(groups, n)
+        sort_groups(&mut groups, n);
+        sweep_letters(&mut groups, n);
+        name_letters(groups, n)
     }))
 }
 
 /// Groups on the way to the last ones, as a multiple of these.
-const MOST_SPLIT: usize = 4;
+const MAX_SPLIT: usize = 4;
 
 /// Returns the number of entries.
-fn checked(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefined> {
+fn check_differences(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefined> {
     let n = different.len();
     let differ = |i: usize, j: usize| different[i].as_ref()[j];
     if different.iter().any(|row| row.as_ref().len() != n) {
@@ -56,16 +56,16 @@ fn checked(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefined> {
 }
 
 /// Splits one group of all entries by each pair that differs. `None` if there are more than `most` groups at any time.
-fn inserted(different: &[impl AsRef<[bool]>], most: usize) -> Option<Vec<Group>> {
+fn insert_and_absorb(different: &[impl AsRef<[bool]>], most: usize) -> Option<Vec<LetterGroup>> {
     let n = different.len();
     let mut groups = if n == 0 {
         Vec::new()
     } else {
-        vec![Group::all(n)]
+        vec![LetterGroup::all(n)]
     };
     for (i, row) in different.iter().enumerate() {
         for j in (i + 1..n).filter(|&j| row.as_ref()[j]) {
-            insert(&mut groups, i, j);
+            split_groups(&mut groups, i, j);
             if groups.len() > most {
                 return None;
             }
@@ -74,8 +74,8 @@ fn inserted(different: &[impl AsRef<[bool]>], most: usize) -> Option<Vec<Group>>
     Some(groups)
 }
 
-enum Untangled {
-    Groups(Vec<Group>),
+enum CliqueSearch {
+    Groups(Vec<LetterGroup>),
     TooMany,
     /// Four or more entries are alike in a ring without chords.
     No,
@@ -83,70 +83,74 @@ enum Untangled {
 
 /// Returns the largest sets of entries in which nothing differs, if they are the cliques of a chordal graph, of which there are no more than
 /// entries: maximum cardinality search (Tarjan and Yannakakis 1984), and where a clique ends (Blair and Peyton 1993).
-fn untangled(different: &[impl AsRef<[bool]>], most: usize) -> Untangled {
+fn find_cliques(different: &[impl AsRef<[bool]>], most: usize) -> CliqueSearch {
     let n = different.len();
-    let alike: Vec<Group> = different
+    let alike: Vec<LetterGroup> = different
         .iter()
         .enumerate()
         .map(|(entry, row)| {
-            let mut group = Group::none(n);
+            let mut group = LetterGroup::none(n);
             (0..n)
                 .filter(|other| *other != entry && !row.as_ref()[*other])
                 .for_each(|other| group.insert(other));
             group
         })
         .collect();
-    let (mut visited, mut order) = (Group::none(n), Vec::with_capacity(n));
+    let (mut visited, mut order) = (LetterGroup::none(n), Vec::with_capacity(n));
     // By entry: those visited before it that are alike, and their number.
-    let (mut before, mut weight): (Vec<Group>, Vec<usize>) =
-        (vec![Group(Vec::new()); n], vec![0; n]);
+    let (mut before, mut weight): (Vec<LetterGroup>, Vec<usize>) =
+        (vec![LetterGroup(Vec::new()); n], vec![0; n]);
     let mut groups = Vec::new();
     // Of equal entries the first: so the sweep goes along the order in which they came.
     while let Some(entry) = (0..n)
-        .filter(|entry| !visited.has(*entry))
+        .filter(|entry| !visited.contains(*entry))
         .max_by_key(|entry| (weight[*entry], n - entry))
     {
-        let own = alike[entry].and(&visited);
+        let own = alike[entry].intersection(&visited);
         let latest = order
             .iter()
             .rev()
             .copied()
-            .find(|earlier: &usize| own.has(*earlier));
-        if latest.is_some_and(|latest| !own.without(latest).within(&before[latest])) {
-            return Untangled::No;
+            .find(|earlier: &usize| own.contains(*earlier));
+        if latest.is_some_and(|latest| !own.without_entry(latest).is_subset(&before[latest])) {
+            return CliqueSearch::No;
         }
         if let Some(last) = order
             .last()
             .copied()
             .filter(|last| weight[entry] <= weight[*last])
         {
-            groups.push(before[last].with(last));
+            groups.push(before[last].with_entry(last));
             if groups.len() >= most {
-                return Untangled::TooMany;
+                return CliqueSearch::TooMany;
             }
         }
         before[entry] = own;
         visited.insert(entry);
         order.push(entry);
         (0..n)
-            .filter(|other| alike[entry].has(*other) && !visited.has(*other))
+            .filter(|other| alike[entry].contains(*other) && !visited.contains(*other))
             .for_each(|other| weight[other] += 1);
     }
-    groups.extend(order.last().map(|last| before[*last].with(*last)));
-    Untangled::Groups(groups)
+    groups.extend(order.last().map(|last| before[*last].with_entry(*last)));
+    CliqueSearch::Groups(groups)
 }
 
-fn sort(groups: &mut [Group], n: usize) {
-    groups.sort_by_cached_key(|group| (0..n).filter(|&entry| group.has(entry)).collect::<Vec<_>>());
+fn sort_groups(groups: &mut [LetterGroup], n: usize) {
+    groups.sort_by_cached_key(|group| {
+        (0..n)
+            .filter(|&entry| group.contains(entry))
+            .collect::<Vec<_>>()
+    });
 }
 
 /// Names the groups in their order, and lists the letters of each entry.
-fn display(mut groups: Vec<Group>, n: usize) -> Vec<String> {
-    sort(&mut groups, n);
+fn name_letters(mut groups: Vec<LetterGroup>, n: usize) -> Vec<String> {
+    sort_groups(&mut groups, n);
     let of = |entry: usize| {
         (0..groups.len())
-            .filter(|&place| groups[place].has(entry))
-            .map(letter)
+            .filter(|&place| groups[place].contains(entry))
+            .map(letter_name)
             .collect()
     };
     (0..n).map(of).collect()
@@ -156,9 +160,9 @@ const BITS: usize = 64;
 
 /// The entries that share one letter, as bits.
 #[derive(Clone)]
-struct Group(Vec<u64>);
+struct LetterGroup(Vec<u64>);
 
-impl Group {
+impl LetterGroup {
     fn none(n: usize) -> Self {
         Self(vec![0; n.div_ceil(BITS)])
     }
@@ -169,7 +173,7 @@ impl Group {
         group
     }
 
-    fn has(&self, entry: usize) -> bool {
+    fn contains(&self, entry: usize) -> bool {
         self.0[entry / BITS] >> (entry % BITS) & 1 == 1
     }
 
@@ -177,13 +181,13 @@ impl Group {
         self.0[entry / BITS] |= 1 << (entry % BITS);
     }
 
-    fn with(&self, entry: usize) -> Self {
+    fn with_entry(&self, entry: usize) -> Self {
         let mut group = self.clone();
         group.insert(entry);
         group
     }
 
-    fn and(&self, other: &Self) -> Self {
+    fn intersection(&self, other: &Self) -> Self {
         Self(
             self.0
                 .iter()
@@ -197,20 +201,20 @@ impl Group {
         self.0[entry / BITS] &= !(1 << (entry % BITS));
     }
 
-    fn without(&self, entry: usize) -> Self {
+    fn without_entry(&self, entry: usize) -> Self {
         let mut group = self.clone();
         group.remove(entry);
         group
     }
 
-    fn within(&self, other: &Self) -> bool {
+    fn is_subset(&self, other: &Self) -> bool {
         self.0
             .iter()
             .zip(&other.0)
             .all(|(here, there)| here & !there == 0)
     }
 
-    fn add(&mut self, other: &Self) {
+    fn union_with(&mut self, other: &Self) {
         self.0
             .iter_mut()
             .zip(&other.0)
@@ -219,23 +223,23 @@ impl Group {
 }
 
 /// Splits every group with both entries of a differing pair, and drops parts contained in another group.
-fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
-    let split: Vec<Group> = groups
-        .extract_if(.., |group| group.has(i) && group.has(j))
+fn split_groups(groups: &mut Vec<LetterGroup>, i: usize, j: usize) {
+    let split: Vec<LetterGroup> = groups
+        .extract_if(.., |group| group.contains(i) && group.contains(j))
         .collect();
-    let mut parts: Vec<Group> = Vec::new();
+    let mut parts: Vec<LetterGroup> = Vec::new();
     for (group, (without, with)) in split
         .iter()
         .flat_map(|group| [(group, (i, j)), (group, (j, i))])
     {
-        let part = group.without(without);
+        let part = group.without_entry(without);
         if !groups
             .iter()
             .chain(&parts)
-            .any(|known| known.has(with) && part.within(known))
+            .any(|known| known.contains(with) && part.is_subset(known))
         {
             // No group from before is contained in a part, because none is in the group that was split.
-            parts.retain(|known| !known.within(&part));
+            parts.retain(|known| !known.is_subset(&part));
             parts.push(part);
         }
     }
@@ -243,21 +247,21 @@ fn insert(groups: &mut Vec<Group>, i: usize, j: usize) {
 }
 
 /// Removes a letter from an entry if another letter joins each pair that it joins.
-fn sweep(groups: &mut Vec<Group>, n: usize) {
+fn sweep_letters(groups: &mut Vec<LetterGroup>, n: usize) {
     for place in 0..groups.len() {
         for entry in (0..n)
             .rev()
-            .filter(|entry| groups[place].has(*entry))
+            .filter(|entry| groups[place].contains(*entry))
             .collect::<Vec<usize>>()
         {
-            let mut elsewhere = Group::none(n);
+            let mut elsewhere = LetterGroup::none(n);
             groups
                 .iter()
                 .enumerate()
-                .filter(|(at, group)| *at != place && group.has(entry))
-                .for_each(|(_, group)| elsewhere.add(group));
+                .filter(|(at, group)| *at != place && group.contains(entry))
+                .for_each(|(_, group)| elsewhere.union_with(group));
             // The pair of an entry with itself keeps its last letter.
-            if groups[place].within(&elsewhere) {
+            if groups[place].is_subset(&elsewhere) {
                 groups[place].remove(entry);
             }
         }
@@ -266,7 +270,7 @@ fn sweep(groups: &mut Vec<Group>, n: usize) {
 }
 
 /// `a` to `z`, `A` to `Z`, then numbers in brackets.
-fn letter(place: usize) -> String {
+fn letter_name(place: usize) -> String {
     match u8::try_from(place) {
         Ok(place @ 0..26) => char::from(b'a' + place).to_string(),
         Ok(place @ 26..52) => char::from(b'A' + place - 26).to_string(),
@@ -293,34 +297,34 @@ mod tests {
     #[test]
     fn displays_by_hand() {
         assert_eq!(
-            letters(&matrix(3, &[])),
+            compact_letters(&matrix(3, &[])),
             Ok(vec!["a".into(), "a".into(), "a".into()])
         );
         assert_eq!(
-            letters(&matrix(2, &[(0, 1)])),
+            compact_letters(&matrix(2, &[(0, 1)])),
             Ok(vec!["a".into(), "b".into()])
         );
         assert_eq!(
-            letters(&matrix(3, &[(0, 2)])),
+            compact_letters(&matrix(3, &[(0, 2)])),
             Ok(vec!["a".into(), "ab".into(), "b".into()])
         );
         // A chain in which only neighbours are alike.
         assert_eq!(
-            letters(&matrix(4, &[(0, 2), (0, 3), (1, 3)])),
+            compact_letters(&matrix(4, &[(0, 2), (0, 3), (1, 3)])),
             Ok(vec!["a".into(), "ab".into(), "bc".into(), "c".into()])
         );
     }
 
     #[test]
     fn what_is_not_a_table_of_differences() {
-        assert_eq!(letters(&[[false; 0]; 0]), Ok(Vec::new()));
-        assert_eq!(letters(&[[true]]), Err(Undefined::OutOfRange));
+        assert_eq!(compact_letters(&[[false; 0]; 0]), Ok(Vec::new()));
+        assert_eq!(compact_letters(&[[true]]), Err(Undefined::OutOfRange));
         assert_eq!(
-            letters(&[[false, true], [false, false]]),
+            compact_letters(&[[false, true], [false, false]]),
             Err(Undefined::OutOfRange)
         );
         assert_eq!(
-            letters(&[vec![false, true], vec![true]]),
+            compact_letters(&[vec![false, true], vec![true]]),
             Err(Undefined::Unequal)
         );
     }
@@ -328,7 +332,7 @@ mod tests {
     #[test]
     fn more_letters_than_the_alphabet_has() {
         let all: Vec<Vec<bool>> = (0..60).map(|i| (0..60).map(|j| i != j).collect()).collect();
-        let display = letters(&all).expect("symmetric");
+        let display = compact_letters(&all).expect("symmetric");
         assert_eq!(
             (
                 display[25].as_str(),
@@ -392,12 +396,12 @@ mod tests {
                 different[other][one] = is_different;
             }
             let n = entries.len();
-            let of = |groups: Vec<Group>| -> std::collections::BTreeSet<Vec<usize>> {
-                groups.iter().map(|group| (0..n).filter(|entry| group.has(*entry)).collect()).collect()
+            let of = |groups: Vec<LetterGroup>| -> std::collections::BTreeSet<Vec<usize>> {
+                groups.iter().map(|group| (0..n).filter(|entry| group.contains(*entry)).collect()).collect()
             };
             // Both ways find the same groups.
-            if let Untangled::Groups(groups) = untangled(&different, usize::MAX) {
-                proptest::prop_assert_eq!(of(groups), of(inserted(&different, usize::MAX).expect("unbounded")));
+            if let CliqueSearch::Groups(groups) = find_cliques(&different, usize::MAX) {
+                proptest::prop_assert_eq!(of(groups), of(insert_and_absorb(&different, usize::MAX).expect("unbounded")));
             }
             if let Some(display) = few_letters(&different, 52).expect("symmetric") {
                 for (i, own) in display.iter().enumerate() {
@@ -415,7 +419,7 @@ mod tests {
         ) {
             let pairs: Vec<(usize, usize)> = pairs.into_iter().filter(|(i, j)| i != j).collect();
             let different = matrix(n, &pairs);
-            let display = letters(&different).expect("symmetric");
+            let display = compact_letters(&different).expect("symmetric");
             for i in 0..n {
                 proptest::prop_assert!(!display[i].is_empty());
                 for j in 0..n {

@@ -5,14 +5,14 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::Undefined;
 use super::exact::Resampling;
-use super::mean::total;
+use super::mean::compensated_sum;
 
 /// Maximum number of units for which all flips are tried: 2¹⁶ ways, because the first unit's sign is fixed (a mirrored way gives the same
 /// result).
-const ENUMERATED: usize = 17;
+const MAX_ENUMERATED_UNITS: usize = 17;
 
 /// Statistics that differ by less than this share are ties, as in the sign-flip test of one pair.
-const TIE: f64 = 1e-9;
+const TIE_TOLERANCE: f64 = 1e-9;
 
 /// The adjusted p-values of a family of pairs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
@@ -53,7 +53,10 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
         return Err(Undefined::NotFinite);
     }
     // Scale each pair, and set values to zero that are zero up to rounding.
-    let scaled: Vec<Vec<f64>> = pairs.iter().map(|pair| scaled(pair.as_ref())).collect();
+    let scaled: Vec<Vec<f64>> = pairs
+        .iter()
+        .map(|pair| scale_to_unit_length(pair.as_ref()))
+        .collect();
     let moving: Vec<usize> = (0..units)
         .filter(|unit| scaled.iter().any(|pair| pair[*unit] != 0.0))
         .collect();
@@ -65,21 +68,21 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
         .map(|unit| scaled.iter().map(|pair| pair[*unit]).collect())
         .collect();
     let observed: Vec<f64> = (0..pairs.len())
-        .map(|pair| total(columns.iter().map(|column| column[pair])).abs())
+        .map(|pair| compensated_sum(columns.iter().map(|column| column[pair])).abs())
         .collect();
     let mut order: Vec<usize> = (0..pairs.len()).collect();
     order.sort_by(|one, other| observed[*other].total_cmp(&observed[*one]));
-    let mut counts = Counts {
+    let mut counts = FlipCounts {
         alone: vec![0; pairs.len()],
         stepped: vec![0; pairs.len()],
         observed: &observed,
         order: &order,
     };
-    let exact = columns.len() <= ENUMERATED;
+    let exact = columns.len() <= MAX_ENUMERATED_UNITS;
     let flips = if exact {
-        enumerate(&columns, &mut counts)
+        enumerate_flips(&columns, &mut counts)
     } else {
-        draw(&columns, resampling, &mut counts)?
+        draw_flips(&columns, resampling, &mut counts)?
     };
     let more = u64::from(!exact);
     let p = |count: u64| (count + more) as f64 / (flips + more) as f64;
@@ -105,21 +108,21 @@ pub fn max_t(pairs: &[impl AsRef<[f64]>], resampling: Resampling) -> Result<MaxT
 }
 
 /// Scales the values to a sum of squares of 1, so that their sum is the statistic. All zeros stay zeros.
-fn scaled(pair: &[f64]) -> Vec<f64> {
+fn scale_to_unit_length(pair: &[f64]) -> Vec<f64> {
     let largest = pair
         .iter()
         .fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let kept: Vec<f64> = pair
         .iter()
         .map(|value| {
-            if value.abs() > TIE * largest {
+            if value.abs() > TIE_TOLERANCE * largest {
                 value / largest
             } else {
                 0.0
             }
         })
         .collect();
-    let length = total(kept.iter().map(|value| value * value)).sqrt();
+    let length = compensated_sum(kept.iter().map(|value| value * value)).sqrt();
     if length > 0.0 {
         kept.iter().map(|value| value / length).collect()
     } else {
@@ -128,7 +131,7 @@ fn scaled(pair: &[f64]) -> Vec<f64> {
 }
 
 /// Numbers of flips in which a statistic reached that of the data.
-struct Counts<'a> {
+struct FlipCounts<'a> {
     /// By pair: its own statistic.
     alone: Vec<u64>,
     /// By pair: the largest of its own statistic and those that rank behind it in the data.
@@ -137,11 +140,11 @@ struct Counts<'a> {
     order: &'a [usize],
 }
 
-impl Counts<'_> {
-    fn add(&mut self, sums: &[f64]) {
+impl FlipCounts<'_> {
+    fn count_flip(&mut self, sums: &[f64]) {
         let mut largest = 0.0_f64;
         for pair in self.order.iter().rev() {
-            let (sum, limit) = (sums[*pair].abs(), self.observed[*pair] - TIE);
+            let (sum, limit) = (sums[*pair].abs(), self.observed[*pair] - TIE_TOLERANCE);
             largest = largest.max(sum);
             self.alone[*pair] += u64::from(sum >= limit);
             self.stepped[*pair] += u64::from(largest >= limit);
@@ -150,29 +153,29 @@ impl Counts<'_> {
 }
 
 /// Flips one unit's sign at a time (Gray 1953); the first unit keeps its sign.
-fn enumerate(columns: &[Vec<f64>], counts: &mut Counts) -> u64 {
+fn enumerate_flips(columns: &[Vec<f64>], counts: &mut FlipCounts) -> u64 {
     let pairs = columns[0].len();
     let mut sums: Vec<f64> = (0..pairs)
-        .map(|pair| total(columns.iter().map(|column| column[pair])))
+        .map(|pair| compensated_sum(columns.iter().map(|column| column[pair])))
         .collect();
     let mut signs = vec![1.0; columns.len()];
     let ways = 1_u64 << (columns.len() - 1);
-    counts.add(&sums);
+    counts.count_flip(&sums);
     for way in 1..ways {
         let unit = 1 + way.trailing_zeros() as usize;
         signs[unit] = -signs[unit];
         for (sum, value) in sums.iter_mut().zip(&columns[unit]) {
             *sum += 2.0 * signs[unit] * value;
         }
-        counts.add(&sums);
+        counts.count_flip(&sums);
     }
     ways
 }
 
-fn draw(
+fn draw_flips(
     columns: &[Vec<f64>],
     resampling: Resampling,
-    counts: &mut Counts,
+    counts: &mut FlipCounts,
 ) -> Result<u64, Undefined> {
     if resampling.draws == 0 {
         return Err(Undefined::OutOfRange);
@@ -192,7 +195,7 @@ fn draw(
                 }
             }
         }
-        counts.add(&sums);
+        counts.count_flip(&sums);
     }
     Ok(resampling.draws)
 }

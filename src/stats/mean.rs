@@ -5,7 +5,7 @@ use super::{Interval, Undefined};
 
 /// Summary of a sample of finite values.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
-pub struct Summary {
+pub struct ValueSummary {
     pub n: u64,
     pub mean: f64,
     /// Standard deviation with n − 1. `None` for n = 1; exactly 0 if all values are equal.
@@ -28,7 +28,7 @@ pub struct MeanDifference {
 }
 
 /// Summarises a sample.
-pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
+pub fn summarise_sample(values: &[f64]) -> Result<ValueSummary, Undefined> {
     if values.is_empty() {
         return Err(Undefined::NoData);
     }
@@ -42,7 +42,7 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
     }
     if min >= max {
         // Sums of equal values have rounding errors; their mean and spread are known exactly.
-        return Ok(Summary {
+        return Ok(ValueSummary {
             n: values.len() as u64,
             mean: min,
             sd: (values.len() > 1).then_some(0.0),
@@ -51,10 +51,11 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
         });
     }
     let n = values.len() as f64;
-    let mean = (total(values.iter().copied()) / n).clamp(min, max);
-    let sd = (total(values.iter().map(|value| (value - mean).powi(2))) / (n - 1.0)).sqrt();
+    let mean = (compensated_sum(values.iter().copied()) / n).clamp(min, max);
+    let sd =
+        (compensated_sum(values.iter().map(|value| (value - mean).powi(2))) / (n - 1.0)).sqrt();
     if mean.is_finite() && sd.is_finite() {
-        Ok(Summary {
+        Ok(ValueSummary {
             n: values.len() as u64,
             mean,
             sd: Some(sd),
@@ -70,20 +71,20 @@ pub fn summary(values: &[f64]) -> Result<Summary, Undefined> {
 ///
 /// Undefined for fewer than two values, and if all are equal: data without spread give no interval.
 pub fn mean_interval(values: &[f64], confidence: f64) -> Result<Interval, Undefined> {
-    interval_of_mean(&summary(values)?, confidence)
+    interval_of_mean(&summarise_sample(values)?, confidence)
 }
 
 /// Returns the same interval from the sample's summary.
-pub fn interval_of_mean(summary: &Summary, confidence: f64) -> Result<Interval, Undefined> {
-    let (sd, n) = (spread(summary)?, summary.n as f64);
+pub fn interval_of_mean(summary: &ValueSummary, confidence: f64) -> Result<Interval, Undefined> {
+    let (sd, n) = (positive_deviation(summary)?, summary.n as f64);
     t_interval(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
 }
 
 /// Compares the means of two independent samples with possibly different variances (Welch 1947).
 ///
 /// One sample may be constant. Undefined if both are, or if one has fewer than two values.
-pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
-    let (a, b) = (summary(a)?, summary(b)?);
+pub fn welch_test(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Undefined> {
+    let (a, b) = (summarise_sample(a)?, summarise_sample(b)?);
     let (of_a, of_b) = (mean_variance(&a)?, mean_variance(&b)?);
     let squared_error = of_a + of_b;
     if squared_error <= 0.0 {
@@ -93,7 +94,7 @@ pub fn welch(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference, Un
     let (share_a, share_b) = (of_a / squared_error, of_b / squared_error);
     let degrees =
         1.0 / (share_a * share_a / (a.n as f64 - 1.0) + share_b * share_b / (b.n as f64 - 1.0));
-    compared(a.mean - b.mean, squared_error.sqrt(), degrees, confidence)
+    compare_by_t(a.mean - b.mean, squared_error.sqrt(), degrees, confidence)
 }
 
 /// Compares two samples measured on the same units, by a t test of the differences.
@@ -104,23 +105,23 @@ pub fn paired_t(a: &[f64], b: &[f64], confidence: f64) -> Result<MeanDifference,
         .iter()
         .chain(b)
         .fold(0.0, |largest: f64, value| largest.max(value.abs()));
-    paired(a, b, 4.0 * f64::EPSILON * largest, confidence)
+    paired_t_with_noise(a, b, 4.0 * f64::EPSILON * largest, confidence)
 }
 
 /// Tests whether a mean differs from zero, given the sample's summary. For paired differences it is the paired t test.
 ///
 /// Undefined in the same cases as [`paired_t`].
-pub fn mean_t(summary: &Summary, confidence: f64) -> Result<MeanDifference, Undefined> {
-    let sd = spread(summary)?;
+pub fn mean_t(summary: &ValueSummary, confidence: f64) -> Result<MeanDifference, Undefined> {
+    let sd = positive_deviation(summary)?;
     if summary.max - summary.min <= 4.0 * f64::EPSILON * summary.max.abs().max(summary.min.abs()) {
         return Err(Undefined::NoVariation);
     }
     let n = summary.n as f64;
-    compared(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
+    compare_by_t(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
 }
 
 /// Runs a paired t test that treats differences within `noise` of each other as equal.
-pub(super) fn paired(
+pub(super) fn paired_t_with_noise(
     a: &[f64],
     b: &[f64],
     noise: f64,
@@ -130,13 +131,13 @@ pub(super) fn paired(
         return Err(Undefined::Unequal);
     }
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-    let summary = summary(&differences)?;
-    let sd = spread(&summary)?;
+    let summary = summarise_sample(&differences)?;
+    let sd = positive_deviation(&summary)?;
     if summary.max - summary.min <= noise {
         return Err(Undefined::NoVariation);
     }
     let n = differences.len() as f64;
-    compared(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
+    compare_by_t(summary.mean, sd / n.sqrt(), n - 1.0, confidence)
 }
 
 /// Returns the t interval around an estimate with a standard error.
@@ -151,7 +152,7 @@ pub(super) fn t_interval(
 }
 
 /// Adds up values with compensation for lost digits (Neumaier 1974), so that the order of rows does not matter.
-pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn compensated_sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
     for value in values {
         let next = sum + value;
@@ -165,7 +166,7 @@ pub(super) fn total(values: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-fn compared(
+fn compare_by_t(
     difference: f64,
     standard_error: f64,
     degrees: f64,
@@ -187,7 +188,7 @@ fn compared(
 }
 
 /// Returns the standard deviation if it is above zero.
-fn spread(summary: &Summary) -> Result<f64, Undefined> {
+fn positive_deviation(summary: &ValueSummary) -> Result<f64, Undefined> {
     match summary.sd {
         None => Err(Undefined::TooFew),
         Some(sd) if sd > 0.0 => Ok(sd),
@@ -196,7 +197,7 @@ fn spread(summary: &Summary) -> Result<f64, Undefined> {
 }
 
 /// Returns the squared standard error of a mean; 0 for a constant sample.
-fn mean_variance(summary: &Summary) -> Result<f64, Undefined> {
+fn mean_variance(summary: &ValueSummary) -> Result<f64, Undefined> {
     let sd = summary.sd.ok_or(Undefined::TooFew)?;
     Ok(sd * sd / summary.n as f64)
 }
@@ -245,9 +246,12 @@ mod tests {
             Err(Undefined::NoVariation)
         );
         assert_eq!(mean_interval(&[1.0, 2.0], 1.0), Err(Undefined::OutOfRange));
-        assert_eq!(summary(&[1.0, f64::NAN]), Err(Undefined::NotFinite));
         assert_eq!(
-            summary(&[f64::MAX, f64::MAX, 0.0]),
+            summarise_sample(&[1.0, f64::NAN]),
+            Err(Undefined::NotFinite)
+        );
+        assert_eq!(
+            summarise_sample(&[f64::MAX, f64::MAX, 0.0]),
             Err(Undefined::NotFinite)
         );
     }
@@ -258,7 +262,7 @@ mod tests {
     fn hours_of_sleep() {
         let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
         let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
-        let apart = welch(&first, &second, 0.95).expect("they vary");
+        let apart = welch_test(&first, &second, 0.95).expect("they vary");
         assert!(
             (apart.t + 1.8608).abs() < 5e-5
                 && (apart.degrees - 17.776).abs() < 5e-4
@@ -272,16 +276,19 @@ mod tests {
 
     #[test]
     fn constant_arms() {
-        let one = welch(&[1.0; 4], &[1.0, 2.0, 3.0], 0.95).expect("one arm varies");
+        let one = welch_test(&[1.0; 4], &[1.0, 2.0, 3.0], 0.95).expect("one arm varies");
         assert!(
             (one.degrees - 2.0).abs() < 1e-12
                 && (one.standard_error - (1.0f64 / 3.0).sqrt()).abs() < 1e-12
         );
         assert_eq!(
-            welch(&[0.7; 3], &[0.1; 3], 0.95),
+            welch_test(&[0.7; 3], &[0.1; 3], 0.95),
             Err(Undefined::NoVariation)
         );
-        assert_eq!(welch(&[0.7], &[0.1, 0.2], 0.95), Err(Undefined::TooFew));
+        assert_eq!(
+            welch_test(&[0.7], &[0.1, 0.2], 0.95),
+            Err(Undefined::TooFew)
+        );
         assert_eq!(
             paired_t(&[0.3, 0.4, 7.7], &[0.2, 0.3, 7.6], 0.95),
             Err(Undefined::NoVariation)
@@ -294,7 +301,7 @@ mod tests {
         fn swapping_flips_the_sign(
             a in proptest::collection::vec(-1e3..1e3f64, 2..30), b in proptest::collection::vec(-1e3..1e3f64, 2..30),
         ) {
-            let (there, back) = (welch(&a, &b, 0.95).expect("varies"), welch(&b, &a, 0.95).expect("varies"));
+            let (there, back) = (welch_test(&a, &b, 0.95).expect("varies"), welch_test(&b, &a, 0.95).expect("varies"));
             proptest::prop_assert!((there.difference + back.difference).abs() < 1e-12 && (there.p - back.p).abs() < 1e-12);
             proptest::prop_assert!((there.interval.low + back.interval.high).abs() < 1e-9);
             proptest::prop_assert!(there.interval.low <= there.difference && there.difference <= there.interval.high);
@@ -302,9 +309,9 @@ mod tests {
 
         #[test]
         fn order_does_not_matter(mut values in proptest::collection::vec(-1e6..1e6f64, 2..60)) {
-            let there = summary(&values).expect("finite");
+            let there = summarise_sample(&values).expect("finite");
             values.reverse();
-            let back = summary(&values).expect("finite");
+            let back = summarise_sample(&values).expect("finite");
             proptest::prop_assert!((there.mean - back.mean).abs() <= 1e-15 * 1e6);
         }
     }

@@ -62,75 +62,81 @@ mod variance;
 mod verdict;
 mod weighted_mean;
 
-pub use adjust::{benjamini_hochberg, holm};
-pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, prevalence};
+pub use adjust::{benjamini_hochberg, holm_adjustment};
+pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, label_shares};
 pub use attempt_counts::AttemptCounts;
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
-pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife};
+pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife_values};
 pub use bradley_terry::{
-    BradleyTerry, Effect, Fitting, Strength, Ties, Vote, Voted, bradley_terry,
+    BradleyTerry, Effect, FitOptions, PairVote, Strength, Ties, VoteOutcome, bradley_terry,
 };
 pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_error, clustered_mean};
 pub use corrected::{
-    Corrected, JudgedRuns, Label, MOST_OF_A_RUN, corrected_difference, corrected_rate,
+    CorrectedMean, JudgedRuns, LabelledAttempts, MAX_OF_A_RUN, corrected_difference, corrected_rate,
 };
 pub use counts::counts_over_runs;
-pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, course};
+pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, item_course};
 pub use detectable::{
-    ClusterSpread, Detectable, cluster_spread, detectable_flips, detectable_mcnemar,
+    ClusterVariance, Detectable, cluster_variance, detectable_flips, detectable_mcnemar,
     detectable_proportions, detectable_t, detectable_welch, items_needed, pairs_needed,
     power_flips, power_mcnemar, power_proportions, power_t, power_welch, runs_needed, units_for,
     units_needed,
 };
-pub use discrimination::{correlation, correlation_by_chance};
+pub use discrimination::{correlation_by_chance, pearson_correlation};
 pub use distribution::{normal_quantile, normal_two_sided, t_quantile, t_two_sided};
 pub use drift::{Drift, InvarianceDrift, invariance_drift};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
-pub use elo::elo;
+pub use elo::elo_ratings;
 pub use exact::{
-    McNemar, Permutation, Resampling, fisher, mcnemar, mcnemar_each, permutation, sign_flip,
+    McNemar, Permutation, Resampling, fisher_exact, mcnemar_each, mcnemar_test, permutation_test,
+    sign_flip,
 };
 pub use foresight::{
-    Block, DIFFICULTY_GROUPS, Foreseen, Foresight, Inquiry, PairRecord, Units, difficulty_group,
+    AdaptiveInquiry, AdaptiveStopping, DIFFICULTY_GROUPS, Foreseen, ItemBlock, PairRecord, Units,
+    difficulty_group,
 };
-pub use gate::{Ruling, rule, rule_point, rule_steady};
+pub use gate::{Ruling, rule_on_change, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
 pub use gate_process::{GateProcess, gate_process, least_nights};
 pub use good_nights::{ENOUGH_IN_A_ROW, ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
 pub use grim::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail};
-pub use grimmer::{Divisor, PrintedNumber};
+pub use grimmer::{PrintedNumber, VarianceDivisor};
 pub use half_life::{HalfLife, half_life};
 pub use horizon::{
-    FEWEST_FAMILIES, HORIZON_PENALTY, SuccessCurve, TimedAttempt, horizon_intervals, success_curve,
+    HORIZON_PENALTY, MIN_FAMILIES, SuccessCurve, TimedAttempt, horizon_intervals, success_curve,
     task_weights,
 };
 pub use interval::Interval;
-pub use item_design::FEWEST_COMMON_ITEMS;
+pub use item_design::MIN_COMMON_ITEMS;
 pub use item_fit::{ItemFit, PairFit, item_fit};
-pub use item_groups::{Reweighting, group_rank_ranges, order_core, reweighting};
+pub use item_groups::{Reweighting, group_rank_ranges, order_core, smallest_reweighting};
 pub use item_response::{
-    Discrimination, ExpectedRate, FEWEST_ARMS, FEWEST_ITEMS, ItemParameters, ItemResponse,
-    ResponseModel, Unfitted, item_response,
+    Discrimination, ExpectedRate, ItemParameters, ItemResponse, MIN_ARMS, MIN_ITEMS, ResponseModel,
+    Unfitted, item_response,
 };
-pub use letters::{few_letters, letters};
+pub use letters::{compact_letters, few_letters};
 pub use max_t::{MaxT, max_t};
 pub use mean::{
-    MeanDifference, Summary, interval_of_mean, mean_interval, mean_t, paired_t, summary, welch,
+    MeanDifference, ValueSummary, interval_of_mean, mean_interval, mean_t, paired_t,
+    summarise_sample, welch_test,
 };
-pub use noise::{Noise, PairNoise, Repeats, noise, pair_noise};
+pub use noise::{NoiseComponents, PairNoise, RepeatNoise, pair_noise, split_noise};
 pub use partial_order::{PartialOrder, order_bits};
-pub use planes::{OutcomePlanes, Plane, all_pairs};
+pub use planes::{ItemBitset, OutcomeBitsets, all_pairs};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
-    Aim, PairedVariance, Side, mde_few, mde_miller, mde_paired, mde_two_proportions, mde_welch,
-    n_at, n_half_width, n_mcnemar, n_miller, n_paired, n_two_proportions, n_welch,
-    power_two_proportions, whole,
+    Aim, ArmRunsSummary, PairedVariance, mde_few, mde_miller, mde_paired, mde_two_proportions,
+    mde_welch, n_half_width, n_mcnemar, n_miller, n_paired, n_two_proportions, n_welch,
+    power_two_proportions, round_up_units, scale_to_aim,
 };
-pub use ppi::{Judged, PredictionPowered, prediction_powered};
-pub use proportion::{chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson};
+pub use ppi::{JudgedSample, PredictionPowered, prediction_powered};
+pub use proportion::{
+    chance_adjusted_accuracy, clopper_pearson, effective_interval, wilson_score_interval,
+};
 pub use proportion_difference::{
-    Pairs, effective_difference, effective_paired_difference, newcombe, newcombe_paired, tango,
+    PairedTable, effective_difference, effective_paired_difference, newcombe_interval,
+    newcombe_paired, tango_interval,
 };
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
 pub use rank_sets::{Multiplier, RankSets, rank_sets};
@@ -142,15 +148,16 @@ pub use ratio::{
 pub use rogan_gladen::{Calibration, TrueRate, rogan_gladen};
 pub use score_matrix::ScoreMatrix;
 pub use separation::{
-    Minority, Separation, Splitting, discordance, median_kappa, minority, separation, splitting,
+    DecidingMinority, Separation, Splitting, count_splits, deciding_minority, mean_discordance,
+    median_kappa, pair_separation,
 };
 pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
-pub use stated_spread::{LEVELS, SpreadFormula, standard_deviation, standard_error};
-pub use suite_means::{SuiteMeans, effective_units, widening};
+pub use stated_spread::{SpreadFormula, TRIED_LEVELS, standard_deviation, standard_error};
+pub use suite_means::{SuiteMeans, effective_units, widening_factor};
 pub use two_way::{
     ItemsByRuns, SummedArm, TwoWay, one_way, one_way_summed, two_way, two_way_summed,
 };
 pub use undefined::Undefined;
 pub use variance::{Buy, VarianceSplit, variance_split};
-pub use verdict::{Question, Verdict, decide};
+pub use verdict::{RuleVerdict, VerdictQuestion, apply_verdict_rule};
 pub use weighted_mean::{WeightedMean, WeightedRow, weighted_mean};

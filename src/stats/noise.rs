@@ -15,12 +15,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::clustered_error;
-use super::mean::summary;
+use super::mean::summarise_sample;
 use super::{ItemsByRuns, Undefined};
 
 /// Components of the variance of one value, in squared units of the values, and the sizes they are based on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
+pub struct NoiseComponents {
     /// Items with a value.
     pub items: u64,
     /// Columns with a value.
@@ -35,12 +35,12 @@ pub struct Noise {
     /// Sum over clusters of the squared share of items: 1 / items without clusters.
     pub concentration: f64,
     /// `None` if no item was repeated.
-    pub repeated: Option<Repeats>,
+    pub repeated: Option<RepeatNoise>,
 }
 
 /// What repeats of items tell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Repeats {
+pub struct RepeatNoise {
     /// Items with at least two values in different runs.
     pub items: u64,
     /// Variance between answers to one item that the run does not explain.
@@ -56,10 +56,10 @@ pub struct Repeats {
     pub changes: f64,
 }
 
-impl Noise {
+impl NoiseComponents {
     /// Returns the variance of a mean over `items` and `runs`, each item once in each run, for items in clusters like these. A component
     /// below zero counts as zero. `None` if no item was repeated and `runs` is not 1.
-    pub fn variance(&self, items: f64, runs: f64) -> Option<f64> {
+    pub fn variance_of_mean(&self, items: f64, runs: f64) -> Option<f64> {
         let of_items = self.concentration * self.items as f64 / items * self.clusters.max(0.0);
         match self.repeated {
             Some(repeats) => {
@@ -76,7 +76,7 @@ impl Noise {
     }
 
     /// Returns the variance of one run's mean from the choice of items. Undefined without repeats, and below zero if they say so.
-    pub fn choice(&self) -> Option<f64> {
+    pub fn item_choice_variance(&self) -> Option<f64> {
         let own = self.answers_and_items - self.repeated?.answers;
         Some(own / self.items as f64 + self.clusters * self.concentration)
     }
@@ -86,11 +86,11 @@ impl Noise {
 /// run shares is measured between runs. `clusters` gives the cluster of each item.
 ///
 /// Undefined if the sizes differ, for fewer than two items or clusters, and for values that are not finite.
-pub fn noise(
+pub fn split_noise(
     arm: ItemsByRuns,
     runs: Option<&[u32]>,
     clusters: Option<&[u32]>,
-) -> Result<Noise, Undefined> {
+) -> Result<NoiseComponents, Undefined> {
     let columns = arm.runs;
     let items = arm
         .values
@@ -107,14 +107,14 @@ pub fn noise(
     let several = runs.filter(|runs| runs.iter().any(|run| *run != runs[0]));
     let place = |at: usize| {
         let (item, column) = (at / columns, at % columns);
-        Place {
+        ValuePlace {
             item,
             column,
             run: several.map_or(column, |runs| runs[column] as usize),
             cluster: clusters.map_or(item, |clusters| clusters[item] as usize),
         }
     };
-    let known: Vec<(Place, f64)> = arm
+    let known: Vec<(ValuePlace, f64)> = arm
         .values
         .iter()
         .enumerate()
@@ -126,7 +126,7 @@ pub fn noise(
     if known.iter().any(|(_, value)| !value.is_finite()) {
         return Err(Undefined::NotFinite);
     }
-    let by_item: Vec<&[(Place, f64)]> = known
+    let by_item: Vec<&[(ValuePlace, f64)]> = known
         .chunk_by(|one, other| one.0.item == other.0.item)
         .collect();
     let n = by_item.len() as f64;
@@ -134,7 +134,7 @@ pub fn noise(
     for own in &by_item {
         *sizes.entry(own[0].0.cluster).or_default() += 1.0;
     }
-    let pairs = |key: &dyn Fn(&Place) -> [usize; 2]| Pairs::within(&known, key);
+    let pairs = |key: &dyn Fn(&ValuePlace) -> [usize; 2]| ValuePairs::from_equal_keys(&known, key);
     let (all, of_item, of_item_and_run) = (
         pairs(&|_| [0; 2]),
         pairs(&|at| [at.item, 0]),
@@ -149,22 +149,25 @@ pub fn noise(
         pairs(&|at| [at.column, 0]),
         pairs(&|at| [at.cluster, at.column]),
     );
-    let apart_in_run = of_column.less(of_both).mean().ok_or(Undefined::TooFew)?;
+    let apart_in_run = of_column
+        .minus(of_both)
+        .half_mean_square()
+        .ok_or(Undefined::TooFew)?;
     // Without clusters no two items share one.
     let answers_and_items = if clusters.is_some() {
-        of_both.mean().unwrap_or(apart_in_run)
+        of_both.half_mean_square().unwrap_or(apart_in_run)
     } else {
         apart_in_run
     };
-    let repeats = of_item.less(of_item_and_run).mean().zip(
-        all.less(of_cluster)
-            .less(of_run)
+    let repeats = of_item.minus(of_item_and_run).half_mean_square().zip(
+        all.minus(of_cluster)
+            .minus(of_run)
             .plus(of_cluster_and_run)
-            .mean(),
+            .half_mean_square(),
     );
     let repeated = repeats.map(|(same, apart)| {
         let runs = apart - apart_in_run;
-        let rows: Vec<&&[(Place, f64)]> = by_item
+        let rows: Vec<&&[(ValuePlace, f64)]> = by_item
             .iter()
             .filter(|own| own.iter().any(|value| value.0.run != own[0].0.run))
             .collect();
@@ -173,10 +176,10 @@ pub fn noise(
             .filter(|own| own.iter().any(|value| value.1.total_cmp(&own[0].1).is_ne()))
             .count();
         let different = all
-            .less(of_item)
-            .mean()
+            .minus(of_item)
+            .half_mean_square()
             .filter(|different| *different > 0.0);
-        Repeats {
+        RepeatNoise {
             items: rows.len() as u64,
             answers: same - runs,
             runs,
@@ -185,12 +188,13 @@ pub fn noise(
             changes: 2.0 * same,
         }
     });
-    let mean =
-        |own: &&[(Place, f64)]| own.iter().map(|value| value.1).sum::<f64>() / own.len() as f64;
+    let mean = |own: &&[(ValuePlace, f64)]| {
+        own.iter().map(|value| value.1).sum::<f64>() / own.len() as f64
+    };
     let mut used: Vec<usize> = known.iter().map(|value| value.0.column).collect();
     used.sort_unstable();
     used.dedup();
-    Ok(Noise {
+    Ok(NoiseComponents {
         items: by_item.len() as u64,
         repeats: used.len() as u64,
         values: known.len() as u64,
@@ -203,7 +207,7 @@ pub fn noise(
 }
 
 /// Where a value belongs.
-struct Place {
+struct ValuePlace {
     item: usize,
     column: usize,
     run: usize,
@@ -212,14 +216,17 @@ struct Place {
 
 /// A number of pairs of values, and the sum of half their squared differences.
 #[derive(Clone, Copy)]
-struct Pairs {
+struct ValuePairs {
     sum: f64,
     count: f64,
 }
 
-impl Pairs {
+impl ValuePairs {
     /// Takes all pairs of values with equal keys. Of m values with sum S and sum of squares Q the sum is (m·Q − S²) / 2.
-    fn within<K: Ord>(known: &[(Place, f64)], key: &dyn Fn(&Place) -> K) -> Self {
+    fn from_equal_keys<K: Ord>(
+        known: &[(ValuePlace, f64)],
+        key: &dyn Fn(&ValuePlace) -> K,
+    ) -> Self {
         let mut groups = BTreeMap::<K, (f64, f64, f64)>::new();
         for (place, value) in known {
             let group = groups.entry(key(place)).or_default();
@@ -236,7 +243,7 @@ impl Pairs {
         found
     }
 
-    fn less(self, other: Self) -> Self {
+    fn minus(self, other: Self) -> Self {
         Self {
             sum: self.sum - other.sum,
             count: self.count - other.count,
@@ -251,7 +258,7 @@ impl Pairs {
     }
 
     /// Returns half the mean squared difference, or `None` without a pair.
-    fn mean(self) -> Option<f64> {
+    fn half_mean_square(self) -> Option<f64> {
         (self.count > 0.5).then(|| {
             if self.sum.abs() <= 1e-12 * self.count {
                 0.0
@@ -298,7 +305,7 @@ pub fn pair_noise(
             .copied()
             .flatten()
             .collect();
-        summary(&own)
+        summarise_sample(&own)
     };
     let (mut codes, mut differences, mut spread, mut once) = (Vec::new(), Vec::new(), 0.0, 0.0);
     let mut is_repeated = true;
@@ -325,7 +332,10 @@ pub fn pair_noise(
             )
         }
         None => (
-            summary(&differences)?.sd.ok_or(Undefined::TooFew)? / n.sqrt(),
+            summarise_sample(&differences)?
+                .sd
+                .ok_or(Undefined::TooFew)?
+                / n.sqrt(),
             differences.len(),
         ),
     };
@@ -396,7 +406,7 @@ mod tests {
                 unbiased_data + more,
             );
             let alone = |values: &[Option<f64>]| {
-                noise(table(runs, values), None, None)
+                split_noise(table(runs, values), None, None)
                     .expect("items")
                     .repeated
                     .expect("repeats")
@@ -417,7 +427,7 @@ mod tests {
             [0.12, 0.3, -0.67],
         ];
         let values: Vec<Option<f64>> = rows.iter().flatten().copied().map(Some).collect();
-        let got = noise(table(3, &values), None, None).expect("items");
+        let got = split_noise(table(3, &values), None, None).expect("items");
         let repeats = got.repeated.expect("repeats");
         // By numpy: mean squares of items, runs and residuals.
         close(repeats.answers, 0.421_143_333_333_333_3);
@@ -434,11 +444,14 @@ mod tests {
         close(2.0 * split.var_within, repeats.changes);
         // Runs that share less than nothing count as sharing nothing.
         close(
-            got.variance(6.0, 1.0).expect("repeats"),
+            got.variance_of_mean(6.0, 1.0).expect("repeats"),
             got.answers_and_items / 6.0,
         );
-        let bought = [got.variance(12.0, 1.0), got.variance(6.0, 2.0)]
-            .map(|variance| variance.expect("repeats"));
+        let bought = [
+            got.variance_of_mean(12.0, 1.0),
+            got.variance_of_mean(6.0, 2.0),
+        ]
+        .map(|variance| variance.expect("repeats"));
         close(bought[0], got.answers_and_items / 12.0);
         close(
             bought[1],
@@ -448,7 +461,7 @@ mod tests {
 
     #[test]
     fn a_shift_of_a_whole_run_is_the_runs_and_not_the_answers() {
-        let got = noise(
+        let got = split_noise(
             table(2, &[0.0, 1.0, 2.0, 3.0, 5.0, 6.0].map(Some)),
             None,
             None,
@@ -465,28 +478,32 @@ mod tests {
     fn attempts_of_one_run_do_not_tell_what_runs_share() {
         // Two runs with two attempts each; the second run passes everything.
         let values = known(&["0011", "0111", "1011", "0011"]);
-        let between = noise(table(4, &values), Some(&[7, 7, 9, 9]), None)
+        let between = split_noise(table(4, &values), Some(&[7, 7, 9, 9]), None)
             .expect("items")
             .repeated
             .expect("repeats");
         // Pairs of an item in different runs: 4, 2, 2 and 4 of 4 differ.
         close(between.changes, 12.0 / 16.0);
-        let one_run = noise(table(4, &values), Some(&[7; 4]), None).expect("items");
+        let one_run = split_noise(table(4, &values), Some(&[7; 4]), None).expect("items");
         assert_eq!(
             one_run,
-            noise(table(4, &values), None, None).expect("items")
+            split_noise(table(4, &values), None, None).expect("items")
         );
     }
 
     #[test]
     fn one_run_has_a_total_and_no_parts() {
         let values = known(&["1", "0", "1", "1"]);
-        let got = noise(table(1, &values), None, None).expect("items");
+        let got = split_noise(table(1, &values), None, None).expect("items");
         assert_eq!(
-            (got.repeated, got.choice(), got.variance(4.0, 2.0)),
+            (
+                got.repeated,
+                got.item_choice_variance(),
+                got.variance_of_mean(4.0, 2.0)
+            ),
             (None, None, None)
         );
-        close(got.variance(4.0, 1.0).expect("one run"), 0.25 / 4.0);
+        close(got.variance_of_mean(4.0, 1.0).expect("one run"), 0.25 / 4.0);
         let pair = pair_noise(
             table(1, &values),
             table(1, &known(&["0", "0", "1", "-"])),
@@ -502,34 +519,40 @@ mod tests {
         // Two clusters of two items, equal within.
         let values = known(&["11", "11", "00", "00", "11", "11"]);
         let clusters = [4, 4, 8, 8, 6, 6];
-        let got = noise(table(2, &values), None, Some(&clusters)).expect("clusters");
+        let got = split_noise(table(2, &values), None, Some(&clusters)).expect("clusters");
         close(got.answers_and_items, 0.0);
         close(got.concentration, 1.0 / 3.0);
         // Of clusters 1, 0 and 1: 2 of 3 pairs differ, half the square.
-        close(got.choice().expect("repeats"), 1.0 / 3.0 / 3.0);
+        close(
+            got.item_choice_variance().expect("repeats"),
+            1.0 / 3.0 / 3.0,
+        );
         assert_eq!(
-            noise(table(2, &values), None, Some(&[1; 6])),
+            split_noise(table(2, &values), None, Some(&[1; 6])),
             Err(Undefined::TooFew)
         );
     }
 
     #[test]
     fn what_has_no_noise() {
-        assert_eq!(noise(table(0, &[]), None, None), Err(Undefined::NoData));
         assert_eq!(
-            noise(table(1, &[None, None]), None, None),
+            split_noise(table(0, &[]), None, None),
             Err(Undefined::NoData)
         );
         assert_eq!(
-            noise(table(2, &known(&["11"])), None, None),
+            split_noise(table(1, &[None, None]), None, None),
+            Err(Undefined::NoData)
+        );
+        assert_eq!(
+            split_noise(table(2, &known(&["11"])), None, None),
             Err(Undefined::TooFew)
         );
         assert_eq!(
-            noise(table(2, &[Some(1.0)]), None, None),
+            split_noise(table(2, &[Some(1.0)]), None, None),
             Err(Undefined::Unequal)
         );
         assert_eq!(
-            noise(table(1, &[Some(1.0), Some(f64::NAN)]), None, None),
+            split_noise(table(1, &[Some(1.0), Some(f64::NAN)]), None, None),
             Err(Undefined::NotFinite)
         );
         assert_eq!(
@@ -540,7 +563,7 @@ mod tests {
             ),
             Err(Undefined::NoData)
         );
-        let same = noise(table(2, &known(&["11", "11", "11"])), None, None).expect("items");
+        let same = split_noise(table(2, &known(&["11", "11", "11"])), None, None).expect("items");
         assert_eq!(
             same.repeated
                 .map(|repeats| (repeats.answers, repeats.icc, repeats.flips)),
@@ -561,10 +584,10 @@ mod tests {
         fn names_of_columns_do_not_matter(rows in proptest::collection::vec(proptest::option::of(0.0..1.0f64), 12..36)) {
             let rows = &rows[..rows.len() / 3 * 3];
             let turned: Vec<Option<f64>> = rows.chunks(3).flat_map(|row| [row[2], row[0], row[1]]).collect();
-            match (noise(table(3, rows), None, None), noise(table(3, &turned), None, None)) {
+            match (split_noise(table(3, rows), None, None), split_noise(table(3, &turned), None, None)) {
                 (Ok(one), Ok(other)) => {
                     proptest::prop_assert!((one.answers_and_items - other.answers_and_items).abs() < 1e-9);
-                    let runs = |noise: Noise| noise.repeated.map_or(0.0, |repeats| repeats.runs);
+                    let runs = |noise: NoiseComponents| noise.repeated.map_or(0.0, |repeats| repeats.runs);
                     proptest::prop_assert!((runs(one) - runs(other)).abs() < 1e-9);
                 }
                 (one, other) => proptest::prop_assert_eq!(one, other),

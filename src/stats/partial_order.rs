@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::bootstrap::below;
+use super::bootstrap::random_below;
 use super::{Seed, Undefined};
 
 /// A relation on systems, `beats[i][j]` for "i is better than j".
@@ -41,32 +41,35 @@ impl PartialOrder {
             }
         }
         // Only a relation without circles has a longest chain.
-        order.levels().map(|_| order).ok_or(Undefined::OutOfRange)
+        order
+            .chain_levels()
+            .map(|_| order)
+            .ok_or(Undefined::OutOfRange)
     }
 
-    fn systems(&self) -> usize {
+    fn system_count(&self) -> usize {
         self.beats.len()
     }
 
     /// Number of pairs in the relation.
-    pub fn pairs(&self) -> usize {
+    pub fn pair_count(&self) -> usize {
         self.pairs
     }
 
-    fn losers(&self, winner: usize) -> impl Iterator<Item = usize> {
+    fn losers_to(&self, winner: usize) -> impl Iterator<Item = usize> {
         self.beats[winner]
             .iter()
             .enumerate()
-            .flat_map(|(at, word)| ones(*word).map(move |bit| at * BITS + bit))
+            .flat_map(|(at, word)| one_bits(*word).map(move |bit| at * BITS + bit))
     }
 
-    fn has(&self, winner: usize, loser: usize) -> bool {
+    fn has_pair(&self, winner: usize, loser: usize) -> bool {
         self.beats[winner][loser / BITS] >> (loser % BITS) & 1 == 1
     }
 
     /// Returns in how many cases i beats j, j beats k, and i is not known to beat k. Rank sets of a relation with such cases contradict
     /// each other.
-    pub fn violations(&self) -> usize {
+    pub fn violation_count(&self) -> usize {
         let missing = |first: usize, second: usize| -> usize {
             self.beats[second]
                 .iter()
@@ -74,9 +77,9 @@ impl PartialOrder {
                 .map(|(second, first)| (second & !first).count_ones() as usize)
                 .sum()
         };
-        (0..self.systems())
+        (0..self.system_count())
             .map(|first| {
-                self.losers(first)
+                self.losers_to(first)
                     .map(|second| missing(first, second))
                     .sum::<usize>()
             })
@@ -84,15 +87,15 @@ impl PartialOrder {
     }
 
     /// Returns by system the length of the longest chain above it. `None` if there is a circle.
-    fn levels(&self) -> Option<Vec<usize>> {
+    fn chain_levels(&self) -> Option<Vec<usize>> {
         let mut waiting = self.beaten_by.clone();
-        let mut ready: Vec<usize> = (0..self.systems())
+        let mut ready: Vec<usize> = (0..self.system_count())
             .filter(|system| waiting[*system] == 0)
             .collect();
-        let (mut level, mut done) = (vec![0; self.systems()], 0);
+        let (mut level, mut done) = (vec![0; self.system_count()], 0);
         while let Some(winner) = ready.pop() {
             done += 1;
-            for loser in self.losers(winner) {
+            for loser in self.losers_to(winner) {
                 level[loser] = level[loser].max(level[winner] + 1);
                 waiting[loser] -= 1;
                 if waiting[loser] == 0 {
@@ -100,38 +103,44 @@ impl PartialOrder {
                 }
             }
         }
-        (done == self.systems()).then_some(level)
+        (done == self.system_count()).then_some(level)
     }
 
     /// Returns the number of tiers: the length of the longest chain, and the number of groups without a known order inside (Mirsky 1971).
-    pub fn height(&self) -> usize {
-        self.tiers().iter().max().map_or(0, |tier| tier + 1)
+    pub fn tier_count(&self) -> usize {
+        self.system_tiers().iter().max().map_or(0, |tier| tier + 1)
     }
 
     /// Returns by system its tier, 0 for those that none is known to beat.
-    pub fn tiers(&self) -> Vec<usize> {
-        self.levels().unwrap_or_default()
+    pub fn system_tiers(&self) -> Vec<usize> {
+        self.chain_levels().unwrap_or_default()
     }
 
     /// Returns the size of the largest group in which no system is known to beat another (Dilworth 1950): the number of systems minus the
     /// largest matching of winners with losers in the closure of the relation.
     pub fn largest_antichain(&self) -> usize {
-        let closure = self.closure();
-        let mut winner_of = vec![None; self.systems()];
-        let matched = (0..self.systems())
+        let closure = self.transitive_closure();
+        let mut winner_of = vec![None; self.system_count()];
+        let matched = (0..self.system_count())
             .filter(|winner| {
-                let mut seen = vec![false; closure.systems()];
-                closure.augment(*winner, &mut seen, &mut winner_of)
+                let mut seen = vec![false; closure.system_count()];
+                closure.augment_matching(*winner, &mut seen, &mut winner_of)
             })
             .count();
-        self.systems() - matched
+        self.system_count() - matched
     }
 
     /// Looks for a loser of this winner, moving other winners to other losers if need be (Kuhn 1955).
-    fn augment(&self, winner: usize, seen: &mut [bool], winner_of: &mut [Option<usize>]) -> bool {
-        for loser in self.losers(winner) {
+    fn augment_matching(
+        &self,
+        winner: usize,
+        seen: &mut [bool],
+        winner_of: &mut [Option<usize>],
+    ) -> bool {
+        for loser in self.losers_to(winner) {
             if !std::mem::replace(&mut seen[loser], true)
-                && winner_of[loser].is_none_or(|other| self.augment(other, seen, winner_of))
+                && winner_of[loser]
+                    .is_none_or(|other| self.augment_matching(other, seen, winner_of))
             {
                 winner_of[loser] = Some(winner);
                 return true;
@@ -141,12 +150,12 @@ impl PartialOrder {
     }
 
     /// The relation with all pairs that follow from others.
-    fn closure(&self) -> Self {
+    fn transitive_closure(&self) -> Self {
         let mut closure = self.clone();
-        for via in 0..self.systems() {
+        for via in 0..self.system_count() {
             let losers = closure.beats[via].clone();
-            for winner in 0..self.systems() {
-                if closure.has(winner, via) {
+            for winner in 0..self.system_count() {
+                if closure.has_pair(winner, via) {
                     for (word, more) in closure.beats[winner].iter_mut().zip(&losers) {
                         *word |= more;
                     }
@@ -162,7 +171,7 @@ impl PartialOrder {
     /// among the systems that none of the remaining beats: the product of the numbers of choices has the wanted number as its mean
     /// (Knuth 1975).
     pub fn entropy_bits(&self, samples: usize, seed: Seed) -> Result<f64, Undefined> {
-        if self.systems() <= EXACT {
+        if self.system_count() <= MAX_COUNTED_SYSTEMS {
             return Ok(self.count_orders().log2());
         }
         if samples == 0 {
@@ -170,7 +179,7 @@ impl PartialOrder {
         }
         let logs: Vec<f64> = (0..samples)
             .into_par_iter()
-            .map(|sample| self.sample(&mut seed.stream(sample as u64)))
+            .map(|sample| self.sample_log_orders(&mut seed.replicate_stream(sample as u64)))
             .collect();
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mean = logs.iter().map(|log| (log - largest).exp()).sum::<f64>() / samples as f64;
@@ -178,16 +187,16 @@ impl PartialOrder {
     }
 
     /// Returns the natural logarithm of the product of the numbers of choices.
-    fn sample(&self, random: &mut ChaCha8Rng) -> f64 {
+    fn sample_log_orders(&self, random: &mut ChaCha8Rng) -> f64 {
         let mut waiting = self.beaten_by.clone();
-        let mut ready: Vec<usize> = (0..self.systems())
+        let mut ready: Vec<usize> = (0..self.system_count())
             .filter(|system| waiting[*system] == 0)
             .collect();
         let mut log = 0.0;
         while let Ok(choices @ 1..) = u32::try_from(ready.len()) {
             log += f64::from(choices).ln();
-            let winner = ready.swap_remove(below(random, choices) as usize);
-            for loser in self.losers(winner) {
+            let winner = ready.swap_remove(random_below(random, choices) as usize);
+            for loser in self.losers_to(winner) {
                 waiting[loser] -= 1;
                 if waiting[loser] == 0 {
                     ready.push(loser);
@@ -199,10 +208,10 @@ impl PartialOrder {
 
     /// Counts the orders by the sets of systems that can stand on the first places.
     fn count_orders(&self) -> f64 {
-        let systems = self.systems();
+        let systems = self.system_count();
         let mut better = vec![0_u32; systems];
         for winner in 0..systems {
-            for loser in self.losers(winner) {
+            for loser in self.losers_to(winner) {
                 better[loser] |= 1 << winner;
             }
         }
@@ -223,9 +232,9 @@ impl PartialOrder {
 }
 
 /// Most systems whose orders are counted one by one.
-const EXACT: usize = 16;
+const MAX_COUNTED_SYSTEMS: usize = 16;
 
-fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+fn one_bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros() as usize;
@@ -268,16 +277,20 @@ mod tests {
             let whole = order(systems, &chain(0, systems));
             assert_eq!(
                 (
-                    whole.height(),
+                    whole.tier_count(),
                     whole.largest_antichain(),
-                    whole.violations()
+                    whole.violation_count()
                 ),
                 (systems, 1, 0)
             );
             assert!(bits(&whole).abs() < 1e-9);
             let none = order(systems, &[]);
             assert_eq!(
-                (none.height(), none.largest_antichain(), none.pairs()),
+                (
+                    none.tier_count(),
+                    none.largest_antichain(),
+                    none.pair_count()
+                ),
                 (1, systems, 0)
             );
             assert!(
@@ -297,7 +310,7 @@ mod tests {
         assert!((found - 48_620_f64.log2()).abs() < 0.15, "{found}");
         assert_eq!(
             (
-                order(18, &large).height(),
+                order(18, &large).tier_count(),
                 order(18, &large).largest_antichain()
             ),
             (9, 2)
@@ -309,14 +322,22 @@ mod tests {
         // 0 beats 1, 1 beats 2, and nobody says that 0 beats 2.
         let open = order(3, &[(0, 1), (1, 2)]);
         assert_eq!(
-            (open.violations(), open.height(), open.largest_antichain()),
+            (
+                open.violation_count(),
+                open.tier_count(),
+                open.largest_antichain()
+            ),
             (1, 3, 1)
         );
-        assert_eq!(open.tiers(), [0, 1, 2]);
+        assert_eq!(open.system_tiers(), [0, 1, 2]);
         // Two tiers with all pairs between them, and an N: 0 > 2, 0 > 3, 1 > 3.
         let wide = order(4, &[(0, 2), (0, 3), (1, 2), (1, 3)]);
         assert_eq!(
-            (wide.height(), wide.largest_antichain(), bits(&wide).round()),
+            (
+                wide.tier_count(),
+                wide.largest_antichain(),
+                bits(&wide).round()
+            ),
             (2, 2, 2.0)
         );
         assert!((bits(&order(4, &[(0, 2), (0, 3), (1, 3)])) - 5_f64.log2()).abs() < 1e-12);

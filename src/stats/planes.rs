@@ -7,20 +7,20 @@ use std::ops::Range;
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
-use super::Pairs;
+use super::PairedTable;
 
 const BITS: usize = 64;
 
 /// A set of items, one bit for each. A set of all items takes no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plane {
+pub struct ItemBitset {
     items: usize,
     size: u64,
     /// `None` if all items are in the set. Bits beyond the last item are 0.
     words: Option<Vec<u64>>,
 }
 
-impl FromIterator<bool> for Plane {
+impl FromIterator<bool> for ItemBitset {
     /// Creates the set of the items that are `true`.
     fn from_iter<I: IntoIterator<Item = bool>>(members: I) -> Self {
         let mut words = Vec::new();
@@ -43,19 +43,19 @@ impl FromIterator<bool> for Plane {
     }
 }
 
-impl Plane {
+impl ItemBitset {
     /// Returns the number of items in the set.
-    pub fn size(&self) -> u64 {
+    pub fn set_size(&self) -> u64 {
         self.size
     }
 
     /// Returns the number of items, in the set or not.
-    pub fn items(&self) -> usize {
+    pub fn item_count(&self) -> usize {
         self.items
     }
 
     /// Returns whether an item is in the set. Items count from 0.
-    pub fn has(&self, item: usize) -> bool {
+    pub fn contains(&self, item: usize) -> bool {
         debug_assert!(item < self.items, "{item} of {}", self.items);
         self.words
             .as_ref()
@@ -68,7 +68,7 @@ impl Plane {
     }
 
     /// Returns the number of items in both sets, which are of the same items.
-    pub fn shared(&self, other: &Self) -> u64 {
+    pub fn shared_count(&self, other: &Self) -> u64 {
         self.shared_by_size(other)
             .unwrap_or_else(|| self.shared_in(other, 0..usize::MAX))
     }
@@ -87,7 +87,7 @@ impl Plane {
         let (Some(own), Some(others)) = (&self.words, &other.words) else {
             return 0;
         };
-        let (own, others) = (part(own, &words), part(others, &words));
+        let (own, others) = (words_in_range(own, &words), words_in_range(others, &words));
         own.iter()
             .zip(others)
             .map(|(own, other)| u64::from((own & other).count_ones()))
@@ -95,20 +95,20 @@ impl Plane {
     }
 }
 
-fn part<'a>(words: &'a [u64], range: &Range<usize>) -> &'a [u64] {
+fn words_in_range<'a>(words: &'a [u64], range: &Range<usize>) -> &'a [u64] {
     &words[range.start.min(words.len())..range.end.min(words.len())]
 }
 
 /// One arm's single outcomes of items: at most one that counts for each item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutcomePlanes {
-    passed: Plane,
-    counted: Plane,
+pub struct OutcomeBitsets {
+    passed: ItemBitset,
+    counted: ItemBitset,
 }
 
-impl OutcomePlanes {
+impl OutcomeBitsets {
     /// Takes for each item whether it passed; `None` if no outcome counts.
-    pub fn of(outcomes: impl Iterator<Item = Option<bool>> + Clone) -> Self {
+    pub fn from_outcomes(outcomes: impl Iterator<Item = Option<bool>> + Clone) -> Self {
         Self {
             passed: outcomes
                 .clone()
@@ -119,12 +119,15 @@ impl OutcomePlanes {
     }
 
     /// Returns the table of two arms over the items that both have.
-    pub fn pairs(&self, other: &Self) -> Pairs {
-        table(self.meeting(other).map(|(own, others)| own.shared(others)))
+    pub fn paired_table(&self, other: &Self) -> PairedTable {
+        table_from_sizes(
+            self.table_sets(other)
+                .map(|(own, others)| own.shared_count(others)),
+        )
     }
 
     /// Returns the sets whose shared items make the table: passed by both, passed by each with an outcome of the other, and all.
-    fn meeting<'a>(&'a self, other: &'a Self) -> [(&'a Plane, &'a Plane); 4] {
+    fn table_sets<'a>(&'a self, other: &'a Self) -> [(&'a ItemBitset, &'a ItemBitset); 4] {
         [
             (&self.passed, &other.passed),
             (&self.passed, &other.counted),
@@ -134,9 +137,9 @@ impl OutcomePlanes {
     }
 }
 
-/// Makes a table from the sizes of [`OutcomePlanes::meeting`].
-fn table([both, passed_a, passed_b, all]: [u64; 4]) -> Pairs {
-    Pairs {
+/// Makes a table from the sizes of [`OutcomeBitsets::table_sets`].
+fn table_from_sizes([both, passed_a, passed_b, all]: [u64; 4]) -> PairedTable {
+    PairedTable {
         both,
         only_a: passed_a - both,
         only_b: passed_b - both,
@@ -145,34 +148,34 @@ fn table([both, passed_a, passed_b, all]: [u64; 4]) -> Pairs {
 }
 
 /// Arms that meet all others together, and the words of their planes that meet at a time: 32 parts of 4 KiB, which stay in the caches.
-const STRIPE: usize = 32;
-const BLOCK: usize = 512;
+const ARMS_PER_STRIPE: usize = 32;
+const WORDS_PER_BLOCK: usize = 512;
 
 /// Calls `of_pair` with each pair of arms, `first < second`, and with their table. Returns the results in ascending order of the pairs.
 ///
 /// Computes the stripes on all cores. Each core needs 32 bytes for each of the arms in each row of a stripe.
 pub fn all_pairs<T: Send>(
-    arms: &[impl AsRef<OutcomePlanes> + Sync],
-    of_pair: impl Fn(usize, usize, Pairs) -> T + Sync,
+    arms: &[impl AsRef<OutcomeBitsets> + Sync],
+    of_pair: impl Fn(usize, usize, PairedTable) -> T + Sync,
 ) -> Vec<T> {
     let stripes = (0..arms.len())
         .into_par_iter()
-        .step_by(STRIPE)
+        .step_by(ARMS_PER_STRIPE)
         .map(|start| {
-            let rows = start..arms.len().min(start + STRIPE);
+            let rows = start..arms.len().min(start + ARMS_PER_STRIPE);
             let mut counts = vec![[0; 4]; rows.len() * (arms.len() - start)];
             let at = |first: usize, second: usize| {
                 (first - start) * (arms.len() - start) + second - start
             };
             let words = arms[start].as_ref().passed.items.div_ceil(BITS);
-            for from in (0..words).step_by(BLOCK) {
+            for from in (0..words).step_by(WORDS_PER_BLOCK) {
                 for second in start + 1..arms.len() {
                     for first in start..rows.end.min(second) {
-                        let meeting = arms[first].as_ref().meeting(arms[second].as_ref());
+                        let meeting = arms[first].as_ref().table_sets(arms[second].as_ref());
                         for (count, (own, others)) in
                             counts[at(first, second)].iter_mut().zip(meeting)
                         {
-                            *count += own.shared_in(others, from..from + BLOCK);
+                            *count += own.shared_in(others, from..from + WORDS_PER_BLOCK);
                         }
                     }
                 }
@@ -181,11 +184,11 @@ pub fn all_pairs<T: Send>(
                 let mut counts = counts[at(first, second)];
                 for (count, (own, others)) in counts
                     .iter_mut()
-                    .zip(arms[first].as_ref().meeting(arms[second].as_ref()))
+                    .zip(arms[first].as_ref().table_sets(arms[second].as_ref()))
                 {
                     *count = own.shared_by_size(others).unwrap_or(*count);
                 }
-                of_pair(first, second, table(counts))
+                of_pair(first, second, table_from_sizes(counts))
             };
             rows.flat_map(|first| (first + 1..arms.len()).map(move |second| (first, second)))
                 .map(|(first, second)| pair(first, second))
@@ -198,7 +201,7 @@ pub fn all_pairs<T: Send>(
     all
 }
 
-impl AsRef<Self> for OutcomePlanes {
+impl AsRef<Self> for OutcomeBitsets {
     fn as_ref(&self) -> &Self {
         self
     }
@@ -208,7 +211,7 @@ impl AsRef<Self> for OutcomePlanes {
 mod tests {
     use proptest::strategy::Strategy;
 
-    use super::super::{RankRange, holm, mcnemar, mcnemar_each, rank_ranges};
+    use super::super::{RankRange, holm_adjustment, mcnemar_each, mcnemar_test, rank_ranges};
     use super::*;
 
     /// Returns an endless row of draws from 0 to 99.
@@ -222,8 +225,8 @@ mod tests {
         }
     }
 
-    fn by_item(one: &[Option<bool>], other: &[Option<bool>]) -> Pairs {
-        let mut pairs = Pairs::default();
+    fn by_item(one: &[Option<bool>], other: &[Option<bool>]) -> PairedTable {
+        let mut pairs = PairedTable::default();
         for outcomes in one
             .iter()
             .zip(other)
@@ -239,9 +242,9 @@ mod tests {
         pairs
     }
 
-    fn planes(rows: &[Vec<Option<bool>>]) -> Vec<OutcomePlanes> {
+    fn planes(rows: &[Vec<Option<bool>>]) -> Vec<OutcomeBitsets> {
         rows.iter()
-            .map(|row| OutcomePlanes::of(row.iter().copied()))
+            .map(|row| OutcomeBitsets::from_outcomes(row.iter().copied()))
             .collect()
     }
 
@@ -334,10 +337,10 @@ mod tests {
                 .iter()
                 .map(|test| test.exact)
                 .collect();
-        let adjusted = holm(&exact).expect("probabilities");
+        let adjusted = holm_adjustment(&exact).expect("probabilities");
         let close = |got: f64, expected: f64| (got / expected - 1.0).abs() < 1e-11;
         for (at, (counts, p, after)) in expected.iter().enumerate() {
-            let Pairs {
+            let PairedTable {
                 both,
                 only_a,
                 only_b,
@@ -368,7 +371,7 @@ mod tests {
     #[test]
     fn more_items_than_a_block_and_more_arms_than_a_stripe_have() {
         let mut draw = draws();
-        let items = BLOCK * BITS + 100;
+        let items = WORDS_PER_BLOCK * BITS + 100;
         let rows: Vec<Vec<Option<bool>>> = (0..3)
             .map(|arm| {
                 (0..items)
@@ -391,7 +394,7 @@ mod tests {
                 by_item(&rows[first], &rows[second])
             ))
         );
-        let many: Vec<Vec<Option<bool>>> = (0..STRIPE + 3)
+        let many: Vec<Vec<Option<bool>>> = (0..ARMS_PER_STRIPE + 3)
             .map(|_| (0..70).map(|_| Some(draw() < 50)).collect())
             .collect();
         let mut found = all_pairs(&planes(&many), |first, second, pairs| {
@@ -411,22 +414,23 @@ mod tests {
 
     #[test]
     fn a_set_of_all_items_takes_no_memory() {
-        let all: Plane = std::iter::repeat_n(true, 200).collect();
-        assert!(all.words.is_none() && all.size() == 200);
-        let some: Plane = (0..200).map(|item| item % 3 == 0).collect();
+        let all: ItemBitset = std::iter::repeat_n(true, 200).collect();
+        assert!(all.words.is_none() && all.set_size() == 200);
+        let some: ItemBitset = (0..200).map(|item| item % 3 == 0).collect();
         assert_eq!(
             (
-                some.size(),
-                all.shared(&some),
-                some.shared(&all),
-                some.shared(&some)
+                some.set_size(),
+                all.shared_count(&some),
+                some.shared_count(&all),
+                some.shared_count(&some)
             ),
             (67, 67, 67, 67)
         );
-        assert!(all_pairs::<Pairs>(&[] as &[OutcomePlanes], |_, _, pairs| pairs).is_empty());
+        assert!(all_pairs::<PairedTable>(&[] as &[OutcomeBitsets], |_, _, pairs| pairs).is_empty());
         assert_eq!(
-            OutcomePlanes::of(std::iter::empty()).pairs(&OutcomePlanes::of(std::iter::empty())),
-            Pairs::default()
+            OutcomeBitsets::from_outcomes(std::iter::empty())
+                .paired_table(&OutcomeBitsets::from_outcomes(std::iter::empty())),
+            PairedTable::default()
         );
     }
 
@@ -440,8 +444,8 @@ mod tests {
             let planes = planes(&rows);
             for (first, second, pairs) in all_pairs(&planes, |first, second, pairs| (first, second, pairs)) {
                 proptest::prop_assert_eq!(pairs, by_item(&rows[first], &rows[second]));
-                proptest::prop_assert_eq!(planes[first].pairs(&planes[second]), pairs);
-                let alone = mcnemar(pairs.only_a, pairs.only_b);
+                proptest::prop_assert_eq!(planes[first].paired_table(&planes[second]), pairs);
+                let alone = mcnemar_test(pairs.only_a, pairs.only_b);
                 proptest::prop_assert_eq!(mcnemar_each(std::iter::once((pairs.only_a, pairs.only_b))), vec![alone]);
             }
         }

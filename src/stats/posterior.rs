@@ -29,7 +29,7 @@ pub fn beta_credible_interval(
     prior: BetaPrior,
     confidence: f64,
 ) -> Result<Interval, Undefined> {
-    let (a, b) = shapes(passed, total, prior)?;
+    let (a, b) = posterior_shapes(passed, total, prior)?;
     beta_interval(a, b, confidence)
 }
 
@@ -55,12 +55,12 @@ pub fn probability_flaky(passed: u64, total: u64, margin: f64) -> Result<f64, Un
     if !(margin > 0.0 && margin < 0.5) {
         return Err(Undefined::OutOfRange);
     }
-    let (a, b) = shapes(passed, total, BetaPrior::JEFFREYS)?;
+    let (a, b) = posterior_shapes(passed, total, BetaPrior::JEFFREYS)?;
     let below = |a, b| checked_beta_reg(a, b, margin).map_err(|_| Undefined::OutOfRange);
     Ok((1.0 - below(a, b)? - below(b, a)?).clamp(0.0, 1.0))
 }
 
-fn shapes(passed: u64, total: u64, prior: BetaPrior) -> Result<(f64, f64), Undefined> {
+fn posterior_shapes(passed: u64, total: u64, prior: BetaPrior) -> Result<(f64, f64), Undefined> {
     let proper = |shape: f64| shape > 0.0 && shape.is_finite();
     if passed > total || !proper(prior.a) || !proper(prior.b) {
         return Err(Undefined::OutOfRange);

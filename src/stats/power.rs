@@ -16,12 +16,12 @@ pub struct Aim {
 
 impl Aim {
     /// Returns the sum of the two normal quantiles: 2.80 at 5% and 80%.
-    fn z(self) -> Result<f64, Undefined> {
+    fn normal_deviates(self) -> Result<f64, Undefined> {
         Ok(normal_quantile(1.0 - self.alpha / 2.0)? + normal_quantile(self.power)?)
     }
 
     /// Returns the sum of the two quantiles of Student's t.
-    fn t(self, degrees: f64) -> Result<f64, Undefined> {
+    fn student_deviates(self, degrees: f64) -> Result<f64, Undefined> {
         Ok(t_quantile(1.0 - self.alpha / 2.0, degrees)? + t_quantile(self.power, degrees)?)
     }
 }
@@ -31,7 +31,7 @@ pub fn mde_paired(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     if n == 0 {
         return Err(Undefined::NoData);
     }
-    Ok(aim.z()? * spread(sd_diff)? / (n as f64).sqrt())
+    Ok(aim.normal_deviates()? * check_deviation(sd_diff)? / (n as f64).sqrt())
 }
 
 /// Returns the same as [`mde_paired`] for small `n`, such as a number of clusters: with quantiles of Student's t, n − 1 degrees of freedom.
@@ -39,12 +39,14 @@ pub fn mde_few(sd_diff: f64, n: u64, aim: Aim) -> Result<f64, Undefined> {
     if n < 2 {
         return Err(Undefined::TooFew);
     }
-    Ok(aim.t((n - 1) as f64)? * spread(sd_diff)? / (n as f64).sqrt())
+    Ok(aim.student_deviates((n - 1) as f64)? * check_deviation(sd_diff)? / (n as f64).sqrt())
 }
 
 /// Returns the number of pairs that detects a mean difference of `delta`; normal approximation.
 pub fn n_paired(sd_diff: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
-    whole((aim.z()? * spread(sd_diff)? / distance(delta)?).powi(2))
+    round_up_units(
+        (aim.normal_deviates()? * check_deviation(sd_diff)? / check_difference(delta)?).powi(2),
+    )
 }
 
 /// The parts of the variance of a paired difference (Miller 2024, "Adding Error Bars to Evals", section 5).
@@ -60,7 +62,7 @@ pub struct PairedVariance {
 }
 
 impl PairedVariance {
-    fn sd(self) -> Result<f64, Undefined> {
+    fn difference_deviation(self) -> Result<f64, Undefined> {
         if self.runs_a == 0 || self.runs_b == 0 {
             return Err(Undefined::NoData);
         }
@@ -70,7 +72,7 @@ impl PairedVariance {
         {
             return Err(Undefined::OutOfRange);
         }
-        spread(
+        check_deviation(
             (self.omega2 + self.sigma2_a / self.runs_a as f64 + self.sigma2_b / self.runs_b as f64)
                 .sqrt(),
         )
@@ -79,12 +81,12 @@ impl PairedVariance {
 
 /// [`mde_paired`] if each arm's value of a question is a mean of several runs.
 pub fn mde_miller(variance: PairedVariance, n: u64, aim: Aim) -> Result<f64, Undefined> {
-    mde_paired(variance.sd()?, n, aim)
+    mde_paired(variance.difference_deviation()?, n, aim)
 }
 
 /// [`n_paired`] if each arm's value of a question is a mean of several runs.
 pub fn n_miller(variance: PairedVariance, delta: f64, aim: Aim) -> Result<u64, Undefined> {
-    n_paired(variance.sd()?, delta, aim)
+    n_paired(variance.difference_deviation()?, delta, aim)
 }
 
 /// Returns the power of a test at `alpha` to separate two true shares; normal approximation with the unpooled standard error, ignoring the
@@ -99,15 +101,17 @@ pub fn power_two_proportions(
     if n1 == 0 || n2 == 0 {
         return Err(Undefined::NoData);
     }
-    let error = spread((share(p1)? / n1 as f64 + share(p2)? / n2 as f64).sqrt())?;
+    let error = check_deviation(
+        (bernoulli_variance(p1)? / n1 as f64 + bernoulli_variance(p2)? / n2 as f64).sqrt(),
+    )?;
     Ok(Normal::standard().cdf((p1 - p2).abs() / error - normal_quantile(1.0 - alpha / 2.0)?))
 }
 
 /// Returns the items per arm needed to separate two true shares; normal approximation, unpooled, equal groups.
 pub fn n_two_proportions(p1: f64, p2: f64, aim: Aim) -> Result<u64, Undefined> {
-    let variance = share(p1)? + share(p2)?;
-    spread(variance)?;
-    whole((aim.z()? / distance(p1 - p2)?).powi(2) * variance)
+    let variance = bernoulli_variance(p1)? + bernoulli_variance(p2)?;
+    check_deviation(variance)?;
+    round_up_units((aim.normal_deviates()? / check_difference(p1 - p2)?).powi(2) * variance)
 }
 
 /// Returns the smallest distance from the share `p1` that `n1` and `n2` items can detect, towards one half, where shares vary most.
@@ -118,7 +122,7 @@ pub fn mde_two_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<f64, U
     if n1 == 0 || n2 == 0 {
         return Err(Undefined::NoData);
     }
-    let (variance, z2) = (share(p1)?, aim.z()?.powi(2));
+    let (variance, z2) = (bernoulli_variance(p1)?, aim.normal_deviates()?.powi(2));
     let (first, second) = (z2 / n1 as f64, z2 / n2 as f64);
     let slope = second * (1.0 - 2.0 * p1).abs();
     let root = (slope * slope + 4.0 * (1.0 + second) * variance * (first + second)).sqrt();
@@ -135,26 +139,26 @@ pub fn mde_two_proportions(p1: f64, n1: u64, n2: u64, aim: Aim) -> Result<f64, U
 ///
 /// Undefined if the difference exceeds the discordant share, which is impossible.
 pub fn n_mcnemar(discordant: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
-    let delta = distance(delta)?;
+    let delta = check_difference(delta)?;
     if !(discordant > 0.0 && discordant <= 1.0 && delta <= discordant) {
         return Err(Undefined::OutOfRange);
     }
     let z_alpha = normal_quantile(1.0 - aim.alpha / 2.0)?;
     let z_power = normal_quantile(aim.power)?;
     let root = z_alpha * discordant.sqrt() + z_power * (discordant - delta * delta).sqrt();
-    whole((root / delta).powi(2))
+    round_up_units((root / delta).powi(2))
 }
 
 /// The standard deviation and number of one arm's runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Side {
+pub struct ArmRunsSummary {
     pub sd: f64,
     pub n: u64,
 }
 
 /// Returns the smallest difference of means that unpaired runs can detect, with Student's t at Welch's degrees of freedom. Normal quantiles
 /// would be too optimistic for few runs.
-pub fn mde_welch(a: Side, b: Side, aim: Aim) -> Result<f64, Undefined> {
+pub fn mde_welch(a: ArmRunsSummary, b: ArmRunsSummary, aim: Aim) -> Result<f64, Undefined> {
     if a.n < 2 || b.n < 2 {
         return Err(Undefined::TooFew);
     }
@@ -162,18 +166,24 @@ pub fn mde_welch(a: Side, b: Side, aim: Aim) -> Result<f64, Undefined> {
         return Err(Undefined::OutOfRange);
     }
     let (va, vb) = (a.sd * a.sd / a.n as f64, b.sd * b.sd / b.n as f64);
-    let error = spread((va + vb).sqrt())?;
+    let error = check_deviation((va + vb).sqrt())?;
     let degrees = (va + vb).powi(2) / (va * va / (a.n - 1) as f64 + vb * vb / (b.n - 1) as f64);
-    Ok(aim.t(degrees)? * error)
+    Ok(aim.student_deviates(degrees)? * error)
 }
 
 /// Returns the runs per arm needed for [`mde_welch`] to reach `delta`.
 pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefined> {
-    let delta = distance(delta)?;
-    let reaches = |n: u64| Ok(mde_welch(Side { sd: sd_a, n }, Side { sd: sd_b, n }, aim)? <= delta);
+    let delta = check_difference(delta)?;
+    let reaches = |n: u64| {
+        Ok(mde_welch(
+            ArmRunsSummary { sd: sd_a, n },
+            ArmRunsSummary { sd: sd_b, n },
+            aim,
+        )? <= delta)
+    };
     let mut enough = 2;
     while !reaches(enough)? {
-        enough = if enough < MOST {
+        enough = if enough < MAX_PLANNED_UNITS {
             enough * 2
         } else {
             return Err(Undefined::OutOfRange);
@@ -196,13 +206,15 @@ pub fn n_welch(sd_a: f64, sd_b: f64, delta: f64, aim: Aim) -> Result<u64, Undefi
 ///
 /// For few runs the t quantile falls as well, so the plan asks for too many rather than too few.
 pub fn n_half_width(n: u64, half_width: f64, distance: f64) -> Result<u64, Undefined> {
-    whole(n as f64 * (spread(half_width)? / self::distance(distance)?).powi(2))
+    round_up_units(
+        n as f64 * (check_deviation(half_width)? / self::check_difference(distance)?).powi(2),
+    )
 }
 
 /// Largest planned number of runs or items; `f64` counts exactly up to it.
-const MOST: u64 = 1 << 53;
+const MAX_PLANNED_UNITS: u64 = 1 << 53;
 
-fn spread(sd: f64) -> Result<f64, Undefined> {
+fn check_deviation(sd: f64) -> Result<f64, Undefined> {
     if !sd.is_finite() {
         return Err(Undefined::NotFinite);
     }
@@ -216,7 +228,7 @@ fn spread(sd: f64) -> Result<f64, Undefined> {
     }
 }
 
-fn distance(delta: f64) -> Result<f64, Undefined> {
+fn check_difference(delta: f64) -> Result<f64, Undefined> {
     if delta.is_finite() && delta != 0.0 {
         Ok(delta.abs())
     } else {
@@ -225,7 +237,7 @@ fn distance(delta: f64) -> Result<f64, Undefined> {
 }
 
 /// Returns the variance of one trial with probability `p`.
-fn share(p: f64) -> Result<f64, Undefined> {
+fn bernoulli_variance(p: f64) -> Result<f64, Undefined> {
     if (0.0..=1.0).contains(&p) {
         Ok(p * (1.0 - p))
     } else {
@@ -234,8 +246,8 @@ fn share(p: f64) -> Result<f64, Undefined> {
 }
 
 /// Converts `n` units for one aim to another aim: sample sizes grow with the square of the sum of both quantiles.
-pub fn n_at(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
-    whole(n as f64 * (other.z()? / usual.z()?).powi(2))
+pub fn scale_to_aim(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
+    round_up_units(n as f64 * (other.normal_deviates()? / usual.normal_deviates()?).powi(2))
 }
 
 /// Rounds a number of units up.
@@ -244,8 +256,8 @@ pub fn n_at(n: u64, usual: Aim, other: Aim) -> Result<u64, Undefined> {
     clippy::cast_sign_loss,
     reason = "checked to be a count"
 )]
-pub fn whole(n: f64) -> Result<u64, Undefined> {
-    if n >= 0.0 && n <= MOST as f64 {
+pub fn round_up_units(n: f64) -> Result<u64, Undefined> {
+    if n >= 0.0 && n <= MAX_PLANNED_UNITS as f64 {
         Ok(n.ceil() as u64)
     } else {
         Err(Undefined::OutOfRange)
@@ -291,19 +303,31 @@ mod tests {
     #[test]
     fn few_runs_see_little() {
         // Three runs per arm, equal spread: (t(4) 2.7764 + 0.9410) · sqrt(2/3).
-        let three =
-            mde_welch(Side { sd: 1.0, n: 3 }, Side { sd: 1.0, n: 3 }, USUAL).expect("varied");
+        let three = mde_welch(
+            ArmRunsSummary { sd: 1.0, n: 3 },
+            ArmRunsSummary { sd: 1.0, n: 3 },
+            USUAL,
+        )
+        .expect("varied");
         assert!(
             (three - (2.776_445 + 0.940_965) * (2.0f64 / 3.0).sqrt()).abs() < 1e-5,
             "{three}"
         );
         // If one sample has no spread, n − 1 degrees of freedom remain.
-        let alone =
-            mde_welch(Side { sd: 1.0, n: 14 }, Side { sd: 0.0, n: 14 }, USUAL).expect("varied");
+        let alone = mde_welch(
+            ArmRunsSummary { sd: 1.0, n: 14 },
+            ArmRunsSummary { sd: 0.0, n: 14 },
+            USUAL,
+        )
+        .expect("varied");
         assert!((mde_few(1.0, 14, USUAL).expect("varied") - alone).abs() < 1e-12);
         assert_eq!(mde_few(1.0, 1, USUAL), Err(Undefined::TooFew));
-        let many =
-            mde_welch(Side { sd: 1.0, n: 1000 }, Side { sd: 1.0, n: 1000 }, USUAL).expect("varied");
+        let many = mde_welch(
+            ArmRunsSummary { sd: 1.0, n: 1000 },
+            ArmRunsSummary { sd: 1.0, n: 1000 },
+            USUAL,
+        )
+        .expect("varied");
         assert!((many / (2.801_585 * (2.0f64 / 1000.0).sqrt()) - 1.0).abs() < 1e-3);
         assert_eq!(n_welch(1.0, 1.0, three, USUAL), Ok(3));
         assert_eq!(n_welch(1.0, 1.0, three - 1e-6, USUAL), Ok(4));
@@ -335,7 +359,11 @@ mod tests {
             Err(Undefined::TooFew)
         );
         assert_eq!(
-            mde_welch(Side { sd: 1.0, n: 1 }, Side { sd: 1.0, n: 3 }, USUAL),
+            mde_welch(
+                ArmRunsSummary { sd: 1.0, n: 1 },
+                ArmRunsSummary { sd: 1.0, n: 3 },
+                USUAL
+            ),
             Err(Undefined::TooFew)
         );
         assert_eq!(

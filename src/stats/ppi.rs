@@ -1,13 +1,13 @@
 //! Means of people's labels from a few labels and many verdicts of a judge: prediction-powered inference.
 
 use super::distribution::{normal_quantile, upper_level};
-use super::mean::total;
+use super::mean::compensated_sum;
 use super::{Interval, Undefined};
 
 /// A judge's values of all items of a sample, and people's labels of some of them. The labelled items are a random part of the sample, or a
 /// random part of each group of items with one value of the judge.
 #[derive(Clone, Copy, Debug)]
-pub struct Judged<'a> {
+pub struct JudgedSample<'a> {
     /// People's labels of the labelled items.
     pub labels: &'a [f64],
     /// The judge's values of the same items, in the same order.
@@ -33,15 +33,16 @@ pub struct PredictionPowered {
 /// (1 + n/N)) between 0 and 1, and the variance var(Y − λf)/n + λ²·var(g)/N. Variances have the divisor n, apart from that of all values of
 /// the judge. The normal interval covers too seldom with few labels or extreme rates; [`super::corrected_rate`] has another.
 pub fn prediction_powered(
-    data: Judged<'_>,
+    data: JudgedSample<'_>,
     confidence: f64,
 ) -> Result<PredictionPowered, Undefined> {
     let z = normal_quantile(upper_level(confidence)?)?;
-    let lambda = data.lambda()?;
-    let residuals = data.residuals(lambda);
+    let lambda = data.tuning_lambda()?;
+    let residuals = data.label_residuals(lambda);
     let n = residuals.len() as f64;
-    let mean = data.predicted(lambda) + mean(&residuals);
-    let standard_error = (squares(&residuals) / (n * n) + data.prediction_variance(lambda)).sqrt();
+    let mean = data.predicted_mean(lambda) + sample_mean(&residuals);
+    let standard_error =
+        (squared_deviations(&residuals) / (n * n) + data.prediction_variance(lambda)).sqrt();
     let interval = Interval::new(mean - z * standard_error, mean + z * standard_error)
         .ok_or(Undefined::NotFinite)?;
     Ok(PredictionPowered {
@@ -52,8 +53,8 @@ pub fn prediction_powered(
     })
 }
 
-impl Judged<'_> {
-    fn check(&self) -> Result<(), Undefined> {
+impl JudgedSample<'_> {
+    fn check_lengths(&self) -> Result<(), Undefined> {
         if self.labels.len() != self.judged.len() {
             return Err(Undefined::Unequal);
         }
@@ -73,22 +74,22 @@ impl Judged<'_> {
     }
 
     /// Returns the λ of PPI++. 0 if the judge's values do not vary, or if every item has a label.
-    fn lambda(&self) -> Result<f64, Undefined> {
-        self.check()?;
+    fn tuning_lambda(&self) -> Result<f64, Undefined> {
+        self.check_lengths()?;
         if self.others.is_empty() {
             return Ok(0.0);
         }
-        let (labels, judged) = (mean(self.labels), mean(self.judged));
+        let (labels, judged) = (sample_mean(self.labels), sample_mean(self.judged));
         let n = self.labels.len() as f64;
-        let covariance = total(
+        let covariance = compensated_sum(
             self.labels
                 .iter()
                 .zip(self.judged)
                 .map(|(label, said)| (label - labels) * (said - judged)),
         ) / n;
         let all: Vec<f64> = self.judged.iter().chain(self.others).copied().collect();
-        let variance =
-            squares(&all) / (all.len() as f64 - 1.0) * (1.0 + n / self.others.len() as f64);
+        let variance = squared_deviations(&all) / (all.len() as f64 - 1.0)
+            * (1.0 + n / self.others.len() as f64);
         Ok(if variance > 0.0 {
             (covariance / variance).clamp(0.0, 1.0)
         } else {
@@ -97,9 +98,9 @@ impl Judged<'_> {
     }
 
     /// Returns λ times the mean of the judge's values of the items without a label.
-    fn predicted(&self, lambda: f64) -> f64 {
+    fn predicted_mean(&self, lambda: f64) -> f64 {
         if lambda > 0.0 {
-            lambda * mean(self.others)
+            lambda * sample_mean(self.others)
         } else {
             0.0
         }
@@ -108,13 +109,13 @@ impl Judged<'_> {
     fn prediction_variance(&self, lambda: f64) -> f64 {
         let n = self.others.len() as f64;
         if lambda > 0.0 {
-            lambda * lambda * squares(self.others) / (n * n)
+            lambda * lambda * squared_deviations(self.others) / (n * n)
         } else {
             0.0
         }
     }
 
-    fn residuals(&self, lambda: f64) -> Vec<f64> {
+    fn label_residuals(&self, lambda: f64) -> Vec<f64> {
         self.labels
             .iter()
             .zip(self.judged)
@@ -123,14 +124,14 @@ impl Judged<'_> {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    total(values.iter().copied()) / values.len() as f64
+fn sample_mean(values: &[f64]) -> f64 {
+    compensated_sum(values.iter().copied()) / values.len() as f64
 }
 
 /// Returns the sum of squared deviations from the mean.
-fn squares(values: &[f64]) -> f64 {
-    let centre = mean(values);
-    total(
+fn squared_deviations(values: &[f64]) -> f64 {
+    let centre = sample_mean(values);
+    compensated_sum(
         values
             .iter()
             .map(|value| (value - centre) * (value - centre)),
@@ -224,7 +225,7 @@ mod tests {
             ppi,
         } in vectors()
         {
-            let data = Judged {
+            let data = JudgedSample {
                 labels: &labels,
                 judged: &judged,
                 others: &others,

@@ -6,8 +6,12 @@ use super::{Interval, Undefined};
 /// Wilson's score interval for `passed` of `total` at the given confidence (Wilson 1927).
 ///
 /// The ends are exact if nothing or everything passed.
-pub fn wilson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
-    effective_interval(share(passed, total)?, total as f64, confidence)
+pub fn wilson_score_interval(
+    passed: u64,
+    total: u64,
+    confidence: f64,
+) -> Result<Interval, Undefined> {
+    effective_interval(share_passed(passed, total)?, total as f64, confidence)
 }
 
 /// Wilson's interval for a mean of values from 0 to 1, at an effective number of independent passes and fails. For data that never varied
@@ -50,14 +54,14 @@ pub fn effective_interval(
 /// items.
 pub fn clopper_pearson(passed: u64, total: u64, confidence: f64) -> Result<Interval, Undefined> {
     let tail = 1.0 - upper_level(confidence)?;
-    share(passed, total)?;
+    share_passed(passed, total)?;
     let low = lower_end(passed, total, tail);
     let high = 1.0 - lower_end(total - passed, total, tail);
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
 /// Returns the share of passed in total.
-pub(super) fn share(passed: u64, total: u64) -> Result<f64, Undefined> {
+pub(super) fn share_passed(passed: u64, total: u64) -> Result<f64, Undefined> {
     match total {
         0 => Err(Undefined::NoData),
         _ if passed > total => Err(Undefined::OutOfRange),
@@ -107,7 +111,7 @@ fn lower_end(passed: u64, total: u64, tail: f64) -> f64 {
 )]
 fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
     /// A share of the sum too small to change it.
-    const NOTHING: f64 = 1e-20;
+    const NEGLIGIBLE_TERM: f64 = 1e-20;
     let odds = chance / (1.0 - chance);
     let mode = (((total + 1) as f64 * chance) as u64).min(total);
     let (mut sum, mut at_least, mut exactly) = (0.0, 0.0, 0.0);
@@ -119,7 +123,7 @@ fn upper_tail(passed: u64, total: u64, chance: f64) -> (f64, f64) {
         if count == passed {
             exactly = weight;
         }
-        weight > NOTHING
+        weight > NEGLIGIBLE_TERM
     };
     let mut weight = 1.0;
     take(mode, weight);
@@ -166,7 +170,7 @@ mod tests {
             (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
         ] {
             for (interval, (low, high)) in [
-                (wilson(passed, total, 0.95), wilsons),
+                (wilson_score_interval(passed, total, 0.95), wilsons),
                 (clopper_pearson(passed, total, 0.95), exact),
             ] {
                 let interval = interval.expect("a defined interval");
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn ends_are_exact_and_nothing_has_none() {
-        for method in [wilson, clopper_pearson] {
+        for method in [wilson_score_interval, clopper_pearson] {
             assert_eq!(method(0, 7, 0.95).map(|interval| interval.low), Ok(0.0));
             assert_eq!(method(7, 7, 0.95).map(|interval| interval.high), Ok(1.0));
             assert_eq!(method(0, 0, 0.95), Err(Undefined::NoData));
@@ -193,7 +197,7 @@ mod tests {
     fn where_nothing_varied() {
         // Eight days of all passed: Wilson's 8 of 8, z² = 3.8415, low end 8 / (8 + z²).
         let nights = effective_interval(1.0, 8.0, 0.95).expect("nights");
-        assert_eq!(Ok(nights), wilson(8, 8, 0.95));
+        assert_eq!(Ok(nights), wilson_score_interval(8, 8, 0.95));
         assert!((nights.low - 8.0 / (8.0 + 3.841_458_820_694)).abs() < 1e-12);
         let between = effective_interval(0.85, 12.5, 0.95).expect("some");
         assert!(between.low < 0.85 && between.high > 0.85 && between.high < 1.0);
@@ -248,7 +252,7 @@ mod tests {
         fn they_hold_the_share_and_mirror(
             (total, passed) in (1u64..5000).prop_flat_map(|total| (proptest::strategy::Just(total), 0..=total)),
         ) {
-            for method in [wilson, clopper_pearson] {
+            for method in [wilson_score_interval, clopper_pearson] {
                 let interval = method(passed, total, 0.95).expect("defined for n > 0");
                 let share = passed as f64 / total as f64;
                 proptest::prop_assert!(0.0 <= interval.low && interval.low <= share && share <= interval.high && interval.high <= 1.0);

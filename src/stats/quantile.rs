@@ -19,7 +19,7 @@ pub fn quantile(values: &[f64], level: f64) -> Result<f64, Undefined> {
     if !(0.0..=1.0).contains(&level) {
         return Err(Undefined::OutOfRange);
     }
-    Ok(between(&sorted(values)?, level))
+    Ok(interpolate_sorted(&sort_finite(values)?, level))
 }
 
 /// Returns the interval for the median between the j-th smallest and the j-th largest value, for the largest j that keeps the confidence.
@@ -28,13 +28,13 @@ pub fn quantile(values: &[f64], level: f64) -> Result<f64, Undefined> {
 /// Undefined for fewer values than the confidence needs: six for 0.95.
 pub fn median_interval(values: &[f64], confidence: f64) -> Result<MedianInterval, Undefined> {
     upper_level(confidence)?;
-    let sorted = sorted(values)?;
+    let sorted = sort_finite(values)?;
     let n = sorted.len();
     let coin = FairCoin::new(n as u64);
     let (mut found, mut below) = (None, 0.0);
     // With j values left out at each end, the chance of a miss is twice that of j − 1 or fewer values below the median.
     for left_out in 0..n / 2 {
-        below += coin.chance(left_out as u64);
+        below += coin.chance_of(left_out as u64);
         let coverage = 1.0 - 2.0 * below;
         if coverage < confidence {
             break;
@@ -45,7 +45,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Result<MedianInterval
     let interval =
         Interval::new(sorted[left_out], sorted[n - 1 - left_out]).ok_or(Undefined::NotFinite)?;
     Ok(MedianInterval {
-        median: between(&sorted, 0.5),
+        median: interpolate_sorted(&sorted, 0.5),
         interval,
         coverage,
     })
@@ -58,7 +58,7 @@ pub fn median_absolute_deviation(values: &[f64]) -> Result<f64, Undefined> {
     quantile(&distances, 0.5)
 }
 
-fn sorted(values: &[f64]) -> Result<Vec<f64>, Undefined> {
+fn sort_finite(values: &[f64]) -> Result<Vec<f64>, Undefined> {
     if values.is_empty() {
         return Err(Undefined::NoData);
     }
@@ -76,7 +76,7 @@ fn sorted(values: &[f64]) -> Result<Vec<f64>, Undefined> {
     clippy::cast_sign_loss,
     reason = "the place lies between 0 and the last index"
 )]
-fn between(sorted: &[f64], level: f64) -> f64 {
+fn interpolate_sorted(sorted: &[f64], level: f64) -> f64 {
     let place = level * (sorted.len() - 1) as f64;
     let below = place.floor();
     let low = sorted[below as usize];

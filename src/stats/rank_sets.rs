@@ -34,9 +34,9 @@ pub struct RankSets {
 }
 
 /// Maximum number of units for which all signs are tried: 2¹¹ ways, because a mirrored way gives the same statistics.
-const ENUMERATED: usize = 12;
+const MAX_ENUMERATED_UNITS: usize = 12;
 /// A difference below this share of the largest score is rounding.
-const TIE: f64 = 1e-9;
+const TIE_TOLERANCE: f64 = 1e-9;
 
 /// Tests all pairs of systems at once and steps down (Romano and Wolf 2005): pairs above the critical value of the largest statistic are
 /// rejected, and the critical value of the others is found again, until no more pair is rejected.
@@ -58,27 +58,28 @@ pub fn rank_sets(
         return Err(Undefined::OutOfRange);
     }
     let units = match clusters {
-        Some(clusters) => matrix.sums(clusters)?,
+        Some(clusters) => matrix.group_sums(clusters)?,
         None => matrix.clone(),
     };
-    if units.systems() < 2 || units.items() < 2 {
+    if units.system_count() < 2 || units.item_count() < 2 {
         return Err(Undefined::TooFew);
     }
     if draws == 0 {
         return Err(Undefined::NoData);
     }
-    let family = Family::new(&units, multiplier)?;
-    let is_exact = multiplier == Multiplier::Sign && family.units.items() <= ENUMERATED;
+    let family = PairStatistics::new(&units, multiplier)?;
+    let is_exact =
+        multiplier == Multiplier::Sign && family.units.item_count() <= MAX_ENUMERATED_UNITS;
     let sums = if is_exact {
         family.all_signs()
     } else {
-        family.draw(draws, seed)
+        family.draw_sums(draws, seed)
     };
     family.step_down(&sums, confidence, is_exact)
 }
 
 /// All pairs of a matrix with their statistics.
-struct Family {
+struct PairStatistics {
     /// What is multiplied: the scores, for [`Multiplier::Normal`] without their system's mean.
     units: ScoreMatrix,
     multiplier: Multiplier,
@@ -90,10 +91,10 @@ struct Family {
     totals: Vec<f64>,
 }
 
-impl Family {
+impl PairStatistics {
     fn new(units: &ScoreMatrix, multiplier: Multiplier) -> Result<Self, Undefined> {
-        let (systems, items) = (units.systems(), units.items());
-        let means = units.means();
+        let (systems, items) = (units.system_count(), units.item_count());
+        let means = units.system_means();
         let centre: Vec<f64> = if multiplier == Multiplier::Normal {
             means.clone()
         } else {
@@ -102,7 +103,7 @@ impl Family {
         let rows: Vec<Vec<f64>> = (0..systems)
             .map(|system| {
                 units
-                    .row(system)
+                    .system_scores(system)
                     .iter()
                     .map(|score| score - centre[system])
                     .collect()
@@ -113,7 +114,7 @@ impl Family {
             .flatten()
             .fold(0.0_f64, |largest, score| largest.max(score.abs()));
         let units = ScoreMatrix::new(&rows)?;
-        let scales: Vec<f64> = pairs(systems)
+        let scales: Vec<f64> = system_pairs(systems)
             .collect::<Vec<(usize, usize)>>()
             .into_par_iter()
             .map(|(first, second)| {
@@ -123,7 +124,7 @@ impl Family {
                     .map(|(one, other)| (one - other).powi(2))
                     .sum();
                 let length = squares.sqrt();
-                if length > TIE * largest * (items as f64).sqrt() {
+                if length > TIE_TOLERANCE * largest * (items as f64).sqrt() {
                     length.recip()
                 } else {
                     0.0
@@ -134,7 +135,7 @@ impl Family {
             return Err(Undefined::NoVariation);
         }
         let totals: Vec<f64> = means.iter().map(|mean| mean * items as f64).collect();
-        let observed = pairs(systems)
+        let observed = system_pairs(systems)
             .zip(&scales)
             .map(|((first, second), scale)| (totals[first] - totals[second]).abs() * scale)
             .collect();
@@ -148,16 +149,16 @@ impl Family {
     }
 
     /// Returns each draw's sums over the units, system by system.
-    fn draw(&self, draws: usize, seed: Seed) -> Vec<f64> {
-        let systems = self.units.systems();
+    fn draw_sums(&self, draws: usize, seed: Seed) -> Vec<f64> {
+        let systems = self.units.system_count();
         (0..draws)
             .into_par_iter()
             .flat_map_iter(|draw| {
-                let mut random = seed.stream(draw as u64);
+                let mut random = seed.replicate_stream(draw as u64);
                 let mut sums = vec![0.0; systems];
-                let mut weights = Weights::new(self.multiplier);
+                let mut weights = MultiplierStream::new(self.multiplier);
                 for scores in self.units.by_item() {
-                    add(&mut sums, scores, weights.next(&mut random));
+                    add_weighted(&mut sums, scores, weights.next_multiplier(&mut random));
                 }
                 sums
             })
@@ -166,12 +167,12 @@ impl Family {
 
     /// The same for all ways of giving signs, the data first. The last unit's sign is fixed.
     fn all_signs(&self) -> Vec<f64> {
-        let free = self.units.items() - 1;
-        let mut all = Vec::with_capacity((1 << free) * self.units.systems());
+        let free = self.units.item_count() - 1;
+        let mut all = Vec::with_capacity((1 << free) * self.units.system_count());
         for way in 0..1_usize << free {
-            let mut sums = vec![0.0; self.units.systems()];
+            let mut sums = vec![0.0; self.units.system_count()];
             for (at, scores) in self.units.by_item().enumerate() {
-                add(
+                add_weighted(
                     &mut sums,
                     scores,
                     if at < free && way >> at & 1 == 1 {
@@ -192,21 +193,24 @@ impl Family {
         confidence: f64,
         is_exact: bool,
     ) -> Result<RankSets, Undefined> {
-        let systems = self.units.systems();
+        let systems = self.units.system_count();
         let mut scales = self.scales.clone();
         let (mut critical, mut first, mut steps) = (f64::INFINITY, None, 0);
         loop {
             let mut largest: Vec<f64> = sums
                 .par_chunks_exact(systems)
-                .map(|sums| largest(sums, &scales))
+                .map(|sums| largest_statistic(sums, &scales))
                 .collect();
             // Fewer pairs have no larger maximum; of a sample of quantiles that is not sure by rounding.
-            critical = f64::min(critical, self.critical(&mut largest, confidence, is_exact)?);
+            critical = f64::min(
+                critical,
+                self.critical_value(&mut largest, confidence, is_exact)?,
+            );
             first.get_or_insert(critical);
             steps += 1;
             let mut is_over = true;
             for (scale, observed) in scales.iter_mut().zip(&self.observed) {
-                if *scale > 0.0 && *observed > critical + TIE {
+                if *scale > 0.0 && *observed > critical + TIE_TOLERANCE {
                     (*scale, is_over) = (0.0, false);
                 }
             }
@@ -215,7 +219,8 @@ impl Family {
             }
         }
         let mut beats = vec![vec![false; systems]; systems];
-        for ((first, second), (left, scale)) in pairs(systems).zip(scales.iter().zip(&self.scales))
+        for ((first, second), (left, scale)) in
+            system_pairs(systems).zip(scales.iter().zip(&self.scales))
         {
             if *left == 0.0 && *scale > 0.0 {
                 let is_first = self.totals[first] > self.totals[second];
@@ -237,7 +242,7 @@ impl Family {
 
     /// Returns the value that a statistic must exceed. Of signs, the data count as one of the draws, so that the error is at most the stated
     /// one whatever their number.
-    fn critical(
+    fn critical_value(
         &self,
         largest: &mut [f64],
         confidence: f64,
@@ -252,8 +257,8 @@ impl Family {
         } else {
             largest.len() + 1
         };
-        let allowed =
-            whole((1.0 - confidence) * others as f64 + TIE) - usize::from(!is_exact && others > 0);
+        let allowed = to_count((1.0 - confidence) * others as f64 + TIE_TOLERANCE)
+            - usize::from(!is_exact && others > 0);
         // A statistic is rejected if at most so many are as large.
         Ok(if allowed == 0 {
             f64::INFINITY
@@ -268,22 +273,22 @@ impl Family {
     clippy::cast_sign_loss,
     reason = "a count of draws"
 )]
-fn whole(count: f64) -> usize {
+fn to_count(count: f64) -> usize {
     count as usize
 }
 
-fn pairs(systems: usize) -> impl Iterator<Item = (usize, usize)> {
+fn system_pairs(systems: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..systems).flat_map(move |first| (first + 1..systems).map(move |second| (first, second)))
 }
 
-fn add(sums: &mut [f64], scores: &[f64], weight: f64) {
+fn add_weighted(sums: &mut [f64], scores: &[f64], weight: f64) {
     for (sum, score) in sums.iter_mut().zip(scores) {
         *sum += weight * score;
     }
 }
 
 /// Returns the largest statistic of a draw.
-fn largest(sums: &[f64], scales: &[f64]) -> f64 {
+fn largest_statistic(sums: &[f64], scales: &[f64]) -> f64 {
     const LANES: usize = 8;
     let (mut lanes, mut rest) = ([0.0_f64; LANES], scales);
     for (first, own) in sums.iter().enumerate() {
@@ -316,7 +321,7 @@ fn largest(sums: &[f64], scales: &[f64]) -> f64 {
 }
 
 /// A stream of multipliers.
-struct Weights {
+struct MultiplierStream {
     multiplier: Multiplier,
     /// The other normal number of a pair.
     spare: Option<f64>,
@@ -324,7 +329,7 @@ struct Weights {
     left: u32,
 }
 
-impl Weights {
+impl MultiplierStream {
     fn new(multiplier: Multiplier) -> Self {
         Self {
             multiplier,
@@ -334,12 +339,12 @@ impl Weights {
         }
     }
 
-    fn next(&mut self, random: &mut ChaCha8Rng) -> f64 {
+    fn next_multiplier(&mut self, random: &mut ChaCha8Rng) -> f64 {
         match self.multiplier {
             Multiplier::Normal => self.spare.take().unwrap_or_else(|| {
                 // Box and Muller 1958, with the first number above 0.
-                let radius = (-2.0 * (1.0 - uniform(random)).ln()).sqrt();
-                let (sine, cosine) = (std::f64::consts::TAU * uniform(random)).sin_cos();
+                let radius = (-2.0 * (1.0 - random_uniform(random)).ln()).sqrt();
+                let (sine, cosine) = (std::f64::consts::TAU * random_uniform(random)).sin_cos();
                 self.spare = Some(radius * sine);
                 radius * cosine
             }),
@@ -356,6 +361,6 @@ impl Weights {
 }
 
 /// Returns a number from 0 to below 1.
-pub(super) fn uniform(random: &mut ChaCha8Rng) -> f64 {
+pub(super) fn random_uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }

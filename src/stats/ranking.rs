@@ -2,7 +2,7 @@
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::bootstrap::below;
+use super::bootstrap::random_below;
 use super::{Interval, Seed, Undefined};
 
 /// The possible ranks of an entry; 1 is first.
@@ -35,7 +35,7 @@ pub fn rank_intervals(intervals: &[Interval], higher_is_better: bool) -> Vec<Ran
 
 /// Returns ranks from tests of all pairs. `beats[i][j]` is whether `i` is significantly better than `j`.
 pub fn rank_ranges(beats: &[impl AsRef<[bool]>]) -> Result<Vec<RankRange>, Undefined> {
-    square(beats)?;
+    check_square(beats)?;
     let range = |own: usize| RankRange {
         best: 1 + beats.iter().filter(|row| row.as_ref()[own]).count(),
         worst: beats.len() - beats[own].as_ref().iter().filter(|&&beaten| beaten).count(),
@@ -51,7 +51,7 @@ pub fn leading_group(
     higher_is_better: bool,
     beats: &[impl AsRef<[bool]>],
 ) -> Result<Vec<usize>, Undefined> {
-    square(beats)?;
+    check_square(beats)?;
     if points.len() != beats.len() {
         return Err(Undefined::Unequal);
     }
@@ -71,7 +71,7 @@ pub fn leading_group(
         .collect())
 }
 
-fn square(matrix: &[impl AsRef<[bool]>]) -> Result<(), Undefined> {
+fn check_square(matrix: &[impl AsRef<[bool]>]) -> Result<(), Undefined> {
     if matrix.iter().any(|row| row.as_ref().len() != matrix.len()) {
         Err(Undefined::Unequal)
     } else {
@@ -80,7 +80,7 @@ fn square(matrix: &[impl AsRef<[bool]>]) -> Result<(), Undefined> {
 }
 
 /// Means closer than this share of the largest score are equal: sums in another order differ by less.
-const TIE: f64 = 1e-12;
+const TIE_TOLERANCE: f64 = 1e-12;
 
 /// Returns how often each entry has the best mean in resamples of the items with replacement: the probability that it would lead on similar
 /// questions. A tied best mean is shared evenly.
@@ -95,7 +95,7 @@ pub fn probability_of_best(
     resamples: u32,
     seed: Seed,
 ) -> Result<Vec<Option<f64>>, Undefined> {
-    let table = Table::new(scores, clusters, higher_is_better)?;
+    let table = UnitScores::new(scores, clusters, higher_is_better)?;
     if resamples == 0 {
         return Err(Undefined::NoData);
     }
@@ -105,12 +105,12 @@ pub fn probability_of_best(
         .map_init(
             || (vec![0u32; table.units], vec![0.0; table.columns]),
             |(times, sums), replicate| {
-                let mut random = seed.stream(u64::from(replicate));
+                let mut random = seed.replicate_stream(u64::from(replicate));
                 times.fill(0);
                 for _ in 0..bound {
-                    times[below(&mut random, bound) as usize] += 1;
+                    times[random_below(&mut random, bound) as usize] += 1;
                 }
-                table.first(times, sums)
+                table.best_entries(times, sums)
             },
         )
         .collect();
@@ -134,7 +134,7 @@ pub fn probability_of_best(
 }
 
 /// Scores by unit, so that one pass adds up all entries at once.
-struct Table {
+struct UnitScores {
     /// Number of units drawn: items or clusters of items.
     units: usize,
     entries: usize,
@@ -149,7 +149,7 @@ struct Table {
     tie: f64,
 }
 
-impl Table {
+impl UnitScores {
     fn new(
         scores: &[impl AsRef<[Option<f64>]>],
         clusters: Option<&[u32]>,
@@ -170,7 +170,7 @@ impl Table {
         {
             return Err(Undefined::NotFinite);
         }
-        let unit_of = clusters.map(dense);
+        let unit_of = clusters.map(number_clusters);
         let units = unit_of
             .as_ref()
             .map_or(items, |of| of.iter().max().map_or(0, |last| last + 1));
@@ -210,12 +210,12 @@ impl Table {
             columns,
             counts,
             has_scores,
-            tie: TIE * largest,
+            tie: TIE_TOLERANCE * largest,
         })
     }
 
     /// Returns the entries with the best mean if each unit counts `times`. Empty if no entry has a score there.
-    fn first(&self, times: &[u32], sums: &mut [f64]) -> Vec<usize> {
+    fn best_entries(&self, times: &[u32], sums: &mut [f64]) -> Vec<usize> {
         sums.fill(0.0);
         for (cells, &times) in self.cells.chunks_exact(self.columns).zip(times) {
             let times = f64::from(times);
@@ -237,7 +237,7 @@ impl Table {
 }
 
 /// Numbers the clusters from 0 in the order of their codes.
-fn dense(codes: &[u32]) -> Vec<usize> {
+fn number_clusters(codes: &[u32]) -> Vec<usize> {
     let mut distinct = codes.to_vec();
     distinct.sort_unstable();
     distinct.dedup();

@@ -4,7 +4,9 @@
 
 use super::distribution::{normal_quantile, t_quantile, upper_level};
 use super::exact::{Resampling, sign_flip};
-use super::mean::{MeanDifference, paired, summary, total, welch};
+use super::mean::{
+    MeanDifference, compensated_sum, paired_t_with_noise, summarise_sample, welch_test,
+};
 use super::{Interval, Undefined};
 
 /// A ratio of geometric means.
@@ -27,13 +29,13 @@ pub struct RatioOfMeans {
 
 /// Returns the geometric mean of values above zero.
 pub fn geometric_mean(values: &[f64]) -> Result<f64, Undefined> {
-    let logs = logarithms(values)?;
-    summary(&logs).map(|summary| summary.mean.exp())
+    let logs = checked_logarithms(values)?;
+    summarise_sample(&logs).map(|summary| summary.mean.exp())
 }
 
 impl RatioOfMeans {
     /// Returns the interval with Student's quantile, because the normal one is too narrow for few units.
-    pub fn with_student(&self, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
+    pub fn student_interval(&self, degrees: f64, confidence: f64) -> Result<Interval, Undefined> {
         let t = t_quantile(upper_level(confidence)?, degrees)?;
         Interval::new(
             self.ratio * (-t * self.se_log).exp(),
@@ -70,7 +72,8 @@ impl PairSums {
             + self.bb / (mean_b * mean_b);
         // Sums that cancel leave only a rounding error.
         let se_log = (if squares <= 1e-12 * n { 0.0 } else { squares } / (n * (n - 1.0))).sqrt();
-        around(mean_a, mean_b, se_log, confidence)?.with_student(n - 1.0, confidence)
+        interval_around_ratio(mean_a, mean_b, se_log, confidence)?
+            .student_interval(n - 1.0, confidence)
     }
 }
 
@@ -78,23 +81,32 @@ impl PairSums {
 ///
 /// Undefined if a value is not above zero; no constant is added to avoid that.
 pub fn log_ratio_welch(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
-    exponentiated(welch(&logarithms(a)?, &logarithms(b)?, confidence)?)
+    exponentiate_difference(welch_test(
+        &checked_logarithms(a)?,
+        &checked_logarithms(b)?,
+        confidence,
+    )?)
 }
 
 /// Returns the geometric mean of the ratios on the same units, with a paired t test of the logarithms.
 ///
 /// Undefined if a value is not above zero, or if all ratios are equal.
 pub fn log_ratio_paired(a: &[f64], b: &[f64], confidence: f64) -> Result<LogRatio, Undefined> {
-    let (a, b) = (logarithms(a)?, logarithms(b)?);
+    let (a, b) = (checked_logarithms(a)?, checked_logarithms(b)?);
     let largest = a
         .iter()
         .chain(&b)
         .fold(1.0, |largest: f64, value| largest.max(value.abs()));
-    exponentiated(paired(&a, &b, 8.0 * f64::EPSILON * largest, confidence)?)
+    exponentiate_difference(paired_t_with_noise(
+        &a,
+        &b,
+        8.0 * f64::EPSILON * largest,
+        confidence,
+    )?)
 }
 
 /// Minimum number of items for the t test of the logarithms. With fewer, their signs are flipped.
-const ITEMS_FOR_T: usize = 10;
+const MIN_ITEMS_FOR_T: usize = 10;
 
 /// The typical ratio a / b over the same items, with the counts of included and skipped items.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
@@ -118,7 +130,7 @@ pub struct ItemRatios {
 
 /// Compares amounts such as cost, tokens or time on the same items: the geometric mean of the ratios and its test.
 ///
-/// If values are means over runs, use [`super::two_way()`] on the logarithms, which includes the variation of runs. Undefined if the arms
+/// If values are means over runs, use [`super::two_way_comparison()`] on the logarithms, which includes the variation of runs. Undefined if the arms
 /// differ in length, if a value is not finite, or if no item has two values above zero.
 pub fn log_ratio_items(
     a: &[Option<f64>],
@@ -143,7 +155,7 @@ pub fn log_ratio_items(
         .zip(&of_b)
         .map(|(a, b)| a.ln() - b.ln())
         .collect();
-    let mean = summary(&logs)?.mean;
+    let mean = summarise_sample(&logs)?.mean;
     let count = |holds: fn(f64, f64) -> bool| {
         of_a.iter()
             .zip(&of_b)
@@ -151,7 +163,7 @@ pub fn log_ratio_items(
             .count() as u64
     };
     let (interval, p) = match log_ratio_paired(&of_a, &of_b, confidence) {
-        Ok(tested) if logs.len() >= ITEMS_FOR_T => (Some(tested.interval), Some(tested.log.p)),
+        Ok(tested) if logs.len() >= MIN_ITEMS_FOR_T => (Some(tested.interval), Some(tested.log.p)),
         Ok(_) => (None, Some(sign_flip(&logs, resampling)?.p)),
         Err(Undefined::NoVariation | Undefined::TooFew) => (None, None),
         Err(reason) => return Err(reason),
@@ -172,10 +184,10 @@ pub fn log_ratio_items(
 ///
 /// Single values may be zero. Undefined if a mean is not above zero, or if nothing varies.
 pub fn ratio_of_means(a: &[f64], b: &[f64], confidence: f64) -> Result<RatioOfMeans, Undefined> {
-    let (a, b) = (summary(a)?, summary(b)?);
+    let (a, b) = (summarise_sample(a)?, summarise_sample(b)?);
     let (sd_a, sd_b) = a.sd.zip(b.sd).ok_or(Undefined::TooFew)?;
     let squared = (sd_a / a.mean).powi(2) / a.n as f64 + (sd_b / b.mean).powi(2) / b.n as f64;
-    around(a.mean, b.mean, squared.sqrt(), confidence)
+    interval_around_ratio(a.mean, b.mean, squared.sqrt(), confidence)
 }
 
 /// Returns the ratio of the means, or totals, on the same units, with the delta method on its logarithm. Variation shared by both cancels.
@@ -187,17 +199,17 @@ pub fn ratio_of_means_paired(
     if a.len() != b.len() {
         return Err(Undefined::Unequal);
     }
-    let (mean_a, mean_b) = (summary(a)?.mean, summary(b)?.mean);
+    let (mean_a, mean_b) = (summarise_sample(a)?.mean, summarise_sample(b)?.mean);
     if a.len() < 2 {
         return Err(Undefined::TooFew);
     }
     let n = a.len() as f64;
-    let squares = total(
+    let squares = compensated_sum(
         a.iter()
             .zip(b)
             .map(|(a, b)| (a / mean_a - b / mean_b).powi(2)),
     );
-    around(
+    interval_around_ratio(
         mean_a,
         mean_b,
         (squares / (n * (n - 1.0))).sqrt(),
@@ -218,7 +230,7 @@ pub fn relative_change(new: f64, base: f64) -> Result<f64, Undefined> {
         .ok_or(Undefined::NotFinite)
 }
 
-fn logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
+fn checked_logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
     if values.iter().any(|value| !value.is_finite()) {
         return Err(Undefined::NotFinite);
     }
@@ -228,7 +240,7 @@ fn logarithms(values: &[f64]) -> Result<Vec<f64>, Undefined> {
     Ok(values.iter().map(|value| value.ln()).collect())
 }
 
-fn exponentiated(log: MeanDifference) -> Result<LogRatio, Undefined> {
+fn exponentiate_difference(log: MeanDifference) -> Result<LogRatio, Undefined> {
     let interval = Interval::new(log.interval.low.exp(), log.interval.high.exp())
         .ok_or(Undefined::NotFinite)?;
     Ok(LogRatio {
@@ -238,7 +250,7 @@ fn exponentiated(log: MeanDifference) -> Result<LogRatio, Undefined> {
     })
 }
 
-fn around(
+fn interval_around_ratio(
     mean_a: f64,
     mean_b: f64,
     se_log: f64,
@@ -304,7 +316,7 @@ mod tests {
             (interval.high / 0.5 - (12.706_204_736 * 0.25f64).exp()).abs() < 1e-6,
             "{interval:?}"
         );
-        assert_eq!(same.with_student(1.0, 0.95), Ok(interval));
+        assert_eq!(same.student_interval(1.0, 0.95), Ok(interval));
         let proportional = PairSums {
             n: 2,
             a: 4.0,

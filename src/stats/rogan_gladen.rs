@@ -16,7 +16,7 @@ pub struct Calibration {
 
 impl Calibration {
     /// Returns the judge's skill, sensitivity + specificity − 1, by which a difference of its rates is too small, with the standard error.
-    pub fn skill(self) -> (f64, f64) {
+    pub fn judge_skill(self) -> (f64, f64) {
         let variance = |share: f64, n: f64| share * (1.0 - share) / n;
         let error = (variance(self.sensitivity, self.passes)
             + variance(self.specificity, self.fails))
@@ -26,14 +26,14 @@ impl Calibration {
 
     /// Corrects a difference of two judged rates with its interval: both are divided by the skill, whose error widens the interval (delta
     /// method). It assumes that the judge errs alike about both arms. Returns also the p-value that the judge has no skill.
-    pub fn difference(
+    pub fn correct_difference(
         self,
         value: f64,
         interval: Interval,
         confidence: f64,
     ) -> Result<(f64, Interval, f64), Undefined> {
         let z = normal_quantile(upper_level(confidence)?)?;
-        let (skill, error) = self.skill();
+        let (skill, error) = self.judge_skill();
         if skill <= 0.0 {
             return Err(Undefined::NotPositive);
         }
@@ -49,7 +49,7 @@ impl Calibration {
         } else {
             0.0
         };
-        Ok((value.clamp(-1.0, 1.0), found.clipped(-1.0, 1.0), p))
+        Ok((value.clamp(-1.0, 1.0), found.clipped_to(-1.0, 1.0), p))
     }
 }
 
@@ -83,7 +83,7 @@ pub fn rogan_gladen(
     if !(n > 0.0 && known.passes > 0.0 && known.fails > 0.0) {
         return Err(Undefined::NoData);
     }
-    let (rate, error) = at(judged, n, known)?;
+    let (rate, error) = true_rate_and_error(judged, n, known)?;
     let z2 = z * z;
     let smooth = |share: f64, count: f64| (share * count + 1.0) / (count + 2.0);
     let smoothed = Calibration {
@@ -92,7 +92,8 @@ pub fn rogan_gladen(
         specificity: smooth(known.specificity, known.fails),
         fails: known.fails + 2.0,
     };
-    let (centre, reach) = at((judged * n + z2 / 2.0) / (n + z2), n + z2, smoothed)?;
+    let (centre, reach) =
+        true_rate_and_error((judged * n + z2 / 2.0) / (n + z2), n + z2, smoothed)?;
     let spread = |share: f64, count: f64| share * (1.0 - share) / count;
     let shift = 2.0
         * z2
@@ -100,7 +101,7 @@ pub fn rogan_gladen(
             - (1.0 - centre) * spread(smoothed.specificity, smoothed.fails));
     let interval = Interval::new(centre + shift - z * reach, centre + shift + z * reach)
         .ok_or(Undefined::NotFinite)?
-        .clipped(0.0, 1.0);
+        .clipped_to(0.0, 1.0);
     Ok(TrueRate {
         rate,
         standard_error: error,
@@ -108,7 +109,7 @@ pub fn rogan_gladen(
     })
 }
 
-fn at(judged: f64, n: f64, known: Calibration) -> Result<(f64, f64), Undefined> {
+fn true_rate_and_error(judged: f64, n: f64, known: Calibration) -> Result<(f64, f64), Undefined> {
     let (q0, q1) = (known.specificity, known.sensitivity);
     let skill = q0 + q1 - 1.0;
     if skill <= 0.0 {

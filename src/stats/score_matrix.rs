@@ -1,7 +1,7 @@
 //! Scores of systems on items, without gaps.
 
 use super::Undefined;
-use super::mean::total;
+use super::mean::compensated_sum;
 
 /// One score for each of `systems` rows and `items` columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +40,11 @@ impl ScoreMatrix {
         })
     }
 
-    pub fn systems(&self) -> usize {
+    pub fn system_count(&self) -> usize {
         self.systems
     }
 
-    pub fn items(&self) -> usize {
+    pub fn item_count(&self) -> usize {
         self.items
     }
 
@@ -54,7 +54,7 @@ impl ScoreMatrix {
     }
 
     /// Returns a system's scores.
-    pub fn row(&self, system: usize) -> Vec<f64> {
+    pub fn system_scores(&self, system: usize) -> Vec<f64> {
         self.by_item().map(|scores| scores[system]).collect()
     }
 
@@ -66,29 +66,31 @@ impl ScoreMatrix {
     }
 
     /// Returns each system's mean score.
-    pub fn means(&self) -> Vec<f64> {
+    pub fn system_means(&self) -> Vec<f64> {
         (0..self.systems)
-            .map(|system| total(self.by_item().map(|scores| scores[system])) / self.items as f64)
+            .map(|system| {
+                compensated_sum(self.by_item().map(|scores| scores[system])) / self.items as f64
+            })
             .collect()
     }
 
     /// Returns the mean score of each item.
     pub fn item_means(&self) -> Vec<f64> {
         self.by_item()
-            .map(|scores| total(scores.iter().copied()) / self.systems as f64)
+            .map(|scores| compensated_sum(scores.iter().copied()) / self.systems as f64)
             .collect()
     }
 
     /// Returns the systems by falling mean. Systems with equal means keep the order of the rows.
-    pub fn order(&self) -> Vec<usize> {
-        let means = self.means();
+    pub fn order_by_mean(&self) -> Vec<usize> {
+        let means = self.system_means();
         let mut order: Vec<usize> = (0..self.systems).collect();
         order.sort_by(|one, other| means[*other].total_cmp(&means[*one]));
         order
     }
 
     /// Returns the matrix of these items only, in this order.
-    pub(super) fn of_items(&self, items: &[usize]) -> Self {
+    pub(super) fn select_items(&self, items: &[usize]) -> Self {
         let cells = items
             .iter()
             .flat_map(|item| {
@@ -105,7 +107,7 @@ impl ScoreMatrix {
     }
 
     /// Returns the sums of each group's items, as a matrix of groups. `groups` gives each item's group code.
-    pub(super) fn sums(&self, groups: &[u32]) -> Result<Self, Undefined> {
+    pub(super) fn group_sums(&self, groups: &[u32]) -> Result<Self, Undefined> {
         if groups.len() != self.items {
             return Err(Undefined::Unequal);
         }
@@ -136,13 +138,27 @@ mod tests {
         let matrix =
             ScoreMatrix::new(&[[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]).expect("scores");
         assert_eq!(
-            (matrix.systems(), matrix.items(), matrix.is_binary()),
+            (
+                matrix.system_count(),
+                matrix.item_count(),
+                matrix.is_binary()
+            ),
             (3, 3, true)
         );
-        assert_eq!(matrix.order(), [1, 2, 0], "equal means keep their order");
-        assert_eq!(matrix.row(2), [1.0, 0.0, 1.0]);
-        assert_eq!(matrix.of_items(&[2, 0]).row(1), [1.0, 0.0]);
-        assert_eq!(matrix.sums(&[7, 2, 7]).expect("groups").row(1), [1.0, 1.0]);
+        assert_eq!(
+            matrix.order_by_mean(),
+            [1, 2, 0],
+            "equal means keep their order"
+        );
+        assert_eq!(matrix.system_scores(2), [1.0, 0.0, 1.0]);
+        assert_eq!(matrix.select_items(&[2, 0]).system_scores(1), [1.0, 0.0]);
+        assert_eq!(
+            matrix
+                .group_sums(&[7, 2, 7])
+                .expect("groups")
+                .system_scores(1),
+            [1.0, 1.0]
+        );
         assert!((matrix.item_means()[0] - 2.0 / 3.0).abs() < 1e-15);
     }
 

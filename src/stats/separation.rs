@@ -2,7 +2,7 @@
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::mean::total;
+use super::mean::compensated_sum;
 use super::{ScoreMatrix, Undefined, quantile};
 
 /// How well the items tell two systems apart. R10 and R11 of the Leaderboard Reporting Standard, draft 0.2.
@@ -29,27 +29,28 @@ pub struct Separation {
 }
 
 /// Compares the first system with the second. Undefined for fewer than two items.
-pub fn separation(
+pub fn pair_separation(
     matrix: &ScoreMatrix,
     first: usize,
     second: usize,
 ) -> Result<Separation, Undefined> {
-    if matrix.items() < 2 {
+    if matrix.item_count() < 2 {
         return Err(Undefined::TooFew);
     }
-    let n = matrix.items() as f64;
+    let n = matrix.item_count() as f64;
     let differences: Vec<f64> = matrix
         .by_item()
         .map(|scores| scores[first] - scores[second])
         .collect();
-    let gap = total(differences.iter().copied()) / n;
+    let gap = compensated_sum(differences.iter().copied()) / n;
     let standard_error = above_zero(
-        (total(differences.iter().map(|d| (d - gap).powi(2))) / (n - 1.0)).sqrt() / n.sqrt(),
+        (compensated_sum(differences.iter().map(|d| (d - gap).powi(2))) / (n - 1.0)).sqrt()
+            / n.sqrt(),
     );
     let t = standard_error.map(|error| gap / error);
-    let squares = total(differences.iter().map(|d| d * d));
+    let squares = compensated_sum(differences.iter().map(|d| d * d));
     let effective_items = above_zero(squares)
-        .map(|squares| total(differences.iter().map(|d| d.abs())).powi(2) / squares);
+        .map(|squares| compensated_sum(differences.iter().map(|d| d.abs())).powi(2) / squares);
     let needed_items = effective_items
         .zip(t)
         .filter(|(_, t)| *t != 0.0)
@@ -58,7 +59,7 @@ pub fn separation(
         gap,
         standard_error,
         t,
-        kappa: Kappas::new(matrix).of(first, second),
+        kappa: KappaTable::new(matrix).kappa(first, second),
         effective_items,
         needed_items,
     })
@@ -66,11 +67,13 @@ pub fn separation(
 
 /// Returns the median of [`Separation::kappa`] over all pairs that have it.
 pub fn median_kappa(matrix: &ScoreMatrix) -> Result<f64, Undefined> {
-    let kappas = Kappas::new(matrix);
-    let values: Vec<f64> = (0..matrix.systems())
+    let kappas = KappaTable::new(matrix);
+    let values: Vec<f64> = (0..matrix.system_count())
         .into_par_iter()
-        .flat_map_iter(|first| (first + 1..matrix.systems()).map(move |second| (first, second)))
-        .filter_map(|(first, second)| kappas.of(first, second))
+        .flat_map_iter(|first| {
+            (first + 1..matrix.system_count()).map(move |second| (first, second))
+        })
+        .filter_map(|(first, second)| kappas.kappa(first, second))
         .collect();
     quantile(&values, 0.5)
 }
@@ -80,23 +83,23 @@ fn above_zero(value: f64) -> Option<f64> {
 }
 
 /// The rows without the items' means, and their deviations.
-struct Kappas {
+struct KappaTable {
     rows: Vec<Vec<f64>>,
     variances: Vec<f64>,
 }
 
-impl Kappas {
+impl KappaTable {
     fn new(matrix: &ScoreMatrix) -> Self {
         let means = matrix.item_means();
-        let rows: Vec<Vec<f64>> = (0..matrix.systems())
+        let rows: Vec<Vec<f64>> = (0..matrix.system_count())
             .map(|system| {
                 let row: Vec<f64> = matrix
-                    .row(system)
+                    .system_scores(system)
                     .iter()
                     .zip(&means)
                     .map(|(score, mean)| score - mean)
                     .collect();
-                let mean = total(row.iter().copied()) / row.len() as f64;
+                let mean = compensated_sum(row.iter().copied()) / row.len() as f64;
                 row.iter().map(|score| score - mean).collect()
             })
             .collect();
@@ -107,7 +110,7 @@ impl Kappas {
         Self { rows, variances }
     }
 
-    fn of(&self, first: usize, second: usize) -> Option<f64> {
+    fn kappa(&self, first: usize, second: usize) -> Option<f64> {
         let apart: f64 = self.rows[first]
             .iter()
             .zip(&self.rows[second])
@@ -119,13 +122,13 @@ impl Kappas {
 
 /// Returns the discordance of these systems: the mean over their pairs of Σ|difference| over items. For passes it is the number of items on
 /// which two systems differ. R8 of the Leaderboard Reporting Standard. Undefined for fewer than two systems.
-pub fn discordance(matrix: &ScoreMatrix, systems: &[usize]) -> Result<f64, Undefined> {
+pub fn mean_discordance(matrix: &ScoreMatrix, systems: &[usize]) -> Result<f64, Undefined> {
     let count = systems.len();
     if count < 2 {
         return Err(Undefined::TooFew);
     }
     // Over sorted scores, each stands `place` times on the larger side and `count − 1 − place` times on the smaller.
-    let sum = total(matrix.by_item().map(|scores| {
+    let sum = compensated_sum(matrix.by_item().map(|scores| {
         let mut own: Vec<f64> = systems.iter().map(|system| scores[*system]).collect();
         own.sort_by(f64::total_cmp);
         own.iter()
@@ -149,7 +152,7 @@ pub struct Splitting {
 }
 
 /// Counts the pairs of these systems that each item splits. Undefined if a score is neither 0 nor 1.
-pub fn splitting(matrix: &ScoreMatrix, systems: &[usize]) -> Result<Splitting, Undefined> {
+pub fn count_splits(matrix: &ScoreMatrix, systems: &[usize]) -> Result<Splitting, Undefined> {
     if !matrix.is_binary() {
         return Err(Undefined::OutOfRange);
     }
@@ -161,9 +164,9 @@ pub fn splitting(matrix: &ScoreMatrix, systems: &[usize]) -> Result<Splitting, U
         })
         .collect();
     let live_items = splits.iter().filter(|pairs| **pairs > 0.0).count() as u64;
-    let squares = total(splits.iter().map(|pairs| pairs * pairs));
-    let effective_items =
-        above_zero(squares).map(|squares| total(splits.iter().copied()).powi(2) / squares);
+    let squares = compensated_sum(splits.iter().map(|pairs| pairs * pairs));
+    let effective_items = above_zero(squares)
+        .map(|squares| compensated_sum(splits.iter().copied()).powi(2) / squares);
     Ok(Splitting {
         live_items,
         dead_items: splits.len() as u64 - live_items,
@@ -173,7 +176,7 @@ pub fn splitting(matrix: &ScoreMatrix, systems: &[usize]) -> Result<Splitting, U
 
 /// The fewest items without which another system leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Minority {
+pub struct DecidingMinority {
     pub rival: usize,
     /// The items on which the leader is furthest ahead of the rival, by falling difference.
     pub items: Vec<usize>,
@@ -181,8 +184,8 @@ pub struct Minority {
 
 /// Finds the fewest items to leave out so that the sum of another system is larger than the leader's. Of rivals with as few, the one with
 /// the higher mean. `None` if no rival is better on any item.
-pub fn minority(matrix: &ScoreMatrix, leader: usize) -> Option<Minority> {
-    let order = matrix.order();
+pub fn deciding_minority(matrix: &ScoreMatrix, leader: usize) -> Option<DecidingMinority> {
+    let order = matrix.order_by_mean();
     let against = |rival: usize| {
         let mut items: Vec<(usize, f64)> = matrix
             .by_item()
@@ -191,14 +194,14 @@ pub fn minority(matrix: &ScoreMatrix, leader: usize) -> Option<Minority> {
             .collect();
         // The same items whatever their order would be among equal differences.
         items.sort_by(|one, other| other.1.total_cmp(&one.1));
-        let mut rest = total(items.iter().map(|item| item.1));
+        let mut rest = compensated_sum(items.iter().map(|item| item.1));
         let mut left_out = 0;
         while rest >= -1e-9 {
             let (_, difference) = items.get(left_out).filter(|item| item.1 > 0.0)?;
             rest -= difference;
             left_out += 1;
         }
-        Some(Minority {
+        Some(DecidingMinority {
             rival,
             items: items[..left_out].iter().map(|item| item.0).collect(),
         })
@@ -230,18 +233,18 @@ mod tests {
     fn passes_are_mcnemars_counts() {
         // b = 4, c = 1 of n = 8: t = (b − c)/√n · √(n − 1) / √(b + c − (b − c)²/n).
         let matrix = passes(&["11110100", "00001100"]);
-        let found = separation(&matrix, 0, 1).expect("items");
+        let found = pair_separation(&matrix, 0, 1).expect("items");
         let t = 3.0 / 8_f64.sqrt() * 7_f64.sqrt() / (5.0_f64 - 9.0 / 8.0).sqrt();
         assert!((found.t.expect("a difference") - t).abs() < 1e-12);
         assert!((found.effective_items.expect("differences") - 5.0).abs() < 1e-12);
         assert!((found.needed_items.expect("a gap") - 5.0 * 4.0 / (t * t)).abs() < 1e-9);
-        assert!((discordance(&matrix, &[0, 1]).expect("two") - 5.0).abs() < 1e-12);
-        assert_eq!(discordance(&matrix, &[0]), Err(Undefined::TooFew));
+        assert!((mean_discordance(&matrix, &[0, 1]).expect("two") - 5.0).abs() < 1e-12);
+        assert_eq!(mean_discordance(&matrix, &[0]), Err(Undefined::TooFew));
     }
 
     #[test]
     fn equal_systems_have_no_t() {
-        let found = separation(&passes(&["1100", "1100"]), 0, 1).expect("items");
+        let found = pair_separation(&passes(&["1100", "1100"]), 0, 1).expect("items");
         assert_eq!(
             (
                 found.gap,
@@ -251,7 +254,7 @@ mod tests {
             ),
             (0.0, None, None, None)
         );
-        let turned = separation(&passes(&["1100", "0011"]), 0, 1).expect("items");
+        let turned = pair_separation(&passes(&["1100", "0011"]), 0, 1).expect("items");
         assert_eq!((turned.t, turned.needed_items), (Some(0.0), None));
     }
 
@@ -259,20 +262,20 @@ mod tests {
     fn items_that_split_no_pair_are_dead() {
         // Pairs split: 2, 0, 0, 2 of three systems.
         let matrix = passes(&["1100", "1101", "0100"]);
-        let found = splitting(&matrix, &[0, 1, 2]).expect("passes");
+        let found = count_splits(&matrix, &[0, 1, 2]).expect("passes");
         assert_eq!(
             (found.live_items, found.dead_items, found.effective_items),
             (2, 2, Some(2.0))
         );
         assert_eq!(
-            splitting(&matrix, &[0]).expect("passes").effective_items,
+            count_splits(&matrix, &[0]).expect("passes").effective_items,
             None
         );
         assert_eq!(
-            splitting(&ScoreMatrix::new(&[[0.5]]).expect("scores"), &[0]),
+            count_splits(&ScoreMatrix::new(&[[0.5]]).expect("scores"), &[0]),
             Err(Undefined::OutOfRange)
         );
-        assert!((discordance(&matrix, &[0, 1, 2]).expect("three") - 4.0 / 3.0).abs() < 1e-12);
+        assert!((mean_discordance(&matrix, &[0, 1, 2]).expect("three") - 4.0 / 3.0).abs() < 1e-12);
     }
 
     #[test]
@@ -280,14 +283,14 @@ mod tests {
         // The first leads 5 to 4; without two of its three items the second has more.
         let matrix = passes(&["11111000", "11000110", "00000001"]);
         assert_eq!(
-            minority(&matrix, 0),
-            Some(Minority {
+            deciding_minority(&matrix, 0),
+            Some(DecidingMinority {
                 rival: 1,
                 items: vec![2, 3]
             })
         );
         assert_eq!(
-            minority(&passes(&["111", "011"]), 0),
+            deciding_minority(&passes(&["111", "011"]), 0),
             None,
             "nothing makes the second larger"
         );
@@ -296,11 +299,11 @@ mod tests {
     #[test]
     fn related_systems_have_a_small_kappa() {
         let matrix = passes(&["11110000", "11100000", "00001111", "10101010"]);
-        let close = separation(&matrix, 0, 1)
+        let close = pair_separation(&matrix, 0, 1)
             .expect("items")
             .kappa
             .expect("variation");
-        let far = separation(&matrix, 0, 2)
+        let far = pair_separation(&matrix, 0, 2)
             .expect("items")
             .kappa
             .expect("variation");

@@ -37,18 +37,18 @@ pub fn bernoulli_confidence_sequence(k: u64, n: u64, alpha: f64) -> Result<Inter
     let low = if k == 0 {
         0.0
     } else {
-        boundary(0.0, share, ruled_out)
+        find_boundary(0.0, share, ruled_out)
     };
     let high = if k == n {
         1.0
     } else {
-        boundary(1.0, share, ruled_out)
+        find_boundary(1.0, share, ruled_out)
     };
     Interval::new(low, high).ok_or(Undefined::NotFinite)
 }
 
 /// Finds where `outside` turns false between an outer end and a point inside.
-fn boundary(mut outer: f64, mut inner: f64, outside: impl Fn(f64) -> bool) -> f64 {
+fn find_boundary(mut outer: f64, mut inner: f64, outside: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = outer.midpoint(inner);
         if middle.total_cmp(&outer).is_eq() || middle.total_cmp(&inner).is_eq() {

@@ -1,7 +1,7 @@
 //! Standard errors and intervals of a rate by every usual formula, to find the formula behind published ones.
 
 use super::distribution::{normal_quantile, t_quantile, upper_level};
-use super::{Interval, clopper_pearson, wilson};
+use super::{Interval, clopper_pearson, wilson_score_interval};
 
 /// A formula behind a published standard error, half width or interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,10 +21,10 @@ pub enum SpreadFormula {
 }
 
 /// Levels of intervals that are tried: one and two standard errors beside the usual ones.
-pub const LEVELS: [f64; 6] = [0.95, 0.90, 0.99, 0.80, ONE_ERROR, TWO_ERRORS];
+pub const TRIED_LEVELS: [f64; 6] = [0.95, 0.90, 0.99, 0.80, ONE_ERROR_LEVEL, TWO_ERRORS_LEVEL];
 /// P(|z| < 1) and P(|z| < 2).
-const ONE_ERROR: f64 = 0.682_689_492_137_085_9;
-const TWO_ERRORS: f64 = 0.954_499_736_103_641_6;
+const ONE_ERROR_LEVEL: f64 = 0.682_689_492_137_085_9;
+const TWO_ERRORS_LEVEL: f64 = 0.954_499_736_103_641_6;
 
 impl SpreadFormula {
     pub const ALL: [Self; 6] = [
@@ -37,7 +37,7 @@ impl SpreadFormula {
     ];
 
     /// Returns the interval of `passed` of `total` at a level. `None` if the formula needs more items.
-    pub fn interval(self, passed: u64, total: u64, level: f64) -> Option<Interval> {
+    pub fn interval_at(self, passed: u64, total: u64, level: f64) -> Option<Interval> {
         let (count, n) = (passed as f64, total as f64);
         let share = count / n;
         let z = normal_quantile(upper_level(level).ok()?).ok()?;
@@ -51,7 +51,7 @@ impl SpreadFormula {
                     .filter(|_| total > 1)?;
                 around(share, quantile * standard_error(passed, total, true)?)
             }
-            Self::Wilson => wilson(passed, total, level).ok(),
+            Self::Wilson => wilson_score_interval(passed, total, level).ok(),
             Self::ClopperPearson => clopper_pearson(passed, total, level).ok(),
             Self::AgrestiCoull => {
                 let (wide, centre) = (n + z * z, (count + z * z / 2.0) / (n + z * z));
@@ -150,7 +150,7 @@ mod tests {
                 0.696_781_624_699_319_3,
             ),
         ] {
-            let found = formula.interval(139, 225, level).expect("an interval");
+            let found = formula.interval_at(139, 225, level).expect("an interval");
             assert!(
                 (found.low - low).abs() < 1e-9 && (found.high - high).abs() < 1e-9,
                 "{formula:?} {level} {found:?}"
@@ -178,6 +178,6 @@ mod tests {
             );
         }
         assert_eq!(standard_error(1, 1, true), None);
-        assert_eq!(SpreadFormula::Student.interval(1, 1, 0.95), None);
+        assert_eq!(SpreadFormula::Student.interval_at(1, 1, 0.95), None);
     }
 }

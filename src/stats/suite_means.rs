@@ -21,7 +21,7 @@ impl SuiteMeans {
     /// pairs when the signs of whole suites are flipped: the first step of [`rank_sets`]. Signs of the differences themselves are exact for
     /// equal systems. Signs of their distances from the systems' means give intervals that hold if systems are far apart, because then the
     /// differences of many pairs are alike. The larger value counts. For one mean it is Student's quantile on the same scale. Undefined for fewer than two systems or suites, and for weights that are not above 0.
-    pub fn of_sample(
+    pub fn from_sample(
         rows: Vec<Vec<f64>>,
         weights: &[f64],
         confidence: f64,
@@ -83,7 +83,7 @@ impl SuiteMeans {
     }
 
     /// Returns a system's weighted mean.
-    pub fn mean(&self, system: usize) -> f64 {
+    pub fn weighted_mean(&self, system: usize) -> f64 {
         self.rows[system]
             .iter()
             .zip(&self.weights)
@@ -92,23 +92,23 @@ impl SuiteMeans {
     }
 
     /// Returns the interval of a system's mean. `None` if the suites are too few for their weights.
-    pub fn interval(&self, system: usize) -> Option<Interval> {
-        inverted(&self.rows[system], &self.weights, self.of_one)
+    pub fn mean_interval(&self, system: usize) -> Option<Interval> {
+        invert_t_test(&self.rows[system], &self.weights, self.of_one)
     }
 
     /// Returns the interval of the first system's mean minus the second's. All pairs' hold at once. `None` if any difference is possible.
-    pub fn difference(&self, first: usize, second: usize) -> Option<Interval> {
+    pub fn difference_interval(&self, first: usize, second: usize) -> Option<Interval> {
         let differences: Vec<f64> = self.rows[first]
             .iter()
             .zip(&self.rows[second])
             .map(|(one, other)| one - other)
             .collect();
-        inverted(&differences, &self.weights, self.critical)
+        invert_t_test(&differences, &self.weights, self.critical)
     }
 }
 
 /// Returns all means m with |Σw(x − m)| ≤ c √Σw²(x − m)², for weights whose sum is 1. With equal weights this is Student's interval.
-fn inverted(values: &[f64], weights: &[f64], critical: f64) -> Option<Interval> {
+fn invert_t_test(values: &[f64], weights: &[f64], critical: f64) -> Option<Interval> {
     let sum = |of: &dyn Fn(f64, f64) -> f64| {
         values
             .iter()
@@ -136,7 +136,7 @@ fn inverted(values: &[f64], weights: &[f64], critical: f64) -> Option<Interval> 
 
 /// Returns the factor by which the intervals of single pairs become wider so that they hold for all pairs at once: the critical value of
 /// the largest statistic on the scale of Student's t, over the quantile of a single interval. `None` if no interval is wide enough.
-pub fn widening(critical: f64, units: f64, single: f64) -> Option<f64> {
+pub fn widening_factor(critical: f64, units: f64, single: f64) -> Option<f64> {
     let left = units - critical * critical;
     (left > 0.0 && single > 0.0)
         .then(|| (critical * ((units - 1.0) / left).sqrt() / single).max(1.0))
@@ -169,10 +169,10 @@ mod tests {
             vec![0.5, 0.7, 0.6, 0.9, 0.4],
             vec![0.4, 0.6, 0.65, 0.7, 0.2],
         ];
-        let means = SuiteMeans::of_sample(rows, &[2.0; 5], 0.95, 99, Seed(1)).expect("a sample");
-        near(means.mean(0), 0.62);
+        let means = SuiteMeans::from_sample(rows, &[2.0; 5], 0.95, 99, Seed(1)).expect("a sample");
+        near(means.weighted_mean(0), 0.62);
         // scipy.stats.t.interval(0.95, 4, loc=mean, scale=sem) of the first row.
-        let found = means.interval(0).expect("an interval");
+        let found = means.mean_interval(0).expect("an interval");
         near(found.low, 0.381_161_161_190_001_9);
         near(found.high, 0.858_838_838_809_997_9);
     }
@@ -180,11 +180,12 @@ mod tests {
     #[test]
     fn a_weight_counts_as_much_as_it_says() {
         let rows = vec![vec![1.0, 0.0, 0.5, 0.25, 0.75, 0.5], vec![0.0; 6]];
-        let means = SuiteMeans::of_sample(rows, &[3.0, 1.0, 1.0, 1.0, 1.0, 1.0], 0.95, 99, Seed(1))
-            .expect("a sample");
-        near(means.mean(0), 5.0 / 8.0);
+        let means =
+            SuiteMeans::from_sample(rows, &[3.0, 1.0, 1.0, 1.0, 1.0, 1.0], 0.95, 99, Seed(1))
+                .expect("a sample");
+        near(means.weighted_mean(0), 5.0 / 8.0);
         // The ends are where the statistic equals its critical value.
-        let ends = means.interval(0).expect("an interval");
+        let ends = means.mean_interval(0).expect("an interval");
         for end in [ends.low, ends.high] {
             let weights = [0.375, 0.125, 0.125, 0.125, 0.125, 0.125];
             let apart = || {
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn few_suites_and_equal_systems_establish_nothing() {
-        let few = SuiteMeans::of_sample(
+        let few = SuiteMeans::from_sample(
             vec![vec![1.0, 0.9, 0.8], vec![0.1, 0.2, 0.0]],
             &[1.0; 3],
             0.95,
@@ -211,30 +212,30 @@ mod tests {
         )
         .expect("suites");
         assert_eq!(
-            few.difference(0, 1),
+            few.difference_interval(0, 1),
             None,
             "eight ways of signs cannot be 5% rare"
         );
-        let equal = SuiteMeans::of_sample(vec![vec![0.5; 12]; 2], &[1.0; 12], 0.95, 99, Seed(1))
+        let equal = SuiteMeans::from_sample(vec![vec![0.5; 12]; 2], &[1.0; 12], 0.95, 99, Seed(1))
             .expect("suites");
-        assert_eq!(equal.difference(0, 1), None);
+        assert_eq!(equal.difference_interval(0, 1), None);
         assert!(
-            SuiteMeans::of_sample(vec![vec![0.5; 3]; 2], &[1.0, 0.0, 1.0], 0.95, 99, Seed(1))
+            SuiteMeans::from_sample(vec![vec![0.5; 3]; 2], &[1.0, 0.0, 1.0], 0.95, 99, Seed(1))
                 .is_err()
         );
         assert!(
-            SuiteMeans::of_sample(vec![vec![0.5; 3]; 2], &[1.0; 2], 0.95, 99, Seed(1)).is_err()
+            SuiteMeans::from_sample(vec![vec![0.5; 3]; 2], &[1.0; 2], 0.95, 99, Seed(1)).is_err()
         );
     }
 
     #[test]
     fn intervals_widen_by_the_critical_value() {
         let normal = 1.959_963_984_540_054;
-        assert!((widening(normal, 1e9, normal).expect("units") - 1.0).abs() < 1e-8);
+        assert!((widening_factor(normal, 1e9, normal).expect("units") - 1.0).abs() < 1e-8);
         // c = 3 of 10 units: t = 3 · √(9/1) = 9.
-        near(widening(3.0, 10.0, 2.0).expect("units"), 4.5);
-        assert_eq!(widening(3.2, 10.0, 2.0), None);
-        assert_eq!(widening(f64::INFINITY, 10.0, 2.0), None);
+        near(widening_factor(3.0, 10.0, 2.0).expect("units"), 4.5);
+        assert_eq!(widening_factor(3.2, 10.0, 2.0), None);
+        assert_eq!(widening_factor(f64::INFINITY, 10.0, 2.0), None);
     }
 
     #[test]

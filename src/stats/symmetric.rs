@@ -10,7 +10,7 @@ pub(super) struct Cholesky {
 }
 
 /// A pivot below this share of its diagonal is zero but for rounding.
-const RANK: f64 = 1e-11;
+const RANK_TOLERANCE: f64 = 1e-11;
 
 impl Cholesky {
     /// Factors a square matrix, row by row, of which the lower triangle is read. Undefined if it is not positive definite.
@@ -39,7 +39,7 @@ impl Cholesky {
                 } else {
                     let diagonal = matrix[row * size + row];
                     let pivot = diagonal - dot(&own[..row], &own[..row]);
-                    if pivot.is_nan() || diagonal <= 0.0 || pivot <= RANK * diagonal {
+                    if pivot.is_nan() || diagonal <= 0.0 || pivot <= RANK_TOLERANCE * diagonal {
                         return Err(Undefined::NoVariation);
                     }
                     own[row] = pivot.sqrt();

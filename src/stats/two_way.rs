@@ -15,17 +15,17 @@
 //! For two to five runs the runs' part is uncertain: no test can hold 7% false winners whatever runs do, and keep 90% of the power of a
 //! test over items if runs add nothing. The most possible is 64% with two runs per arm and 83% with three, if all of the items' noise is
 //! that of single attempts (`benches/simulations/runs_vary.rs` computes the bound). This test subtracts the variance explained by items
-//! [`caution`] times, calibrated there to hold 7%. If any variance between runs is added, the degrees of freedom are those of all variance
+//! [`subtraction_factor`] times, calibrated there to hold 7%. If any variance between runs is added, the degrees of freedom are those of all variance
 //! measured between runs.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use super::distribution::t_two_sided;
-use super::mean::{t_interval, total};
+use super::mean::{compensated_sum, t_interval};
 use super::{Interval, Undefined};
 
 /// The level of the test whether runs vary more than their items explain.
-const RUNS_VARY: f64 = 0.05;
+const RUNS_VARY_LEVEL: f64 = 0.05;
 
 /// One arm's values by item and run.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ pub fn two_way(
     clusters: Option<&[u32]>,
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
-    estimated(&[a, b], clusters, confidence)
+    estimate_arms(&[a, b], clusters, confidence)
 }
 
 /// Estimates the mean of one arm over items and runs, by the method of [`two_way`]. The interval is not clipped to any range.
@@ -86,7 +86,7 @@ pub fn one_way(
     clusters: Option<&[u32]>,
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
-    estimated(&[arm], clusters, confidence)
+    estimate_arms(&[arm], clusters, confidence)
 }
 
 /// One arm's values, summed up once for comparisons with many arms.
@@ -94,7 +94,7 @@ pub fn one_way(
 pub struct SummedArm {
     /// By item: the mean over its runs.
     means: Vec<f64>,
-    units: Units,
+    units: UnitSpans,
     /// The largest absolute value.
     largest: f64,
     part: Option<RunsPart>,
@@ -102,15 +102,15 @@ pub struct SummedArm {
 
 impl SummedArm {
     /// Returns `None` if an item has no value, or if the values are not what [`two_way`] accepts.
-    pub fn of(arm: ItemsByRuns, clusters: Option<&[u32]>) -> Option<Self> {
-        let items = items_of(&[arm], clusters).ok()?;
+    pub fn from_arm(arm: ItemsByRuns, clusters: Option<&[u32]>) -> Option<Self> {
+        let items = shared_item_count(&[arm], clusters).ok()?;
         let largest = largest_of(&arm).ok()?;
         let means: Vec<f64> = (0..items)
-            .map(|item| mean(arm.row(item)))
+            .map(|item| row_mean(arm.item_row(item)))
             .collect::<Option<_>>()?;
         let kept: Vec<usize> = (0..items).collect();
-        let units = Units::of(&kept, clusters);
-        let part = RunsPart::of(&arm, &kept, &units);
+        let units = UnitSpans::from_clusters(&kept, clusters);
+        let part = RunsPart::from_arm(&arm, &kept, &units);
         Some(Self {
             means,
             units,
@@ -130,32 +130,32 @@ pub fn two_way_summed(a: &SummedArm, b: &SummedArm, confidence: f64) -> Result<T
         .zip(&b.means)
         .map(|(a, b)| 0.0 + a - b)
         .collect();
-    summed(&[a, b], &differences, &a.units, confidence)
+    combine_summed(&[a, b], &differences, &a.units, confidence)
 }
 
 /// Estimates the mean of an arm that was summed up, by the method of [`one_way`] and with its results to the last digit.
 pub fn one_way_summed(arm: &SummedArm, confidence: f64) -> Result<TwoWay, Undefined> {
     let means: Vec<f64> = arm.means.iter().map(|mean| 0.0 + mean).collect();
-    summed(&[arm], &means, &arm.units, confidence)
+    combine_summed(&[arm], &means, &arm.units, confidence)
 }
 
-fn summed(
+fn combine_summed(
     arms: &[&SummedArm],
     differences: &[f64],
-    units: &Units,
+    units: &UnitSpans,
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
     let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| arm.part).collect();
     let largest = arms.iter().map(|arm| arm.largest).fold(0.0, f64::max);
-    combined(arms.len(), differences, units, largest, &parts, confidence)
+    combine_parts(arms.len(), differences, units, largest, &parts, confidence)
 }
 
-fn estimated(
+fn estimate_arms(
     arms: &[ItemsByRuns],
     clusters: Option<&[u32]>,
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
-    let items = items_of(arms, clusters)?;
+    let items = shared_item_count(arms, clusters)?;
     let (mut kept, mut differences) = (Vec::with_capacity(items), Vec::with_capacity(items));
     let mut largest = 0.0_f64;
     for arm in arms {
@@ -165,7 +165,7 @@ fn estimated(
         let mut difference = Some(0.0);
         for (arm, sign) in arms.iter().zip([1.0, -1.0]) {
             difference = difference
-                .zip(mean(arm.row(item)))
+                .zip(row_mean(arm.item_row(item)))
                 .map(|(sum, mean)| sum + sign * mean);
         }
         if let Some(difference) = difference {
@@ -173,12 +173,12 @@ fn estimated(
             differences.push(difference);
         }
     }
-    let units = Units::of(&kept, clusters);
+    let units = UnitSpans::from_clusters(&kept, clusters);
     let parts: Vec<RunsPart> = arms
         .iter()
-        .filter_map(|arm| RunsPart::of(arm, &kept, &units))
+        .filter_map(|arm| RunsPart::from_arm(arm, &kept, &units))
         .collect();
-    combined(
+    combine_parts(
         arms.len(),
         &differences,
         &units,
@@ -201,10 +201,10 @@ fn largest_of(arm: &ItemsByRuns) -> Result<f64, Undefined> {
 }
 
 /// Estimates from the items' means or differences, and from what each arm's runs contribute.
-fn combined(
+fn combine_parts(
     arms: usize,
     differences: &[f64],
-    units: &Units,
+    units: &UnitSpans,
     largest: f64,
     parts: &[RunsPart],
     confidence: f64,
@@ -213,7 +213,7 @@ fn combined(
         return Err(Undefined::NoData);
     }
     let n = differences.len() as f64;
-    let estimate = total(differences.iter().copied()) / n;
+    let estimate = compensated_sum(differences.iter().copied()) / n;
     if !estimate.is_finite() {
         return Err(Undefined::NotFinite);
     }
@@ -221,15 +221,15 @@ fn combined(
     if units.ends.len() < 2 {
         return Err(Undefined::TooFew);
     }
-    let squares = units
-        .iter()
-        .map(|unit| total(unit.iter().map(|place| differences[*place] - estimate)).powi(2));
-    let mut var_items = count / (count - 1.0) * total(squares) / (n * n);
+    let squares = units.iter().map(|unit| {
+        compensated_sum(unit.iter().map(|place| differences[*place] - estimate)).powi(2)
+    });
+    let mut var_items = count / (count - 1.0) * compensated_sum(squares) / (n * n);
     // Equal values leave only a rounding error.
     if var_items.sqrt() <= 8.0 * f64::EPSILON * largest {
         var_items = 0.0;
     }
-    let (var_runs, run_degrees) = RunsPart::together(parts);
+    let (var_runs, run_degrees) = RunsPart::pool_parts(parts);
     let variance = var_items + var_runs;
     if variance <= 0.0 {
         return Err(Undefined::NoVariation);
@@ -246,7 +246,7 @@ fn combined(
     if !t.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    let runs_p = RunsPart::alike(parts, count);
+    let runs_p = RunsPart::equal_runs_p_value(parts, count);
     Ok(TwoWay {
         n: differences.len() as u64,
         units: units.ends.len() as u64,
@@ -260,18 +260,18 @@ fn combined(
         var_runs,
         runs_measured: parts.len() == arms,
         runs_p,
-        runs_vary: runs_p.is_some_and(|p| p < RUNS_VARY),
+        runs_vary: runs_p.is_some_and(|p| p < RUNS_VARY_LEVEL),
     })
 }
 
 impl ItemsByRuns<'_> {
-    fn row(&self, item: usize) -> &[Option<f64>] {
+    fn item_row(&self, item: usize) -> &[Option<f64>] {
         &self.values[item * self.runs..(item + 1) * self.runs]
     }
 }
 
 /// Returns the number of items, which must be the same for all arms.
-fn items_of(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Undefined> {
+fn shared_item_count(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Undefined> {
     let mut items = clusters.map(<[u32]>::len);
     for arm in arms {
         if arm.runs == 0 {
@@ -287,7 +287,7 @@ fn items_of(arms: &[ItemsByRuns], clusters: Option<&[u32]>) -> Result<usize, Und
 }
 
 /// Returns the mean over the runs that an item has. Equal values are exactly their own mean.
-fn mean(row: &[Option<f64>]) -> Option<f64> {
+fn row_mean(row: &[Option<f64>]) -> Option<f64> {
     let first = row.iter().flatten().next()?;
     if row
         .iter()
@@ -301,13 +301,13 @@ fn mean(row: &[Option<f64>]) -> Option<f64> {
 
 /// Indices of the kept items, grouped by independent unit, and the end of each unit.
 #[derive(Debug)]
-struct Units {
+struct UnitSpans {
     order: Vec<usize>,
     ends: Vec<usize>,
 }
 
-impl Units {
-    fn of(kept: &[usize], clusters: Option<&[u32]>) -> Self {
+impl UnitSpans {
+    fn from_clusters(kept: &[usize], clusters: Option<&[u32]>) -> Self {
         let mut order: Vec<usize> = (0..kept.len()).collect();
         let Some(clusters) = clusters else {
             return Self {
@@ -350,18 +350,21 @@ pub(super) struct RunsPart {
 
 impl RunsPart {
     /// Returns `None` if the arm has one run, or if its runs share no item.
-    fn of(arm: &ItemsByRuns, kept: &[usize], units: &Units) -> Option<Self> {
+    fn from_arm(arm: &ItemsByRuns, kept: &[usize], units: &UnitSpans) -> Option<Self> {
         let (runs, n) = (arm.runs, kept.len() as f64);
         // By run: its share in the mean, and the sum of its deviations. The matrix maps run effects to those sums.
-        let (mut shares, mut sums, mut effects) =
-            (vec![0.0; runs], vec![0.0; runs], Effects::none(runs));
+        let (mut shares, mut sums, mut effects) = (
+            vec![0.0; runs],
+            vec![0.0; runs],
+            RunEffectMatrix::zero(runs),
+        );
         let (mut by_units, mut k_units, mut unit_sums) = (0.0, 0.0, vec![0.0; runs]);
         for unit in units.iter() {
-            let mut unit_effects = Effects::none(runs);
+            let mut unit_effects = RunEffectMatrix::zero(runs);
             unit_sums.fill(0.0);
             for place in unit {
-                let row = arm.row(kept[*place]);
-                let (Some(mean), has) = (mean(row), row.iter().flatten().count()) else {
+                let row = arm.item_row(kept[*place]);
+                let (Some(mean), has) = (row_mean(row), row.iter().flatten().count()) else {
                     continue;
                 };
                 let weight = 1.0 / (n * has as f64);
@@ -371,9 +374,9 @@ impl RunsPart {
                         unit_sums[run] += weight * (value - mean);
                     }
                 }
-                effects.add(row, has, weight);
+                effects.add_item(row, has, weight);
                 if unit.len() > 1 {
-                    unit_effects.add(row, has, weight);
+                    unit_effects.add_item(row, has, weight);
                 } else {
                     k_units += weight * weight * (has - 1) as f64;
                 }
@@ -382,9 +385,9 @@ impl RunsPart {
                 *sum += of_unit;
             }
             by_units += unit_sums.iter().map(|sum| sum * sum).sum::<f64>();
-            k_units += unit_effects.squares();
+            k_units += unit_effects.squared_entries();
         }
-        let k_all = effects.squares();
+        let k_all = effects.squared_entries();
         if k_all - k_units <= 1e-9 * k_all {
             return None;
         }
@@ -397,13 +400,13 @@ impl RunsPart {
             measured,
             explained,
             share,
-            degrees: effects.degrees(),
+            degrees: effects.effective_degrees(),
         })
     }
 
     /// Returns the runs' part of the variance over all arms, and its degrees of freedom (Welch 1947), at most those of runs with equal
     /// spread: two runs may look alike by chance, and the other arm's many degrees would then count for both.
-    pub(super) fn together(parts: &[Self]) -> (f64, f64) {
+    pub(super) fn pool_parts(parts: &[Self]) -> (f64, f64) {
         let combined = |of: fn(&Self) -> f64| {
             let sum: f64 = parts.iter().map(of).sum();
             (
@@ -424,13 +427,13 @@ impl RunsPart {
             .map(|part| part.degrees)
             .fold(f64::INFINITY, f64::min);
         (
-            (measured - caution(fewest) * explained).max(0.0),
+            (measured - subtraction_factor(fewest) * explained).max(0.0),
             degrees.min(combined(|part| part.share).1),
         )
     }
 
     /// Returns the p-value of the F test of no differences between runs beyond what their items explain.
-    fn alike(parts: &[Self], units: f64) -> Option<f64> {
+    fn equal_runs_p_value(parts: &[Self], units: f64) -> Option<f64> {
         let degrees: f64 = parts.iter().map(|part| part.degrees).sum();
         if parts.is_empty() {
             return None;
@@ -458,20 +461,20 @@ impl RunsPart {
 /// It is the smaller of 1.75 − 0.8/ν and 1 + 2.2/ν, for the degrees of freedom ν of the arm with fewer runs: 0.95 for two runs, 1.35 for
 /// three, 1.55 for five, 1.12 for twenty. It is the largest value that keeps false winners at 7% for every spread of the runs, and so gives
 /// the most power.
-fn caution(degrees: f64) -> f64 {
+fn subtraction_factor(degrees: f64) -> f64 {
     (1.75 - 0.8 / degrees).min(1.0 + 2.2 / degrees)
 }
 
 /// The effect of runs on the sums of weighted deviations by run: a symmetric matrix, a sum over items of w (1 − 1/R) on the diagonal and
 /// −w/R off it. Items that have all runs share one form and are kept as a sum of weights.
-struct Effects {
+struct RunEffectMatrix {
     runs: usize,
     full: f64,
     matrix: Vec<f64>,
 }
 
-impl Effects {
-    fn none(runs: usize) -> Self {
+impl RunEffectMatrix {
+    fn zero(runs: usize) -> Self {
         Self {
             runs,
             full: 0.0,
@@ -479,7 +482,7 @@ impl Effects {
         }
     }
 
-    fn add(&mut self, row: &[Option<f64>], has: usize, weight: f64) {
+    fn add_item(&mut self, row: &[Option<f64>], has: usize, weight: f64) {
         if has == self.runs {
             self.full += weight;
             return;
@@ -493,7 +496,7 @@ impl Effects {
         }
     }
 
-    fn at(&self, run: usize, other: usize) -> f64 {
+    fn entry(&self, run: usize, other: usize) -> f64 {
         let of_full = self.full * (f64::from(u8::from(run == other)) - 1.0 / self.runs as f64);
         of_full
             + self
@@ -504,7 +507,7 @@ impl Effects {
     }
 
     /// Returns the sum of the squared entries.
-    fn squares(&self) -> f64 {
+    fn squared_entries(&self) -> f64 {
         if self.runs == 0 {
             return 0.0;
         }
@@ -513,25 +516,25 @@ impl Effects {
         }
         (0..self.runs)
             .flat_map(|run| (0..self.runs).map(move |other| (run, other)))
-            .map(|(run, other)| self.at(run, other).powi(2))
+            .map(|(run, other)| self.entry(run, other).powi(2))
             .sum()
     }
 
     /// Returns (Σλ)² / Σλ² of the eigenvalues λ of the matrix times itself.
-    fn degrees(&self) -> f64 {
+    fn effective_degrees(&self) -> f64 {
         if self.matrix.is_empty() {
             return (self.runs - 1) as f64;
         }
         let product = |run: usize, other: usize| {
             (0..self.runs)
-                .map(|by| self.at(run, by) * self.at(by, other))
+                .map(|by| self.entry(run, by) * self.entry(by, other))
                 .sum::<f64>()
         };
         let squares: f64 = (0..self.runs)
             .flat_map(|run| (0..self.runs).map(move |other| (run, other)))
             .map(|(run, other)| product(run, other).powi(2))
             .sum();
-        (self.squares().powi(2) / squares).max(1.0)
+        (self.squared_entries().powi(2) / squares).max(1.0)
     }
 }
 
@@ -607,13 +610,13 @@ mod tests {
             / ((n - 1.0) * (r - 1.0));
         let values = some(table.as_flattened());
         let kept = [0, 1, 2, 3, 4];
-        let part = RunsPart::of(
+        let part = RunsPart::from_arm(
             &ItemsByRuns {
                 runs: 3,
                 values: &values,
             },
             &kept,
-            &Units::of(&kept, None),
+            &UnitSpans::from_clusters(&kept, None),
         )
         .expect("three runs");
         assert!(
@@ -801,7 +804,7 @@ mod tests {
             let (a, b) = (ItemsByRuns { runs: 3, values: &a }, ItemsByRuns { runs: 2, values: &b });
             let codes: Vec<u32> = rows.iter().map(|row| row.2).collect();
             for clusters in [None, Some(&codes[..])] {
-                let summed = [a, b].map(|arm| SummedArm::of(arm, clusters).expect("a value of each item"));
+                let summed = [a, b].map(|arm| SummedArm::from_arm(arm, clusters).expect("a value of each item"));
                 proptest::prop_assert_eq!(two_way_summed(&summed[0], &summed[1], 0.95), two_way(a, b, clusters, 0.95));
                 proptest::prop_assert_eq!(one_way_summed(&summed[0], 0.95), one_way(a, clusters, 0.95));
             }

@@ -46,15 +46,15 @@ pub fn variance_split(scores: &[impl AsRef<[f64]>]) -> Result<VarianceSplit, Und
         return Err(Undefined::NotFinite);
     }
     let (q, r) = (scores.len() as f64, runs as f64);
-    let means: Vec<f64> = scores.iter().map(|row| mean(row.as_ref())).collect();
+    let means: Vec<f64> = scores.iter().map(|row| exact_mean(row.as_ref())).collect();
     let grand = means.iter().sum::<f64>() / q;
     let between: f64 = means.iter().map(|mean| (mean - grand).powi(2)).sum();
     let within: f64 = scores
         .iter()
         .zip(&means)
-        .map(|(row, mean)| squares(row.as_ref(), *mean))
+        .map(|(row, mean)| squared_deviations(row.as_ref(), *mean))
         .sum();
-    let ms_between = if varies(&means) {
+    let ms_between = if has_variation(&means) {
         r * between / (q - 1.0)
     } else {
         0.0
@@ -95,7 +95,7 @@ impl VarianceSplit {
     }
 
     /// Returns the larger source of noise in the measured mean: questions or runs.
-    pub fn buy(&self) -> Result<Buy, Undefined> {
+    pub fn larger_source(&self) -> Result<Buy, Undefined> {
         if self.var_between == 0.0 && self.var_within == 0.0 {
             return Err(Undefined::NoVariation);
         }
@@ -107,20 +107,20 @@ impl VarianceSplit {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
+fn exact_mean(values: &[f64]) -> f64 {
     // A computed mean of equal values can differ in the last digit, which would look like variation.
-    if varies(values) {
+    if has_variation(values) {
         values.iter().sum::<f64>() / values.len() as f64
     } else {
         values[0]
     }
 }
 
-fn squares(values: &[f64], mean: f64) -> f64 {
+fn squared_deviations(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-fn varies(values: &[f64]) -> bool {
+fn has_variation(values: &[f64]) -> bool {
     values
         .iter()
         .any(|value| value.total_cmp(&values[0]).is_ne())
@@ -144,7 +144,7 @@ mod tests {
         assert!((split.se_mean - (26.0f64 / 6.0).sqrt()).abs() < 1e-12);
         // For the present design the plan gives back its own standard error.
         assert!((split.variance_of_mean(3, 2).expect("some").sqrt() - split.se_mean).abs() < 1e-12);
-        assert_eq!(split.buy(), Ok(Buy::Items));
+        assert_eq!(split.larger_source(), Ok(Buy::Items));
         assert!(
             (split.balanced_runs().expect("varied") - (10.0 / 3.0) / split.var_between).abs()
                 < 1e-12
@@ -156,7 +156,7 @@ mod tests {
         let split = variance_split(&[[0.0, 2.0], [2.0, 0.0]]).expect("a full table");
         assert_eq!((split.var_between, split.icc), (0.0, Some(-1.0)));
         assert_eq!(
-            (split.buy(), split.balanced_runs()),
+            (split.larger_source(), split.balanced_runs()),
             (Ok(Buy::Runs), Err(Undefined::NoVariation))
         );
     }
@@ -169,7 +169,7 @@ mod tests {
             (0.0, 0.0, None)
         );
         assert_eq!(
-            (constant.buy(), constant.balanced_runs()),
+            (constant.larger_source(), constant.balanced_runs()),
             (Err(Undefined::NoVariation), Err(Undefined::NoVariation))
         );
         assert_eq!(variance_split(&[[0.0; 2]; 0]), Err(Undefined::NoData));

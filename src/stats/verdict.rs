@@ -7,7 +7,7 @@ use super::Interval;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum RuleVerdict {
     AWins,
     BWins,
     /// The shown data are exactly equal. Lack of significance is no tie.
@@ -23,7 +23,7 @@ pub enum Verdict {
 
 /// Inputs of a verdict. The difference is a − b, on the scale of the interval and the margin (for ratios: natural logarithms).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Question {
+pub struct VerdictQuestion {
     pub comparable: bool,
     pub n_a: u64,
     pub n_b: u64,
@@ -42,26 +42,26 @@ pub struct Question {
 
 /// Returns the verdict. The order of the steps is the policy: obstacles to a comparison come first; a winner needs a small adjusted p-value
 /// and an interval without zero; and equivalence is checked before a winner whose difference is too small to matter.
-pub fn decide(question: &Question) -> Verdict {
+pub fn apply_verdict_rule(question: &VerdictQuestion) -> RuleVerdict {
     if !question.comparable {
-        return Verdict::NotComparable;
+        return RuleVerdict::NotComparable;
     }
     let Some(difference) = question
         .difference
         .filter(|_| question.n_a > 0 && question.n_b > 0)
     else {
-        return Verdict::NoData;
+        return RuleVerdict::NoData;
     };
     let without_winner = if difference == 0.0 {
-        Verdict::Tie
+        RuleVerdict::Tie
     } else {
-        Verdict::NotEnoughEvidence
+        RuleVerdict::NotEnoughEvidence
     };
     if question.deterministic {
         return if difference == 0.0 {
-            Verdict::Tie
+            RuleVerdict::Tie
         } else {
-            Verdict::DeterministicDifference
+            RuleVerdict::DeterministicDifference
         };
     }
     let Some(p) = question.p_adjusted else {
@@ -76,7 +76,7 @@ pub fn decide(question: &Question) -> Verdict {
                 .margin
                 .is_some_and(|margin| -margin < interval.low && interval.high < margin)
             {
-                return Verdict::Equivalent;
+                return RuleVerdict::Equivalent;
             }
             interval.low > 0.0 || interval.high < 0.0
         }
@@ -86,8 +86,8 @@ pub fn decide(question: &Question) -> Verdict {
         (difference > 0.0) == question.higher_is_better,
     ) {
         (false, _) => without_winner,
-        (true, true) => Verdict::AWins,
-        (true, false) => Verdict::BWins,
+        (true, true) => RuleVerdict::AWins,
+        (true, false) => RuleVerdict::BWins,
     }
 }
 
@@ -95,8 +95,8 @@ pub fn decide(question: &Question) -> Verdict {
 mod tests {
     use super::*;
 
-    fn question(difference: f64, ends: Option<(f64, f64)>, p: Option<f64>) -> Question {
-        Question {
+    fn question(difference: f64, ends: Option<(f64, f64)>, p: Option<f64>) -> VerdictQuestion {
+        VerdictQuestion {
             comparable: true,
             n_a: 50,
             n_b: 50,
@@ -117,113 +117,113 @@ mod tests {
         let exact = question(0.4, None, Some(0.008));
         for (question, verdict) in [
             (
-                Question {
+                VerdictQuestion {
                     comparable: false,
                     n_a: 0,
                     ..clear
                 },
-                Verdict::NotComparable,
+                RuleVerdict::NotComparable,
             ),
-            (Question { n_b: 0, ..clear }, Verdict::NoData),
+            (VerdictQuestion { n_b: 0, ..clear }, RuleVerdict::NoData),
             (
-                Question {
+                VerdictQuestion {
                     difference: None,
                     ..clear
                 },
-                Verdict::NoData,
+                RuleVerdict::NoData,
             ),
             (
-                Question {
+                VerdictQuestion {
                     deterministic: true,
                     ..clear
                 },
-                Verdict::DeterministicDifference,
+                RuleVerdict::DeterministicDifference,
             ),
             (
-                Question {
+                VerdictQuestion {
                     deterministic: true,
                     difference: Some(0.0),
                     ..clear
                 },
-                Verdict::Tie,
+                RuleVerdict::Tie,
             ),
             (
-                Question {
+                VerdictQuestion {
                     p_adjusted: None,
                     ..clear
                 },
-                Verdict::NotEnoughEvidence,
+                RuleVerdict::NotEnoughEvidence,
             ),
             (
-                Question {
+                VerdictQuestion {
                     p_adjusted: None,
                     difference: Some(0.0),
                     ..clear
                 },
-                Verdict::Tie,
+                RuleVerdict::Tie,
             ),
-            (exact, Verdict::AWins),
+            (exact, RuleVerdict::AWins),
             (
-                Question {
+                VerdictQuestion {
                     higher_is_better: false,
                     ..exact
                 },
-                Verdict::BWins,
+                RuleVerdict::BWins,
             ),
             (
-                Question {
+                VerdictQuestion {
                     p_adjusted: Some(0.05),
                     ..exact
                 },
-                Verdict::NotEnoughEvidence,
+                RuleVerdict::NotEnoughEvidence,
             ),
             (
-                Question {
+                VerdictQuestion {
                     difference: Some(0.0),
                     p_adjusted: Some(1.0),
                     ..exact
                 },
-                Verdict::Tie,
+                RuleVerdict::Tie,
             ),
             (
-                Question {
+                VerdictQuestion {
                     margin: Some(0.3),
                     ..clear
                 },
-                Verdict::Equivalent,
+                RuleVerdict::Equivalent,
             ),
             (
-                Question {
+                VerdictQuestion {
                     margin: Some(0.238),
                     ..clear
                 },
-                Verdict::AWins,
+                RuleVerdict::AWins,
             ),
-            (clear, Verdict::AWins),
+            (clear, RuleVerdict::AWins),
             (
-                Question {
+                VerdictQuestion {
                     higher_is_better: false,
                     ..clear
                 },
-                Verdict::BWins,
+                RuleVerdict::BWins,
             ),
             (
-                Question {
+                VerdictQuestion {
                     p_adjusted: Some(0.06),
                     ..clear
                 },
-                Verdict::NotEnoughEvidence,
+                RuleVerdict::NotEnoughEvidence,
             ),
-            (touching, Verdict::NotEnoughEvidence),
+            (touching, RuleVerdict::NotEnoughEvidence),
             (
-                Question {
+                VerdictQuestion {
                     difference: Some(0.0),
                     ..touching
                 },
-                Verdict::Tie,
+                RuleVerdict::Tie,
             ),
         ] {
-            assert_eq!(decide(&question), verdict, "{question:?}");
+            assert_eq!(apply_verdict_rule(&question), verdict, "{question:?}");
         }
     }
 
@@ -234,14 +234,14 @@ mod tests {
             margin in proptest::option::of(0.0..2.0f64), higher_is_better: bool,
         ) {
             let ends = (difference - below, difference + above);
-            let there = Question { margin, higher_is_better, ..question(difference, Some(ends), p) };
-            let back = Question { margin, higher_is_better, ..question(-difference, Some((-ends.1, -ends.0)), p) };
-            let mirrored = match decide(&there) {
-                Verdict::AWins => Verdict::BWins,
-                Verdict::BWins => Verdict::AWins,
+            let there = VerdictQuestion { margin, higher_is_better, ..question(difference, Some(ends), p) };
+            let back = VerdictQuestion { margin, higher_is_better, ..question(-difference, Some((-ends.1, -ends.0)), p) };
+            let mirrored = match apply_verdict_rule(&there) {
+                RuleVerdict::AWins => RuleVerdict::BWins,
+                RuleVerdict::BWins => RuleVerdict::AWins,
                 same => same,
             };
-            proptest::prop_assert_eq!(decide(&back), mirrored);
+            proptest::prop_assert_eq!(apply_verdict_rule(&back), mirrored);
         }
     }
 }

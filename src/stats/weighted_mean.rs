@@ -24,19 +24,19 @@ pub struct WeightedMean {
 
 /// Rows beyond the number of weights that must agree. Each would agree by chance about as often as an arbitrary figure is right to its last
 /// digits.
-const LEAST_SURPLUS: usize = 6;
+const MIN_SURPLUS: usize = 6;
 /// Largest share of rows that may disagree.
-const MOST_MISFITS: f64 = 0.15;
+const MAX_MISFITS: f64 = 0.15;
 /// A weight below this is no weight.
-const LEAST_WEIGHT: f64 = -0.02;
+const MIN_WEIGHT: f64 = -0.02;
 /// Largest sum of whole weights.
-const MOST_WHOLE: u32 = 300;
+const MAX_WHOLE: u32 = 300;
 /// A row disagrees if it is off by this many times what rounding explains: the weights are known to the digits of the other rows only.
 const BEYOND_ROUNDING: f64 = 2.0;
 
 impl WeightedMean {
     /// Returns the mean of a row.
-    pub fn of(&self, parts: &[f64]) -> f64 {
+    pub fn mean_of_parts(&self, parts: &[f64]) -> f64 {
         let weighted = |weights: &mut dyn Iterator<Item = f64>| {
             weights
                 .zip(parts)
@@ -63,24 +63,26 @@ pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
         clippy::cast_sign_loss,
         reason = "a share of a count"
     )]
-    let most_misfits = ((rows.len() as f64 * MOST_MISFITS) as usize).max(1);
+    let most_misfits = ((rows.len() as f64 * MAX_MISFITS) as usize).max(1);
     let mut kept: Vec<usize> = (0..rows.len()).collect();
     let weights = loop {
-        if kept.len() < unknown + LEAST_SURPLUS || rows.len() - kept.len() > most_misfits {
+        if kept.len() < unknown + MIN_SURPLUS || rows.len() - kept.len() > most_misfits {
             return None;
         }
-        let (weights, factor) = fitted(rows, &kept, unknown)?;
+        let (weights, factor) = fit_weights(rows, &kept, unknown)?;
         let deleted = |row: &usize| {
-            let differences = differences(&rows[*row]);
+            let differences = parts_less_last(&rows[*row]);
             let leverage: f64 = factor
                 .solve(&differences)
                 .iter()
                 .zip(&differences)
                 .map(|(one, other)| one * other)
                 .sum();
-            residual(&rows[*row], &weights).abs() / (1.0 - leverage).max(0.01) / rows[*row].rounding
+            row_residual(&rows[*row], &weights).abs()
+                / (1.0 - leverage).max(0.01)
+                / rows[*row].rounding
         };
-        let agrees = |row: &usize| residual(&rows[*row], &weights).abs() <= rows[*row].rounding;
+        let agrees = |row: &usize| row_residual(&rows[*row], &weights).abs() <= rows[*row].rounding;
         if kept.iter().all(agrees) {
             break weights;
         }
@@ -88,7 +90,7 @@ pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
             .max_by(|left, right| deleted(&kept[*left]).total_cmp(&deleted(&kept[*right])))?;
         kept.remove(worst);
     };
-    if weights.iter().any(|weight| *weight < LEAST_WEIGHT) {
+    if weights.iter().any(|weight| *weight < MIN_WEIGHT) {
         return None;
     }
     let mut found = WeightedMean {
@@ -96,16 +98,17 @@ pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
         misfits: Vec::new(),
         weights,
     };
-    found.whole = whole(&found.weights).filter(|whole| {
+    found.whole = whole_weights(&found.weights).filter(|whole| {
         let exact = WeightedMean {
             whole: Some(whole.clone()),
             ..found.clone()
         };
-        kept.iter()
-            .all(|row| (rows[*row].mean - exact.of(&rows[*row].parts)).abs() <= rows[*row].rounding)
+        kept.iter().all(|row| {
+            (rows[*row].mean - exact.mean_of_parts(&rows[*row].parts)).abs() <= rows[*row].rounding
+        })
     });
     let is_off = |row: &usize| {
-        (rows[*row].mean - found.of(&rows[*row].parts)).abs()
+        (rows[*row].mean - found.mean_of_parts(&rows[*row].parts)).abs()
             > BEYOND_ROUNDING * rows[*row].rounding
     };
     let misfits: Vec<usize> = (0..rows.len()).filter(is_off).collect();
@@ -113,7 +116,7 @@ pub fn weighted_mean(rows: &[WeightedRow]) -> Option<WeightedMean> {
 }
 
 /// Returns the parts less the last one: its weight is what the others leave of 1.
-fn differences(row: &WeightedRow) -> Vec<f64> {
+fn parts_less_last(row: &WeightedRow) -> Vec<f64> {
     let last = row.parts.last().copied().unwrap_or_default();
     row.parts[..row.parts.len().saturating_sub(1)]
         .iter()
@@ -121,7 +124,7 @@ fn differences(row: &WeightedRow) -> Vec<f64> {
         .collect()
 }
 
-fn residual(row: &WeightedRow, weights: &[f64]) -> f64 {
+fn row_residual(row: &WeightedRow, weights: &[f64]) -> f64 {
     row.mean
         - row
             .parts
@@ -131,10 +134,14 @@ fn residual(row: &WeightedRow, weights: &[f64]) -> f64 {
             .sum::<f64>()
 }
 
-fn fitted(rows: &[WeightedRow], kept: &[usize], unknown: usize) -> Option<(Vec<f64>, Cholesky)> {
+fn fit_weights(
+    rows: &[WeightedRow],
+    kept: &[usize],
+    unknown: usize,
+) -> Option<(Vec<f64>, Cholesky)> {
     let (mut matrix, mut right) = (vec![0.0; unknown * unknown], vec![0.0; unknown]);
     for row in kept.iter().map(|place| &rows[*place]) {
-        let differences = differences(row);
+        let differences = parts_less_last(row);
         if differences.len() != unknown {
             return None;
         }
@@ -153,12 +160,13 @@ fn fitted(rows: &[WeightedRow], kept: &[usize], unknown: usize) -> Option<(Vec<f
 }
 
 /// Returns the smallest whole numbers in about this proportion.
-fn whole(weights: &[f64]) -> Option<Vec<u64>> {
-    const CLOSE: f64 = 0.12;
-    (2..=MOST_WHOLE).find_map(|sum| {
+fn whole_weights(weights: &[f64]) -> Option<Vec<u64>> {
+    const WHOLE_TOLERANCE: f64 = 0.12;
+    (2..=MAX_WHOLE).find_map(|sum| {
         let scaled = || weights.iter().map(|weight| weight * f64::from(sum));
-        let is_close =
-            scaled().all(|weight| (weight - weight.round()).abs() < CLOSE && weight > -CLOSE);
+        let is_close = scaled().all(|weight| {
+            (weight - weight.round()).abs() < WHOLE_TOLERANCE && weight > -WHOLE_TOLERANCE
+        });
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

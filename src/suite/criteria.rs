@@ -2,40 +2,40 @@
 
 use std::collections::BTreeMap;
 
-use super::normalized;
-use crate::document::{Fields, Form, Node, Value, quote};
+use super::normalize_answer;
+use crate::document::{Fields, Node, Value, ValueForm, quote_text};
 use crate::domain::Problem;
 
 /// One criterion. Only leaves are judged; a parent's result follows from its children.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Criterion {
+pub struct AcceptanceCriterion {
     /// Trimmed.
     pub criterion: String,
     /// Its weight among its siblings: above 0, and 1 by default.
     pub weight: f64,
-    pub children: Vec<Criterion>,
+    pub children: Vec<AcceptanceCriterion>,
 }
 
-impl Criterion {
+impl AcceptanceCriterion {
     /// Returns the judged criteria in file order.
-    pub fn leaves<'c>(criteria: &'c [Self]) -> Vec<&'c Self> {
+    pub fn collect_leaves<'c>(criteria: &'c [Self]) -> Vec<&'c Self> {
         let leaves_of = |criterion: &'c Self| match criterion.children.as_slice() {
             [] => vec![criterion],
-            children => Self::leaves(children),
+            children => Self::collect_leaves(children),
         };
         criteria.iter().flat_map(leaves_of).collect()
     }
 }
 
 /// The key of the file with the criteria.
-const KEY: &str = "acceptance_criteria";
+const CRITERIA_KEY: &str = "acceptance_criteria";
 
-pub(super) fn read(fields: &mut Fields) -> Vec<Criterion> {
-    fields.note(KEY, || {
-        let map = Fields::form(|fields| drop(read_map(fields, &mut BTreeMap::new())));
-        Form::list(Form::OneOf(vec![Form::Filled, map]))
+pub(super) fn read_criteria(fields: &mut Fields) -> Vec<AcceptanceCriterion> {
+    fields.note_form(CRITERIA_KEY, || {
+        let map = Fields::derive_form(|fields| drop(read_map(fields, &mut BTreeMap::new())));
+        ValueForm::list_of(ValueForm::OneOf(vec![ValueForm::Filled, map]))
     });
-    read_list(fields, KEY, &mut BTreeMap::new())
+    read_list(fields, CRITERIA_KEY, &mut BTreeMap::new())
 }
 
 /// Reads a list of criteria. `lines` maps the leaves' texts seen so far: a judge's reply is matched by text, so each must be unique.
@@ -43,8 +43,8 @@ fn read_list(
     fields: &mut Fields,
     key: &str,
     lines: &mut BTreeMap<String, usize>,
-) -> Vec<Criterion> {
-    fields.note(key, || Form::Like(KEY));
+) -> Vec<AcceptanceCriterion> {
+    fields.note_form(key, || ValueForm::Like(CRITERIA_KEY));
     let items = fields.list(key).unwrap_or_default();
     let path = fields.path_of(key);
     let mut criteria = Vec::new();
@@ -54,7 +54,10 @@ fn read_list(
     criteria
 }
 
-fn read_map(mut fields: Fields, lines: &mut BTreeMap<String, usize>) -> Option<Criterion> {
+fn read_map(
+    mut fields: Fields,
+    lines: &mut BTreeMap<String, usize>,
+) -> Option<AcceptanceCriterion> {
     let criterion = fields.required_text("criterion");
     let weight = fields.number("weight").unwrap_or(1.0);
     if weight <= 0.0 {
@@ -62,14 +65,14 @@ fn read_map(mut fields: Fields, lines: &mut BTreeMap<String, usize>) -> Option<C
             "weight",
             format!(
                 "{} must be above 0, but is `{weight}`",
-                quote(&fields.path_of("weight"))
+                quote_text(&fields.path_of("weight"))
             ),
             None,
         );
     }
     let children = read_list(&mut fields, "children", lines);
     fields.finish();
-    Some(Criterion {
+    Some(AcceptanceCriterion {
         criterion: criterion?,
         weight,
         children,
@@ -81,10 +84,10 @@ fn read_one<'d>(
     item: &'d Node,
     path: &str,
     lines: &mut BTreeMap<String, usize>,
-) -> Option<Criterion> {
+) -> Option<AcceptanceCriterion> {
     let file = fields.file();
     let criterion = match &item.value {
-        Value::Scalar(_) | Value::List(_) => Criterion {
+        Value::Scalar(_) | Value::List(_) => AcceptanceCriterion {
             criterion: fields.text_of(item, path)?,
             weight: 1.0,
             children: Vec::new(),
@@ -94,12 +97,12 @@ fn read_one<'d>(
             read_map(fields, lines)?
         }
     };
-    let criterion = Criterion {
+    let criterion = AcceptanceCriterion {
         criterion: criterion.criterion.trim().to_owned(),
         ..criterion
     };
     let mut reject = |message, hint: &str| {
-        let problem = Problem::at(file, item.line, item.column, message);
+        let problem = Problem::at_position(file, item.line, item.column, message);
         fields.problems().push(if hint.is_empty() {
             problem
         } else {
@@ -107,17 +110,17 @@ fn read_one<'d>(
         });
     };
     if criterion.criterion.is_empty() {
-        reject(format!("{} is empty", quote(path)), "");
+        reject(format!("{} is empty", quote_text(path)), "");
     } else if criterion.children.is_empty() {
-        match lines.get(&normalized(&criterion.criterion)) {
+        match lines.get(&normalize_answer(&criterion.criterion)) {
             Some(first) => {
                 reject(
-                    format!("duplicate criterion {}", quote(&criterion.criterion)),
+                    format!("duplicate criterion {}", quote_text(&criterion.criterion)),
                     &format!("it is already on line {first}; reword one"),
                 );
             }
             None => {
-                lines.insert(normalized(&criterion.criterion), item.line);
+                lines.insert(normalize_answer(&criterion.criterion), item.line);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Fields, Form, Key, Setting, Value, nearest_hint, quote};
+use crate::document::{Fields, MapKey, SwitchSetting, Value, ValueForm, nearest_hint, quote_text};
 use crate::domain::{Evaluator, Problem};
 
 /// A metric of the produced code.
@@ -23,10 +23,13 @@ impl CodeMetric {
     }
 }
 
-type Settings = (BTreeMap<CodeMetric, Setting>, BTreeMap<Evaluator, Setting>);
+type MetricEvaluatorSettings = (
+    BTreeMap<CodeMetric, SwitchSetting>,
+    BTreeMap<Evaluator, SwitchSetting>,
+);
 
 /// Reads `metrics`, a list of names or a map, and `evaluators`, a map. An evaluator may be listed in either, but only once.
-pub(super) fn read(fields: &mut Fields) -> Settings {
+pub(super) fn read_settings(fields: &mut Fields) -> MetricEvaluatorSettings {
     let evaluators = || Evaluator::ALL.map(Evaluator::name);
     let names = || {
         CodeMetric::ALL
@@ -35,22 +38,22 @@ pub(super) fn read(fields: &mut Fields) -> Settings {
             .chain(evaluators())
     };
     let switches = |names: Vec<&'static str>| {
-        Form::Known(
+        ValueForm::Known(
             names
                 .into_iter()
-                .map(|name| (name, Setting::form()))
+                .map(|name| (name, SwitchSetting::accepted_form()))
                 .collect(),
             None,
         )
     };
-    fields.note("metrics", || {
-        Form::OneOf(vec![
-            Form::list(Form::Word(names().map(str::to_owned).collect())),
+    fields.note_form("metrics", || {
+        ValueForm::OneOf(vec![
+            ValueForm::list_of(ValueForm::Word(names().map(str::to_owned).collect())),
             switches(names().collect()),
         ])
     });
-    fields.note("evaluators", || switches(evaluators().into()));
-    let mut read = Read {
+    fields.note_form("evaluators", || switches(evaluators().into()));
+    let mut read = SettingsReader {
         metrics: BTreeMap::new(),
         evaluators: BTreeMap::new(),
     };
@@ -59,51 +62,59 @@ pub(super) fn read(fields: &mut Fields) -> Settings {
             Value::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     if let Some(name) = fields.text_of(item, &format!("metrics[{index}]")) {
-                        read.take(
+                        read.take_setting(
                             fields,
                             "metrics",
-                            &Key {
+                            &MapKey {
                                 text: name,
                                 line: item.line,
                                 column: item.column,
                             },
-                            Setting::On,
+                            SwitchSetting::On,
                         );
                     }
                 }
             }
-            Value::Map(_) => read.take_map(fields, "metrics"),
+            Value::Map(_) => read.read_map(fields, "metrics"),
             Value::Scalar(_) => {
                 fields.reject(
                     "metrics",
                     format!(
                         "`metrics` must be a list of names or a map of names, not {}",
-                        node.noun()
+                        node.kind_noun()
                     ),
                     None,
                 );
             }
         }
     }
-    read.take_map(fields, "evaluators");
+    read.read_map(fields, "evaluators");
     (read.metrics, read.evaluators)
 }
 
-struct Read {
-    metrics: BTreeMap<CodeMetric, Setting>,
-    evaluators: BTreeMap<Evaluator, Setting>,
+struct SettingsReader {
+    metrics: BTreeMap<CodeMetric, SwitchSetting>,
+    evaluators: BTreeMap<Evaluator, SwitchSetting>,
 }
 
-impl Read {
-    fn take_map(&mut self, fields: &mut Fields, key: &str) {
+impl SettingsReader {
+    fn read_map(&mut self, fields: &mut Fields, key: &str) {
         for (name, node) in fields.entries_of(key) {
-            if let Some(setting) = Setting::read(fields, node, &format!("{key}.{}", name.text)) {
-                self.take(fields, key, name, setting);
+            if let Some(setting) =
+                SwitchSetting::read_at(fields, node, &format!("{key}.{}", name.text))
+            {
+                self.take_setting(fields, key, name, setting);
             }
         }
     }
 
-    fn take(&mut self, fields: &mut Fields, key: &str, name: &Key, setting: Setting) {
+    fn take_setting(
+        &mut self,
+        fields: &mut Fields,
+        key: &str,
+        name: &MapKey,
+        setting: SwitchSetting,
+    ) {
         let metric = CodeMetric::ALL
             .into_iter()
             .find(|metric| metric.name() == name.text && key == "metrics");
@@ -118,27 +129,28 @@ impl Read {
                 let hint = nearest_hint(&name.text, known.iter().copied())
                     .unwrap_or_else(|| format!("known: {}", known.join(", ")));
                 let noun = key.strip_suffix('s').unwrap_or(key);
-                reject(
+                reject_name(
                     fields,
                     name,
-                    format!("unknown {noun} {}", quote(&name.text)),
+                    format!("unknown {noun} {}", quote_text(&name.text)),
                     &hint,
                 );
                 return;
             }
         };
         if is_repeated {
-            reject(
+            reject_name(
                 fields,
                 name,
-                format!("{} is given twice", quote(&name.text)),
+                format!("{} is given twice", quote_text(&name.text)),
                 "keep one of the two",
             );
         }
     }
 }
 
-fn reject(fields: &mut Fields, name: &Key, message: String, hint: &str) {
-    let problem = Problem::at(fields.file(), name.line, name.column, message).with_hint(hint);
+fn reject_name(fields: &mut Fields, name: &MapKey, message: String, hint: &str) {
+    let problem =
+        Problem::at_position(fields.file(), name.line, name.column, message).with_hint(hint);
     fields.problems().push(problem);
 }

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::document::{Fields, quote};
-use crate::domain::visible;
+use crate::document::{Fields, quote_text};
+use crate::domain::escape_invisible;
 use crate::files;
 
-use super::text::nonblank;
+use super::text::read_nonblank;
 
 /// Resolves `path` from the repository's root, or else from the suite's folder. The error holds both paths tried.
-pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathBuf; 2]> {
+pub fn resolve_path(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathBuf; 2]> {
     let places = [root.join(path), folder.join(path)];
     match places.iter().find(|place| place.exists()) {
         Some(found) => Ok(found.clone()),
@@ -19,10 +19,15 @@ pub fn resolve(root: &Path, folder: &Path, path: &str) -> Result<PathBuf, [PathB
 }
 
 /// Reads a key that names an existing, non-empty file.
-pub(super) fn named(fields: &mut Fields, key: &str, root: &Path, folder: &Path) -> Option<PathBuf> {
-    let path = nonblank(fields, key)?;
-    let shown = |path: &Path| quote(&path.display().to_string());
-    let found = match resolve(root, folder, &path) {
+pub(super) fn named_file(
+    fields: &mut Fields,
+    key: &str,
+    root: &Path,
+    folder: &Path,
+) -> Option<PathBuf> {
+    let path = read_nonblank(fields, key)?;
+    let shown = |path: &Path| quote_text(&path.display().to_string());
+    let found = match resolve_path(root, folder, &path) {
         Ok(found) => found,
         Err([first, second]) => {
             fields.reject(
@@ -54,22 +59,22 @@ pub(super) fn named_folder(
     root: &Path,
     folder: &Path,
 ) -> Option<PathBuf> {
-    let path = nonblank(fields, key)?;
-    match resolve(root, folder, &path) {
+    let path = read_nonblank(fields, key)?;
+    match resolve_path(root, folder, &path) {
         Ok(found) if found.is_dir() => Some(found),
         Ok(found) => {
             fields.reject(
                 key,
                 format!(
                     "{key} {} is not a folder",
-                    quote(&found.display().to_string())
+                    quote_text(&found.display().to_string())
                 ),
                 None,
             );
             None
         }
         Err(places) => {
-            let [first, second] = places.map(|place| quote(&place.display().to_string()));
+            let [first, second] = places.map(|place| quote_text(&place.display().to_string()));
             fields.reject(
                 key,
                 format!("{key} folder not found: looked at {first} and {second}"),
@@ -81,8 +86,9 @@ pub(super) fn named_folder(
 }
 
 /// Returns the text of a file. The error is worded to follow the file's name.
-pub(super) fn read(path: &Path, most_bytes: u64) -> Result<String, String> {
-    let cannot = |error: std::io::Error| format!("cannot be read: {}", visible(&error.to_string()));
+pub(super) fn read_text(path: &Path, most_bytes: u64) -> Result<String, String> {
+    let cannot =
+        |error: std::io::Error| format!("cannot be read: {}", escape_invisible(&error.to_string()));
     let size = fs::metadata(path).map_err(cannot)?.len();
     if size > most_bytes {
         return Err(format!(

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::document::{self, Fields, Form, Node, Setting, Value, duration, quote};
-use crate::domain::{Evaluator, Problem, Profile, visible};
+use crate::document::{self, Fields, Node, SwitchSetting, Value, ValueForm, duration, quote_text};
+use crate::domain::{Evaluator, Problem, Profile, escape_invisible};
 
 mod criteria;
 mod discovery;
@@ -23,30 +23,30 @@ mod server;
 mod text;
 mod version;
 
-pub use criteria::Criterion;
-pub use discovery::{Found, all_folders, discover, find};
+pub use criteria::AcceptanceCriterion;
+pub use discovery::{FoundSuite, all_folders, discover_suites, find_suite};
 pub use evaluators::CodeMetric;
-pub use files::resolve;
-pub use network::Phase;
-pub use prompt::{question_prompt, shuffled};
+pub use files::resolve_path;
+pub use network::RunPhase;
+pub use prompt::{question_prompt, shuffle_choices};
 pub use questions::{
-    QUESTIONS_SCHEMA, Question, QuestionSpec, load_questions, normalized, parse_questions,
-    questions_schema,
+    ChoiceQuestion, QUESTIONS_SCHEMA, QuestionSpec, load_questions, normalize_answer,
+    parse_questions, questions_schema,
 };
-pub use server::{DEFAULT_STARTUP_TIMEOUT, Server};
-pub use version::{Contents, parts, suite_contents, suite_version, tested_by};
+pub use server::{DEFAULT_STARTUP_TIMEOUT, ServerSettings};
+pub use version::{SuiteContents, suite_contents, suite_version, tested_paths, versioned_paths};
 
-use text::{commands, nonblank};
+use text::{read_commands, read_nonblank};
 
 /// The file name that marks a folder as a suite.
 pub const SUITE_FILE: &str = "suite.yaml";
 /// Time limit of an approach and everything after it, if the suite has none.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_hours(2);
 /// Name of the file's JSON Schema.
-pub const SCHEMA: &str = "suite";
+pub const SCHEMA_NAME: &str = "suite";
 /// Far more than a person writes. A larger file is probably no suite.
-const MOST_BYTES: u64 = 4 << 20;
-const NEEDED: &str =
+const MAX_BYTES: u64 = 4 << 20;
+const NEEDED_MESSAGE: &str =
     "a suite needs `requirements` with `tests.shared`, or `questions`, or `acceptance_criteria`";
 
 /// What to ask, and how to evaluate the result.
@@ -70,13 +70,13 @@ pub struct Suite {
     pub timeout: Option<Duration>,
     /// Shell commands for the workspace, run after the approach and before the tests.
     pub setup: Vec<String>,
-    pub server: Option<Server>,
-    pub tests: Tests,
+    pub server: Option<ServerSettings>,
+    pub tests: TestCommands,
     /// Metrics of the finished workspace.
-    pub metrics: BTreeMap<CodeMetric, Setting>,
+    pub metrics: BTreeMap<CodeMetric, SwitchSetting>,
     /// The leaves' texts are unique, so that a judge's reply can be matched to them.
-    pub acceptance_criteria: Vec<Criterion>,
-    pub evaluators: BTreeMap<Evaluator, Setting>,
+    pub acceptance_criteria: Vec<AcceptanceCriterion>,
+    pub evaluators: BTreeMap<Evaluator, SwitchSetting>,
     pub build_command: Option<String>,
     pub test_command: Option<String>,
     /// In percent, 0 to 100.
@@ -93,14 +93,14 @@ pub struct Suite {
     /// The program and arguments that start agent and tests in the user's own sandbox. Empty for none.
     pub wrap: Vec<String>,
     /// The phases with network access. `None` allows all.
-    pub network: Option<Vec<Phase>>,
+    pub network: Option<Vec<RunPhase>>,
     /// Added to each run's tags.
     pub tags: BTreeMap<String, String>,
 }
 
 impl Suite {
     /// Returns whether this phase of a run may access the network beyond the suite's own server.
-    pub fn grants(&self, phase: Phase) -> bool {
+    pub fn grants_network(&self, phase: RunPhase) -> bool {
         self.network
             .as_ref()
             .is_none_or(|granted| granted.contains(&phase))
@@ -109,7 +109,7 @@ impl Suite {
 
 /// Shell commands that test a finished workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tests {
+pub struct TestCommands {
     /// The same for every approach. Arms are compared on these.
     pub shared: Vec<String>,
     /// One outcome per command: whether it succeeds while the server runs.
@@ -119,11 +119,11 @@ pub struct Tests {
 }
 
 /// Loads the suite in `folder`. Its paths are relative to the repository's folder `root`, or else to `folder`.
-pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
+pub fn load_suite(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
     let path = folder.join(SUITE_FILE);
-    let file = visible(&path.display().to_string());
-    let text =
-        files::read(&path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
+    let file = escape_invisible(&path.display().to_string());
+    let text = files::read_text(&path, MAX_BYTES)
+        .map_err(|message| vec![Problem::in_file(&file, message)])?;
     let tree = document::parse(&file, &text)?;
     let mut problems = Vec::new();
     let suite = Fields::new(&file, &tree, "", &mut problems)
@@ -138,60 +138,63 @@ pub fn load(root: &Path, folder: &Path) -> Result<Suite, Vec<Problem>> {
     }
 }
 
-/// Returns the JSON Schema of the file, for editors: the keys that [`load`] asks for. `verification` is the form of that key's map, which
+/// Returns the JSON Schema of the file, for editors: the keys that [`load_suite`] asks for. `verification` is the form of that key's map, which
 /// another module reads; `repository` has the schema's address, as `owner/name`.
 ///
-/// It refuses unknown keys, missing ones and values of another type. Only [`load`] checks the files that keys name, the range of numbers, and
+/// It refuses unknown keys, missing ones and values of another type. Only [`load_suite`] checks the files that keys name, the range of numbers, and
 /// what keys mean together.
-pub fn schema(verification: Form, repository: &str) -> serde_json::Value {
-    let form = Fields::form(|mut fields| {
-        fields.note("verification", || verification);
+pub fn suite_schema(verification: ValueForm, repository: &str) -> serde_json::Value {
+    let form = Fields::derive_form(|mut fields| {
+        fields.note_form("verification", || verification);
         drop(read_fields(fields, Path::new(""), Path::new("")));
     });
     let description = "suites/NAME/suite.yaml: what to ask, and how to evaluate the result. `evalreport help suites` has every key.";
-    form.file_schema(SCHEMA, repository, "Suite of evalreport", description)
+    form.to_file_schema(SCHEMA_NAME, repository, "Suite of evalreport", description)
 }
 
 fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> {
     let name = read_name(&mut fields, folder);
-    let (metrics, evaluators) = evaluators::read(&mut fields);
-    let is_of_ralph = ralph::read(&mut fields);
-    let setup = commands(&mut fields, "setup");
+    let (metrics, evaluators) = evaluators::read_settings(&mut fields);
+    let is_of_ralph = ralph::read_type(&mut fields);
+    let setup = read_commands(&mut fields, "setup");
     let suite = Suite {
         file: fields.file().to_owned(),
         folder: folder.to_owned(),
         name: name.clone().unwrap_or_default(),
         description: fields.text("description"),
-        requirements: files::named(&mut fields, "requirements", root, folder),
+        requirements: files::named_file(&mut fields, "requirements", root, folder),
         workspace: files::named_folder(&mut fields, "workspace", root, folder),
-        questions: files::named(&mut fields, "questions", root, folder),
-        language: nonblank(&mut fields, "language"),
-        timeout: duration::read(&mut fields, "timeout"),
+        questions: files::named_file(&mut fields, "questions", root, folder),
+        language: read_nonblank(&mut fields, "language"),
+        timeout: duration::read_duration(&mut fields, "timeout"),
         setup,
-        server: server::read(&mut fields),
-        tests: match fields.fields("tests").map(read_tests) {
-            None if is_of_ralph => Tests {
-                shared: name.iter().flat_map(|name| ralph::tests(name)).collect(),
-                ..Tests::default()
+        server: server::read_server(&mut fields),
+        tests: match fields.fields("tests").map(read_test_commands) {
+            None if is_of_ralph => TestCommands {
+                shared: name
+                    .iter()
+                    .flat_map(|name| ralph::test_commands(name))
+                    .collect(),
+                ..TestCommands::default()
             },
             tests => tests.unwrap_or_default(),
         },
         metrics,
-        acceptance_criteria: criteria::read(&mut fields),
+        acceptance_criteria: criteria::read_criteria(&mut fields),
         evaluators,
-        build_command: nonblank(&mut fields, "build_command"),
-        test_command: nonblank(&mut fields, "test_command"),
+        build_command: read_nonblank(&mut fields, "build_command"),
+        test_command: read_nonblank(&mut fields, "test_command"),
         coverage_threshold: read_percent(&mut fields, "coverage_threshold"),
-        static_analysis: commands(&mut fields, "static_analysis"),
-        goal: nonblank(&mut fields, "goal"),
+        static_analysis: read_commands(&mut fields, "static_analysis"),
+        goal: read_nonblank(&mut fields, "goal"),
         profile: fields.one_of(
             "profile",
             &Profile::ALL.map(|profile| (profile.name(), profile)),
         ),
-        files: commands(&mut fields, "files"),
+        files: read_commands(&mut fields, "files"),
         verification: read_verification(&mut fields),
-        wrap: commands(&mut fields, "wrap"),
-        network: network::read(&mut fields),
+        wrap: read_commands(&mut fields, "wrap"),
+        network: network::read_network(&mut fields),
         tags: fields.text_map("tags"),
     };
     check_what_is_asked(&mut fields);
@@ -217,7 +220,7 @@ fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
             "name",
             format!(
                 "`name` must be one word without `@`, `/`, `\\` and `,`, not {}",
-                quote(&name)
+                quote_text(&name)
             ),
             None,
         );
@@ -228,13 +231,16 @@ fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
         .map(|found| found.to_string_lossy().into_owned())
         && found != name
     {
-        let hint = format!("rename the folder, or write name: {}", visible(&found));
+        let hint = format!(
+            "rename the folder, or write name: {}",
+            escape_invisible(&found)
+        );
         fields.reject(
             "name",
             format!(
                 "`name` is {}, but the folder is {}",
-                quote(&name),
-                quote(&found)
+                quote_text(&name),
+                quote_text(&found)
             ),
             Some(hint),
         );
@@ -243,11 +249,11 @@ fn read_name(fields: &mut Fields, folder: &Path) -> Option<String> {
     Some(name)
 }
 
-fn read_tests(mut fields: Fields) -> Tests {
-    let tests = Tests {
-        shared: commands(&mut fields, "shared"),
-        functional: commands(&mut fields, "functional"),
-        own: commands(&mut fields, "own"),
+fn read_test_commands(mut fields: Fields) -> TestCommands {
+    let tests = TestCommands {
+        shared: read_commands(&mut fields, "shared"),
+        functional: read_commands(&mut fields, "functional"),
+        own: read_commands(&mut fields, "own"),
     };
     fields.finish();
     tests
@@ -260,7 +266,7 @@ fn read_percent(fields: &mut Fields, key: &str) -> Option<f64> {
             key,
             format!(
                 "{} is in percent, from 0 to 100, not `{percent}`",
-                quote(&fields.path_of(key))
+                quote_text(&fields.path_of(key))
             ),
             None,
         );
@@ -326,13 +332,17 @@ fn check_what_is_asked(fields: &mut Fields) {
         } else {
             "tests.shared"
         };
-        fields.reject(place, "`tests.shared` is missing", Some(NEEDED.to_owned()));
+        fields.reject(
+            place,
+            "`tests.shared` is missing",
+            Some(NEEDED_MESSAGE.to_owned()),
+        );
     }
     if fields.child("requirements").is_none() && (has_tests || !has_criteria) {
         fields.reject(
             "requirements",
             "`requirements` is missing",
-            Some(NEEDED.to_owned()),
+            Some(NEEDED_MESSAGE.to_owned()),
         );
     }
 }

@@ -4,16 +4,16 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use sha2::{Digest, Sha256};
 
-use super::Question;
+use super::ChoiceQuestion;
 
-const CONTRACT: &str = "Answer with exactly one of the choices. You may explain first. The reply must end with the choice, as XML text, in \
+const ANSWER_CONTRACT: &str = "Answer with exactly one of the choices. You may explain first. The reply must end with the choice, as XML text, in \
      this form:\n<answer>choice</answer>\n";
 
 /// Returns the agent's exact prompt: the question, its choices in order, and how to answer.
-pub fn question_prompt(question: &Question) -> String {
+pub fn question_prompt(question: &ChoiceQuestion) -> String {
     let choices = question.answers.join("\n- ");
     format!(
-        "{}\n\nChoices:\n- {choices}\n\n{CONTRACT}",
+        "{}\n\nChoices:\n- {choices}\n\n{ANSWER_CONTRACT}",
         question.question
     )
 }
@@ -23,17 +23,17 @@ pub fn question_prompt(question: &Question) -> String {
 ///
 /// The id is included, so that one seed for a whole run does not place the right answers of all questions alike.
 #[must_use]
-pub fn shuffled(question: &Question, seed: Option<u64>) -> Question {
+pub fn shuffle_choices(question: &ChoiceQuestion, seed: Option<u64>) -> ChoiceQuestion {
     let mut order: Vec<usize> = (0..question.answers.len()).collect();
     if let Some(seed) = seed.filter(|seed| *seed != 0) {
         let key = Sha256::digest(format!("order of choices\n{seed}\n{}", question.id));
         let mut random = ChaCha8Rng::from_seed(key.into());
         for last in (1..order.len()).rev() {
-            order.swap(last, up_to(&mut random, last));
+            order.swap(last, random_up_to(&mut random, last));
         }
     }
     let is_correct = |position: &usize| question.correct.contains(&order[*position]);
-    Question {
+    ChoiceQuestion {
         answers: order
             .iter()
             .map(|position| question.answers[*position].clone())
@@ -48,7 +48,7 @@ pub fn shuffled(question: &Question, seed: Option<u64>) -> Question {
     clippy::cast_possible_truncation,
     reason = "a remainder is not above `last`"
 )]
-fn up_to(random: &mut ChaCha8Rng, last: usize) -> usize {
+fn random_up_to(random: &mut ChaCha8Rng, last: usize) -> usize {
     let count = last as u64 + 1;
     let excess = (u64::MAX % count + 1) % count;
     loop {
@@ -65,8 +65,8 @@ mod tests {
 
     use super::*;
 
-    fn question(id: &str, answers: &[&str]) -> Question {
-        Question {
+    fn question(id: &str, answers: &[&str]) -> ChoiceQuestion {
+        ChoiceQuestion {
             id: id.to_owned(),
             generated_id: false,
             question: "What is 2+2?".to_owned(),
@@ -90,14 +90,14 @@ mod tests {
     #[test]
     fn without_a_seed_the_order_is_the_files() {
         let question = question("q1", &["a", "b", "c", "d"]);
-        assert_eq!(shuffled(&question, None), question);
-        assert_eq!(shuffled(&question, Some(0)), question);
+        assert_eq!(shuffle_choices(&question, None), question);
+        assert_eq!(shuffle_choices(&question, Some(0)), question);
     }
 
     #[test]
     fn an_order_is_the_same_for_ever() {
         let order = |id, seed| {
-            shuffled(&question(id, &["a", "b", "c", "d", "e", "f"]), Some(seed))
+            shuffle_choices(&question(id, &["a", "b", "c", "d", "e", "f"]), Some(seed))
                 .answers
                 .concat()
         };
@@ -111,7 +111,7 @@ mod tests {
     fn every_order_is_equally_likely() {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for seed in 1..=24_000 {
-            let shuffled = shuffled(&question("q1", &["a", "b", "c", "d"]), Some(seed));
+            let shuffled = shuffle_choices(&question("q1", &["a", "b", "c", "d"]), Some(seed));
             assert_eq!(
                 shuffled
                     .correct
@@ -134,8 +134,11 @@ mod tests {
     #[test]
     fn bounds_are_inclusive() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
-        let drawn: BTreeSet<usize> = (0..200).map(|_| up_to(&mut random, 2)).collect();
+        let drawn: BTreeSet<usize> = (0..200).map(|_| random_up_to(&mut random, 2)).collect();
         assert_eq!(drawn, BTreeSet::from([0, 1, 2]));
-        assert_eq!(shuffled(&question("q1", &["a"]), Some(7)).answers, ["a"]);
+        assert_eq!(
+            shuffle_choices(&question("q1", &["a"]), Some(7)).answers,
+            ["a"]
+        );
     }
 }

@@ -6,20 +6,20 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::files;
-use crate::document::{self, Fields, Form, Node, Value, nearest_hint, quote};
-use crate::domain::{Problem, hex, visible};
+use crate::document::{self, Fields, Node, Value, ValueForm, nearest_hint, quote_text};
+use crate::domain::{Problem, escape_invisible, to_hex};
 
-const VERSION: i64 = 1;
+const SPEC_VERSION: i64 = 1;
 /// Name of the file's JSON Schema.
 pub const QUESTIONS_SCHEMA: &str = "questions";
 /// Room for tens of thousands of questions.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// A valid question file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionSpec {
     /// At least one question, in file order, with unique ids.
-    pub questions: Vec<Question>,
+    pub questions: Vec<ChoiceQuestion>,
     /// SHA-256 of everything that affects outcomes: ids, texts, choices, right answers and clusters. Lower-case hex.
     pub version: String,
     /// SHA-256 of the file's bytes, the version in earlier releases.
@@ -28,12 +28,12 @@ pub struct QuestionSpec {
 
 /// One question. All texts are trimmed and non-empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct ChoiceQuestion {
     pub id: String,
     /// Whether the id was generated from the question's position and content because the file has none.
     pub generated_id: bool,
     pub question: String,
-    /// The choices, all different after [`normalized`].
+    /// The choices, all different after [`normalize_answer`].
     pub answers: Vec<String>,
     /// Positions of the right choices in `answers`, ascending; at least one.
     pub correct: Vec<usize>,
@@ -43,32 +43,32 @@ pub struct Question {
     pub cluster: Option<String>,
 }
 
-impl Question {
+impl ChoiceQuestion {
     /// Returns the probability that a random choice is right.
     pub fn chance_level(&self) -> f64 {
         self.correct.len() as f64 / self.answers.len() as f64
     }
 
     /// Returns the position of the choice equal to `text`, ignoring case and surrounding space.
-    pub fn choice(&self, text: &str) -> Option<usize> {
-        let text = normalized(text);
+    pub fn find_choice(&self, text: &str) -> Option<usize> {
+        let text = normalize_answer(text);
         self.answers
             .iter()
-            .position(|answer| normalized(answer) == text)
+            .position(|answer| normalize_answer(answer) == text)
     }
 }
 
 /// Returns the form in which answers are compared: trimmed, in Unicode lower case.
 ///
 /// This is not full case folding: `ß` does not equal `ss`, and `İ` becomes `i` with a dot above.
-pub fn normalized(text: &str) -> String {
+pub fn normalize_answer(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
 pub fn load_questions(path: &Path) -> Result<QuestionSpec, Vec<Problem>> {
-    let file = visible(&path.display().to_string());
-    let text =
-        files::read(path, MOST_BYTES).map_err(|message| vec![Problem::in_file(&file, message)])?;
+    let file = escape_invisible(&path.display().to_string());
+    let text = files::read_text(path, MAX_BYTES)
+        .map_err(|message| vec![Problem::in_file(&file, message)])?;
     parse_questions(&file, &text)
 }
 
@@ -79,8 +79,8 @@ pub fn parse_questions(file: &str, text: &str) -> Result<QuestionSpec, Vec<Probl
     let questions = Fields::new(file, &root, "", &mut problems).map(read_fields);
     match questions {
         Some(questions) if problems.is_empty() => Ok(QuestionSpec {
-            version: version(&questions),
-            bytes: hex(&Sha256::digest(text)),
+            version: hash_questions(&questions),
+            bytes: to_hex(&Sha256::digest(text)),
             questions,
         }),
         Some(_) | None => {
@@ -91,11 +91,11 @@ pub fn parse_questions(file: &str, text: &str) -> Result<QuestionSpec, Vec<Probl
 }
 
 /// Returns the digest of everything that affects outcomes. Excludes the category.
-fn version(questions: &[Question]) -> String {
+fn hash_questions(questions: &[ChoiceQuestion]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"questions 2\n");
     let mut add = |text: &str| hasher.update(format!("{}:{text}", text.len()));
-    for Question {
+    for ChoiceQuestion {
         id,
         generated_id: _,
         question,
@@ -115,7 +115,7 @@ fn version(questions: &[Question]) -> String {
         add(&format!("{correct:?}"));
         add(cluster.as_deref().unwrap_or_default());
     }
-    hex(&hasher.finalize())
+    to_hex(&hasher.finalize())
 }
 
 /// Returns the JSON Schema of question specs, for editors: the keys that [`parse_questions`] asks for.
@@ -123,10 +123,10 @@ fn version(questions: &[Question]) -> String {
 /// It refuses unknown keys, missing ones and values of another type. Only [`parse_questions`] checks empty lists, repeated texts, and that
 /// the right answers are among the choices.
 pub fn questions_schema(repository: &str) -> serde_json::Value {
-    let form = Fields::form(|fields| drop(read_fields(fields)));
+    let form = Fields::derive_form(|fields| drop(read_fields(fields)));
     let description =
         "Multiple-choice questions. `evalreport help question-evaluation` has every key.";
-    form.file_schema(
+    form.to_file_schema(
         QUESTIONS_SCHEMA,
         repository,
         "Question spec of evalreport",
@@ -134,7 +134,7 @@ pub fn questions_schema(repository: &str) -> serde_json::Value {
     )
 }
 
-fn read_fields(mut fields: Fields) -> Vec<Question> {
+fn read_fields(mut fields: Fields) -> Vec<ChoiceQuestion> {
     check_version(&mut fields);
     match fields.child("questions").map(|node| &node.value) {
         None => fields.reject_missing("questions"),
@@ -146,7 +146,7 @@ fn read_fields(mut fields: Fields) -> Vec<Question> {
     }
     let mut lines = BTreeMap::new();
     let mut position = 0;
-    let questions = fields.each("questions", |fields| {
+    let questions = fields.read_each("questions", |fields| {
         position += 1;
         read_question(fields, position, &mut lines)
     });
@@ -155,13 +155,13 @@ fn read_fields(mut fields: Fields) -> Vec<Question> {
 }
 
 fn check_version(fields: &mut Fields) {
-    fields.note("version", || Form::Exactly(VERSION));
+    fields.note_form("version", || ValueForm::Exactly(SPEC_VERSION));
     fields.note_required("version");
-    let hint = || Some(format!("write version: {VERSION}"));
+    let hint = || Some(format!("write version: {SPEC_VERSION}"));
     if fields.child("version").is_none() {
         fields.reject("version", "`version` is missing", hint());
     } else if let Some(version) = fields.integer("version")
-        && version != VERSION
+        && version != SPEC_VERSION
     {
         fields.reject(
             "version",
@@ -176,25 +176,25 @@ fn read_question(
     mut fields: Fields,
     position: usize,
     lines: &mut BTreeMap<String, usize>,
-) -> Option<Question> {
-    fields.note("id", || Form::Filled);
+) -> Option<ChoiceQuestion> {
+    fields.note_form("id", || ValueForm::Filled);
     let id = if fields.child("id").is_some() {
-        Some(take_id(&mut fields, lines))
+        Some(read_id(&mut fields, lines))
     } else {
         None
     };
-    let question = trimmed(&mut fields, "question", Need::Required);
+    let question = read_trimmed(&mut fields, "question", KeyNeed::Required);
     let answers = read_answers(&mut fields);
     let correct = read_correct(&mut fields, answers.as_deref());
-    let category = trimmed(&mut fields, "category", Need::Optional);
-    let cluster = trimmed(&mut fields, "cluster", Need::Optional);
+    let category = read_trimmed(&mut fields, "category", KeyNeed::Optional);
+    let cluster = read_trimmed(&mut fields, "cluster", KeyNeed::Optional);
     fields.finish();
     let (question, answers, correct) = (question?, answers?, correct?);
     let (id, generated_id) = match id {
         Some(id) => (id?, false),
         None => (generate_id(position, &question, &answers), true),
     };
-    Some(Question {
+    Some(ChoiceQuestion {
         id,
         generated_id,
         question,
@@ -206,26 +206,26 @@ fn read_question(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
+enum KeyNeed {
     Required,
     Optional,
 }
 
-fn trimmed(fields: &mut Fields, key: &str, need: Need) -> Option<String> {
-    if need == Need::Optional {
-        fields.note(key, || Form::Filled);
+fn read_trimmed(fields: &mut Fields, key: &str, need: KeyNeed) -> Option<String> {
+    if need == KeyNeed::Optional {
+        fields.note_form(key, || ValueForm::Filled);
         fields.child(key)?;
     }
     fields.required_text(key).map(|text| text.trim().to_owned())
 }
 
-fn take_id(fields: &mut Fields, lines: &mut BTreeMap<String, usize>) -> Option<String> {
-    let id = trimmed(fields, "id", Need::Optional)?;
+fn read_id(fields: &mut Fields, lines: &mut BTreeMap<String, usize>) -> Option<String> {
+    let id = read_trimmed(fields, "id", KeyNeed::Optional)?;
     if let Some(first) = lines.get(&id) {
         let hint = format!("it is already on line {first}; give one of them another id");
         fields.reject(
             "id",
-            format!("duplicate question {}", quote(&id)),
+            format!("duplicate question {}", quote_text(&id)),
             Some(hint),
         );
         return None;
@@ -240,22 +240,22 @@ fn generate_id(position: usize, question: &str, answers: &[String]) -> String {
     for text in std::iter::once(question).chain(answers.iter().map(String::as_str)) {
         hasher.update(format!("{}:{text}\n", text.len()));
     }
-    format!("q{position}-{}", &hex(&hasher.finalize())[..8])
+    format!("q{position}-{}", &to_hex(&hasher.finalize())[..8])
 }
 
 fn read_answers(fields: &mut Fields) -> Option<Vec<String>> {
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     let mut is_sound = true;
     let answers = read_texts(fields, "answers", |fields, item, text| {
-        let Some(first) = lines.insert(normalized(text), item.line) else {
+        let Some(first) = lines.insert(normalize_answer(text), item.line) else {
             return;
         };
         is_sound = false;
         let hint = format!("it is already on line {first}, apart from its case");
-        reject(
+        reject_item(
             fields,
             item,
-            format!("duplicate choice {}", quote(text)),
+            format!("duplicate choice {}", quote_text(text)),
             Some(hint),
         );
     })?;
@@ -268,15 +268,15 @@ fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<u
     let mut is_sound = true;
     read_texts(fields, "correct_answers", |fields, item, text| {
         let Some(answers) = answers else { return };
-        let wanted = normalized(text);
+        let wanted = normalize_answer(text);
         let (message, hint) = match answers
             .iter()
-            .position(|answer| normalized(answer) == wanted)
+            .position(|answer| normalize_answer(answer) == wanted)
         {
             Some(position) => match positions.insert(position, item.line) {
                 None => return,
                 Some(first) => (
-                    format!("duplicate correct answer {}", quote(text)),
+                    format!("duplicate correct answer {}", quote_text(text)),
                     Some(format!("it is already on line {first}")),
                 ),
             },
@@ -285,14 +285,14 @@ fn read_correct(fields: &mut Fields, answers: Option<&[String]>) -> Option<Vec<u
                 (
                     format!(
                         "the correct answer {} is not one of the `answers`",
-                        quote(text)
+                        quote_text(text)
                     ),
                     hint,
                 )
             }
         };
         is_sound = false;
-        reject(fields, item, message, hint);
+        reject_item(fields, item, message, hint);
     })?;
     (is_sound && answers.is_some()).then(|| positions.into_keys().collect())
 }
@@ -303,7 +303,7 @@ fn read_texts(
     key: &str,
     mut check: impl FnMut(&mut Fields, &Node, &str),
 ) -> Option<Vec<String>> {
-    fields.note(key, || Form::list(Form::Filled));
+    fields.note_form(key, || ValueForm::list_of(ValueForm::Filled));
     if fields.child(key).is_none() {
         fields.reject_missing(key);
         return None;
@@ -311,7 +311,7 @@ fn read_texts(
     let items = fields.list(key)?;
     let path = fields.path_of(key);
     if items.is_empty() {
-        fields.reject(key, format!("{} is empty", quote(&path)), None);
+        fields.reject(key, format!("{} is empty", quote_text(&path)), None);
         return None;
     }
     let mut texts = Vec::new();
@@ -322,7 +322,12 @@ fn read_texts(
         };
         let text = text.trim().to_owned();
         if text.is_empty() {
-            reject(fields, item, format!("{} is empty", quote(&path)), None);
+            reject_item(
+                fields,
+                item,
+                format!("{} is empty", quote_text(&path)),
+                None,
+            );
             continue;
         }
         check(fields, item, &text);
@@ -331,8 +336,8 @@ fn read_texts(
     (texts.len() == items.len()).then_some(texts)
 }
 
-fn reject(fields: &mut Fields, item: &Node, message: String, hint: Option<String>) {
-    let problem = Problem::at(fields.file(), item.line, item.column, message);
+fn reject_item(fields: &mut Fields, item: &Node, message: String, hint: Option<String>) {
+    let problem = Problem::at_position(fields.file(), item.line, item.column, message);
     fields.problems().push(match hint {
         Some(hint) => problem.with_hint(hint),
         None => problem,
@@ -380,7 +385,7 @@ questions:
         };
         assert_eq!(
             spec.questions[0],
-            Question {
+            ChoiceQuestion {
                 id: "q1".to_owned(),
                 generated_id: false,
                 question: "What is 2+2?".to_owned(),
@@ -398,8 +403,8 @@ questions:
             ([0].as_slice(), 1.0)
         );
         assert!((spec.questions[0].chance_level() - 2.0 / 3.0).abs() < 1e-15);
-        assert_eq!(spec.questions[0].choice(" FIVE\n"), Some(2));
-        assert_eq!(spec.questions[0].choice("six"), None);
+        assert_eq!(spec.questions[0].find_choice(" FIVE\n"), Some(2));
+        assert_eq!(spec.questions[0].find_choice("six"), None);
     }
 
     #[test]
@@ -452,7 +457,7 @@ questions:
                 .version
         };
         let bytes = |text: &str| parse_questions("q.yaml", text).expect("a sound spec").bytes;
-        assert_eq!(bytes(SOUND), hex(&Sha256::digest(SOUND)));
+        assert_eq!(bytes(SOUND), to_hex(&Sha256::digest(SOUND)));
         let noted = format!("{SOUND}# a note\n");
         assert_eq!(version(SOUND), version(&noted));
         assert_ne!(bytes(SOUND), bytes(&noted));

@@ -49,7 +49,7 @@ fn load_text(text: &str) -> Result<Suite, Vec<String>> {
         ("suites/s/questions.yaml", "version: 1"),
     ]);
     let base = format!("{}/", root.path().display());
-    load(root.path(), &root.path().join("suites/s")).map_err(|problems| {
+    load_suite(root.path(), &root.path().join("suites/s")).map_err(|problems| {
         let shown = |problem: &Problem| match &problem.hint {
             Some(hint) => format!("{problem} [{hint}]"),
             None => problem.to_string(),
@@ -73,7 +73,7 @@ const SOUND: &str = "name: s\nrequirements: req.md\ntests: {shared: [pytest test
 fn the_seeds_suite_loads_unchanged() {
     let root = seed();
     let folder = root.path().join("evals/suites/tasktracker");
-    let suite = load(root.path(), &folder).expect("the seed's own example");
+    let suite = load_suite(root.path(), &folder).expect("the seed's own example");
     let texts = |texts: &[&str]| {
         texts
             .iter()
@@ -91,12 +91,12 @@ fn the_seeds_suite_loads_unchanged() {
         language: Some("python".to_owned()),
         timeout: Some(Duration::from_hours(2)),
         setup: texts(&["pip install -r requirements.txt"]),
-        server: Some(Server {
+        server: Some(ServerSettings {
             command: "python -m uvicorn main:app --port 8000".to_owned(),
             health_check: Some("http://localhost:8000/health".to_owned()),
             startup_timeout: Some(Duration::from_secs(30)),
         }),
-        tests: Tests {
+        tests: TestCommands {
             shared: texts(&["pytest evals/suites/tasktracker/tests/ -v"]),
             functional: texts(&[
                 "curl -sf http://localhost:8000/health",
@@ -105,8 +105,8 @@ fn the_seeds_suite_loads_unchanged() {
             own: Vec::new(),
         },
         metrics: BTreeMap::from([
-            (CodeMetric::LinesOfCode, Setting::On),
-            (CodeMetric::FileCount, Setting::On),
+            (CodeMetric::LinesOfCode, SwitchSetting::On),
+            (CodeMetric::FileCount, SwitchSetting::On),
         ]),
         acceptance_criteria: Vec::new(),
         evaluators: BTreeMap::new(),
@@ -150,9 +150,9 @@ tags: {kind: api}
 server: {command: 'serve {port}', health_check: 'http://localhost:{port}/'}
 ";
     let suite = load_text(text).expect("a sound suite");
-    assert_eq!(suite.metrics[&CodeMetric::FileCount], Setting::On);
+    assert_eq!(suite.metrics[&CodeMetric::FileCount], SwitchSetting::On);
     assert!(
-        matches!(&suite.metrics[&CodeMetric::LinesOfCode], Setting::With(node) if node.get("exclude").is_some())
+        matches!(&suite.metrics[&CodeMetric::LinesOfCode], SwitchSetting::With(node) if node.get("exclude").is_some())
     );
     assert_eq!(
         suite
@@ -166,7 +166,7 @@ server: {command: 'serve {port}', health_check: 'http://localhost:{port}/'}
             ("code_quality", true)
         ]
     );
-    let leaves: Vec<_> = Criterion::leaves(&suite.acceptance_criteria)
+    let leaves: Vec<_> = AcceptanceCriterion::collect_leaves(&suite.acceptance_criteria)
         .iter()
         .map(|leaf| (leaf.criterion.as_str(), leaf.weight))
         .collect();
@@ -207,8 +207,8 @@ fn what_is_asked_and_what_decides_must_be_there() {
     assert!(load_text("name: s\nacceptance_criteria: [it works]\n").is_ok());
     assert!(load_text("name: s\nrequirements: req.md\nacceptance_criteria: [it works]\n").is_ok());
     assert!(load_text("name: s\nquestions: questions.yaml\ntags: {kind: quiz}\n").is_ok());
-    let tests = format!("1:1: `tests.shared` is missing [{NEEDED}]");
-    let requirements = format!("1:1: `requirements` is missing [{NEEDED}]");
+    let tests = format!("1:1: `tests.shared` is missing [{NEEDED_MESSAGE}]");
+    let requirements = format!("1:1: `requirements` is missing [{NEEDED_MESSAGE}]");
     refused(
         "description: x\n",
         &["1:1: `name` is missing", &requirements, &tests],
@@ -216,11 +216,15 @@ fn what_is_asked_and_what_decides_must_be_there() {
     refused("name: s\nrequirements: req.md\n", &[&tests]);
     refused(
         "name: s\nrequirements: req.md\ntests: {own: [x]}\n",
-        &[&format!("3:8: `tests.shared` is missing [{NEEDED}]")],
+        &[&format!(
+            "3:8: `tests.shared` is missing [{NEEDED_MESSAGE}]"
+        )],
     );
     refused(
         "name: s\nrequirements: req.md\ntests: {shared: []}\n",
-        &[&format!("3:8: `tests.shared` is missing [{NEEDED}]")],
+        &[&format!(
+            "3:8: `tests.shared` is missing [{NEEDED_MESSAGE}]"
+        )],
     );
     refused(
         "name: s\ntests: {shared: [x]}\nacceptance_criteria: [y]\n",
@@ -301,9 +305,9 @@ fn a_problem_is_shown_at_its_line() {
         "name: s\nrequirement: req.md\nacceptance_criteria: [x]\n",
     )]);
     let folder = root.path().join("suites/s");
-    let problems = load(root.path(), &folder).expect_err("an unknown key");
+    let problems = load_suite(root.path(), &folder).expect_err("an unknown key");
     let text = fs::read_to_string(folder.join(SUITE_FILE)).expect("a file");
-    let shown = document::render(&problems[0], &text);
+    let shown = document::render_problem(&problems[0], &text);
     let (_, excerpt) = shown.split_once('\n').expect("several lines");
     assert_eq!(
         excerpt,
@@ -333,15 +337,15 @@ fn files_are_looked_for_from_the_root_and_then_from_the_suite() {
     ]);
     let folder = root.path().join("suites/s");
     assert_eq!(
-        resolve(root.path(), &folder, "a.md"),
+        resolve_path(root.path(), &folder, "a.md"),
         Ok(root.path().join("a.md"))
     );
     assert_eq!(
-        resolve(root.path(), &folder, "b.md"),
+        resolve_path(root.path(), &folder, "b.md"),
         Ok(folder.join("b.md"))
     );
     assert_eq!(
-        resolve(root.path(), &folder, "c.md"),
+        resolve_path(root.path(), &folder, "c.md"),
         Err([root.path().join("c.md"), folder.join("c.md")])
     );
     write(root.path(), "suites/s/empty.md", "");
@@ -351,7 +355,7 @@ fn files_are_looked_for_from_the_root_and_then_from_the_suite() {
             "suites/s/suite.yaml",
             &format!("name: s\nrequirements: {path}\nacceptance_criteria: [x]\n"),
         );
-        let problems = load(root.path(), &folder).expect_err("no such requirements");
+        let problems = load_suite(root.path(), &folder).expect_err("no such requirements");
         assert!(
             problems.len() == 1
                 && problems[0].message.ends_with(wrong)
@@ -380,7 +384,7 @@ fn suites_are_found_in_both_places_right_or_wrong() {
     ] {
         write(root.path(), path, text);
     }
-    let found = discover(root.path()).expect("folders that can be listed");
+    let found = discover_suites(root.path()).expect("folders that can be listed");
     let shown: Vec<_> = found
         .iter()
         .map(|found| (found.name.as_str(), found.suite.is_ok()))
@@ -409,12 +413,12 @@ fn suites_are_found_in_both_places_right_or_wrong() {
     );
 
     assert_eq!(
-        find(root.path(), "zeta").map(|suite| suite.name),
+        find_suite(root.path(), "zeta").map(|suite| suite.name),
         Ok("zeta".to_owned())
     );
-    assert!(find(root.path(), "broken").is_err());
+    assert!(find_suite(root.path(), "broken").is_err());
     let hint = |name| {
-        find(root.path(), name).expect_err("no such suite")[0]
+        find_suite(root.path(), name).expect_err("no such suite")[0]
             .hint
             .clone()
             .unwrap_or_default()
@@ -426,9 +430,9 @@ fn suites_are_found_in_both_places_right_or_wrong() {
     );
 
     let empty = repository(&[]);
-    assert_eq!(discover(empty.path()), Ok(Vec::new()));
+    assert_eq!(discover_suites(empty.path()), Ok(Vec::new()));
     assert_eq!(
-        find(empty.path(), "a").expect_err("none")[0]
+        find_suite(empty.path(), "a").expect_err("none")[0]
             .hint
             .as_deref(),
         Some("there is no suites/NAME/suite.yaml")
@@ -436,12 +440,12 @@ fn suites_are_found_in_both_places_right_or_wrong() {
 }
 
 fn version(root: &Path) -> String {
-    let suite = load(root, &root.join("evals/suites/tasktracker")).expect("a sound suite");
+    let suite = load_suite(root, &root.join("evals/suites/tasktracker")).expect("a sound suite");
     suite_version(root, &suite).expect("files that can be read")
 }
 
-fn contents(root: &Path) -> Contents {
-    let suite = load(root, &root.join("evals/suites/tasktracker")).expect("a sound suite");
+fn contents(root: &Path) -> SuiteContents {
+    let suite = load_suite(root, &root.join("evals/suites/tasktracker")).expect("a sound suite");
     suite_contents(root, &suite).expect("files that can be read")
 }
 
@@ -546,7 +550,7 @@ fn a_test_counts_with_what_stands_beside_it() {
         ("suites/s/tests/helper.py", "b"),
     ]);
     let version = || {
-        let suite = load(root.path(), &root.path().join("suites/s")).expect("a sound suite");
+        let suite = load_suite(root.path(), &root.path().join("suites/s")).expect("a sound suite");
         suite_version(root.path(), &suite).expect("files that can be read")
     };
     let original = version();

@@ -11,17 +11,19 @@ use std::path::{Component, Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{DEFAULT_STARTUP_TIMEOUT, DEFAULT_TIMEOUT, Phase, SUITE_FILE, Suite, load_questions};
+use super::{
+    DEFAULT_STARTUP_TIMEOUT, DEFAULT_TIMEOUT, RunPhase, SUITE_FILE, Suite, load_questions,
+};
 use crate::document::duration::parse_duration;
 use crate::document::{self, Node, ScalarKind, Value};
-use crate::domain::{Problem, hex, visible};
+use crate::domain::{Problem, escape_invisible, to_hex};
 use crate::files;
 
 /// Start of the hashed data, so that another hashing scheme gives other versions.
-const SCHEME: &[u8] = b"suite content 2\n";
+const HASH_SCHEME: &[u8] = b"suite content 2\n";
 const SCHEME_OF_BYTES: &[u8] = b"suite content 1\n";
 /// Keys of `suite.yaml` that affect neither the task, nor the tests, nor the limits.
-const COSMETIC: [&str; 3] = ["description", "metrics", "tags"];
+const COSMETIC_KEYS: [&str; 3] = ["description", "metrics", "tags"];
 /// Characters that separate words in a shell. `=` is included because options such as `--config=FILE` name files.
 const BETWEEN_WORDS: &[char] = &[
     '\'', '"', '`', '=', ';', '&', '|', '(', ')', '<', '>', ',', '{', '}',
@@ -29,7 +31,7 @@ const BETWEEN_WORDS: &[char] = &[
 
 /// The parts of a suite that affect outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
+pub struct SuiteContents {
     /// SHA-256 of all parts, as lower-case hex.
     pub version: String,
     /// The versions of the same content in earlier releases, except `bytes`. Empty if they equal `version`.
@@ -52,18 +54,18 @@ pub fn suite_version(root: &Path, suite: &Suite) -> Result<String, Vec<Problem>>
 /// A test file inside the suite's folder counts with the whole top-level entry that contains it, because tests use files beside them. The
 /// same content has the same version on every machine and in every checkout: names are relative and sorted, and times are ignored, as are
 /// hidden files and Python's caches. Line endings matter.
-pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Problem>> {
+pub fn suite_contents(root: &Path, suite: &Suite) -> Result<SuiteContents, Vec<Problem>> {
     let mut files = BTreeMap::new();
-    let roots = Roots {
+    let roots = SuiteRoots {
         root,
         folder: &suite.folder,
     };
     let mut problems = Vec::new();
-    for path in parts(root, suite) {
-        if let Err((path, error)) = collect(&path, &roots, &mut files) {
-            let message = format!("cannot be read: {}", visible(&error.to_string()));
+    for path in versioned_paths(root, suite) {
+        if let Err((path, error)) = collect_digests(&path, &roots, &mut files) {
+            let message = format!("cannot be read: {}", escape_invisible(&error.to_string()));
             problems.push(Problem::in_file(
-                visible(&path.display().to_string()),
+                escape_invisible(&path.display().to_string()),
                 message,
             ));
         }
@@ -71,37 +73,41 @@ pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Proble
     if !problems.is_empty() {
         return Err(problems);
     }
-    let bytes = hashed(SCHEME_OF_BYTES, &files);
+    let bytes = hash_parts(SCHEME_OF_BYTES, &files);
     // A file that cannot be parsed is hashed as it is. It is rejected elsewhere.
     let file = suite.folder.join(SUITE_FILE);
     if let Some(questions) = suite.questions.as_deref()
         && let Ok(spec) = load_questions(questions)
     {
-        files.insert(roots.label(questions), Sha256::digest(spec.version).into());
+        files.insert(
+            roots.file_label(questions),
+            Sha256::digest(spec.version).into(),
+        );
     }
     let mut as_written = files.clone();
     if let Some(keys) = read_keys(&file) {
-        files.remove(&roots.label(&file));
-        as_written.remove(&roots.label(&file));
+        files.remove(&roots.file_label(&file));
+        as_written.remove(&roots.file_label(&file));
         as_written.extend(
             keys.iter()
-                .map(|(key, node)| (format!("key/{key}"), digest_of(node))),
+                .map(|(key, node)| (format!("key/{key}"), digest_node(node))),
         );
         files.extend(keys.iter().filter_map(|(key, node)| {
             Some((
                 format!("key/{key}"),
-                digest_of(&without_defaults(key, node)?),
+                digest_node(&without_defaults(key, node)?),
             ))
         }));
     }
-    let version = hashed(SCHEME, &files);
-    let earlier =
-        Vec::from_iter(Some(hashed(SCHEME, &as_written)).filter(|earlier| *earlier != version));
+    let version = hash_parts(HASH_SCHEME, &files);
+    let earlier = Vec::from_iter(
+        Some(hash_parts(HASH_SCHEME, &as_written)).filter(|earlier| *earlier != version),
+    );
     let parts = files
         .iter()
-        .map(|(label, digest)| (label.clone(), hex(digest)))
+        .map(|(label, digest)| (label.clone(), to_hex(digest)))
         .collect();
-    Ok(Contents {
+    Ok(SuiteContents {
         version,
         earlier,
         bytes,
@@ -109,14 +115,14 @@ pub fn suite_contents(root: &Path, suite: &Suite) -> Result<Contents, Vec<Proble
     })
 }
 
-fn hashed(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
+fn hash_parts(scheme: &[u8], parts: &BTreeMap<String, [u8; 32]>) -> String {
     let mut hasher = Sha256::new();
     hasher.update(scheme);
     for (label, digest) in parts {
         hasher.update(format!("{}:{label}\n", label.len()));
         hasher.update(digest);
     }
-    hex(&hasher.finalize())
+    to_hex(&hasher.finalize())
 }
 
 /// Returns the keys of `suite.yaml` that affect outcomes.
@@ -127,7 +133,7 @@ fn read_keys(file: &Path) -> Option<BTreeMap<String, Node>> {
     };
     let deciding = entries
         .into_iter()
-        .filter(|(key, _)| !COSMETIC.contains(&key.text.as_str()));
+        .filter(|(key, _)| !COSMETIC_KEYS.contains(&key.text.as_str()));
     Some(deciding.map(|(key, node)| (key.text, node)).collect())
 }
 
@@ -157,7 +163,9 @@ fn is_default(key: &str, node: &Node) -> bool {
                     }
                 })
                 .collect();
-            Phase::ALL.iter().all(|phase| named.contains(&phase.name()))
+            RunPhase::ALL
+                .iter()
+                .all(|phase| named.contains(&phase.name()))
         }
         Value::Scalar(scalar) => {
             let time = match key {
@@ -174,13 +182,13 @@ fn is_default(key: &str, node: &Node) -> bool {
 }
 
 /// Returns the digest of a document's values, whatever their notation.
-fn digest_of(node: &Node) -> [u8; 32] {
+fn digest_node(node: &Node) -> [u8; 32] {
     let mut text = String::new();
-    write(node, &mut text);
+    write_node(node, &mut text);
     Sha256::digest(text).into()
 }
 
-fn write(node: &Node, text: &mut String) {
+fn write_node(node: &Node, text: &mut String) {
     match &node.value {
         Value::Scalar(scalar) => {
             let kind = match scalar.kind {
@@ -194,7 +202,7 @@ fn write(node: &Node, text: &mut String) {
         Value::List(items) => {
             text.push_str(&format!("l{}:", items.len()));
             for item in items {
-                write(item, text);
+                write_node(item, text);
             }
         }
         Value::Map(entries) => {
@@ -205,14 +213,14 @@ fn write(node: &Node, text: &mut String) {
                 .collect();
             for (key, node) in sorted {
                 text.push_str(&format!("{}:{key}", key.len()));
-                write(node, text);
+                write_node(node, text);
             }
         }
     }
 }
 
 /// Returns the files and folders that affect a suite's outcomes, inside its folder or not.
-pub fn parts(root: &Path, suite: &Suite) -> Vec<PathBuf> {
+pub fn versioned_paths(root: &Path, suite: &Suite) -> Vec<PathBuf> {
     let fixed = [
         suite.requirements.clone(),
         suite.workspace.clone(),
@@ -222,25 +230,25 @@ pub fn parts(root: &Path, suite: &Suite) -> Vec<PathBuf> {
     .flatten();
     std::iter::once(suite.folder.join(SUITE_FILE))
         .chain(fixed)
-        .chain(tested_by(root, suite))
+        .chain(tested_paths(root, suite))
         .collect()
 }
 
 /// Returns the files and folders that the shared and functional commands name.
-pub fn tested_by(root: &Path, suite: &Suite) -> Vec<PathBuf> {
-    let roots = Roots {
+pub fn tested_paths(root: &Path, suite: &Suite) -> Vec<PathBuf> {
+    let roots = SuiteRoots {
         root,
         folder: &suite.folder,
     };
     let commands = suite.tests.shared.iter().chain(&suite.tests.functional);
     commands
-        .flat_map(|command| words(command))
-        .flat_map(|word| roots.named(word))
+        .flat_map(|command| file_words(command))
+        .flat_map(|word| roots.named_paths(word))
         .collect()
 }
 
 /// Returns the words of a command that may name files, without a test's name after `::`.
-fn words(command: &str) -> impl Iterator<Item = &str> {
+fn file_words(command: &str) -> impl Iterator<Item = &str> {
     let words = command
         .split(|character: char| character.is_whitespace() || BETWEEN_WORDS.contains(&character));
     words
@@ -248,26 +256,26 @@ fn words(command: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.chars().all(|character| character == '.'))
 }
 
-struct Roots<'a> {
+struct SuiteRoots<'a> {
     root: &'a Path,
     folder: &'a Path,
 }
 
-impl Roots<'_> {
+impl SuiteRoots<'_> {
     /// Returns the paths that a word of a command names, if they are part of the suite's tests. A command starts at the root, but may first
     /// change into the suite's folder.
-    fn named(&self, word: &str) -> Vec<PathBuf> {
+    fn named_paths(&self, word: &str) -> Vec<PathBuf> {
         [self.root, self.folder]
             .map(|base| base.join(word))
             .into_iter()
             .filter(|path| path.exists())
-            .filter_map(|path| self.part(&path))
+            .filter_map(|path| self.suite_part(&path))
             .collect()
     }
 
-    fn part(&self, path: &Path) -> Option<PathBuf> {
-        let (path, folder) = (plain(path), plain(self.folder));
-        if let Some(inside) = inside(&folder, &path) {
+    fn suite_part(&self, path: &Path) -> Option<PathBuf> {
+        let (path, folder) = (normalize_path(path), normalize_path(self.folder));
+        if let Some(inside) = relative_inside(&folder, &path) {
             return Some(
                 inside
                     .components()
@@ -276,16 +284,17 @@ impl Roots<'_> {
             );
         }
         // Neither the whole repository nor a path outside it is part of a suite.
-        let is_part = inside(&plain(self.root), &path).is_some() && !folder.starts_with(&path);
+        let is_part = relative_inside(&normalize_path(self.root), &path).is_some()
+            && !folder.starts_with(&path);
         is_part.then_some(path)
     }
 
     /// Returns a file's name, the same in every checkout.
-    fn label(&self, path: &Path) -> String {
-        let path = plain(path);
+    fn file_label(&self, path: &Path) -> String {
+        let path = normalize_path(path);
         let (base, relative) = match (
-            inside(&plain(self.folder), &path),
-            inside(&plain(self.root), &path),
+            relative_inside(&normalize_path(self.folder), &path),
+            relative_inside(&normalize_path(self.root), &path),
         ) {
             (Some(relative), _) => ("suite", relative),
             (None, Some(relative)) => ("root", relative),
@@ -304,7 +313,7 @@ impl Roots<'_> {
 }
 
 /// Returns the path from `base` down to `path`, or `None` if `path` is not below it.
-fn inside<'p>(base: &Path, path: &'p Path) -> Option<&'p Path> {
+fn relative_inside<'p>(base: &Path, path: &'p Path) -> Option<&'p Path> {
     let relative = path.strip_prefix(base).ok()?;
     // An empty base leaves every path as it is.
     relative
@@ -314,14 +323,14 @@ fn inside<'p>(base: &Path, path: &'p Path) -> Option<&'p Path> {
 }
 
 /// Adds the digest of a file, or of all files in a folder.
-fn collect(
+fn collect_digests(
     path: &Path,
-    roots: &Roots,
+    roots: &SuiteRoots,
     files: &mut BTreeMap<String, [u8; 32]>,
 ) -> Result<(), (PathBuf, io::Error)> {
     let at = |error| (path.to_owned(), error);
     if !fs::metadata(path).map_err(at)?.is_dir() {
-        files.insert(roots.label(path), digest(path).map_err(at)?);
+        files.insert(roots.file_label(path), digest_file(path).map_err(at)?);
         return Ok(());
     }
     for entry in fs::read_dir(path).map_err(at)? {
@@ -335,15 +344,15 @@ fn collect(
             // Hash the link target, not its content: links can form cycles.
             let target = fs::read_link(entry.path()).map_err(at)?;
             let digest = Sha256::digest(format!("link to {}", target.display()));
-            files.insert(roots.label(&entry.path()), digest.into());
+            files.insert(roots.file_label(&entry.path()), digest.into());
         } else if kind.is_dir() || kind.is_file() {
-            collect(&entry.path(), roots, files)?;
+            collect_digests(&entry.path(), roots, files)?;
         }
     }
     Ok(())
 }
 
-fn digest(path: &Path) -> io::Result<[u8; 32]> {
+fn digest_file(path: &Path) -> io::Result<[u8; 32]> {
     let mut file = files::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
@@ -356,7 +365,7 @@ fn digest(path: &Path) -> io::Result<[u8; 32]> {
 }
 
 /// Resolves `.` and `..` in the path's text, so that different spellings of a path compare equal.
-fn plain(path: &Path) -> PathBuf {
+fn normalize_path(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -393,7 +402,7 @@ mod tests {
             "tee",
             "log",
         ];
-        assert_eq!(words(command).collect::<Vec<_>>(), expected);
+        assert_eq!(file_words(command).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -401,29 +410,44 @@ mod tests {
         // The package's own folder, where its tests start.
         for root in ["", ".", "src/.."] {
             let root = Path::new(root);
-            let roots = Roots {
+            let roots = SuiteRoots {
                 root,
                 folder: &root.join("src/suite"),
             };
-            let folder = plain(&root.join("src/suite"));
-            assert_eq!(roots.named("Cargo.toml"), [PathBuf::from("Cargo.toml")]);
-            assert_eq!(roots.named("src/suite/tests.rs"), [folder.join("tests.rs")]);
-            assert_eq!(roots.named("mod.rs"), [folder.join("mod.rs")]);
-            assert_eq!(roots.named("./src/suite"), std::slice::from_ref(&folder));
+            let folder = normalize_path(&root.join("src/suite"));
+            assert_eq!(
+                roots.named_paths("Cargo.toml"),
+                [PathBuf::from("Cargo.toml")]
+            );
+            assert_eq!(
+                roots.named_paths("src/suite/tests.rs"),
+                [folder.join("tests.rs")]
+            );
+            assert_eq!(roots.named_paths("mod.rs"), [folder.join("mod.rs")]);
+            assert_eq!(
+                roots.named_paths("./src/suite"),
+                std::slice::from_ref(&folder)
+            );
             for word in ["..", "../..", "src", "src/..", "/", "/bin/sh", "gone"] {
                 assert_eq!(
-                    roots.named(word),
+                    roots.named_paths(word),
                     Vec::<PathBuf>::new(),
                     "{word} from {}",
                     root.display()
                 );
             }
             assert_eq!(
-                roots.label(Path::new("src/suite/tests.rs")),
+                roots.file_label(Path::new("src/suite/tests.rs")),
                 "suite/tests.rs"
             );
-            assert_eq!(roots.label(Path::new("./src/lib.rs")), "root/src/lib.rs");
-            assert_eq!(roots.label(Path::new("/elsewhere/a.md")), "outside/a.md");
+            assert_eq!(
+                roots.file_label(Path::new("./src/lib.rs")),
+                "root/src/lib.rs"
+            );
+            assert_eq!(
+                roots.file_label(Path::new("/elsewhere/a.md")),
+                "outside/a.md"
+            );
         }
     }
 }

@@ -7,15 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Request;
+use super::ModelRequest;
 use super::usage::{as_amount, as_count, find_usage};
 use crate::domain::Usage;
 
 /// The messages of one session, without repetitions.
 #[derive(Clone, Debug, Default)]
-pub struct Messages {
+pub struct ClaudeMessages {
     /// In order of first appearance.
-    all: Vec<Message>,
+    all: Vec<ClaudeMessage>,
     by_id: BTreeMap<String, Vec<usize>>,
     /// The ids of tool calls.
     calls: BTreeSet<String>,
@@ -24,10 +24,10 @@ pub struct Messages {
 
 /// One message from the model.
 #[derive(Clone, Debug, Default)]
-pub struct Message {
+pub struct ClaudeMessage {
     id: Option<String>,
     request_id: Option<String>,
-    pub request: Request,
+    pub request: ModelRequest,
     /// The message's cost, which older versions report.
     pub usd: Option<f64>,
     is_side_chain: bool,
@@ -38,15 +38,15 @@ pub struct Message {
 }
 
 /// Returns whether the line is a message from the model, or a part of one.
-pub fn speaks(line: &Value) -> bool {
+pub fn is_model_message(line: &Value) -> bool {
     match line.get("type") {
         Some(kind) => kind == "assistant",
         None => line["message"]["role"] == "assistant",
     }
 }
 
-impl Message {
-    fn of(line: &Value) -> Self {
+impl ClaudeMessage {
+    fn from_line(line: &Value) -> Self {
         let text = |value: &Value| {
             value
                 .as_str()
@@ -63,7 +63,7 @@ impl Message {
             id: text(&message["id"]),
             request_id: text(&line["requestId"]),
             // Messages that the program writes itself, such as errors, have a model name in angle brackets.
-            request: Request {
+            request: ModelRequest {
                 model: text(&message["model"]).filter(|name| !name.starts_with('<')),
                 usage,
                 long_writes: message
@@ -94,7 +94,7 @@ impl Message {
     }
 
     /// Returns the message's tool calls by name. Of the service's own tools, some requests are not in the message's blocks.
-    pub fn tools(&self) -> BTreeMap<String, u64> {
+    pub fn tool_calls(&self) -> BTreeMap<String, u64> {
         let mut tools = self.called.clone();
         for (name, requests) in &self.served {
             let called = tools.entry(name.clone()).or_default();
@@ -104,13 +104,13 @@ impl Message {
     }
 
     /// Returns whether two messages with the same id are the same: they answer the same request, or a side chain repeats one from outside.
-    fn is_same(&self, other: &Self) -> bool {
+    fn is_copy_of(&self, other: &Self) -> bool {
         self.request_id == other.request_id || self.is_side_chain != other.is_side_chain
     }
 
     /// Returns a key for choosing between copies. The larger one wins: outside a side chain, then more tokens, then a higher cost, then the
     /// fast mode.
-    fn tells(&self) -> (bool, u64, f64, bool) {
+    fn copy_rank(&self) -> (bool, u64, f64, bool) {
         (
             !self.is_side_chain,
             self.request.usage.total().unwrap_or(0),
@@ -120,14 +120,14 @@ impl Message {
     }
 }
 
-impl Messages {
+impl ClaudeMessages {
     /// Adds a line of the transcript. Ignores lines that are not messages from the model.
-    pub fn take(&mut self, line: &Value) {
-        if !speaks(line) {
+    pub fn add_line(&mut self, line: &Value) {
+        if !is_model_message(line) {
             return;
         }
         self.lines += 1;
-        let place = self.place_of(Message::of(line));
+        let place = self.insert_message(ClaudeMessage::from_line(line));
         let blocks = line["message"]["content"]
             .as_array()
             .map_or(&[][..], Vec::as_slice);
@@ -147,7 +147,7 @@ impl Messages {
     }
 
     /// Adds the message or a part of it, and returns its place.
-    fn place_of(&mut self, message: Message) -> usize {
+    fn insert_message(&mut self, message: ClaudeMessage) -> usize {
         let Some(id) = &message.id else {
             self.all.push(message);
             return self.all.len() - 1;
@@ -156,13 +156,13 @@ impl Messages {
         match places
             .iter()
             .copied()
-            .find(|place| self.all[*place].is_same(&message))
+            .find(|place| self.all[*place].is_copy_of(&message))
         {
             Some(place) => {
                 let known = &mut self.all[place];
                 // Among equal copies, the last counts.
-                if message.tells() >= known.tells() {
-                    *known = Message {
+                if message.copy_rank() >= known.copy_rank() {
+                    *known = ClaudeMessage {
                         called: std::mem::take(&mut known.called),
                         ..message
                     };
@@ -177,40 +177,40 @@ impl Messages {
         }
     }
 
-    pub fn all(&self) -> &[Message] {
+    pub fn as_slice(&self) -> &[ClaudeMessage] {
         &self.all
     }
 
     /// Returns the number of message lines, including repetitions.
-    pub fn lines(&self) -> u64 {
+    pub fn line_count(&self) -> u64 {
         self.lines
     }
 
     /// Returns the number of distinct message ids, or `None` if no message has an id.
-    pub fn turns(&self) -> Option<u64> {
+    pub fn turn_count(&self) -> Option<u64> {
         (!self.by_id.is_empty()).then_some(self.by_id.len() as u64)
     }
 
     /// Returns the tokens of all messages.
-    pub fn usage(&self) -> Usage {
+    pub fn total_usage(&self) -> Usage {
         self.all.iter().fold(Usage::default(), |sum, message| {
             sum.plus(&message.request.usage)
         })
     }
 
     /// Returns the requests to models. Messages of the program itself name no model and take no tokens.
-    pub fn requests(&self) -> impl Iterator<Item = &Request> {
-        self.asked().map(|message| &message.request)
+    pub fn requests(&self) -> impl Iterator<Item = &ModelRequest> {
+        self.model_messages().map(|message| &message.request)
     }
 
     /// Returns the cost that the messages report, or `None` if one of them does not.
-    pub fn usd(&self) -> Option<f64> {
-        self.asked().next()?;
-        self.asked().map(|message| message.usd).sum()
+    pub fn reported_cost(&self) -> Option<f64> {
+        self.model_messages().next()?;
+        self.model_messages().map(|message| message.usd).sum()
     }
 
-    fn asked(&self) -> impl Iterator<Item = &Message> {
-        let took = |request: &Request| {
+    fn model_messages(&self) -> impl Iterator<Item = &ClaudeMessage> {
+        let took = |request: &ModelRequest| {
             request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0)
         };
         self.all
@@ -219,10 +219,10 @@ impl Messages {
     }
 
     /// Returns tool calls by name, or `None` if there are no messages.
-    pub fn tools(&self) -> Option<BTreeMap<String, u64>> {
+    pub fn tool_calls(&self) -> Option<BTreeMap<String, u64>> {
         (self.lines > 0).then(|| {
             let mut tools = BTreeMap::new();
-            for (name, calls) in self.all.iter().flat_map(Message::tools) {
+            for (name, calls) in self.all.iter().flat_map(ClaudeMessage::tool_calls) {
                 *tools.entry(name).or_insert(0) += calls;
             }
             tools
@@ -236,10 +236,10 @@ mod tests {
 
     use super::*;
 
-    fn counted(lines: &[Value]) -> Messages {
-        let mut messages = Messages::default();
+    fn counted(lines: &[Value]) -> ClaudeMessages {
+        let mut messages = ClaudeMessages::default();
         for line in lines {
-            messages.take(line);
+            messages.add_line(line);
         }
         messages
     }
@@ -258,7 +258,7 @@ mod tests {
             line("m2", "r2", 5, false),
         ]);
         assert_eq!(
-            streamed.usage(),
+            streamed.total_usage(),
             Usage {
                 input: Some(4),
                 output: Some(13),
@@ -266,7 +266,11 @@ mod tests {
             }
         );
         assert_eq!(
-            (streamed.all().len(), streamed.lines(), streamed.turns()),
+            (
+                streamed.as_slice().len(),
+                streamed.line_count(),
+                streamed.turn_count()
+            ),
             (2, 4, Some(2))
         );
     }
@@ -277,11 +281,11 @@ mod tests {
             [line("m1", "r1", 8, false), line("m1", "r9", 9, true)],
             [line("m1", "r9", 9, true), line("m1", "r1", 8, false)],
         ] {
-            assert_eq!(counted(&lines).usage().output, Some(8));
+            assert_eq!(counted(&lines).total_usage().output, Some(8));
         }
         let two = counted(&[line("m1", "r1", 8, false), line("m1", "r2", 9, false)]);
         assert_eq!(
-            two.usage().output,
+            two.total_usage().output,
             Some(17),
             "two requests that were answered outside of a side chain"
         );
@@ -294,7 +298,11 @@ mod tests {
             json!({"type": "user", "message": {"role": "assistant", "usage": {"input_tokens": 9}}});
         let found = counted(&[nameless.clone(), nameless, user]);
         assert_eq!(
-            (found.usage().total(), found.turns(), found.all().len()),
+            (
+                found.total_usage().total(),
+                found.turn_count(),
+                found.as_slice().len()
+            ),
             (Some(4), None, 2)
         );
     }
@@ -317,12 +325,12 @@ mod tests {
         ]);
         let expected = [("Bash", 1), ("lookup", 1), ("web_search", 3)]
             .map(|(name, calls)| (name.to_owned(), calls));
-        assert_eq!(found.tools(), Some(BTreeMap::from(expected)));
+        assert_eq!(found.tool_calls(), Some(BTreeMap::from(expected)));
     }
 
     #[test]
     fn the_program_itself_is_no_model() {
         let synthetic = json!({"type": "assistant", "message": {"id": "s", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
-        assert_eq!(counted(&[synthetic]).all()[0].request.model, None);
+        assert_eq!(counted(&[synthetic]).as_slice()[0].request.model, None);
     }
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::Request;
+use super::ModelRequest;
 use super::usage::as_count;
 use crate::domain::{Repeated, Usage};
 
 /// Types of items that are tool calls, which are counted under the type's name. A call to an MCP server is counted under its server and
 /// tool.
-const CALLS: [&str; 5] = [
+const CALL_TYPES: [&str; 5] = [
     "command_execution",
     "file_change",
     "mcp_tool_call",
@@ -20,15 +20,15 @@ const CALLS: [&str; 5] = [
 
 /// The usage of a session so far.
 #[derive(Clone, Debug, Default)]
-pub struct Thread {
+pub struct CodexTranscript {
     usage: Option<Usage>,
     /// The last total that the session reported.
-    told: Option<Told>,
+    told: Option<CodexTotal>,
     /// Totals before the session began to sum up anew.
-    earlier: Option<Told>,
+    earlier: Option<CodexTotal>,
     /// The part of the first total that came before the first request counted here: of a session that this one continues.
-    inherited: Option<Told>,
-    requests: Vec<Request>,
+    inherited: Option<CodexTotal>,
+    requests: Vec<ModelRequest>,
     models: Vec<String>,
     /// The ids of messages and calls.
     steps: BTreeSet<String>,
@@ -45,15 +45,15 @@ pub struct Thread {
 
 /// A total over the session, as reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CodexTotal {
     pub usage: Usage,
     pub total: Option<u64>,
 }
 
-impl Told {
-    fn of(total: &Value) -> Self {
+impl CodexTotal {
+    fn from_json(total: &Value) -> Self {
         Self {
-            usage: usage(total),
+            usage: parse_usage(total),
             total: total.get("total_tokens").and_then(as_count),
         }
     }
@@ -76,41 +76,43 @@ impl Told {
             .total
             .map(|total| total.saturating_sub(other.total.or(other.usage.total()).unwrap_or(0)));
         Self {
-            usage: minus(&self.usage, &other.usage),
+            usage: subtract_usage(&self.usage, &other.usage),
             total,
         }
     }
 
     /// Returns whether the session began to sum up anew after `before`.
-    fn is_anew(&self, before: &Self) -> bool {
+    fn restarts_after(&self, before: &Self) -> bool {
         self.usage.input_total() < before.usage.input_total()
             || self.usage.output < before.usage.output
     }
 }
 
-impl Thread {
-    pub fn take(&mut self, line: &Value) {
+impl CodexTranscript {
+    pub fn add_line(&mut self, line: &Value) {
         match line["type"].as_str() {
-            Some("item.started" | "item.updated" | "item.completed") => self.item(line),
+            Some("item.started" | "item.updated" | "item.completed") => self.add_item(line),
             Some("thread.started" | "turn.started") => self.tells_tools = true,
             // In a session with several turns, each event holds the total so far.
-            Some("turn.completed") => self.usage = line.get("usage").map(usage).or(self.usage),
+            Some("turn.completed") => {
+                self.usage = line.get("usage").map(parse_usage).or(self.usage)
+            }
             Some("turn.failed") => {}
             Some("error") => {
                 let message = line["message"].as_str().unwrap_or_default();
-                if is_new_try(message) {
-                    self.again(message);
+                if is_retry_notice(message) {
+                    self.note_retry(message);
                 }
             }
             _ => {
-                let (kind, event) = event(line);
-                self.event(kind, event, line);
+                let (kind, event) = split_event(line);
+                self.add_event(kind, event, line);
             }
         }
     }
 
     /// Handles the announcement `Reconnecting... 2/5 (why)`. The first retries may be unannounced.
-    fn again(&mut self, message: &str) {
+    fn note_retry(&mut self, message: &str) {
         let (announced, why) = message.split_once(" (").unwrap_or((message, message));
         let before = self.again.as_ref().map_or(0, |(number, _)| *number);
         let number = announced
@@ -123,7 +125,7 @@ impl Thread {
         );
         let again = Repeated {
             retries,
-            throttled: if Repeated::tells_throttled(why) {
+            throttled: if Repeated::reports_throttling(why) {
                 retries
             } else {
                 0
@@ -137,7 +139,7 @@ impl Thread {
         ));
     }
 
-    fn item(&mut self, line: &Value) {
+    fn add_item(&mut self, line: &Value) {
         self.tells_tools = true;
         let item = &line["item"];
         let (Some(kind), id) = (
@@ -151,8 +153,8 @@ impl Thread {
         self.again = self.again.take().filter(|_| kind == "error");
         if kind == "agent_message" && is_done {
             self.steps.insert(id.to_owned());
-        } else if CALLS.contains(&kind) {
-            let name = match (kind, text(item, "server"), text(item, "tool")) {
+        } else if CALL_TYPES.contains(&kind) {
+            let name = match (kind, text_field(item, "server"), text_field(item, "tool")) {
                 ("mcp_tool_call", Some(server), Some(tool)) => format!("{server}.{tool}"),
                 _ => kind.to_owned(),
             };
@@ -160,28 +162,28 @@ impl Thread {
             self.steps.insert(id.to_owned());
         } else if kind == "error"
             && is_done
-            && let Some((from, to)) = text(item, "message").and_then(rerouted)
+            && let Some((from, to)) = text_field(item, "message").and_then(parse_reroute)
         {
             self.models = vec![from.to_owned(), to.to_owned()];
         }
     }
 
-    fn event(&mut self, kind: &str, event: &Value, line: &Value) {
+    fn add_event(&mut self, kind: &str, event: &Value, line: &Value) {
         match kind {
-            "turn_context" | "session_configured" => self.answers(text(event, "model")),
-            "session_meta" => self.version = text(event, "cli_version").map(str::to_owned),
-            "token_count" => self.count(&event["info"], line),
+            "turn_context" | "session_configured" => self.note_model(text_field(event, "model")),
+            "session_meta" => self.version = text_field(event, "cli_version").map(str::to_owned),
+            "token_count" => self.count_tokens(&event["info"], line),
             _ if kind.ends_with("_call") => {
                 self.tells_tools = true;
-                let id = text(event, "call_id")
+                let id = text_field(event, "call_id")
                     .map_or_else(|| format!("#{}", self.calls.len()), str::to_owned);
                 if !self.calls.contains_key(&id) {
                     self.new_calls.insert(id.clone());
                 }
                 self.calls.insert(
                     id,
-                    text(event, "name")
-                        .unwrap_or_else(|| called(kind))
+                    text_field(event, "name")
+                        .unwrap_or_else(|| call_name(kind))
                         .to_owned(),
                 );
             }
@@ -189,7 +191,7 @@ impl Thread {
         }
     }
 
-    fn answers(&mut self, model: Option<&str>) {
+    fn note_model(&mut self, model: Option<&str>) {
         if let Some(model) = model
             && self.models.last().is_none_or(|last| last != model)
         {
@@ -198,15 +200,15 @@ impl Thread {
     }
 
     /// Adds the tokens of the last request to the current model, or else the increase of the total. A repeated total adds nothing.
-    fn count(&mut self, info: &Value, line: &Value) {
-        self.answers(text(info, "model"));
+    fn count_tokens(&mut self, info: &Value, line: &Value) {
+        self.note_model(text_field(info, "model"));
         let before = self.told;
-        let [told, last] =
-            ["total_token_usage", "last_token_usage"].map(|name| info.get(name).map(Told::of));
+        let [told, last] = ["total_token_usage", "last_token_usage"]
+            .map(|name| info.get(name).map(CodexTotal::from_json));
         if told.is_some() && told == before {
             return;
         }
-        let since = before.filter(|before| !told.is_some_and(|told| told.is_anew(before)));
+        let since = before.filter(|before| !told.is_some_and(|told| told.restarts_after(before)));
         let Some(part) = last.or_else(|| Some(told?.minus(since))) else {
             return;
         };
@@ -220,8 +222,8 @@ impl Thread {
         let part = part.usage;
         self.told = told.or(before);
         self.usage = Some(self.usage.unwrap_or_default().plus(&part));
-        let time = text(line, "timestamp").map(str::to_owned);
-        self.requests.push(Request {
+        let time = text_field(line, "timestamp").map(str::to_owned);
+        self.requests.push(ModelRequest {
             model: self.models.last().cloned(),
             usage: part,
             time,
@@ -231,13 +233,13 @@ impl Thread {
     }
 
     /// Takes a line of the session that this one continues: its model and total hold, and nothing of it counts here.
-    pub fn inherit(&mut self, line: &Value) {
+    pub fn inherit_line(&mut self, line: &Value) {
         let mut other = Self {
             told: self.told,
             models: std::mem::take(&mut self.models),
             ..Self::default()
         };
-        other.take(line);
+        other.add_line(line);
         (self.told, self.models) = (other.told, other.models);
     }
 
@@ -246,9 +248,9 @@ impl Thread {
     }
 
     /// Returns the session's total as it reports it, and as counted here, both with the part that it inherited.
-    pub fn totals(&self) -> Option<[Told; 2]> {
+    pub fn reported_and_counted(&self) -> Option<[CodexTotal; 2]> {
         let counted = self.usage.unwrap_or_default();
-        let counted = Told {
+        let counted = CodexTotal {
             usage: counted,
             total: counted.total(),
         };
@@ -256,7 +258,7 @@ impl Thread {
     }
 
     /// Returns the tool calls by name since it was last asked.
-    pub fn new_calls(&mut self) -> BTreeMap<String, u64> {
+    pub fn take_new_calls(&mut self) -> BTreeMap<String, u64> {
         let mut tools = BTreeMap::new();
         for id in std::mem::take(&mut self.new_calls) {
             *tools.entry(self.calls[&id].clone()).or_insert(0) += 1;
@@ -265,12 +267,12 @@ impl Thread {
     }
 
     /// Returns the usage of each request, if reported.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[ModelRequest] {
         &self.requests
     }
 
     /// Returns why the service did not answer, if the session ended while waiting for a retry.
-    pub fn awaited(&self) -> Option<&str> {
+    pub fn pending_retry_reason(&self) -> Option<&str> {
         self.again.as_ref().map(|(_, why)| why.as_str())
     }
 
@@ -291,12 +293,12 @@ impl Thread {
         by_model
     }
 
-    pub fn steps(&self) -> Option<u64> {
+    pub fn step_count(&self) -> Option<u64> {
         (!self.steps.is_empty()).then_some(self.steps.len() as u64)
     }
 
     /// Returns tool calls by name, or `None` if no event came in a form that reports tools.
-    pub fn tools(&self) -> Option<BTreeMap<String, u64>> {
+    pub fn tool_calls(&self) -> Option<BTreeMap<String, u64>> {
         self.tells_tools.then(|| {
             let mut tools = BTreeMap::new();
             for name in self.calls.values() {
@@ -308,7 +310,7 @@ impl Thread {
 }
 
 /// Returns the kind and content of an event, from a session file (where the line has a type of its own) or from an older release.
-pub fn event(line: &Value) -> (&str, &Value) {
+pub fn split_event(line: &Value) -> (&str, &Value) {
     let event = line
         .get("payload")
         .or_else(|| line.get("msg"))
@@ -321,7 +323,7 @@ pub fn event(line: &Value) -> (&str, &Value) {
 }
 
 /// Returns the name of a call that has none, from its type.
-fn called(kind: &str) -> &str {
+fn call_name(kind: &str) -> &str {
     match kind.trim_end_matches("_call") {
         "local_shell" | "function" | "custom_tool" => "shell",
         name => name,
@@ -329,11 +331,11 @@ fn called(kind: &str) -> &str {
 }
 
 /// Returns whether an error only announces another try to reach the service.
-pub fn is_new_try(message: &str) -> bool {
+pub fn is_retry_notice(message: &str) -> bool {
     message.starts_with("Reconnecting")
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+fn text_field<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value
         .get(key)
         .and_then(Value::as_str)
@@ -341,7 +343,7 @@ fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 /// Returns the two models of `model rerouted: A -> B (why)`.
-fn rerouted(message: &str) -> Option<(&str, &str)> {
+fn parse_reroute(message: &str) -> Option<(&str, &str)> {
     let (from, to) = message
         .strip_prefix("model rerouted: ")?
         .split_once(" -> ")?;
@@ -349,7 +351,7 @@ fn rerouted(message: &str) -> Option<(&str, &str)> {
 }
 
 /// Reads token counts. Cached tokens are subtracted from the input, which includes them. The output includes reasoning, as it is billed.
-fn usage(usage: &Value) -> Usage {
+fn parse_usage(usage: &Value) -> Usage {
     let count = |name: &str| usage.get(name).and_then(as_count);
     let (cache_read, cache_write) = (
         count("cached_input_tokens"),
@@ -367,7 +369,7 @@ fn usage(usage: &Value) -> Usage {
     }
 }
 
-fn minus(total: &Usage, before: &Usage) -> Usage {
+fn subtract_usage(total: &Usage, before: &Usage) -> Usage {
     let part = |total: Option<u64>, before: Option<u64>| {
         total.map(|total| total.saturating_sub(before.unwrap_or(0)))
     };
@@ -400,9 +402,9 @@ mod tests {
     }
 
     fn output_of(lines: &[Value]) -> Option<u64> {
-        let mut thread = Thread::default();
+        let mut thread = CodexTranscript::default();
         for line in lines {
-            thread.take(line);
+            thread.add_line(line);
         }
         thread.usage().and_then(|usage| usage.output)
     }
@@ -441,12 +443,12 @@ mod tests {
         );
         let sums = [50, 80, 10, 30].map(|sum| count(Some(sum), None));
         assert_eq!(output_of(&sums), Some(110), "sums alone");
-        let mut thread = Thread::default();
+        let mut thread = CodexTranscript::default();
         for line in &sums {
-            thread.take(line);
+            thread.add_line(line);
         }
         let totals = thread
-            .totals()
+            .reported_and_counted()
             .expect("totals")
             .map(|told| (told.usage.output, told.total));
         assert_eq!(totals, [(Some(110), Some(1210)); 2]);
@@ -457,19 +459,25 @@ mod tests {
 
     #[test]
     fn what_another_session_counted_is_inherited() {
-        let mut thread = Thread::default();
-        thread.inherit(&count(Some(50), Some(50)));
+        let mut thread = CodexTranscript::default();
+        thread.inherit_line(&count(Some(50), Some(50)));
         assert_eq!((thread.usage(), thread.requests().len()), (None, 0));
-        thread.take(&count(Some(80), None));
+        thread.add_line(&count(Some(80), None));
         assert_eq!(thread.usage().and_then(|usage| usage.output), Some(30));
         assert_eq!(
-            thread.totals().expect("totals").map(|told| told.total),
+            thread
+                .reported_and_counted()
+                .expect("totals")
+                .map(|told| told.total),
             [Some(880); 2]
         );
-        let mut segment = Thread::default();
-        segment.take(&count(Some(80), Some(30)));
+        let mut segment = CodexTranscript::default();
+        segment.add_line(&count(Some(80), Some(30)));
         assert_eq!(
-            segment.totals().expect("totals").map(|told| told.total),
+            segment
+                .reported_and_counted()
+                .expect("totals")
+                .map(|told| told.total),
             [Some(880); 2],
             "the file before was not read"
         );
@@ -477,17 +485,17 @@ mod tests {
 
     #[test]
     fn searches_are_tools() {
-        let mut thread = Thread::default();
+        let mut thread = CodexTranscript::default();
         let line = |event: Value| json!({"type": "response_item", "payload": event});
-        thread.take(&line(
+        thread.add_line(&line(
             json!({"type": "web_search_call", "status": "completed", "action": {"type": "search"}}),
         ));
-        thread.take(&line(json!({"type": "local_shell_call", "call_id": "c"})));
-        thread.take(&line(
+        thread.add_line(&line(json!({"type": "local_shell_call", "call_id": "c"})));
+        thread.add_line(&line(
             json!({"type": "function_call", "call_id": "d", "name": "apply_patch"}),
         ));
         let expected = [("apply_patch", 1), ("shell", 1), ("web_search", 1)]
             .map(|(name, calls)| (name.to_owned(), calls));
-        assert_eq!(thread.tools(), Some(BTreeMap::from(expected)));
+        assert_eq!(thread.tool_calls(), Some(BTreeMap::from(expected)));
     }
 }

@@ -6,8 +6,8 @@ mod claude;
 mod codex;
 mod usage;
 
-pub use claude::{Message, Messages, speaks};
-pub use codex::{Thread, Told, event, is_new_try};
+pub use claude::{ClaudeMessage, ClaudeMessages, is_model_message};
+pub use codex::{CodexTotal, CodexTranscript, is_retry_notice, split_event};
 pub use usage::{as_amount, as_count, find_cost, find_count, find_usage};
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::domain::{PriceTable, Usage};
 
 /// The usage of one request to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct ModelRequest {
     /// The model's name as the agent reports it, if at all.
     pub model: Option<String>,
     pub usage: Usage,
@@ -32,7 +32,7 @@ pub struct Request {
 
 /// The cost of requests by a price table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bill {
+pub struct RequestBill {
     /// In US dollars. `None` if a price is unknown.
     pub usd: Option<f64>,
     /// Models of requests without a price.
@@ -40,14 +40,14 @@ pub struct Bill {
 }
 
 /// Prices each request that took tokens, by its own model, or else by the `asked` one, and at the prices of its day.
-pub fn bill<'r>(
+pub fn price_requests<'r>(
     prices: &PriceTable,
     asked: Option<&str>,
-    requests: impl Iterator<Item = (&'r Request, Option<NaiveDate>)>,
-) -> Bill {
-    let mut bill = Bill {
+    requests: impl Iterator<Item = (&'r ModelRequest, Option<NaiveDate>)>,
+) -> RequestBill {
+    let mut bill = RequestBill {
         usd: Some(0.0),
-        ..Bill::default()
+        ..RequestBill::default()
     };
     for (request, day) in
         requests.filter(|(request, _)| request.usage.total().is_some_and(|tokens| tokens > 0))
@@ -58,7 +58,7 @@ pub fn bill<'r>(
         }
         let models: Vec<&str> = request.model.as_deref().into_iter().chain(asked).collect();
         let usd = day.and_then(|day| {
-            prices.usd_by_lifetime(day, &models, &request.usage, request.long_writes, Some(1))
+            prices.price_usd_by_lifetime(day, &models, &request.usage, request.long_writes, Some(1))
         });
         if usd.is_none() {
             bill.unknown.insert(

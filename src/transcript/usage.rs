@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::domain::{Usage, is_amount};
 
 /// Fields whose contents come from a model or a tool.
-const SPOKEN: [&str; 7] = [
+const SPOKEN_FIELDS: [&str; 7] = [
     "content",
     "input",
     "tool_input",
@@ -26,47 +26,47 @@ const SPOKEN: [&str; 7] = [
 /// Anthropic's `input_tokens` excludes cached tokens. OpenAI's `prompt_tokens` includes them, so they are subtracted: the parts of
 /// [`Usage`] never overlap.
 pub fn find_usage(value: &Value) -> Usage {
-    let details = find(value, &["cached_tokens"], as_count);
-    let cache_read = find(value, &["cache_read_input_tokens"], as_count).or(details);
-    let anthropic = find(value, &["input_tokens"], as_count);
+    let details = find_field(value, &["cached_tokens"], as_count);
+    let cache_read = find_field(value, &["cache_read_input_tokens"], as_count).or(details);
+    let anthropic = find_field(value, &["input_tokens"], as_count);
     let input = match (anthropic, details) {
         // OpenAI's newer API also uses `input_tokens`, with `cached_tokens` included in it.
         (Some(input), Some(cached)) => Some(input.saturating_sub(cached)),
         (Some(input), None) => Some(input),
-        (None, cached) => find(value, &["prompt_tokens"], as_count)
+        (None, cached) => find_field(value, &["prompt_tokens"], as_count)
             .map(|prompt| prompt.saturating_sub(cached.unwrap_or(0))),
     };
     Usage {
         input,
-        cache_write: find(value, &["cache_creation_input_tokens"], as_count),
+        cache_write: find_field(value, &["cache_creation_input_tokens"], as_count),
         cache_read,
-        output: find(value, &["output_tokens", "completion_tokens"], as_count),
+        output: find_field(value, &["output_tokens", "completion_tokens"], as_count),
     }
 }
 
 pub fn find_cost(value: &Value) -> Option<f64> {
     ["total_cost_usd", "cost_usd", "total_cost", "cost"]
         .iter()
-        .find_map(|name| find(value, &[name], as_amount))
+        .find_map(|name| find_field(value, &[name], as_amount))
 }
 
 pub fn find_count(value: &Value, name: &str) -> Option<u64> {
-    find(value, &[name], as_count)
+    find_field(value, &[name], as_count)
 }
 
 /// Searches breadth first, and in document order within a level.
-fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
+fn find_field<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
     let mut waiting = VecDeque::from([value]);
     while let Some(value) = waiting.pop_front() {
         match value {
             Value::Object(fields) => {
-                if let Some(found) = own(fields, names, read) {
+                if let Some(found) = own_field(fields, names, read) {
                     return Some(found);
                 }
                 waiting.extend(
                     fields
                         .iter()
-                        .filter(|(name, _)| !SPOKEN.contains(&name.as_str()))
+                        .filter(|(name, _)| !SPOKEN_FIELDS.contains(&name.as_str()))
                         .map(|(_, value)| value),
                 );
             }
@@ -77,7 +77,11 @@ fn find<T>(value: &Value, names: &[&str], read: fn(&Value) -> Option<T>) -> Opti
     None
 }
 
-fn own<T>(fields: &Map<String, Value>, names: &[&str], read: fn(&Value) -> Option<T>) -> Option<T> {
+fn own_field<T>(
+    fields: &Map<String, Value>,
+    names: &[&str],
+    read: fn(&Value) -> Option<T>,
+) -> Option<T> {
     names
         .iter()
         .find_map(|name| fields.get(*name).and_then(read))
@@ -86,7 +90,7 @@ fn own<T>(fields: &Map<String, Value>, names: &[&str], read: fn(&Value) -> Optio
 /// Reads a count: a whole number, or a text that holds one.
 pub fn as_count(value: &Value) -> Option<u64> {
     match value {
-        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+        Value::Number(number) => number.as_u64().or_else(|| whole_number(number.as_f64()?)),
         Value::String(text) => text.trim().parse().ok(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
@@ -97,7 +101,7 @@ pub fn as_count(value: &Value) -> Option<u64> {
     clippy::cast_sign_loss,
     reason = "a whole number within 2^53, checked just before"
 )]
-fn whole(number: f64) -> Option<u64> {
+fn whole_number(number: f64) -> Option<u64> {
     (number >= 0.0 && number.fract() == 0.0 && number <= 9_007_199_254_740_992.0)
         .then_some(number as u64)
 }

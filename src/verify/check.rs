@@ -53,7 +53,7 @@ pub struct Readiness {
 
 /// A command to run, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct PlannedCheck {
     /// The kind, followed by the folder if it is not the root: `test`, `test:frontend`. Unique within a selection.
     pub id: String,
     pub kind: CheckKind,

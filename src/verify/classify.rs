@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::task::{WORDINGS, words};
-use super::{CheckResult, Ending, Failure, Task};
-use crate::domain::visible;
+use super::task::{WORDINGS, split_words};
+use super::{CheckFailure, CheckOutcome, CheckResult, VerificationTask};
+use crate::domain::escape_invisible;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum FailureScope {
     Blocking,
     OutOfScope,
     Unknown,
 }
 
-impl Scope {
+impl FailureScope {
     pub const ALL: [Self; 3] = [Self::Blocking, Self::OutOfScope, Self::Unknown];
 
     pub fn name(self) -> &'static str {
@@ -27,11 +27,11 @@ impl Scope {
 
 /// A failure of a check at the head, with its scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Classified {
+pub struct ClassifiedFailure {
     /// The check's id.
     pub check: String,
-    pub failure: Failure,
-    pub scope: Scope,
+    pub failure: CheckFailure,
+    pub scope: FailureScope,
     pub reason: String,
     /// Whether the same failure occurred at the baseline. `None` if the check was not, or could not be, run there.
     pub at_baseline: Option<bool>,
@@ -39,15 +39,19 @@ pub struct Classified {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classification {
-    pub failures: Vec<Classified>,
+    pub failures: Vec<ClassifiedFailure>,
     /// Check id and failure, for failures that occurred at the baseline and are gone now.
-    pub fixed: Vec<(String, Failure)>,
+    pub fixed: Vec<(String, CheckFailure)>,
 }
 
 /// Decides for each failure at the head whether it is the change's responsibility. `base` has the results of the same checks on the
 /// unchanged tree.
-pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>) -> Classification {
-    let goal = Goal::of(&task.goal);
+pub fn classify_failures(
+    task: &VerificationTask,
+    head: &[CheckResult],
+    base: Option<&[CheckResult]>,
+) -> Classification {
+    let goal = GoalWords::parse(&task.goal);
     let mut classification = Classification::default();
     for result in head {
         let before = base.and_then(|base| {
@@ -55,10 +59,10 @@ pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>)
                 .find(|before| before.check.id == result.check.id)
         });
         for failure in &result.failures {
-            let at_baseline = before.and_then(|before| stood(before, failure));
-            let (scope, reason) = judge(task, &goal, failure, at_baseline, base.is_some());
+            let at_baseline = before.and_then(|before| failed_at_baseline(before, failure));
+            let (scope, reason) = judge_failure(task, &goal, failure, at_baseline, base.is_some());
             let check = result.check.id.clone();
-            classification.failures.push(Classified {
+            classification.failures.push(ClassifiedFailure {
                 check,
                 failure: failure.clone(),
                 scope,
@@ -66,35 +70,37 @@ pub fn classify(task: &Task, head: &[CheckResult], base: Option<&[CheckResult]>)
                 at_baseline,
             });
         }
-        classification
-            .fixed
-            .extend(before.into_iter().flat_map(|before| gone(before, result)));
+        classification.fixed.extend(
+            before
+                .into_iter()
+                .flat_map(|before| fixed_failures(before, result)),
+        );
     }
     classification
 }
 
 /// Says whether a failure occurred at the baseline. `None` if the check could not be run there.
-fn stood(before: &CheckResult, failure: &Failure) -> Option<bool> {
+fn failed_at_baseline(before: &CheckResult, failure: &CheckFailure) -> Option<bool> {
     match before.ending {
-        Ending::Passed => Some(false),
-        Ending::Failed | Ending::TimedOut => Some(
+        CheckOutcome::Passed => Some(false),
+        CheckOutcome::Failed | CheckOutcome::TimedOut => Some(
             before
                 .failures
                 .iter()
                 .any(|known| known.signature == failure.signature),
         ),
-        Ending::NotRunnable(_) => None,
+        CheckOutcome::NotRunnable(_) => None,
     }
 }
 
 /// Returns the failures at the baseline that are gone now. A test that fails with another message is not fixed. A check that timed out or
 /// could not run fixes nothing.
-fn gone(before: &CheckResult, now: &CheckResult) -> Vec<(String, Failure)> {
+fn fixed_failures(before: &CheckResult, now: &CheckResult) -> Vec<(String, CheckFailure)> {
     match now.ending {
-        Ending::TimedOut | Ending::NotRunnable(_) => return Vec::new(),
-        Ending::Passed | Ending::Failed => {}
+        CheckOutcome::TimedOut | CheckOutcome::NotRunnable(_) => return Vec::new(),
+        CheckOutcome::Passed | CheckOutcome::Failed => {}
     }
-    let still = |known: &Failure| {
+    let still = |known: &CheckFailure| {
         now.failures.iter().any(|failure| {
             failure.signature == known.signature
                 || (known.test.is_some() && failure.test == known.test)
@@ -108,13 +114,13 @@ fn gone(before: &CheckResult, now: &CheckResult) -> Vec<(String, Failure)> {
         .collect()
 }
 
-fn judge(
-    task: &Task,
-    goal: &Goal,
-    failure: &Failure,
+fn judge_failure(
+    task: &VerificationTask,
+    goal: &GoalWords,
+    failure: &CheckFailure,
     at_baseline: Option<bool>,
     has_baseline: bool,
-) -> (Scope, String) {
+) -> (FailureScope, String) {
     let pointed = |files: &[String]| {
         files
             .iter()
@@ -128,47 +134,50 @@ fn judge(
     };
     if at_baseline == Some(false) {
         return (
-            Scope::Blocking,
+            FailureScope::Blocking,
             "it did not fail like this at the baseline".to_owned(),
         );
     }
     if let Some(file) = pointed(&task.changed) {
         return (
-            Scope::Blocking,
+            FailureScope::Blocking,
             format!(
                 "it points at `{}`, which the change touched",
-                visible(&file)
+                escape_invisible(&file)
             ),
         );
     }
     if let Some(file) = pointed(&task.files) {
         return (
-            Scope::Blocking,
-            format!("it points at `{}`, which the goal is about", visible(&file)),
+            FailureScope::Blocking,
+            format!(
+                "it points at `{}`, which the goal is about",
+                escape_invisible(&file)
+            ),
         );
     }
-    if let Some(word) = goal.named_by(failure) {
+    if let Some(word) = goal.goal_word_in(failure) {
         return (
-            Scope::Blocking,
-            format!("it names `{}`, as the goal does", visible(&word)),
+            FailureScope::Blocking,
+            format!("it names `{}`, as the goal does", escape_invisible(&word)),
         );
     }
     match at_baseline {
         Some(true) if failure.files.is_empty() => (
-            Scope::Unknown,
+            FailureScope::Unknown,
             "it failed like this at the baseline too, but names no file".to_owned(),
         ),
         Some(true) => (
-            Scope::OutOfScope,
+            FailureScope::OutOfScope,
             "it failed like this at the baseline too, in files that the change did not touch"
                 .to_owned(),
         ),
         Some(false) | None if has_baseline => (
-            Scope::Unknown,
+            FailureScope::Unknown,
             "this check could not be run at the baseline".to_owned(),
         ),
         Some(false) | None => (
-            Scope::Unknown,
+            FailureScope::Unknown,
             "there is no baseline to compare with".to_owned(),
         ),
     }
@@ -185,14 +194,14 @@ fn is_same_file(pointed: &str, changed: &str) -> bool {
 }
 
 /// Words and quotes of a goal that a failure can mention.
-struct Goal {
+struct GoalWords {
     words: BTreeSet<String>,
     /// Texts in quotes or backticks, in lower case.
     quoted: Vec<String>,
 }
 
 /// Words that occur in too many names to identify anything.
-const COMMON: [&str; 46] = [
+const COMMON_WORDS: [&str; 46] = [
     "about",
     "after",
     "again",
@@ -240,31 +249,31 @@ const COMMON: [&str; 46] = [
     "when",
     "work",
 ];
-const SHORTEST_WORD: usize = 4;
-const MOST_QUOTES: usize = 20;
+const MIN_WORD: usize = 4;
+const MAX_QUOTES: usize = 20;
 
-impl Goal {
-    fn of(goal: &str) -> Self {
+impl GoalWords {
+    fn parse(goal: &str) -> Self {
         let of_kinds: BTreeSet<&str> = WORDINGS
             .iter()
             .flat_map(|wording| wording.verbs.iter().chain(wording.nouns))
             .copied()
             .collect();
         let is_telling = |word: &String| {
-            word.chars().count() >= SHORTEST_WORD
-                && !COMMON.contains(&word.as_str())
+            word.chars().count() >= MIN_WORD
+                && !COMMON_WORDS.contains(&word.as_str())
                 && !of_kinds.contains(word.as_str())
         };
         let words = name_words(goal).into_iter().filter(is_telling).collect();
         let quoted = ['`', '"', '\'']
             .into_iter()
             .flat_map(|mark| goal.split(mark).skip(1).step_by(2));
-        let is_long = |text: &&str| text.trim().chars().count() >= SHORTEST_WORD;
+        let is_long = |text: &&str| text.trim().chars().count() >= MIN_WORD;
         Self {
             words,
             quoted: quoted
                 .filter(is_long)
-                .take(MOST_QUOTES)
+                .take(MAX_QUOTES)
                 .map(|text| text.trim().to_lowercase())
                 .collect(),
         }
@@ -272,7 +281,7 @@ impl Goal {
 
     /// Returns the first word of the goal that is in the name of the failing test or its files, else a quote of the goal that is in the
     /// failure's text.
-    fn named_by(&self, failure: &Failure) -> Option<String> {
+    fn goal_word_in(&self, failure: &CheckFailure) -> Option<String> {
         let names = failure
             .test
             .iter()
@@ -300,7 +309,7 @@ fn name_words(text: &str) -> BTreeSet<String> {
         was_lower = character.is_lowercase();
         spaced.push(if character == '_' { ' ' } else { character });
     }
-    words(&spaced)
+    split_words(&spaced)
         .into_iter()
         .map(|word| {
             word.strip_suffix('s')
@@ -317,7 +326,7 @@ mod tests {
     use crate::verify::CheckKind;
     use crate::verify::testing::{check, failure, task};
 
-    fn result(ending: Ending, failures: &[Failure]) -> CheckResult {
+    fn result(ending: CheckOutcome, failures: &[CheckFailure]) -> CheckResult {
         CheckResult {
             check: check(CheckKind::Test, "pytest"),
             ending,
@@ -326,11 +335,15 @@ mod tests {
         }
     }
 
-    fn scope(task: &Task, one: &Failure, base: Option<CheckResult>) -> (Scope, String) {
+    fn scope(
+        task: &VerificationTask,
+        one: &CheckFailure,
+        base: Option<CheckResult>,
+    ) -> (FailureScope, String) {
         let base = base.map(|base| vec![base]);
-        let classification = classify(
+        let classification = classify_failures(
             task,
-            &[result(Ending::Failed, std::slice::from_ref(one))],
+            &[result(CheckOutcome::Failed, std::slice::from_ref(one))],
             base.as_deref(),
         );
         let classified = classification
@@ -350,54 +363,54 @@ mod tests {
             &["tests/test_other.py"],
             Some("tests/test_other.py::test_x"),
         );
-        let stood = || Some(result(Ending::Failed, std::slice::from_ref(&old)));
-        assert_eq!(scope(&work, &old, stood()).0, Scope::OutOfScope);
+        let stood = || Some(result(CheckOutcome::Failed, std::slice::from_ref(&old)));
+        assert_eq!(scope(&work, &old, stood()).0, FailureScope::OutOfScope);
         assert_eq!(
-            scope(&work, &old, Some(result(Ending::Passed, &[]))).0,
-            Scope::Blocking,
+            scope(&work, &old, Some(result(CheckOutcome::Passed, &[]))).0,
+            FailureScope::Blocking,
             "new"
         );
         assert_eq!(
             scope(&work, &old, None),
             (
-                Scope::Unknown,
+                FailureScope::Unknown,
                 "there is no baseline to compare with".to_owned()
             )
         );
-        let missing = result(Ending::NotRunnable("no pytest".to_owned()), &[]);
+        let missing = result(CheckOutcome::NotRunnable("no pytest".to_owned()), &[]);
         assert_eq!(
             scope(&work, &old, Some(missing)).1,
             "this check could not be run at the baseline"
         );
 
-        let touched = Failure {
+        let touched = CheckFailure {
             files: vec!["src/money.py".to_owned()],
             ..old.clone()
         };
         assert_eq!(
             scope(&work, &touched, stood()),
             (
-                Scope::Blocking,
+                FailureScope::Blocking,
                 "it points at `src/money.py`, which the change touched".to_owned()
             )
         );
-        let named = Failure {
+        let named = CheckFailure {
             test: Some("tests/test_other.py::test_invoices".to_owned()),
             ..old.clone()
         };
         assert_eq!(
             scope(&work, &named, stood()),
             (
-                Scope::Blocking,
+                FailureScope::Blocking,
                 "it names `invoice`, as the goal does".to_owned()
             )
         );
-        let nowhere = Failure {
+        let nowhere = CheckFailure {
             files: Vec::new(),
             test: None,
             ..old.clone()
         };
-        assert_eq!(scope(&work, &nowhere, stood()).0, Scope::Unknown);
+        assert_eq!(scope(&work, &nowhere, stood()).0, FailureScope::Unknown);
         work.files = vec!["tests/test_other.py".to_owned()];
         assert_eq!(
             scope(&work, &old, stood()).1,
@@ -409,14 +422,14 @@ mod tests {
     fn what_is_quoted_in_the_goal_is_looked_for_in_the_words() {
         let mut old = failure("s", &["a.py"], None);
         old.text = "TypeError: Cannot Add None".to_owned();
-        let base = || Some(result(Ending::Failed, std::slice::from_ref(&old)));
+        let base = || Some(result(CheckOutcome::Failed, std::slice::from_ref(&old)));
         assert_eq!(
             scope(&task("fix \"cannot add\"", Profile::Fast), &old, base()).0,
-            Scope::Blocking
+            FailureScope::Blocking
         );
         assert_eq!(
             scope(&task("fix \"cannot drop\"", Profile::Fast), &old, base()).0,
-            Scope::OutOfScope
+            FailureScope::OutOfScope
         );
     }
 
@@ -440,25 +453,29 @@ mod tests {
             failure("one", &[], Some("one")),
             failure("other", &[], None),
         );
-        let base = [result(Ending::Failed, &[one.clone(), other.clone()])];
-        let fixed =
-            |head: CheckResult| classify(&task("", Profile::Fast), &[head], Some(&base)).fixed;
+        let base = [result(CheckOutcome::Failed, &[one.clone(), other.clone()])];
+        let fixed = |head: CheckResult| {
+            classify_failures(&task("", Profile::Fast), &[head], Some(&base)).fixed
+        };
         assert_eq!(
-            fixed(result(Ending::Passed, &[])),
+            fixed(result(CheckOutcome::Passed, &[])),
             [
                 ("test".to_owned(), one.clone()),
                 ("test".to_owned(), other.clone())
             ]
         );
-        let changed = Failure {
+        let changed = CheckFailure {
             signature: "one, otherwise".to_owned(),
             ..one
         };
         assert_eq!(
-            fixed(result(Ending::Failed, &[changed])),
+            fixed(result(CheckOutcome::Failed, &[changed])),
             [("test".to_owned(), other)]
         );
-        assert_eq!(fixed(result(Ending::TimedOut, &[])), []);
-        assert_eq!(fixed(result(Ending::NotRunnable(String::new()), &[])), []);
+        assert_eq!(fixed(result(CheckOutcome::TimedOut, &[])), []);
+        assert_eq!(
+            fixed(result(CheckOutcome::NotRunnable(String::new()), &[])),
+            []
+        );
     }
 }

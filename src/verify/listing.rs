@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of bytes that are read from a manifest. Nobody maintains a longer one by hand.
-pub const MOST_MANIFEST_BYTES: usize = 256 << 10;
+pub const MAX_MANIFEST_BYTES: usize = 256 << 10;
 
 /// The files of a tree, and the text of the manifests that say how the tree is built and tested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Paths relative to the root, separated by `/`.
     pub files: BTreeSet<String>,
-    /// Text of each file for which [`is_manifest`] returns true, cut to [`MOST_MANIFEST_BYTES`].
+    /// Text of each file for which [`is_manifest`] returns true, cut to [`MAX_MANIFEST_BYTES`].
     pub contents: BTreeMap<String, String>,
 }
 
 /// Says whether detection needs the text of the file at `path`.
 pub fn is_manifest(path: &str) -> bool {
-    STACK_MANIFESTS.contains(&name_of(path))
-        || MAKEFILES.contains(&name_of(path))
+    STACK_MANIFESTS.contains(&file_name_of(path))
+        || MAKEFILES.contains(&file_name_of(path))
         || is_requirements(path)
 }
 
@@ -71,26 +71,26 @@ const FOREIGN_FOLDERS: [&str; 20] = [
 
 /// Says whether a path is `requirements.txt` or similar: `requirements-dev.txt`, `dev-requirements.txt`, `requirements/test.txt`.
 pub(super) fn is_requirements(path: &str) -> bool {
-    let Some(stem) = name_of(path).strip_suffix(".txt") else {
+    let Some(stem) = file_name_of(path).strip_suffix(".txt") else {
         return false;
     };
     stem.split(['-', '_', '.'])
         .any(|word| word == "requirements")
-        || name_of(folder_of(path)) == "requirements"
+        || file_name_of(parent_of(path)) == "requirements"
 }
 
 /// Returns the last component of a path.
-pub(super) fn name_of(path: &str) -> &str {
+pub(super) fn file_name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the path without its last component. Empty at the root.
-pub(super) fn folder_of(path: &str) -> &str {
+pub(super) fn parent_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Returns the part of `path` below `folder`; `None` if `path` is not below it.
-pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+pub(super) fn path_below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
     if folder.is_empty() {
         Some(path)
     } else {
@@ -99,7 +99,7 @@ pub(super) fn below<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
 }
 
 /// Joins a folder and a path relative to it.
-pub(super) fn join(folder: &str, path: &str) -> String {
+pub(super) fn join_path(folder: &str, path: &str) -> String {
     if folder.is_empty() {
         path.to_owned()
     } else {
@@ -136,8 +136,8 @@ mod tests {
 
     #[test]
     fn below_stops_at_whole_folders() {
-        assert_eq!(below("web", "web/a.js"), Some("a.js"));
-        assert_eq!(below("web", "website/a.js"), None);
-        assert_eq!(below("", "a.js"), Some("a.js"));
+        assert_eq!(path_below("web", "web/a.js"), Some("a.js"));
+        assert_eq!(path_below("web", "website/a.js"), None);
+        assert_eq!(path_below("", "a.js"), Some("a.js"));
     }
 }

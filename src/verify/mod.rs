@@ -25,26 +25,26 @@ mod targeted;
 mod task;
 mod verdict;
 
-pub use check::{Check, CheckKind, Readiness};
-pub use classify::{Classification, Classified, Scope, classify};
-pub use detect::{Detected, Part, detect};
-pub use failure::{Failure, failures};
-pub use listing::{Listing, MOST_MANIFEST_BYTES, is_foreign_folder, is_manifest};
-pub use overrides::{Command, Overrides};
+pub use check::{CheckKind, PlannedCheck, Readiness};
+pub use classify::{Classification, ClassifiedFailure, FailureScope, classify_failures};
+pub use detect::{DetectedProject, ProjectPart, detect_stacks};
+pub use failure::{CheckFailure, extract_failures};
+pub use listing::{Listing, MAX_MANIFEST_BYTES, is_foreign_folder, is_manifest};
+pub use overrides::{CommandOverride, Overrides};
 pub use policy::policy_table;
-pub use record::{concluded, planned};
-pub use result::{CheckResult, Ending, Exit};
-pub use select::{Selection, select};
+pub use record::{concluded_record, planned_record};
+pub use result::{CheckExit, CheckOutcome, CheckResult};
+pub use select::{CheckSelection, select_checks};
 pub use stack::Stack;
-pub use task::{Task, TaskKind};
-pub use verdict::{TerminalStatus, Verdict, conclude};
+pub use task::{TaskKind, VerificationTask};
+pub use verdict::{TerminalStatus, VerificationVerdict, conclude_verdict};
 
 /// Shorthands for tests.
 #[cfg(test)]
 mod testing {
     use std::time::Duration;
 
-    use super::{Check, CheckKind, Failure, Listing, Task, is_manifest};
+    use super::{CheckFailure, CheckKind, Listing, PlannedCheck, VerificationTask, is_manifest};
     use crate::domain::Profile;
 
     pub fn listing(files: &[(&str, &str)]) -> Listing {
@@ -57,8 +57,8 @@ mod testing {
         }
     }
 
-    pub fn task(goal: &str, profile: Profile) -> Task {
-        Task {
+    pub fn task(goal: &str, profile: Profile) -> VerificationTask {
+        VerificationTask {
             goal: goal.to_owned(),
             profile,
             files: Vec::new(),
@@ -66,8 +66,8 @@ mod testing {
         }
     }
 
-    pub fn check(kind: CheckKind, command: &str) -> Check {
-        Check {
+    pub fn check(kind: CheckKind, command: &str) -> PlannedCheck {
+        PlannedCheck {
             id: kind.name().to_owned(),
             kind,
             command: command.to_owned(),
@@ -78,8 +78,8 @@ mod testing {
         }
     }
 
-    pub fn failure(signature: &str, files: &[&str], test: Option<&str>) -> Failure {
-        Failure {
+    pub fn failure(signature: &str, files: &[&str], test: Option<&str>) -> CheckFailure {
+        CheckFailure {
             signature: signature.to_owned(),
             text: signature.to_owned(),
             files: files.iter().map(|file| (*file).to_owned()).collect(),

@@ -6,15 +6,15 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::{CheckKind, Readiness};
-use crate::document::{Fields, Form, Node, Scalar, ScalarKind, Value, duration, quote};
+use crate::document::{Fields, Node, Scalar, ScalarKind, Value, ValueForm, duration, quote_text};
 use crate::domain::{Problem, Profile};
 
 /// A project's setting for one kind of check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum CommandOverride {
     /// The check is not run.
     Off,
-    /// This line runs at the root, instead of all detected commands. For [`CheckKind::Targeted`], `{files}` is replaced by the files.
+    /// This line runs at the root, instead of all detected commands. For [`CheckKind::TargetedTests`], `{files}` is replaced by the files.
     Line(String),
 }
 
@@ -24,7 +24,7 @@ pub struct Overrides {
     /// Whether verification is switched off.
     pub is_off: Option<bool>,
     pub profile: Option<Profile>,
-    pub commands: BTreeMap<CheckKind, Command>,
+    pub commands: BTreeMap<CheckKind, CommandOverride>,
     pub timeouts: BTreeMap<CheckKind, Duration>,
     /// Readiness of the smoke test.
     pub readiness: Option<Readiness>,
@@ -34,15 +34,15 @@ pub struct Overrides {
 
 impl Overrides {
     /// Reads the map at `path` of `file`.
-    pub fn read(file: &str, path: &str, node: &Node, problems: &mut Vec<Problem>) -> Self {
+    pub fn from_node(file: &str, path: &str, node: &Node, problems: &mut Vec<Problem>) -> Self {
         Fields::new(file, node, path, problems)
             .map(Self::read_fields)
             .unwrap_or_default()
     }
 
     /// Returns the form of the map.
-    pub fn form() -> Form {
-        Fields::form(|fields| drop(Self::read_fields(fields)))
+    pub fn form() -> ValueForm {
+        Fields::derive_form(|fields| drop(Self::read_fields(fields)))
     }
 
     fn read_fields(mut fields: Fields) -> Self {
@@ -50,13 +50,13 @@ impl Overrides {
         let overrides = Self {
             is_off: fields.boolean("off"),
             profile: fields.one_of("profile", &profiles),
-            commands: KEYS
+            commands: COMMAND_KEYS
                 .into_iter()
-                .filter_map(|(key, kind)| Some((kind, command(&mut fields, key, kind)?)))
+                .filter_map(|(key, kind)| Some((kind, read_command(&mut fields, key, kind)?)))
                 .collect(),
-            timeouts: timeouts(&mut fields),
-            readiness: readiness(&mut fields),
-            tickets: tickets(&mut fields),
+            timeouts: read_timeouts(&mut fields),
+            readiness: read_readiness(&mut fields),
+            tickets: read_tickets(&mut fields),
         };
         fields.finish();
         overrides
@@ -64,7 +64,7 @@ impl Overrides {
 
     /// Returns these settings, with unset ones taken from `lower`.
     #[must_use]
-    pub fn over(self, lower: Self) -> Self {
+    pub fn with_fallback(self, lower: Self) -> Self {
         let mut commands = lower.commands;
         commands.extend(self.commands);
         let mut timeouts = lower.timeouts;
@@ -81,7 +81,7 @@ impl Overrides {
 }
 
 /// The keys that set commands.
-const KEYS: [(&str, CheckKind); 6] = [
+const COMMAND_KEYS: [(&str, CheckKind); 6] = [
     ("primary_test", CheckKind::Test),
     ("targeted_test", CheckKind::Targeted),
     ("smoke_test", CheckKind::Smoke),
@@ -91,29 +91,31 @@ const KEYS: [(&str, CheckKind); 6] = [
 ];
 const USUAL_READY_SECONDS: u64 = 30;
 
-fn tickets(fields: &mut Fields) -> Option<String> {
-    fields.note("tickets", || Form::Filled);
+fn read_tickets(fields: &mut Fields) -> Option<String> {
+    fields.note_form("tickets", || ValueForm::Filled);
     fields
         .child("tickets")
         .and_then(|_| fields.required_text("tickets"))
 }
 
 /// Reads a shell line, or `false` to switch the check off.
-fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
-    fields.note(key, || Form::OneOf(vec![Form::False, Form::Filled]));
+fn read_command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<CommandOverride> {
+    fields.note_form(key, || {
+        ValueForm::OneOf(vec![ValueForm::False, ValueForm::Filled])
+    });
     let node = fields.child(key)?;
     match &node.value {
         Value::Scalar(Scalar {
             kind: ScalarKind::Bool(false),
             ..
-        }) => Some(Command::Off),
+        }) => Some(CommandOverride::Off),
         Value::Scalar(Scalar {
             kind: ScalarKind::Bool(true),
             ..
         }) => {
             let message = format!(
                 "{} must be a command or false, not true",
-                quote(&fields.path_of(key))
+                quote_text(&fields.path_of(key))
             );
             fields.reject(
                 key,
@@ -125,7 +127,10 @@ fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
         Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
             let line = fields.required_text(key)?;
             if line.contains("{files}") && kind != CheckKind::Targeted {
-                let message = format!("{} cannot have `{{files}}`", quote(&fields.path_of(key)));
+                let message = format!(
+                    "{} cannot have `{{files}}`",
+                    quote_text(&fields.path_of(key))
+                );
                 fields.reject(
                     key,
                     message,
@@ -133,31 +138,31 @@ fn command(fields: &mut Fields, key: &str, kind: CheckKind) -> Option<Command> {
                 );
                 return None;
             }
-            Some(Command::Line(line))
+            Some(CommandOverride::Line(line))
         }
     }
 }
 
-fn timeouts(fields: &mut Fields) -> BTreeMap<CheckKind, Duration> {
+fn read_timeouts(fields: &mut Fields) -> BTreeMap<CheckKind, Duration> {
     let Some(mut inner) = fields.fields("timeouts") else {
         return BTreeMap::new();
     };
-    let found = KEYS
+    let found = COMMAND_KEYS
         .into_iter()
-        .filter_map(|(key, kind)| Some((kind, duration::read(&mut inner, key)?)))
+        .filter_map(|(key, kind)| Some((kind, duration::read_duration(&mut inner, key)?)))
         .collect();
     inner.finish();
     found
 }
 
-fn readiness(fields: &mut Fields) -> Option<Readiness> {
+fn read_readiness(fields: &mut Fields) -> Option<Readiness> {
     let mut inner = fields.fields("ready")?;
     let line = inner.text("line");
     if let Some(Err(_)) = line.as_deref().map(Regex::new) {
         let message = format!(
             "{} is no regular expression: {}",
-            quote(&inner.path_of("line")),
-            quote(line.as_deref().unwrap_or_default())
+            quote_text(&inner.path_of("line")),
+            quote_text(line.as_deref().unwrap_or_default())
         );
         inner.reject("line", message, None);
     }
@@ -179,7 +184,7 @@ mod tests {
     fn read(text: &str) -> (Overrides, Vec<String>) {
         let node = parse("a.yaml", text).expect("YAML");
         let mut problems = Vec::new();
-        let overrides = Overrides::read("a.yaml", "verification", &node, &mut problems);
+        let overrides = Overrides::from_node("a.yaml", "verification", &node, &mut problems);
         (
             overrides,
             problems.iter().map(ToString::to_string).collect(),
@@ -194,11 +199,11 @@ mod tests {
         );
         assert_eq!(problems, Vec::<String>::new());
         assert_eq!(overrides.profile, Some(Profile::Smoke));
-        let line = |text: &str| Command::Line(text.to_owned());
+        let line = |text: &str| CommandOverride::Line(text.to_owned());
         let commands = [
             (CheckKind::Test, line("make test")),
             (CheckKind::Targeted, line("pytest {files}")),
-            (CheckKind::Lint, Command::Off),
+            (CheckKind::Lint, CommandOverride::Off),
         ];
         assert_eq!(overrides.commands, BTreeMap::from(commands));
         assert_eq!(
@@ -240,12 +245,12 @@ mod tests {
     fn what_is_left_open_comes_from_below() {
         let (suite, _) = read("lint: false\nprofile: fast\n");
         let (config, _) = read("lint: ruff check\nbuild: make\nprofile: strict\ntickets: t\n");
-        let both = suite.over(config);
+        let both = suite.with_fallback(config);
         assert_eq!(both.profile, Some(Profile::Fast));
-        assert_eq!(both.commands[&CheckKind::Lint], Command::Off);
+        assert_eq!(both.commands[&CheckKind::Lint], CommandOverride::Off);
         assert_eq!(
             both.commands[&CheckKind::Build],
-            Command::Line("make".to_owned())
+            CommandOverride::Line("make".to_owned())
         );
         assert_eq!(both.tickets.as_deref(), Some("t"));
     }

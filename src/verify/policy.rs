@@ -5,22 +5,22 @@
 use std::time::Duration;
 
 use super::check::CheckKind::{self, Build, Lint, Smoke, Syntax, Targeted, Test};
-use super::task::{Order, TaskKind, WORDINGS};
+use super::task::{TaskKind, WORDINGS, WordOrder};
 use crate::domain::Profile;
 
 /// Alternative kinds of checks. The first kind that has a command is run.
-pub(super) type Step = &'static [CheckKind];
+pub(super) type CheckStep = &'static [CheckKind];
 
-pub(super) struct Row {
+pub(super) struct PolicyRow {
     pub kind: TaskKind,
-    pub strict: &'static [Step],
-    pub fast: &'static [Step],
-    pub smoke: &'static [Step],
-    pub yolo: &'static [Step],
+    pub strict: &'static [CheckStep],
+    pub fast: &'static [CheckStep],
+    pub smoke: &'static [CheckStep],
+    pub yolo: &'static [CheckStep],
 }
 
-impl Row {
-    pub fn steps(&self, profile: Profile) -> &'static [Step] {
+impl PolicyRow {
+    pub fn steps_for(&self, profile: Profile) -> &'static [CheckStep] {
         match profile {
             Profile::Strict => self.strict,
             Profile::Fast => self.fast,
@@ -31,87 +31,87 @@ impl Row {
 }
 
 /// Returns the maximum number of commands under a profile; `None` if there is no limit.
-pub(super) fn most_checks(profile: Profile) -> Option<usize> {
+pub(super) fn max_checks(profile: Profile) -> Option<usize> {
     match profile {
         Profile::Strict | Profile::Fast => None,
         Profile::Smoke | Profile::Yolo => Some(2),
     }
 }
 
-const EVERYTHING: &[Step] = &[&[Test, Targeted], &[Smoke], &[Build], &[Lint], &[Syntax]];
-const STARTS_FIRST: &[Step] = &[&[Smoke], &[Test, Targeted], &[Build], &[Lint], &[Syntax]];
-const CORE: &[Step] = &[&[Test, Targeted, Build, Syntax], &[Smoke]];
-const NARROW: &[Step] = &[&[Targeted, Syntax], &[Smoke]];
-const CHEAP: &[Step] = &[&[Smoke, Syntax, Build], &[Targeted]];
-const ONE: &[Step] = &[&[Smoke, Targeted, Syntax]];
+const EVERYTHING: &[CheckStep] = &[&[Test, Targeted], &[Smoke], &[Build], &[Lint], &[Syntax]];
+const STARTS_FIRST: &[CheckStep] = &[&[Smoke], &[Test, Targeted], &[Build], &[Lint], &[Syntax]];
+const CORE: &[CheckStep] = &[&[Test, Targeted, Build, Syntax], &[Smoke]];
+const NARROW: &[CheckStep] = &[&[Targeted, Syntax], &[Smoke]];
+const CHEAP: &[CheckStep] = &[&[Smoke, Syntax, Build], &[Targeted]];
+const ONE_CHECK: &[CheckStep] = &[&[Smoke, Targeted, Syntax]];
 
-pub(super) const POLICY: [Row; 9] = [
-    Row {
+pub(super) const POLICY: [PolicyRow; 9] = [
+    PolicyRow {
         kind: TaskKind::Tiny,
         strict: EVERYTHING,
         fast: NARROW,
         smoke: &[&[Targeted, Syntax]],
         yolo: &[&[Targeted, Syntax]],
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::AddTest,
         strict: &[&[Targeted], &[Test], &[Build], &[Lint], &[Syntax]],
         fast: &[&[Targeted, Test]],
         smoke: &[&[Targeted, Syntax]],
         yolo: &[&[Targeted, Syntax]],
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::FixBuild,
         strict: &[&[Build], &[Smoke], &[Test, Targeted], &[Lint], &[Syntax]],
         fast: &[&[Build, Smoke, Test, Syntax], &[Targeted]],
         smoke: &[&[Smoke, Build, Syntax], &[Build, Targeted]],
         yolo: &[&[Smoke, Build, Syntax]],
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::Docs,
         strict: EVERYTHING,
         fast: NARROW,
         smoke: &[&[Targeted, Syntax]],
         yolo: &[&[Targeted]],
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::Refactor,
         strict: EVERYTHING,
         fast: CORE,
         smoke: CHEAP,
-        yolo: ONE,
+        yolo: ONE_CHECK,
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::CreateApp,
         strict: STARTS_FIRST,
         fast: &[&[Smoke], &[Targeted, Test, Build, Syntax]],
         smoke: CHEAP,
         yolo: &[&[Smoke, Syntax]],
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::Frontend,
         strict: STARTS_FIRST,
         fast: &[&[Build, Smoke], &[Targeted, Test]],
         smoke: &[&[Smoke, Build], &[Targeted]],
         yolo: &[&[Smoke, Build, Syntax]],
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::FixError,
         strict: EVERYTHING,
         fast: CORE,
         smoke: CHEAP,
-        yolo: ONE,
+        yolo: ONE_CHECK,
     },
-    Row {
+    PolicyRow {
         kind: TaskKind::General,
         strict: EVERYTHING,
         fast: CORE,
         smoke: CHEAP,
-        yolo: ONE,
+        yolo: ONE_CHECK,
     },
 ];
 
-pub(super) fn row_of(kind: TaskKind) -> &'static Row {
+pub(super) fn policy_row(kind: TaskKind) -> &'static PolicyRow {
     POLICY
         .iter()
         .find(|row| row.kind == kind)
@@ -119,7 +119,7 @@ pub(super) fn row_of(kind: TaskKind) -> &'static Row {
 }
 
 /// Returns the default time limit of a check.
-pub(super) fn timeout_of(kind: CheckKind) -> Duration {
+pub(super) fn default_timeout(kind: CheckKind) -> Duration {
     Duration::from_secs(match kind {
         Test => 900,
         Targeted | Lint => 300,
@@ -136,10 +136,10 @@ pub fn policy_table() -> String {
         let list = |words: &[&str]| words.join(", ");
         let words = match (wording.verbs, wording.nouns, wording.order) {
             ([], words, _) | (words, [], _) => list(words),
-            (verbs, nouns, Order::Any) => {
+            (verbs, nouns, WordOrder::Any) => {
                 format!("one of *{}* and one of *{}*", list(verbs), list(nouns))
             }
-            (verbs, nouns, Order::Object) => {
+            (verbs, nouns, WordOrder::Object) => {
                 format!("*{}*, done to one of *{}*", list(verbs), list(nouns))
             }
         };
@@ -155,7 +155,7 @@ pub fn policy_table() -> String {
         text += &format!("| `{}` |", row.kind.name());
         for profile in Profile::ALL {
             let steps: Vec<String> = row
-                .steps(profile)
+                .steps_for(profile)
                 .iter()
                 .map(|step| {
                     step.iter()
@@ -170,7 +170,11 @@ pub fn policy_table() -> String {
     }
     text += "\n| check | time limit in seconds |\n| --- | ---: |\n";
     for kind in CheckKind::ALL {
-        text += &format!("| {} | {} |\n", kind.name(), timeout_of(kind).as_secs());
+        text += &format!(
+            "| {} | {} |\n",
+            kind.name(),
+            default_timeout(kind).as_secs()
+        );
     }
     text
 }
@@ -191,7 +195,7 @@ mod tests {
     fn cheap_profiles_never_run_the_whole_suite() {
         for row in &POLICY {
             for profile in [Profile::Smoke, Profile::Yolo] {
-                let steps = row.steps(profile);
+                let steps = row.steps_for(profile);
                 assert!(
                     steps.len() <= 2 && !steps.concat().contains(&Test),
                     "{} {}",

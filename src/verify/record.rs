@@ -1,16 +1,21 @@
 //! The record of a verification: goal, commands, failures and their scope.
 
 use super::{
-    CheckResult, Classification, Detected, Ending, Failure, Part, Selection, Task, Verdict,
+    CheckFailure, CheckOutcome, CheckResult, CheckSelection, Classification, DetectedProject,
+    ProjectPart, VerificationTask, VerificationVerdict,
 };
 use crate::domain::{Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart};
 
 /// Returns the planned verification, before any command is run.
-pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verification {
-    let first = |pick: fn(&Part) -> &Option<String>| {
+pub fn planned_record(
+    detected: &DetectedProject,
+    task: &VerificationTask,
+    selection: &CheckSelection,
+) -> Verification {
+    let first = |pick: fn(&ProjectPart) -> &Option<String>| {
         detected.parts.iter().find_map(|part| pick(part).clone())
     };
-    let part = |part: &Part| VerifiedPart {
+    let part = |part: &ProjectPart| VerifiedPart {
         folder: part.folder.clone(),
         stack: part.stack.name().to_owned(),
         reasons: part.reasons.clone(),
@@ -60,22 +65,22 @@ pub fn planned(detected: &Detected, task: &Task, selection: &Selection) -> Verif
 
 /// Adds the results to a plan. `base` is the baseline's name and its results.
 #[must_use]
-pub fn concluded(
+pub fn concluded_record(
     mut plan: Verification,
     head: &[CheckResult],
     base: Option<(&str, &[CheckResult])>,
     classification: &Classification,
-    verdict: &Verdict,
+    verdict: &VerificationVerdict,
 ) -> Verification {
     for check in &mut plan.checks {
-        let before = base.and_then(|(_, results)| result_of(check, results));
+        let before = base.and_then(|(_, results)| find_result(check, results));
         check.baseline = before.map(|result| result.ending.name().to_owned());
-        if let Some(result) = result_of(check, head) {
+        if let Some(result) = find_result(check, head) {
             check.outcome = Some(result.ending.name().to_owned());
             check.seconds = Some(result.seconds);
             check.message = match &result.ending {
-                Ending::NotRunnable(reason) => Some(reason.clone()),
-                Ending::Passed | Ending::Failed | Ending::TimedOut => None,
+                CheckOutcome::NotRunnable(reason) => Some(reason.clone()),
+                CheckOutcome::Passed | CheckOutcome::Failed | CheckOutcome::TimedOut => None,
             };
         }
     }
@@ -97,24 +102,24 @@ pub fn concluded(
         fixed: classification
             .fixed
             .iter()
-            .map(|(check, failure)| fixed(check, failure))
+            .map(|(check, failure)| fixed_failure(check, failure))
             .collect(),
         baseline: base.map(|(name, _)| VerifiedBaseline {
             name: name.to_owned(),
         }),
         terminal_status: Some(verdict.status.name().to_owned()),
-        next: Some(verdict.status.next().to_owned()),
+        next: Some(verdict.status.next_action().to_owned()),
         alternative: verdict.alternative.map(str::to_owned),
         reason: Some(verdict.reason.clone()),
         ..plan
     }
 }
 
-fn result_of<'r>(check: &VerifiedCheck, results: &'r [CheckResult]) -> Option<&'r CheckResult> {
+fn find_result<'r>(check: &VerifiedCheck, results: &'r [CheckResult]) -> Option<&'r CheckResult> {
     results.iter().find(|result| result.check.id == check.id)
 }
 
-fn fixed(check: &str, failure: &Failure) -> VerifiedFailure {
+fn fixed_failure(check: &str, failure: &CheckFailure) -> VerifiedFailure {
     VerifiedFailure {
         check: check.to_owned(),
         scope: None,
@@ -135,8 +140,8 @@ mod tests {
     use crate::domain::Profile;
     use crate::verify::testing::{listing, task};
     use crate::verify::{
-        CheckKind, Exit, Overrides, Scope, Stack, TerminalStatus, classify, conclude, detect,
-        select,
+        CheckExit, CheckKind, FailureScope, Overrides, Stack, TerminalStatus, classify_failures,
+        conclude_verdict, detect_stacks, select_checks,
     };
 
     #[test]
@@ -149,10 +154,10 @@ mod tests {
             ("index.js", ""),
         ];
         let listing = listing(&files);
-        let detected = detect(&listing);
+        let detected = detect_stacks(&listing);
         let task = task("add paging", Profile::Fast);
-        let selection = select(&detected, &listing, &task, &Overrides::default());
-        let plan = planned(&detected, &task, &selection);
+        let selection = select_checks(&detected, &listing, &task, &Overrides::default());
+        let plan = planned_record(&detected, &task, &selection);
         let dry = serde_json::to_value(&plan).expect("JSON");
         assert_eq!(dry["stack"], "node");
         assert_eq!(dry["primaryTest"], "npm test");
@@ -165,23 +170,23 @@ mod tests {
         );
 
         let said = "tests/a.test.js:1:1: error: boom";
-        let head = [CheckResult::read(
+        let head = [CheckResult::from_exit(
             selection.checks[0].clone(),
-            &Exit::Code(1),
+            &CheckExit::Code(1),
             said,
             &[],
             1.5,
         )];
-        let base = [CheckResult::read(
+        let base = [CheckResult::from_exit(
             selection.checks[0].clone(),
-            &Exit::Code(1),
+            &CheckExit::Code(1),
             said,
             &[],
             1.0,
         )];
-        let classification = classify(&task, &head, Some(&base));
-        let verdict = conclude(&task, &selection, &head, &classification);
-        let record = concluded(
+        let classification = classify_failures(&task, &head, Some(&base));
+        let verdict = conclude_verdict(&task, &selection, &head, &classification);
+        let record = concluded_record(
             plan,
             &head,
             Some(("HEAD~1", &base)),
@@ -197,7 +202,7 @@ mod tests {
         assert_eq!(value["checks"][0]["seconds"], 1.5);
         assert_eq!(value["failures"][0]["scope"], "out_of_scope");
         assert_eq!(value["failures"][0]["atBaseline"], true);
-        assert_eq!(Verification::of(&value), Some(record));
+        assert_eq!(Verification::from_record(&value), Some(record));
     }
 
     /// Tests that the values listed in the schema are the names used in the code.
@@ -228,7 +233,7 @@ mod tests {
         );
         assert_eq!(
             words("/$defs/VerifiedFailure/properties/scope/examples"),
-            json!(Scope::ALL.map(Scope::name))
+            json!(FailureScope::ALL.map(FailureScope::name))
         );
     }
 }

@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::failure::{plain, silent};
-use super::{Check, CheckKind, Failure, failures};
-use crate::domain::visible;
+use super::failure::{clean_output, unexplained_failure};
+use super::{CheckFailure, CheckKind, PlannedCheck, extract_failures};
+use crate::domain::escape_invisible;
 
 /// How a check's program ended, as seen by the code that ran it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub enum CheckExit {
     /// The program ended by itself, with this status.
     Code(i32),
     /// A signal that we did not send ended the program.
@@ -26,7 +26,7 @@ pub enum Exit {
 
 /// Result of a check, concluded from its program's exit and output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum CheckOutcome {
     Passed,
     Failed,
     TimedOut,
@@ -34,7 +34,7 @@ pub enum Ending {
     NotRunnable(String),
 }
 
-impl Ending {
+impl CheckOutcome {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -47,41 +47,54 @@ impl Ending {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckResult {
-    pub check: Check,
-    pub ending: Ending,
+    pub check: PlannedCheck,
+    pub ending: CheckOutcome,
     /// At least one failure if the ending is `Failed` or `TimedOut`; otherwise empty.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<CheckFailure>,
     pub seconds: f64,
 }
 
 impl CheckResult {
     /// Concludes the result from a program's exit and output. `said` is the output: standard error after standard output, or both mixed.
-    pub fn read(check: Check, exit: &Exit, said: &str, roots: &[&str], seconds: f64) -> Self {
-        let ending = match (exit, obstacle(&check, exit, &plain(said))) {
-            (Exit::NotStarted(reason), _) => Ending::NotRunnable(reason.clone()),
-            (Exit::Code(_), Some(obstacle)) => Ending::NotRunnable(obstacle),
-            (Exit::Code(0) | Exit::Ready, _) => Ending::Passed,
-            (Exit::Code(_) | Exit::Signal(_) | Exit::TooEarly, _) => Ending::Failed,
-            (Exit::TimedOut, _) => Ending::TimedOut,
+    pub fn from_exit(
+        check: PlannedCheck,
+        exit: &CheckExit,
+        said: &str,
+        roots: &[&str],
+        seconds: f64,
+    ) -> Self {
+        let ending = match (exit, find_obstacle(&check, exit, &clean_output(said))) {
+            (CheckExit::NotStarted(reason), _) => CheckOutcome::NotRunnable(reason.clone()),
+            (CheckExit::Code(_), Some(obstacle)) => CheckOutcome::NotRunnable(obstacle),
+            (CheckExit::Code(0) | CheckExit::Ready, _) => CheckOutcome::Passed,
+            (CheckExit::Code(_) | CheckExit::Signal(_) | CheckExit::TooEarly, _) => {
+                CheckOutcome::Failed
+            }
+            (CheckExit::TimedOut, _) => CheckOutcome::TimedOut,
         };
         let failures = match (&ending, exit) {
-            (Ending::Passed | Ending::NotRunnable(_), _) => Vec::new(),
+            (CheckOutcome::Passed | CheckOutcome::NotRunnable(_), _) => Vec::new(),
             // The output up to the time-out may be anything; only the time-out is certain.
-            (Ending::TimedOut, _) => vec![silent(&check, "timed out")],
-            (Ending::Failed, Exit::TooEarly) => {
+            (CheckOutcome::TimedOut, _) => vec![unexplained_failure(&check, "timed out")],
+            (CheckOutcome::Failed, CheckExit::TooEarly) => {
                 // The exit status was 0, so the output counts as a failure only if it points at a file.
-                let pointing = failures(&check, said, roots)
+                let pointing = extract_failures(&check, said, roots)
                     .into_iter()
                     .filter(|failure| !failure.files.is_empty());
-                std::iter::once(silent(&check, "ended before it was ready"))
+                std::iter::once(unexplained_failure(&check, "ended before it was ready"))
                     .chain(pointing)
                     .collect()
             }
-            (Ending::Failed, Exit::Signal(signal)) => {
-                vec![silent(&check, &format!("ended by signal {signal}"))]
+            (CheckOutcome::Failed, CheckExit::Signal(signal)) => {
+                vec![unexplained_failure(
+                    &check,
+                    &format!("ended by signal {signal}"),
+                )]
             }
-            (Ending::Failed, _) => match failures(&check, said, roots) {
-                found if found.is_empty() => vec![silent(&check, "failed without a word")],
+            (CheckOutcome::Failed, _) => match extract_failures(&check, said, roots) {
+                found if found.is_empty() => {
+                    vec![unexplained_failure(&check, "failed without a word")]
+                }
                 found => found,
             },
         };
@@ -97,7 +110,7 @@ impl CheckResult {
 /// Reason that a check without any test gives.
 const NO_TESTS: &str = "no test was run";
 
-impl Ending {
+impl CheckOutcome {
     /// Says whether the check ran no tests, which is nobody's fault.
     pub(super) fn ran_no_tests(&self) -> bool {
         match self {
@@ -108,8 +121,8 @@ impl Ending {
 }
 
 /// Matches messages about a missing program or environment.
-static MISSING: LazyLock<Regex> = LazyLock::new(|| {
-    any_line(&[
+static MISSING_PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
+    any_line_pattern(&[
         r"^\S*python[\d.]*(?:\.exe)?: No module named \S+$",
         r"^error: no such command: .*",
         r"^error: (?:toolchain|component) .* is not installed.*",
@@ -122,8 +135,8 @@ static MISSING: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 /// Matches messages of programs that lack input: arguments, a display, a service. Verification provides none of them.
-static WANTING: LazyLock<Regex> = LazyLock::new(|| {
-    any_line(&[
+static MISSING_INPUT: LazyLock<Regex> = LazyLock::new(|| {
+    any_line_pattern(&[
         r"^(?:\S+: )?error: the following (?:required )?arguments (?:are required|were not provided):.*$",
         r"^(?:Error|error): [Mm]issing (?:required )?(?:argument|option|parameter|command)\b.*$",
         r"^(?i:usage): .*$",
@@ -132,7 +145,7 @@ static WANTING: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 /// Builds a pattern that matches a line if any of the given patterns does.
-fn any_line(sayings: &[&str]) -> Regex {
+fn any_line_pattern(sayings: &[&str]) -> Regex {
     Regex::new(&format!("(?m){}", sayings.join("|"))).expect("a test reads with it")
 }
 
@@ -155,24 +168,31 @@ static NODE_COUNT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^(?:#|ℹ) tests (\d+)$").expect("a test reads with it"));
 
 /// Returns why nothing was checked; `None` if something was checked.
-fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
-    let Exit::Code(code) = exit else { return None };
+fn find_obstacle(check: &PlannedCheck, exit: &CheckExit, said: &str) -> Option<String> {
+    let CheckExit::Code(code) = exit else {
+        return None;
+    };
     let tests = match check.kind {
         CheckKind::Test | CheckKind::Targeted => true,
         CheckKind::Smoke | CheckKind::Build | CheckKind::Lint | CheckKind::Syntax => false,
     };
     if *code == 0 {
-        return (tests && ran_nothing(said)).then(|| NO_TESTS.to_owned());
+        return (tests && ran_no_test(said)).then(|| NO_TESTS.to_owned());
     }
     if tests
         && NOTHING_COLLECTED.is_match(said)
-        && failures(check, said, &[])
+        && extract_failures(check, said, &[])
             .iter()
             .all(|failure| failure.test.is_none())
     {
         return Some(NO_TESTS.to_owned());
     }
-    let shown = |line: &str| visible(line.trim()).chars().take(200).collect::<String>();
+    let shown = |line: &str| {
+        escape_invisible(line.trim())
+            .chars()
+            .take(200)
+            .collect::<String>()
+    };
     if [126, 127].contains(code) {
         return Some(NOT_FOUND.find(said).map_or_else(
             || format!("the shell could not run it (status {code})"),
@@ -180,18 +200,18 @@ fn obstacle(check: &Check, exit: &Exit, said: &str) -> Option<String> {
         ));
     }
     let wanting = || {
-        WANTING
+        MISSING_INPUT
             .find(said)
             .filter(|_| check.kind == CheckKind::Smoke)
     };
-    MISSING
+    MISSING_PROGRAM
         .find(said)
         .or_else(wanting)
         .map(|line| shown(line.as_str()))
 }
 
 /// Says whether a test runner succeeded only because it had no tests to run.
-fn ran_nothing(said: &str) -> bool {
+fn ran_no_test(said: &str) -> bool {
     let mut cargo = CARGO_RESULT.captures_iter(said).peekable();
     if cargo.peek().is_some() {
         return cargo
@@ -212,11 +232,13 @@ mod tests {
     use super::*;
     use crate::verify::testing::check;
 
-    fn read(kind: CheckKind, exit: &Exit, said: &str) -> (String, usize) {
-        let result = CheckResult::read(check(kind, "run"), exit, said, &[], 1.0);
+    fn read(kind: CheckKind, exit: &CheckExit, said: &str) -> (String, usize) {
+        let result = CheckResult::from_exit(check(kind, "run"), exit, said, &[], 1.0);
         let ending = match &result.ending {
-            Ending::NotRunnable(reason) => format!("not_runnable: {reason}"),
-            Ending::Passed | Ending::Failed | Ending::TimedOut => result.ending.name().to_owned(),
+            CheckOutcome::NotRunnable(reason) => format!("not_runnable: {reason}"),
+            CheckOutcome::Passed | CheckOutcome::Failed | CheckOutcome::TimedOut => {
+                result.ending.name().to_owned()
+            }
         };
         (ending, result.failures.len())
     }
@@ -230,96 +252,96 @@ mod tests {
         };
         let none = "not_runnable: no test was run";
         let cases = [
-            (Exit::Code(0), "all good".to_owned(), "passed", 0),
+            (CheckExit::Code(0), "all good".to_owned(), "passed", 0),
             (
-                Exit::Ready,
+                CheckExit::Ready,
                 "Local: http://localhost:1".to_owned(),
                 "passed",
                 0,
             ),
-            (Exit::Code(1), String::new(), "failed", 1),
+            (CheckExit::Code(1), String::new(), "failed", 1),
             (
-                Exit::TooEarly,
+                CheckExit::TooEarly,
                 "> app@0.0.0 dev\nbye".to_owned(),
                 "failed",
                 1,
             ),
             (
-                Exit::TooEarly,
+                CheckExit::TooEarly,
                 "ERROR: Failed to resolve import \"./gone.js\" from \"src/main.js\"".to_owned(),
                 "failed",
                 2,
             ),
             (
-                Exit::Signal(11),
+                CheckExit::Signal(11),
                 "Segmentation fault".to_owned(),
                 "failed",
                 1,
             ),
             (
-                Exit::TimedOut,
+                CheckExit::TimedOut,
                 "FAILED tests/test_a.py::test_x - boom".to_owned(),
                 "timed_out",
                 1,
             ),
             (
-                Exit::NotStarted("no shell".to_owned()),
+                CheckExit::NotStarted("no shell".to_owned()),
                 String::new(),
                 "not_runnable: no shell",
                 0,
             ),
             (
-                Exit::Code(127),
+                CheckExit::Code(127),
                 "sh: 1: vitest: not found\n".to_owned(),
                 "not_runnable: sh: 1: vitest: not found",
                 0,
             ),
             (
-                Exit::Code(1),
+                CheckExit::Code(1),
                 "/usr/bin/python3: No module named pytest\n".to_owned(),
                 "not_runnable: /usr/bin/python3: No module named pytest",
                 0,
             ),
             (
-                Exit::Code(1),
+                CheckExit::Code(1),
                 "ModuleNotFoundError: No module named 'x'\n".to_owned(),
                 "failed",
                 1,
             ),
             (
-                Exit::Code(101),
+                CheckExit::Code(101),
                 "error: no such command: `clippy`\n".to_owned(),
                 "not_runnable: error: no such command: `clippy`",
                 0,
             ),
             (
-                Exit::Code(5),
+                CheckExit::Code(5),
                 "=== no tests ran in 0.01s ===\n".to_owned(),
                 none,
                 0,
             ),
             (
-                Exit::Code(1),
+                CheckExit::Code(1),
                 "No test files found, exiting with code 1\n".to_owned(),
                 none,
                 0,
             ),
-            (Exit::Code(0), cargo(0) + &cargo(0), none, 0),
-            (Exit::Code(0), cargo(0) + &cargo(2), "passed", 0),
+            (CheckExit::Code(0), cargo(0) + &cargo(0), none, 0),
+            (CheckExit::Code(0), cargo(0) + &cargo(2), "passed", 0),
             (
-                Exit::Code(0),
+                CheckExit::Code(0),
                 "?   \tm/a\t[no test files]\n".to_owned(),
                 none,
                 0,
             ),
             (
-                Exit::Code(0),
+                CheckExit::Code(0),
                 "?   \tm/a\t[no test files]\nok  \tm/b\t0.01s\n".to_owned(),
                 "passed",
                 0,
             ),
-            (Exit::Code(0), "# tests 0\n".to_owned(), none, 0),
-            (Exit::Code(0), "ℹ tests 3\n".to_owned(), "passed", 0),
+            (CheckExit::Code(0), "# tests 0\n".to_owned(), none, 0),
+            (CheckExit::Code(0), "ℹ tests 3\n".to_owned(), "passed", 0),
         ];
         for (exit, said, ending, failures) in cases {
             assert_eq!(
@@ -329,7 +351,7 @@ mod tests {
             );
         }
         assert_eq!(
-            read(CheckKind::Build, &Exit::Code(0), &cargo(0)).0,
+            read(CheckKind::Build, &CheckExit::Code(0), &cargo(0)).0,
             "passed",
             "a build runs no tests"
         );
@@ -340,20 +362,20 @@ mod tests {
             "Error: connect ECONNREFUSED 127.0.0.1:5432",
             "psycopg2.OperationalError: connection to server failed: Connection refused",
         ] {
-            let (ending, failures) = read(CheckKind::Smoke, &Exit::Code(2), said);
+            let (ending, failures) = read(CheckKind::Smoke, &CheckExit::Code(2), said);
             assert!(
                 ending.starts_with("not_runnable: ") && failures == 0,
                 "{said}: {ending}"
             );
             assert_eq!(
-                read(CheckKind::Test, &Exit::Code(2), said).0,
+                read(CheckKind::Test, &CheckExit::Code(2), said).0,
                 "failed",
                 "a test brings along what it wants"
             );
         }
         let traceback = "Traceback (most recent call last):\n  File \"app.py\", line 1\nImportError: cannot import name 'totals'";
         assert_eq!(
-            read(CheckKind::Smoke, &Exit::Code(1), traceback).0,
+            read(CheckKind::Smoke, &CheckExit::Code(1), traceback).0,
             "failed"
         );
     }

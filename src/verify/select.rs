@@ -4,34 +4,35 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::detect::{has_extension, shown_folder};
-use super::listing::{below, is_manifest, join, name_of};
-use super::policy::{most_checks, row_of, timeout_of};
-use super::shell::words;
-use super::targeted::targeted;
+use super::listing::{file_name_of, is_manifest, join_path, path_below};
+use super::policy::{default_timeout, max_checks, policy_row};
+use super::shell::quote_paths;
+use super::targeted::targeted_command;
 use super::{
-    Check, CheckKind, Command, Detected, Listing, Overrides, Part, Readiness, Stack, Task, TaskKind,
+    CheckKind, CommandOverride, DetectedProject, Listing, Overrides, PlannedCheck, ProjectPart,
+    Readiness, Stack, TaskKind, VerificationTask,
 };
-use crate::domain::{Profile, visible};
+use crate::domain::{Profile, escape_invisible};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct CheckSelection {
     pub kind: TaskKind,
     /// Checks in the order to run them.
-    pub checks: Vec<Check>,
+    pub checks: Vec<PlannedCheck>,
     /// What a person has to check, if no command can.
     pub manual: Option<String>,
     pub reasons: Vec<String>,
 }
 
 /// Selects the checks of a task by the policy. Declared commands win over detected ones.
-pub fn select(
-    detected: &Detected,
+pub fn select_checks(
+    detected: &DetectedProject,
     listing: &Listing,
-    task: &Task,
+    task: &VerificationTask,
     overrides: &Overrides,
-) -> Selection {
-    let kind = TaskKind::of(&task.goal);
-    let mut selection = Selection {
+) -> CheckSelection {
+    let kind = TaskKind::from_goal(&task.goal);
+    let mut selection = CheckSelection {
         kind,
         checks: Vec::new(),
         manual: None,
@@ -43,7 +44,7 @@ pub fn select(
             .push("verification is switched off".to_owned());
         return selection;
     }
-    let subjects = task.subjects(listing);
+    let subjects = task.subject_files(listing);
     selection
         .reasons
         .push(format!("the goal is of kind `{}`", kind.name()));
@@ -51,27 +52,27 @@ pub fn select(
         selection
             .reasons
             .push("only documentation is concerned, which no command reads".to_owned());
-        selection.manual = Some(manual(task, &subjects));
+        selection.manual = Some(manual_advice(task, &subjects));
         return selection;
     }
-    let parts = relevant(detected, task, &subjects, &mut selection.reasons);
-    let chooser = Chooser {
+    let parts = relevant_parts(detected, task, &subjects, &mut selection.reasons);
+    let chooser = CheckChooser {
         task,
         kind,
         listing,
         overrides,
         subjects: &subjects,
     };
-    let mut chosen: Vec<Chosen> = Vec::new();
-    for step in row_of(kind).steps(task.profile) {
+    let mut chosen: Vec<ChosenCheck> = Vec::new();
+    for step in policy_row(kind).steps_for(task.profile) {
         // A declared command is for the whole tree: it replaces what each part would offer in this step.
         let declared = step
             .iter()
             .enumerate()
-            .find_map(|(rank, kind)| Some((rank, chooser.declared(*kind, &chosen)?)));
-        let offers: Vec<Option<(usize, Chosen)>> = parts
+            .find_map(|(rank, kind)| Some((rank, chooser.declared_check(*kind, &chosen)?)));
+        let offers: Vec<Option<(usize, ChosenCheck)>> = parts
             .iter()
-            .map(|part| chooser.offer(step, part, &chosen))
+            .map(|part| chooser.offer_check(step, part, &chosen))
             .collect();
         let best = offers.iter().flatten().map(|(rank, _)| *rank).min();
         match declared {
@@ -79,8 +80,8 @@ pub fn select(
             Some(_) | None => chosen.extend(offers.into_iter().flatten().map(|(_, chosen)| chosen)),
         }
     }
-    let mut checks = checks_of(chosen);
-    if let Some(most) = most_checks(task.profile)
+    let mut checks = to_checks(chosen);
+    if let Some(most) = max_checks(task.profile)
         && checks.len() > most
     {
         let left_out: Vec<String> = checks
@@ -100,14 +101,14 @@ pub fn select(
             task.profile.name()
         ));
         let is_for_people = kind == TaskKind::Tiny || task.profile == Profile::Yolo;
-        selection.manual = is_for_people.then(|| manual(task, &subjects));
+        selection.manual = is_for_people.then(|| manual_advice(task, &subjects));
     }
     selection.checks = checks;
     selection
 }
 
 /// Says whether only documentation is concerned. Uses the changed files, or the task's subjects if nothing was changed.
-fn is_for_reading(task: &Task, kind: TaskKind, subjects: &[String]) -> bool {
+fn is_for_reading(task: &VerificationTask, kind: TaskKind, subjects: &[String]) -> bool {
     let concerned = if task.changed.is_empty() {
         subjects
     } else {
@@ -121,18 +122,18 @@ fn is_for_reading(task: &Task, kind: TaskKind, subjects: &[String]) -> bool {
 }
 
 fn is_document(path: &str) -> bool {
-    const ENDINGS: [&str; 8] = ["adoc", "gif", "jpg", "md", "png", "rst", "svg", "txt"];
-    const NAMES: [&str; 5] = ["AUTHORS", "CHANGELOG", "CONTRIBUTING", "LICENSE", "README"];
-    let name = name_of(path);
-    NAMES.contains(&name) || (has_extension(name, &ENDINGS) && !is_manifest(path))
+    const DOCUMENT_ENDINGS: [&str; 8] = ["adoc", "gif", "jpg", "md", "png", "rst", "svg", "txt"];
+    const DOCUMENT_NAMES: [&str; 5] = ["AUTHORS", "CHANGELOG", "CONTRIBUTING", "LICENSE", "README"];
+    let name = file_name_of(path);
+    DOCUMENT_NAMES.contains(&name) || (has_extension(name, &DOCUMENT_ENDINGS) && !is_manifest(path))
 }
 
-fn manual(task: &Task, subjects: &[String]) -> String {
-    let goal = visible(task.goal.trim());
+fn manual_advice(task: &VerificationTask, subjects: &[String]) -> String {
+    let goal = escape_invisible(task.goal.trim());
     let files: Vec<String> = subjects
         .iter()
         .take(10)
-        .map(|file| format!("`{}`", visible(file)))
+        .map(|file| format!("`{}`", escape_invisible(file)))
         .collect();
     if files.is_empty() {
         format!("no command can tell this cheaply: look for yourself whether this is done: {goal}")
@@ -145,13 +146,13 @@ fn manual(task: &Task, subjects: &[String]) -> String {
 }
 
 /// Returns the parts that own the concerned files. Returns all parts if the owners are unknown or the profile is `strict`.
-fn relevant<'d>(
-    detected: &'d Detected,
-    task: &Task,
+fn relevant_parts<'d>(
+    detected: &'d DetectedProject,
+    task: &VerificationTask,
     subjects: &[String],
     reasons: &mut Vec<String>,
-) -> Vec<&'d Part> {
-    let all: Vec<&Part> = detected.parts.iter().collect();
+) -> Vec<&'d ProjectPart> {
+    let all: Vec<&ProjectPart> = detected.parts.iter().collect();
     if task.profile == Profile::Strict || all.len() < 2 {
         return all;
     }
@@ -164,12 +165,12 @@ fn relevant<'d>(
         .collect();
     let owners: BTreeSet<usize> = concerned
         .iter()
-        .flat_map(|file| owners(&all, file))
+        .flat_map(|file| owning_parts(&all, file))
         .collect();
     if owners.is_empty() || owners.len() == all.len() {
         return all;
     }
-    let chosen: Vec<&Part> = owners.iter().map(|place| all[*place]).collect();
+    let chosen: Vec<&ProjectPart> = owners.iter().map(|place| all[*place]).collect();
     let named: Vec<String> = chosen
         .iter()
         .map(|part| shown_folder(&part.folder))
@@ -183,8 +184,8 @@ fn relevant<'d>(
 
 /// Returns the indices of the parts that own a file: those of the innermost folder and, if several share it, those whose stack fits the
 /// file's extension.
-fn owners(parts: &[&Part], file: &str) -> Vec<usize> {
-    let inside = |part: &&Part| below(&part.folder, file).is_some();
+fn owning_parts(parts: &[&ProjectPart], file: &str) -> Vec<usize> {
+    let inside = |part: &&ProjectPart| path_below(&part.folder, file).is_some();
     let Some(depth) = parts
         .iter()
         .filter(|part| inside(part))
@@ -199,12 +200,12 @@ fn owners(parts: &[&Part], file: &str) -> Vec<usize> {
     let own: Vec<usize> = here
         .iter()
         .copied()
-        .filter(|place| has_extension(file, endings(parts[*place].stack)))
+        .filter(|place| has_extension(file, file_endings(parts[*place].stack)))
         .collect();
     if own.is_empty() { here } else { own }
 }
 
-fn endings(stack: Stack) -> &'static [&'static str] {
+fn file_endings(stack: Stack) -> &'static [&'static str] {
     match stack {
         Stack::Node | Stack::ViteFrontend => &[
             "js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "vue", "svelte", "css", "scss", "html",
@@ -218,15 +219,15 @@ fn endings(stack: Stack) -> &'static [&'static str] {
 }
 
 /// A check with its part. The part is `None` if the check is declared for the whole tree.
-struct Chosen<'d> {
-    check: Check,
-    part: Option<&'d Part>,
+struct ChosenCheck<'d> {
+    check: PlannedCheck,
+    part: Option<&'d ProjectPart>,
 }
 
 /// Makes the ids unique if two stacks share a folder.
-fn checks_of(chosen: Vec<Chosen>) -> Vec<Check> {
-    let mut checks: Vec<Check> = Vec::new();
-    for Chosen { mut check, part } in chosen {
+fn to_checks(chosen: Vec<ChosenCheck>) -> Vec<PlannedCheck> {
+    let mut checks: Vec<PlannedCheck> = Vec::new();
+    for ChosenCheck { mut check, part } in chosen {
         if let Some(part) = part
             && checks.iter().any(|earlier| earlier.id == check.id)
         {
@@ -237,46 +238,46 @@ fn checks_of(chosen: Vec<Chosen>) -> Vec<Check> {
     checks
 }
 
-struct Chooser<'a> {
-    task: &'a Task,
+struct CheckChooser<'a> {
+    task: &'a VerificationTask,
     kind: TaskKind,
     listing: &'a Listing,
     overrides: &'a Overrides,
     subjects: &'a [String],
 }
 
-impl Chooser<'_> {
+impl CheckChooser<'_> {
     /// Returns the check of the first kind in the step for which the part has a command, with the index of that kind.
-    fn offer<'d>(
+    fn offer_check<'d>(
         &self,
         step: &[CheckKind],
-        part: &'d Part,
-        chosen: &[Chosen],
-    ) -> Option<(usize, Chosen<'d>)> {
+        part: &'d ProjectPart,
+        chosen: &[ChosenCheck],
+    ) -> Option<(usize, ChosenCheck<'d>)> {
         step.iter()
             .enumerate()
-            .find_map(|(rank, kind)| Some((rank, self.of_part(*kind, part, chosen)?)))
+            .find_map(|(rank, kind)| Some((rank, self.part_check(*kind, part, chosen)?)))
     }
 
     /// Returns the check of one kind in one part. `None` if the part has no such command, if the kind is declared, or if a chosen check
     /// already covers it.
-    fn of_part<'d>(
+    fn part_check<'d>(
         &self,
         kind: CheckKind,
-        part: &'d Part,
-        chosen: &[Chosen],
-    ) -> Option<Chosen<'d>> {
+        part: &'d ProjectPart,
+        chosen: &[ChosenCheck],
+    ) -> Option<ChosenCheck<'d>> {
         if self.overrides.commands.contains_key(&kind) || is_covered(kind, part, chosen) {
             return None;
         }
         let (command, what) = match kind {
             CheckKind::Targeted => {
-                let targeted = targeted(part, self.listing, &self.targets(part))?;
+                let targeted = targeted_command(part, self.listing, &self.target_files(part))?;
                 (
                     targeted.command,
                     format!(
                         "the tests of what is concerned ({})",
-                        visible(&targeted.what)
+                        escape_invisible(&targeted.what)
                     ),
                 )
             }
@@ -311,24 +312,28 @@ impl Chooser<'_> {
         } else {
             format!("{}:{}", kind.name(), part.folder)
         };
-        let check = Check {
+        let check = PlannedCheck {
             id,
             kind,
             command,
             folder: part.folder.clone(),
-            reason: format!("{}: {what}{place}", self.rule()),
-            timeout: self.timeout(kind, readiness.as_ref()),
+            reason: format!("{}: {what}{place}", self.rule_text()),
+            timeout: self.check_timeout(kind, readiness.as_ref()),
             readiness,
         };
-        Some(Chosen {
+        Some(ChosenCheck {
             check,
             part: Some(part),
         })
     }
 
     /// Returns the declared check of a kind. `None` if there is none, if it is already chosen, or if it needs files and there are none.
-    fn declared(&self, kind: CheckKind, chosen: &[Chosen]) -> Option<Chosen<'static>> {
-        let Some(Command::Line(line)) = self.overrides.commands.get(&kind) else {
+    fn declared_check(
+        &self,
+        kind: CheckKind,
+        chosen: &[ChosenCheck],
+    ) -> Option<ChosenCheck<'static>> {
+        let Some(CommandOverride::Line(line)) = self.overrides.commands.get(&kind) else {
             return None;
         };
         if chosen
@@ -337,8 +342,8 @@ impl Chooser<'_> {
         {
             return None;
         }
-        let files = words(self.subjects.iter().map(String::as_str));
-        if line.contains(FILES) && files.is_empty() {
+        let files = quote_paths(self.subjects.iter().map(String::as_str));
+        if line.contains(FILES_PLACEHOLDER) && files.is_empty() {
             return None;
         }
         let readiness = if kind == CheckKind::Smoke {
@@ -346,28 +351,28 @@ impl Chooser<'_> {
         } else {
             None
         };
-        let check = Check {
+        let check = PlannedCheck {
             id: kind.name().to_owned(),
             kind,
             command: if kind == CheckKind::Targeted {
-                line.replace(FILES, &files)
+                line.replace(FILES_PLACEHOLDER, &files)
             } else {
                 line.clone()
             },
             folder: String::new(),
             reason: format!(
                 "{}: the {} command that is declared",
-                self.rule(),
+                self.rule_text(),
                 kind.name()
             ),
-            timeout: self.timeout(kind, readiness.as_ref()),
+            timeout: self.check_timeout(kind, readiness.as_ref()),
             readiness,
         };
-        Some(Chosen { check, part: None })
+        Some(ChosenCheck { check, part: None })
     }
 
     /// Returns the files whose tests to run. If the task to create a program names no files, it is the file that starts the program.
-    fn targets(&self, part: &Part) -> Vec<String> {
+    fn target_files(&self, part: &ProjectPart) -> Vec<String> {
         let mut targets = self.subjects.to_vec();
         if targets.is_empty() && self.kind == TaskKind::CreateApp {
             let started = part
@@ -376,25 +381,25 @@ impl Chooser<'_> {
                 .and_then(|line| line.split_whitespace().last());
             targets.extend(
                 started
-                    .map(|file| join(&part.folder, file))
+                    .map(|file| join_path(&part.folder, file))
                     .filter(|file| self.listing.files.contains(file)),
             );
         }
         targets
     }
 
-    fn rule(&self) -> String {
+    fn rule_text(&self) -> String {
         format!("`{}` for `{}`", self.task.profile.name(), self.kind.name())
     }
 
     /// Returns the time limit. It is at least the time that a program may take to get ready.
-    fn timeout(&self, kind: CheckKind, readiness: Option<&Readiness>) -> Duration {
+    fn check_timeout(&self, kind: CheckKind, readiness: Option<&Readiness>) -> Duration {
         let usual = self
             .overrides
             .timeouts
             .get(&kind)
             .copied()
-            .unwrap_or_else(|| timeout_of(kind));
+            .unwrap_or_else(|| default_timeout(kind));
         usual.max(readiness.map_or(Duration::ZERO, |readiness| {
             Duration::from_secs(readiness.seconds)
         }))
@@ -402,8 +407,8 @@ impl Chooser<'_> {
 }
 
 /// Says whether the chosen checks already cover a check of this kind for the part.
-fn is_covered(kind: CheckKind, part: &Part, chosen: &[Chosen]) -> bool {
-    let is_own = |chosen: &&Chosen| chosen.part.is_some_and(|own| std::ptr::eq(own, part));
+fn is_covered(kind: CheckKind, part: &ProjectPart, chosen: &[ChosenCheck]) -> bool {
+    let is_own = |chosen: &&ChosenCheck| chosen.part.is_some_and(|own| std::ptr::eq(own, part));
     let has = |wanted: CheckKind| {
         chosen
             .iter()
@@ -421,7 +426,7 @@ fn is_covered(kind: CheckKind, part: &Part, chosen: &[Chosen]) -> bool {
 }
 
 /// Placeholder for the concerned files in a declared command.
-const FILES: &str = "{files}";
+const FILES_PLACEHOLDER: &str = "{files}";
 
 #[cfg(test)]
 mod tests;

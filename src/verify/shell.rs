@@ -3,7 +3,7 @@
 /// Returns a path as one word for `sh`. `None` if the path is empty or has control characters.
 ///
 /// A path that starts with a dash gets the prefix `./`, so that no program takes it for an option.
-pub(super) fn word(path: &str) -> Option<String> {
+pub(super) fn quote_path(path: &str) -> Option<String> {
     if path.is_empty() || path.chars().any(char::is_control) {
         return None;
     }
@@ -22,10 +22,10 @@ pub(super) fn word(path: &str) -> Option<String> {
 }
 
 /// Joins the paths as words. Paths that cannot be quoted are skipped.
-pub(super) fn words<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
+pub(super) fn quote_paths<'p>(paths: impl IntoIterator<Item = &'p str>) -> String {
     paths
         .into_iter()
-        .filter_map(word)
+        .filter_map(quote_path)
         .collect::<Vec<_>>()
         .join(" ")
 }
@@ -49,7 +49,7 @@ mod tests {
             ("größe.py", Some("'größe.py'")),
         ];
         for (path, expected) in cases {
-            assert_eq!(word(path).as_deref(), expected, "{path:?}");
+            assert_eq!(quote_path(path).as_deref(), expected, "{path:?}");
         }
     }
 }

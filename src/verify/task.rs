@@ -1,12 +1,12 @@
 //! The goal to confirm, and its kind.
 
 use super::Listing;
-use super::listing::name_of;
+use super::listing::file_name_of;
 use crate::domain::Profile;
 
 /// A goal, with the files that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct VerificationTask {
     pub goal: String,
     pub profile: Profile,
     /// Files that the goal is about, as declared.
@@ -15,9 +15,9 @@ pub struct Task {
     pub changed: Vec<String>,
 }
 
-impl Task {
+impl VerificationTask {
     /// Returns the existing files that the task is about: changed, declared, or named in the goal.
-    pub(super) fn subjects(&self, listing: &Listing) -> Vec<String> {
+    pub(super) fn subject_files(&self, listing: &Listing) -> Vec<String> {
         let known = self
             .changed
             .iter()
@@ -78,28 +78,28 @@ impl TaskKind {
     }
 
     /// Returns the kind of a goal: the first kind whose words occur in it.
-    pub fn of(goal: &str) -> Self {
-        let words = words(goal);
+    pub fn from_goal(goal: &str) -> Self {
+        let words = split_words(goal);
         WORDINGS
             .iter()
-            .find(|wording| wording.fits(&words))
+            .find(|wording| wording.fits_words(&words))
             .map_or(Self::General, |wording| wording.kind)
     }
 }
 
 /// Words that identify one kind of goal.
-pub(super) struct Wording {
+pub(super) struct GoalWording {
     pub kind: TaskKind,
     /// The goal must contain one of these, unless the list is empty.
     pub verbs: &'static [&'static str],
     /// The goal must also contain one of these, unless the list is empty.
     pub nouns: &'static [&'static str],
-    pub order: Order,
+    pub order: WordOrder,
 }
 
 /// Required positions of the verb and the noun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum WordOrder {
     Any,
     /// The noun is the verb's object: a few words after it, in the same clause.
     Object,
@@ -114,8 +114,8 @@ const CLAUSE_ENDS: [&str; 16] = [
 ];
 
 /// Words of each kind of goal. The first entry that fits decides.
-pub(super) const WORDINGS: [Wording; 8] = [
-    Wording {
+pub(super) const WORDINGS: [GoalWording; 8] = [
+    GoalWording {
         kind: TaskKind::Tiny,
         verbs: &[],
         nouns: &[
@@ -129,9 +129,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "whitespace",
             "wording",
         ],
-        order: Order::Any,
+        order: WordOrder::Any,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::AddTest,
         verbs: &[
             "add", "cover", "create", "extend", "improve", "increase", "write",
@@ -147,9 +147,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "unittest",
             "unittests",
         ],
-        order: Order::Object,
+        order: WordOrder::Object,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::FixBuild,
         verbs: &[
             "broken", "error", "errors", "fail", "failing", "fails", "failure", "failures", "fix",
@@ -169,9 +169,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "modules",
             "startup",
         ],
-        order: Order::Any,
+        order: WordOrder::Any,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::Docs,
         verbs: &[
             "add",
@@ -196,9 +196,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "readme",
             "tutorial",
         ],
-        order: Order::Object,
+        order: WordOrder::Object,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::Refactor,
         verbs: &[
             "deduplicate",
@@ -213,9 +213,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "simplify",
         ],
         nouns: &[],
-        order: Order::Any,
+        order: WordOrder::Any,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::CreateApp,
         verbs: &[
             "build",
@@ -240,9 +240,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "service",
             "tool",
         ],
-        order: Order::Object,
+        order: WordOrder::Object,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::Frontend,
         verbs: &[],
         nouns: &[
@@ -259,9 +259,9 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "ui",
             "vite",
         ],
-        order: Order::Any,
+        order: WordOrder::Any,
     },
-    Wording {
+    GoalWording {
         kind: TaskKind::FixError,
         verbs: &[
             "broken",
@@ -283,12 +283,12 @@ pub(super) const WORDINGS: [Wording; 8] = [
             "traceback",
         ],
         nouns: &[],
-        order: Order::Any,
+        order: WordOrder::Any,
     },
 ];
 
-impl Wording {
-    fn fits(&self, words: &[String]) -> bool {
+impl GoalWording {
+    fn fits_words(&self, words: &[String]) -> bool {
         let places = |wanted: &[&str]| -> Vec<usize> {
             words
                 .iter()
@@ -300,8 +300,8 @@ impl Wording {
         let (verbs, nouns) = (places(self.verbs), places(self.nouns));
         let has = |wanted: &[&str], found: &[usize]| wanted.is_empty() || !found.is_empty();
         match self.order {
-            Order::Any => has(self.verbs, &verbs) && has(self.nouns, &nouns),
-            Order::Object => verbs
+            WordOrder::Any => has(self.verbs, &verbs) && has(self.nouns, &nouns),
+            WordOrder::Object => verbs
                 .iter()
                 .any(|verb| nouns.iter().any(|noun| is_object(words, *verb, *noun))),
         }
@@ -317,7 +317,7 @@ fn is_object(words: &[String], verb: usize, noun: usize) -> bool {
 }
 
 /// Returns the words of a text in lower case. A word is a run of letters and digits.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(super) fn split_words(text: &str) -> Vec<String> {
     text.split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
@@ -341,20 +341,20 @@ fn named_files(text: &str, listing: &Listing) -> Vec<String> {
         let mut ending = listing
             .files
             .iter()
-            .filter(|file| name_of(file) == token || file.ends_with(&format!("/{token}")));
+            .filter(|file| file_name_of(file) == token || file.ends_with(&format!("/{token}")));
         match (ending.next(), ending.next()) {
             (Some(file), None) => Some(file.clone()),
             (Some(_), Some(_)) | (None, _) => None,
         }
     };
     text.split_whitespace()
-        .take(MOST_GOAL_WORDS)
+        .take(MAX_GOAL_WORDS)
         .filter_map(named)
         .collect()
 }
 
 /// Maximum number of words of a goal that are searched for file names. Goals are sentences.
-const MOST_GOAL_WORDS: usize = 300;
+const MAX_GOAL_WORDS: usize = 300;
 
 #[cfg(test)]
 mod tests {
@@ -388,7 +388,7 @@ mod tests {
             ("", TaskKind::General),
         ];
         for (goal, expected) in cases {
-            assert_eq!(TaskKind::of(goal), expected, "{goal:?}");
+            assert_eq!(TaskKind::from_goal(goal), expected, "{goal:?}");
         }
     }
 

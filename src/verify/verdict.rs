@@ -1,7 +1,10 @@
 //! Draws the conclusion of a verification.
 
-use super::classify::Classified;
-use super::{CheckKind, CheckResult, Classification, Ending, Scope, Selection, Task, TaskKind};
+use super::classify::ClassifiedFailure;
+use super::{
+    CheckKind, CheckOutcome, CheckResult, CheckSelection, Classification, FailureScope, TaskKind,
+    VerificationTask,
+};
 use crate::domain::Profile;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,7 +39,7 @@ impl TerminalStatus {
     }
 
     /// Returns the next action for the caller.
-    pub fn next(self) -> &'static str {
+    pub fn next_action(self) -> &'static str {
         match self {
             Self::DoneSuccess => "stop",
             Self::DonePartial => "accept_partial",
@@ -55,26 +58,26 @@ impl TerminalStatus {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct VerificationVerdict {
     pub status: TerminalStatus,
     pub reason: String,
-    /// An alternative to the next action, in the words of [`TerminalStatus::next`].
+    /// An alternative to the next action, in the words of [`TerminalStatus::next_action`].
     pub alternative: Option<&'static str>,
 }
 
 /// Draws the conclusion. A goal counts as done only if a check ran and passed.
-pub fn conclude(
-    task: &Task,
-    selection: &Selection,
+pub fn conclude_verdict(
+    task: &VerificationTask,
+    selection: &CheckSelection,
     head: &[CheckResult],
     classification: &Classification,
-) -> Verdict {
-    let says = |status: TerminalStatus, reason: String| Verdict {
+) -> VerificationVerdict {
+    let says = |status: TerminalStatus, reason: String| VerificationVerdict {
         status,
         reason,
         alternative: None,
     };
-    let Some(ran) = Ran::of(head) else {
+    let Some(ran) = RanChecks::from_results(head) else {
         let reason = if selection.manual.is_some() {
             "only a person can check this"
         } else {
@@ -88,20 +91,20 @@ pub fn conclude(
             .iter()
             .filter(|failure| !ran.is_beside_the_tests(selection, failure))
     };
-    let count = |wanted: Scope| {
+    let count = |wanted: FailureScope| {
         failures()
             .filter(|classified| classified.scope == wanted)
             .count()
     };
     let (blocking, out_of_scope, unknown) = (
-        count(Scope::Blocking),
-        count(Scope::OutOfScope),
-        count(Scope::Unknown),
+        count(FailureScope::Blocking),
+        count(FailureScope::OutOfScope),
+        count(FailureScope::Unknown),
     );
     if blocking > 0 {
         return says(
             TerminalStatus::NotDone,
-            failing(blocking, "the change's business"),
+            failing_text(blocking, "the change's business"),
         );
     }
     if task.profile == Profile::Strict && out_of_scope + unknown > 0 {
@@ -109,20 +112,20 @@ pub fn conclude(
             TerminalStatus::NotDone,
             format!(
                 "{}, and `strict` accepts none",
-                failing(out_of_scope + unknown, "left")
+                failing_text(out_of_scope + unknown, "left")
             ),
         );
     }
-    if let Some(verdict) = ran.verdict(task.profile) {
+    if let Some(verdict) = ran.weak_verdict(task.profile) {
         return verdict;
     }
     let new = failures()
-        .filter(|one| one.scope == Scope::Unknown && one.at_baseline != Some(true))
+        .filter(|one| one.scope == FailureScope::Unknown && one.at_baseline != Some(true))
         .count();
     if new > 0 {
         return says(
             TerminalStatus::Blocked,
-            failing(new, "of unknown origin: compare with a baseline"),
+            failing_text(new, "of unknown origin: compare with a baseline"),
         );
     }
     let is_about_fixing = matches!(selection.kind, TaskKind::FixError | TaskKind::FixBuild);
@@ -130,24 +133,24 @@ pub fn conclude(
         // Either the fix is missing, or it was for another failure. Only the caller knows.
         let reason =
             "the goal is to fix something, but everything fails as it did before".to_owned();
-        return Verdict {
-            alternative: Some(TerminalStatus::NotDone.next()),
+        return VerificationVerdict {
+            alternative: Some(TerminalStatus::NotDone.next_action()),
             ..says(TerminalStatus::Blocked, reason)
         };
     }
     if out_of_scope + unknown > 0 {
         return says(
             TerminalStatus::DonePartial,
-            failing(
+            failing_text(
                 out_of_scope + unknown,
                 "left, as before the change and apart from it",
             ),
         );
     }
-    says(TerminalStatus::DoneSuccess, ran.success())
+    says(TerminalStatus::DoneSuccess, ran.success_reason())
 }
 
-fn failing(count: usize, what: &str) -> String {
+fn failing_text(count: usize, what: &str) -> String {
     let (noun, verb) = if count == 1 {
         ("failure", "is")
     } else {
@@ -157,7 +160,7 @@ fn failing(count: usize, what: &str) -> String {
 }
 
 /// Checks by whether they gave a result.
-struct Ran<'r> {
+struct RanChecks<'r> {
     told: Vec<&'r CheckResult>,
     /// Checks that found no test.
     empty: Vec<&'r CheckResult>,
@@ -165,9 +168,9 @@ struct Ran<'r> {
     stopped: Vec<(&'r CheckResult, &'r str)>,
 }
 
-impl<'r> Ran<'r> {
+impl<'r> RanChecks<'r> {
     /// Groups the results. `None` if there were no checks.
-    fn of(head: &'r [CheckResult]) -> Option<Self> {
+    fn from_results(head: &'r [CheckResult]) -> Option<Self> {
         let mut ran = Self {
             told: Vec::new(),
             empty: Vec::new(),
@@ -175,9 +178,13 @@ impl<'r> Ran<'r> {
         };
         for result in head {
             match &result.ending {
-                Ending::NotRunnable(_) if result.ending.ran_no_tests() => ran.empty.push(result),
-                Ending::NotRunnable(reason) => ran.stopped.push((result, reason)),
-                Ending::Passed | Ending::Failed | Ending::TimedOut => ran.told.push(result),
+                CheckOutcome::NotRunnable(_) if result.ending.ran_no_tests() => {
+                    ran.empty.push(result)
+                }
+                CheckOutcome::NotRunnable(reason) => ran.stopped.push((result, reason)),
+                CheckOutcome::Passed | CheckOutcome::Failed | CheckOutcome::TimedOut => {
+                    ran.told.push(result)
+                }
             }
         }
         (!head.is_empty()).then_some(ran)
@@ -185,7 +192,7 @@ impl<'r> Ran<'r> {
 
     /// Says whether a failed start can be ignored: the program also failed to start before the change, tests gave results, and the goal is
     /// not about starting. The program may need a service that is missing here, such as a database.
-    fn is_beside_the_tests(&self, selection: &Selection, failure: &Classified) -> bool {
+    fn is_beside_the_tests(&self, selection: &CheckSelection, failure: &ClassifiedFailure) -> bool {
         let is_about_starting = matches!(
             selection.kind,
             TaskKind::FixBuild | TaskKind::CreateApp | TaskKind::Frontend
@@ -204,35 +211,37 @@ impl<'r> Ran<'r> {
     }
 
     /// Returns the verdict if the results are too weak for any other verdict.
-    fn verdict(&self, profile: Profile) -> Option<Verdict> {
+    fn weak_verdict(&self, profile: Profile) -> Option<VerificationVerdict> {
         let strongest = |results: &mut dyn Iterator<Item = &CheckResult>| {
-            results.map(|result| strength(result.check.kind)).max()
+            results
+                .map(|result| check_strength(result.check.kind))
+                .max()
         };
         let told = strongest(&mut self.told.iter().copied());
         let missing = self
             .stopped
             .iter()
-            .max_by_key(|(result, _)| strength(result.check.kind));
+            .max_by_key(|(result, _)| check_strength(result.check.kind));
         if let Some((result, reason)) = missing
             && ((profile == Profile::Strict && result.check.kind != CheckKind::Smoke)
-                || told.is_none_or(|told| told < strength(result.check.kind)))
+                || told.is_none_or(|told| told < check_strength(result.check.kind)))
         {
             let reason = format!("`{}` could not be run: {reason}", result.check.id);
-            return Some(Verdict {
+            return Some(VerificationVerdict {
                 status: TerminalStatus::Blocked,
                 reason,
                 alternative: None,
             });
         }
         let reason = || "no test was run".to_owned();
-        told.is_none().then(|| Verdict {
+        told.is_none().then(|| VerificationVerdict {
             status: TerminalStatus::Unverified,
             reason: reason(),
             alternative: None,
         })
     }
 
-    fn success(&self) -> String {
+    fn success_reason(&self) -> String {
         let told: Vec<&str> = self
             .told
             .iter()
@@ -265,7 +274,7 @@ impl<'r> Ran<'r> {
 
 /// Returns the strength of evidence of a passed check. A check that could not run is compensated only by a result of at least the same
 /// strength.
-fn strength(kind: CheckKind) -> u8 {
+fn check_strength(kind: CheckKind) -> u8 {
     match kind {
         CheckKind::Test | CheckKind::Targeted => 3,
         CheckKind::Smoke | CheckKind::Build => 2,
@@ -279,18 +288,18 @@ mod tests {
     use crate::verify::testing::{check, failure, task};
 
     /// A failure's scope, and whether it occurred at the baseline.
-    type Stood = (Scope, Option<bool>);
+    type Stood = (FailureScope, Option<bool>);
 
-    fn selection(goal: &str, manual: Option<&str>) -> Selection {
-        Selection {
-            kind: TaskKind::of(goal),
+    fn selection(goal: &str, manual: Option<&str>) -> CheckSelection {
+        CheckSelection {
+            kind: TaskKind::from_goal(goal),
             checks: Vec::new(),
             manual: manual.map(str::to_owned),
             reasons: Vec::new(),
         }
     }
 
-    fn result(kind: CheckKind, ending: Ending) -> CheckResult {
+    fn result(kind: CheckKind, ending: CheckOutcome) -> CheckResult {
         CheckResult {
             check: check(kind, "run"),
             ending,
@@ -300,7 +309,7 @@ mod tests {
     }
 
     fn of(scopes: &[Stood]) -> Classification {
-        let classified = |(scope, at_baseline): &Stood| Classified {
+        let classified = |(scope, at_baseline): &Stood| ClassifiedFailure {
             check: "test".to_owned(),
             failure: failure("s", &[], None),
             scope: *scope,
@@ -319,7 +328,7 @@ mod tests {
         head: &[CheckResult],
         classification: &Classification,
     ) -> &'static str {
-        conclude(
+        conclude_verdict(
             &task(goal, profile),
             &selection(goal, None),
             head,
@@ -331,8 +340,8 @@ mod tests {
 
     #[test]
     fn names_next_steps_and_exit_codes() {
-        let all =
-            TerminalStatus::ALL.map(|status| (status.name(), status.next(), status.exit_code()));
+        let all = TerminalStatus::ALL
+            .map(|status| (status.name(), status.next_action(), status.exit_code()));
         let expected = [
             ("done_success", "stop", 0),
             ("done_partial", "accept_partial", 0),
@@ -345,24 +354,30 @@ mod tests {
 
     #[test]
     fn failures_decide_by_scope_and_profile() {
-        let failed = [result(CheckKind::Test, Ending::Failed)];
-        let old = (Scope::OutOfScope, Some(true));
+        let failed = [result(CheckKind::Test, CheckOutcome::Failed)];
+        let old = (FailureScope::OutOfScope, Some(true));
         let cases: [(&[Stood], [&str; 4]); 5] = [
             (
                 &[old],
                 ["not_done", "done_partial", "done_partial", "done_partial"],
             ),
-            (&[old, (Scope::Blocking, Some(false))], ["not_done"; 4]),
             (
-                &[(Scope::Unknown, None)],
+                &[old, (FailureScope::Blocking, Some(false))],
+                ["not_done"; 4],
+            ),
+            (
+                &[(FailureScope::Unknown, None)],
                 ["not_done", "blocked", "blocked", "blocked"],
             ),
             (
-                &[(Scope::Unknown, Some(true)), old],
+                &[(FailureScope::Unknown, Some(true)), old],
                 ["not_done", "done_partial", "done_partial", "done_partial"],
             ),
             (
-                &[(Scope::Blocking, None), (Scope::Unknown, None)],
+                &[
+                    (FailureScope::Blocking, None),
+                    (FailureScope::Unknown, None),
+                ],
                 ["not_done"; 4],
             ),
         ];
@@ -373,20 +388,20 @@ mod tests {
                 "{scopes:?}"
             );
         }
-        let same = of(&[(Scope::Unknown, Some(true))]);
+        let same = of(&[(FailureScope::Unknown, Some(true))]);
         assert_eq!(
             status("fix the crash", Profile::Fast, &failed, &same),
             "blocked",
             "nothing was fixed"
         );
-        let open = conclude(
+        let open = conclude_verdict(
             &task("fix the crash", Profile::Fast),
             &selection("fix the crash", None),
             &failed,
             &same,
         );
         assert_eq!(
-            (open.status.next(), open.alternative),
+            (open.status.next_action(), open.alternative),
             ("escalate", Some("continue"))
         );
         let fixed = Classification {
@@ -403,10 +418,10 @@ mod tests {
     fn a_start_that_failed_before_is_beside_the_tests() {
         let start = |at_baseline| {
             let failure = failure("s", &[], None);
-            let failed = Classified {
+            let failed = ClassifiedFailure {
                 check: "smoke".to_owned(),
                 failure,
-                scope: Scope::Unknown,
+                scope: FailureScope::Unknown,
                 reason: String::new(),
                 at_baseline,
             };
@@ -415,9 +430,9 @@ mod tests {
                 fixed: Vec::new(),
             }
         };
-        let mut smoke = result(CheckKind::Smoke, Ending::Failed);
+        let mut smoke = result(CheckKind::Smoke, CheckOutcome::Failed);
         smoke.check.id = "smoke".to_owned();
-        let tested = [result(CheckKind::Test, Ending::Passed), smoke.clone()];
+        let tested = [result(CheckKind::Test, CheckOutcome::Passed), smoke.clone()];
         let all = |goal: &str, head: &[CheckResult], stood| {
             [Profile::Strict, Profile::Fast]
                 .map(|profile| status(goal, profile, head, &start(stood)))
@@ -438,10 +453,10 @@ mod tests {
             "nothing else has told"
         );
         let wants = [
-            result(CheckKind::Test, Ending::Passed),
+            result(CheckKind::Test, CheckOutcome::Passed),
             result(
                 CheckKind::Smoke,
-                Ending::NotRunnable("usage: app FILE".to_owned()),
+                CheckOutcome::NotRunnable("usage: app FILE".to_owned()),
             ),
         ];
         assert_eq!(
@@ -458,33 +473,33 @@ mod tests {
     #[test]
     fn nothing_that_ran_is_nothing_verified() {
         let none = Classification::default();
-        let empty = || Ending::NotRunnable("no test was run".to_owned());
-        let missing = || Ending::NotRunnable("sh: pytest: not found".to_owned());
+        let empty = || CheckOutcome::NotRunnable("no test was run".to_owned());
+        let missing = || CheckOutcome::NotRunnable("sh: pytest: not found".to_owned());
         let cases: [(&[CheckResult], [&str; 2]); 7] = [
             (&[], ["unverified"; 2]),
             (&[result(CheckKind::Test, empty())], ["unverified"; 2]),
             (&[result(CheckKind::Test, missing())], ["blocked"; 2]),
             (
-                &[result(CheckKind::Test, Ending::Passed)],
+                &[result(CheckKind::Test, CheckOutcome::Passed)],
                 ["done_success"; 2],
             ),
             (
                 &[
                     result(CheckKind::Test, empty()),
-                    result(CheckKind::Build, Ending::Passed),
+                    result(CheckKind::Build, CheckOutcome::Passed),
                 ],
                 ["done_success"; 2],
             ),
             (
                 &[
                     result(CheckKind::Test, missing()),
-                    result(CheckKind::Syntax, Ending::Passed),
+                    result(CheckKind::Syntax, CheckOutcome::Passed),
                 ],
                 ["blocked"; 2],
             ),
             (
                 &[
-                    result(CheckKind::Test, Ending::Passed),
+                    result(CheckKind::Test, CheckOutcome::Passed),
                     result(CheckKind::Lint, missing()),
                 ],
                 ["blocked", "done_success"],
@@ -502,7 +517,7 @@ mod tests {
                 "{head:?}"
             );
         }
-        let verdict = conclude(
+        let verdict = conclude_verdict(
             &task("", Profile::Yolo),
             &selection("", Some("look")),
             &[],

@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Filter;
-use crate::inference::{AuditedBoard, Grouping, MAX_APART, Policy, SuiteAnswer, board_groups};
+use crate::inference::{
+    AuditedBoard, BatchSelection, MAX_UNSHARED_ITEMS, Policy, SuiteComparison, board_groups,
+};
 use crate::stats::{
     Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength,
     Unfitted, item_fit, item_response,
 };
 use crate::warehouse::Warehouse;
 
-use super::audit::board_of;
+use super::audit::board_from_answer;
 use super::preferences::Bound;
 
 /// What answers establish about abilities.
@@ -134,7 +136,7 @@ pub struct UnfittedBoard {
 
 /// Abilities of arms that were asked different items, so that their pass rates do not compare.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AskedApart {
+pub struct DifferentItemAbilities {
     /// Arms with a result on too few of the items that any arm has, and all arms.
     pub lacking: u64,
     pub arms: u64,
@@ -143,28 +145,28 @@ pub struct AskedApart {
 
 const CONFIDENCE: f64 = 0.95;
 /// Cells of a larger board take longer than a page of the site may: about a second.
-const MOST_CELLS: usize = 200_000;
+const MAX_CELLS: usize = 200_000;
 
-impl AskedApart {
+impl DifferentItemAbilities {
     /// Returns `None` if all arms were asked nearly the same items, and without a fit.
-    pub(super) fn of(answer: &SuiteAnswer<'_>) -> Option<Self> {
+    pub(super) fn from_answer(answer: &SuiteComparison<'_>) -> Option<Self> {
         // The model takes items for independent, and tests of one artefact pass and fail together.
         if !answer.unit.is_over_items() {
             return None;
         }
-        let board = board_of(answer);
+        let board = board_from_answer(answer);
         let all = board.items.len() as f64;
         let is_lacking = |row: &&Vec<Option<f64>>| {
-            (row.iter().flatten().count() as f64) < (1.0 - MAX_APART) * all
+            (row.iter().flatten().count() as f64) < (1.0 - MAX_UNSHARED_ITEMS) * all
         };
         let lacking = board.scores.iter().filter(is_lacking).count() as u64;
-        if lacking == 0 || board.scores.len() * board.items.len() > MOST_CELLS {
+        if lacking == 0 || board.scores.len() * board.items.len() > MAX_CELLS {
             return None;
         }
         Some(Self {
             lacking,
             arms: board.systems.len() as u64,
-            found: abilities(&board).ok()?,
+            found: fit_abilities(&board).ok()?,
         })
     }
 }
@@ -175,23 +177,23 @@ pub fn abilities_of_suites(
     filter: &Filter,
     policy: &Policy,
 ) -> Vec<Result<Abilities, UnfittedBoard>> {
-    board_groups(warehouse, filter, Grouping::AllBatches, policy)
+    board_groups(warehouse, filter, BatchSelection::AllBatches, policy)
         .iter()
         .map(|group| {
-            let answer = SuiteAnswer::of_primary(warehouse, group, policy);
+            let answer = SuiteComparison::primary_only(warehouse, group, policy);
             if !answer.unit.is_over_items() {
                 return Err(UnfittedBoard {
                     board: group.suite.clone(),
                     reason: Unfitted::OneArtefact,
                 });
             }
-            abilities(&board_of(&answer))
+            fit_abilities(&board_from_answer(&answer))
         })
         .collect()
 }
 
 /// Fits the abilities of a board's systems.
-pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
+pub fn fit_abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
     let unfitted = |reason: Unfitted| UnfittedBoard {
         board: board.name.clone(),
         reason,
@@ -203,8 +205,12 @@ pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
         .iter()
         .flatten()
         .map(|score| score.unwrap_or(-1.0));
-    let checked = item_fit(&board.scores, &found, Seed(crate::inference::seed(scores)))
-        .map_err(|reason| unfitted(reason.into()))?;
+    let checked = item_fit(
+        &board.scores,
+        &found,
+        Seed(crate::inference::seed_from_values(scores)),
+    )
+    .map_err(|reason| unfitted(reason.into()))?;
     let mean = |values: &[f64]| {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
@@ -258,7 +264,7 @@ pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
         discrimination_spread: found.discrimination_spread,
         sets: found.sets,
         scattered: found.scattered,
-        places: places(board, &found),
+        places: rank_places(board, &found),
         established_pairs: found.beats.iter().flatten().filter(|beats| **beats).count() as u64,
         pairs: arms * (arms - 1) / 2,
         fit: PairsFit {
@@ -272,15 +278,16 @@ pub fn abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
     })
 }
 
-fn places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
+fn rank_places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
     let value = |arm: usize| {
         found.abilities[arm]
-            .finite()
+            .finite_effect()
             .map_or(0.0, |effect| effect.value)
     };
     let mut order: Vec<usize> = (0..board.systems.len()).collect();
     order.sort_by(|one, other| {
-        let by_bound = Bound::of(found.abilities[*one]).cmp(&Bound::of(found.abilities[*other]));
+        let by_bound = Bound::from_strength(found.abilities[*one])
+            .cmp(&Bound::from_strength(found.abilities[*other]));
         by_bound
             .then(value(*other).total_cmp(&value(*one)))
             .then(board.systems[*one].cmp(&board.systems[*other]))
@@ -291,8 +298,8 @@ fn places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
             arm: board.systems[*arm].clone(),
             items: given.len() as u64,
             score: (!given.is_empty()).then(|| given.iter().sum::<f64>() / given.len() as f64),
-            bound: Bound::of(found.abilities[*arm]),
-            ability: found.abilities[*arm].finite(),
+            bound: Bound::from_strength(found.abilities[*arm]),
+            ability: found.abilities[*arm].finite_effect(),
             rate: found.rates[*arm],
             rank: found.ranks[*arm],
             beats_next: order.get(at + 1).map(|next| found.beats[*arm][*next]),
@@ -334,7 +341,7 @@ mod tests {
             judged_by: None,
             sha256: None,
         };
-        let found = abilities(&board).expect("a fit");
+        let found = fit_abilities(&board).expect("a fit");
         let places: Vec<(&str, Bound)> = found
             .places
             .iter()
@@ -367,7 +374,7 @@ mod tests {
             ..board
         };
         assert_eq!(
-            abilities(&few).expect_err("one arm").reason,
+            fit_abilities(&few).expect_err("one arm").reason,
             Unfitted::TooFewArms { linked: 1 }
         );
     }

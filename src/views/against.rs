@@ -6,7 +6,7 @@ use super::compare::{Comparison, ComparisonRow};
 use super::site::OverviewSuite;
 
 /// One arm compared with the suite's reference arm.
-pub enum Against<'a> {
+pub enum ReferenceComparison<'a> {
     /// The arm is the reference.
     Itself,
     /// The deciding metric and its evidence, oriented to the arm.
@@ -17,7 +17,7 @@ pub enum Against<'a> {
 
 impl OverviewSuite {
     /// Returns the best arm that has a primary figure.
-    pub fn leader(&self) -> Option<&Arm> {
+    pub fn best_arm(&self) -> Option<&Arm> {
         self.board
             .entries
             .iter()
@@ -26,13 +26,13 @@ impl OverviewSuite {
     }
 
     /// Returns how an arm differs from the baseline, or from the leader if there is no baseline.
-    pub fn against(&self, arm: &Arm) -> Against<'_> {
+    pub fn compare_with_reference(&self, arm: &Arm) -> ReferenceComparison<'_> {
         let is_reference = |known: &Arm| match &self.baseline {
             Some(baseline) => known.approach == *baseline,
-            None => Some(known) == self.leader(),
+            None => Some(known) == self.best_arm(),
         };
         if is_reference(arm) {
-            return Against::Itself;
+            return ReferenceComparison::Itself;
         }
         let place = |pair: &Comparison| match pair.arms.as_slice() {
             [first, second] if first.arm == *arm && is_reference(&second.arm) => Some(0),
@@ -40,11 +40,11 @@ impl OverviewSuite {
             _ => None,
         };
         let found = self.pairs.iter().find_map(|pair| {
-            let row = pair.primary()?;
+            let row = pair.primary_row()?;
             Some((row, row.evidence.pairs.first()?.seen_from(place(pair)?)))
         });
-        found.map_or(Against::Unknown, |(row, pair)| {
-            Against::Other(row, Box::new(pair))
+        found.map_or(ReferenceComparison::Unknown, |(row, pair)| {
+            ReferenceComparison::Other(row, Box::new(pair))
         })
     }
 }

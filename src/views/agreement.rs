@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::inference::seed as seed_of;
+use crate::inference::seed_from_values;
 use crate::stats::{
-    Interval, Pairs, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal, tango, wilson,
+    Interval, PairedTable, Replicates, Seed, cohen_kappa, krippendorff_alpha_nominal,
+    tango_interval, wilson_score_interval,
 };
 
 const CONFIDENCE: f64 = 0.95;
@@ -16,13 +17,13 @@ const RESAMPLES: u32 = 2000;
 const MIN_UNITS: usize = 10;
 
 /// A criterion of a run: run and criterion name.
-pub type Rated = (String, String);
+pub type RatedCriterion = (String, String);
 
 /// A rater and its labels: which criteria it found met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rater {
     pub name: String,
-    pub labels: BTreeMap<Rated, bool>,
+    pub labels: BTreeMap<RatedCriterion, bool>,
 }
 
 /// Totals of one rater.
@@ -128,18 +129,18 @@ pub struct CategoryBias {
 }
 
 /// Compares judges with the majority of people, over all items and by category. Categories follow their number of items.
-pub fn biases(
+pub fn category_biases(
     judges: &[Rater],
     people: &[Rater],
-    categories: &BTreeMap<Rated, String>,
+    categories: &BTreeMap<RatedCriterion, String>,
 ) -> Vec<CategoryBias> {
-    let mut majority = BTreeMap::<&Rated, i64>::new();
+    let mut majority = BTreeMap::<&RatedCriterion, i64>::new();
     for (rated, met) in people.iter().flat_map(|person| &person.labels) {
         *majority.entry(rated).or_default() += if *met { 1 } else { -1 };
     }
     let mut found = Vec::new();
     for judge in judges {
-        let mut by_category = BTreeMap::<Option<&str>, Pairs>::new();
+        let mut by_category = BTreeMap::<Option<&str>, PairedTable>::new();
         for (rated, met) in &judge.labels {
             let Some(votes) = majority.get(rated).filter(|votes| **votes != 0) else {
                 continue;
@@ -155,20 +156,20 @@ pub fn biases(
                 }
             }
         }
-        let mut rows: Vec<(Option<&str>, Pairs)> = by_category.into_iter().collect();
+        let mut rows: Vec<(Option<&str>, PairedTable)> = by_category.into_iter().collect();
         rows.sort_by_key(|(category, pairs)| {
-            (category.is_some(), std::cmp::Reverse(pairs.total()))
+            (category.is_some(), std::cmp::Reverse(pairs.item_count()))
         });
         found.extend(rows.into_iter().filter_map(|(category, pairs)| {
             Some(CategoryBias {
                 judge: judge.name.clone(),
                 category: category.map(str::to_owned),
-                n: pairs.total(),
+                n: pairs.item_count(),
                 alike: pairs.both + pairs.neither,
                 too_lenient: pairs.only_a,
                 too_strict: pairs.only_b,
-                bias: pairs.difference().ok()?,
-                bias_interval: tango(pairs, CONFIDENCE).ok(),
+                bias: pairs.share_difference().ok()?,
+                bias_interval: tango_interval(pairs, CONFIDENCE).ok(),
             })
         }));
     }
@@ -176,12 +177,12 @@ pub fn biases(
 }
 
 /// Compares raters pair by pair and all together. `undecided` counts labels that no judge's decision matches.
-pub fn agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
-    let rated: BTreeSet<&Rated> = raters
+pub fn measure_agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
+    let rated: BTreeSet<&RatedCriterion> = raters
         .iter()
         .flat_map(|rater| rater.labels.keys())
         .collect();
-    let table: Vec<(&Rated, Vec<Option<bool>>)> = rated
+    let table: Vec<(&RatedCriterion, Vec<Option<bool>>)> = rated
         .into_iter()
         .map(|rated| {
             (
@@ -193,7 +194,7 @@ pub fn agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
             )
         })
         .collect();
-    let shared: Vec<&(&Rated, Vec<Option<bool>>)> = table
+    let shared: Vec<&(&RatedCriterion, Vec<Option<bool>>)> = table
         .iter()
         .filter(|(_, labels)| labels.iter().flatten().count() > 1)
         .collect();
@@ -205,23 +206,23 @@ pub fn agreement(raters: &[Rater], undecided: u64) -> AgreementReport {
         said.len() > 1
     });
     AgreementReport {
-        raters: raters.iter().map(line).collect(),
+        raters: raters.iter().map(rater_line).collect(),
         pairs: pairs
-            .map(|(one, other)| pair(raters, one, other, &table))
+            .map(|(one, other)| pair_agreement(raters, one, other, &table))
             .collect(),
-        alpha: alpha(&shared),
-        resampled: units(&shared.iter().map(|(rated, _)| *rated).collect::<Vec<_>>())
+        alpha: overall_alpha(&shared),
+        resampled: resampling_units(&shared.iter().map(|(rated, _)| *rated).collect::<Vec<_>>())
             .map(|(word, _)| word.to_owned()),
         runs: runs.len() as u64,
         undecided,
         bias: Vec::new(),
         disagreements: disagreements
-            .map(|(rated, labels)| disagreement(raters, rated, labels))
+            .map(|(rated, labels)| criterion_disagreement(raters, rated, labels))
             .collect(),
     }
 }
 
-fn line(rater: &Rater) -> RaterLine {
+fn rater_line(rater: &Rater) -> RaterLine {
     let n = rater.labels.len() as u64;
     let met = rater.labels.values().filter(|met| **met).count() as u64;
     RaterLine {
@@ -231,11 +232,15 @@ fn line(rater: &Rater) -> RaterLine {
     }
 }
 
-fn disagreement(raters: &[Rater], rated: &Rated, labels: &[Option<bool>]) -> Disagreement {
+fn criterion_disagreement(
+    raters: &[Rater],
+    rated: &RatedCriterion,
+    labels: &[Option<bool>],
+) -> Disagreement {
     let said = raters
         .iter()
         .zip(labels)
-        .filter_map(|(rater, label)| Some((rater.name.clone(), word((*label)?).to_owned())));
+        .filter_map(|(rater, label)| Some((rater.name.clone(), label_word((*label)?).to_owned())));
     Disagreement {
         run: rated.0.clone(),
         item: rated.1.clone(),
@@ -243,17 +248,17 @@ fn disagreement(raters: &[Rater], rated: &Rated, labels: &[Option<bool>]) -> Dis
     }
 }
 
-fn word(met: bool) -> &'static str {
+fn label_word(met: bool) -> &'static str {
     if met { "pass" } else { "fail" }
 }
 
-fn pair(
+fn pair_agreement(
     raters: &[Rater],
     one: usize,
     other: usize,
-    table: &[(&Rated, Vec<Option<bool>>)],
+    table: &[(&RatedCriterion, Vec<Option<bool>>)],
 ) -> PairAgreement {
-    let both: Vec<(&Rated, bool, bool)> = table
+    let both: Vec<(&RatedCriterion, bool, bool)> = table
         .iter()
         .filter_map(|(rated, labels)| Some((*rated, labels[one]?, labels[other]?)))
         .collect();
@@ -264,14 +269,14 @@ fn pair(
     let agreement = cohen_kappa(&a, &b).ok();
     let alike = a.iter().zip(&b).filter(|(a, b)| a == b).count() as u64;
     let n = both.len() as u64;
-    let rated: Vec<&Rated> = both.iter().map(|(rated, _, _)| *rated).collect();
-    let units = units(&rated);
-    let seed = seed(&a, &b);
-    let kappa_interval = interval(units.as_ref(), seed, |drawn| {
+    let rated: Vec<&RatedCriterion> = both.iter().map(|(rated, _, _)| *rated).collect();
+    let units = resampling_units(&rated);
+    let seed = seed_from_labels(&a, &b);
+    let kappa_interval = bootstrap_interval(units.as_ref(), seed, |drawn| {
         cohen_kappa(&of(drawn, &a), &of(drawn, &b)).ok()?.kappa
     });
-    let by_run = units.as_ref().filter(|(word, _)| *word == RUNS);
-    let clustered = interval(by_run, seed, |drawn| {
+    let by_run = units.as_ref().filter(|(word, _)| *word == RUN_UNITS);
+    let clustered = bootstrap_interval(by_run, seed, |drawn| {
         cohen_kappa(&of(drawn, &a), &of(drawn, &b))
             .ok()
             .map(|both| both.percent)
@@ -282,7 +287,7 @@ fn pair(
         n,
         alike,
         percent: agreement.map(|agreement| agreement.percent),
-        percent_interval: clustered.or_else(|| wilson(alike, n, CONFIDENCE).ok()),
+        percent_interval: clustered.or_else(|| wilson_score_interval(alike, n, CONFIDENCE).ok()),
         expected: agreement.map(|agreement| agreement.expected),
         kappa: agreement.and_then(|agreement| agreement.kappa),
         kappa_interval,
@@ -293,7 +298,7 @@ fn pair(
     }
 }
 
-fn alpha(shared: &[&(&Rated, Vec<Option<bool>>)]) -> Alpha {
+fn overall_alpha(shared: &[&(&RatedCriterion, Vec<Option<bool>>)]) -> Alpha {
     let raters = shared.first().map_or(0, |(_, labels)| labels.len());
     let of = |drawn: &[u32]| {
         let rows: Vec<Vec<Option<bool>>> = (0..raters)
@@ -308,7 +313,7 @@ fn alpha(shared: &[&(&Rated, Vec<Option<bool>>)]) -> Alpha {
     };
     let all: Vec<u32> = (0u32..).take(shared.len()).collect();
     let value = of(&all);
-    let rated: Vec<&Rated> = shared.iter().map(|(rated, _)| *rated).collect();
+    let rated: Vec<&RatedCriterion> = shared.iter().map(|(rated, _)| *rated).collect();
     let labels: Vec<bool> = shared
         .iter()
         .flat_map(|(_, labels)| labels.iter().flatten().copied())
@@ -317,23 +322,25 @@ fn alpha(shared: &[&(&Rated, Vec<Option<bool>>)]) -> Alpha {
         n: shared.len() as u64,
         value: value.ok(),
         undefined: value.err().map(|reason| reason.to_string()),
-        interval: interval(units(&rated).as_ref(), seed(&labels, &[]), |drawn| {
-            of(drawn).ok()
-        }),
+        interval: bootstrap_interval(
+            resampling_units(&rated).as_ref(),
+            seed_from_labels(&labels, &[]),
+            |drawn| of(drawn).ok(),
+        ),
     }
 }
 
-const RUNS: &str = "runs";
+const RUN_UNITS: &str = "runs";
 
 /// Returns the units to resample, as indices of criteria: whole runs, whose criteria depend on each other, or single criteria if there are
 /// too few runs.
-fn units(rated: &[&Rated]) -> Option<(&'static str, Vec<Vec<u32>>)> {
+fn resampling_units(rated: &[&RatedCriterion]) -> Option<(&'static str, Vec<Vec<u32>>)> {
     let mut by_run: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (place, rated) in (0u32..).zip(rated) {
         by_run.entry(rated.0.as_str()).or_default().push(place);
     }
     if by_run.len() >= MIN_UNITS {
-        Some((RUNS, by_run.into_values().collect()))
+        Some((RUN_UNITS, by_run.into_values().collect()))
     } else if rated.len() >= MIN_UNITS {
         Some((
             "criteria",
@@ -347,7 +354,7 @@ fn units(rated: &[&Rated]) -> Option<(&'static str, Vec<Vec<u32>>)> {
     }
 }
 
-fn interval(
+fn bootstrap_interval(
     units: Option<&(&'static str, Vec<Vec<u32>>)>,
     seed: Seed,
     statistic: impl Fn(&[u32]) -> Option<f64> + Sync,
@@ -360,15 +367,15 @@ fn interval(
             .collect();
         statistic(&places)
     };
-    Replicates::draw(units.len(), RESAMPLES, seed, of_units)
+    Replicates::draw_replicates(units.len(), RESAMPLES, seed, of_units)
         .ok()?
-        .percentile(CONFIDENCE)
+        .percentile_interval(CONFIDENCE)
         .ok()
 }
 
 /// Derives the seed from the labels, so that equal labels give equal numbers.
-fn seed(a: &[bool], b: &[bool]) -> Seed {
-    Seed(seed_of(
+fn seed_from_labels(a: &[bool], b: &[bool]) -> Seed {
+    Seed(seed_from_values(
         a.iter().chain(b).map(|met| f64::from(u8::from(*met))),
     ))
 }
@@ -385,7 +392,7 @@ pub struct CriterionFlip {
 
 /// Returns the criteria that two judgements decide differently, in the order of the second. A criterion that only one of them decided is no
 /// flip.
-pub fn decided_otherwise(
+pub fn criterion_flips_in_run(
     run: &str,
     before: &[(String, Option<bool>)],
     after: &[(String, Option<bool>)],
@@ -399,8 +406,8 @@ pub fn decided_otherwise(
         (then != now).then(|| CriterionFlip {
             run: run.to_owned(),
             item: item.clone(),
-            before: word(then).to_owned(),
-            after: word(now).to_owned(),
+            before: label_word(then).to_owned(),
+            after: label_word(now).to_owned(),
         })
     };
     after.iter().filter_map(flip).collect()
@@ -504,7 +511,7 @@ pub fn probe_report(runs: Vec<ProbedRun>, skipped: Vec<SkippedRun>) -> ProbeRepo
         n,
         flipped,
         share,
-        interval: wilson(flipped, n, CONFIDENCE).ok(),
+        interval: wilson_score_interval(flipped, n, CONFIDENCE).ok(),
     }
 }
 
@@ -534,7 +541,7 @@ mod tests {
 
     #[test]
     fn two_raters_by_hand() {
-        let report = agreement(&fifty(), 3);
+        let report = measure_agreement(&fifty(), 3);
         let [pair] = report.pairs.as_slice() else {
             panic!("one pair")
         };
@@ -576,7 +583,7 @@ mod tests {
         );
         assert_eq!(report.disagreements[0].labels["judge"], "pass");
         assert_eq!(
-            agreement(&fifty(), 3),
+            measure_agreement(&fifty(), 3),
             report,
             "the same labels give the same interval"
         );
@@ -585,7 +592,7 @@ mod tests {
     #[test]
     fn little_or_uniform_data_have_no_kappa_and_no_interval() {
         let all = |name| rater(name, (0..4).map(|item| (item, true)));
-        let report = agreement(&[all("a"), all("b")], 0);
+        let report = measure_agreement(&[all("a"), all("b")], 0);
         let pair = &report.pairs[0];
         assert_eq!(
             (pair.percent, pair.kappa, pair.kappa_interval),
@@ -595,7 +602,7 @@ mod tests {
             (report.alpha.value, report.alpha.undefined.as_deref()),
             (None, Some("no value differs from another"))
         );
-        let apart = agreement(&[rater("a", [(1, true)]), rater("b", [(2, true)])], 0);
+        let apart = measure_agreement(&[rater("a", [(1, true)]), rater("b", [(2, true)])], 0);
         assert_eq!(
             (
                 apart.pairs[0].n,
@@ -604,7 +611,7 @@ mod tests {
             ),
             (0, None, None)
         );
-        assert_eq!(agreement(&[], 0).alpha.n, 0);
+        assert_eq!(measure_agreement(&[], 0).alpha.n, 0);
     }
 
     #[test]
@@ -621,7 +628,7 @@ mod tests {
             name: format!("{other}"),
             labels: labels(other).collect(),
         });
-        let report = agreement(&raters, 0);
+        let report = measure_agreement(&raters, 0);
         assert_eq!(
             (report.resampled.as_deref(), report.runs),
             (Some("runs"), 12)
@@ -644,7 +651,7 @@ mod tests {
             item("b", Some(true)),
             item("new", Some(false)),
         ];
-        let flips = decided_otherwise("r", &before, &after);
+        let flips = criterion_flips_in_run("r", &before, &after);
         assert_eq!(
             flips
                 .iter()

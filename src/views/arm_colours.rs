@@ -9,9 +9,9 @@ use crate::inference::Arm;
 use super::site::OverviewSuite;
 
 /// Colours that a reader can tell apart.
-const COLOURS: u8 = 6;
+const COLOUR_COUNT: u8 = 6;
 /// Best arms of a suite that get a colour. A baseline gets one in addition.
-const BEST: usize = 5;
+const MAX_COLOURED_ARMS: usize = 5;
 
 /// Colour numbers of a site's arms. An arm without a number is neutral.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,15 +20,15 @@ pub struct ArmColours(BTreeMap<Arm, u8>);
 impl ArmColours {
     /// Gives each suite's five best arms and its baseline a colour by the hash of their names. If two arms of a suite would share a colour,
     /// the later hash takes the next free one.
-    pub fn of(suites: &[OverviewSuite]) -> Self {
-        let groups: Vec<BTreeSet<&Arm>> = suites.iter().map(coloured).collect();
+    pub fn from_suites(suites: &[OverviewSuite]) -> Self {
+        let groups: Vec<BTreeSet<&Arm>> = suites.iter().map(coloured_arms).collect();
         let mut arms: Vec<(u64, &Arm)> = groups
             .iter()
             .flatten()
             .copied()
             .collect::<BTreeSet<&Arm>>()
             .into_iter()
-            .map(|arm| (hash(arm), arm))
+            .map(|arm| (hash_name(arm), arm))
             .collect();
         arms.sort();
         let mut given = BTreeMap::<Arm, u8>::new();
@@ -37,8 +37,8 @@ impl ArmColours {
             let taken: BTreeSet<u8> = beside
                 .filter_map(|other| given.get(*other).copied())
                 .collect();
-            let wanted = u8::try_from(hash % u64::from(COLOURS)).unwrap_or_default();
-            let mut turns = (0..COLOURS).map(|step| (wanted + step) % COLOURS);
+            let wanted = u8::try_from(hash % u64::from(COLOUR_COUNT)).unwrap_or_default();
+            let mut turns = (0..COLOUR_COUNT).map(|step| (wanted + step) % COLOUR_COUNT);
             let colour = turns
                 .find(|colour| !taken.contains(colour))
                 .unwrap_or(wanted);
@@ -53,16 +53,16 @@ impl ArmColours {
     }
 }
 
-fn coloured(suite: &OverviewSuite) -> BTreeSet<&Arm> {
+fn coloured_arms(suite: &OverviewSuite) -> BTreeSet<&Arm> {
     let entries = &suite.board.entries;
-    let best = entries.iter().take(BEST);
+    let best = entries.iter().take(MAX_COLOURED_ARMS);
     let baseline = entries
         .iter()
         .find(|entry| suite.baseline.as_ref() == Some(&entry.arm.approach));
     best.chain(baseline).map(|entry| &entry.arm).collect()
 }
 
-fn hash(arm: &Arm) -> u64 {
+fn hash_name(arm: &Arm) -> u64 {
     let digest = Sha256::digest(format!("{}\n{}", arm.approach, arm.model).as_bytes());
     digest
         .iter()

@@ -14,7 +14,7 @@ use super::suite_state::SuiteState;
 use crate::inference::ArmHistory;
 
 /// Maximum number of categories listed per suite.
-const MOST_WEAK: usize = 5;
+const MAX_WEAK: usize = 5;
 
 /// One arm over all suites of a site.
 #[derive(Clone, Debug)]
@@ -83,15 +83,15 @@ impl Overview {
         let mut pages = BTreeMap::<&Arm, ArmPage<'_>>::new();
         for (place, suite) in self.suites.iter().enumerate() {
             for (rank, entry) in suite.board.entries.iter().enumerate() {
-                let page = page_of(&mut pages, &entry.arm);
-                page.suites.push(ArmOnSuite::of(place, suite, rank));
+                let page = page_for_arm(&mut pages, &entry.arm);
+                page.suites.push(ArmOnSuite::new(place, suite, rank));
                 if let Some(money) = &entry.cost {
                     let (usd, is_less) = page.spent.unwrap_or_default();
                     page.spent = Some((usd + money.usd, is_less || money.is_lower_bound));
                 }
             }
             for run in &suite.runs {
-                page_of(&mut pages, &run.arm).runs.push(run);
+                page_for_arm(&mut pages, &run.arm).runs.push(run);
             }
         }
         let mut pages: Vec<ArmPage<'_>> = pages.into_values().collect();
@@ -112,7 +112,7 @@ impl Overview {
     }
 }
 
-fn page_of<'a, 'b>(
+fn page_for_arm<'a, 'b>(
     pages: &'b mut BTreeMap<&'a Arm, ArmPage<'a>>,
     arm: &'a Arm,
 ) -> &'b mut ArmPage<'a> {
@@ -126,23 +126,24 @@ fn page_of<'a, 'b>(
 
 impl ArmPage<'_> {
     /// Returns the number of suites on which the arm wins, and the number on which it only leads.
-    pub fn leads(&self) -> (usize, usize) {
+    pub fn count_wins_and_leads(&self) -> (usize, usize) {
         let count = |lead: Lead| self.suites.iter().filter(|on| on.lead == lead).count();
         (count(Lead::Wins), count(Lead::Leads))
     }
 
     /// Returns the number of suites on which the arm is ahead of every other arm in every run: a fixed order, not a win.
-    pub fn fixed(&self) -> usize {
+    pub fn count_fixed_orders(&self) -> usize {
         self.suites
             .iter()
             .filter(|on| {
-                on.lead == Lead::Wins && SuiteState::settled(on.suite) == SuiteState::FixedOrder
+                on.lead == Lead::Wins
+                    && SuiteState::from_evidence(on.suite) == SuiteState::FixedOrder
             })
             .count()
     }
 
     /// Returns the arm's best rank and the first suite on which it has that rank.
-    pub fn best(&self) -> Option<(&ArmOnSuite<'_>, RankRange)> {
+    pub fn best_rank(&self) -> Option<(&ArmOnSuite<'_>, RankRange)> {
         let ranks = self
             .suites
             .iter()
@@ -157,7 +158,7 @@ impl ArmPage<'_> {
     }
 
     /// Returns the number of suites on which the arm can be compared with another.
-    pub fn compared(&self) -> usize {
+    pub fn count_compared(&self) -> usize {
         self.suites
             .iter()
             .filter(|on| on.lead != Lead::Alone)
@@ -166,7 +167,7 @@ impl ArmPage<'_> {
 }
 
 impl<'a> ArmOnSuite<'a> {
-    fn of(place: usize, suite: &'a OverviewSuite, rank: usize) -> Self {
+    fn new(place: usize, suite: &'a OverviewSuite, rank: usize) -> Self {
         let entry = &suite.board.entries[rank];
         let winner = suite
             .board
@@ -191,14 +192,14 @@ impl<'a> ArmOnSuite<'a> {
             suite,
             entry,
             lead,
-            against: against(suite, &entry.arm),
+            against: best_rival(suite, &entry.arm),
             history: history.filter(|arm| arm.nights.len() > 1),
-            weakest: weakest(suite, &entry.arm),
+            weakest: weakest_categories(suite, &entry.arm),
         }
     }
 }
 
-fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
+fn best_rival<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
     let rank = |arm: &Arm| {
         suite
             .board
@@ -218,12 +219,12 @@ fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
         .filter_map(with)
         .min_by_key(|(_, _, other)| rank(other))?;
     let evidence = pair
-        .primary()
+        .primary_row()
         .and_then(|row| row.evidence.pairs.first())
         .map(|known| known.seen_from(own));
     let better = evidence
         .as_ref()
-        .and_then(PairEvidence::better)
+        .and_then(PairEvidence::better_arm)
         .map(|better| better == own);
     Some(Rival {
         pair,
@@ -233,7 +234,7 @@ fn against<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Option<Rival<'a>> {
     })
 }
 
-fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<(&'a str, CategoryCell)> {
+fn weakest_categories<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<(&'a str, CategoryCell)> {
     let mut weak = suite.categories_of(arm);
     if weak.len() < 2 {
         return Vec::new();
@@ -243,6 +244,6 @@ fn weakest<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<(&'a str, CategoryCel
             .total_cmp(&right.rate)
             .then_with(|| one.cmp(other))
     });
-    weak.truncate(MOST_WEAK);
+    weak.truncate(MAX_WEAK);
     weak
 }

@@ -2,8 +2,8 @@
 
 use crate::domain::Filter;
 use crate::inference::{
-    Arm, Audit, AuditedBoard, Grouping, JudgedBy, Policy, Rates, SuiteAnswer, audit, board_groups,
-    recorded_facts,
+    Arm, ArmRates, Audit, AuditedBoard, BatchSelection, JudgedBy, Policy, SuiteComparison,
+    audit_board as audit_figures, board_groups, recorded_facts,
 };
 use crate::stats::Undefined;
 use crate::warehouse::Warehouse;
@@ -40,14 +40,14 @@ pub fn audit_suites(
     filter: &Filter,
     policy: &Policy,
 ) -> Vec<Result<Audit, UnauditedBoard>> {
-    board_groups(warehouse, filter, Grouping::AllBatches, policy)
+    board_groups(warehouse, filter, BatchSelection::AllBatches, policy)
         .iter()
-        .map(|group| audit_of(&SuiteAnswer::of_primary(warehouse, group, policy)))
+        .map(|group| audit_answer(&SuiteComparison::primary_only(warehouse, group, policy)))
         .collect()
 }
 
 /// Audits the board of a suite.
-pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard> {
+pub(crate) fn audit_answer(answer: &SuiteComparison<'_>) -> Result<Audit, UnauditedBoard> {
     if answer
         .judged_by
         .as_ref()
@@ -58,19 +58,19 @@ pub(crate) fn audit_of(answer: &SuiteAnswer<'_>) -> Result<Audit, UnauditedBoard
             reason: NoAudit::Corrected,
         });
     }
-    let board = board_of(answer);
+    let board = board_from_answer(answer);
     if board.items.is_empty() {
         return Err(UnauditedBoard {
             board: board.name,
             reason: NoAudit::NoOutcomes,
         });
     }
-    audited(&board)
+    audit_board(&board)
 }
 
 /// Returns the name of an arm as a system of a suite's board.
 pub fn system_name(suite: &str, arm: &Arm) -> String {
-    match arm.title() {
+    match arm.display_name() {
         None => suite.to_owned(),
         Some(title) if !arm.has_approach() => title,
         Some(_) => format!("{} · {}", arm.approach, arm.model),
@@ -78,18 +78,19 @@ pub fn system_name(suite: &str, arm: &Arm) -> String {
 }
 
 /// Audits a board.
-pub fn audited(board: &AuditedBoard) -> Result<Audit, UnauditedBoard> {
-    audit(board).map_err(|reason| UnauditedBoard {
+pub fn audit_board(board: &AuditedBoard) -> Result<Audit, UnauditedBoard> {
+    audit_figures(board).map_err(|reason| UnauditedBoard {
         board: board.name.clone(),
         reason: reason.into(),
     })
 }
 
 /// Lays out a suite's arms by its items.
-pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
+pub(super) fn board_from_answer(answer: &SuiteComparison<'_>) -> AuditedBoard {
     let (items, matrix) = (&answer.items, &answer.matrix);
     let mut names = Vec::with_capacity(items.unit_count());
-    items.each_unit(|_, columns| names.push(matrix.items[columns[0] as usize].key.item.clone()));
+    items
+        .for_each_item(|_, columns| names.push(matrix.items[columns[0] as usize].key.item.clone()));
     let mut board = AuditedBoard {
         name: answer.group.suite.clone(),
         systems: Vec::new(),
@@ -111,11 +112,11 @@ pub(super) fn board_of(answer: &SuiteAnswer<'_>) -> AuditedBoard {
     // An item that no arm has a result of separates nobody.
     let mut is_asked = vec![false; items.unit_count()];
     for (arm, rates) in answer.group.arms.iter().zip(&answer.rates) {
-        let Rates::Outcomes(outcomes) = rates else {
+        let ArmRates::Outcomes(outcomes) = rates else {
             continue;
         };
         let mut scores = vec![None; items.unit_count()];
-        for (unit, mean) in items.means(|column| outcomes.mean(column)) {
+        for (unit, mean) in items.item_means(|column| outcomes.item_mean(column)) {
             scores[unit as usize] = Some(mean);
             is_asked[unit as usize] = true;
         }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::inference::{Arm, CONFIDENCE, summaries};
-use crate::stats::{Interval, Summary, effective_interval, interval_of_mean, wilson};
+use crate::inference::{Arm, CONFIDENCE, summarise_sets};
+use crate::stats::{
+    Interval, ValueSummary, effective_interval, interval_of_mean, wilson_score_interval,
+};
 
 use super::items::{ItemCell, ItemLine};
 use super::site::OverviewSuite;
 
 /// Maximum number of categories in a table. The largest are shown, the others only counted.
-const MOST: usize = 24;
+const MAX_CATEGORIES: usize = 24;
 
 /// Table of arms by category.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +47,7 @@ pub struct CategoryCell {
 
 impl OverviewSuite {
     /// Returns the results of the arms by category, or `None` if no item has a category.
-    pub fn categories<'a>(&'a self) -> Option<Categories> {
+    pub fn category_table<'a>(&'a self) -> Option<Categories> {
         let matrix = &self.items;
         let mut found = BTreeMap::<&str, Vec<&'a ItemLine>>::new();
         let mut without = 0;
@@ -62,8 +64,8 @@ impl OverviewSuite {
         sorted.sort_by(|(one, first), (other, second)| {
             second.len().cmp(&first.len()).then_with(|| one.cmp(other))
         });
-        let left_out = sorted.len().saturating_sub(MOST);
-        sorted.truncate(MOST);
+        let left_out = sorted.len().saturating_sub(MAX_CATEGORIES);
+        sorted.truncate(MAX_CATEGORIES);
         let arms = 0..matrix.arms.len();
         let of_arm = |lines: &[&'a ItemLine], arm: usize| {
             lines
@@ -75,7 +77,7 @@ impl OverviewSuite {
             .iter()
             .flat_map(|(_, lines)| arms.clone().map(move |arm| of_arm(lines, arm)))
             .collect();
-        let mut found = cells(&sets).into_iter();
+        let mut found = category_cells(&sets).into_iter();
         let category = |(name, lines): (&str, Vec<&ItemLine>)| Category {
             name: name.to_owned(),
             items: lines.len(),
@@ -83,8 +85,8 @@ impl OverviewSuite {
         };
         let mut columns: Vec<Category> = sorted.into_iter().map(category).collect();
         columns.sort_by(|one, other| {
-            ease(other)
-                .total_cmp(&ease(one))
+            mean_rate(other)
+                .total_cmp(&mean_rate(one))
                 .then_with(|| one.name.cmp(&other.name))
         });
         Some(Categories {
@@ -109,14 +111,14 @@ impl OverviewSuite {
         let (names, sets): (Vec<&str>, Vec<Vec<&ItemCell>>) = found.into_iter().unzip();
         names
             .into_iter()
-            .zip(cells(&sets))
+            .zip(category_cells(&sets))
             .filter_map(|(category, cell)| Some((category, cell?)))
             .collect()
     }
 }
 
 /// Returns the mean of the arms' rates.
-fn ease(category: &Category) -> f64 {
+fn mean_rate(category: &Category) -> f64 {
     let rates: Vec<f64> = category
         .cells
         .iter()
@@ -127,7 +129,7 @@ fn ease(category: &Category) -> f64 {
 }
 
 /// Returns for each set of one arm's items its accuracy, all of them by one query of frames.
-fn cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
+fn category_cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
     let share = |cell: &&ItemCell| {
         (cell.counted > 0).then(|| f64::from(cell.passed) / f64::from(cell.counted))
     };
@@ -135,18 +137,18 @@ fn cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
         .iter()
         .map(|cells| cells.iter().filter_map(share).collect())
         .collect();
-    let means = summaries(shares.iter().map(Vec::as_slice));
+    let means = summarise_sets(shares.iter().map(Vec::as_slice));
     sets.iter()
         .zip(means)
-        .map(|(cells, mean)| mean.map(|mean| cell(cells, &mean)))
+        .map(|(cells, mean)| mean.map(|mean| category_cell(cells, &mean)))
         .collect()
 }
 
 /// Returns the mean over items. The interval is Wilson's if each item has one outcome, else Student's over item means.
-fn cell(cells: &[&ItemCell], shares: &Summary) -> CategoryCell {
+fn category_cell(cells: &[&ItemCell], shares: &ValueSummary) -> CategoryCell {
     let tried = || cells.iter().filter(|cell| cell.counted > 0);
     let interval = if tried().all(|cell| cell.counted == 1) {
-        wilson(
+        wilson_score_interval(
             tried().map(|cell| u64::from(cell.passed)).sum(),
             shares.n,
             CONFIDENCE,
@@ -180,7 +182,7 @@ mod tests {
                 ..ItemCell::default()
             })
             .collect();
-        super::cells(&[cells.iter().collect()]).remove(0)
+        super::category_cells(&[cells.iter().collect()]).remove(0)
     }
 
     #[test]
@@ -188,7 +190,10 @@ mod tests {
         assert_eq!(of(&[(0, 0)]), None);
         let one_each = of(&[(1, 1), (1, 1), (0, 1), (0, 0)]).expect("outcomes");
         assert_eq!((one_each.items, one_each.outcomes), (3, 3));
-        assert_eq!(one_each.interval, wilson(2, 3, CONFIDENCE).ok());
+        assert_eq!(
+            one_each.interval,
+            wilson_score_interval(2, 3, CONFIDENCE).ok()
+        );
         // Item shares 3/4 and 0/1, averaged.
         let several = of(&[(3, 4), (0, 1)]).expect("outcomes");
         assert!((several.rate - 0.375).abs() < 1e-12 && several.outcomes == 5);

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::domain::Unit;
 use crate::inference::{
-    Arm, Coverage, Estimate, Figure, Front, Missing, Money, Numbers, Range, Scale, SuiteAnswer,
-    SuiteGroup, Verdict, cost, duration, figures,
+    Arm, Coverage, Estimate, Figure, Front, Missing, Money, PairVerdict, RunNumbers, Scale,
+    SuiteComparison, SuiteGroup, ValueRange, run_cost, run_duration, summarise_figures,
 };
-use crate::stats::{Interval, mcnemar, quantile};
+use crate::stats::{Interval, mcnemar_test, quantile};
 use crate::warehouse::RunRow;
 
 use super::flips;
@@ -99,7 +99,7 @@ pub struct Discordance {
     pub p: f64,
     /// The board's verdict on the pair, adjusted for all pairs.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub verdict: PairVerdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
     /// The first arm's pass rate minus the second's, from the board's evidence. With several attempts per item it differs from what the
@@ -110,12 +110,12 @@ pub struct Discordance {
 
 impl Discordance {
     /// Returns the number of items on which the two differ.
-    pub fn discordant(&self) -> u64 {
+    pub fn discordant_count(&self) -> u64 {
         self.only_first + self.only_second
     }
 
     /// Returns the lead of one arm over the other, in items.
-    pub fn net(&self) -> u64 {
+    pub fn net_lead(&self) -> u64 {
         self.only_first.abs_diff(self.only_second)
     }
 }
@@ -167,21 +167,21 @@ const CURVE_POINTS: u64 = 64;
 /// Builds the charts of a suite from its board and answer.
 pub(super) fn suite_charts(
     board: &SuiteBoard,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     alpha: f64,
 ) -> SuiteCharts {
     let group = &answer.group;
     SuiteCharts {
-        pareto: pareto(group, &board.entries),
-        cost: distribution(group, board, Unit::Usd, cost),
-        duration: distribution(group, board, Unit::Seconds, duration),
-        disagreements: disagreements(board, answer, alpha),
-        spent: spent(board),
+        pareto: pareto_points(group, &board.entries),
+        cost: amount_distribution(group, board, Unit::Usd, run_cost),
+        duration: amount_distribution(group, board, Unit::Seconds, run_duration),
+        disagreements: pair_disagreements(board, answer, alpha),
+        spent: total_cost(board),
     }
 }
 
 /// Adds up the arms' costs. The sum is a lower bound if any arm's cost is a lower bound or unknown.
-fn spent(board: &SuiteBoard) -> Option<Money> {
+fn total_cost(board: &SuiteBoard) -> Option<Money> {
     let known: Vec<&Money> = board
         .entries
         .iter()
@@ -198,7 +198,7 @@ fn spent(board: &SuiteBoard) -> Option<Money> {
     })
 }
 
-fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
+fn rows_of_arm<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
     group
         .arms
         .iter()
@@ -207,11 +207,17 @@ fn rows_of<'a>(group: &'a SuiteGroup<'_>, arm: &Arm) -> &'a [&'a RunRow] {
 }
 
 /// Returns `None` if fewer than two points could be drawn.
-fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
-    let costs = figures(
+fn pareto_points(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
+    let costs = summarise_figures(
         &entries
             .iter()
-            .map(|entry| Numbers::of(rows_of(group, &entry.arm), Range::NotNegative, cost))
+            .map(|entry| {
+                RunNumbers::from_runs(
+                    rows_of_arm(group, &entry.arm),
+                    ValueRange::NotNegative,
+                    run_cost,
+                )
+            })
             .collect::<Vec<_>>(),
     );
     let point = |(entry, whole): (&Entry, Option<Figure>)| {
@@ -237,14 +243,14 @@ fn pareto(group: &SuiteGroup<'_>, entries: &[Entry]) -> Option<Pareto> {
     (points.len() > 1).then_some(Pareto { points, unplaced })
 }
 
-fn distribution(
+fn amount_distribution(
     group: &SuiteGroup<'_>,
     board: &SuiteBoard,
     unit: Unit,
     value: fn(&RunRow) -> Option<f64>,
 ) -> Option<Distribution> {
     let spread = |entry: &Entry| {
-        let rows = rows_of(group, &entry.arm);
+        let rows = rows_of_arm(group, &entry.arm);
         let values: Vec<f64> = rows
             .iter()
             .filter_map(|row| value(row))
@@ -287,12 +293,12 @@ fn arm_spread(arm: &Arm, mut values: Vec<f64>, runs: usize) -> Option<ArmSpread>
         p90: quantile(&values, 0.9).ok()?,
         largest: *values.last()?,
         values: steps.len() as u64,
-        steps: thinned(steps, MAX_STEPS),
+        steps: thin_steps(steps, MAX_STEPS),
     })
 }
 
 /// Keeps `most` of the steps at even distances, including the first and the last.
-fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
+fn thin_steps(steps: Vec<Step>, most: usize) -> Vec<Step> {
     if steps.len() <= most {
         return steps;
     }
@@ -301,9 +307,9 @@ fn thinned(steps: Vec<Step>, most: usize) -> Vec<Step> {
         .collect()
 }
 
-fn disagreements(
+fn pair_disagreements(
     board: &SuiteBoard,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     alpha: f64,
 ) -> Option<Disagreements> {
     let arms: Vec<Arm> = board
@@ -319,17 +325,18 @@ fn disagreements(
         return None;
     }
     let evidence = answer
-        .metric(crate::domain::PASS_RATE)
+        .find_metric(crate::domain::PASS_RATE)
         .map(|metric| &metric.evidence);
     let mut pairs = Vec::new();
     let mut left_out = 0;
     for first in 0..arms.len() {
         for second in first + 1..arms.len() {
-            let Some(flips) = flips::of_pair(answer, places[first], places[second]) else {
+            let Some(flips) = flips::count_flips(answer, places[first], places[second]) else {
                 left_out += 1;
                 continue;
             };
-            let between = evidence.map(|evidence| evidence.between(places[first], places[second]));
+            let between =
+                evidence.map(|evidence| evidence.evidence_between(places[first], places[second]));
             let known = between.as_ref().and_then(|evidence| evidence.pairs.first());
             pairs.push(Discordance {
                 first,
@@ -337,9 +344,9 @@ fn disagreements(
                 shared: flips.shared,
                 only_first: flips.only_first,
                 only_second: flips.only_second,
-                p: mcnemar(flips.only_first, flips.only_second).exact,
+                p: mcnemar_test(flips.only_first, flips.only_second).exact,
                 verdict: known.map_or(
-                    Verdict::NoData {
+                    PairVerdict::NoData {
                         reason: Missing::NotMeasured,
                     },
                     |pair| pair.verdict,
@@ -352,24 +359,26 @@ fn disagreements(
             });
         }
     }
-    let clarity = |pair: &Discordance| pair.net() as f64 / (pair.discordant().max(1) as f64).sqrt();
+    let clarity = |pair: &Discordance| {
+        pair.net_lead() as f64 / (pair.discordant_count().max(1) as f64).sqrt()
+    };
     pairs.sort_by(|left, right| {
         clarity(right)
             .total_cmp(&clarity(left))
             .then((left.first, left.second).cmp(&(right.first, right.second)))
     });
-    let most = pairs.iter().map(Discordance::discordant).max()?;
+    let most = pairs.iter().map(Discordance::discordant_count).max()?;
     Some(Disagreements {
         arms,
         pairs,
-        curve: curve(most, alpha),
+        curve: significance_curve(most, alpha),
         alpha,
         left_out,
     })
 }
 
 /// Returns the boundary of significance up to `most` discordant items.
-fn curve(most: u64, alpha: f64) -> Vec<Threshold> {
+fn significance_curve(most: u64, alpha: f64) -> Vec<Threshold> {
     let reach = most.max(12);
     // Only even numbers of discordant items, with even leads. With both parities the curve would be a saw.
     let all = (1..=reach / 2).map(|half| 2 * half);
@@ -380,12 +389,12 @@ fn curve(most: u64, alpha: f64) -> Vec<Threshold> {
             || *discordant <= 12
     };
     all.filter(wanted)
-        .filter_map(|discordant| threshold(discordant, alpha))
+        .filter_map(|discordant| significance_threshold(discordant, alpha))
         .collect()
 }
 
-fn threshold(discordant: u64, alpha: f64) -> Option<Threshold> {
-    let is_significant = |fewer: u64| mcnemar(discordant - fewer, fewer).exact <= alpha;
+fn significance_threshold(discordant: u64, alpha: f64) -> Option<Threshold> {
+    let is_significant = |fewer: u64| mcnemar_test(discordant - fewer, fewer).exact <= alpha;
     if !is_significant(0) {
         return None;
     }
@@ -411,7 +420,7 @@ mod tests {
 
     #[test]
     fn the_curve_is_where_the_test_begins_to_reject() {
-        let curve = curve(400, 0.05);
+        let curve = significance_curve(400, 0.05);
         assert!(curve.len() <= 64 + 8, "{}", curve.len());
         assert_eq!(
             curve[0],
@@ -422,7 +431,7 @@ mod tests {
         );
         for point in &curve {
             let p = |net: u64| {
-                mcnemar(
+                mcnemar_test(
                     u64::midpoint(point.discordant, net),
                     (point.discordant - net) / 2,
                 )

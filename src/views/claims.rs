@@ -1,7 +1,7 @@
 //! Published figures against themselves and against the runs of the store.
 
-use crate::domain::{ClaimedTable, Filter, Published, PublishedFigures};
-use crate::inference::{ClaimsAudit, audit_claims, held_runs, states_runs};
+use crate::domain::{Filter, PublishedFigures, PublishedTable, Redacted};
+use crate::inference::{ClaimsAudit, audit_claims, reports_runs, stored_runs};
 use crate::warehouse::Warehouse;
 
 /// The audit of the published tables about a suite.
@@ -21,12 +21,12 @@ pub struct ClaimedFile {
 
 /// Audits published tables. Stated numbers of runs are compared with the selected runs of the store, if there is one.
 pub fn audit_published(
-    tables: &[ClaimedTable],
+    tables: &[PublishedTable],
     held: Option<(&Warehouse, &Filter)>,
 ) -> ClaimsAudit {
     let held = held
-        .filter(|_| states_runs(tables))
-        .map(|(warehouse, filter)| held_runs(warehouse, filter));
+        .filter(|_| reports_runs(tables))
+        .map(|(warehouse, filter)| stored_runs(warehouse, filter));
     audit_claims(tables, &held.unwrap_or_default())
 }
 
@@ -34,16 +34,16 @@ pub fn audit_published(
 pub(super) fn suite_claims(
     warehouse: &Warehouse,
     only: &Filter,
-    published: &[Published<PublishedFigures>],
+    published: &[Redacted<PublishedFigures>],
 ) -> Option<SuiteClaims> {
-    let own: Vec<&Published<PublishedFigures>> = published
+    let own: Vec<&Redacted<PublishedFigures>> = published
         .iter()
         .filter(|figures| only.suites.contains(&figures.suite))
         .collect();
     if own.is_empty() {
         return None;
     }
-    let tables: Vec<ClaimedTable> = own
+    let tables: Vec<PublishedTable> = own
         .iter()
         .flat_map(|figures| figures.tables.iter().cloned())
         .collect();

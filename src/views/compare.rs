@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Metric, RunStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy, MetricAnswer,
-    Policy, Role, Since, SuiteAnswer, SuiteGroup, possibly_cached,
+    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy,
+    MetricComparison, Policy, Role, Since, SuiteComparison, SuiteGroup, find_cached_runs,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
@@ -16,7 +16,7 @@ use super::flips::{self, Flips};
 use super::judged::CriterionFlips;
 use super::model_names::{ModelNames, perhaps_one_model};
 use super::side_by_side::SideBySide;
-use super::stored_verification::verified;
+use super::stored_verification::count_by_result;
 
 /// The unit of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -149,13 +149,13 @@ pub enum PairOrder {
 }
 
 /// Compares a group's arms.
-pub fn compare(
+pub fn compare_arms(
     warehouse: &Warehouse,
     group: &SuiteGroup<'_>,
     policy: &Policy,
     order: PairOrder,
 ) -> Comparison {
-    Comparison::ordered(&SuiteAnswer::of(warehouse, group, policy), order)
+    Comparison::from_ordered_answer(&SuiteComparison::new(warehouse, group, policy), order)
 }
 
 /// Compares a group's arms, and lists the names of the items on which two arms differ. A table of more arms has no such list.
@@ -165,10 +165,10 @@ pub fn compare_with_flips(
     policy: &Policy,
     order: PairOrder,
 ) -> Comparison {
-    let answer = SuiteAnswer::of(warehouse, group, policy);
-    let mut table = Comparison::ordered(&answer, order);
+    let answer = SuiteComparison::new(warehouse, group, policy);
+    let mut table = Comparison::from_ordered_answer(&answer, order);
     if let ([_, _], Some(flips)) = (table.arms.as_slice(), &mut table.flips) {
-        let (one, other) = order.of_two(&answer);
+        let (one, other) = order.order_two(&answer);
         flips.items = flips::flipped_items(&answer, one, other);
     }
     table
@@ -176,92 +176,98 @@ pub fn compare_with_flips(
 
 impl PairOrder {
     /// Returns the indices of the first and the second of two arms.
-    fn of_two(self, answer: &SuiteAnswer<'_>) -> (usize, usize) {
-        let has_value = |arm: usize| answer.primary().cells[arm].value.is_some();
+    fn order_two(self, answer: &SuiteComparison<'_>) -> (usize, usize) {
+        let has_value = |arm: usize| answer.primary_metric().cells[arm].value.is_some();
         match self {
             Self::AsGiven => (0, 1),
-            Self::AheadFirst => answer
-                .first_two()
-                .unwrap_or(if has_value(1) && !has_value(0) {
-                    (1, 0)
-                } else {
-                    (0, 1)
-                }),
+            Self::AheadFirst => {
+                answer
+                    .leader_and_second()
+                    .unwrap_or(if has_value(1) && !has_value(0) {
+                        (1, 0)
+                    } else {
+                        (0, 1)
+                    })
+            }
         }
     }
 }
 
 impl Comparison {
     /// Builds the table of all arms of an answer. With two arms it orients the pair once and takes every figure from the oriented pair.
-    pub(super) fn ordered(answer: &SuiteAnswer<'_>, order: PairOrder) -> Self {
+    pub(super) fn from_ordered_answer(answer: &SuiteComparison<'_>, order: PairOrder) -> Self {
         if answer.group.arms.len() == 2 {
-            let (one, other) = order.of_two(answer);
-            return Self::of_pair(answer, one, other);
+            let (one, other) = order.order_two(answer);
+            return Self::from_pair(answer, one, other);
         }
-        Self::of(answer)
+        Self::from_answer(answer)
     }
 
-    fn of(answer: &SuiteAnswer<'_>) -> Self {
+    fn from_answer(answer: &SuiteComparison<'_>) -> Self {
         let arms: Vec<ComparedArm> = answer
             .group
             .arms
             .iter()
             .map(|arm| compared_arm(arm, &answer.matrix))
             .collect();
-        let mut table = Self::empty(answer, arms);
+        let mut table = Self::without_rows(answer, arms);
         table.comparability.clone_from(&answer.comparability);
         for metric in &answer.metrics {
-            table.push(metric.clone());
+            table.push_metric(metric.clone());
         }
         table.with_excluded = answer
             .with_excluded
             .clone()
-            .map(|metric| row(metric, &table.arms));
-        (table.decision, table.decided_on) = answer.decision().unzip();
+            .map(|metric| metric_row(metric, &table.arms));
+        (table.decision, table.decided_on) = answer.overall_decision().unzip();
         table
     }
 
     /// Builds the table of two of the arms. Its p-values stay adjusted for all pairs of the suite.
-    pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Self {
+    pub(super) fn from_pair(answer: &SuiteComparison<'_>, one: usize, other: usize) -> Self {
         let arms = [one, other]
             .map(|arm| compared_arm(&answer.group.arms[arm], &answer.matrix))
             .to_vec();
-        let mut table = Self::empty(answer, arms);
-        let of_two = |metric: &MetricAnswer| MetricAnswer {
+        let mut table = Self::without_rows(answer, arms);
+        let of_two = |metric: &MetricComparison| MetricComparison {
             cells: answer.cells_between(metric, one, other).to_vec(),
-            evidence: metric.evidence.between(one, other),
+            evidence: metric.evidence.evidence_between(one, other),
             ..metric.clone()
         };
         table.comparability = answer
             .comparability
             .iter()
-            .filter_map(|pair| pair.between(one, other))
+            .filter_map(|pair| pair.for_table_of_two(one, other))
             .collect();
         for metric in &answer.metrics {
-            table.push(of_two(metric));
+            table.push_metric(of_two(metric));
         }
-        table.flips = flips::of_pair(answer, one, other);
+        table.flips = flips::count_flips(answer, one, other);
         table.with_excluded = answer
             .with_excluded
             .as_ref()
-            .map(|metric| row(of_two(metric), &table.arms));
+            .map(|metric| metric_row(of_two(metric), &table.arms));
         table.decision = answer
             .decision_between(one, other)
-            .map(|decision| decision.among(one, other));
+            .map(|decision| decision.renumber_for_pair(one, other));
         table.decided_on = table.decision.as_ref().map(|_| [0, 1]);
         table
     }
 
     /// Builds the table of two of the arms, with the first items of each of the four outcomes.
-    pub(super) fn of_pair_with_items(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Self {
-        let mut table = Self::of_pair(answer, one, other);
+    pub(super) fn from_pair_with_items(
+        answer: &SuiteComparison<'_>,
+        one: usize,
+        other: usize,
+    ) -> Self {
+        let mut table = Self::from_pair(answer, one, other);
         if let Some(flips) = &mut table.flips {
             flips.listed = flips::listed_items(answer, one, other);
         }
         table
     }
 
-    fn empty(answer: &SuiteAnswer<'_>, arms: Vec<ComparedArm>) -> Self {
+    fn without_rows(answer: &SuiteComparison<'_>, arms: Vec<ComparedArm>) -> Self {
         Self {
             suite: answer.group.suite.clone(),
             suite_version: answer.group.suite_version.clone(),
@@ -292,12 +298,12 @@ impl Comparison {
     }
 
     /// Returns the row of the deciding metric.
-    pub fn primary(&self) -> Option<&ComparisonRow> {
+    pub fn primary_row(&self) -> Option<&ComparisonRow> {
         self.rows.iter().find(|row| row.role == Role::Primary)
     }
 
     /// Adds a metric's row, or adds its name to `not_measured` if no arm has a value.
-    fn push(&mut self, metric: MetricAnswer) {
+    fn push_metric(&mut self, metric: MetricComparison) {
         if metric
             .cells
             .iter()
@@ -305,13 +311,13 @@ impl Comparison {
         {
             self.not_measured.push(metric.metric.label);
         } else {
-            self.rows.push(row(metric, &self.arms));
+            self.rows.push(metric_row(metric, &self.arms));
         }
     }
 }
 
-fn row(answer: MetricAnswer, arms: &[ComparedArm]) -> ComparisonRow {
-    let leader = leader(&answer.metric, &answer.cells, arms);
+fn metric_row(answer: MetricComparison, arms: &[ComparedArm]) -> ComparisonRow {
+    let leader = find_leader(&answer.metric, &answer.cells, arms);
     ComparisonRow {
         metric: answer.metric,
         role: answer.role,
@@ -344,13 +350,13 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
         crashed_runs: arm.crashed.len() as u64,
         earlier_runs: arm.earlier as u64,
         can_win: arm.can_win(),
-        possibly_cached: possibly_cached(&arm.counted, matrix),
-        verification: verified(&arm.counted),
+        possibly_cached: find_cached_runs(&arm.counted, matrix),
+        verification: count_by_result(&arm.counted),
     }
 }
 
 /// Finds the arm with the best shown value. If any value is missing there is no leader, because the missing one might be better.
-fn leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
+fn find_leader(metric: &Metric, cells: &[Cell], arms: &[ComparedArm]) -> Leader {
     let is_own_tests = metric.name == "own_tests";
     let values: Option<Vec<f64>> = cells
         .iter()
@@ -415,8 +421,8 @@ mod tests {
     use proptest::prelude::*;
 
     use crate::domain::Filter;
-    use crate::inference::{Grouping, Scale, suite_groups};
-    use crate::warehouse::{Options, Progress};
+    use crate::inference::{BatchSelection, Scale, suite_groups};
+    use crate::warehouse::{Progress, WarehouseOptions};
 
     use super::*;
 
@@ -424,22 +430,22 @@ mod tests {
     /// two cells beside it.
     fn rows_of_one_statistic(store: PathBuf) -> Result<usize, String> {
         let warehouse = Warehouse::open(
-            &Options {
+            &WarehouseOptions {
                 stores: vec![store],
-                ..Options::default()
+                ..WarehouseOptions::default()
             },
             &Progress::SILENT,
         )
         .expect("a store");
         let mut rows = 0;
-        for group in suite_groups(&warehouse, &Filter::default(), Grouping::AllBatches) {
-            let answer = SuiteAnswer::of(&warehouse, &group, &Policy::default());
+        for group in suite_groups(&warehouse, &Filter::default(), BatchSelection::AllBatches) {
+            let answer = SuiteComparison::new(&warehouse, &group, &Policy::default());
             let pairs = (0..group.arms.len())
                 .flat_map(|one| (0..group.arms.len()).map(move |other| (one, other)));
             // Of large boards, some pairs.
             let step = group.arms.len().pow(2) / 60 + 1;
             for (one, other) in pairs.step_by(step).filter(|(one, other)| one != other) {
-                for row in Comparison::of_pair(&answer, one, other).rows {
+                for row in Comparison::from_pair(&answer, one, other).rows {
                     // What people's labels correct is corrected item by item, and says so.
                     let Some(pair) = row
                         .evidence

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Direction, Evaluator, Unit, takes_over};
+use crate::domain::{Direction, Evaluator, Unit, replaces_revision};
 
 /// One evaluator's score of a run, in its newest revision.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -61,7 +61,7 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
         let before = newest.remove(&line.evaluator);
         let stands = match before {
             None => line,
-            Some(before) if takes_over(line.revision, before.revision) => EvaluatorScore {
+            Some(before) if replaces_revision(line.revision, before.revision) => EvaluatorScore {
                 earlier: before.earlier + 1,
                 ..line
             },
@@ -73,7 +73,7 @@ pub fn newest_scores(lines: Vec<EvaluatorScore>) -> Vec<EvaluatorScore> {
         newest.insert(stands.evaluator.clone(), stands);
     }
     let mut newest: Vec<EvaluatorScore> = newest.into_values().collect();
-    newest.sort_by_key(|score| Evaluator::place_by_weight(&score.evaluator));
+    newest.sort_by_key(|score| Evaluator::importance_rank(&score.evaluator));
     newest
 }
 

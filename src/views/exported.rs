@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{ItemKind, ItemOutcome, ItemStatus};
 
 /// Evaluators whose items never make the pass rate, because not every arm of a suite has them.
-const OWN: [&str; 2] = ["own_tests", "functional_tests"];
+const OWN_TEST_EVALUATORS: [&str; 2] = ["own_tests", "functional_tests"];
 
 /// Counts of outcomes by status.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct StatusTally {
     by_status: BTreeMap<ItemStatus, u64>,
     /// Total over the outcomes that have a duration.
     pub seconds: Option<f64>,
@@ -17,7 +17,7 @@ pub struct Tally {
     is_dependent: bool,
 }
 
-impl Tally {
+impl StatusTally {
     pub fn add(&mut self, outcome: &ItemOutcome) {
         *self.by_status.entry(outcome.status).or_default() += 1;
         if let Some(seconds) = outcome.duration_seconds {
@@ -46,7 +46,7 @@ impl Tally {
     }
 
     /// Returns the denominator of the pass rate.
-    pub fn counted(&self) -> u64 {
+    pub fn counted_total(&self) -> u64 {
         self.by_status
             .iter()
             .filter(|(status, _)| status.is_counted())
@@ -54,7 +54,7 @@ impl Tally {
             .sum()
     }
 
-    pub fn missing(&self) -> u64 {
+    pub fn missing_total(&self) -> u64 {
         self.by_status
             .iter()
             .filter(|(status, _)| status.is_missing())
@@ -62,10 +62,10 @@ impl Tally {
             .sum()
     }
 
-    pub fn share(&self) -> Option<Share> {
+    pub fn pass_share(&self) -> Option<Share> {
         Share::new(
             self.count(ItemStatus::Pass),
-            self.counted(),
+            self.counted_total(),
             !self.is_dependent,
         )
     }
@@ -103,13 +103,13 @@ pub struct OutcomeGroup {
     pub kind: ItemKind,
     /// The evaluators that decided them.
     pub evaluators: BTreeSet<String>,
-    pub tally: Tally,
+    pub tally: StatusTally,
     /// Whether these outcomes make up the run's pass rate.
     pub is_headline: bool,
 }
 
 impl OutcomeGroup {
-    pub fn has(&self, outcome: &ItemOutcome) -> bool {
+    pub fn contains_outcome(&self, outcome: &ItemOutcome) -> bool {
         outcome.kind == self.kind && self.evaluators.contains(&outcome.evaluator)
     }
 }
@@ -117,7 +117,7 @@ impl OutcomeGroup {
 /// Counts of all outcomes of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunTally {
-    groups: BTreeMap<(ItemKind, String), Tally>,
+    groups: BTreeMap<(ItemKind, String), StatusTally>,
     most_attempts: u32,
 }
 
@@ -137,8 +137,8 @@ impl RunTally {
         self.most_attempts = self.most_attempts.max(outcome.attempt);
     }
 
-    pub fn all(&self) -> Tally {
-        let mut all = Tally::default();
+    pub fn sum_groups(&self) -> StatusTally {
+        let mut all = StatusTally::default();
         self.groups.values().for_each(|tally| all.merge(tally));
         all
     }
@@ -153,21 +153,21 @@ impl RunTally {
     }
 
     /// Returns the kind and the first evaluator behind the pass rate.
-    pub fn headline(&self) -> Option<(ItemKind, &str)> {
+    pub fn headline_group(&self) -> Option<(ItemKind, &str)> {
         let mut groups = self
             .groups
             .keys()
             .map(|(kind, evaluator)| (*kind, evaluator.as_str()));
         groups
             .clone()
-            .find(|(_, evaluator)| !OWN.contains(evaluator))
+            .find(|(_, evaluator)| !OWN_TEST_EVALUATORS.contains(evaluator))
             .or_else(|| groups.next())
     }
 
     /// Returns the outcomes behind the pass rate first (questions, else shared tests, else criteria, else checks), then each other kind and
     /// evaluator separately.
-    pub fn groups(&self) -> Vec<OutcomeGroup> {
-        let is_own = |evaluator: &str| OWN.contains(&evaluator);
+    pub fn outcome_groups(&self) -> Vec<OutcomeGroup> {
+        let is_own = |evaluator: &str| OWN_TEST_EVALUATORS.contains(&evaluator);
         let headline = self
             .groups
             .keys()
@@ -240,27 +240,30 @@ mod tests {
         ] {
             tally.add(&outcome(kind, evaluator, status));
         }
-        let groups = tally.groups();
+        let groups = tally.outcome_groups();
         assert_eq!(groups.len(), 2);
         assert!(
             groups[0].is_headline
                 && groups[0].kind == ItemKind::Criterion
                 && groups[0].evaluators.len() == 2
         );
-        let share = groups[0].tally.share().expect("two are counted");
+        let share = groups[0].tally.pass_share().expect("two are counted");
         assert_eq!(
             (share.value, share.n, share.standard_error),
             (0.5, 2, Some(0.5))
         );
-        assert_eq!((groups[0].tally.missing(), groups[0].tally.total()), (1, 4));
-        assert!(!groups[1].is_headline && groups[1].tally.counted() == 1);
-        assert_eq!(tally.all().seconds, Some(2.5));
+        assert_eq!(
+            (groups[0].tally.missing_total(), groups[0].tally.total()),
+            (1, 4)
+        );
+        assert!(!groups[1].is_headline && groups[1].tally.counted_total() == 1);
+        assert_eq!(tally.sum_groups().seconds, Some(2.5));
     }
 
     #[test]
     fn no_share_of_nothing_and_no_error_of_what_depends() {
-        let mut tally = Tally::default();
-        assert_eq!((tally.share(), tally.seconds), (None, None));
+        let mut tally = StatusTally::default();
+        assert_eq!((tally.pass_share(), tally.seconds), (None, None));
         for attempt in [1, 2] {
             tally.add(&ItemOutcome {
                 attempt,
@@ -268,7 +271,7 @@ mod tests {
             });
         }
         assert_eq!(
-            tally.share(),
+            tally.pass_share(),
             Some(Share {
                 value: 1.0,
                 n: 2,

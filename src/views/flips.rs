@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::ItemKind;
-use crate::inference::{Met, Rates, Side, SuiteAnswer};
+use crate::inference::{ArmRates, BetterArm, SharedItem, SuiteComparison};
 
 /// Counts of two arms on shared items. If an item has several outcomes of an arm, the counts compare pass rates by item: see `by_rate`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,9 +29,9 @@ pub struct Flips {
 }
 
 /// Maximum number of items listed for each of a pair's four outcomes.
-pub const MOST_LISTED: usize = 200;
+pub const MAX_LISTED: usize = 200;
 
-/// The items of a pair's four outcomes. Each list is sorted by kind, evaluator and name, and has at most [`MOST_LISTED`].
+/// The items of a pair's four outcomes. Each list is sorted by kind, evaluator and name, and has at most [`MAX_LISTED`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ListedItems {
     pub both_passed: Vec<ListedItem>,
@@ -59,13 +59,13 @@ pub struct FlippedItems {
 
 impl Flips {
     /// Returns the number of items on which the arms do equally well.
-    pub fn equal(&self) -> u64 {
+    pub fn equal_count(&self) -> u64 {
         self.both_passed + self.neither
     }
 }
 
 /// Counts the outcomes of two of a suite's arms on shared items.
-pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Option<Flips> {
+pub(super) fn count_flips(answer: &SuiteComparison<'_>, one: usize, other: usize) -> Option<Flips> {
     let mut flips = Flips {
         shared: 0,
         both_passed: 0,
@@ -76,21 +76,21 @@ pub(super) fn of_pair(answer: &SuiteAnswer<'_>, one: usize, other: usize) -> Opt
         items: None,
         listed: None,
     };
-    each_item(answer, one, other, |met| {
+    visit_shared_items(answer, one, other, |met| {
         flips.shared += 1;
         flips.by_rate |= !met.is_single;
-        match met.side() {
-            Side::Both => flips.both_passed += 1,
-            Side::First => flips.only_first += 1,
-            Side::Second => flips.only_second += 1,
-            Side::Neither => flips.neither += 1,
+        match met.better_arm() {
+            BetterArm::Both => flips.both_passed += 1,
+            BetterArm::First => flips.only_first += 1,
+            BetterArm::Second => flips.only_second += 1,
+            BetterArm::Neither => flips.neither += 1,
         }
     })?;
     (flips.shared > 0).then_some(flips)
 }
 
 pub(super) fn flipped_items(
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     one: usize,
     other: usize,
 ) -> Option<FlippedItems> {
@@ -98,31 +98,31 @@ pub(super) fn flipped_items(
         only_first: Vec::new(),
         only_second: Vec::new(),
     };
-    each_item(answer, one, other, |met| {
+    visit_shared_items(answer, one, other, |met| {
         let name = || answer.matrix.items[met.column].key.item.clone();
-        match met.side() {
-            Side::First => items.only_first.push(name()),
-            Side::Second => items.only_second.push(name()),
-            Side::Both | Side::Neither => {}
+        match met.better_arm() {
+            BetterArm::First => items.only_first.push(name()),
+            BetterArm::Second => items.only_second.push(name()),
+            BetterArm::Both | BetterArm::Neither => {}
         }
     })?;
     Some(items)
 }
 
 pub(super) fn listed_items(
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     one: usize,
     other: usize,
 ) -> Option<ListedItems> {
     let mut items = ListedItems::default();
-    each_item(answer, one, other, |met| {
-        let list = match met.side() {
-            Side::Both => &mut items.both_passed,
-            Side::First => &mut items.only_first,
-            Side::Second => &mut items.only_second,
-            Side::Neither => &mut items.neither,
+    visit_shared_items(answer, one, other, |met| {
+        let list = match met.better_arm() {
+            BetterArm::Both => &mut items.both_passed,
+            BetterArm::First => &mut items.only_first,
+            BetterArm::Second => &mut items.only_second,
+            BetterArm::Neither => &mut items.neither,
         };
-        if list.len() < MOST_LISTED {
+        if list.len() < MAX_LISTED {
             let key = &answer.matrix.items[met.column].key;
             list.push(ListedItem {
                 kind: key.kind,
@@ -135,15 +135,15 @@ pub(super) fn listed_items(
 }
 
 /// Calls `each` with every item that both arms share. Returns `None` if an arm has no outcomes.
-fn each_item(
-    answer: &SuiteAnswer<'_>,
+fn visit_shared_items(
+    answer: &SuiteComparison<'_>,
     one: usize,
     other: usize,
-    each: impl FnMut(Met),
+    each: impl FnMut(SharedItem),
 ) -> Option<()> {
-    answer.on_same_texts(one, other, |first, second| match (first, second) {
-        (Rates::Outcomes(first), Rates::Outcomes(second)) => {
-            first.meet(second, &answer.items, each);
+    answer.with_same_texts(one, other, |first, second| match (first, second) {
+        (ArmRates::Outcomes(first), ArmRates::Outcomes(second)) => {
+            first.for_each_shared(second, &answer.items, each);
             Some(())
         }
         _ => None,

@@ -69,15 +69,15 @@ pub struct PlannedRuns<'a> {
 }
 
 impl ForeseenVerdict {
-    /// Describes the verdicts on the pairs of some arms. `pairs` are in the order of [`crate::stats::Inquiry::pairs`].
-    pub fn of(
+    /// Describes the verdicts on the pairs of some arms. `pairs` are in the order of [`crate::stats::AdaptiveInquiry::arm_pairs`].
+    pub fn new(
         suites: Vec<String>,
         (units, unit_count, items): (Units, u64, u64),
         alpha: f64,
         arms: &[PlannedRuns<'_>],
         pairs: &[(Foreseen, PairRecord)],
     ) -> Self {
-        let named = || crate::stats::Inquiry::pairs(arms.len()).zip(pairs);
+        let named = || crate::stats::AdaptiveInquiry::arm_pairs(arms.len()).zip(pairs);
         let mut beats = vec![0; arms.len()];
         let mut lead = vec![0i64; arms.len()];
         for ((first, second), (verdict, record)) in named() {
@@ -110,7 +110,7 @@ impl ForeseenVerdict {
                 ForeseenPair {
                     first: second,
                     second: first,
-                    verdict: verdict.reversed(),
+                    verdict: verdict.swap_arms(),
                     compared,
                     won: record.lost,
                     lost: record.won,

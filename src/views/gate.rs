@@ -6,25 +6,27 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest};
+use crate::domain::{Metric, MetricKind, PASS_RATE, Run, nearest_name};
 use crate::inference::{
-    AcceptedRegression, Arm, ArmRuns, Cell, Comparability, Design, Difference, Held, MIN_ITEMS,
-    MIN_RUNS, Needed, NightsEvidence, Obstacle, Outcomes, PairEvidence, Policy, Rates, SAME, Scale,
-    SuiteAnswer, UNKNOWN_VERSION, Verdict, over_nights,
+    AcceptedRegression, Arm, ArmOutcomes, ArmRates, ArmRuns, BaselineComparison, Cell,
+    Comparability, Design, Difference, EQUAL_SHARE_TOLERANCE, MIN_ITEMS, MIN_RUNS, Needed,
+    NightsEvidence, Obstacle, PairEvidence, PairVerdict, Policy, Scale, SuiteComparison,
+    UNKNOWN_VERSION, sequential_evidence,
 };
 use crate::stats::{
-    Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule, rule_point, rule_steady,
-    t_quantile, units_for,
+    Aim, Interval, JudgedNights, NightState, Ruling, power_t, rule_on_change, rule_point,
+    rule_steady, t_quantile, units_for,
 };
 use crate::warehouse::Warehouse;
 
-use super::gate_costs::{GateCost, cost};
-use super::gate_items::{Changes, NewFailures, NewPasses, changes};
+use super::gate_costs::{GateCost, arm_cost};
+use super::gate_items::{ChangedItems, NewFailures, NewPasses, changed_items};
 use super::gate_nights::{
-    ArmCourses, Dated, OpenRegression, RepairedRegression, RuleCourse, Weighed, courses,
+    ArmCourses, NightDates, OpenRegression, RepairedRegression, RuleCourse, RuleFinding,
+    follow_courses,
 };
-use super::gate_rules::{Allowance, Ask, GateRule, names};
-use super::looked_at::{Gap, LookedAt, look};
+use super::gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
+use super::looked_at::{Gap, LookedAt, look_at_items};
 
 /// The basis of a ruling, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -233,9 +235,9 @@ pub struct GateReport {
 }
 
 /// Applies the rules to the newest version of each suite. Checks are sorted by suite, rule and arm.
-pub fn gate(
+pub fn check_gate(
     warehouse: &Warehouse,
-    groups: &[Held<'_>],
+    groups: &[BaselineComparison<'_>],
     rules: &[GateRule],
     policy: &Policy,
 ) -> GateReport {
@@ -246,9 +248,9 @@ pub fn gate(
         looked_at: Vec::new(),
         costs: Vec::new(),
         absent: Vec::new(),
-        earlier: earlier(groups),
-        undated: undated(groups),
-        outdated: outdated(groups),
+        earlier: find_earlier_arms(groups),
+        undated: find_undated_arms(groups),
+        outdated: find_outdated_arms(groups),
         new_failures: Vec::new(),
         new_passes: Vec::new(),
         confidence: 1.0 - policy.alpha,
@@ -262,12 +264,15 @@ pub fn gate(
     let mut known = BTreeSet::<String>::new();
     for given in newest_versions(groups) {
         let of_suite: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(given)).collect();
-        let (held, over_nights) = settled(warehouse, given, &of_suite, policy);
+        let (held, over_nights) = follow_nights(warehouse, given, &of_suite, policy);
         let held = &held;
         let mut tables = BTreeMap::new();
         for (head, other) in &held.pairs {
-            let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
-            let answer = SuiteAnswer::of(warehouse, &group, policy);
+            let group = other.map_or_else(
+                || held.single_arm_group(*head),
+                |other| held.pair_group(*head, other),
+            );
+            let answer = SuiteComparison::new(warehouse, &group, policy);
             let has_values = |cells: &[Cell]| {
                 cells
                     .iter()
@@ -280,22 +285,24 @@ pub fn gate(
             report
                 .measured
                 .extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
-            let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
-            let looked = look(warehouse, &answer, held, (*head, *other), changed.as_ref());
+            let changed = other.and_then(|other| changed_items(&answer, held, (*head, other)));
+            let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
             if held.is_absent(*head) {
                 report.absent.push(AbsentArm {
                     suite: held.suite.clone(),
                     arm: held.head[*head].arm.clone(),
                 });
             } else {
-                report.costs.extend(cost(&answer, held, (*head, *other)));
+                report
+                    .costs
+                    .extend(arm_cost(&answer, held, (*head, *other)));
             }
             report.looked_at.push(looked.clone());
             tables.insert((*head, *other), (answer, changed, looked));
         }
         report
             .absent
-            .extend(held.absent().into_iter().map(|arm| AbsentArm {
+            .extend(held.absent_arms().into_iter().map(|arm| AbsentArm {
                 suite: held.suite.clone(),
                 arm,
             }));
@@ -303,7 +310,7 @@ pub fn gate(
             .iter()
             .any(|rule| matches!(rule.ask, Ask::MustPass { .. }))
         {
-            items_of(warehouse, held)
+            known_items(warehouse, held)
         } else {
             BTreeSet::new()
         };
@@ -317,7 +324,7 @@ pub fn gate(
                     report.checks.extend(pairs.map(|pair| {
                         let (answer, changed, looked) = &tables[pair];
                         let check = match over_nights[pair.0].get(&place) {
-                            Some(course) => on_course(
+                            Some(course) => apply_rule_on_course(
                                 warehouse,
                                 held,
                                 *pair,
@@ -326,7 +333,7 @@ pub fn gate(
                                 course,
                                 policy,
                             ),
-                            None => applied(
+                            None => apply_rule(
                                 warehouse,
                                 held,
                                 *pair,
@@ -342,7 +349,7 @@ pub fn gate(
                     let named: BTreeSet<&str> = items
                         .iter()
                         .map(String::as_str)
-                        .filter(|name| names(item, name))
+                        .filter(|name| pattern_matches_item(item, name))
                         .collect();
                     *asked.entry(item).or_default() |= !named.is_empty();
                     if !named.is_empty() {
@@ -364,10 +371,10 @@ pub fn gate(
                 continue;
             };
             changed.read_reasons(warehouse, &held.head[head], &held.baseline[other]);
-            let Changes { failures, passes } = changed;
+            let ChangedItems { failures, passes } = changed;
             report
                 .new_failures
-                .extend((failures.failing() + failures.flaky_count > 0).then_some(failures));
+                .extend((failures.failing_count() + failures.flaky_count > 0).then_some(failures));
             report
                 .new_passes
                 .extend((passes.count > 0).then_some(passes));
@@ -377,7 +384,7 @@ pub fn gate(
     let unknown = asked.into_iter().filter(|(_, is_known)| !is_known);
     report.unknown = unknown
         .map(|(pattern, _)| UnknownItem {
-            near: near(pattern, &known),
+            near: nearest_item(pattern, &known),
             pattern: pattern.to_owned(),
         })
         .collect();
@@ -399,36 +406,38 @@ pub fn gate(
         .map(|check| check.ruling)
         .max()
         .unwrap_or(Ruling::Inconclusive);
-    report.deciding = deciding(&report.checks, report.ruling);
+    report.deciding = deciding_check(&report.checks, report.ruling);
     report
 }
 
 /// Returns the groups with good nights as their moving baseline: those without an open regression by the rules.
-pub fn on_good_nights<'a>(
+pub fn move_baselines<'a>(
     warehouse: &Warehouse,
-    groups: Vec<Held<'a>>,
+    groups: Vec<BaselineComparison<'a>>,
     rules: &[GateRule],
     policy: &Policy,
-) -> Vec<Held<'a>> {
-    let settle = |held: Held<'a>| {
+) -> Vec<BaselineComparison<'a>> {
+    let settle = |held: BaselineComparison<'a>| {
         let own: Vec<&GateRule> = rules.iter().filter(|rule| rule.is_about(&held)).collect();
-        settled(warehouse, &held, &own, policy).0
+        follow_nights(warehouse, &held, &own, policy).0
     };
     groups.into_iter().map(settle).collect()
 }
 
 /// Follows the rules over the nights of each arm. Returns the group with good nights as its baseline, and the course of each rule.
-fn settled<'w, 'a>(
+fn follow_nights<'w, 'a>(
     warehouse: &'w Warehouse,
-    held: &Held<'a>,
+    held: &BaselineComparison<'a>,
     rules: &[&GateRule],
     policy: &Policy,
-) -> (Held<'a>, Vec<ArmCourses<'w>>) {
-    let weigh =
-        |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
-            weighed(warehouse, held, rule, answer, changed)
-        };
-    let courses = courses(
+) -> (BaselineComparison<'a>, Vec<ArmCourses<'w>>) {
+    let weigh = |held: &BaselineComparison<'_>,
+                 rule: &GateRule,
+                 answer: &SuiteComparison<'_>,
+                 changed: Option<&ChangedItems>| {
+        weigh_rule(warehouse, held, rule, answer, changed)
+    };
+    let courses = follow_courses(
         warehouse,
         held,
         rules,
@@ -455,23 +464,23 @@ fn settled<'w, 'a>(
             .map(|(_, course)| course.baseline.clone())
             .or(common)
         {
-            held.hold_against(head, &baseline);
+            held.set_baseline_nights(head, &baseline);
         }
     }
     (held, courses)
 }
 
 /// Says what a rule finds for the only arm of a group, for the walk over nights.
-fn weighed(
+fn weigh_rule(
     warehouse: &Warehouse,
-    held: &Held<'_>,
+    held: &BaselineComparison<'_>,
     rule: &GateRule,
-    answer: &SuiteAnswer<'_>,
-    changed: Option<&Changes>,
-) -> Weighed {
+    answer: &SuiteComparison<'_>,
+    changed: Option<&ChangedItems>,
+) -> RuleFinding {
     let pair = (0, Some(0));
-    let of_level = |metric: &str, side: Side| {
-        let (check, _) = bounded(held, pair, rule, answer, metric, side);
+    let of_level = |metric: &str, side: ChangeLimit| {
+        let (check, _) = check_limit(held, pair, rule, answer, metric, side);
         let is_comparable = !matches!(
             check.basis,
             Basis::NotMeasured | Basis::NotComparable | Basis::NoRatio | Basis::NoBaseline
@@ -480,7 +489,7 @@ fn weighed(
             .evidence
             .as_ref()
             .filter(|_| is_comparable)
-            .and_then(|found| Some(side.change(found.difference?, None)));
+            .and_then(|found| Some(side.orient_change(found.difference?, None)));
         let is_enough = matches!(
             check.basis,
             Basis::Interval
@@ -491,7 +500,7 @@ fn weighed(
                 | Basis::Uniform
         );
         let is_within = found.map(|change| rule_point(change.value, change.floor) == Ruling::Pass);
-        Weighed {
+        RuleFinding {
             nights: JudgedNights {
                 ruling: check.ruling,
                 is_within,
@@ -502,10 +511,10 @@ fn weighed(
         }
     };
     match &rule.ask {
-        Ask::MaxDrop { metric, allowed } => of_level(metric, Side::Drop(*allowed)),
-        Ask::MaxRise { metric, allowed } => of_level(metric, Side::Rise(*allowed)),
+        Ask::MaxDrop { metric, allowed } => of_level(metric, ChangeLimit::Drop(*allowed)),
+        Ask::MaxRise { metric, allowed } => of_level(metric, ChangeLimit::Rise(*allowed)),
         Ask::NoNewFailures => {
-            let looked = look(warehouse, answer, held, pair, changed);
+            let looked = look_at_items(warehouse, answer, held, pair, changed);
             let check = with_gap(
                 no_new_failures(held, pair, rule, changed),
                 &looked,
@@ -518,13 +527,13 @@ fn weighed(
                 // What is broken has no name, such as a collection of tests, or is not there.
                 broken.insert(String::new());
             }
-            Weighed {
+            RuleFinding {
                 nights: JudgedNights::UNMEASURED,
                 is_told: check.ruling != Ruling::Inconclusive,
                 broken,
             }
         }
-        Ask::MustPass { .. } => Weighed {
+        Ask::MustPass { .. } => RuleFinding {
             nights: JudgedNights::UNMEASURED,
             is_told: false,
             broken: BTreeSet::new(),
@@ -533,53 +542,56 @@ fn weighed(
 }
 
 /// Applies a rule that compares to one arm and its baseline.
-fn applied(
+fn apply_rule(
     warehouse: &Warehouse,
-    held: &Held<'_>,
+    held: &BaselineComparison<'_>,
     pair: (usize, Option<usize>),
     rule: &GateRule,
-    (answer, changed): (&SuiteAnswer<'_>, Option<&Changes>),
+    (answer, changed): (&SuiteComparison<'_>, Option<&ChangedItems>),
     policy: &Policy,
 ) -> GateCheck {
-    let bound = |metric: &str, side: Side| {
-        let (mut check, change) = bounded(held, pair, rule, answer, metric, side);
+    let bound = |metric: &str, side: ChangeLimit| {
+        let (mut check, change) = check_limit(held, pair, rule, answer, metric, side);
         check.further = check
             .evidence
             .as_ref()
             .zip(change)
-            .and_then(|(found, change)| further(&change, found, check.basis, policy.alpha));
+            .and_then(|(found, change)| {
+                further_units_needed(&change, found, check.basis, policy.alpha)
+            });
         with_nights(check, warehouse, held, pair, metric, side, policy)
     };
     match &rule.ask {
-        Ask::MaxDrop { metric, allowed } => bound(metric, Side::Drop(*allowed)),
-        Ask::MaxRise { metric, allowed } => bound(metric, Side::Rise(*allowed)),
+        Ask::MaxDrop { metric, allowed } => bound(metric, ChangeLimit::Drop(*allowed)),
+        Ask::MaxRise { metric, allowed } => bound(metric, ChangeLimit::Rise(*allowed)),
         Ask::NoNewFailures => no_new_failures(held, pair, rule, changed),
-        Ask::MustPass { .. } => check(held, pair.0, None, rule),
+        Ask::MustPass { .. } => new_check(held, pair.0, None, rule),
     }
 }
 
 /// Applies a rule to an arm whose earlier nights are known: an open regression stays one, with all its nights as evidence.
-fn on_course(
+fn apply_rule_on_course(
     warehouse: &Warehouse,
-    held: &Held<'_>,
+    held: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
     rule: &GateRule,
-    beside: (&SuiteAnswer<'_>, Option<&Changes>),
+    beside: (&SuiteComparison<'_>, Option<&ChangedItems>),
     course: &RuleCourse<'_>,
     policy: &Policy,
 ) -> GateCheck {
     let newest = held.night_count(head) - 1;
     let against = |nights: &[usize]| {
-        let own = held.on_nights(head, nights, &course.baseline);
+        let own = held.with_nights(head, nights, &course.baseline);
         let pair = own.pairs.first().copied().unwrap_or((0, None));
-        let group = pair
-            .1
-            .map_or_else(|| own.alone(pair.0), |other| own.pair(pair.0, other));
-        let answer = SuiteAnswer::of(warehouse, &group, policy);
+        let group = pair.1.map_or_else(
+            || own.single_arm_group(pair.0),
+            |other| own.pair_group(pair.0, other),
+        );
+        let answer = SuiteComparison::new(warehouse, &group, policy);
         let changed = pair
             .1
-            .and_then(|other| changes(&answer, &own, (pair.0, other)));
-        applied(
+            .and_then(|other| changed_items(&answer, &own, (pair.0, other)));
+        apply_rule(
             warehouse,
             &own,
             pair,
@@ -590,12 +602,12 @@ fn on_course(
     };
     let is_beside = other.is_some_and(|other| is_of_nights(held, head, other, &course.baseline));
     let mut check = if is_beside || course.baseline.is_empty() {
-        applied(warehouse, held, (head, other), rule, beside, policy)
+        apply_rule(warehouse, held, (head, other), rule, beside, policy)
     } else {
         against(&[newest])
     };
-    let dated = |nights: &[usize]| Dated::of(held, head, nights);
-    check.accepted = course.accepted.map(AcceptedRegression::of);
+    let dated = |nights: &[usize]| NightDates::from_nights(held, head, nights);
+    check.accepted = course.accepted.map(AcceptedRegression::from_acceptance);
     match &course.state {
         NightState::Good => {}
         NightState::Accepted => {
@@ -621,7 +633,7 @@ fn on_course(
                 (check.ruling, check.basis, check.further) =
                     (Ruling::Regression, Basis::StillOpen, None);
             }
-            let Dated {
+            let NightDates {
                 since,
                 batches,
                 began,
@@ -641,13 +653,18 @@ fn on_course(
 }
 
 /// Returns whether a baseline arm has the runs of these nights.
-fn is_of_nights(held: &Held<'_>, head: usize, other: usize, nights: &[usize]) -> bool {
+fn is_of_nights(
+    held: &BaselineComparison<'_>,
+    head: usize,
+    other: usize,
+    nights: &[usize],
+) -> bool {
     let ids = |runs: &ArmRuns<'_>| {
-        runs.all()
+        runs.all_runs()
             .map(|row| row.run.id.clone())
             .collect::<BTreeSet<_>>()
     };
-    let own = held.on_nights(head, &[], nights);
+    let own = held.with_nights(head, &[], nights);
     own.baseline
         .first()
         .is_some_and(|runs| ids(runs) == ids(&held.baseline[other]))
@@ -672,7 +689,7 @@ fn without_repeated(checks: Vec<GateCheck>) -> Vec<GateCheck> {
 }
 
 /// Returns the place of the first check with the worst ruling, if possible one with a difference.
-fn deciding(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
+fn deciding_check(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
     let place = |is_it: &dyn Fn(&GateCheck) -> bool| {
         checks
             .iter()
@@ -690,9 +707,9 @@ fn deciding(checks: &[GateCheck], worst: Ruling) -> Option<u64> {
 }
 
 /// Applies what is not there to a check: under the rule against new failures it is a regression, and no other rule can pass.
-fn with_gap(check: GateCheck, looked: &LookedAt, allowed: Allowance) -> GateCheck {
+fn with_gap(check: GateCheck, looked: &LookedAt, allowed: MissingAllowance) -> GateCheck {
     let is_about_failures = check.rule == Ask::NoNewFailures;
-    let Some(gap) = looked.gap(is_about_failures, allowed) else {
+    let Some(gap) = looked.deciding_gap(is_about_failures, allowed) else {
         return check;
     };
     let basis = match (gap.is_outage, gap.missing) {
@@ -729,8 +746,8 @@ pub(super) fn best_with_gap(gap: &Gap, looked: &LookedAt, is_about_failures: boo
 
 /// Returns the newest version of each suite.
 pub(super) fn newest_versions<'g, 'a>(
-    groups: &'g [Held<'a>],
-) -> impl Iterator<Item = &'g Held<'a>> {
+    groups: &'g [BaselineComparison<'a>],
+) -> impl Iterator<Item = &'g BaselineComparison<'a>> {
     groups
         .chunk_by(|one, other| one.suite == other.suite)
         .filter_map(<[_]>::first)
@@ -738,10 +755,10 @@ pub(super) fn newest_versions<'g, 'a>(
 
 /// Returns the arms whose newest runs are of an earlier day and batch than the newest of all. Arms of a fixed baseline have no such rule: what is
 /// not there is absent.
-fn earlier(groups: &[Held<'_>]) -> Vec<EarlierArm> {
+fn find_earlier_arms(groups: &[BaselineComparison<'_>]) -> Vec<EarlierArm> {
     let newest = |arm: &ArmRuns<'_>| {
-        arm.all()
-            .filter_map(|row| Some((row.run.timestamp?, row.run.batch().to_owned())))
+        arm.all_runs()
+            .filter_map(|row| Some((row.run.timestamp?, row.run.batch_name().to_owned())))
             .max()
     };
     let arms = || {
@@ -770,9 +787,9 @@ fn earlier(groups: &[Held<'_>]) -> Vec<EarlierArm> {
 }
 
 /// Returns the arms of a moving baseline some of whose runs have no time.
-fn undated(groups: &[Held<'_>]) -> Vec<UndatedArm> {
-    let of_arm = |held: &Held<'_>, head: usize| {
-        let rows = (0..held.night_count(head)).flat_map(|night| held.night(head, night));
+fn find_undated_arms(groups: &[BaselineComparison<'_>]) -> Vec<UndatedArm> {
+    let of_arm = |held: &BaselineComparison<'_>, head: usize| {
+        let rows = (0..held.night_count(head)).flat_map(|night| held.runs_of_night(head, night));
         let (dated, undated): (Vec<_>, Vec<_>) = rows.partition(|row| row.run.timestamp.is_some());
         let runs = undated.len() as u64;
         (runs > 0 && !dated.is_empty()).then(|| UndatedArm {
@@ -792,13 +809,13 @@ fn undated(groups: &[Held<'_>]) -> Vec<UndatedArm> {
 }
 
 /// Returns the arms of the new runs that are missing from the newest version of their suite.
-pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
-    let version = |held: &Held<'_>| {
+pub(super) fn find_outdated_arms(groups: &[BaselineComparison<'_>]) -> Vec<OutdatedArm> {
+    let version = |held: &BaselineComparison<'_>| {
         held.suite_version
             .clone()
             .unwrap_or_else(|| UNKNOWN_VERSION.to_owned())
     };
-    let of_suite = |versions: &[Held<'_>]| {
+    let of_suite = |versions: &[BaselineComparison<'_>]| {
         let Some((newest, others)) = versions.split_first() else {
             return Vec::new();
         };
@@ -828,7 +845,7 @@ pub(super) fn outdated(groups: &[Held<'_>]) -> Vec<OutdatedArm> {
 }
 
 /// Returns the items of any run of this version of the suite, counted or not.
-fn items_of(warehouse: &Warehouse, held: &Held<'_>) -> BTreeSet<String> {
+fn known_items(warehouse: &Warehouse, held: &BaselineComparison<'_>) -> BTreeSet<String> {
     let is_of = |run: &Run| (&run.suite, &run.suite_version) == (&held.suite, &held.suite_version);
     let runs = warehouse
         .runs()
@@ -836,7 +853,7 @@ fn items_of(warehouse: &Warehouse, held: &Held<'_>) -> BTreeSet<String> {
         .filter(|row| is_of(&row.run))
         .map(|row| &row.run.id);
     warehouse
-        .matrix(runs)
+        .outcome_matrix(runs)
         .items
         .into_iter()
         .map(|item| item.key.item)
@@ -844,15 +861,20 @@ fn items_of(warehouse: &Warehouse, held: &Held<'_>) -> BTreeSet<String> {
 }
 
 /// Returns the item that a pattern without a match may have meant: one with a similar name, or one whose name contains the pattern.
-fn near(pattern: &str, known: &BTreeSet<String>) -> Option<String> {
+fn nearest_item(pattern: &str, known: &BTreeSet<String>) -> Option<String> {
     let core = pattern.trim_matches('*').to_lowercase();
     let has_it = |name: &&String| !core.is_empty() && name.to_lowercase().contains(&core);
-    nearest(pattern, known.iter().map(String::as_str))
+    nearest_name(pattern, known.iter().map(String::as_str))
         .map(str::to_owned)
         .or_else(|| known.iter().find(has_it).cloned())
 }
 
-fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -> GateCheck {
+fn new_check(
+    group: &BaselineComparison<'_>,
+    head: usize,
+    other: Option<usize>,
+    rule: &GateRule,
+) -> GateCheck {
     GateCheck {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
@@ -882,30 +904,30 @@ fn check(group: &Held<'_>, head: usize, other: Option<usize>, rule: &GateRule) -
 }
 
 /// Maximum number of failed items named in a check. The report's list of new failures is longer.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 fn must_pass(
     warehouse: &Warehouse,
     policy: &Policy,
-    group: &Held<'_>,
+    group: &BaselineComparison<'_>,
     head: usize,
     rule: &GateRule,
     named: &BTreeSet<&str>,
 ) -> GateCheck {
-    let answer = SuiteAnswer::of(warehouse, &group.alone(head), policy);
+    let answer = SuiteComparison::new(warehouse, &group.single_arm_group(head), policy);
     let mut judged = BTreeMap::<&str, bool>::new();
     let (mut passed, mut attempts) = (0, 0);
-    if let Rates::Outcomes(outcomes) = &answer.rates[0] {
-        answer.items.each_unit(|_, columns| {
+    if let ArmRates::Outcomes(outcomes) = &answer.rates[0] {
+        answer.items.for_each_item(|_, columns| {
             let tried = || {
                 columns
                     .iter()
                     .map(|column| *column as usize)
-                    .filter(|column| outcomes.cells.of(*column).1 > 0)
+                    .filter(|column| outcomes.cells.counts_of(*column).1 > 0)
             };
             for column in tried() {
                 if let Some(name) = named.get(answer.matrix.items[column].key.item.as_str()) {
-                    let cell = outcomes.cells.of(column);
+                    let cell = outcomes.cells.counts_of(column);
                     // Several evaluators may have an item of this name: all must pass it.
                     *judged.entry(*name).or_insert(true) &= 2 * cell.0 > cell.1;
                 }
@@ -914,7 +936,7 @@ fn must_pass(
                 .next()
                 .is_some_and(|column| named.contains(answer.matrix.items[column].key.item.as_str()))
             {
-                let cell = outcomes.cell(columns);
+                let cell = outcomes.attempts_of_item(columns);
                 passed += u64::from(cell.0);
                 attempts += u64::from(cell.1);
             }
@@ -938,19 +960,19 @@ fn must_pass(
         attempts: is_known.then_some(attempts),
         matched: Some(named.len() as u64),
         failing: is_known.then_some(failing.len() as u64),
-        not_passed: failing.into_iter().take(MOST_NAMED).collect(),
-        ..check(group, head, None, rule)
+        not_passed: failing.into_iter().take(MAX_NAMED).collect(),
+        ..new_check(group, head, None, rule)
     }
 }
 
 /// Checks that no item fails that always passed in the baseline, or passed until it broke. A flaky item is no new failure.
 fn no_new_failures(
-    group: &Held<'_>,
+    group: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
     rule: &GateRule,
-    found: Option<&Changes>,
+    found: Option<&ChangedItems>,
 ) -> GateCheck {
-    let check = check(group, head, other, rule);
+    let check = new_check(group, head, other, rule);
     match (other, found) {
         (None, _) => without_baseline(check, group),
         (Some(_), None) => GateCheck {
@@ -959,21 +981,21 @@ fn no_new_failures(
         },
         (
             Some(_),
-            Some(Changes {
+            Some(ChangedItems {
                 failures: found, ..
             }),
         ) => GateCheck {
-            ruling: if found.failing() > 0 {
+            ruling: if found.failing_count() > 0 {
                 Ruling::Regression
             } else {
                 Ruling::Pass
             },
             basis: Basis::Attempts,
-            failing: Some(found.failing()),
+            failing: Some(found.failing_count()),
             broken: (found.broken_count > 0).then_some(found.broken_count),
             not_passed: found
-                .listed()
-                .take(MOST_NAMED)
+                .listed_failures()
+                .take(MAX_NAMED)
                 .map(|item| item.item.clone())
                 .collect(),
             ..check
@@ -982,14 +1004,14 @@ fn no_new_failures(
 }
 
 /// Sets the reason why there is no baseline: none at all, or one of another suite version.
-fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
+fn without_baseline(mut check: GateCheck, group: &BaselineComparison<'_>) -> GateCheck {
     if !group.other_versions.is_empty() {
         check.basis = Basis::OtherVersion;
         let own = group
             .suite_version
             .clone()
             .unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
-        check.comparability = Some(Comparability::of_versions(
+        check.comparability = Some(Comparability::from_versions(
             own,
             group.other_versions.join(" and "),
         ));
@@ -1001,14 +1023,14 @@ fn without_baseline(mut check: GateCheck, group: &Held<'_>) -> GateCheck {
 fn with_nights(
     mut check: GateCheck,
     warehouse: &Warehouse,
-    group: &Held<'_>,
+    group: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
     metric: &str,
-    side: Side,
+    side: ChangeLimit,
     policy: &Policy,
 ) -> GateCheck {
-    if let (Side::Drop(allowed), Some(other), true) = (side, other, metric == PASS_RATE) {
-        check.over_nights = over_nights(warehouse, group, head, other, allowed, policy);
+    if let (ChangeLimit::Drop(allowed), Some(other), true) = (side, other, metric == PASS_RATE) {
+        check.over_nights = sequential_evidence(warehouse, group, head, other, allowed, policy);
         let is_open = matches!(
             check.basis,
             Basis::TooWide | Basis::TooFew | Basis::NoInterval
@@ -1027,22 +1049,22 @@ fn with_nights(
 
 /// Direction and size of the limit.
 #[derive(Clone, Copy)]
-enum Side {
+enum ChangeLimit {
     Drop(f64),
     Rise(f64),
 }
 
 /// A change oriented so that positive is better and 0 is no change.
-struct Change {
+struct OrientedChange {
     value: f64,
     interval: Option<Interval>,
     floor: f64,
     bounds: Option<Interval>,
 }
 
-impl Side {
+impl ChangeLimit {
     /// Mirrors a rise and takes the logarithm of a ratio, so that one rule fits all.
-    fn change(self, difference: Difference, bounds: Option<Interval>) -> Change {
+    fn orient_change(self, difference: Difference, bounds: Option<Interval>) -> OrientedChange {
         let is_ratio = difference.scale == Scale::Ratio;
         let scaled = |value: f64| if is_ratio { value.ln() } else { value };
         let interval = difference
@@ -1059,7 +1081,7 @@ impl Side {
                 } else {
                     -allowed
                 };
-                Change {
+                OrientedChange {
                     value: scaled(difference.value),
                     interval,
                     floor,
@@ -1068,7 +1090,7 @@ impl Side {
             }
             Self::Rise(allowed) => {
                 let floor = if is_ratio { -allowed.ln_1p() } else { -allowed };
-                Change {
+                OrientedChange {
                     value: -scaled(difference.value),
                     interval: interval.map(mirrored),
                     floor,
@@ -1080,16 +1102,16 @@ impl Side {
 }
 
 /// Holds a metric to a limit. Also returns the change, if the arms have one on the scale of the limit.
-fn bounded(
-    group: &Held<'_>,
+fn check_limit(
+    group: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
     rule: &GateRule,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     metric: &str,
-    side: Side,
-) -> (GateCheck, Option<Change>) {
-    let mut check = check(group, head, other, rule);
-    let found = answer.metric(metric).filter(|found| {
+    side: ChangeLimit,
+) -> (GateCheck, Option<OrientedChange>) {
+    let mut check = new_check(group, head, other, rule);
+    let found = answer.find_metric(metric).filter(|found| {
         found
             .cells
             .iter()
@@ -1113,8 +1135,8 @@ fn bounded(
     check.comparability = answer.comparability.first().cloned();
     let Some(difference) = pair.difference else {
         check.basis = match pair.verdict {
-            Verdict::NotComparable { .. } => Basis::NotComparable,
-            Verdict::NotEnoughEvidence {
+            PairVerdict::NotComparable { .. } => Basis::NotComparable,
+            PairVerdict::NotEnoughEvidence {
                 reason: Some(Obstacle::Unlabelled),
             } => Basis::TooFew,
             _ => Basis::NotMeasured,
@@ -1127,32 +1149,32 @@ fn bounded(
         check.basis = Basis::NoRatio;
         return (check, None);
     }
-    let change = side.change(difference, pair.bounds);
+    let change = side.orient_change(difference, pair.bounds);
     // A judge's outcomes may be equal where people's labels are not.
     let is_by_outcomes = metric == PASS_RATE && pair.judge.is_none();
     let exactness = match pair.verdict {
-        _ if is_by_outcomes => Exactness::of(&answer.rates, pair.design),
-        Verdict::DeterministicDifference { .. } | Verdict::Tie => Exactness::Fixed,
+        _ if is_by_outcomes => Exactness::from_rates(&answer.rates, pair.design),
+        PairVerdict::DeterministicDifference { .. } | PairVerdict::Tie => Exactness::Fixed,
         _ => Exactness::Sampled,
     };
-    (check.ruling, check.basis) = ruled(&change, pair, exactness);
+    (check.ruling, check.basis) = rule_change(&change, pair, exactness);
     (check, Some(change))
 }
 
 /// Applies a limit to simulated pass rates, the new runs' first.
-pub(super) fn rule_rates(ask: &Ask, pair: &PairEvidence, rates: &[Rates; 2]) -> Ruling {
+pub(super) fn rule_rates(ask: &Ask, pair: &PairEvidence, rates: &[ArmRates; 2]) -> Ruling {
     let side = match ask {
-        Ask::MaxDrop { allowed, .. } => Side::Drop(*allowed),
-        Ask::MaxRise { allowed, .. } => Side::Rise(*allowed),
+        Ask::MaxDrop { allowed, .. } => ChangeLimit::Drop(*allowed),
+        Ask::MaxRise { allowed, .. } => ChangeLimit::Rise(*allowed),
         Ask::MustPass { .. } | Ask::NoNewFailures => return Ruling::Inconclusive,
     };
     let Some(difference) = pair.difference else {
         return Ruling::Inconclusive;
     };
-    ruled(
-        &side.change(difference, pair.bounds),
+    rule_change(
+        &side.orient_change(difference, pair.bounds),
         pair,
-        Exactness::of(rates, pair.design),
+        Exactness::from_rates(rates, pair.design),
     )
     .0
 }
@@ -1172,10 +1194,11 @@ enum Exactness {
 }
 
 impl Exactness {
-    fn of(rates: &[Rates], design: Design) -> Self {
+    fn from_rates(rates: &[ArmRates], design: Design) -> Self {
         match rates {
-            [Rates::Outcomes(head), Rates::Outcomes(baseline)]
-                if (0..head.cells.len()).all(|item| head.mean(item) == baseline.mean(item)) =>
+            [ArmRates::Outcomes(head), ArmRates::Outcomes(baseline)]
+                if (0..head.cells.len())
+                    .all(|item| head.item_mean(item) == baseline.item_mean(item)) =>
             {
                 Self::Identical
             }
@@ -1193,7 +1216,7 @@ impl Exactness {
             {
                 Self::Steady
             }
-            [Rates::Outcomes(head), Rates::Outcomes(baseline)]
+            [ArmRates::Outcomes(head), ArmRates::Outcomes(baseline)]
                 if design == Design::Items && is_uniform(head, baseline) =>
             {
                 Self::Uniform
@@ -1204,51 +1227,60 @@ impl Exactness {
 }
 
 /// Returns whether every item that both arms have changed by the same amount.
-fn is_uniform(head: &Outcomes, baseline: &Outcomes) -> bool {
-    let mut changes =
-        (0..head.cells.len()).filter_map(|item| Some(head.mean(item)? - baseline.mean(item)?));
+fn is_uniform(head: &ArmOutcomes, baseline: &ArmOutcomes) -> bool {
+    let mut changes = (0..head.cells.len())
+        .filter_map(|item| Some(head.item_mean(item)? - baseline.item_mean(item)?));
     changes
         .next()
-        .is_some_and(|first| changes.all(|change| (change - first).abs() <= SAME))
+        .is_some_and(|first| changes.all(|change| (change - first).abs() <= EQUAL_SHARE_TOLERANCE))
 }
 
 fn has_few_runs(pair: &PairEvidence) -> bool {
     !pair.design.is_over_items() && pair.sizes.first.min(pair.sizes.second) < MIN_RUNS as u64
 }
 
-fn are_counts(rates: &[Rates]) -> bool {
-    rates.iter().all(|rates| matches!(rates, Rates::Counts(_)))
+fn are_counts(rates: &[ArmRates]) -> bool {
+    rates
+        .iter()
+        .all(|rates| matches!(rates, ArmRates::Counts(_)))
 }
 
 /// Returns whether there are at least `least` runs, all with the same rate.
-fn is_steady(rates: &Rates, least: usize) -> bool {
+fn is_steady(rates: &ArmRates, least: usize) -> bool {
     let rates = rates.run_rates();
-    rates.len() >= least && rates.iter().all(|rate| (rate - rates[0]).abs() <= SAME)
+    rates.len() >= least
+        && rates
+            .iter()
+            .all(|rate| (rate - rates[0]).abs() <= EQUAL_SHARE_TOLERANCE)
 }
 
-fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling, Basis) {
-    let obstacle = pair.verdict.obstacle();
+fn rule_change(
+    change: &OrientedChange,
+    pair: &PairEvidence,
+    exactness: Exactness,
+) -> (Ruling, Basis) {
+    let obstacle = pair.verdict.missing_evidence();
     let (ruling, basis) = match (exactness, change.interval) {
         (Exactness::Identical, _) => (rule_point(change.value, change.floor), Basis::Identical),
         (Exactness::Fixed, _) => (rule_point(change.value, change.floor), Basis::Deterministic),
         // Rates that never varied and are equal decide. If they differ, the interval decides.
-        (Exactness::Steady, Some(interval)) if change.value.abs() <= SAME => (
+        (Exactness::Steady, Some(interval)) if change.value.abs() <= EQUAL_SHARE_TOLERANCE => (
             rule_steady(change.value, interval, change.floor),
             Basis::Steady,
         ),
-        (Exactness::Steady, None) if change.value.abs() <= SAME => {
+        (Exactness::Steady, None) if change.value.abs() <= EQUAL_SHARE_TOLERANCE => {
             (rule_point(change.value, change.floor), Basis::Steady)
         }
         // Items that do not vary leave no interval. All of them are then on the same side of the limit as of zero, so the sign test that
         // finds the winner also decides about the limit.
-        (Exactness::Uniform, None) if pair.verdict.winner().is_some() => {
+        (Exactness::Uniform, None) if pair.verdict.winning_place().is_some() => {
             (rule_point(change.value, change.floor), Basis::Uniform)
         }
         // An adjusted p-value exists only if the data are enough for evidence.
         (Exactness::Sampled | Exactness::Steady | Exactness::Uniform, Some(interval))
             if pair.p_adjusted.is_some() =>
         {
-            match rule(interval, change.floor) {
+            match rule_on_change(interval, change.floor) {
                 Ruling::Inconclusive => return (Ruling::Inconclusive, Basis::TooWide),
                 ruling @ (Ruling::Pass | Ruling::Regression) => (ruling, Basis::Interval),
             }
@@ -1264,7 +1296,7 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
                 Some(Obstacle::MissingOutcomes) => Basis::MissingOutcomes,
                 Some(Obstacle::Censored | Obstacle::TotalDisagrees) => Basis::NotComparable,
                 Some(Obstacle::OutOfReach | Obstacle::IntervalIncludesZero) | None
-                    if matches!(pair.verdict, Verdict::NotComparable { .. }) =>
+                    if matches!(pair.verdict, PairVerdict::NotComparable { .. }) =>
                 {
                     Basis::NotComparable
                 }
@@ -1283,7 +1315,7 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
     };
     // The ruling must hold whatever the missing outcomes were.
     match change.bounds {
-        Some(bounds) if rule(bounds, change.floor) != ruling => {
+        Some(bounds) if rule_on_change(bounds, change.floor) != ruling => {
             (Ruling::Inconclusive, Basis::MissingOutcomes)
         }
         _ => (ruling, basis),
@@ -1291,7 +1323,12 @@ fn ruled(change: &Change, pair: &PairEvidence, exactness: Exactness) -> (Ruling,
 }
 
 /// Returns how many more units would move the interval's end off the limit with 80% power, if the difference is as large as it was measured.
-fn further(change: &Change, pair: &PairEvidence, basis: Basis, alpha: f64) -> Option<Needed> {
+fn further_units_needed(
+    change: &OrientedChange,
+    pair: &PairEvidence,
+    basis: Basis,
+    alpha: f64,
+) -> Option<Needed> {
     let sizes = &pair.sizes;
     let runs = sizes.first.min(sizes.second);
     let (have, least, of) = match pair.design {
@@ -1316,7 +1353,7 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis, alpha: f64) -> Op
             let power = |n: u64| power_t(distance / sd * (n as f64).sqrt(), degrees(n), alpha);
             units_for(
                 least as u64,
-                MOST_PLANNED,
+                MAX_PLANNED,
                 Aim {
                     alpha,
                     power: POWER,
@@ -1355,7 +1392,7 @@ fn further(change: &Change, pair: &PairEvidence, basis: Basis, alpha: f64) -> Op
 /// The power with which the units that a check asks for decide it.
 const POWER: f64 = 0.8;
 /// A plan for more units is no plan.
-const MOST_PLANNED: u64 = 1 << 20;
+const MAX_PLANNED: u64 = 1 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -1379,7 +1416,7 @@ mod tests {
         PairEvidence {
             first: 0,
             second: 1,
-            verdict: Verdict::NotEnoughEvidence { reason },
+            verdict: PairVerdict::NotEnoughEvidence { reason },
             design,
             difference: Some(difference),
             levels: None,
@@ -1406,7 +1443,7 @@ mod tests {
     }
 
     fn outcome(
-        side: Side,
+        side: ChangeLimit,
         difference: Difference,
         bounds: Option<Interval>,
         p: Option<f64>,
@@ -1418,8 +1455,8 @@ mod tests {
         } else {
             Exactness::Sampled
         };
-        ruled(
-            &side.change(difference, bounds),
+        rule_change(
+            &side.orient_change(difference, bounds),
             &pair(Design::Items, difference, p, reason),
             exactness,
         )
@@ -1430,19 +1467,19 @@ mod tests {
         let p = Some(0.5);
         let small = share(0.01, -0.015, 0.035);
         assert_eq!(
-            outcome(Side::Drop(0.02), small, None, p, false),
+            outcome(ChangeLimit::Drop(0.02), small, None, p, false),
             (Ruling::Pass, Basis::Interval)
         );
         assert_eq!(
-            outcome(Side::Drop(0.01), small, None, p, false),
+            outcome(ChangeLimit::Drop(0.01), small, None, p, false),
             (Ruling::Inconclusive, Basis::TooWide)
         );
         assert_eq!(
-            outcome(Side::Rise(0.02), small, None, p, false),
+            outcome(ChangeLimit::Rise(0.02), small, None, p, false),
             (Ruling::Inconclusive, Basis::TooWide)
         );
         assert_eq!(
-            outcome(Side::Rise(0.04), small, None, p, false),
+            outcome(ChangeLimit::Rise(0.04), small, None, p, false),
             (Ruling::Pass, Basis::Interval)
         );
         let ratio = Difference {
@@ -1451,15 +1488,15 @@ mod tests {
             interval: Interval::new(1.15, 1.5),
         };
         assert_eq!(
-            outcome(Side::Rise(0.1), ratio, None, p, false),
+            outcome(ChangeLimit::Rise(0.1), ratio, None, p, false),
             (Ruling::Regression, Basis::Interval)
         );
         assert_eq!(
-            outcome(Side::Rise(0.5), ratio, None, p, false),
+            outcome(ChangeLimit::Rise(0.5), ratio, None, p, false),
             (Ruling::Pass, Basis::Interval)
         );
         assert_eq!(
-            outcome(Side::Drop(2.0), ratio, None, p, false),
+            outcome(ChangeLimit::Drop(2.0), ratio, None, p, false),
             (Ruling::Pass, Basis::Interval),
             "nothing falls by more than all"
         );
@@ -1469,16 +1506,16 @@ mod tests {
     fn what_is_no_evidence_is_inconclusive() {
         let clear = share(-0.3, -0.4, -0.2);
         assert_eq!(
-            outcome(Side::Drop(0.02), clear, None, Some(0.01), false),
+            outcome(ChangeLimit::Drop(0.02), clear, None, Some(0.01), false),
             (Ruling::Regression, Basis::Interval)
         );
         assert_eq!(
-            outcome(Side::Drop(0.02), clear, None, None, false),
+            outcome(ChangeLimit::Drop(0.02), clear, None, None, false),
             (Ruling::Inconclusive, Basis::TooFew)
         );
         assert_eq!(
             outcome(
-                Side::Drop(0.02),
+                ChangeLimit::Drop(0.02),
                 clear,
                 Interval::new(-0.5, 0.1),
                 Some(0.01),
@@ -1489,7 +1526,7 @@ mod tests {
         );
         assert_eq!(
             outcome(
-                Side::Drop(0.02),
+                ChangeLimit::Drop(0.02),
                 clear,
                 Interval::new(-0.5, -0.1),
                 Some(0.01),
@@ -1503,15 +1540,15 @@ mod tests {
             ..clear
         };
         assert_eq!(
-            outcome(Side::Drop(0.02), exact, None, None, true),
+            outcome(ChangeLimit::Drop(0.02), exact, None, None, true),
             (Ruling::Regression, Basis::Deterministic)
         );
         assert_eq!(
-            outcome(Side::Drop(0.5), exact, None, None, true),
+            outcome(ChangeLimit::Drop(0.5), exact, None, None, true),
             (Ruling::Pass, Basis::Deterministic)
         );
         assert_eq!(
-            outcome(Side::Drop(0.5), exact, None, None, false),
+            outcome(ChangeLimit::Drop(0.5), exact, None, None, false),
             (Ruling::Inconclusive, Basis::TooFew)
         );
     }
@@ -1521,8 +1558,8 @@ mod tests {
         // The lower end is 0.06 below the estimate, the limit 0.02. An interval a third as wide takes nine times as many units, and has its
         // end beyond the limit half of the time; (2.01 + 0.84)² / 2.01² times as many have it there four times of five.
         let wide = share(0.0, -0.06, 0.06);
-        let change = Side::Drop(0.02).change(wide, None);
-        let more = further(
+        let change = ChangeLimit::Drop(0.02).orient_change(wide, None);
+        let more = further_units_needed(
             &change,
             &pair(Design::Items, wide, Some(1.0), None),
             Basis::TooWide,
@@ -1547,9 +1584,9 @@ mod tests {
             power(n - 1)
         );
         let at_the_bound = share(-0.02, -0.1, 0.06);
-        let change = Side::Drop(0.02).change(at_the_bound, None);
+        let change = ChangeLimit::Drop(0.02).orient_change(at_the_bound, None);
         assert_eq!(
-            further(
+            further_units_needed(
                 &change,
                 &pair(Design::Items, at_the_bound, Some(1.0), None),
                 Basis::TooWide,
@@ -1567,7 +1604,7 @@ mod tests {
             ..pair(Design::Counts, wide, None, None)
         };
         assert_eq!(
-            further(&change, &one_run, Basis::TooFew, 0.05),
+            further_units_needed(&change, &one_run, Basis::TooFew, 0.05),
             Some(Needed { n: 2, of: "runs" })
         );
     }
@@ -1614,28 +1651,28 @@ mod tests {
                 (0..runs).map(run).collect()
             };
             let folder = store_of(&(0..nights).map(of_night).collect::<Vec<_>>());
-            let options = crate::warehouse::Options { stores: vec![folder.path().to_owned()], ..Default::default() };
+            let options = crate::warehouse::WarehouseOptions { stores: vec![folder.path().to_owned()], ..Default::default() };
             let warehouse = Warehouse::open(&options, &crate::warehouse::Progress::SILENT).expect("a store");
-            let groups = crate::inference::held_groups(
+            let groups = crate::inference::compare_to_baseline(
                 &warehouse,
                 &crate::domain::Filter::default(),
-                &crate::inference::Baseline::Last(3),
-                crate::inference::Grouping::NewestBatch,
+                &crate::inference::BaselineSelection::Last(3),
+                crate::inference::BatchSelection::NewestBatch,
             );
-            let rule = |ask: Ask| GateRule { suite: None, approach: None, ask, is_percent: false, allowance: Allowance::default() };
+            let rule = |ask: Ask| GateRule { suite: None, approach: None, ask, is_percent: false, allowance: MissingAllowance::default() };
             let rules = [
                 rule(Ask::MaxDrop { metric: PASS_RATE.to_owned(), allowed: 0.05 }),
                 rule(Ask::NoNewFailures),
                 rule(Ask::MaxRise { metric: "cost_usd".to_owned(), allowed: 0.1 }),
             ];
-            let weigh = |held: &Held<'_>, rule: &GateRule, answer: &SuiteAnswer<'_>, changed: Option<&Changes>| {
-                weighed(&warehouse, held, rule, answer, changed)
+            let weigh = |held: &BaselineComparison<'_>, rule: &GateRule, answer: &SuiteComparison<'_>, changed: Option<&ChangedItems>| {
+                weigh_rule(&warehouse, held, rule, answer, changed)
             };
             for used in [&rules[..2], &rules[..]] {
                 let rules: Vec<&GateRule> = used.iter().collect();
                 let walk = |only_rulings: bool| {
                     let policy = Policy { only_rulings, ..Policy::default() };
-                    let found = courses(&warehouse, &groups[0], &rules, &policy, &weigh);
+                    let found = follow_courses(&warehouse, &groups[0], &rules, &policy, &weigh);
                     let told = |(place, course): (usize, RuleCourse<'_>)| (place, course.baseline, course.state);
                     found.into_iter().map(|arm| arm.into_iter().map(told).collect::<Vec<_>>()).collect::<Vec<_>>()
                 };

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Metric;
-use crate::inference::{Arm, Cell, Held, PairEvidence, SuiteAnswer};
+use crate::inference::{Arm, BaselineComparison, Cell, PairEvidence, SuiteComparison};
 
 /// Name of the metric whose figures are the cost of a run.
-const COST: &str = "cost_usd";
+const COST_METRIC: &str = "cost_usd";
 
 /// The cost of one arm's runs beside that of its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -27,13 +27,13 @@ pub struct GateCost {
 }
 
 /// Returns the cost of an arm's runs, first in the answer, and of its baseline. `None` if neither has a known cost.
-pub(super) fn cost(
-    answer: &SuiteAnswer<'_>,
-    gated: &Held<'_>,
+pub(super) fn arm_cost(
+    answer: &SuiteComparison<'_>,
+    gated: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
 ) -> Option<GateCost> {
     let found = answer
-        .metric(COST)
+        .find_metric(COST_METRIC)
         .filter(|found| found.cells.iter().any(|cell| cell.value.is_some()))?;
     let cells = match other {
         Some(_) => answer.cells_between(found, 0, 1).map(Some),

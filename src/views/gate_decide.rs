@@ -3,14 +3,16 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::inference::{Arm, Comparability, Decision, Held, PairEvidence, Policy, SuiteAnswer};
+use crate::inference::{
+    Arm, BaselineComparison, Comparability, Decision, PairEvidence, Policy, SuiteComparison,
+};
 use crate::warehouse::Warehouse;
 
-use super::compare::{Comparison, PairOrder, compare};
-use super::gate::{OutdatedArm, newest_versions, outdated};
-use super::gate_items::changes;
-use super::gate_rules::Allowance;
-use super::looked_at::{Gap, LookedAt, look};
+use super::compare::{Comparison, PairOrder, compare_arms};
+use super::gate::{OutdatedArm, find_outdated_arms, newest_versions};
+use super::gate_items::changed_items;
+use super::gate_rules::MissingAllowance;
+use super::looked_at::{Gap, LookedAt, look_at_items};
 
 /// What to do with the new arm. Ordered: over several suites and arms the greatest choice applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -77,10 +79,10 @@ pub struct DecideReport {
 }
 
 /// Decides about each new arm on the newest version of each suite.
-pub fn decide_held(
+pub fn decide_gated_arms(
     warehouse: &Warehouse,
-    groups: &[Held<'_>],
-    allowed: Allowance,
+    groups: &[BaselineComparison<'_>],
+    allowed: MissingAllowance,
     policy: &Policy,
 ) -> DecideReport {
     let (mut decisions, mut looked_at) = (Vec::new(), Vec::new());
@@ -91,19 +93,22 @@ pub fn decide_held(
             .filter(|(head, _)| !(allowed.removed && held.is_absent(*head)))
         {
             let comparison = other.map(|other| {
-                compare(
+                compare_arms(
                     warehouse,
-                    &held.pair(*head, other),
+                    &held.pair_group(*head, other),
                     policy,
                     PairOrder::AsGiven,
                 )
             });
-            let group = other.map_or_else(|| held.alone(*head), |other| held.pair(*head, other));
-            let answer = SuiteAnswer::of_primary(warehouse, &group, policy);
-            let changed = other.and_then(|other| changes(&answer, held, (*head, other)));
-            let looked = look(warehouse, &answer, held, (*head, *other), changed.as_ref());
-            let decision = decided(held, *head, *other, comparison);
-            decisions.push(match looked.gap(false, allowed) {
+            let group = other.map_or_else(
+                || held.single_arm_group(*head),
+                |other| held.pair_group(*head, other),
+            );
+            let answer = SuiteComparison::primary_only(warehouse, &group, policy);
+            let changed = other.and_then(|other| changed_items(&answer, held, (*head, other)));
+            let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
+            let decision = decide_arm(held, *head, *other, comparison);
+            decisions.push(match looked.deciding_gap(false, allowed) {
                 Some(gap) => HeldDecision {
                     choice: decision.choice.max(Choice::Incomplete),
                     gap: Some(gap),
@@ -123,12 +128,12 @@ pub fn decide_held(
         choice,
         decisions,
         looked_at,
-        outdated: outdated(groups),
+        outdated: find_outdated_arms(groups),
     }
 }
 
-fn decided(
-    gated: &Held<'_>,
+fn decide_arm(
+    gated: &BaselineComparison<'_>,
     head: usize,
     other: Option<usize>,
     comparison: Option<Comparison>,
@@ -147,11 +152,13 @@ fn decided(
         suite_version: gated.suite_version.clone(),
         arm: gated.head[head].arm.clone(),
         against: other.map(|other| gated.baseline[other].arm.clone()),
-        choice: decision.as_ref().map_or(Choice::CannotSettle, choice),
+        choice: decision
+            .as_ref()
+            .map_or(Choice::CannotSettle, choice_from_decision),
         margin: comparison.as_ref().and_then(|table| table.margin),
         quality: comparison
             .as_ref()
-            .and_then(Comparison::primary)
+            .and_then(Comparison::primary_row)
             .and_then(|row| Some(row.evidence.pairs.first()?.seen_from(0))),
         cost: pair("cost_usd"),
         time: pair("duration_seconds"),
@@ -165,7 +172,7 @@ fn decided(
 }
 
 /// The baseline is in use: if neither arm is better, it stays.
-fn choice(decision: &Decision) -> Choice {
+fn choice_from_decision(decision: &Decision) -> Choice {
     match decision {
         Decision::Ship { arm: 0, .. } => Choice::Ship,
         Decision::Ship { .. } | Decision::KeepEither { .. } => Choice::Keep,

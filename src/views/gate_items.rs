@@ -9,12 +9,13 @@ use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemKind, ItemStatus};
 use crate::inference::{
-    Arm, ArmRuns, Courses, Held, ItemCourse, Outcomes, Rates, SuiteAnswer, started_together,
+    Arm, ArmItemOutcomes, ArmOutcomes, ArmRates, ArmRuns, BaselineComparison, ItemCourse,
+    SuiteComparison, started_together,
 };
 use crate::stats::CourseKind;
 use crate::warehouse::{MatrixItem, Warehouse};
 
-use super::short_text::cut;
+use super::short_text::cut_text;
 
 /// One item with other outcomes in the new runs than in the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -75,7 +76,7 @@ pub struct NewPasses {
 
 /// What became of an item whose outcomes are not as in the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum ItemChangeKind {
     /// It always passed in the baseline, and fails now.
     NewFailure,
     /// It broke in the baseline, and fails still.
@@ -91,38 +92,38 @@ pub enum Turn {
 ///
 /// An item fails now if it fails more than half of its new attempts. One that passes every second of them was seen to do both: repeating
 /// failed tests once therefore tells what is flaky.
-pub fn turn(
+pub fn classify_change(
     (passed, attempts): (u32, u32),
     (baseline_passed, baseline_attempts): (u32, u32),
     course: Option<CourseKind>,
-) -> Option<Turn> {
+) -> Option<ItemChangeKind> {
     let (fails, holds) = (2 * passed < attempts, 2 * passed > attempts);
     if baseline_passed == 0 {
-        return holds.then_some(Turn::Mended);
+        return holds.then_some(ItemChangeKind::Mended);
     }
     if baseline_passed == baseline_attempts {
         return if fails {
-            Some(Turn::NewFailure)
+            Some(ItemChangeKind::NewFailure)
         } else {
-            (passed < attempts).then_some(Turn::Flaky)
+            (passed < attempts).then_some(ItemChangeKind::Flaky)
         };
     }
-    if fails && course.is_some_and(CourseKind::fails) {
-        Some(Turn::Broken)
+    if fails && course.is_some_and(CourseKind::is_failing) {
+        Some(ItemChangeKind::Broken)
     } else {
-        (!holds).then_some(Turn::Flaky)
+        (!holds).then_some(ItemChangeKind::Flaky)
     }
 }
 
 /// The items of one arm that changed sides.
-pub(super) struct Changes {
+pub(super) struct ChangedItems {
     pub failures: NewFailures,
     pub passes: NewPasses,
 }
 
 impl TurnedItem {
     /// Takes passed and counted attempts: of the new runs, then of the baseline.
-    pub(super) fn of(
+    pub(super) fn new(
         item: &MatrixItem,
         (passed, attempts): (u32, u32),
         (baseline_passed, baseline_attempts): (u32, u32),
@@ -143,53 +144,59 @@ impl TurnedItem {
 
 impl NewFailures {
     /// Returns the number of items for which a gate fails: those that always passed in the baseline, and those that broke in it.
-    pub fn failing(&self) -> u64 {
+    pub fn failing_count(&self) -> u64 {
         self.count + self.broken_count
     }
 
     /// Returns the first of the items for which a gate fails.
-    pub fn listed(&self) -> impl Iterator<Item = &TurnedItem> {
+    pub fn listed_failures(&self) -> impl Iterator<Item = &TurnedItem> {
         self.items.iter().chain(&self.broken)
     }
 }
 
 /// Maximum number of items listed, of new failures, broken ones, flaky ones and new passes each. The fields' descriptions name it.
-pub const MOST_TURNED: usize = 20;
+pub const MAX_TURNED: usize = 20;
 /// Maximum number of runs read for reasons.
-const MOST_READ: usize = 5;
+const MAX_READ: usize = 5;
 /// Longer runs are not read for reasons, because their texts would not fit into memory.
-const MOST_LINES: u64 = 20_000;
+const MAX_LINES: u64 = 20_000;
 
 /// Lists the items of an arm that changed sides. In the answer, that arm is first and its baseline second. Returns `None` if either has no
 /// items.
-pub(super) fn changes(
-    answer: &SuiteAnswer<'_>,
-    gated: &Held<'_>,
+pub(super) fn changed_items(
+    answer: &SuiteComparison<'_>,
+    gated: &BaselineComparison<'_>,
     (head, other): (usize, usize),
-) -> Option<Changes> {
+) -> Option<ChangedItems> {
     let arms = [&gated.head[head], &gated.baseline[other]];
-    answer.on_same_texts(0, 1, |head, baseline| match (head, baseline) {
-        (Rates::Outcomes(head), Rates::Outcomes(baseline)) => {
-            Some(of_outcomes(&gated.suite, arms, head, baseline, answer))
-        }
+    answer.with_same_texts(0, 1, |head, baseline| match (head, baseline) {
+        (ArmRates::Outcomes(head), ArmRates::Outcomes(baseline)) => Some(changes_from_outcomes(
+            &gated.suite,
+            arms,
+            head,
+            baseline,
+            answer,
+        )),
         _ => None,
     })
 }
 
-fn of_outcomes(
+fn changes_from_outcomes(
     suite: &str,
     runs: [&ArmRuns<'_>; 2],
-    head: &Outcomes,
-    baseline: &Outcomes,
-    answer: &SuiteAnswer<'_>,
-) -> Changes {
+    head: &ArmOutcomes,
+    baseline: &ArmOutcomes,
+    answer: &SuiteComparison<'_>,
+) -> ChangedItems {
     let [arm, against] = runs.map(|runs| runs.arm.clone());
     // The new runs are the newest by definition, whatever their times are.
     let nights: Vec<_> = started_together(&runs[1].counted)
         .into_iter()
         .chain(started_together(&runs[0].counted))
         .collect();
-    let courses = std::cell::LazyCell::new(|| Courses::of(&nights, &answer.matrix, &answer.items));
+    let courses = std::cell::LazyCell::new(|| {
+        ArmItemOutcomes::from_groups(&nights, &answer.matrix, &answer.items)
+    });
     let mut mended = NewPasses {
         suite: suite.to_owned(),
         arm: arm.clone(),
@@ -209,42 +216,42 @@ fn of_outcomes(
         flaky: Vec::new(),
         names: BTreeSet::new(),
     };
-    answer.items.each_unit(|_, columns| {
+    answer.items.for_each_item(|_, columns| {
         let [(passed, attempts), (baseline_passed, baseline_attempts)] =
-            [head, baseline].map(|outcomes| outcomes.cell(columns));
+            [head, baseline].map(|outcomes| outcomes.attempts_of_item(columns));
         if attempts == 0 || baseline_attempts == 0 {
             return;
         }
         let course = if 2 * passed <= attempts && baseline_passed > 0 {
-            courses.course(columns)
+            courses.item_course(columns)
         } else {
             None
         };
         let kind = course.as_ref().map(|course| course.kind);
-        let Some(turn) = turn(
+        let Some(turn) = classify_change(
             (passed, attempts),
             (baseline_passed, baseline_attempts),
             kind,
         ) else {
             return;
         };
-        if matches!(turn, Turn::NewFailure | Turn::Broken) {
+        if matches!(turn, ItemChangeKind::NewFailure | ItemChangeKind::Broken) {
             failures
                 .names
                 .insert(answer.matrix.items[columns[0] as usize].key.item.clone());
         }
         let (count, list) = match turn {
-            Turn::Mended => (&mut mended.count, &mut mended.items),
-            Turn::NewFailure => (&mut failures.count, &mut failures.items),
-            Turn::Broken => (&mut failures.broken_count, &mut failures.broken),
-            Turn::Flaky => (&mut failures.flaky_count, &mut failures.flaky),
+            ItemChangeKind::Mended => (&mut mended.count, &mut mended.items),
+            ItemChangeKind::NewFailure => (&mut failures.count, &mut failures.items),
+            ItemChangeKind::Broken => (&mut failures.broken_count, &mut failures.broken),
+            ItemChangeKind::Flaky => (&mut failures.flaky_count, &mut failures.flaky),
         };
         *count += 1;
-        if list.len() < MOST_TURNED {
+        if list.len() < MAX_TURNED {
             let item = &answer.matrix.items[columns[0] as usize];
             list.push(TurnedItem {
                 course,
-                ..TurnedItem::of(
+                ..TurnedItem::new(
                     item,
                     (passed, attempts),
                     (baseline_passed, baseline_attempts),
@@ -252,13 +259,13 @@ fn of_outcomes(
             });
         }
     });
-    Changes {
+    ChangedItems {
         failures,
         passes: mended,
     }
 }
 
-impl Changes {
+impl ChangedItems {
     /// Reads why the listed items failed: those that fail now from the new runs, those that pass now from the baseline's.
     pub fn read_reasons(
         &mut self,
@@ -291,13 +298,13 @@ pub(super) fn read_reasons(
     newest.sort_by_key(|row| Reverse((row.run.timestamp, row.run.id.clone())));
     let short = newest
         .into_iter()
-        .filter(|row| row.items.is_some_and(|items| items.lines <= MOST_LINES));
-    for row in short.take(MOST_READ) {
+        .filter(|row| row.items.is_some_and(|items| items.lines <= MAX_LINES));
+    for row in short.take(MAX_READ) {
         open.retain(|item| item.reason.is_none());
         if open.is_empty() {
             return;
         }
-        let Ok(lines) = warehouse.detailed(&[Arc::clone(&row.run)]) else {
+        let Ok(lines) = warehouse.read_detailed_outcomes(&[Arc::clone(&row.run)]) else {
             continue;
         };
         for (outcome, details) in lines
@@ -307,11 +314,11 @@ pub(super) fn read_reasons(
             if outcome.status == ItemStatus::Pass {
                 continue;
             }
-            let shown = warehouse.names().key(&outcome.key());
+            let shown = warehouse.display_names().display_key(&outcome.key());
             let reason = details.reason.filter(|reason| !reason.trim().is_empty());
             if let Some((item, reason)) = open.iter_mut().find(|item| item.key == shown).zip(reason)
             {
-                item.reason.get_or_insert_with(|| cut(&reason));
+                item.reason.get_or_insert_with(|| cut_text(&reason));
             }
         }
     }

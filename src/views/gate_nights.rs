@@ -11,11 +11,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Acceptance, PASS_RATE};
-use crate::inference::{Cell, Held, NightKey, Policy, Rates, SuiteAnswer, is_about, night_of};
+use crate::inference::{
+    ArmRates, BaselineComparison, Cell, NightKey, Policy, SuiteComparison, is_acceptance_of,
+    night_key,
+};
 use crate::stats::{ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::gate_items::{Changes, changes};
+use super::gate_items::{ChangedItems, changed_items};
 use super::gate_rules::{Ask, GateRule};
 
 /// A regression that is still there.
@@ -52,7 +55,7 @@ pub struct RepairedRegression {
 }
 
 /// What one rule says of some nights, for the walk from night to night.
-pub(super) struct Weighed {
+pub(super) struct RuleFinding {
     pub nights: JudgedNights,
     /// Whether the rule can tell which items are broken; if so, `broken` has them.
     pub is_told: bool,
@@ -60,8 +63,15 @@ pub(super) struct Weighed {
 }
 
 /// Applies a rule to the first arm and baseline.
-pub(super) type Weigh<'f> =
-    &'f (dyn Fn(&Held<'_>, &GateRule, &SuiteAnswer<'_>, Option<&Changes>) -> Weighed + Sync);
+pub(super) type WeighRule<'f> = &'f (
+        dyn Fn(
+    &BaselineComparison<'_>,
+    &GateRule,
+    &SuiteComparison<'_>,
+    Option<&ChangedItems>,
+) -> RuleFinding
+            + Sync
+    );
 
 /// The course of one rule about one arm, up to its newest night.
 pub(super) struct RuleCourse<'a> {
@@ -76,63 +86,63 @@ pub(super) struct RuleCourse<'a> {
 pub(super) type ArmCourses<'a> = BTreeMap<usize, RuleCourse<'a>>;
 
 /// A rule's course while it is followed.
-enum Followed {
+enum FollowedCourse {
     Level(LevelWalk),
     Items(ItemWalk),
 }
 
 /// Follows the rules about each new arm over its nights. Returns an empty map for each arm if the baseline is fixed.
-pub(super) fn courses<'w>(
+pub(super) fn follow_courses<'w>(
     warehouse: &'w Warehouse,
-    held: &Held<'_>,
+    held: &BaselineComparison<'_>,
     rules: &[&GateRule],
     policy: &Policy,
-    weigh: Weigh<'_>,
+    weigh: WeighRule<'_>,
 ) -> Vec<ArmCourses<'w>> {
     let Some(last) = held.last else {
         return held.head.iter().map(|_| ArmCourses::new()).collect();
     };
     (0..held.head.len())
         .into_par_iter()
-        .map(|head| of_arm(warehouse, held, (head, last), rules, policy, weigh))
+        .map(|head| follow_arm(warehouse, held, (head, last), rules, policy, weigh))
         .collect()
 }
 
-fn of_arm<'w>(
+fn follow_arm<'w>(
     warehouse: &'w Warehouse,
-    held: &Held<'_>,
+    held: &BaselineComparison<'_>,
     (head, last): (usize, usize),
     rules: &[&GateRule],
     policy: &Policy,
-    weigh: Weigh<'_>,
+    weigh: WeighRule<'_>,
 ) -> ArmCourses<'w> {
     let own = rules
         .iter()
         .enumerate()
         .filter(|(_, rule)| rule.is_about_arm(held, head));
-    let mut followed: BTreeMap<usize, Followed> = own
+    let mut followed: BTreeMap<usize, FollowedCourse> = own
         .filter_map(|(place, rule)| match rule.ask {
             Ask::MaxDrop { .. } | Ask::MaxRise { .. } => {
-                Some((place, Followed::Level(LevelWalk::new(last))))
+                Some((place, FollowedCourse::Level(LevelWalk::new(last))))
             }
-            Ask::NoNewFailures => Some((place, Followed::Items(ItemWalk::new(last)))),
+            Ask::NoNewFailures => Some((place, FollowedCourse::Items(ItemWalk::new(last)))),
             Ask::MustPass { .. } => None,
         })
         .collect();
     let accepted: Vec<&Acceptance> = warehouse
-        .accepted()
+        .acceptances()
         .iter()
-        .filter(|one| is_of(one, warehouse, held, head))
+        .filter(|one| is_about_arm(one, warehouse, held, head))
         .collect();
     let is_of_rates = |place: &usize| match &rules[*place].ask {
         Ask::MaxDrop { metric, .. } | Ask::MaxRise { metric, .. } => metric == PASS_RATE,
         Ask::MustPass { .. } | Ask::NoNewFailures => true,
     };
     let is_primary = policy
-        .primary(&held.suite)
+        .primary_metric(&held.suite)
         .is_none_or(|primary| primary == PASS_RATE)
         && followed.keys().all(is_of_rates);
-    let mut answers = Answers {
+    let mut answers = NightAnswers {
         warehouse,
         held,
         head,
@@ -143,7 +153,7 @@ fn of_arm<'w>(
     for night in 0..held.night_count(head) {
         // Answers are shared by the rules of one night.
         answers.known.clear();
-        let acceptance = acceptance_of(&accepted, &held.night(head, night));
+        let acceptance = newest_acceptance(&accepted, &held.runs_of_night(head, night));
         for (place, course) in &mut followed {
             let mut rule = RuleOnNights {
                 answers: &mut answers,
@@ -151,24 +161,24 @@ fn of_arm<'w>(
                 weigh,
             };
             match course {
-                Followed::Level(course) => course.add(night, acceptance, &mut rule),
-                Followed::Items(course) => {
-                    course.add(night, acceptance, |baseline| rule.broken(night, baseline))
-                }
+                FollowedCourse::Level(course) => course.add_night(night, acceptance, &mut rule),
+                FollowedCourse::Items(course) => course.add_night(night, acceptance, |baseline| {
+                    rule.broken_items(night, baseline)
+                }),
             }
         }
     }
-    let course = |followed: Followed| {
+    let course = |followed: FollowedCourse| {
         let (baseline, state, begun) = match followed {
-            Followed::Level(course) => (
+            FollowedCourse::Level(course) => (
                 course.baseline().to_vec(),
                 course.state().clone(),
-                course.accepted(),
+                course.baseline_acceptance(),
             ),
-            Followed::Items(course) => (
+            FollowedCourse::Items(course) => (
                 course.baseline().to_vec(),
                 course.state().clone(),
-                course.accepted(),
+                course.baseline_acceptance(),
             ),
         };
         RuleCourse {
@@ -184,59 +194,64 @@ fn of_arm<'w>(
 }
 
 /// Returns whether an acceptance is about an arm on the suite's version.
-fn is_of(accepted: &Acceptance, warehouse: &Warehouse, held: &Held<'_>, head: usize) -> bool {
+fn is_about_arm(
+    accepted: &Acceptance,
+    warehouse: &Warehouse,
+    held: &BaselineComparison<'_>,
+    head: usize,
+) -> bool {
     accepted.suite_version == held.suite_version
-        && is_about(accepted, warehouse, &held.suite, &held.head[head].arm)
+        && is_acceptance_of(accepted, warehouse, &held.suite, &held.head[head].arm)
 }
 
 /// Returns the number of the newest acceptance that has a night: its batch, or for nights of an imported file their time.
-fn acceptance_of(accepted: &[&Acceptance], night: &[&RunRow]) -> Option<usize> {
+fn newest_acceptance(accepted: &[&Acceptance], night: &[&RunRow]) -> Option<usize> {
     let newest = night.iter().filter_map(|row| row.run.timestamp).max();
     let has = |one: &&Acceptance| match (newest, one.since, one.through) {
         (Some(time), Some(since), Some(through)) => since <= time && time <= through,
         _ => night.iter().any(|row| {
             one.batches
                 .iter()
-                .any(|batch| batch == night_of(&row.run).batch)
+                .any(|batch| batch == night_key(&row.run).batch)
         }),
     };
     accepted.iter().rposition(has)
 }
 
 /// The answers about an arm's nights.
-struct Answers<'a, 'b, 'h> {
+struct NightAnswers<'a, 'b, 'h> {
     warehouse: &'a Warehouse,
-    held: &'h Held<'b>,
+    held: &'h BaselineComparison<'b>,
     head: usize,
     policy: &'a Policy,
     /// Whether all rules are about pass rates, and these decide.
     is_primary: bool,
     /// Those about the night that is being judged.
-    known: Vec<(Vec<usize>, Vec<usize>, Answer<'b>)>,
+    known: Vec<(Vec<usize>, Vec<usize>, NightAnswer<'b>)>,
 }
 
 /// Some nights of an arm held against others.
-struct Answer<'b> {
-    held: Held<'b>,
-    of_suite: Option<SuiteAnswer<'b>>,
-    changes: Option<Changes>,
+struct NightAnswer<'b> {
+    held: BaselineComparison<'b>,
+    of_suite: Option<SuiteComparison<'b>>,
+    changes: Option<ChangedItems>,
 }
 
-impl<'b> Answers<'_, 'b, '_> {
-    fn of(&mut self, nights: &[usize], baseline: &[usize]) -> &Answer<'b> {
+impl<'b> NightAnswers<'_, 'b, '_> {
+    fn answer_for(&mut self, nights: &[usize], baseline: &[usize]) -> &NightAnswer<'b> {
         let place = self
             .known
             .iter()
             .position(|(new, old, _)| new == nights && old == baseline)
             .unwrap_or_else(|| {
-                let held = self.held.on_nights(self.head, nights, baseline);
+                let held = self.held.with_nights(self.head, nights, baseline);
                 let answer = match held.pairs.first() {
                     Some((new, Some(old))) => {
-                        let pair = held.pair(*new, *old);
+                        let pair = held.pair_group(*new, *old);
                         let ask = if self.is_primary {
-                            SuiteAnswer::of_primary
+                            SuiteComparison::primary_only
                         } else {
-                            SuiteAnswer::of
+                            SuiteComparison::new
                         };
                         Some(ask(self.warehouse, &pair, self.policy))
                     }
@@ -244,11 +259,11 @@ impl<'b> Answers<'_, 'b, '_> {
                 };
                 let changes = answer
                     .as_ref()
-                    .and_then(|answer| changes(answer, &held, (0, 0)));
+                    .and_then(|answer| changed_items(answer, &held, (0, 0)));
                 self.known.push((
                     nights.to_vec(),
                     baseline.to_vec(),
-                    Answer {
+                    NightAnswer {
                         held,
                         of_suite: answer,
                         changes,
@@ -262,14 +277,14 @@ impl<'b> Answers<'_, 'b, '_> {
 
 /// One rule about an arm's nights.
 struct RuleOnNights<'r, 'a, 'b, 'h> {
-    answers: &'r mut Answers<'a, 'b, 'h>,
+    answers: &'r mut NightAnswers<'a, 'b, 'h>,
     rule: &'r GateRule,
-    weigh: Weigh<'r>,
+    weigh: WeighRule<'r>,
 }
 
 impl RuleOnNights<'_, '_, '_, '_> {
-    fn weighed(&mut self, nights: &[usize], baseline: &[usize]) -> Option<Weighed> {
-        let found = self.answers.of(nights, baseline);
+    fn weigh_nights(&mut self, nights: &[usize], baseline: &[usize]) -> Option<RuleFinding> {
+        let found = self.answers.answer_for(nights, baseline);
         Some((self.weigh)(
             &found.held,
             self.rule,
@@ -278,16 +293,16 @@ impl RuleOnNights<'_, '_, '_, '_> {
         ))
     }
 
-    fn broken(&mut self, night: usize, baseline: &[usize]) -> Option<BTreeSet<String>> {
-        self.weighed(&[night], baseline)
+    fn broken_items(&mut self, night: usize, baseline: &[usize]) -> Option<BTreeSet<String>> {
+        self.weigh_nights(&[night], baseline)
             .filter(|found| found.is_told)
             .map(|found| found.broken)
     }
 }
 
 impl NightJudge for RuleOnNights<'_, '_, '_, '_> {
-    fn judge(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
-        self.weighed(nights, baseline)
+    fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
+        self.weigh_nights(nights, baseline)
             .map_or(JudgedNights::UNMEASURED, |found| found.nights)
     }
 
@@ -298,47 +313,47 @@ impl NightJudge for RuleOnNights<'_, '_, '_, '_> {
             Ask::MustPass { .. } | Ask::NoNewFailures => return false,
         };
         let alpha = self.answers.policy.alpha;
-        let Some(answer) = &self.answers.of(nights, regressed).of_suite else {
+        let Some(answer) = &self.answers.answer_for(nights, regressed).of_suite else {
             return false;
         };
         let Some(pair) = answer
-            .metric(&metric)
+            .find_metric(&metric)
             .and_then(|found| found.evidence.pairs.first())
         else {
             return false;
         };
         if pair
             .difference
-            .is_none_or(|difference| sign * difference.centred() <= 0.0)
+            .is_none_or(|difference| sign * difference.signed_distance() <= 0.0)
         {
             return false;
         }
         // Regressed runs that all have the same outcomes leave nothing to chance.
         let is_fixed =
-            metric == PASS_RATE && answer.rates.get(1).is_some_and(Rates::is_deterministic);
+            metric == PASS_RATE && answer.rates.get(1).is_some_and(ArmRates::is_deterministic);
         is_fixed || pair.p_adjusted.is_some_and(|p| p < alpha)
     }
 }
 
 /// The day and the batches of some nights.
-pub(super) struct Dated {
+pub(super) struct NightDates {
     pub since: Option<NaiveDate>,
     pub batches: Vec<String>,
     pub began: Option<DateTime<Utc>>,
     pub last: Option<DateTime<Utc>>,
 }
 
-impl Dated {
-    pub fn of(held: &Held<'_>, head: usize, nights: &[usize]) -> Self {
+impl NightDates {
+    pub fn from_nights(held: &BaselineComparison<'_>, head: usize, nights: &[usize]) -> Self {
         let rows: Vec<Vec<&RunRow>> = nights
             .iter()
-            .map(|night| held.night(head, *night))
+            .map(|night| held.runs_of_night(head, *night))
             .collect();
         let times = |rows: &[&RunRow]| rows.iter().filter_map(|row| row.run.timestamp).max();
         let keys: BTreeMap<usize, BTreeSet<NightKey<'_>>> = rows
             .iter()
             .enumerate()
-            .map(|(place, rows)| (place, rows.iter().map(|row| night_of(&row.run)).collect()))
+            .map(|(place, rows)| (place, rows.iter().map(|row| night_key(&row.run)).collect()))
             .collect();
         let mut batches: Vec<String> = keys
             .into_values()

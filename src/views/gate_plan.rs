@@ -4,14 +4,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::PASS_RATE;
-use crate::inference::{Arm, Held, MadeUp, Policy, Rates, SuiteAnswer};
+use crate::inference::{Arm, ArmRates, BaselineComparison, Policy, RunSimulator, SuiteComparison};
 use crate::stats::{GateOdds, GatePlan, GateWorld, Ruling, Seed, gate_odds};
 use crate::warehouse::Warehouse;
 
-use super::gate::{AbsentArm, OutdatedArm, best_with_gap, newest_versions, outdated, rule_rates};
-use super::gate_items::changes;
+use super::gate::{
+    AbsentArm, OutdatedArm, best_with_gap, find_outdated_arms, newest_versions, rule_rates,
+};
+use super::gate_items::changed_items;
 use super::gate_rules::{Ask, GateRule};
-use super::looked_at::{Gap, LookedAt, look};
+use super::looked_at::{Gap, LookedAt, look_at_items};
 
 /// Whose items and runs the simulation draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -70,23 +72,23 @@ pub struct PlanReport {
 }
 
 /// The simulated drops, as shares. At 0 every alarm is false.
-const DROPS: [f64; 4] = [0.0, 0.02, 0.05, 0.1];
+const SIMULATED_DROPS: [f64; 4] = [0.0, 0.02, 0.05, 0.1];
 /// Simulated worlds per drop. One standard error of a share of them is at most 2.2 percentage points, and 1.0 at a share of 5%.
-const WORLDS: u32 = 500;
+const SIMULATED_WORLDS: u32 = 500;
 /// Simulated worlds if each takes long: 3.5 and 1.5 percentage points.
-const FEW_WORLDS: u32 = 200;
+const FEW_SIMULATED_WORLDS: u32 = 200;
 
 /// Computes the odds of the rules for each new arm on the newest version of each suite. Arms without a pass rate have no odds, nor have
 /// arms without a rule about the pass rate or its items.
 pub fn gate_plan(
     warehouse: &Warehouse,
-    groups: &[Held<'_>],
+    groups: &[BaselineComparison<'_>],
     rules: &[GateRule],
     policy: &Policy,
 ) -> PlanReport {
     let (mut plans, mut absent) = (Vec::new(), Vec::new());
     for gated in newest_versions(groups) {
-        absent.extend(gated.absent().into_iter().map(|arm| AbsentArm {
+        absent.extend(gated.absent_arms().into_iter().map(|arm| AbsentArm {
             suite: gated.suite.clone(),
             arm,
         }));
@@ -102,21 +104,21 @@ pub fn gate_plan(
                 .iter()
                 .filter(|rule| rule.is_about(gated) && rule.is_about_arm(gated, *head))
                 .collect();
-            plans.extend(planned(warehouse, gated, (*head, *other), &of_arm, policy));
+            plans.extend(plan_arm(warehouse, gated, (*head, *other), &of_arm, policy));
         }
     }
     PlanReport {
-        drops: DROPS.to_vec(),
+        drops: SIMULATED_DROPS.to_vec(),
         plans,
         absent,
-        outdated: outdated(groups),
+        outdated: find_outdated_arms(groups),
         confidence: 1.0 - policy.alpha,
     }
 }
 
-fn planned(
+fn plan_arm(
     warehouse: &Warehouse,
-    gated: &Held<'_>,
+    gated: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
     rules: &[&GateRule],
     policy: &Policy,
@@ -131,19 +133,25 @@ fn planned(
     if told.is_empty() {
         return None;
     }
-    let group = other.map_or_else(|| gated.alone(head), |other| gated.pair(head, other));
-    let answer = SuiteAnswer::of(warehouse, &group, policy);
-    let changed = other.and_then(|other| changes(&answer, gated, (head, other)));
-    let looked_at = look(warehouse, &answer, gated, (head, other), changed.as_ref());
+    let group = other.map_or_else(
+        || gated.single_arm_group(head),
+        |other| gated.pair_group(head, other),
+    );
+    let answer = SuiteComparison::new(warehouse, &group, policy);
+    let changed = other.and_then(|other| changed_items(&answer, gated, (head, other)));
+    let looked_at = look_at_items(warehouse, &answer, gated, (head, other), changed.as_ref());
     // What is not there now is not there whatever the rate is.
-    let gaps: Vec<Option<(Ruling, Gap)>> = told.iter().map(|rule| gap(&looked_at, rule)).collect();
-    let made_up = MadeUp::of(&answer, usize::from(other.is_some()), policy)?;
+    let gaps: Vec<Option<(Ruling, Gap)>> = told
+        .iter()
+        .map(|rule| deciding_gap(&looked_at, rule))
+        .collect();
+    let made_up = RunSimulator::from_arm(&answer, usize::from(other.is_some()), policy)?;
     let runs = |arm: usize| answer.rates[arm].run_rates().len();
     let (head_runs, baseline_runs) = (runs(0), runs(usize::from(other.is_some())));
-    let worlds = if made_up.is_slow() {
-        FEW_WORLDS
+    let worlds = if made_up.needs_resampling() {
+        FEW_SIMULATED_WORLDS
     } else {
-        WORLDS
+        SIMULATED_WORLDS
     };
     let plan = GatePlan {
         baseline_runs,
@@ -153,9 +161,9 @@ fn planned(
         seed: Seed(0),
     };
     let decide = |world: &GateWorld| {
-        let (pair, rates) = made_up.held(world);
+        let (pair, rates) = made_up.simulate_evidence(world);
         let one = |rule: &&GateRule| match (&rule.ask, &pair) {
-            (Ask::NoNewFailures, _) => new_failure(&rates),
+            (Ask::NoNewFailures, _) => rule_new_failures(&rates),
             (_, Some(pair)) => rule_rates(&rule.ask, pair, &rates),
             (_, None) => Ruling::Inconclusive,
         };
@@ -168,7 +176,7 @@ fn planned(
             .max()
             .unwrap_or(Ruling::Inconclusive)
     };
-    let odds = DROPS
+    let odds = SIMULATED_DROPS
         .iter()
         .filter_map(|drop| gate_odds(&made_up.seen, &[*drop], plan, decide).ok())
         .flatten()
@@ -203,15 +211,15 @@ fn planned(
 }
 
 /// Returns what is not there and decides under a rule, with the best ruling that is then possible.
-fn gap(looked: &LookedAt, rule: &GateRule) -> Option<(Ruling, Gap)> {
+fn deciding_gap(looked: &LookedAt, rule: &GateRule) -> Option<(Ruling, Gap)> {
     let is_about_failures = rule.ask == Ask::NoNewFailures;
-    let gap = looked.gap(is_about_failures, rule.allowance)?;
+    let gap = looked.deciding_gap(is_about_failures, rule.allowance)?;
     Some((best_with_gap(&gap, looked, is_about_failures), gap))
 }
 
 /// Applies the rule against new failures to simulated rates. Counts without items are inconclusive.
-fn new_failure(rates: &[Rates; 2]) -> Ruling {
-    let [Rates::Outcomes(head), Rates::Outcomes(baseline)] = rates else {
+fn rule_new_failures(rates: &[ArmRates; 2]) -> Ruling {
+    let [ArmRates::Outcomes(head), ArmRates::Outcomes(baseline)] = rates else {
         return Ruling::Inconclusive;
     };
     let fails = |(now, before): ((u32, u32), (u32, u32))| {

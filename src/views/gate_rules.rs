@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::inference::Held;
+use crate::inference::BaselineComparison;
 
 /// The demand of a rule. Limits of time, tokens and money are relative to the baseline: 0.1 is a tenth of it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -28,12 +28,12 @@ pub struct GateRule {
     pub ask: Ask,
     /// Whether the limit was written in percent, which is no amount in a score's unit.
     pub is_percent: bool,
-    pub allowance: Allowance,
+    pub allowance: MissingAllowance,
 }
 
 /// How much of the baseline may be missing from the new runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Allowance {
+pub struct MissingAllowance {
     /// Whether items, arms and suites may be gone. Skipped items and errors are not excused.
     pub removed: bool,
     /// Share of the items that may have no outcome.
@@ -42,14 +42,14 @@ pub struct Allowance {
 
 impl GateRule {
     /// Returns whether the rule applies to a suite.
-    pub(super) fn is_about(&self, gated: &Held<'_>) -> bool {
+    pub(super) fn is_about(&self, gated: &BaselineComparison<'_>) -> bool {
         self.suite
             .as_ref()
             .is_none_or(|suite| *suite == gated.suite)
     }
 
     /// Returns whether the rule applies to an arm of the new runs.
-    pub(super) fn is_about_arm(&self, gated: &Held<'_>, head: usize) -> bool {
+    pub(super) fn is_about_arm(&self, gated: &BaselineComparison<'_>, head: usize) -> bool {
         self.approach
             .as_ref()
             .is_none_or(|approach| *approach == gated.head[head].arm.approach)
@@ -57,15 +57,15 @@ impl GateRule {
 }
 
 /// Returns whether a pattern matches an item: its name, one of its parametrised cases, or, with `*`, any fitting name.
-pub fn names(pattern: &str, item: &str) -> bool {
-    fits(pattern, item)
+pub fn pattern_matches_item(pattern: &str, item: &str) -> bool {
+    matches_wildcard(pattern, item)
         || item
             .split_once('[')
-            .is_some_and(|(stem, case)| case.ends_with(']') && fits(pattern, stem))
+            .is_some_and(|(stem, case)| case.ends_with(']') && matches_wildcard(pattern, stem))
 }
 
 /// Matches a text against a pattern in which each `*` stands for any text, also the empty one.
-fn fits(pattern: &str, text: &str) -> bool {
+fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else {
@@ -103,7 +103,9 @@ mod tests {
             ("*", ""),
         ];
         assert_eq!(
-            named.iter().find(|(pattern, item)| !names(pattern, item)),
+            named
+                .iter()
+                .find(|(pattern, item)| !pattern_matches_item(pattern, item)),
             None
         );
         let others = [
@@ -117,7 +119,9 @@ mod tests {
             ("", "x"),
         ];
         assert_eq!(
-            others.iter().find(|(pattern, item)| names(pattern, item)),
+            others
+                .iter()
+                .find(|(pattern, item)| pattern_matches_item(pattern, item)),
             None
         );
     }
@@ -129,8 +133,8 @@ mod tests {
             let from = from.min(characters.len());
             let to = (from + length).min(characters.len());
             let pattern: String = characters[..from].iter().chain(&['*']).chain(&characters[to..]).collect();
-            proptest::prop_assert!(names(&pattern, &item), "{pattern} {item}");
-            proptest::prop_assert!(names(&item, &item));
+            proptest::prop_assert!(pattern_matches_item(&pattern, &item), "{pattern} {item}");
+            proptest::prop_assert!(pattern_matches_item(&item, &item));
         }
     }
 }

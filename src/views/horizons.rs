@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemOutcome, ItemStatus};
-use crate::inference::{Arm, ArmRuns, Grouping, SuiteGroup, suite_groups};
+use crate::inference::{Arm, ArmRuns, BatchSelection, SuiteGroup, suite_groups};
 use crate::stats::{
     HORIZON_PENALTY, Seed, SuccessCurve, TimedAttempt, Undefined, horizon_intervals, success_curve,
     task_weights,
@@ -89,20 +89,20 @@ pub struct LengthGroup {
 }
 
 const CONFIDENCE: f64 = 0.95;
-const DRAWS: u32 = 2000;
-const CHANCES: [f64; 2] = [0.5, 0.8];
+const BOOTSTRAP_DRAWS: u32 = 2000;
+const SUCCESS_CHANCES: [f64; 2] = [0.5, 0.8];
 /// Ends of the groups of lengths, in minutes.
-const LENGTHS: [f64; 5] = [1.0, 4.0, 15.0, 60.0, 240.0];
+const GROUP_END_MINUTES: [f64; 5] = [1.0, 4.0, 15.0, 60.0, 240.0];
 
 /// A run with more outcomes is not read for a page of the site.
-const MOST_LOOKED_THROUGH: u64 = 20_000;
+const MAX_LOOKED_THROUGH: u64 = 20_000;
 
 /// Returns the horizons of each suite that has outcomes with human minutes.
-pub fn horizons(warehouse: &Warehouse, filter: &Filter) -> io::Result<Vec<Horizons>> {
-    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
+pub fn suite_horizons(warehouse: &Warehouse, filter: &Filter) -> io::Result<Vec<Horizons>> {
+    let groups = suite_groups(warehouse, filter, BatchSelection::AllBatches);
     groups
         .iter()
-        .filter_map(|group| horizons_of(warehouse, group).transpose())
+        .filter_map(|group| group_horizons(warehouse, group).transpose())
         .collect()
 }
 
@@ -115,20 +115,22 @@ pub(super) fn horizons_for_page(warehouse: &Warehouse, group: &SuiteGroup<'_>) -
         .max_by_key(|row| (row.run.timestamp, &row.run.id))?;
     if counted().any(|row| {
         row.items
-            .is_some_and(|items| items.lines > MOST_LOOKED_THROUGH)
+            .is_some_and(|items| items.lines > MAX_LOOKED_THROUGH)
     }) {
         return None;
     }
-    let looked_through = warehouse.detailed(std::slice::from_ref(&newest.run)).ok()?;
+    let looked_through = warehouse
+        .read_detailed_outcomes(std::slice::from_ref(&newest.run))
+        .ok()?;
     looked_through
         .iter()
         .any(|(_, details)| details.scores.contains_key(HUMAN_MINUTES))
-        .then(|| horizons_of(warehouse, group).ok().flatten())
+        .then(|| group_horizons(warehouse, group).ok().flatten())
         .flatten()
 }
 
 /// Returns `None` if no outcome of the group has human minutes.
-fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Option<Horizons>> {
+fn group_horizons(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Option<Horizons>> {
     // Runs of one file are read together.
     let runs: Vec<_> = group
         .arms
@@ -137,7 +139,7 @@ fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Opti
         .map(|row| Arc::clone(&row.run))
         .collect();
     let mut by_run = BTreeMap::<String, Vec<(ItemOutcome, ItemDetails)>>::new();
-    for (outcome, details) in warehouse.detailed(&runs)? {
+    for (outcome, details) in warehouse.read_detailed_outcomes(&runs)? {
         by_run
             .entry(outcome.run.to_string())
             .or_default()
@@ -149,8 +151,8 @@ fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Opti
             .iter()
             .filter_map(|row| by_run.get(row.run.id.as_str()))
             .flatten();
-        let (attempts, untimed) = attempts(outcomes);
-        (!attempts.is_empty()).then(|| of_arm(arm.arm.clone(), &attempts, untimed))
+        let (attempts, untimed) = timed_attempts(outcomes);
+        (!attempts.is_empty()).then(|| arm_horizon(arm.arm.clone(), &attempts, untimed))
     };
     let mut arms: Vec<ArmHorizon> = group.arms.par_iter().filter_map(horizon).collect();
     if arms.is_empty() {
@@ -169,17 +171,17 @@ fn horizons_of(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> io::Result<Opti
         suite_version,
         arms,
         confidence: CONFIDENCE,
-        draws: DRAWS,
+        draws: BOOTSTRAP_DRAWS,
         penalty: HORIZON_PENALTY,
     }))
 }
 
 /// Points of a drawing.
-pub type Points = Vec<(f64, f64)>;
+pub type CurvePoints = Vec<(f64, f64)>;
 
 impl Horizons {
     /// Returns the lengths of the shortest and the longest task of all arms, in minutes.
-    pub fn ends(&self) -> (f64, f64) {
+    pub fn task_length_range(&self) -> (f64, f64) {
         let ends = |(low, high): (f64, f64), arm: &ArmHorizon| {
             (low.min(arm.shortest_minutes), high.max(arm.longest_minutes))
         };
@@ -188,8 +190,8 @@ impl Horizons {
 
     /// Returns an arm's curve and its observed success by groups of lengths, in the unit square: the logarithm of minutes over all tasks'
     /// lengths, and success.
-    pub fn drawn(&self, arm: &ArmHorizon) -> (Points, Points) {
-        let (low, high) = self.ends();
+    pub fn chart_points(&self, arm: &ArmHorizon) -> (CurvePoints, CurvePoints) {
+        let (low, high) = self.task_length_range();
         let width = (high / low).log2();
         let place = |minutes: f64| {
             if width > 0.0 {
@@ -198,10 +200,10 @@ impl Horizons {
                 0.5
             }
         };
-        let curve = |curve: SuccessCurve| -> Points {
+        let curve = |curve: SuccessCurve| -> CurvePoints {
             let places = (0..=CURVE_STEPS).map(|step| f64::from(step) / f64::from(CURVE_STEPS));
             places
-                .map(|x| (x, curve.score(low * (x * width).exp2())))
+                .map(|x| (x, curve.expected_score(low * (x * width).exp2())))
                 .collect()
         };
         let observed = |group: &LengthGroup| {
@@ -221,7 +223,7 @@ impl Horizons {
 const CURVE_STEPS: u32 = 40;
 
 /// Returns the counted attempts that have a human time, and the number of those without.
-fn attempts<'a>(
+fn timed_attempts<'a>(
     outcomes: impl Iterator<Item = &'a (ItemOutcome, ItemDetails)>,
 ) -> (Vec<TimedAttempt>, u64) {
     // The newest judgement of an attempt counts.
@@ -248,7 +250,7 @@ fn attempts<'a>(
             );
         }
     }
-    let (mut tasks, mut families) = (Codes(BTreeMap::new()), Codes(BTreeMap::new()));
+    let (mut tasks, mut families) = (CodesByName(BTreeMap::new()), CodesByName(BTreeMap::new()));
     let (mut found, mut untimed) = (Vec::new(), 0);
     for ((_, key, _), (_, status, minutes, family)) in newest {
         if !status.is_counted() {
@@ -259,11 +261,11 @@ fn attempts<'a>(
             continue;
         };
         // A task without a family is one of its own.
-        let family =
-            families.of(family.map_or_else(|| (false, key.item.clone()), |family| (true, family)));
+        let family = families
+            .code_for(family.map_or_else(|| (false, key.item.clone()), |family| (true, family)));
         let score = f64::from(u8::from(status == ItemStatus::Pass));
         found.push(TimedAttempt {
-            task: tasks.of(key.item),
+            task: tasks.code_for(key.item),
             family,
             minutes,
             score,
@@ -273,16 +275,16 @@ fn attempts<'a>(
 }
 
 /// Codes of names, from 0.
-struct Codes<K>(BTreeMap<K, u32>);
+struct CodesByName<K>(BTreeMap<K, u32>);
 
-impl<K: Ord> Codes<K> {
-    fn of(&mut self, name: K) -> u32 {
+impl<K: Ord> CodesByName<K> {
+    fn code_for(&mut self, name: K) -> u32 {
         let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
         *self.0.entry(name).or_insert(next)
     }
 }
 
-fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
+fn arm_horizon(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
     let weights = task_weights(attempts);
     let count = |code: fn(&TimedAttempt) -> u32| {
         attempts.iter().map(code).collect::<BTreeSet<_>>().len() as u64
@@ -293,19 +295,19 @@ fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
             (low.min(attempt.minutes), high.max(attempt.minutes))
         });
     let curve = success_curve(attempts, &weights, HORIZON_PENALTY).ok();
-    let found = CHANCES.map(|chance| Some((chance, curve?.horizon(chance)?)));
+    let found = SUCCESS_CHANCES.map(|chance| Some((chance, curve?.horizon_minutes(chance)?)));
     let mut intervals = if found.iter().any(Option::is_some) {
         horizon_intervals(
             attempts,
             &weights,
             HORIZON_PENALTY,
-            &CHANCES,
+            &SUCCESS_CHANCES,
             CONFIDENCE,
-            DRAWS,
-            seed(attempts),
+            BOOTSTRAP_DRAWS,
+            seed_from_attempts(attempts),
         )
     } else {
-        vec![Err(Undefined::NoVariation); CHANCES.len()]
+        vec![Err(Undefined::NoVariation); SUCCESS_CHANCES.len()]
     }
     .into_iter();
     let [half, most] = found.map(|found| {
@@ -341,16 +343,16 @@ fn of_arm(arm: Arm, attempts: &[TimedAttempt], untimed: u64) -> ArmHorizon {
         curve,
         half,
         most,
-        lengths: lengths(attempts, &weights, curve),
+        lengths: length_groups(attempts, &weights, curve),
     }
 }
 
-fn lengths(
+fn length_groups(
     attempts: &[TimedAttempt],
     weights: &[f64],
     curve: Option<SuccessCurve>,
 ) -> Vec<LengthGroup> {
-    let group = |minutes: f64| LENGTHS.partition_point(|end| *end <= minutes);
+    let group = |minutes: f64| GROUP_END_MINUTES.partition_point(|end| *end <= minutes);
     let of_group = |wanted: usize| {
         let members: Vec<(&TimedAttempt, &f64)> = attempts
             .iter()
@@ -376,15 +378,15 @@ fn lengths(
             to_minutes: end(f64::max)?,
             attempts: members.len() as u64,
             observed: mean(&|attempt| attempt.score),
-            expected: curve.map(|curve| mean(&|attempt| curve.score(attempt.minutes))),
+            expected: curve.map(|curve| mean(&|attempt| curve.expected_score(attempt.minutes))),
         })
     };
-    (0..=LENGTHS.len()).filter_map(of_group).collect()
+    (0..=GROUP_END_MINUTES.len()).filter_map(of_group).collect()
 }
 
 /// Returns a seed that follows from the attempts.
-fn seed(attempts: &[TimedAttempt]) -> Seed {
-    Seed(crate::inference::seed(
+fn seed_from_attempts(attempts: &[TimedAttempt]) -> Seed {
+    Seed(crate::inference::seed_from_values(
         attempts
             .iter()
             .flat_map(|attempt| [attempt.minutes, attempt.score]),

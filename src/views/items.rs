@@ -7,8 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKey, ItemStatus};
-use crate::inference::{Arm, ExcludedItem, SuiteGroup, is_marked, item_names, label_columns};
-use crate::stats::{correlation, correlation_by_chance};
+use crate::inference::{
+    Arm, ExcludedItem, SuiteGroup, is_column_marked, item_names, label_columns,
+};
+use crate::stats::{correlation_by_chance, pearson_correlation};
 use crate::warehouse::{MatrixRow, OutcomeMatrix};
 
 /// Minimum number of counted outcomes before an item that always or never passes is a sign.
@@ -28,7 +30,7 @@ pub struct ItemMatrix {
     pub items: Vec<ItemLine>,
     /// Every attempt of every counted run, sorted by arm, run and attempt.
     #[serde(skip)]
-    pub goes: Vec<Go>,
+    pub goes: Vec<RunAttempt>,
     #[serde(skip)]
     pub orders: ItemOrders,
 }
@@ -44,7 +46,7 @@ pub struct MatrixArm {
 
 /// One attempt of one run at all items.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Go {
+pub struct RunAttempt {
     pub run: String,
     /// Index into the arms.
     pub arm: usize,
@@ -147,7 +149,7 @@ pub struct ItemOrders {
 }
 
 impl ItemCell {
-    fn add(&mut self, status: ItemStatus) {
+    fn count_status(&mut self, status: ItemStatus) {
         self.passed += u32::from(status == ItemStatus::Pass);
         self.counted += u32::from(status.is_counted());
         self.broken += u32::from(matches!(status, ItemStatus::Error | ItemStatus::Limit));
@@ -156,7 +158,7 @@ impl ItemCell {
     }
 
     /// Returns the share of outcomes that passed.
-    pub fn rate(&self) -> Option<f64> {
+    pub fn pass_rate(&self) -> Option<f64> {
         (self.counted > 0).then(|| f64::from(self.passed) / f64::from(self.counted))
     }
 
@@ -167,7 +169,7 @@ impl ItemCell {
 
 impl ItemMatrix {
     /// Lists the items with the highest pass rate first, and those without outcomes last.
-    pub fn easiest(&self) -> Vec<usize> {
+    pub fn easiest_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = self.orders.hardest.iter().rev().copied().collect();
         order.extend((0..self.items.len()).filter(|item| self.items[*item].rate.is_none()));
         order
@@ -191,19 +193,19 @@ pub(super) fn item_matrix<'a>(
     if matrix.items.is_empty() {
         return ItemMatrix::default();
     }
-    let units = Units::of(matrix);
+    let units = MatrixItems::from_matrix(matrix);
     let mut arms = Vec::new();
-    let mut goes = Vec::<Go>::new();
+    let mut goes = Vec::<RunAttempt>::new();
     for arm in order.filter_map(|arm| group.arms.iter().find(|runs| runs.arm == *arm)) {
         let mut runs = Vec::new();
         for run in &arm.counted {
-            let rows = matrix.rows_of(&run.run.id);
+            let rows = matrix.rows_of_run(&run.run.id);
             if !rows.is_empty() {
                 runs.push(run.run.id.to_string());
             }
             for row in rows {
-                let statuses = units.statuses(row);
-                goes.push(Go {
+                let statuses = units.item_statuses(row);
+                goes.push(RunAttempt {
                     run: run.run.id.to_string(),
                     arm: arms.len(),
                     attempt: row.attempt,
@@ -216,18 +218,18 @@ pub(super) fn item_matrix<'a>(
             runs,
         });
     }
-    let items = lines(&units.keys, &goes, arms.len(), excluded);
+    let items = item_lines(&units.keys, &goes, arms.len(), excluded);
     ItemMatrix {
         word: Some(matrix.items[0].key.kind.plural()),
         arms,
-        orders: orders(&items),
+        orders: item_orders(&items),
         items,
         goes,
     }
 }
 
 /// The items of a matrix. An item with several evaluators has a column for each there, and is one item here.
-struct Units {
+struct MatrixItems {
     /// Key and cluster. The key of an item with several evaluators names them all.
     keys: Vec<(ItemKey, Option<String>)>,
     /// By column: its item. `None` if each column is an item.
@@ -236,8 +238,8 @@ struct Units {
     labels: Vec<bool>,
 }
 
-impl Units {
-    fn of(matrix: &OutcomeMatrix) -> Self {
+impl MatrixItems {
+    fn from_matrix(matrix: &OutcomeMatrix) -> Self {
         let Some(unit_of) = item_names(matrix) else {
             return Self {
                 keys: matrix
@@ -257,7 +259,7 @@ impl Units {
             .iter()
             .zip(&unit_of)
             .enumerate()
-            .filter(|(column, _)| !is_marked(&labels, *column))
+            .filter(|(column, _)| !is_column_marked(&labels, *column))
         {
             match keys.entry(*unit) {
                 Entry::Vacant(place) => {
@@ -278,7 +280,7 @@ impl Units {
     }
 
     /// Returns the status of each item: of several evaluators, what more than half of them say.
-    fn statuses(&self, row: &MatrixRow) -> Vec<Option<ItemStatus>> {
+    fn item_statuses(&self, row: &MatrixRow) -> Vec<Option<ItemStatus>> {
         let mut statuses = vec![None; self.keys.len()];
         let Some(unit_of) = &self.unit_of else {
             row.outcomes()
@@ -288,16 +290,16 @@ impl Units {
         let mut said = vec![Vec::new(); self.keys.len()];
         let outcomes = row
             .outcomes()
-            .filter(|(item, _)| !is_marked(&self.labels, *item as usize));
+            .filter(|(item, _)| !is_column_marked(&self.labels, *item as usize));
         outcomes.for_each(|(item, status)| said[unit_of[item as usize] as usize].push(status));
         for (status, said) in statuses.iter_mut().zip(said) {
-            *status = majority(&said);
+            *status = majority_status(&said);
         }
         statuses
     }
 }
 
-fn majority(said: &[ItemStatus]) -> Option<ItemStatus> {
+fn majority_status(said: &[ItemStatus]) -> Option<ItemStatus> {
     let counted = || said.iter().copied().filter(|status| status.is_counted());
     let passed = counted()
         .filter(|status| *status == ItemStatus::Pass)
@@ -311,9 +313,9 @@ fn majority(said: &[ItemStatus]) -> Option<ItemStatus> {
 }
 
 /// Counts the outcomes of each item.
-fn lines(
+fn item_lines(
     keys: &[(ItemKey, Option<String>)],
-    goes: &[Go],
+    goes: &[RunAttempt],
     arms: usize,
     excluded: &[ExcludedItem],
 ) -> Vec<ItemLine> {
@@ -337,16 +339,16 @@ fn lines(
             .expect("just pushed, or by an attempt before");
         for (item, status) in go.statuses.iter().enumerate() {
             let Some(status) = *status else { continue };
-            cells[item][go.arm].add(status);
+            cells[item][go.arm].count_status(status);
             if status.is_counted() {
-                run.add(item, status == ItemStatus::Pass, !is_excluded[item]);
+                run.count_outcome(item, status == ItemStatus::Pass, !is_excluded[item]);
             }
         }
     }
     let line = |(item, cells): (usize, Vec<ItemCell>)| {
         let (key, cluster) = &keys[item];
         let sum = |of: fn(&ItemCell) -> u32| cells.iter().map(of).sum::<u32>();
-        let rates: Vec<f64> = cells.iter().filter_map(ItemCell::rate).collect();
+        let rates: Vec<f64> = cells.iter().filter_map(ItemCell::pass_rate).collect();
         let mut line = ItemLine {
             item: key.item.clone(),
             kind: key.kind.name().to_owned(),
@@ -358,11 +360,11 @@ fn lines(
             rate: (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64),
             solved_by: cells.iter().map(|cell| u32::from(cell.is_solved())).sum(),
             tried_by: cells.iter().map(|cell| u32::from(cell.counted > 0)).sum(),
-            discrimination: discrimination(item, &runs, !is_excluded[item]),
+            discrimination: item_discrimination(item, &runs, !is_excluded[item]),
             signs: Vec::new(),
             cells,
         };
-        line.signs = signs(&line, is_excluded[item]);
+        line.signs = item_signs(&line, is_excluded[item]);
         line
     };
     cells.into_iter().enumerate().map(line).collect()
@@ -377,7 +379,7 @@ struct RunCells {
 }
 
 impl RunCells {
-    fn add(&mut self, item: usize, is_pass: bool, is_in_rest: bool) {
+    fn count_outcome(&mut self, item: usize, is_pass: bool, is_in_rest: bool) {
         let cell = &mut self.items[item];
         *cell = (cell.0 + u32::from(is_pass), cell.1 + 1);
         self.passed += u32::from(is_pass && is_in_rest);
@@ -385,7 +387,7 @@ impl RunCells {
     }
 
     /// Returns the run's rate on the item and on all other items.
-    fn pair(&self, item: usize, is_in_rest: bool) -> Option<(f64, f64)> {
+    fn rate_on_item_and_rest(&self, item: usize, is_in_rest: bool) -> Option<(f64, f64)> {
         let (passed, counted) = self.items[item];
         let own = if is_in_rest {
             (passed, counted)
@@ -402,14 +404,14 @@ impl RunCells {
     }
 }
 
-fn discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Discrimination> {
+fn item_discrimination(item: usize, runs: &[RunCells], is_in_rest: bool) -> Option<Discrimination> {
     let pairs: Vec<(f64, f64)> = runs
         .iter()
-        .filter_map(|run| run.pair(item, is_in_rest))
+        .filter_map(|run| run.rate_on_item_and_rest(item, is_in_rest))
         .collect();
     let n = pairs.len() as u64;
     Some(Discrimination {
-        value: correlation(&pairs).ok()?,
+        value: pearson_correlation(&pairs).ok()?,
         n,
         by_chance: correlation_by_chance(n)?,
     })
@@ -419,7 +421,7 @@ fn can_be_against(found: Discrimination) -> bool {
     found.n >= MIN_CORRELATED
 }
 
-fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
+fn item_signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
     let broken: u32 = line.cells.iter().map(|cell| cell.broken).sum();
     let is_against = line
         .discrimination
@@ -446,7 +448,7 @@ fn signs(line: &ItemLine, is_excluded: bool) -> Vec<ItemSign> {
         .collect()
 }
 
-fn orders(items: &[ItemLine]) -> ItemOrders {
+fn item_orders(items: &[ItemLine]) -> ItemOrders {
     let some = |wanted: fn(&ItemLine) -> bool| {
         (0..items.len())
             .filter(|item| wanted(&items[*item]))
@@ -477,7 +479,7 @@ fn orders(items: &[ItemLine]) -> ItemOrders {
         .discriminating
         .sort_by(|left, right| discrimination(right).total_cmp(&discrimination(left)));
     let apart = |item: &usize| {
-        let rates = || items[*item].cells.iter().filter_map(ItemCell::rate);
+        let rates = || items[*item].cells.iter().filter_map(ItemCell::pass_rate);
         rates().fold(0.0, f64::max) - rates().fold(1.0, f64::min)
     };
     orders
@@ -501,20 +503,20 @@ mod tests {
             'i' => Some(ItemStatus::Infra),
             _ => None,
         };
-        let go = |(arm, row): (usize, &&str)| Go {
+        let go = |(arm, row): (usize, &&str)| RunAttempt {
             run: format!("r{arm}"),
             arm,
             attempt: 1,
             statuses: row.chars().map(status).collect(),
         };
-        let goes: Vec<Go> = runs.iter().enumerate().map(go).collect();
+        let goes: Vec<RunAttempt> = runs.iter().enumerate().map(go).collect();
         let key = |number| ItemKey {
             kind: ItemKind::Question,
             evaluator: "answers".to_owned(),
             item: format!("q{number}"),
         };
         let keys: Vec<ItemKey> = (0..runs[0].len()).map(key).collect();
-        lines(
+        item_lines(
             &keys.into_iter().map(|key| (key, None)).collect::<Vec<_>>(),
             &goes,
             runs.len(),
@@ -533,7 +535,7 @@ mod tests {
             (&[Skipped, Infra], Some(Skipped)),
             (&[], None),
         ] {
-            assert_eq!(majority(said), expected, "{said:?}");
+            assert_eq!(majority_status(said), expected, "{said:?}");
         }
     }
 
@@ -578,7 +580,7 @@ mod tests {
     #[test]
     fn orders_answer_their_questions() {
         let lines = of(&["pppf", "pfpf", "pfff"], &[]);
-        let orders = orders(&lines);
+        let orders = item_orders(&lines);
         assert_eq!(orders.hardest, [3, 1, 2, 0]);
         assert_eq!(orders.differing, [1, 2]);
         assert_eq!(orders.suspect, [3, 0], "never solved before always solved");
@@ -597,7 +599,7 @@ mod tests {
             evaluator: "answers".to_owned(),
             item: "q".to_owned(),
         };
-        let go = |arm, attempt, status| Go {
+        let go = |arm, attempt, status| RunAttempt {
             run: format!("r{arm}"),
             arm,
             attempt,
@@ -609,7 +611,7 @@ mod tests {
             go(0, 3, ItemStatus::Pass),
             go(1, 1, ItemStatus::Fail),
         ];
-        let lines = lines(&[(key, None)], &goes, 2, &[]);
+        let lines = item_lines(&[(key, None)], &goes, 2, &[]);
         assert_eq!(
             (lines[0].passed, lines[0].counted, lines[0].rate),
             (3, 4, Some(0.5))

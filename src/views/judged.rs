@@ -6,21 +6,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{
-    Evaluator, ItemKind, ItemOutcome, ItemStatus, Published, RunId, RunStatus, beginning,
+    Evaluator, ItemKind, ItemOutcome, ItemStatus, Redacted, RunId, RunStatus, shorten_to,
 };
 use crate::inference::{Arm, Estimate, SuiteGroup, evaluators_of, rate_over_runs};
 use crate::warehouse::{RunRow, SqlError, Warehouse};
 
 use super::run::{ItemPage, RunPage, is_criterion};
-use super::short_text::cut;
+use super::short_text::cut_text;
 
 /// Maximum number of reasons kept per criterion and arm.
-const MOST_REASONS: usize = 3;
+const MAX_REASONS: usize = 3;
 /// Maximum number of single verdicts kept per criterion and arm; then maximum characters of their reasons.
-const MOST_VERDICTS: usize = 40;
-const MOST_OF_A_VERDICT: usize = 600;
+const MAX_VERDICTS: usize = 40;
+const MAX_OF_A_VERDICT: usize = 600;
 /// Maximum bytes of verdict reasons kept per suite. A store may hold far more than pages can show.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// How often each arm met each criterion of a suite, according to one judge.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -94,11 +94,11 @@ impl CriterionCell {
     }
 }
 
-type ByCriterion = BTreeMap<String, BTreeMap<Arm, Counted>>;
+type CountsByCriterion = BTreeMap<String, BTreeMap<Arm, CriterionCounts>>;
 
 /// Counts of one criterion and one arm, while runs are added.
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct CriterionCounts {
     cell: CriterionCell,
     /// Passed and counted outcomes of each run.
     by_run: Vec<(u64, u64)>,
@@ -108,14 +108,14 @@ struct Counted {
 #[derive(Clone, Debug, Default)]
 pub struct CriteriaTally {
     /// By evaluator and judge, then criterion, then arm.
-    tables: BTreeMap<(String, Option<String>), ByCriterion>,
+    tables: BTreeMap<(String, Option<String>), CountsByCriterion>,
     /// Bytes of the reasons kept.
     bytes: usize,
 }
 
 impl CriteriaTally {
     /// Counts the criteria among the outcomes of one run, if the run counts for its arm.
-    pub fn add(&mut self, page: &Published<RunPage>, items: &Published<Vec<ItemPage>>) {
+    pub fn add_run(&mut self, page: &Redacted<RunPage>, items: &Redacted<Vec<ItemPage>>) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
             return;
         }
@@ -137,29 +137,30 @@ impl CriteriaTally {
                 counted.0 + passed,
                 counted.1 + u64::from(status.is_counted()),
             );
-            let cell = &mut counted_of(&mut self.tables, page, &row.evaluator, &row.item).cell;
+            let cell =
+                &mut counts_of_criterion(&mut self.tables, page, &row.evaluator, &row.item).cell;
             cell.passed += passed;
             cell.total += u64::from(status.is_counted());
             cell.missing += u64::from(status.is_missing());
             if status == ItemStatus::Pass && cell.met.is_none() {
-                cell.met = row.reason.as_deref().map(cut);
+                cell.met = row.reason.as_deref().map(cut_text);
             }
             if let Some(reason) = row
                 .reason
                 .as_deref()
                 .filter(|_| status != ItemStatus::Pass)
-                .map(cut)
-                && cell.reasons.len() < MOST_REASONS
+                .map(cut_text)
+                && cell.reasons.len() < MAX_REASONS
                 && !cell.reasons.contains(&reason)
             {
                 cell.reasons.push(reason);
             }
-            if cell.verdicts.len() < MOST_VERDICTS {
+            if cell.verdicts.len() < MAX_VERDICTS {
                 let reason = row
                     .reason
                     .as_deref()
-                    .map(|reason| beginning(reason, MOST_OF_A_VERDICT));
-                let reason = reason.filter(|reason| self.bytes + reason.len() <= MOST_BYTES);
+                    .map(|reason| shorten_to(reason, MAX_OF_A_VERDICT));
+                let reason = reason.filter(|reason| self.bytes + reason.len() <= MAX_BYTES);
                 self.bytes += reason.as_ref().map_or(0, String::len);
                 let (run, status) = (page.line.id.clone(), row.status.clone());
                 cell.verdicts.push(CriterionVerdict {
@@ -172,27 +173,28 @@ impl CriteriaTally {
             }
         }
         for ((evaluator, criterion), counted) in of_run {
-            counted_of(&mut self.tables, page, evaluator, criterion)
+            counts_of_criterion(&mut self.tables, page, evaluator, criterion)
                 .by_run
                 .push(counted);
         }
     }
 
     /// Returns the tables. Tables of one evaluator are adjacent.
-    pub fn tables(self) -> Vec<CriteriaTable> {
-        let table = |((evaluator, judge), rows): ((String, Option<String>), ByCriterion)| {
+    pub fn into_tables(self) -> Vec<CriteriaTable> {
+        let table = |((evaluator, judge), rows): ((String, Option<String>), CountsByCriterion)| {
             let arms: BTreeSet<Arm> = rows.values().flat_map(BTreeMap::keys).cloned().collect();
-            let cell = |counted: Counted| CriterionCell {
+            let cell = |counted: CriterionCounts| CriterionCell {
                 rate: rate_over_runs(&counted.by_run),
                 ..counted.cell
             };
-            let row = |(criterion, mut cells): (String, BTreeMap<Arm, Counted>)| CriterionRow {
-                criterion,
-                cells: arms
-                    .iter()
-                    .map(|arm| cells.remove(arm).map(cell).unwrap_or_default())
-                    .collect(),
-            };
+            let row =
+                |(criterion, mut cells): (String, BTreeMap<Arm, CriterionCounts>)| CriterionRow {
+                    criterion,
+                    cells: arms
+                        .iter()
+                        .map(|arm| cells.remove(arm).map(cell).unwrap_or_default())
+                        .collect(),
+                };
             CriteriaTable {
                 evaluator,
                 judge,
@@ -205,14 +207,14 @@ impl CriteriaTally {
 }
 
 /// Returns the counts of a run's arm at one criterion.
-fn counted_of<'t>(
-    tables: &'t mut BTreeMap<(String, Option<String>), ByCriterion>,
+fn counts_of_criterion<'t>(
+    tables: &'t mut BTreeMap<(String, Option<String>), CountsByCriterion>,
     page: &RunPage,
     evaluator: &str,
     criterion: &str,
-) -> &'t mut Counted {
+) -> &'t mut CriterionCounts {
     let table = tables
-        .entry((evaluator.to_owned(), page.judge_of(evaluator)))
+        .entry((evaluator.to_owned(), page.judge_by_evaluator(evaluator)))
         .or_default();
     table
         .entry(criterion.to_owned())
@@ -222,7 +224,7 @@ fn counted_of<'t>(
 }
 
 /// Replaces the name of an unknown judge beside a known one.
-const UNNAMED: &str = "a judge without a name";
+const UNNAMED_JUDGE: &str = "a judge without a name";
 
 /// Judged outcomes of two arms on shared criteria. An arm meets a criterion if more than half of its runs do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -271,7 +273,7 @@ pub fn criterion_flips(
     let firsts: BTreeSet<&RunId> = sides[0].iter().map(|row| &row.run.id).collect();
     let ids: Vec<&RunId> = sides.iter().flatten().map(|row| &row.run.id).collect();
     let mut counted = BTreeMap::<String, [CriterionCell; 2]>::new();
-    let outcomes = warehouse.outcomes(&ids)?;
+    let outcomes = warehouse.read_outcomes(&ids)?;
     let is_criterion =
         |outcome: &&ItemOutcome| outcome.kind == ItemKind::Criterion && outcome.evaluator == metric;
     for outcome in outcomes
@@ -284,7 +286,7 @@ pub fn criterion_flips(
         cell.passed += u64::from(outcome.status == ItemStatus::Pass);
         cell.total += 1;
     }
-    Ok(flips.laid(counted))
+    Ok(flips.with_criteria(counted))
 }
 
 /// Compares two arms by criterion, from a suite's tables. Returns `None` if a judge decided about only one of the arms.
@@ -319,7 +321,7 @@ pub(super) fn criterion_flips_between(
     let named = judges
         .iter()
         .filter(|judge| !is_one || judge.is_some())
-        .map(|judge| judge.unwrap_or(UNNAMED).to_owned());
+        .map(|judge| judge.unwrap_or(UNNAMED_JUDGE).to_owned());
     let flips = CriterionFlips {
         judges: named.collect(),
         ..CriterionFlips::default()
@@ -330,8 +332,9 @@ pub(super) fn criterion_flips_between(
     if judges.len() > 1 {
         return Some(flips);
     }
-    let cell = |row: &CriterionRow, arm: &Arm| row.cell_of(table, arm).cloned().unwrap_or_default();
-    flips.laid(table.rows.iter().map(|row| {
+    let cell =
+        |row: &CriterionRow, arm: &Arm| row.cell_for_arm(table, arm).cloned().unwrap_or_default();
+    flips.with_criteria(table.rows.iter().map(|row| {
         (
             row.criterion.clone(),
             [one, other].map(|arm| cell(row, arm)),
@@ -341,7 +344,7 @@ pub(super) fn criterion_flips_between(
 
 impl CriterionRow {
     /// Returns a table's cell of an arm.
-    pub fn cell_of(&self, table: &CriteriaTable, arm: &Arm) -> Option<&CriterionCell> {
+    pub fn cell_for_arm(&self, table: &CriteriaTable, arm: &Arm) -> Option<&CriterionCell> {
         self.cells
             .get(table.arms.iter().position(|known| known == arm)?)
     }
@@ -349,7 +352,7 @@ impl CriterionRow {
 
 impl CriterionFlips {
     /// Adds criteria with both arms' counts. Returns `None` if no criterion was decided for both.
-    fn laid(
+    fn with_criteria(
         mut self,
         counted: impl IntoIterator<Item = (String, [CriterionCell; 2])>,
     ) -> Option<Self> {
@@ -454,7 +457,7 @@ mod tests {
         let pair = criterion_flips_between(&mixed, &arm("a"), &arm("b")).expect("both are judged");
         assert_eq!(
             (pair.shared, pair.judges.join(", ")),
-            (0, format!("{UNNAMED}, j #1"))
+            (0, format!("{UNNAMED_JUDGE}, j #1"))
         );
     }
 }

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Filter, Run};
 use crate::inference::{
-    Arm, Grouping, Policy, SuiteAnswer, Wish, can_be_labelled, suite_groups, wishes,
+    Arm, BatchSelection, LabelSelection, Policy, SuiteComparison, can_be_corrected, select_labels,
+    suite_groups,
 };
 use crate::warehouse::Warehouse;
 
@@ -81,10 +82,10 @@ pub fn next_labels(
     policy: &Policy,
     count: u64,
 ) -> NextReport {
-    let groups = suite_groups(warehouse, filter, Grouping::AllBatches);
-    let answers: Vec<SuiteAnswer<'_>> = groups
+    let groups = suite_groups(warehouse, filter, BatchSelection::AllBatches);
+    let answers: Vec<SuiteComparison<'_>> = groups
         .iter()
-        .map(|group| SuiteAnswer::of_primary(warehouse, group, policy))
+        .map(|group| SuiteComparison::primary_only(warehouse, group, policy))
         .collect();
     let judged = || {
         answers
@@ -92,7 +93,7 @@ pub fn next_labels(
             .filter_map(|answer| Some((answer, answer.judged_by.as_ref()?)))
     };
     let too_few_runs = judged()
-        .filter(|(answer, _)| !can_be_labelled(answer))
+        .filter(|(answer, _)| !can_be_corrected(answer))
         .map(|(answer, _)| answer.group.suite.clone())
         .collect();
     let mut report = NextReport {
@@ -100,14 +101,14 @@ pub fn next_labels(
         ..NextReport::default()
     };
     let open: Vec<_> = judged()
-        .filter(|(answer, _)| can_be_labelled(answer))
+        .filter(|(answer, _)| can_be_corrected(answer))
         .collect();
-    let found = wishes(
+    let found = select_labels(
         &open.iter().map(|(answer, _)| *answer).collect::<Vec<_>>(),
         count,
     );
     for ((answer, judged), wish) in open.into_iter().zip(found) {
-        let Wish {
+        let LabelSelection {
             runs,
             labels,
             labels_then,

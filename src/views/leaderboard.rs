@@ -9,17 +9,18 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
-    Apart, Arm, ArmRuns, Best, BoardEvidence, Design, Estimate, ExcludedItem, Figure, Front,
-    Grouping, JudgedBy, MIN_RUNS, Method, Money, Numbers, Policy, PriceInterval, Range, Rates,
-    Reliability, ScoreColumn, Since, Spread, Standing, SuiteAnswer, SuiteGroup, Trade, UnlikePairs,
-    apart_from_newest, board_groups, chances_to_lead, duration, figures, fronts, money, newest,
-    newest_score, per_solved, possibly_cached, price_interval, reliability, score_columns, spread,
-    standings, tokens,
+    Apart, Arm, ArmRates, ArmRuns, BatchSelection, BoardEvidence, Design, Estimate, ExcludedItem,
+    Figure, FirstPlaceShares, Front, JudgedBy, MIN_RUNS, Method, Money, Policy, PriceInterval,
+    QualityAndPrice, Reliability, RunNumbers, ScoreColumn, Since, Spread, Standing,
+    SuiteComparison, SuiteGroup, UnlikePairs, ValueRange, attempt_reliability, board_groups,
+    chances_to_lead, find_cached_runs, find_separate_from_newest, newest_record,
+    newest_score_value, pareto_positions, price_interval, price_per_solved, rank_arms,
+    run_duration, run_spread, run_tokens, score_columns, summarise_figures, total_cost,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::model_names::{ModelNames, perhaps_one_model};
-use super::stored_verification::verified;
+use super::stored_verification::count_by_result;
 
 /// The sort key of a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -48,7 +49,7 @@ pub struct Entry {
     pub crashed_runs: u64,
     /// Counted runs that did not complete.
     pub failed_runs: u64,
-    /// The deciding metric: [`SuiteBoard::primary`].
+    /// The deciding metric: [`SuiteBoard::primary_metric`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +89,7 @@ pub struct Entry {
     /// Mean item score, in the score's own unit. Absent if the scores only repeat whether items passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_score: Option<Estimate>,
-    /// By [`ScoreColumn::metric`].
+    /// By [`ScoreColumn::find_metric`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, Figure>,
     /// Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
@@ -186,18 +187,18 @@ pub struct Board {
 }
 
 /// Builds the boards of the selected runs: of each arm's newest batch, or of all batches since the newest change point.
-pub fn leaderboard(
+pub fn build_boards(
     warehouse: &Warehouse,
     filter: &Filter,
-    grouping: Grouping,
+    grouping: BatchSelection,
     sort: SortKey,
     policy: &Policy,
     resample: bool,
 ) -> Board {
     let groups = board_groups(warehouse, filter, grouping, policy);
-    let apart = apart_from_newest(&groups);
+    let apart = find_separate_from_newest(&groups);
     let board = |(group, apart)| {
-        let answer = SuiteAnswer::of_primary(warehouse, group, policy);
+        let answer = SuiteComparison::primary_only(warehouse, group, policy);
         SuiteBoard {
             apart,
             ..suite_board(warehouse, &answer, policy, sort, resample)
@@ -205,16 +206,16 @@ pub fn leaderboard(
     };
     Board {
         suites: groups.par_iter().zip(apart).map(board).collect(),
-        retracted: retracted(warehouse, filter),
+        retracted: count_retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         sorted_by: sort,
     }
 }
 
 /// Counts the selected runs that are retracted.
-pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
+pub fn count_retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
     warehouse
-        .hidden()
+        .hidden_runs()
         .iter()
         .filter(|hidden| filter.matches(&hidden.run))
         .count() as u64
@@ -223,14 +224,14 @@ pub fn retracted(warehouse: &Warehouse, filter: &Filter) -> u64 {
 /// Builds the board of a suite's answer.
 pub(super) fn suite_board(
     warehouse: &Warehouse,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     policy: &Policy,
     sort: SortKey,
     resample: bool,
 ) -> SuiteBoard {
     let all_nights = all_nights(warehouse, answer, policy);
     let (group, matrix) = (&answer.group, &answer.matrix);
-    let numbers = numbers_of(&group.arms);
+    let numbers = run_figures(&group.arms);
     let lines = group
         .arms
         .par_iter()
@@ -238,20 +239,20 @@ pub(super) fn suite_board(
         .enumerate()
         .map(|(place, (arm, numbers))| {
             let rates = &answer.rates[place];
-            let mut entry = entry(arm, matrix, rates, numbers);
-            entry.primary = primary_of(answer, place);
+            let mut entry = board_entry(arm, matrix, rates, numbers);
+            entry.primary = primary_estimate(answer, place);
             entry.pass_rate = answer
-                .metric(crate::domain::PASS_RATE)
+                .find_metric(crate::domain::PASS_RATE)
                 .and_then(|metric| metric.cells[place].estimate.clone());
             entry.all_nights = all_nights.get(&entry.arm).cloned();
             entry.item_score = answer
-                .metric("item_score")
+                .find_metric("item_score")
                 .and_then(|metric| metric.cells[place].estimate.clone());
             entry.with_excluded = answer
                 .with_excluded
                 .as_ref()
                 .and_then(|metric| metric.cells[place].estimate.clone());
-            entry.reliability = reliability(rates, &answer.items);
+            entry.reliability = attempt_reliability(rates, &answer.items);
             if entry.cost_per_solved_usd.is_some() {
                 entry.cost_per_solved_interval =
                     price_interval(&arm.counted, rates, matrix, answer.unit);
@@ -259,26 +260,26 @@ pub(super) fn suite_board(
             entry
         });
     let mut entries: Vec<Entry> = lines.collect();
-    let evidence = place(&mut entries, answer, resample);
+    let evidence = rank_entries(&mut entries, answer, resample);
     weigh_prices(&mut entries, &group.arms);
-    order(&mut entries, sort, answer.primary().metric.direction);
+    sort_entries(&mut entries, sort, answer.primary_metric().metric.direction);
     SuiteBoard {
         suite: group.suite.clone(),
         suite_version: group.suite_version.clone(),
         source: group.source.clone(),
-        sources: sources(group),
+        sources: source_files(group),
         since: group.since.clone(),
         items: answer.items.unit_count() as u64,
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
-        primary: answer.primary().metric.clone(),
+        primary: answer.primary_metric().metric.clone(),
         primary_not_measured: answer.primary_not_measured.clone(),
         score_columns: score_columns(group),
         evidence,
         judged_by: answer
             .judged_by
             .clone()
-            .filter(|_| answer.primary().metric.name == crate::domain::PASS_RATE),
-        unlike: UnlikePairs::of(&answer.comparability),
+            .filter(|_| answer.primary_metric().metric.name == crate::domain::PASS_RATE),
+        unlike: UnlikePairs::from_comparabilities(&answer.comparability),
         apart: Vec::new(),
         perhaps_one_model: perhaps_one_model(
             &group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>(),
@@ -291,15 +292,15 @@ pub(super) fn suite_board(
 /// Returns the pass rate of each arm over all its nights, if some are left out.
 fn all_nights(
     warehouse: &Warehouse,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     policy: &Policy,
 ) -> BTreeMap<Arm, Estimate> {
     if answer.group.earlier.is_empty() {
         return BTreeMap::new();
     }
-    let all = answer.group.with_earlier();
-    let answer = SuiteAnswer::of_primary(warehouse, &all, policy);
-    let Some(metric) = answer.metric(crate::domain::PASS_RATE) else {
+    let all = answer.group.with_earlier_runs();
+    let answer = SuiteComparison::primary_only(warehouse, &all, policy);
+    let Some(metric) = answer.find_metric(crate::domain::PASS_RATE) else {
         return BTreeMap::new();
     };
     all.arms
@@ -310,8 +311,8 @@ fn all_nights(
 }
 
 /// Returns an arm's figure of the deciding metric. For a score of runs it is the mean over runs.
-fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
-    let cell = &answer.primary().cells[arm];
+fn primary_estimate(answer: &SuiteComparison<'_>, arm: usize) -> Option<Estimate> {
+    let cell = &answer.primary_metric().cells[arm];
     let of_figure = |figure: &Figure| Estimate {
         interval: figure.interval,
         method: if figure.interval.is_some() {
@@ -320,7 +321,7 @@ fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
             Method::None
         },
         missing: figure.coverage.runs - figure.coverage.known,
-        ..Estimate::of(figure.summary.mean, figure.summary.n, "runs")
+        ..Estimate::from_value(figure.summary.mean, figure.summary.n, "runs")
     };
     cell.estimate
         .clone()
@@ -328,7 +329,11 @@ fn primary_of(answer: &SuiteAnswer<'_>, arm: usize) -> Option<Estimate> {
 }
 
 /// Sets the rank of each arm that has a figure. A lone arm has no rank.
-fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Option<BoardEvidence> {
+fn rank_entries(
+    entries: &mut [Entry],
+    answer: &SuiteComparison<'_>,
+    resample: bool,
+) -> Option<BoardEvidence> {
     let ranked: Vec<usize> = (0..entries.len())
         .filter(|arm| entries[*arm].primary.is_some())
         .collect();
@@ -339,9 +344,9 @@ fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Opt
         .iter()
         .map(|arm| &answer.group.arms[*arm].arm)
         .collect();
-    let primary = answer.primary();
-    let best = resampled(answer, &ranked, resample);
-    let (evidence, standings) = standings(
+    let primary = answer.primary_metric();
+    let best = chances_to_rank_first(answer, &ranked, resample);
+    let (evidence, standings) = rank_arms(
         &primary.metric,
         &primary.evidence,
         &ranked,
@@ -355,12 +360,16 @@ fn place(entries: &mut [Entry], answer: &SuiteAnswer<'_>, resample: bool) -> Opt
 }
 
 /// Returns how often each arm ranks first in bootstrap samples of the items.
-fn resampled(answer: &SuiteAnswer<'_>, ranked: &[usize], resample: bool) -> Option<Best> {
-    let primary = answer.primary();
+fn chances_to_rank_first(
+    answer: &SuiteComparison<'_>,
+    ranked: &[usize],
+    resample: bool,
+) -> Option<FirstPlaceShares> {
+    let primary = answer.primary_metric();
     if primary.metric.kind != MetricKind::Rate || !resample {
         return None;
     }
-    let rates: Vec<&Rates> = ranked.iter().map(|arm| &answer.rates[*arm]).collect();
+    let rates: Vec<&ArmRates> = ranked.iter().map(|arm| &answer.rates[*arm]).collect();
     let designs: BTreeSet<Design> = primary
         .evidence
         .pairs
@@ -368,9 +377,9 @@ fn resampled(answer: &SuiteAnswer<'_>, ranked: &[usize], resample: bool) -> Opti
         .map(|pair| pair.design)
         .collect();
     let changed = answer
-        .pairing()
-        .only(|arm| ranked.contains(&arm))
-        .changed_anywhere();
+        .text_pairing()
+        .restrict_to_arms(|arm| ranked.contains(&arm))
+        .items_changed_anywhere();
     chances_to_lead(&primary.metric, &answer.items, &rates, &designs, &changed)
 }
 
@@ -381,14 +390,14 @@ fn weigh_prices(entries: &mut [Entry], arms: &[ArmRuns<'_>]) {
             let (entry, arm): (&Entry, &ArmRuns<'_>) = (entry, arm);
             let quality = entry.primary.as_ref().filter(|_| arm.can_win())?.value;
             let (price, is_lower_bound) = price(entry)?;
-            Some(Trade {
+            Some(QualityAndPrice {
                 arm: &arm.arm,
                 quality,
                 price,
                 is_lower_bound,
             })
         };
-        fronts(&entries.iter().zip(arms).map(trade).collect::<Vec<_>>())
+        pareto_positions(&entries.iter().zip(arms).map(trade).collect::<Vec<_>>())
     };
     let cost = with(&|entry| {
         entry
@@ -414,7 +423,7 @@ pub(super) fn cost_per_run(money: &Money) -> f64 {
     money.usd / money.coverage.known as f64
 }
 
-fn sources(group: &SuiteGroup<'_>) -> Vec<String> {
+fn source_files(group: &SuiteGroup<'_>) -> Vec<String> {
     let rows = group.arms.iter().flat_map(|arm| &arm.counted);
     let files: BTreeSet<&str> = rows
         .filter_map(|row| row.run.provenance.as_ref())
@@ -431,7 +440,7 @@ struct RunFigures {
 }
 
 /// Returns the completed runs. The cost of a failed run is no price of success. Tables of two arms skip it as well.
-fn completed<'a>(arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
+fn completed_runs<'a>(arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
     arm.counted
         .iter()
         .copied()
@@ -440,7 +449,7 @@ fn completed<'a>(arm: &ArmRuns<'a>) -> Vec<&'a RunRow> {
 }
 
 /// Returns the figures of each arm, of which all are asked for together.
-fn numbers_of(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
+fn run_figures(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
     let metrics: Vec<BTreeSet<&str>> = arms
         .iter()
         .map(|arm| {
@@ -454,22 +463,33 @@ fn numbers_of(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
     let mut asked = Vec::new();
     for (arm, metrics) in arms.iter().zip(&metrics) {
         let rows = &arm.counted;
-        asked.push(Numbers::of(&completed(arm), Range::NotNegative, tokens));
+        asked.push(RunNumbers::from_runs(
+            &completed_runs(arm),
+            ValueRange::NotNegative,
+            run_tokens,
+        ));
         for metric in metrics {
             // Runs with different units of the metric have no common range.
             let ranges: BTreeSet<bool> = rows
                 .iter()
-                .filter_map(|row| Some(Range::of(newest(row, metric)?.unit) == Range::NotNegative))
+                .filter_map(|row| {
+                    Some(
+                        ValueRange::from_unit(newest_record(row, metric)?.unit)
+                            == ValueRange::NotNegative,
+                    )
+                })
                 .collect();
             let range = if ranges.into_iter().eq([true]) {
-                Range::NotNegative
+                ValueRange::NotNegative
             } else {
-                Range::Any
+                ValueRange::Any
             };
-            asked.push(Numbers::of(rows, range, |row| newest_score(row, metric)));
+            asked.push(RunNumbers::from_runs(rows, range, |row| {
+                newest_score_value(row, metric)
+            }));
         }
     }
-    let mut found = figures(&asked).into_iter();
+    let mut found = summarise_figures(&asked).into_iter();
     let of_arm = |metrics: &BTreeSet<&str>| {
         let tokens = found.next().flatten();
         let scores = metrics
@@ -484,10 +504,10 @@ fn numbers_of(arms: &[ArmRuns<'_>]) -> Vec<RunFigures> {
     metrics.iter().map(of_arm).collect()
 }
 
-fn entry(
+fn board_entry(
     arm: &ArmRuns<'_>,
     matrix: &OutcomeMatrix,
-    rates: &Rates,
+    rates: &ArmRates,
     RunFigures { tokens, scores }: RunFigures,
 ) -> Entry {
     let rows = &arm.counted;
@@ -508,14 +528,14 @@ fn entry(
         standing: None,
         cost_front: None,
         duration_front: None,
-        cost_per_solved_usd: per_solved(rows, rates, matrix).map(|price| price.usd),
+        cost_per_solved_usd: price_per_solved(rows, rates, matrix).map(|price| price.usd),
         cost_per_solved_interval: None,
-        cost: money(rows),
+        cost: total_cost(rows),
         tokens,
-        duration: spread(&completed(arm), duration),
+        duration: run_spread(&completed_runs(arm), run_duration),
         item_score: None,
         scores,
-        possibly_cached: possibly_cached(rows, matrix),
+        possibly_cached: find_cached_runs(rows, matrix),
         disagreeing_runs: rows
             .iter()
             .filter(|row| {
@@ -525,13 +545,13 @@ fn entry(
                     .any(|stated| stated.disagrees() == Some(true))
             })
             .count() as u64,
-        verification: verified(rows),
+        verification: count_by_result(rows),
         newest: rows.iter().filter_map(|row| row.run.timestamp).max(),
     }
 }
 
 /// Sorts by the key: best first, unknown last, equal entries by name.
-fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
+fn sort_entries(entries: &mut [Entry], sort: SortKey, direction: Direction) {
     let sign = if direction == Direction::Down {
         1.0
     } else {
@@ -562,7 +582,7 @@ fn order(entries: &mut [Entry], sort: SortKey, direction: Direction) {
 
 impl SuiteBoard {
     /// Returns the suite's weight: its items with outcomes, else the mean number of outcomes per run of the arm with most.
-    pub(super) fn weight(&self) -> Option<f64> {
+    pub(super) fn item_weight(&self) -> Option<f64> {
         if self.items > 0 {
             return Some(self.items as f64);
         }

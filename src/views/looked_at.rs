@@ -7,11 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus};
-use crate::inference::{Arm, ArmRuns, Asked, Held, Outcomes, Rates, SuiteAnswer};
+use crate::inference::{
+    Arm, ArmOutcomes, ArmRates, ArmRuns, AskedState, BaselineComparison, SuiteComparison,
+};
 use crate::warehouse::{MatrixRow, RunRow, Warehouse};
 
-use super::gate_items::{Changes, MOST_TURNED, TurnedItem, read_reasons};
-use super::gate_rules::Allowance;
+use super::gate_items::{ChangedItems, MAX_TURNED, TurnedItem, read_reasons};
+use super::gate_rules::MissingAllowance;
 
 /// What a gate looked at for one arm and its baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -85,10 +87,10 @@ pub struct MissingItems {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<MissingItem>,
     #[serde(skip)]
-    groups: BTreeMap<(Before, How), (u64, Vec<MissingItem>)>,
+    groups: BTreeMap<(BaselineOutcome, How), (u64, Vec<MissingItem>)>,
     /// Items of the baseline by how they did there, missing or not.
     #[serde(skip)]
-    all: BTreeMap<Before, u64>,
+    all: BTreeMap<BaselineOutcome, u64>,
 }
 
 /// An item of the baseline without an outcome in the new runs.
@@ -116,7 +118,7 @@ pub enum How {
 
 /// How an item did in the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Before {
+enum BaselineOutcome {
     /// It passed every attempt, and every run has an outcome of it.
     AlwaysPassed,
     /// Every run has an outcome of it.
@@ -146,54 +148,54 @@ pub struct Gap {
 }
 
 /// Maximum number of items that a check names.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// An arm's outcome of an item.
-enum Found {
+enum FoundOutcome {
     Outcome { passed: u32, attempts: u32 },
     Scored,
     Not(How),
 }
 
-impl Found {
-    fn of(outcomes: Option<&Outcomes>, columns: &[u32]) -> Self {
+impl FoundOutcome {
+    fn from_outcomes(outcomes: Option<&ArmOutcomes>, columns: &[u32]) -> Self {
         let Some(outcomes) = outcomes else {
             return Self::Not(How::Absent);
         };
-        let (passed, attempts) = outcomes.cell(columns);
+        let (passed, attempts) = outcomes.attempts_of_item(columns);
         if attempts > 0 {
             return Self::Outcome { passed, attempts };
         }
         let columns = || columns.iter().map(|column| *column as usize);
-        if columns().any(|column| outcomes.missing.has(column)) {
+        if columns().any(|column| outcomes.missing.contains(column)) {
             return Self::Not(How::Unanswered);
         }
-        match columns().map(|column| outcomes.asked(column)).max() {
-            Some(Asked::Answered) => Self::Scored,
-            Some(Asked::Skipped) => Self::Not(How::Skipped),
-            Some(Asked::Not) | None => Self::Not(How::Absent),
+        match columns().map(|column| outcomes.asked_state(column)).max() {
+            Some(AskedState::Answered) => Self::Scored,
+            Some(AskedState::Skipped) => Self::Not(How::Skipped),
+            Some(AskedState::Not) | None => Self::Not(How::Absent),
         }
     }
 }
 
 /// Counts the outcomes of those of an arm's runs that have any.
-fn outcomes_of(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> Option<Outcomes> {
+fn outcomes_of(arm: &ArmRuns<'_>, answer: &SuiteComparison<'_>) -> Option<ArmOutcomes> {
     let with_items: Vec<&RunRow> = arm
         .counted
         .iter()
         .copied()
-        .filter(|row| !answer.matrix.rows_of(&row.run.id).is_empty())
+        .filter(|row| !answer.matrix.rows_of_run(&row.run.id).is_empty())
         .collect();
-    Outcomes::of(&with_items, &answer.matrix, &answer.items)
+    ArmOutcomes::from_runs(&with_items, &answer.matrix, &answer.items)
 }
 
 /// Looks at the items of an arm, first in the answer, and of its baseline, second.
-pub(super) fn look(
+pub(super) fn look_at_items(
     warehouse: &Warehouse,
-    answer: &SuiteAnswer<'_>,
-    held: &Held<'_>,
+    answer: &SuiteComparison<'_>,
+    held: &BaselineComparison<'_>,
     (head, other): (usize, Option<usize>),
-    changes: Option<&Changes>,
+    changes: Option<&ChangedItems>,
 ) -> LookedAt {
     let arm = &held.head[head];
     let baseline = other.map(|other| &held.baseline[other]);
@@ -221,10 +223,10 @@ pub(super) fn look(
         baseline_runs: baseline.map_or(0, |baseline| baseline.counted.len() as u64),
         missing: MissingItems::default(),
         errors: Vec::new(),
-        is_other_measured: !held.is_without_runs(),
+        is_other_measured: !held.has_no_new_runs(),
     };
-    let is_counts = |place: usize, outcomes: &Option<Outcomes>| {
-        outcomes.is_none() && matches!(answer.rates.get(place), Some(Rates::Counts(_)))
+    let is_counts = |place: usize, outcomes: &Option<ArmOutcomes>| {
+        outcomes.is_none() && matches!(answer.rates.get(place), Some(ArmRates::Counts(_)))
     };
     if is_counts(0, &own) || (other.is_some() && is_counts(1, &before)) {
         looked.take_counts(&answer.rates);
@@ -238,40 +240,42 @@ pub(super) fn look(
         BTreeSet::new()
     };
     let (mut passing, mut wavering, mut failing) = (0, 0, 0);
-    answer.items.each_unit(|_, columns| {
-        let now = match Found::of(own.as_ref(), columns) {
-            Found::Not(How::Absent) if is_out => Found::Not(How::Unanswered),
+    answer.items.for_each_item(|_, columns| {
+        let now = match FoundOutcome::from_outcomes(own.as_ref(), columns) {
+            FoundOutcome::Not(How::Absent) if is_out => FoundOutcome::Not(How::Unanswered),
             now => now,
         };
-        let then = Found::of(before.as_ref(), columns);
+        let then = FoundOutcome::from_outcomes(before.as_ref(), columns);
         let known = before
             .as_ref()
-            .and_then(|before| standing(before, columns, &then));
+            .and_then(|before| baseline_outcome(before, columns, &then));
         if let Some((class, _)) = known {
             *looked.missing.all.entry(class).or_default() += 1;
         }
         match (&now, known) {
-            (Found::Outcome { passed, attempts }, _) => {
+            (FoundOutcome::Outcome { passed, attempts }, _) => {
                 let fails = 2 * passed <= *attempts;
                 looked.items += 1;
                 match (fails, &then) {
-                    (true, Found::Outcome { passed: 0, .. }) => looked.old_failures += 1,
-                    (true, Found::Outcome { .. }) => failing += 1,
-                    (true, Found::Scored | Found::Not(_))
+                    (true, FoundOutcome::Outcome { passed: 0, .. }) => looked.old_failures += 1,
+                    (true, FoundOutcome::Outcome { .. }) => failing += 1,
+                    (true, FoundOutcome::Scored | FoundOutcome::Not(_))
                         if columns.iter().any(|column| errors.contains(column)) =>
                     {
                         looked.unknown_errors += 1;
-                        if looked.errors.len() < MOST_TURNED {
+                        if looked.errors.len() < MAX_TURNED {
                             let item = &answer.matrix.items[columns[0] as usize];
                             looked
                                 .errors
-                                .push(TurnedItem::of(item, (*passed, *attempts), (0, 0)));
+                                .push(TurnedItem::new(item, (*passed, *attempts), (0, 0)));
                         }
                     }
-                    (true, Found::Scored | Found::Not(_)) => looked.unknown_failures += 1,
+                    (true, FoundOutcome::Scored | FoundOutcome::Not(_)) => {
+                        looked.unknown_failures += 1
+                    }
                     (
                         false,
-                        Found::Outcome {
+                        FoundOutcome::Outcome {
                             passed: then,
                             attempts: all,
                         },
@@ -279,11 +283,11 @@ pub(super) fn look(
                     (false, _) => passing += 1,
                 }
             }
-            (Found::Scored, _) => {
+            (FoundOutcome::Scored, _) => {
                 looked.items += 1;
                 looked.scored += 1;
             }
-            (Found::Not(how), known) => {
+            (FoundOutcome::Not(how), known) => {
                 let is_named = match how {
                     How::Absent => false,
                     How::Skipped => {
@@ -298,7 +302,7 @@ pub(super) fn look(
                 looked.items += u64::from(is_named);
                 if let Some((class, cell)) = known {
                     let key = &answer.matrix.items[columns[0] as usize].key;
-                    looked.missing.add(class, *how, || MissingItem {
+                    looked.missing.add_item(class, *how, || MissingItem {
                         kind: key.kind,
                         item: key.item.clone(),
                         how: *how,
@@ -310,7 +314,7 @@ pub(super) fn look(
         }
     });
     let (mut new, mut broken, mut flaky) = (0, 0, 0);
-    if let Some(Changes {
+    if let Some(ChangedItems {
         failures: found, ..
     }) = changes
     {
@@ -326,27 +330,32 @@ pub(super) fn look(
     let compared = new + broken + flaky.saturating_sub(wavering);
     looked.unknown_failures += u64::saturating_sub(failing, compared);
     looked.passed = passing + wavering - wavering.min(flaky);
-    looked.missing.settle();
+    looked.missing.sum_up();
     read_reasons(looked.errors.iter_mut().collect(), warehouse, arm);
     looked
 }
 
 /// Returns how an item did in the baseline, with its passed and counted attempts. `None` if it has no outcome there.
-fn standing(baseline: &Outcomes, columns: &[u32], found: &Found) -> Option<(Before, (u32, u32))> {
+fn baseline_outcome(
+    baseline: &ArmOutcomes,
+    columns: &[u32],
+    found: &FoundOutcome,
+) -> Option<(BaselineOutcome, (u32, u32))> {
     match found {
-        Found::Not(_) => None,
-        Found::Scored => Some((Before::EveryRun, (0, 0))),
-        Found::Outcome { passed, attempts } => {
+        FoundOutcome::Not(_) => None,
+        FoundOutcome::Scored => Some((BaselineOutcome::EveryRun, (0, 0))),
+        FoundOutcome::Outcome { passed, attempts } => {
             let has_it = |run: usize| {
-                baseline
-                    .runs
-                    .get(run)
-                    .is_none_or(|own| columns.iter().any(|column| own.of(*column as usize).1 > 0))
+                baseline.runs.get(run).is_none_or(|own| {
+                    columns
+                        .iter()
+                        .any(|column| own.counts_of(*column as usize).1 > 0)
+                })
             };
             let class = match ((0..baseline.by_run.len()).all(has_it), passed == attempts) {
-                (true, true) => Before::AlwaysPassed,
-                (true, false) => Before::EveryRun,
-                (false, _) => Before::SomeRuns,
+                (true, true) => BaselineOutcome::AlwaysPassed,
+                (true, false) => BaselineOutcome::EveryRun,
+                (false, _) => BaselineOutcome::SomeRuns,
             };
             Some((class, (*passed, *attempts)))
         }
@@ -354,11 +363,11 @@ fn standing(baseline: &Outcomes, columns: &[u32], found: &Found) -> Option<(Befo
 }
 
 /// Returns the columns with an error in the new runs.
-fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> BTreeSet<u32> {
+fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteComparison<'_>) -> BTreeSet<u32> {
     let rows = arm
         .counted
         .iter()
-        .flat_map(|row| answer.matrix.rows_of(&row.run.id));
+        .flat_map(|row| answer.matrix.rows_of_run(&row.run.id));
     rows.flat_map(MatrixRow::outcomes)
         .filter(|(_, status)| *status == ItemStatus::Error)
         .map(|(item, _)| item)
@@ -366,24 +375,24 @@ fn error_columns(arm: &ArmRuns<'_>, answer: &SuiteAnswer<'_>) -> BTreeSet<u32> {
 }
 
 impl MissingItems {
-    fn add(&mut self, class: Before, how: How, item: impl FnOnce() -> MissingItem) {
+    fn add_item(&mut self, class: BaselineOutcome, how: How, item: impl FnOnce() -> MissingItem) {
         let (count, first) = self.groups.entry((class, how)).or_default();
         *count += 1;
-        if first.len() < MOST_TURNED {
+        if first.len() < MAX_TURNED {
             first.push(item());
         }
     }
 
     /// Sums up what was added.
-    fn settle(&mut self) {
-        let count = |is_it: &dyn Fn(Before, How) -> bool| -> u64 {
+    fn sum_up(&mut self) {
+        let count = |is_it: &dyn Fn(BaselineOutcome, How) -> bool| -> u64 {
             self.groups
                 .iter()
                 .filter(|((class, how), _)| is_it(*class, *how))
                 .map(|(_, (count, _))| count)
                 .sum()
         };
-        let always = count(&|class, _| class == Before::AlwaysPassed);
+        let always = count(&|class, _| class == BaselineOutcome::AlwaysPassed);
         let of = [How::Absent, How::Skipped, How::Unanswered]
             .map(|wanted| count(&|_, how| how == wanted));
         self.count = of.iter().sum();
@@ -393,7 +402,7 @@ impl MissingItems {
             .groups
             .values()
             .flat_map(|(_, first)| first)
-            .take(MOST_TURNED)
+            .take(MAX_TURNED)
             .cloned()
             .collect();
     }
@@ -401,11 +410,11 @@ impl MissingItems {
 
 impl LookedAt {
     /// Compares the numbers of outcomes, where one side has no items.
-    fn take_counts(&mut self, rates: &[Rates]) {
+    fn take_counts(&mut self, rates: &[ArmRates]) {
         let totals = |place: usize| {
             rates
                 .get(place)
-                .map(Rates::counted_runs)
+                .map(ArmRates::counted_runs)
                 .unwrap_or_default()
         };
         let least = |runs: &[(u64, u64)]| runs.iter().map(|(_, counted)| *counted).min();
@@ -416,22 +425,27 @@ impl LookedAt {
         self.counts = Some(OutcomeCounts { passed, counted });
         if let Some(expected) = least(&before) {
             let count = expected.saturating_sub(least(&own).unwrap_or(0));
-            self.missing.all.insert(Before::EveryRun, expected);
+            self.missing.all.insert(BaselineOutcome::EveryRun, expected);
             if count > 0 {
-                self.missing
-                    .groups
-                    .insert((Before::EveryRun, How::Absent), (count, Vec::new()));
+                self.missing.groups.insert(
+                    (BaselineOutcome::EveryRun, How::Absent),
+                    (count, Vec::new()),
+                );
             }
-            self.missing.settle();
+            self.missing.sum_up();
         }
     }
 
     /// Returns what is not there and decides, for the rule against new failures or for any other rule.
-    pub(super) fn gap(&self, is_about_failures: bool, allowed: Allowance) -> Option<Gap> {
-        let classes: &[Before] = if is_about_failures {
-            &[Before::AlwaysPassed]
+    pub(super) fn deciding_gap(
+        &self,
+        is_about_failures: bool,
+        allowed: MissingAllowance,
+    ) -> Option<Gap> {
+        let classes: &[BaselineOutcome] = if is_about_failures {
+            &[BaselineOutcome::AlwaysPassed]
         } else {
-            &[Before::AlwaysPassed, Before::EveryRun]
+            &[BaselineOutcome::AlwaysPassed, BaselineOutcome::EveryRun]
         };
         let all: u64 = classes
             .iter()
@@ -439,8 +453,9 @@ impl LookedAt {
             .sum();
         let of = |hows: &[How]| {
             let groups = || {
-                let wanted =
-                    |class: Before, how: How| classes.contains(&class) && hows.contains(&how);
+                let wanted = |class: BaselineOutcome, how: How| {
+                    classes.contains(&class) && hows.contains(&how)
+                };
                 self.missing
                     .groups
                     .iter()
@@ -450,8 +465,8 @@ impl LookedAt {
             let count: u64 = groups().map(|(count, _)| count).sum();
             let names: Vec<String> = groups()
                 .flat_map(|(_, first)| first)
-                .take(MOST_NAMED)
-                .map(named)
+                .take(MAX_NAMED)
+                .map(item_with_reason)
                 .collect();
             (count as f64 > allowed.missing * all as f64).then_some((count, names))
         };
@@ -463,7 +478,7 @@ impl LookedAt {
         let error_items: Vec<String> = self
             .errors
             .iter()
-            .take(MOST_NAMED)
+            .take(MAX_NAMED)
             .map(|item| item.item.clone())
             .collect();
         let gap = Gap {
@@ -498,7 +513,7 @@ impl LookedAt {
     }
 }
 
-fn named(item: &MissingItem) -> String {
+fn item_with_reason(item: &MissingItem) -> String {
     match item.how {
         How::Absent => item.item.clone(),
         How::Skipped => format!("{} (skipped)", item.item),

@@ -55,18 +55,18 @@ mod unstarted;
 mod version_change;
 
 pub use abilities::{
-    Abilities, AbleArm, AskedApart, FittedItem, OffPair, PairsFit, UnfittedBoard, abilities,
-    abilities_of_suites,
+    Abilities, AbleArm, DifferentItemAbilities, FittedItem, OffPair, PairsFit, UnfittedBoard,
+    abilities_of_suites, fit_abilities,
 };
-pub use against::Against;
+pub use against::ReferenceComparison;
 pub use agreement::{
     AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun,
-    PairAgreement, ProbeReport, ProbedRun, Rated, Rater, RaterLine, SkippedRun, agreement, biases,
-    decided_otherwise, probe_report,
+    PairAgreement, ProbeReport, ProbedRun, RatedCriterion, Rater, RaterLine, SkippedRun,
+    category_biases, criterion_flips_in_run, measure_agreement, probe_report,
 };
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
-pub use audit::{NoAudit, UnauditedBoard, audit_suites, audited, system_name};
+pub use audit::{NoAudit, UnauditedBoard, audit_board, audit_suites, system_name};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{
     ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts,
@@ -74,96 +74,101 @@ pub use chart::{
 };
 pub use claims::{ClaimedFile, SuiteClaims, audit_published};
 pub use compare::{
-    ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare,
+    ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare_arms,
     compare_with_flips,
 };
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
-pub use exported::{OutcomeGroup, RunTally, Share, Tally};
-pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MOST_LISTED};
+pub use exported::{OutcomeGroup, RunTally, Share, StatusTally};
+pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MAX_LISTED};
 pub use foreseen::{ForeseenArm, ForeseenPair, ForeseenVerdict, PlannedRuns};
 pub use gate::{
     AbsentArm, Basis, EarlierArm, GateCheck, GateReport, OutdatedArm, UndatedArm, UnknownItem,
-    gate, on_good_nights,
+    check_gate, move_baselines,
 };
 pub use gate_accept::{OpenArm, open_arms};
 pub use gate_costs::GateCost;
-pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_held};
-pub use gate_items::{MOST_TURNED, NewFailures, NewPasses, Turn, TurnedItem, turn};
+pub use gate_decide::{Choice, DecideReport, HeldDecision, decide_gated_arms};
+pub use gate_items::{
+    ItemChangeKind, MAX_TURNED, NewFailures, NewPasses, TurnedItem, classify_change,
+};
 pub use gate_nights::{OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
-pub use gate_rules::{Allowance, Ask, GateRule, names as names_item};
-pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, horizons};
+pub use gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
+pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, suite_horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows,
     StatedOtherwise, UnrecognisedFile,
 };
 pub use items::{
-    Discrimination, Go, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm,
+    Discrimination, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm, RunAttempt,
 };
 pub use judged::{
     CriteriaTable, CriteriaTally, CriterionCell, CriterionFlips, CriterionKey, CriterionRow,
     CriterionVerdict, criterion_flips,
 };
 pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, next_labels};
-pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, leaderboard, retracted};
+pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, build_boards, count_retracted};
 pub use looked_at::{Gap, How, LookedAt, MissingItem, MissingItems, OutcomeCounts};
 pub use model_names::ModelNames;
-pub use news::{Event, News, news};
+pub use news::{NewsEntry, NewsEvent, list_news};
 pub use noise::{
     ArmNoise, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns,
     Sources, noise_ledgers,
 };
 pub use overall::{
     LeaderWithout, MANY_SUITES, Measure, OtherVersion, Overall, OverallDifference, OverallEntry,
-    Pooling, Reversal, Sample, SuiteWeight, overall, overall_of_table,
+    Pooling, Reversal, Sample, SuiteWeight, combine_suites, overall_from_table,
 };
-pub use pair_table::{KnownPair, PairCell, PairTable, PairWay};
+pub use pair_table::{KnownPair, PairCell, PairMethod, PairTable};
 pub use preferences::{
     Bound, Points, Preferences, PreferredArm, StyleEffect, VoteUnit, VoteUnits, VotesOnPairs,
-    preferences,
+    fit_preferences,
 };
 pub use question_groups::question_groups;
-pub use reasons::{Ending, Reason, reasons};
+pub use reasons::{OutcomeReason, Reason, count_reasons};
 pub use run::{
     DetailsByItem, ItemChoice, ItemPage, ItemRow, RunLine, RunPage, RunStated, ScoreLineView,
-    ShownRun, StatedLine, SuiteLine, criteria_of, items_of, reasons_of, run_line, run_page,
-    shown_run, suite_lines,
+    ShownRun, StatedLine, SuiteLine, criterion_rows, item_pages, reasons_in_rows, run_line,
+    run_page, shown_run, suite_lines,
 };
-pub use run_turn::RunTurn;
+pub use run_turn::RunOrdinal;
 pub use runnable::{
     ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind,
 };
-pub use side::Sides;
-pub use side_by_side::{MOST_SIDES, Side, SideBySide};
-pub use site::{Overview, OverviewSuite, SiteContext, SiteOptions, comparison_pairs, overview};
+pub use side::AnswerGatherer;
+pub use side_by_side::{MAX_SIDES, Side, SideBySide};
+pub use site::{
+    Overview, OverviewSuite, SiteContext, SiteOptions, build_overview, comparison_pairs,
+};
 pub use stored_verification::StoredVerification;
-pub use stories::{ItemNote, ItemStories, ItemStory};
+pub use stories::{ItemAnswers, ItemNote, SuiteItemAnswers};
 pub use suite_state::SuiteState;
 pub use transcript::{
-    ItemTranscript, RunTranscripts, Spent, TranscriptPart, TranscriptReader, without_middle,
+    ItemTranscript, MessageUsage, RunTranscripts, TranscriptPart, TranscriptReader, without_middle,
 };
-pub use unstarted::{Unstarted, unstarted};
+pub use unstarted::{UnstartedRun, find_unstarted};
 pub use version_change::VersionChange;
 
 // Parts of the answer that pages show unchanged.
 pub use crate::inference::{
     AcceptedRegression, Adjustment, Apart, Arm, ArmHistory, ArmRuns, Audit, AuditedBoard,
-    AuditedData, AuditedGroups, AuditedPlace, AuditedTable, Baseline, Because, Beyond, Bill,
-    BoardEvidence, Break, Cell, ChangedItem, Check, CheckedColumn, ClaimFinding, ClaimKind,
-    ClaimPlace, ClaimsAudit, ClusterSpread, CommitOrder, Comparability, ConditionEffect,
-    ConditionSetting, Coverage, CrossCheck, DecidingItems, Decision, Design, Detail, Difference,
-    Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem, Fact, Figure, Front, Grade, Grouping,
-    Held, History, HistoryPoints, ITEM_SCORE, Incomparable, ItemChange, ItemCourse, JudgeFigure,
-    JudgedBy, LevelChange, Levels, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind,
-    Missing, Money, Needed, Night, NightlyDuel, NightsEvidence, NoisyItem, Obstacle, OpenCost,
-    Order, PairEvidence, Place, Policy, Precision, PriceInterval, PriceMethod, Record,
-    RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn, Series, Severity, SharedItems,
-    Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UNNAMED,
-    UnlikePairs, Variation, Verdict, Why, apart, batch_of, board_groups, facts_of_scores, grade,
-    held_groups, history, states_runs, suite_groups, with_absent,
+    AuditedData, AuditedGroups, AuditedPlace, AuditedTable, BaselineComparison, BaselineSelection,
+    BatchSelection, Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangedItem, Check,
+    CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread, CommitOrder,
+    Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems,
+    Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
+    Fact, Figure, Front, Grade, History, HistoryPoints, ITEM_SCORE, Incomparable, ItemChange,
+    ItemCourse, JudgeFigure, JudgedBy, LevelChange, Levels, MIN_ITEMS, MIN_LABELS, MIN_RUNS,
+    Method, Mismatch, MismatchKind, Missing, Money, Needed, Night, NightlyDuel, NightsEvidence,
+    NoisyItem, Obstacle, OpenCost, Order, PairEvidence, PairVerdict, Place, Policy, Precision,
+    PriceInterval, PriceMethod, Record, RecordedFact, Reliability, Resolution, Role, Scale,
+    ScoreColumn, Series, Severity, SharedItems, Since, SinceBecause, Sizes, Spread, StandardCard,
+    Standing, SuiteGroup, Test, UNNAMED_APPROACHES, UnlikePairs, Variation, Why, add_absent_arms,
+    batch_name, board_groups, compare_to_baseline, facts_of_scores, find_separate_arms,
+    reports_runs, suite_groups, suite_histories, worst_grade,
 };
 pub use crate::stats::{
     COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift,
-    RankRange, ResponseModel, Ruling, Splitting, SuccessCurve, Summary, Ties, Undefined, Unfitted,
-    Units,
+    RankRange, ResponseModel, Ruling, Splitting, SuccessCurve, Ties, Undefined, Unfitted, Units,
+    ValueSummary,
 };

@@ -6,29 +6,29 @@ use chrono::{DateTime, NaiveDate, Utc};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Filter, Published, hex};
+use crate::domain::{Filter, Redacted, to_hex};
 use crate::inference::{
-    Arm, ArmRuns, Grouping, History, LevelChange, Policy, SuiteAnswer, SuiteGroup,
-    since_changes_of, suite_groups,
+    Arm, ArmRuns, BatchSelection, History, LevelChange, Policy, SuiteComparison, SuiteGroup,
+    since_change_in_history, suite_groups,
 };
-use crate::warehouse::{LookedThrough, Warehouse};
+use crate::warehouse::{RedactedWarehouse, Warehouse};
 
 use super::site::Overview;
 
 /// One event of the feed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct News {
+pub struct NewsEntry {
     /// An address in the form of a UUID, derived from the event, so that every build gives the same event the same id.
     pub id: String,
     pub suite: String,
     pub suite_version: Option<String>,
     /// When the newest run behind the event ended.
     pub time: DateTime<Utc>,
-    pub event: Event,
+    pub event: NewsEvent,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum NewsEvent {
     /// The first day with at least two arms. An arm leads if it beats every other.
     Begins {
         arms: usize,
@@ -46,28 +46,28 @@ pub enum Event {
 
 /// Maximum number of a suite's days that are read, newest first. The feed keeps an entry until newer ones push it out, not for a few days:
 /// a leader may lead for months, and a late reader should see since when.
-const NIGHTS: usize = 366;
+const MAX_NIGHTS: usize = 366;
 /// Minimum number of days for a change point.
 const MIN_NIGHTS: usize = 6;
 /// Maximum number of entries in a feed.
-const MOST: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
 /// Lists the events, newest first. The overview has the histories of its suites.
-pub fn news(
-    warehouse: &LookedThrough<'_>,
+pub fn list_news(
+    warehouse: &RedactedWarehouse<'_>,
     filter: &Filter,
     policy: &Policy,
-    overview: &Published<Overview>,
-) -> Published<Vec<News>> {
-    warehouse.make(|warehouse| newest(warehouse, filter, policy, overview))
+    overview: &Redacted<Overview>,
+) -> Redacted<Vec<NewsEntry>> {
+    warehouse.derive_redacted(|warehouse| newest_entries(warehouse, filter, policy, overview))
 }
 
-fn newest(
+fn newest_entries(
     warehouse: &Warehouse,
     filter: &Filter,
     policy: &Policy,
     overview: &Overview,
-) -> Vec<News> {
+) -> Vec<NewsEntry> {
     let histories: Vec<&History> = overview
         .suites
         .iter()
@@ -75,8 +75,8 @@ fn newest(
         .collect();
     let mut news = Vec::new();
     let mut nightly = BTreeSet::new();
-    for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
-        let nights = nights(&group);
+    for group in suite_groups(warehouse, filter, BatchSelection::AllBatches) {
+        let nights = newest_times_by_day(&group);
         if nights.len() >= MIN_NIGHTS {
             nightly.insert(group.suite.clone());
         }
@@ -84,14 +84,14 @@ fn newest(
             .iter()
             .copied()
             .find(|history| history.suite == group.suite);
-        leaders(warehouse, (&group, history), &nights, policy, &mut news);
+        add_leader_changes(warehouse, (&group, history), &nights, policy, &mut news);
     }
     if !nightly.is_empty() {
         let suites = Filter {
             suites: nightly.into_iter().collect(),
             ..filter.clone()
         };
-        let times = times(warehouse, &suites);
+        let times = newest_times_by_arm(warehouse, &suites);
         for history in histories
             .iter()
             .filter(|history| suites.suites.contains(&history.suite))
@@ -106,12 +106,12 @@ fn newest(
                         "level\n{}\n{}\n{}\n{:?}",
                         arm.arm.approach, arm.arm.model, change.date, change.series
                     );
-                    let event = Event::Level {
+                    let event = NewsEvent::Level {
                         arm: arm.arm.clone(),
                         change,
                     };
-                    news.push(News {
-                        id: id(&history.suite, None, &key),
+                    news.push(NewsEntry {
+                        id: event_id(&history.suite, None, &key),
                         suite: history.suite.clone(),
                         suite_version: None,
                         time,
@@ -127,12 +127,12 @@ fn newest(
             .cmp(&left.time)
             .then_with(|| left.id.cmp(&right.id))
     });
-    news.truncate(MOST);
+    news.truncate(MAX_ENTRIES);
     news
 }
 
 /// Returns, by day, when its newest run ended.
-fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
+fn newest_times_by_day(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
     let mut nights = BTreeMap::new();
     for time in group
         .arms
@@ -147,29 +147,29 @@ fn nights(group: &SuiteGroup<'_>) -> BTreeMap<NaiveDate, DateTime<Utc>> {
 }
 
 /// Returns, by suite, arm and day, when the newest run ended.
-fn times(
+fn newest_times_by_arm(
     warehouse: &Warehouse,
     filter: &Filter,
 ) -> BTreeMap<(String, Arm, NaiveDate), DateTime<Utc>> {
     let mut times = BTreeMap::new();
-    for run in warehouse.select(filter).map(|row| &row.run) {
+    for run in warehouse.select_runs(filter).map(|row| &row.run) {
         let Some(time) = run.timestamp else { continue };
         let newest = times
-            .entry((run.suite.clone(), Arm::of(run), time.date_naive()))
+            .entry((run.suite.clone(), Arm::from_run(run), time.date_naive()))
             .or_insert(time);
         *newest = time.max(*newest);
     }
     times
 }
 
-fn leaders(
+fn add_leader_changes(
     warehouse: &Warehouse,
     (group, history): (&SuiteGroup<'_>, Option<&History>),
     nights: &BTreeMap<NaiveDate, DateTime<Utc>>,
     policy: &Policy,
-    news: &mut Vec<News>,
+    news: &mut Vec<NewsEntry>,
 ) {
-    let skipped = nights.len().saturating_sub(NIGHTS);
+    let skipped = nights.len().saturating_sub(MAX_NIGHTS);
     let looked_at: Vec<(NaiveDate, DateTime<Utc>)> = nights
         .iter()
         .skip(skipped)
@@ -180,7 +180,7 @@ fn leaders(
         let arms: Vec<ArmRuns<'_>> = group
             .arms
             .iter()
-            .map(|arm| until(arm, *date))
+            .map(|arm| arm_until(arm, *date))
             .filter(|arm| !arm.counted.is_empty())
             .collect();
         let then = SuiteGroup {
@@ -188,13 +188,16 @@ fn leaders(
             ..group.clone()
         };
         // A board counts since the newest change that is known by then: the feed says of each day what the board of that day said.
-        let then = history.map_or_else(|| then.clone(), |history| since_changes_of(&then, history));
+        let then = history.map_or_else(
+            || then.clone(),
+            |history| since_change_in_history(&then, history),
+        );
         (then.arms.len() > 1).then(|| {
             (
                 *date,
                 *time,
                 then.arms.len(),
-                leader(warehouse, &then, policy),
+                winning_arm(warehouse, &then, policy),
             )
         })
     };
@@ -207,11 +210,11 @@ fn leaders(
             continue;
         };
         let event = match &before {
-            None if is_known => Some(Event::Begins {
+            None if is_known => Some(NewsEvent::Begins {
                 arms,
                 leader: now.clone(),
             }),
-            Some(before) if *before != now => Some(Event::Leads {
+            Some(before) if *before != now => Some(NewsEvent::Leads {
                 before: before.clone(),
                 now: now.clone(),
             }),
@@ -220,12 +223,12 @@ fn leaders(
         is_known = true;
         before = Some(now);
         if let Some(event) = event {
-            let id = id(
+            let id = event_id(
                 &group.suite,
                 group.suite_version.as_deref(),
                 &format!("leader\n{date}"),
             );
-            news.push(News {
+            news.push(NewsEntry {
                 id,
                 suite: group.suite.clone(),
                 suite_version: group.suite_version.clone(),
@@ -237,32 +240,32 @@ fn leaders(
 }
 
 /// Returns the arm as of the end of a day. Runs without a time are always included.
-fn until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
+fn arm_until<'a>(arm: &ArmRuns<'a>, date: NaiveDate) -> ArmRuns<'a> {
     let mut then = arm.clone();
     then.counted.retain(|row| {
         row.run
             .timestamp
             .is_none_or(|time| time.date_naive() <= date)
     });
-    then.measured()
+    then.drop_unmeasured_runs()
 }
 
 /// Returns the arm that beats every other.
-fn leader(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
-    let answer = SuiteAnswer::of_primary(warehouse, group, policy);
-    let winner = answer.primary().evidence.winner;
+fn winning_arm(warehouse: &Warehouse, group: &SuiteGroup<'_>, policy: &Policy) -> Option<Arm> {
+    let answer = SuiteComparison::primary_only(warehouse, group, policy);
+    let winner = answer.primary_metric().evidence.winner;
     winner
         .filter(|winner| group.arms[*winner].can_win())
         .map(|winner| group.arms[winner].arm.clone())
 }
 
 /// Returns the permanent id of an event.
-fn id(suite: &str, version: Option<&str>, key: &str) -> String {
+fn event_id(suite: &str, version: Option<&str>, key: &str) -> String {
     let text = format!(
         "evalreport\n{suite}\n{}\n{key}",
         version.unwrap_or_default()
     );
-    let digest = hex(&Sha256::digest(text.as_bytes()));
+    let digest = to_hex(&Sha256::digest(text.as_bytes()));
     // Version 8 and variant 8: a UUID with custom bits.
     format!(
         "urn:uuid:{}-{}-8{}-8{}-{}",
@@ -280,9 +283,9 @@ mod tests {
 
     #[test]
     fn ids_are_uuids_and_tell_events_apart() {
-        let one = id("s", None, "leader\n2026-01-01");
-        assert_eq!(one, id("s", None, "leader\n2026-01-01"));
-        assert_ne!(one, id("s", Some("v"), "leader\n2026-01-01"));
+        let one = event_id("s", None, "leader\n2026-01-01");
+        assert_eq!(one, event_id("s", None, "leader\n2026-01-01"));
+        assert_ne!(one, event_id("s", Some("v"), "leader\n2026-01-01"));
         let uuid = uuid::Uuid::parse_str(one.strip_prefix("urn:uuid:").expect("a name of a UUID"))
             .expect("a UUID");
         assert_eq!(uuid.get_version_num(), 8);

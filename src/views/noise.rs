@@ -9,16 +9,18 @@ use serde::Serialize;
 
 use crate::domain::{Filter, ItemDetails, ItemStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, CONFIDENCE, ConditionEffect, Design, Grouping, MIN_RUNS, Policy, Rates,
-    Reliability, SuiteAnswer, SuiteGroup, board_groups, is_marked, label_columns, reliability,
+    Arm, ArmRates, ArmRuns, BatchSelection, CONFIDENCE, ConditionEffect, Design, MIN_RUNS, Policy,
+    Reliability, SuiteComparison, SuiteGroup, attempt_reliability, board_groups, is_column_marked,
+    label_columns,
 };
 use crate::stats::{
-    Aim, Detectable, HalfLife, ItemsByRuns, Noise, Side, Undefined, detectable_t, detectable_welch,
-    half_life, noise, normal_quantile, pair_noise, quantile, summary,
+    Aim, ArmRunsSummary, Detectable, HalfLife, ItemsByRuns, NoiseComponents, Undefined,
+    detectable_t, detectable_welch, half_life, normal_quantile, pair_noise, quantile, split_noise,
+    summarise_sample,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::items::{Go, ItemMatrix, ItemSign, item_matrix};
+use super::items::{ItemMatrix, ItemSign, RunAttempt, item_matrix};
 
 /// A suite's ledger.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -177,17 +179,17 @@ pub struct ItemHealth {
 /// Power of the smallest detectable differences.
 const POWER: f64 = 0.8;
 /// Longer recorded questions may have been cut, so that different ones look equal.
-const MOST_CHARS: usize = 1_900;
+const MAX_CHARS: usize = 1_900;
 
 /// Computes the ledgers of the selected suites.
 pub fn noise_ledgers(warehouse: &Warehouse, filter: &Filter, policy: &Policy) -> Vec<NoiseLedger> {
-    board_groups(warehouse, filter, Grouping::AllBatches, policy)
+    board_groups(warehouse, filter, BatchSelection::AllBatches, policy)
         .iter()
         .filter_map(|group| {
-            let answer = SuiteAnswer::of_primary(warehouse, group, policy);
-            let mut ledger = ledger(&answer, policy)?;
+            let answer = SuiteComparison::primary_only(warehouse, group, policy);
+            let mut ledger = build_ledger(&answer, policy)?;
             let (duplicated, contradictory, with_question) =
-                same_questions(&questions(warehouse, group));
+                group_same_questions(&recorded_questions(warehouse, group));
             ledger.health = ItemHealth {
                 duplicated,
                 contradictory,
@@ -200,7 +202,7 @@ pub fn noise_ledgers(warehouse: &Warehouse, filter: &Filter, policy: &Policy) ->
 }
 
 /// Computes a suite's ledger, without its questions. Returns `None` if no arm has outcomes of two items.
-pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseLedger> {
+pub(crate) fn build_ledger(answer: &SuiteComparison<'_>, policy: &Policy) -> Option<NoiseLedger> {
     let group = &answer.group;
     let items = item_matrix(
         group,
@@ -215,11 +217,11 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
         .filter(|_| answer.unit == Design::Clusters);
     let is_sample = answer.unit.is_over_items();
     let tables: Vec<ArmTable> = (0..items.arms.len())
-        .map(|arm| ArmTable::of(arm, &items))
+        .map(|arm| ArmTable::new(arm, &items))
         .collect();
-    let found: Vec<Option<Noise>> = tables
+    let found: Vec<Option<NoiseComponents>> = tables
         .par_iter()
-        .map(|table| noise(table.by_repeat(), Some(&table.runs), clusters).ok())
+        .map(|table| split_noise(table.by_repeat(), Some(&table.runs), clusters).ok())
         .collect();
     let aim = Aim {
         alpha: policy.alpha,
@@ -251,23 +253,23 @@ pub(crate) fn ledger(answer: &SuiteAnswer<'_>, policy: &Policy) -> Option<NoiseL
         items_of: items.word.unwrap_or("items"),
         items: items.items.len() as u64,
         unit: answer.unit,
-        pooled: pooled(&all),
+        pooled: pool_variances(&all),
         repeated_arms: all.len() as u64,
         single_runs: SingleRuns {
-            by_chance: by_chance(&found),
+            by_chance: chance_difference(&found),
             ..if is_sample {
-                over_items(&found, &tables, clusters, aim)
+                single_runs_over_items(&found, &tables, clusters, aim)
             } else {
-                over_runs(&answer.rates, aim)
+                single_runs_over_runs(&answer.rates, aim)
             }
         },
-        judges: by_revisions(&runs)
+        judges: judge_noise_by_revisions(&runs)
             .into_iter()
-            .chain(by_probes(&runs))
-            .chain(by_evaluators(answer))
+            .chain(judge_noise_by_probes(&runs))
+            .chain(judge_noise_by_evaluators(answer))
             .collect(),
         conditions: answer.condition_effects.clone(),
-        health: health(&items),
+        health: item_health(&items),
         arms,
     })
 }
@@ -280,8 +282,8 @@ struct ArmTable {
 }
 
 impl ArmTable {
-    fn of(arm: usize, items: &ItemMatrix) -> Self {
-        let goes: Vec<&Go> = items.goes.iter().filter(|go| go.arm == arm).collect();
+    fn new(arm: usize, items: &ItemMatrix) -> Self {
+        let goes: Vec<&RunAttempt> = items.goes.iter().filter(|go| go.arm == arm).collect();
         let mut runs = Vec::new();
         for (place, go) in goes.iter().enumerate() {
             let before: u32 = runs.last().copied().unwrap_or(0);
@@ -291,10 +293,10 @@ impl ArmTable {
                 before
             });
         }
-        let value = |go: &&Go, item: usize| {
+        let value = |go: &&RunAttempt, item: usize| {
             go.statuses[item]
                 .filter(|status| status.is_counted())
-                .map(passed)
+                .map(pass_score)
         };
         let values = (0..items.items.len())
             .flat_map(|item| goes.iter().map(move |go| value(go, item)))
@@ -310,17 +312,17 @@ impl ArmTable {
     }
 }
 
-fn passed(status: ItemStatus) -> f64 {
+fn pass_score(status: ItemStatus) -> f64 {
     f64::from(u8::from(status == ItemStatus::Pass))
 }
 
 impl Sources {
-    fn of(noise: &Noise, is_sample: bool) -> Option<Self> {
+    fn from_noise(noise: &NoiseComponents, is_sample: bool) -> Option<Self> {
         let repeats = noise.repeated?;
         let answers = repeats.answers.max(0.0) / noise.items as f64;
         let shared = repeats.runs.max(0.0);
         let choice = if is_sample {
-            Some(noise.choice()?.max(0.0))
+            Some(noise.item_choice_variance()?.max(0.0))
         } else {
             None
         };
@@ -335,7 +337,7 @@ impl Sources {
 }
 
 /// Averages variances.
-fn pooled(all: &[Sources]) -> Option<Sources> {
+fn pool_variances(all: &[Sources]) -> Option<Sources> {
     let mean = |of: &dyn Fn(&Sources) -> f64| {
         (all.iter().map(|own| of(own).powi(2)).sum::<f64>() / all.len() as f64).sqrt()
     };
@@ -349,28 +351,28 @@ fn pooled(all: &[Sources]) -> Option<Sources> {
 }
 
 fn arm_noise(
-    noise: Noise,
+    noise: NoiseComponents,
     place: usize,
     items: &ItemMatrix,
     table: &ArmTable,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
     is_sample: bool,
 ) -> ArmNoise {
     let arm = items.arms[place].arm.clone();
     let own = answer.group.arms.iter().position(|runs| runs.arm == arm);
-    let over_days = own.map(|own| decay(&answer.group.arms[own], place, items, answer));
+    let over_days = own.map(|own| outcome_half_life(&answer.group.arms[own], place, items, answer));
     ArmNoise {
         runs: table.runs.iter().collect::<BTreeSet<_>>().len() as u64,
         repeats: noise.repeats,
         items: noise.items,
         pass_rate: noise.mean,
-        sources: Sources::of(&noise, is_sample),
+        sources: Sources::from_noise(&noise, is_sample),
         repeated_items: noise.repeated.map_or(0, |repeats| repeats.items),
         flips: noise.repeated.map(|repeats| repeats.flips),
         changes: noise.repeated.map(|repeats| repeats.changes),
         icc: noise.repeated.and_then(|repeats| repeats.icc),
         reliability: own.map_or_else(Vec::new, |own| {
-            reliability(&answer.rates[own], &answer.items)
+            attempt_reliability(&answer.rates[own], &answer.items)
         }),
         half_life: over_days.and_then(Result::ok),
         no_half_life: over_days.and_then(Result::err),
@@ -379,11 +381,11 @@ fn arm_noise(
 }
 
 /// Returns the half-life of an arm's outcomes over the days (UTC) of its runs.
-fn decay(
+fn outcome_half_life(
     runs: &ArmRuns<'_>,
     place: usize,
     items: &ItemMatrix,
-    answer: &SuiteAnswer<'_>,
+    answer: &SuiteComparison<'_>,
 ) -> Result<HalfLife, Undefined> {
     let clusters = match answer.unit {
         Design::Items => None,
@@ -411,7 +413,7 @@ fn decay(
             {
                 for (cell, status) in cells.iter_mut().zip(&go.statuses) {
                     if let Some(status) = status.filter(|status| status.is_counted()) {
-                        *cell = (cell.0 + passed(status), cell.1 + 1.0);
+                        *cell = (cell.0 + pass_score(status), cell.1 + 1.0);
                     }
                 }
             }
@@ -429,7 +431,7 @@ fn decay(
 }
 
 /// Returns the difference that two runs of one arm exceed in 1 of 20 cases, as a mean over arms.
-fn by_chance(found: &[Option<Noise>]) -> Option<f64> {
+fn chance_difference(found: &[Option<NoiseComponents>]) -> Option<f64> {
     let again: Vec<f64> = found
         .iter()
         .flatten()
@@ -447,8 +449,8 @@ fn by_chance(found: &[Option<Noise>]) -> Option<f64> {
         .map(|z| z * error)
 }
 
-fn over_items(
-    found: &[Option<Noise>],
+fn single_runs_over_items(
+    found: &[Option<NoiseComponents>],
     tables: &[ArmTable],
     clusters: Option<&[u32]>,
     aim: Aim,
@@ -468,8 +470,9 @@ fn over_items(
     let shifts = |one: usize, other: usize| {
         shared(one).unwrap_or(typical) + shared(other).unwrap_or(typical)
     };
-    let least =
-        |variance: f64, degrees: f64| difference(detectable_t(variance.sqrt(), degrees, aim));
+    let least = |variance: f64, degrees: f64| {
+        detectable_difference(detectable_t(variance.sqrt(), degrees, aim))
+    };
     let mut columns: [Vec<f64>; 4] = Default::default();
     let mut pairs = 0;
     for one in 0..found.len() {
@@ -485,8 +488,8 @@ fn over_items(
             let (moved, degrees) = (shifts(one, other), pair.units as f64 - 1.0);
             columns[0].extend(least(pair.total + moved, degrees));
             let apart = own
-                .variance(own.items as f64, 1.0)
-                .zip(theirs.variance(theirs.items as f64, 1.0));
+                .variance_of_mean(own.items as f64, 1.0)
+                .zip(theirs.variance_of_mean(theirs.items as f64, 1.0));
             columns[1].extend(apart.and_then(|(own, theirs)| least(own + theirs, 2.0 * degrees)));
             columns[2].extend(
                 pair.prediction
@@ -508,10 +511,10 @@ fn over_items(
 }
 
 /// Plans runs whose tests share one artefact, by the test that compares them: Welch's on the rates of runs.
-fn over_runs(rates: &[Rates], aim: Aim) -> SingleRuns {
+fn single_runs_over_runs(rates: &[ArmRates], aim: Aim) -> SingleRuns {
     let spreads: Vec<f64> = rates
         .iter()
-        .filter_map(|rates| summary(&rates.run_rates()).ok()?.sd)
+        .filter_map(|rates| summarise_sample(&rates.run_rates()).ok()?.sd)
         .collect();
     let pairs: Vec<(f64, f64)> = spreads
         .iter()
@@ -522,9 +525,9 @@ fn over_runs(rates: &[Rates], aim: Aim) -> SingleRuns {
         .into_iter()
         .filter_map(|n| {
             let least = |(one, other): &(f64, f64)| {
-                difference(detectable_welch(
-                    Side { sd: *one, n },
-                    Side { sd: *other, n },
+                detectable_difference(detectable_welch(
+                    ArmRunsSummary { sd: *one, n },
+                    ArmRunsSummary { sd: *other, n },
                     aim,
                 ))
             };
@@ -545,7 +548,7 @@ fn over_runs(rates: &[Rates], aim: Aim) -> SingleRuns {
     }
 }
 
-fn difference(found: Result<Detectable, Undefined>) -> Option<f64> {
+fn detectable_difference(found: Result<Detectable, Undefined>) -> Option<f64> {
     match found {
         Ok(Detectable::Difference(difference)) => Some(difference),
         Ok(Detectable::Unreachable { .. }) | Err(_) => None,
@@ -554,18 +557,18 @@ fn difference(found: Result<Detectable, Undefined>) -> Option<f64> {
 
 /// What repeated judgements say of a score.
 #[derive(Default)]
-struct Spread<'a> {
+struct JudgeSpread<'a> {
     runs: BTreeSet<&'a str>,
     degrees: f64,
     squares: f64,
 }
 
 /// By metric and unit.
-type Spreads<'a> = BTreeMap<(&'a str, Unit), Spread<'a>>;
+type JudgeSpreads<'a> = BTreeMap<(&'a str, Unit), JudgeSpread<'a>>;
 
-impl<'a> Spread<'a> {
+impl<'a> JudgeSpread<'a> {
     /// Adds the scores that one judge gave one run.
-    fn add(&mut self, run: &'a RunRow, values: &[f64]) {
+    fn add_run_scores(&mut self, run: &'a RunRow, values: &[f64]) {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         self.runs.insert(run.run.id.as_str());
         self.degrees += (values.len() - 1) as f64;
@@ -575,8 +578,8 @@ impl<'a> Spread<'a> {
             .sum::<f64>();
     }
 
-    fn lines(all: Spreads<'_>, by: JudgeBasis) -> Vec<JudgeNoise> {
-        let line = |((metric, unit), spread): ((&str, Unit), Spread<'_>)| JudgeNoise {
+    fn noise_lines(all: JudgeSpreads<'_>, by: JudgeBasis) -> Vec<JudgeNoise> {
+        let line = |((metric, unit), spread): ((&str, Unit), JudgeSpread<'_>)| JudgeNoise {
             by,
             metric: Some(metric.to_owned()),
             judged: spread.runs.len() as u64,
@@ -588,8 +591,8 @@ impl<'a> Spread<'a> {
 }
 
 /// Measures judges that judged a run again: the standard deviation between revisions by one judge, pooled over runs.
-fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
-    let mut spreads = Spreads::new();
+fn judge_noise_by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
+    let mut spreads = JudgeSpreads::new();
     for row in runs {
         let mut said = BTreeMap::<(&str, Unit, &str), Vec<f64>>::new();
         for score in &row.run.scores {
@@ -600,32 +603,35 @@ fn by_revisions(runs: &[&RunRow]) -> Vec<JudgeNoise> {
             }
         }
         for ((metric, unit, _), values) in said.into_iter().filter(|(_, values)| values.len() > 1) {
-            spreads.entry((metric, unit)).or_default().add(row, &values);
+            spreads
+                .entry((metric, unit))
+                .or_default()
+                .add_run_scores(row, &values);
         }
     }
-    Spread::lines(spreads, JudgeBasis::Revisions)
+    JudgeSpread::noise_lines(spreads, JudgeBasis::Revisions)
 }
 
 /// Measures judges that judged a run in two orders: the standard deviation between the orders, pooled over probes.
-fn by_probes(runs: &[&RunRow]) -> Vec<JudgeNoise> {
-    let mut spreads = Spreads::new();
+fn judge_noise_by_probes(runs: &[&RunRow]) -> Vec<JudgeNoise> {
+    let mut spreads = JudgeSpreads::new();
     for row in runs {
         for probe in &row.run.probes {
             spreads
                 .entry((&probe.metric, probe.unit))
                 .or_default()
-                .add(row, &[probe.given, probe.reversed]);
+                .add_run_scores(row, &[probe.given, probe.reversed]);
         }
     }
-    Spread::lines(spreads, JudgeBasis::Probes)
+    JudgeSpread::noise_lines(spreads, JudgeBasis::Probes)
 }
 
 /// Measures evaluators of the same outcomes: the standard deviation of a run's pass rate if one of them judged it alone.
-fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
+fn judge_noise_by_evaluators(answer: &SuiteComparison<'_>) -> Option<JudgeNoise> {
     let labels = label_columns(&answer.matrix);
     let names: BTreeSet<&str> = answer
         .items
-        .deciding(&answer.matrix)
+        .deciding_items(&answer.matrix)
         .map(|item| item.key.evaluator.as_str())
         .collect();
     if !answer.items.is_judged_by_several() || names.len() < 2 {
@@ -639,24 +645,24 @@ fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
     let mut values = Vec::new();
     let mut judged = 0;
     for row in &answer.matrix.rows {
-        answer.items.each_unit(|_, columns| {
+        answer.items.for_each_item(|_, columns| {
             let mut said = vec![None; names.len()];
             // A person's label tells the judge's error, not its noise.
             for column in columns
                 .iter()
-                .filter(|column| !is_marked(&labels, **column as usize))
+                .filter(|column| !is_column_marked(&labels, **column as usize))
             {
                 let place = places[answer.matrix.items[*column as usize].key.evaluator.as_str()];
                 said[place] = row
-                    .status(*column)
+                    .status_of(*column)
                     .filter(|status| status.is_counted())
-                    .map(passed);
+                    .map(pass_score);
             }
             judged += u64::from(said.iter().flatten().count() > 1);
             values.extend(said);
         });
     }
-    let repeats = noise(
+    let repeats = split_noise(
         ItemsByRuns {
             runs: names.len(),
             values: &values,
@@ -678,7 +684,7 @@ fn by_evaluators(answer: &SuiteAnswer<'_>) -> Option<JudgeNoise> {
     })
 }
 
-fn health(items: &ItemMatrix) -> ItemHealth {
+fn item_health(items: &ItemMatrix) -> ItemHealth {
     let with = |sign: ItemSign| -> Vec<String> {
         items
             .items
@@ -704,14 +710,17 @@ fn health(items: &ItemMatrix) -> ItemHealth {
 
 /// The recorded question of an item, its right answers, and the hash of both.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Asked {
+struct RecordedQuestion {
     question: Option<String>,
     expected: Vec<String>,
     hash: Option<String>,
 }
 
 /// Reads the questions of each arm's newest run. An item keeps its first recorded question.
-fn questions(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> BTreeMap<String, Asked> {
+fn recorded_questions(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+) -> BTreeMap<String, RecordedQuestion> {
     let newest = |arm: &ArmRuns<'_>| {
         arm.counted
             .iter()
@@ -719,7 +728,7 @@ fn questions(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> BTreeMap<String, 
             .map(|row| row.run.clone())
     };
     let runs: Vec<_> = group.arms.iter().filter_map(newest).collect();
-    let mut asked = BTreeMap::<String, Asked>::new();
+    let mut asked = BTreeMap::<String, RecordedQuestion>::new();
     // Items without readable lines have no question.
     for (
         outcome,
@@ -729,7 +738,7 @@ fn questions(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> BTreeMap<String, 
             item_hash,
             ..
         },
-    ) in warehouse.detailed(&runs).unwrap_or_default()
+    ) in warehouse.read_detailed_outcomes(&runs).unwrap_or_default()
     {
         let known = asked.entry(outcome.item).or_default();
         known.question = known.question.take().or(question);
@@ -742,14 +751,16 @@ fn questions(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> BTreeMap<String, 
 }
 
 /// Groups items with equal questions, by whether their right answers are equal. Returns the number of recorded questions as well.
-fn same_questions(asked: &BTreeMap<String, Asked>) -> (Vec<Vec<String>>, Vec<Vec<String>>, u64) {
+fn group_same_questions(
+    asked: &BTreeMap<String, RecordedQuestion>,
+) -> (Vec<Vec<String>>, Vec<Vec<String>>, u64) {
     let mut by_question = BTreeMap::<String, Vec<(&String, BTreeSet<String>)>>::new();
     let mut with_question = 0;
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (item, asked) in asked {
         let own: BTreeSet<String> = asked.expected.iter().map(|answer| plain(answer)).collect();
         match (&asked.question, &asked.hash) {
-            (Some(question), _) if question.chars().count() < MOST_CHARS => {
+            (Some(question), _) if question.chars().count() < MAX_CHARS => {
                 by_question
                     .entry(plain(question))
                     .or_default()
@@ -791,12 +802,12 @@ mod tests {
 
     #[test]
     fn equal_questions_are_duplicates_or_contradictions() {
-        let asked = |question: &str, expected: &[&str], hash: Option<&str>| Asked {
+        let asked = |question: &str, expected: &[&str], hash: Option<&str>| RecordedQuestion {
             question: Some(question.to_owned()).filter(|question| !question.is_empty()),
             expected: expected.iter().map(|text| (*text).to_owned()).collect(),
             hash: hash.map(str::to_owned),
         };
-        let long = "x".repeat(MOST_CHARS);
+        let long = "x".repeat(MAX_CHARS);
         let items = [
             ("a", asked("2 + 2 = ?", &["4"], Some("1"))),
             ("b", asked(" 2 + 2  = ?", &["4"], Some("2"))),
@@ -810,11 +821,11 @@ mod tests {
             ("i", asked("", &[], Some("h"))),
             ("j", asked("", &[], None)),
         ];
-        let items: BTreeMap<String, Asked> = items
+        let items: BTreeMap<String, RecordedQuestion> = items
             .into_iter()
             .map(|(item, asked)| (item.to_owned(), asked))
             .collect();
-        let (duplicated, contradictory, with_question) = same_questions(&items);
+        let (duplicated, contradictory, with_question) = group_same_questions(&items);
         assert_eq!(
             (duplicated, contradictory),
             (

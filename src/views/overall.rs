@@ -7,16 +7,16 @@ use serde::Serialize;
 
 use crate::domain::{Filter, PASS_RATE};
 use crate::inference::{
-    Arm, AuditedBoard, CONFIDENCE, Coverage, Design, Grouping, Money, PairEvidence, Policy, Scale,
-    SuiteAnswer, board_groups, seed,
+    Arm, AuditedBoard, BatchSelection, CONFIDENCE, Coverage, Design, Money, PairEvidence, Policy,
+    Scale, SuiteComparison, board_groups, seed_from_values,
 };
 use crate::stats::{
     Interval, Multiplier, RankRange, ScoreMatrix, Seed, SuiteMeans, effective_units,
-    normal_quantile, rank_ranges, rank_sets, t_quantile, widening,
+    normal_quantile, rank_ranges, rank_sets, t_quantile, widening_factor,
 };
 use crate::warehouse::Warehouse;
 
-use super::audit::{board_of, system_name};
+use super::audit::{board_from_answer, system_name};
 use super::leaderboard::{Board, SuiteBoard};
 
 /// How to average over suites.
@@ -51,9 +51,9 @@ pub enum Sample {
 /// Number of suites from which on the suites are the sample.
 pub const MANY_SUITES: usize = 10;
 
-const DRAWS: usize = 1999;
+const RESAMPLE_DRAWS: usize = 1999;
 /// Reversals that are named.
-const MOST_REVERSALS: usize = 10;
+const MAX_REVERSALS: usize = 10;
 
 /// One arm's mean over suites.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -185,7 +185,7 @@ struct PairRate {
 }
 
 impl SuiteRates {
-    pub(super) fn of(answer: &SuiteAnswer<'_>, board: &SuiteBoard) -> Self {
+    pub(super) fn from_answer(answer: &SuiteComparison<'_>, board: &SuiteBoard) -> Self {
         let rated = board.entries.iter().filter_map(|entry| {
             let rate = entry.pass_rate.as_ref()?;
             let counts = rate.passed.zip(rate.total);
@@ -216,19 +216,19 @@ impl SuiteRates {
             ))
         };
         let pairs = answer
-            .metric(PASS_RATE)
+            .find_metric(PASS_RATE)
             .map(|metric| metric.evidence.pairs.iter().filter_map(pair).collect());
         Self {
             suite: board.suite.clone(),
-            items: board.weight(),
+            items: board.item_weight(),
             arms: rated.collect(),
             pairs: pairs.unwrap_or_default(),
-            outcomes: Some(board_of(answer)),
+            outcomes: Some(board_from_answer(answer)),
         }
     }
 
     /// Takes each column of a table of scores for a suite.
-    fn of_columns(table: &AuditedBoard) -> Vec<Self> {
+    fn from_columns(table: &AuditedBoard) -> Vec<Self> {
         let arm = |system: &String| Arm {
             approach: system.clone(),
             model: String::new(),
@@ -255,7 +255,7 @@ impl SuiteRates {
         table.items.iter().enumerate().map(column).collect()
     }
 
-    fn difference(&self, first: &Arm, second: &Arm) -> Option<PairRate> {
+    fn pair_difference(&self, first: &Arm, second: &Arm) -> Option<PairRate> {
         let swapped = |pair: &PairRate| {
             Some(PairRate {
                 value: -pair.value,
@@ -272,29 +272,29 @@ impl SuiteRates {
 }
 
 /// Combines one version of each suite of a board.
-pub fn overall(
+pub fn combine_suites(
     warehouse: &Warehouse,
     filter: &Filter,
     policy: &Policy,
-    (board, grouping): (&Board, Grouping),
+    (board, grouping): (&Board, BatchSelection),
     pooling: Pooling,
     weights: &BTreeMap<String, f64>,
 ) -> Overall {
     let groups = board_groups(warehouse, filter, grouping, policy);
-    let rates: Vec<SuiteRates> = counted(&board.suites)
+    let rates: Vec<SuiteRates> = counted_versions(&board.suites)
         .filter_map(|own| {
             let is_own = |group: &&crate::inference::SuiteGroup<'_>| {
                 (&group.suite, &group.suite_version, &group.source)
                     == (&own.suite, &own.suite_version, &own.source)
             };
             let group = groups.iter().find(is_own)?;
-            Some(SuiteRates::of(
-                &SuiteAnswer::of_primary(warehouse, group, policy),
+            Some(SuiteRates::from_answer(
+                &SuiteComparison::primary_only(warehouse, group, policy),
                 own,
             ))
         })
         .collect();
-    overall_of(
+    overall_from_rates(
         &rates.iter().collect::<Vec<_>>(),
         &board.suites.iter().collect::<Vec<_>>(),
         pooling,
@@ -304,7 +304,7 @@ pub fn overall(
 }
 
 /// Combines suites whose rates were gathered before. `boards` has all versions; those of a suite are adjacent, the counted one first.
-pub(super) fn overall_of(
+pub(super) fn overall_from_rates(
     rates: &[&SuiteRates],
     boards: &[&SuiteBoard],
     pooling: Pooling,
@@ -313,35 +313,36 @@ pub(super) fn overall_of(
 ) -> Overall {
     let other_versions = boards
         .chunk_by(|one, other| one.suite == other.suite)
-        .filter_map(OtherVersion::of)
+        .filter_map(OtherVersion::from_versions)
         .collect();
     Overall {
         other_versions,
-        ..Combined::new(rates, pooling, weights, alpha).overall(pooling, Measure::PassRate)
+        ..CombinedSuites::new(rates, pooling, weights, alpha)
+            .rank_and_average(pooling, Measure::PassRate)
     }
 }
 
 /// Combines the columns of a table of scores: systems by suites.
-pub fn overall_of_table(table: &AuditedBoard, weights: &BTreeMap<String, f64>) -> Overall {
-    let columns = SuiteRates::of_columns(table);
-    Combined::new(
+pub fn overall_from_table(table: &AuditedBoard, weights: &BTreeMap<String, f64>) -> Overall {
+    let columns = SuiteRates::from_columns(table);
+    CombinedSuites::new(
         &columns.iter().collect::<Vec<_>>(),
         Pooling::Macro,
         weights,
         1.0 - CONFIDENCE,
     )
-    .overall(Pooling::Macro, Measure::Score)
+    .rank_and_average(Pooling::Macro, Measure::Score)
 }
 
 /// Boards of one suite are adjacent, the counted version first (see `board_groups`). Another version is no suite of its own.
-fn counted(boards: &[SuiteBoard]) -> impl Iterator<Item = &SuiteBoard> {
+fn counted_versions(boards: &[SuiteBoard]) -> impl Iterator<Item = &SuiteBoard> {
     boards
         .chunk_by(|one, other| one.suite == other.suite)
         .map(|versions| &versions[0])
 }
 
 /// Suites with their weights, and the arms that are ranked over them.
-struct Combined<'a> {
+struct CombinedSuites<'a> {
     suites: Vec<&'a SuiteRates>,
     /// By suite; `None` if a micro mean lacks its number of items.
     weights: Vec<Option<f64>>,
@@ -354,7 +355,7 @@ struct Combined<'a> {
     alpha: f64,
 }
 
-impl<'a> Combined<'a> {
+impl<'a> CombinedSuites<'a> {
     fn new(
         suites: &[&'a SuiteRates],
         pooling: Pooling,
@@ -399,9 +400,12 @@ impl<'a> Combined<'a> {
         self.ranked.contains(&arm)
     }
 
-    fn overall(&self, pooling: Pooling, measure: Measure) -> Overall {
-        let mut entries: Vec<OverallEntry> =
-            self.arms.iter().filter_map(|arm| self.entry(arm)).collect();
+    fn rank_and_average(&self, pooling: Pooling, measure: Measure) -> Overall {
+        let mut entries: Vec<OverallEntry> = self
+            .arms
+            .iter()
+            .filter_map(|arm| self.arm_entry(arm))
+            .collect();
         let is_ranked = |entry: &OverallEntry| self.is_ranked(&entry.arm);
         entries.sort_by(|left, right| {
             let by_suites = right.suites.known.cmp(&left.suites.known);
@@ -416,7 +420,7 @@ impl<'a> Combined<'a> {
             .filter(|entry| is_ranked(entry))
             .map(|entry| entry.arm.clone())
             .collect();
-        let judged = self.judge(&places);
+        let judged = self.rank_arms(&places);
         if let Some(judged) = &judged {
             for (place, entry) in entries.iter_mut().enumerate() {
                 entry.rank = judged.ranks.get(place).copied();
@@ -424,7 +428,7 @@ impl<'a> Combined<'a> {
                 if judged.sample == Sample::Suites {
                     let clipped = |ends: Interval| {
                         if measure == Measure::PassRate {
-                            ends.clipped(0.0, 1.0)
+                            ends.clipped_to(0.0, 1.0)
                         } else {
                             ends
                         }
@@ -433,8 +437,8 @@ impl<'a> Combined<'a> {
                 }
             }
         }
-        let (reversals, reversed_pairs) = self.reversals(&places);
-        let weights = self.shares(&self.common).unwrap_or_default();
+        let (reversals, reversed_pairs) = self.find_reversals(&places);
+        let weights = self.weight_shares(&self.common).unwrap_or_default();
         Overall {
             pooling,
             measure,
@@ -466,7 +470,7 @@ impl<'a> Combined<'a> {
     }
 
     /// Returns the suites' shares of the mean, or `None` if one has no weight.
-    fn shares(&self, suites: &[usize]) -> Option<Vec<f64>> {
+    fn weight_shares(&self, suites: &[usize]) -> Option<Vec<f64>> {
         let own: Vec<f64> = suites
             .iter()
             .map(|at| self.weights[*at])
@@ -475,23 +479,23 @@ impl<'a> Combined<'a> {
         (sum > 0.0).then(|| own.iter().map(|weight| weight / sum).collect())
     }
 
-    fn rate(&self, at: usize, arm: &Arm) -> f64 {
+    fn arm_rate(&self, at: usize, arm: &Arm) -> f64 {
         self.suites[at].arms.get(arm).map_or(0.0, |rate| rate.value)
     }
 
     /// Returns an arm's mean over some suites, all of which it has.
-    fn mean(&self, suites: &[usize], arm: &Arm) -> Option<f64> {
-        let shares = self.shares(suites)?;
+    fn weighted_mean(&self, suites: &[usize], arm: &Arm) -> Option<f64> {
+        let shares = self.weight_shares(suites)?;
         Some(
             suites
                 .iter()
                 .zip(shares)
-                .map(|(at, share)| share * self.rate(*at, arm))
+                .map(|(at, share)| share * self.arm_rate(*at, arm))
                 .sum(),
         )
     }
 
-    fn entry(&self, arm: &Arm) -> Option<OverallEntry> {
+    fn arm_entry(&self, arm: &Arm) -> Option<OverallEntry> {
         let own: Vec<usize> = if self.is_ranked(arm) {
             self.common.clone()
         } else {
@@ -508,7 +512,7 @@ impl<'a> Combined<'a> {
             .iter()
             .map(|at| self.suites[*at].items.filter(|_| outcomes.is_some()))
             .sum();
-        let rate = self.mean(&own, arm)?;
+        let rate = self.weighted_mean(&own, arm)?;
         let parts: Option<Vec<(f64, Interval)>> = rated
             .iter()
             .map(|rate| Some((rate.value, rate.interval?)))
@@ -533,9 +537,9 @@ impl<'a> Combined<'a> {
             arm: arm.clone(),
             rate,
             interval: parts
-                .zip(self.shares(&own))
-                .and_then(|(parts, shares)| combined(&parts, &shares, 1.0))
-                .map(|ends| ends.clipped(0.0, 1.0)),
+                .zip(self.weight_shares(&own))
+                .and_then(|(parts, shares)| combine_intervals(&parts, &shares, 1.0))
+                .map(|ends| ends.clipped_to(0.0, 1.0)),
             rank: None,
             to_leader: None,
             suites: Coverage {
@@ -549,39 +553,54 @@ impl<'a> Combined<'a> {
     }
 
     /// Ranks the arms, given by falling mean.
-    fn judge(&self, places: &[Arm]) -> Option<Judged> {
-        let shares = self.shares(&self.common).filter(|_| places.len() > 1)?;
+    fn rank_arms(&self, places: &[Arm]) -> Option<OverallRanking> {
+        let shares = self
+            .weight_shares(&self.common)
+            .filter(|_| places.len() > 1)?;
         let count = places.len();
         let rows: Vec<Vec<f64>> = places
             .iter()
-            .map(|arm| self.common.iter().map(|at| self.rate(*at, arm)).collect())
+            .map(|arm| {
+                self.common
+                    .iter()
+                    .map(|at| self.arm_rate(*at, arm))
+                    .collect()
+            })
             .collect();
         let (sample, intervals, differences) = if self.common.len() >= MANY_SUITES {
             let own_seed = Seed(
                 rows.iter()
-                    .map(|row| seed(row.iter().copied()))
+                    .map(|row| seed_from_values(row.iter().copied()))
                     .fold(0, u64::wrapping_add),
             );
-            let means = SuiteMeans::of_sample(rows, &shares, CONFIDENCE, DRAWS, own_seed).ok()?;
+            let means =
+                SuiteMeans::from_sample(rows, &shares, CONFIDENCE, RESAMPLE_DRAWS, own_seed)
+                    .ok()?;
             let intervals: Vec<Option<Interval>> =
-                (0..count).map(|place| means.interval(place)).collect();
-            let value = |first: usize, second: usize| means.mean(first) - means.mean(second);
+                (0..count).map(|place| means.mean_interval(place)).collect();
+            let value = |first: usize, second: usize| {
+                means.weighted_mean(first) - means.weighted_mean(second)
+            };
             let difference = |first: usize, second: usize| OverallDifference {
                 value: value(first, second),
-                interval: means.difference(first, second),
+                interval: means.difference_interval(first, second),
             };
-            (Sample::Suites, intervals, square(count, difference))
+            (Sample::Suites, intervals, square_matrix(count, difference))
         } else {
-            let pair = |first: usize, second: usize| self.within(&places[first], &places[second]);
-            let pairs: Vec<Vec<Option<Vec<PairRate>>>> = square(count, pair);
+            let pair =
+                |first: usize, second: usize| self.pair_rates(&places[first], &places[second]);
+            let pairs: Vec<Vec<Option<Vec<PairRate>>>> = square_matrix(count, pair);
             if pairs.iter().flatten().all(Option::is_none) {
                 return None;
             }
-            let factor = self.factor(places, &shares, pairs.iter().flatten().flatten().flatten());
+            let factor =
+                self.widening_factor(places, &shares, pairs.iter().flatten().flatten().flatten());
             let difference = |first: usize, second: usize| {
                 let Some(parts) = &pairs[first][second] else {
-                    let mean =
-                        |place: usize| self.mean(&self.common, &places[place]).unwrap_or(0.0);
+                    let mean = |place: usize| {
+                        self.weighted_mean(&self.common, &places[place])
+                            .unwrap_or(0.0)
+                    };
                     return OverallDifference {
                         value: mean(first) - mean(second),
                         interval: None,
@@ -598,21 +617,21 @@ impl<'a> Combined<'a> {
                     .sum();
                 OverallDifference {
                     value,
-                    interval: factor.and_then(|factor| combined(&parts, &shares, factor)),
+                    interval: factor.and_then(|factor| combine_intervals(&parts, &shares, factor)),
                 }
             };
-            (Sample::Items, Vec::new(), square(count, difference))
+            (Sample::Items, Vec::new(), square_matrix(count, difference))
         };
         let is_above = |first: usize, second: usize| {
             differences[first][second]
                 .interval
                 .is_some_and(|ends| ends.low > 0.0)
         };
-        let ranks = rank_ranges(&square(count, is_above)).ok()?;
+        let ranks = rank_ranges(&square_matrix(count, is_above)).ok()?;
         let to_leader = (0..count)
             .map(|place| (place > 0).then(|| differences[place][0]))
             .collect();
-        Some(Judged {
+        Some(OverallRanking {
             sample,
             intervals,
             ranks,
@@ -621,16 +640,16 @@ impl<'a> Combined<'a> {
     }
 
     /// Returns the evidence about two arms on each common suite, or `None` if one has none.
-    fn within(&self, first: &Arm, second: &Arm) -> Option<Vec<PairRate>> {
+    fn pair_rates(&self, first: &Arm, second: &Arm) -> Option<Vec<PairRate>> {
         self.common
             .iter()
-            .map(|at| self.suites[*at].difference(first, second))
+            .map(|at| self.suites[*at].pair_difference(first, second))
             .collect()
     }
 
     /// Returns by how much a pair's interval becomes wider so that all pairs' hold at once: by flipping the signs of whole units within
     /// suites, weighed as in the mean; by Bonferroni's inequality if runs are the units of a pair, or outcomes are not known by item.
-    fn factor<'p>(
+    fn widening_factor<'p>(
         &self,
         places: &[Arm],
         shares: &[f64],
@@ -639,11 +658,11 @@ impl<'a> Combined<'a> {
         let fewest_runs = pairs.filter_map(|pair| pair.runs).min();
         let single = 1.0 - self.alpha / 2.0;
         if fewest_runs.is_none()
-            && let Some((matrix, clusters, units)) = self.units(places, shares)
+            && let Some((matrix, clusters, units)) = self.common_item_scores(places, shares)
         {
             let own_seed = Seed(
-                (0..matrix.systems())
-                    .map(|system| seed(matrix.row(system)))
+                (0..matrix.system_count())
+                    .map(|system| seed_from_values(matrix.system_scores(system)))
                     .fold(0, u64::wrapping_add),
             );
             let sets = rank_sets(
@@ -651,11 +670,11 @@ impl<'a> Combined<'a> {
                 Some(&clusters),
                 Multiplier::Sign,
                 CONFIDENCE,
-                DRAWS,
+                RESAMPLE_DRAWS,
                 own_seed,
             )
             .ok()?;
-            return widening(sets.critical, units, normal_quantile(single).ok()?);
+            return widening_factor(sets.critical, units, normal_quantile(single).ok()?);
         }
         let count = (places.len() * (places.len() - 1) / 2) as f64;
         let all = 1.0 - (1.0 - CONFIDENCE) / (2.0 * count);
@@ -668,7 +687,11 @@ impl<'a> Combined<'a> {
 
     /// Returns the arms' outcomes on the items that all of them have, weighed as in the mean, with the items' clusters and the number of
     /// units that counts. `None` if a suite has no two such items.
-    fn units(&self, places: &[Arm], shares: &[f64]) -> Option<(ScoreMatrix, Vec<u32>, f64)> {
+    fn common_item_scores(
+        &self,
+        places: &[Arm],
+        shares: &[f64],
+    ) -> Option<(ScoreMatrix, Vec<u32>, f64)> {
         let mut rows = vec![Vec::new(); places.len()];
         let (mut clusters, mut sizes, mut next) = (Vec::new(), Vec::new(), 0_u32);
         for (at, share) in self.common.iter().zip(shares) {
@@ -733,7 +756,7 @@ impl<'a> Combined<'a> {
                 .collect();
             let means: Vec<f64> = places
                 .iter()
-                .map(|arm| self.mean(&rest, arm))
+                .map(|arm| self.weighted_mean(&rest, arm))
                 .collect::<Option<_>>()?;
             let first = (1..places.len()).fold(0, |first, place| {
                 if means[place] > means[first] + SAME_MEAN {
@@ -751,7 +774,7 @@ impl<'a> Combined<'a> {
     }
 
     /// Returns the first pairs whose order most suites, or all outcomes together, reverse, and the number of all.
-    fn reversals(&self, places: &[Arm]) -> (Vec<Reversal>, u64) {
+    fn find_reversals(&self, places: &[Arm]) -> (Vec<Reversal>, u64) {
         let together = |arm: &Arm| {
             let counts: Option<Vec<(u64, u64)>> = self
                 .common
@@ -766,7 +789,7 @@ impl<'a> Combined<'a> {
         let together: Vec<Option<f64>> = places.iter().map(together).collect();
         let means: Vec<Option<f64>> = places
             .iter()
-            .map(|arm| self.mean(&self.common, arm))
+            .map(|arm| self.weighted_mean(&self.common, arm))
             .collect();
         let (mut found, mut count) = (Vec::new(), 0);
         for first in 0..places.len() {
@@ -775,8 +798,8 @@ impl<'a> Combined<'a> {
                     self.common
                         .iter()
                         .filter(|at| {
-                            self.rate(**at, &places[one])
-                                > self.rate(**at, &places[other]) + SAME_MEAN
+                            self.arm_rate(**at, &places[one])
+                                > self.arm_rate(**at, &places[other]) + SAME_MEAN
                         })
                         .count() as u64
                 };
@@ -791,7 +814,7 @@ impl<'a> Combined<'a> {
                     && (second_ahead > first_ahead || apart.is_some_and(|apart| apart < -SAME_MEAN))
                 {
                     count += 1;
-                    if found.len() < MOST_REVERSALS {
+                    if found.len() < MAX_REVERSALS {
                         let (first, second) = (places[first].clone(), places[second].clone());
                         found.push(Reversal {
                             first,
@@ -858,7 +881,7 @@ fn common_suites<'a>(
 const SAME_MEAN: f64 = 1e-9;
 
 /// What is established about the ranked arms, by place.
-struct Judged {
+struct OverallRanking {
     sample: Sample,
     /// Empty if the entries keep those of their suites.
     intervals: Vec<Option<Interval>>,
@@ -866,7 +889,7 @@ struct Judged {
     to_leader: Vec<Option<OverallDifference>>,
 }
 
-fn square<T>(count: usize, of: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
+fn square_matrix<T>(count: usize, of: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
     (0..count)
         .map(|first| (0..count).map(|second| of(first, second)).collect())
         .collect()
@@ -874,7 +897,7 @@ fn square<T>(count: usize, of: impl Fn(usize, usize) -> T) -> Vec<Vec<T>> {
 
 /// Returns the interval of a weighted mean of independent figures from their own intervals (MOVER, Zou and Donner 2008, Stat Med 27:1693),
 /// each `factor` times as wide.
-fn combined(parts: &[(f64, Interval)], weights: &[f64], factor: f64) -> Option<Interval> {
+fn combine_intervals(parts: &[(f64, Interval)], weights: &[f64], factor: f64) -> Option<Interval> {
     let (mut mean, mut below, mut above) = (0.0, 0.0, 0.0);
     for ((value, ends), weight) in parts.iter().zip(weights) {
         mean += weight * value;
@@ -886,7 +909,7 @@ fn combined(parts: &[(f64, Interval)], weights: &[f64], factor: f64) -> Option<I
 
 impl OtherVersion {
     /// Finds the arms that have a rate on some version of a suite but not on the first, or `None` if there are no such arms.
-    fn of(versions: &[&SuiteBoard]) -> Option<Self> {
+    fn from_versions(versions: &[&SuiteBoard]) -> Option<Self> {
         let rated = |board: &SuiteBoard| -> BTreeSet<Arm> {
             board
                 .entries

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::domain::PASS_RATE;
 use crate::inference::{
-    Arm, ArmTexts, Asked, CONFIDENCE, Design, Incomparable, Obstacle, PairEvidence, Rates,
-    SuiteAnswer, Test, Verdict,
+    Arm, ArmRates, ArmTexts, AskedState, CONFIDENCE, Design, Incomparable, Obstacle, PairEvidence,
+    PairVerdict, SuiteComparison, Test,
 };
 use crate::stats::normal_quantile;
 
@@ -48,14 +48,14 @@ pub struct PairCell {
 /// The program's evidence about two arms' pass rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KnownPair {
-    pub way: PairWay,
+    pub way: PairMethod,
     /// Oriented to the first arm. `None` if no run of an arm has a rate.
     pub evidence: Option<PairEvidence>,
 }
 
 /// The method by which the program compares two arms' pass rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PairWay {
+pub enum PairMethod {
     /// McNemar's exact test and Tango's interval, which need only the counts of the four outcomes.
     Mcnemar,
     /// Fisher's exact test and Newcombe's interval, which need only the passed and counted outcomes of each arm's one run.
@@ -68,7 +68,7 @@ pub enum PairWay {
 impl PairTable {
     /// Builds the table of a board's arms: those with outcomes, or, if these are fewer than three, all with counts. Returns `None` for
     /// fewer than three arms, because the pair's page shows everything about two.
-    pub(super) fn of(answer: &SuiteAnswer<'_>, board: &SuiteBoard) -> Option<Self> {
+    pub(super) fn from_answer(answer: &SuiteComparison<'_>, board: &SuiteBoard) -> Option<Self> {
         let all = board.entries.iter().filter_map(|entry| {
             answer
                 .group
@@ -78,7 +78,7 @@ impl PairTable {
         });
         let (with_outcomes, all): (Vec<usize>, Vec<usize>) = (
             all.clone()
-                .filter(|place| matches!(answer.rates[*place], Rates::Outcomes(_)))
+                .filter(|place| matches!(answer.rates[*place], ArmRates::Outcomes(_)))
                 .collect(),
             all.filter(|place| !answer.rates[*place].counted_runs().is_empty())
                 .collect(),
@@ -96,11 +96,11 @@ impl PairTable {
                 arms: arms(&all),
                 totals: all
                     .iter()
-                    .map(|place| answer.rates[*place].totals())
+                    .map(|place| answer.rates[*place].total_counts())
                     .collect(),
                 tools: vec![0; all.len()],
-                pairs: pairs(answer, &all),
-                margin: margin(answer),
+                pairs: known_pairs(answer, &all),
+                margin: rate_margin(answer),
                 z,
                 ..Self::default()
             });
@@ -109,7 +109,7 @@ impl PairTable {
         let mut items = Vec::new();
         answer
             .items
-            .each_unit(|_, columns| items.push(columns.to_vec()));
+            .for_each_item(|_, columns| items.push(columns.to_vec()));
         // One column per item, in order, is the default.
         if items
             .iter()
@@ -125,35 +125,35 @@ impl PairTable {
             items,
             cells: places
                 .iter()
-                .map(|place| cells(&answer.rates[*place], columns))
+                .map(|place| outcome_cells(&answer.rates[*place], columns))
                 .collect(),
-            texts: texts(answer, &places),
-            tools: tools(answer, &places),
-            pairs: pairs(answer, &places),
-            margin: margin(answer),
+            texts: text_numbers(answer, &places),
+            tools: tool_numbers(answer, &places),
+            pairs: known_pairs(answer, &places),
+            margin: rate_margin(answer),
             z,
         })
     }
 }
 
-fn cells(rates: &Rates, columns: usize) -> Vec<PairCell> {
-    let Rates::Outcomes(outcomes) = rates else {
+fn outcome_cells(rates: &ArmRates, columns: usize) -> Vec<PairCell> {
+    let ArmRates::Outcomes(outcomes) = rates else {
         return vec![PairCell::default(); columns];
     };
     let cell = |(column, (passed, counted)): (usize, (u32, u32))| PairCell {
         passed,
         counted,
-        is_uncounted: counted == 0 && outcomes.asked(column) != Asked::Not,
+        is_uncounted: counted == 0 && outcomes.asked_state(column) != AskedState::Not,
     };
     outcomes.cells.iter().enumerate().map(cell).collect()
 }
 
 /// Returns the number of the tool behind each arm's hashes, from 1; 0 if it has none.
-fn tools(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<u32> {
+fn tool_numbers(answer: &SuiteComparison<'_>, places: &[usize]) -> Vec<u32> {
     let mut numbers = BTreeMap::<&str, u32>::new();
     let mut tool = |place: &usize| match &answer.texts[*place] {
         ArmTexts::Hashed { importer, .. } => {
-            let next = number(numbers.len() + 1);
+            let next = to_u32(numbers.len() + 1);
             *numbers.entry(importer.as_str()).or_insert(next)
         }
         ArmTexts::Unknown | ArmTexts::OfVersion => 0,
@@ -161,8 +161,8 @@ fn tools(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<u32> {
     places.iter().map(&mut tool).collect()
 }
 
-fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
-    let changed = answer.pairing().changed_anywhere();
+fn text_numbers(answer: &SuiteComparison<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
+    let changed = answer.text_pairing().items_changed_anywhere();
     let of_column = |column: usize| {
         let mut numbers = BTreeMap::<u64, u32>::new();
         let mut text = |place: &usize| match &answer.texts[*place] {
@@ -170,14 +170,14 @@ fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
                 match items.get(column).copied().unwrap_or_default() {
                     0 => 0,
                     hash => {
-                        let next = number(numbers.len() + 1);
+                        let next = to_u32(numbers.len() + 1);
                         *numbers.entry(hash).or_insert(next)
                     }
                 }
             }
             ArmTexts::Unknown | ArmTexts::OfVersion => 0,
         };
-        (number(column), places.iter().map(&mut text).collect())
+        (to_u32(column), places.iter().map(&mut text).collect())
     };
     changed
         .iter()
@@ -187,9 +187,9 @@ fn texts(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<(u32, Vec<u32>)> {
         .collect()
 }
 
-fn margin(answer: &SuiteAnswer<'_>) -> Option<f64> {
+fn rate_margin(answer: &SuiteComparison<'_>) -> Option<f64> {
     answer
-        .metric(PASS_RATE)?
+        .find_metric(PASS_RATE)?
         .evidence
         .pairs
         .first()?
@@ -197,9 +197,9 @@ fn margin(answer: &SuiteAnswer<'_>) -> Option<f64> {
         .filter(|margin| *margin > 0.0)
 }
 
-fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
+fn known_pairs(answer: &SuiteComparison<'_>, places: &[usize]) -> Vec<KnownPair> {
     let known: BTreeMap<(usize, usize), &PairEvidence> = answer
-        .metric(PASS_RATE)
+        .find_metric(PASS_RATE)
         .iter()
         .flat_map(|metric| &metric.evidence.pairs)
         .map(|pair| {
@@ -214,7 +214,7 @@ fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
             .get(&(one.min(other), one.max(other)))
             .map(|pair| pair.seen_from(one));
         KnownPair {
-            way: evidence.as_ref().map_or(PairWay::Other, way),
+            way: evidence.as_ref().map_or(PairMethod::Other, pair_method),
             evidence,
         }
     };
@@ -225,23 +225,25 @@ fn pairs(answer: &SuiteAnswer<'_>, places: &[usize]) -> Vec<KnownPair> {
         .collect()
 }
 
-fn way(pair: &PairEvidence) -> PairWay {
+fn pair_method(pair: &PairEvidence) -> PairMethod {
     match (pair.verdict, pair.test) {
-        (Verdict::NotComparable { reason }, _) => PairWay::NotComparable(reason),
+        (PairVerdict::NotComparable { reason }, _) => PairMethod::NotComparable(reason),
         // The browser has the judge's outcomes only.
-        _ if pair.judge.is_some() || pair.verdict.obstacle() == Some(Obstacle::Unlabelled) => {
-            PairWay::Other
+        _ if pair.judge.is_some()
+            || pair.verdict.missing_evidence() == Some(Obstacle::Unlabelled) =>
+        {
+            PairMethod::Other
         }
-        (_, Some(Test::McnemarExact)) => PairWay::Mcnemar,
+        (_, Some(Test::McnemarExact)) => PairMethod::Mcnemar,
         // If runs share an artefact, outcomes alone do not show how they vary.
-        (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairWay::Fisher,
-        _ => PairWay::Other,
+        (_, Some(Test::FisherExact)) if pair.design == Design::Items => PairMethod::Fisher,
+        _ => PairMethod::Other,
     }
 }
 
 impl PairTable {
     /// Returns the pair of two arms, given by index, and whether the first of them is also first in the evidence.
-    pub fn pair(&self, one: usize, other: usize) -> Option<(&KnownPair, bool)> {
+    pub fn pair_between(&self, one: usize, other: usize) -> Option<(&KnownPair, bool)> {
         let (first, second) = (one.min(other), one.max(other));
         let place =
             (first * (2 * self.arms.len() - first - 1) / 2 + second).checked_sub(first + 1)?;
@@ -250,6 +252,6 @@ impl PairTable {
 }
 
 /// Converts a count or index to `u32`. No suite has four thousand million items.
-fn number(count: usize) -> u32 {
+fn to_u32(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

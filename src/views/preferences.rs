@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::{
-    Effect, Fitting, RankRange, Strength, Ties, Undefined, Vote, Voted, bradley_terry, elo,
+    Effect, FitOptions, PairVote, RankRange, Strength, Ties, Undefined, VoteOutcome, bradley_terry,
+    elo_ratings,
 };
 
 /// Votes on pairs of arms.
@@ -13,7 +14,7 @@ pub struct VotesOnPairs {
     pub name: String,
     pub sha256: String,
     pub arms: Vec<String>,
-    pub votes: Vec<Vote>,
+    pub votes: Vec<PairVote>,
     /// By vote: the code of the voter and of the prompt, if they are known.
     pub voters: Option<Vec<u32>>,
     pub prompts: Option<Vec<u32>>,
@@ -115,7 +116,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    pub(super) fn of(strength: Strength) -> Self {
+    pub(super) fn from_strength(strength: Strength) -> Self {
         match strength {
             Strength::Above => Self::NoUpper,
             Strength::Finite(_) => Self::Finite,
@@ -147,11 +148,11 @@ pub struct StyleEffect {
 const CONFIDENCE: f64 = 0.95;
 
 /// Fits strengths to votes. Undefined if no two arms have a finite strength, or if styles explain each vote or each other.
-pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Undefined> {
+pub fn fit_preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Undefined> {
     let styles: Vec<(f64, Vec<f64>)> = given
         .styles
         .iter()
-        .map(|(_, values)| in_units(values))
+        .map(|(_, values)| scale_by_root_mean_square(values))
         .collect();
     let covariates: Vec<Vec<f64>> = styles.iter().map(|(_, values)| values.clone()).collect();
     let kinds = [
@@ -162,7 +163,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
         .into_iter()
         .filter_map(|(kind, codes)| Some((kind, codes.clone()?)))
         .unzip();
-    let fitting = Fitting {
+    let fitting = FitOptions {
         ties: rule,
         covariates: &covariates,
         units: &units,
@@ -172,24 +173,24 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
     let whole: f64 = found
         .strengths
         .iter()
-        .filter_map(|strength| strength.finite())
+        .filter_map(|strength| strength.finite_effect())
         .map(|effect| effect.value.exp())
         .sum();
-    let ratings = elo(given.arms.len(), &given.votes);
+    let ratings = elo_ratings(given.arms.len(), &given.votes);
     let mut tallies = vec![[0_u64; 3]; given.arms.len()];
     for vote in &given.votes {
         let (first, second) = match vote.voted {
-            Voted::First => (0, 2),
-            Voted::Tie => (1, 1),
-            Voted::Second => (2, 0),
+            VoteOutcome::First => (0, 2),
+            VoteOutcome::Tie => (1, 1),
+            VoteOutcome::Second => (2, 0),
         };
         tallies[vote.first][first] += 1;
         tallies[vote.second][second] += 1;
     }
-    let bound = |arm: usize| Bound::of(found.strengths[arm]);
+    let bound = |arm: usize| Bound::from_strength(found.strengths[arm]);
     let value = |arm: usize| {
         found.strengths[arm]
-            .finite()
+            .finite_effect()
             .map_or(0.0, |effect| effect.value)
     };
     let mut order: Vec<usize> = (0..given.arms.len()).collect();
@@ -202,7 +203,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
     let place = |(at, arm): (usize, &usize)| {
         let arm = *arm;
         let [won, tied, lost] = tallies[arm];
-        let strength = found.strengths[arm].finite();
+        let strength = found.strengths[arm].finite_effect();
         let votes = won + tied + lost;
         PreferredArm {
             arm: given.arms[arm].clone(),
@@ -213,7 +214,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
             win_rate: (won as f64 + tied as f64 / 2.0) / votes as f64,
             bound: bound(arm),
             strength,
-            points: strength.map(points),
+            points: strength.map(scale_to_points),
             share: strength.map(|effect| effect.value.exp() / whole),
             elo: ratings[arm],
             rank: found.ranks[arm],
@@ -233,7 +234,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
         ties: given
             .votes
             .iter()
-            .filter(|vote| vote.voted == Voted::Tie)
+            .filter(|vote| vote.voted == VoteOutcome::Tie)
             .count() as u64,
         ties_are: rule,
         unvoted: given.unvoted,
@@ -266,7 +267,7 @@ pub fn preferences(given: &VotesOnPairs, rule: Ties) -> Result<Preferences, Unde
     })
 }
 
-fn points(effect: Effect) -> Points {
+fn scale_to_points(effect: Effect) -> Points {
     let scaled = |value: f64| value * 400.0 / std::f64::consts::LN_10;
     Points {
         value: scaled(effect.value),
@@ -276,7 +277,7 @@ fn points(effect: Effect) -> Points {
 }
 
 /// Returns (a − b) / (a + b) over its root mean square, and that root. It is not centred, so that the order of the two answers has no effect.
-fn in_units(values: &[[f64; 2]]) -> (f64, Vec<f64>) {
+fn scale_by_root_mean_square(values: &[[f64; 2]]) -> (f64, Vec<f64>) {
     let shares: Vec<f64> = values
         .iter()
         .map(|[one, other]| {
@@ -300,14 +301,14 @@ fn in_units(values: &[[f64; 2]]) -> (f64, Vec<f64>) {
 mod tests {
     use super::*;
 
-    fn given(votes: &[(usize, usize, Voted)]) -> VotesOnPairs {
+    fn given(votes: &[(usize, usize, VoteOutcome)]) -> VotesOnPairs {
         VotesOnPairs {
             name: "votes.csv".to_owned(),
             sha256: String::new(),
             arms: ["v", "w", "x", "y", "z"].map(str::to_owned).to_vec(),
             votes: votes
                 .iter()
-                .map(|(first, second, voted)| Vote {
+                .map(|(first, second, voted)| PairVote {
                     first: *first,
                     second: *second,
                     voted: *voted,
@@ -323,7 +324,7 @@ mod tests {
 
     #[test]
     fn arms_without_bounds_come_first_and_last() {
-        use Voted::{First, Second, Tie};
+        use VoteOutcome::{First, Second, Tie};
         // x and y beat each other, v never loses, z never wins, w is known by v alone.
         let votes = [
             (2, 3, First),
@@ -334,7 +335,7 @@ mod tests {
             (0, 1, First),
             (2, 3, Tie),
         ];
-        let found = preferences(&given(&votes), Ties::HalfWins).expect("a board");
+        let found = fit_preferences(&given(&votes), Ties::HalfWins).expect("a board");
         let places: Vec<(&str, Bound)> = found
             .places
             .iter()
@@ -369,16 +370,17 @@ mod tests {
 
     #[test]
     fn one_arm_has_no_strength() {
-        let votes = [(0, 1, Voted::First), (0, 2, Voted::First)];
+        let votes = [(0, 1, VoteOutcome::First), (0, 2, VoteOutcome::First)];
         assert_eq!(
-            preferences(&given(&votes), Ties::HalfWins),
+            fit_preferences(&given(&votes), Ties::HalfWins),
             Err(Undefined::TooFew)
         );
     }
 
     #[test]
     fn a_style_is_a_share_of_both_answers() {
-        let (unit, values) = in_units(&[[3.0, 1.0], [0.0, 0.0], [1.0, 3.0], [2.0, 2.0]]);
+        let (unit, values) =
+            scale_by_root_mean_square(&[[3.0, 1.0], [0.0, 0.0], [1.0, 3.0], [2.0, 2.0]]);
         assert!((unit - 0.125_f64.sqrt()).abs() < 1e-15);
         assert_eq!(values, [0.5 / unit, 0.0, -0.5 / unit, 0.0]);
     }

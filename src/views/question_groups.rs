@@ -27,11 +27,11 @@ pub fn question_groups<'q>(
     let counts =
         |row: &&RunRow| row.run.status.is_counted() && row.run.suite_version.as_deref() == version;
     let runs: Vec<_> = warehouse
-        .select(&filter)
+        .select_runs(&filter)
         .filter(counts)
         .map(|row| &row.run.id)
         .collect();
-    let matrix = warehouse.matrix(runs);
+    let matrix = warehouse.outcome_matrix(runs);
     let mut tried: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in &matrix.rows {
         for (item, status) in row.outcomes().filter(|(_, status)| status.is_counted()) {

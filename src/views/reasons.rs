@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::domain::{ItemKind, ItemStatus};
 
 /// Maximum number of kinds. More would be a list of single items.
-const MOST: usize = 8;
+const MAX_REASONS: usize = 8;
 /// Characters of a message that decide its kind.
 const KIND_CHARACTERS: usize = 160;
 
@@ -25,7 +25,7 @@ pub struct Reason {
 
 /// An item and its status.
 #[derive(Clone, Copy, Debug)]
-pub struct Ending<'a> {
+pub struct OutcomeReason<'a> {
     pub kind: &'a str,
     pub item: &'a str,
     pub status: &'a str,
@@ -34,11 +34,11 @@ pub struct Ending<'a> {
 
 /// Counts why items did not pass, most frequent reason first, at most eight kinds. Criteria are skipped, because each has a reason of its
 /// own.
-pub fn reasons<'a>(endings: impl Iterator<Item = Ending<'a>>) -> Vec<Reason> {
+pub fn count_reasons<'a>(endings: impl Iterator<Item = OutcomeReason<'a>>) -> Vec<Reason> {
     let mut kinds: BTreeMap<(&str, String), (usize, Reason)> = BTreeMap::new();
     for (
         place,
-        Ending {
+        OutcomeReason {
             kind,
             item,
             status,
@@ -55,17 +55,19 @@ pub fn reasons<'a>(endings: impl Iterator<Item = Ending<'a>>) -> Vec<Reason> {
         {
             continue;
         }
-        let (_, known) = kinds.entry((status, kind_of(reason))).or_insert_with(|| {
-            (
-                place,
-                Reason {
-                    status: status.to_owned(),
-                    reason: reason.to_owned(),
-                    count: 0,
-                    example: item.to_owned(),
-                },
-            )
-        });
+        let (_, known) = kinds
+            .entry((status, reason_kind(reason)))
+            .or_insert_with(|| {
+                (
+                    place,
+                    Reason {
+                        status: status.to_owned(),
+                        reason: reason.to_owned(),
+                        count: 0,
+                        example: item.to_owned(),
+                    },
+                )
+            });
         known.count += 1;
     }
     let mut found: Vec<(usize, Reason)> = kinds.into_values().collect();
@@ -73,12 +75,12 @@ pub fn reasons<'a>(endings: impl Iterator<Item = Ending<'a>>) -> Vec<Reason> {
     found
         .into_iter()
         .map(|(_, reason)| reason)
-        .take(MOST)
+        .take(MAX_REASONS)
         .collect()
 }
 
 /// Returns the common part of messages that differ only in numbers: a port, a line, a time.
-fn kind_of(reason: &str) -> String {
+fn reason_kind(reason: &str) -> String {
     let mut kind = String::new();
     for character in reason.chars().take(KIND_CHARACTERS) {
         if !character.is_ascii_digit() {
@@ -95,13 +97,15 @@ mod tests {
     use super::*;
 
     fn counted(rows: &[(&str, &str, &str, Option<&str>)]) -> Vec<(String, String, u64, String)> {
-        let endings = rows.iter().map(|(kind, item, status, reason)| Ending {
-            kind,
-            item,
-            status,
-            reason: *reason,
-        });
-        reasons(endings)
+        let endings = rows
+            .iter()
+            .map(|(kind, item, status, reason)| OutcomeReason {
+                kind,
+                item,
+                status,
+                reason: *reason,
+            });
+        count_reasons(endings)
             .into_iter()
             .map(|reason| (reason.status, reason.reason, reason.count, reason.example))
             .collect()
@@ -143,6 +147,6 @@ mod tests {
             .iter()
             .map(|letter| ("test", "t", "fail", Some(letter.as_str())))
             .collect();
-        assert_eq!(counted(&rows).len(), MOST);
+        assert_eq!(counted(&rows).len(), MAX_REASONS);
     }
 }

@@ -8,17 +8,18 @@ use serde::Serialize;
 
 use crate::domain::{
     CostSource, Direction, Filter, ItemDetails, ItemKey, ItemKind, ItemOutcome, ItemStatus,
-    Repeated, Resources, Run, RunStatus, Unit, Usage, standing_of_each,
+    Repeated, Resources, Run, RunStatus, Unit, Usage, latest_of_each,
 };
 use crate::inference::{
-    Arm, Money, cost, counts, interval_of_run, is_marked, label_columns, money, tokens,
+    Arm, Money, interval_of_run, is_column_marked, label_columns, run_cost, run_counts, run_tokens,
+    total_cost,
 };
 use crate::stats::Interval;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow, Warehouse};
 
 use super::evaluation::{CriteriaCount, EvaluatorScore, JudgeView};
-use super::reasons::{Ending, Reason, reasons};
-use super::short_text::cut;
+use super::reasons::{OutcomeReason, Reason, count_reasons};
+use super::short_text::cut_text;
 use super::stored_verification::StoredVerification;
 
 /// Maximum rounding difference between a published share and the one computed from the counts.
@@ -308,7 +309,7 @@ pub struct ItemPage {
 /// Lists the suites of the selected runs.
 pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
     let mut suites = BTreeMap::<&str, Vec<&Run>>::new();
-    for row in warehouse.select(filter) {
+    for row in warehouse.select_runs(filter) {
         suites.entry(&row.run.suite).or_default().push(&row.run);
     }
     suites
@@ -316,11 +317,11 @@ pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
         .map(|(suite, runs)| SuiteLine {
             suite: suite.to_owned(),
             runs: runs.len() as u64,
-            arms: distinct(&runs, Arm::of).len() as u64,
-            approaches: distinct(&runs, |run| run.approach.clone()),
-            models: distinct(&runs, |run| &run.model).len() as u64,
-            versions: distinct(&runs, |run| &run.suite_version).len() as u64,
-            sources: distinct(&runs, |run| {
+            arms: distinct_values(&runs, Arm::from_run).len() as u64,
+            approaches: distinct_values(&runs, |run| run.approach.clone()),
+            models: distinct_values(&runs, |run| &run.model).len() as u64,
+            versions: distinct_values(&runs, |run| &run.suite_version).len() as u64,
+            sources: distinct_values(&runs, |run| {
                 run.provenance.as_ref().map(|from| from.file.clone())
             })
             .into_iter()
@@ -331,7 +332,7 @@ pub fn suite_lines(warehouse: &Warehouse, filter: &Filter) -> Vec<SuiteLine> {
         .collect()
 }
 
-fn distinct<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
+fn distinct_values<'a, T: Ord>(runs: &[&'a Run], of: impl Fn(&'a Run) -> T) -> Vec<T> {
     runs.iter()
         .map(|run| of(run))
         .collect::<std::collections::BTreeSet<_>>()
@@ -344,19 +345,19 @@ pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
     let run = &row.run;
     // A share of chosen items is no rate of the suite.
     let has_rate = run.status != RunStatus::Partial;
-    let counted = counts(row, matrix).filter(|_| has_rate);
+    let counted = run_counts(row, matrix).filter(|_| has_rate);
     RunLine {
         id: run.id.to_string(),
         suite: run.suite.clone(),
-        arm: Arm::of(run),
+        arm: Arm::from_run(run),
         status: run.status.name().to_owned(),
         timestamp: run.timestamp,
         passed: counted.map(|(passed, _)| passed),
         total: counted.map(|(_, total)| total),
         interval: interval_of_run(row, matrix).filter(|_| has_rate),
-        cost_usd: cost(row),
-        cost: money(&[row]),
-        tokens: tokens(row),
+        cost_usd: run_cost(row),
+        cost: total_cost(&[row]),
+        tokens: run_tokens(row),
         duration_seconds: run.duration_seconds,
         batch: run.batch_id.clone(),
         source: run.provenance.as_ref().map(|from| from.file.clone()),
@@ -366,11 +367,11 @@ pub fn run_line(row: &RunRow, matrix: &OutcomeMatrix) -> RunLine {
 /// Builds the page of one run, without its items.
 pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     let run = &row.run;
-    let matrix = warehouse.matrix([&run.id]);
+    let matrix = warehouse.outcome_matrix([&run.id]);
     let mut statuses = BTreeMap::<String, u64>::new();
     let labels = label_columns(&matrix);
     let outcomes = matrix.rows.iter().flat_map(MatrixRow::outcomes);
-    for (_, status) in outcomes.filter(|(item, _)| !is_marked(&labels, *item as usize)) {
+    for (_, status) in outcomes.filter(|(item, _)| !is_column_marked(&labels, *item as usize)) {
         *statuses.entry(status.name().to_owned()).or_default() += 1;
     }
     let mut provenance = run.provenance.as_ref().map_or_else(Vec::new, |from| {
@@ -410,7 +411,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
     RunPage {
         line,
         error: run.error.clone(),
-        cost_source: match money(&[row]) {
+        cost_source: match total_cost(&[row]) {
             Some(_) if run.cost_usd.is_none() => CostSource::Reported.name().to_owned(),
             _ => run.cost_source.name().to_owned(),
         },
@@ -435,7 +436,7 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         git_rev: run.git.as_ref().map(|git| git.rev.clone()),
         tags: run.tags.clone(),
         provenance,
-        stated: run.stated.iter().map(stated_line).collect(),
+        stated: run.stated.iter().map(reported_line).collect(),
         scores: run
             .scores
             .iter()
@@ -458,7 +459,10 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
         evaluators: Vec::new(),
         criteria: Vec::new(),
         criteria_count: None,
-        verification: run.verification.as_ref().and_then(StoredVerification::of),
+        verification: run
+            .verification
+            .as_ref()
+            .and_then(StoredVerification::from_record),
         outcomes: statuses.values().sum(),
         statuses,
         item_word: matrix
@@ -471,12 +475,12 @@ pub fn run_page(warehouse: &Warehouse, row: &RunRow) -> RunPage {
 
 /// Lists the published figures of runs: first those that differ from the run's counts, then those without a comparison, then those that
 /// agree.
-pub(super) fn stated_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<RunStated> {
+pub(super) fn reported_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<RunStated> {
     let of_run = |run: &'a Run| {
         run.stated.iter().map(|figure| RunStated {
             run: run.id.to_string(),
-            arm: Arm::of(run),
-            figure: stated_line(figure),
+            arm: Arm::from_run(run),
+            figure: reported_line(figure),
         })
     };
     let mut figures: Vec<RunStated> = rows.flat_map(|row| of_run(&row.run)).collect();
@@ -490,7 +494,7 @@ pub(super) fn stated_figures<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Vec<
     figures
 }
 
-fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
+fn reported_line(figure: &crate::domain::StatedFigure) -> StatedLine {
     StatedLine {
         name: figure.name.clone(),
         unit: figure.unit,
@@ -501,7 +505,7 @@ fn stated_line(figure: &crate::domain::StatedFigure) -> StatedLine {
 }
 
 /// Splits a run's outcomes into pages of `per_page`. Revisions of one outcome are adjacent; the last one is used.
-pub fn items_of(
+pub fn item_pages(
     run: &str,
     outcomes: &[ItemOutcome],
     details: &DetailsByItem,
@@ -541,12 +545,12 @@ pub fn items_of(
 }
 
 /// Returns the current outcomes of a run's criteria.
-pub fn criteria_of(items: &[(ItemOutcome, ItemDetails)]) -> Vec<ItemRow> {
-    let rows = standing_outcomes(items)
+pub fn criterion_rows(items: &[(ItemOutcome, ItemDetails)]) -> Vec<ItemRow> {
+    let rows = latest_revisions(items)
         .into_iter()
         .map(|(outcome, details)| item_row(outcome, Some(details)));
     let bounded = |row: ItemRow| ItemRow {
-        reason: row.reason.as_deref().map(cut),
+        reason: row.reason.as_deref().map(cut_text),
         ..row
     };
     rows.filter(is_criterion).map(bounded).collect()
@@ -560,15 +564,15 @@ pub fn shown_run(
     transcript: Option<String>,
     output: Option<String>,
 ) -> ShownRun {
-    let mut rows: Vec<ItemRow> = standing_outcomes(items)
+    let mut rows: Vec<ItemRow> = latest_revisions(items)
         .into_iter()
         .map(|(outcome, details)| item_row(outcome, Some(details)))
         .filter(|row| !is_criterion(row))
         .collect();
     let mut page = page;
-    page.reasons = reasons_of(rows.iter());
-    let items_left_out = choose(&mut rows, choice);
-    let criteria_left_out = choose(&mut page.criteria, choice);
+    page.reasons = reasons_in_rows(rows.iter());
+    let items_left_out = retain_chosen(&mut rows, choice);
+    let criteria_left_out = retain_chosen(&mut page.criteria, choice);
     ShownRun {
         page,
         transcript,
@@ -580,8 +584,8 @@ pub fn shown_run(
 }
 
 /// Counts why the items of these rows did not pass.
-pub fn reasons_of<'a>(rows: impl Iterator<Item = &'a ItemRow>) -> Vec<Reason> {
-    reasons(rows.map(|row| Ending {
+pub fn reasons_in_rows<'a>(rows: impl Iterator<Item = &'a ItemRow>) -> Vec<Reason> {
+    count_reasons(rows.map(|row| OutcomeReason {
         kind: &row.kind,
         item: &row.item,
         status: &row.status,
@@ -590,8 +594,8 @@ pub fn reasons_of<'a>(rows: impl Iterator<Item = &'a ItemRow>) -> Vec<Reason> {
 }
 
 /// Returns the current revision of each outcome, in the order of first lines.
-fn standing_outcomes(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
-    standing_of_each(
+fn latest_revisions(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome, ItemDetails)> {
+    latest_of_each(
         items,
         |(outcome, _)| (outcome.key(), outcome.attempt),
         |(outcome, _)| outcome.revision,
@@ -599,14 +603,14 @@ fn standing_outcomes(items: &[(ItemOutcome, ItemDetails)]) -> Vec<&(ItemOutcome,
 }
 
 /// Keeps the requested rows and returns the number of removed ones.
-fn choose(rows: &mut Vec<ItemRow>, choice: ItemChoice) -> u64 {
+fn retain_chosen(rows: &mut Vec<ItemRow>, choice: ItemChoice) -> u64 {
     let all = rows.len();
     match choice {
         ItemChoice::All => {}
         ItemChoice::Failed => rows.retain(|row| row.status != ItemStatus::Pass.name()),
         ItemChoice::First(most) => {
             // The sort is stable: equal rows keep the order of the run.
-            rows.sort_by_key(|row| ItemStatus::from_name(&row.status).map(urgency));
+            rows.sort_by_key(|row| ItemStatus::from_name(&row.status).map(status_urgency));
             rows.truncate(most);
         }
     }
@@ -614,7 +618,7 @@ fn choose(rows: &mut Vec<ItemRow>, choice: ItemChoice) -> u64 {
 }
 
 /// Sort key of statuses: what a reader wants to see first.
-fn urgency(status: ItemStatus) -> u8 {
+fn status_urgency(status: ItemStatus) -> u8 {
     match status {
         ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => 0,
         ItemStatus::Infra | ItemStatus::NotEvaluated => 1,
@@ -694,7 +698,7 @@ impl RunPage {
     }
 
     /// Returns the name of the judge behind an evaluator's outcomes in this run.
-    pub fn judge_of(&self, evaluator: &str) -> Option<String> {
+    pub fn judge_by_evaluator(&self, evaluator: &str) -> Option<String> {
         self.evaluators
             .iter()
             .find(|score| score.evaluator == evaluator)?

@@ -11,7 +11,7 @@ use super::run::RunLine;
 
 /// A run's place among the runs of its suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct RunTurn {
+pub struct RunOrdinal {
     /// The number of its day, from 1, over all arms. `None` if its time is unknown, or if no arm has runs of a second day: then days are
     /// dates of publication, not nights.
     pub night: Option<u64>,
@@ -20,7 +20,7 @@ pub struct RunTurn {
 }
 
 /// Returns the place of each of a suite's runs, in the order of the runs. Newer runs never change the numbers of older ones.
-pub(super) fn run_turns(runs: &[RunLine]) -> Vec<RunTurn> {
+pub(super) fn run_ordinals(runs: &[RunLine]) -> Vec<RunOrdinal> {
     let night_of = |run: &RunLine| run.timestamp.map(|time| time.date_naive());
     let nights: BTreeSet<NaiveDate> = runs.iter().filter_map(night_of).collect();
     let numbers: BTreeMap<NaiveDate, u64> = nights.into_iter().zip(1..).collect();
@@ -34,7 +34,7 @@ pub(super) fn run_turns(runs: &[RunLine]) -> Vec<RunTurn> {
     order.sort_by_key(|index| (runs[*index].timestamp, &runs[*index].id));
     let mut counted = BTreeMap::<(&Arm, Option<NaiveDate>), u64>::new();
     let mut turns = vec![
-        RunTurn {
+        RunOrdinal {
             night: None,
             number: 1
         };
@@ -45,7 +45,7 @@ pub(super) fn run_turns(runs: &[RunLine]) -> Vec<RunTurn> {
         let number = counted.entry((&runs[index].arm, night)).or_default();
         *number += 1;
         let of_several = night.filter(|_| is_nightly);
-        turns[index] = RunTurn {
+        turns[index] = RunOrdinal {
             night: of_several.and_then(|night| numbers.get(&night).copied()),
             number: *number,
         };
@@ -80,7 +80,7 @@ mod tests {
     }
 
     fn turns(runs: &[RunLine]) -> Vec<(Option<u64>, u64)> {
-        run_turns(runs)
+        run_ordinals(runs)
             .into_iter()
             .map(|turn| (turn.night, turn.number))
             .collect()

@@ -147,7 +147,7 @@ impl ProblemLine {
     }
 
     /// Formats `file:line:column: message`, as far as the parts are known.
-    pub fn words(&self) -> String {
+    pub fn message_with_place(&self) -> String {
         let place = [
             self.file.clone(),
             self.line.map(|line| line.to_string()),
@@ -191,13 +191,17 @@ mod tests {
     #[test]
     fn a_problem_names_its_place_as_far_as_it_is_known() {
         assert_eq!(
-            ProblemLine::from(Problem::at("a.yaml", 3, 1, "is wrong")).words(),
+            ProblemLine::from(Problem::at_position("a.yaml", 3, 1, "is wrong"))
+                .message_with_place(),
             "a.yaml:3:1: is wrong"
         );
         assert_eq!(
-            ProblemLine::from(Problem::in_file("a.yaml", "is wrong")).words(),
+            ProblemLine::from(Problem::in_file("a.yaml", "is wrong")).message_with_place(),
             "a.yaml: is wrong"
         );
-        assert_eq!(ProblemLine::new("is wrong", None).words(), "is wrong");
+        assert_eq!(
+            ProblemLine::new("is wrong", None).message_with_place(),
+            "is wrong"
+        );
     }
 }

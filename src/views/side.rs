@@ -2,46 +2,46 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{ItemKind, ItemStatus, Published};
+use crate::domain::{ItemKind, ItemStatus, Redacted};
 
 use super::compare::Comparison;
 use super::flips::ListedItem;
 use super::judged::criterion_flips_between;
 use super::run::{ItemPage, RunPage};
-use super::side_by_side::{MOST_SIDES, Side, SideBySide};
+use super::side_by_side::{MAX_SIDES, Side, SideBySide};
 use super::site::Overview;
 use super::transcript::RunTranscripts;
 use crate::inference::Arm;
 
 /// An item whose outcome a page wants to show, for one arm.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct WantedOutcome {
     passed: bool,
     found: Option<(Side, Vec<String>)>,
 }
 
 /// Wanted items of one arm on one suite.
-type OfArm = BTreeMap<ListedItem, Wanted>;
+type WantedOfArm = BTreeMap<ListedItem, WantedOutcome>;
 
 /// Gathers the details of single items for the pages of pairs, one run at a time.
 #[derive(Clone, Debug, Default)]
-pub struct Sides {
-    arms: BTreeMap<(usize, Arm), OfArm>,
+pub struct AnswerGatherer {
+    arms: BTreeMap<(usize, Arm), WantedOfArm>,
     /// By run: the suite's index in the overview, and the arm.
     runs: BTreeMap<String, (usize, Arm)>,
 }
 
-impl Sides {
+impl AnswerGatherer {
     /// Notes the items that the pairs of a site want to show.
-    pub fn of(overview: &Overview) -> Self {
+    pub fn from_overview(overview: &Overview) -> Self {
         let mut sides = Self::default();
         for (place, suite) in (0..).zip(&overview.suites) {
             for pair in &suite.pairs {
-                let wanted = wanted(pair);
+                let wanted = wanted_items(pair);
                 for (number, arm) in pair.arms.iter().enumerate().filter(|_| !wanted.is_empty()) {
                     let of_arm = sides.arms.entry((place, arm.arm.clone())).or_default();
                     for (item, is_first) in &wanted {
-                        of_arm.entry((*item).clone()).or_insert(Wanted {
+                        of_arm.entry((*item).clone()).or_insert(WantedOutcome {
                             passed: *is_first == (number == 0),
                             found: None,
                         });
@@ -58,10 +58,10 @@ impl Sides {
     }
 
     /// Takes the wanted items of a run. They are passed in, because the run's page does not have them.
-    pub fn add(
+    pub fn add_run(
         &mut self,
-        page: &Published<RunPage>,
-        items: &Published<Vec<ItemPage>>,
+        page: &Redacted<RunPage>,
+        items: &Redacted<Vec<ItemPage>>,
         transcripts: &RunTranscripts,
     ) {
         let Some(wanted) = self
@@ -97,7 +97,7 @@ impl Sides {
                 .as_ref()
                 .is_none_or(|(side, _)| !side.has_words());
             if is_better && (status == ItemStatus::Pass) == wanted.passed {
-                let side = Side::of(page, row, transcripts);
+                let side = Side::from_row(page, row, transcripts);
                 if wanted.found.is_none() || side.has_words() {
                     wanted.found = Some((side, row.expected.clone()));
                 }
@@ -106,19 +106,19 @@ impl Sides {
     }
 
     /// Gives each pair its gathered items, and its criteria from the suite's tables.
-    pub fn give(&self, overview: &mut Overview) {
+    pub fn fill_pairs(&self, overview: &mut Overview) {
         for (place, suite) in (0..).zip(&mut overview.suites) {
             for pair in &mut suite.pairs {
                 let [first, second] = pair.arms.as_slice() else {
                     continue;
                 };
                 pair.criteria = criterion_flips_between(&suite.criteria, &first.arm, &second.arm);
-                pair.sides = self.of_pair(place, pair);
+                pair.sides = self.differing_answers(place, pair);
             }
         }
     }
 
-    fn of_pair(&self, suite: usize, pair: &Comparison) -> Vec<SideBySide> {
+    fn differing_answers(&self, suite: usize, pair: &Comparison) -> Vec<SideBySide> {
         let found = |arm: usize, item: &ListedItem| {
             self.arms
                 .get(&(suite, pair.arms[arm].arm.clone()))?
@@ -135,19 +135,22 @@ impl Sides {
                 second,
             })
         };
-        wanted(pair).into_iter().filter_map(side_by_side).collect()
+        wanted_items(pair)
+            .into_iter()
+            .filter_map(side_by_side)
+            .collect()
     }
 }
 
 /// Returns items that only one arm passed, equally many of either arm if there are enough, each with whether the first arm passed.
-fn wanted(pair: &Comparison) -> Vec<(&ListedItem, bool)> {
+fn wanted_items(pair: &Comparison) -> Vec<(&ListedItem, bool)> {
     let Some(listed) = pair.flips.as_ref().and_then(|flips| flips.listed.as_ref()) else {
         return Vec::new();
     };
     let (first, second) = (&listed.only_first, &listed.only_second);
-    let half = MOST_SIDES / 2;
-    let of_first = first.len().min(MOST_SIDES - second.len().min(half));
-    let of_second = second.len().min(MOST_SIDES - of_first);
+    let half = MAX_SIDES / 2;
+    let of_first = first.len().min(MAX_SIDES - second.len().min(half));
+    let of_second = second.len().min(MAX_SIDES - of_first);
     first
         .iter()
         .take(of_first)

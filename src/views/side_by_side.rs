@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::flips::ListedItem;
 use super::run::{ItemRow, RunPage};
-use super::short_text::cut;
+use super::short_text::cut_text;
 use super::transcript::RunTranscripts;
 
 /// Maximum number of items shown per pair.
-pub const MOST_SIDES: usize = 12;
+pub const MAX_SIDES: usize = 12;
 
 /// One item on which two arms differ, with the answers of both.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -48,11 +48,11 @@ pub struct Side {
 }
 
 impl Side {
-    pub(super) fn of(page: &RunPage, row: &ItemRow, transcripts: &RunTranscripts) -> Self {
+    pub(super) fn from_row(page: &RunPage, row: &ItemRow, transcripts: &RunTranscripts) -> Self {
         let text = |text: &Option<String>| {
             text.as_deref()
                 .filter(|text| !text.trim().is_empty())
-                .map(cut)
+                .map(cut_text)
         };
         Self {
             run: page.line.id.clone(),
@@ -66,7 +66,7 @@ impl Side {
             answer: text(&row.answer),
             reply: text(&row.reply),
             reason: text(&row.reason),
-            judge: page.judge_of(&row.evaluator),
+            judge: page.judge_by_evaluator(&row.evaluator),
         }
     }
 

@@ -7,15 +7,15 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Filter, ItemKind, Published, PublishedFigures};
+use crate::domain::{Filter, ItemKind, PublishedFigures, Redacted};
 use crate::inference::{
-    Arm, ArmRuns, Audit, History, HistoryPoints, Policy, SuiteAnswer, SuiteGroup,
-    apart_from_newest, board_groups_with_histories, history,
+    Arm, ArmRuns, Audit, History, HistoryPoints, Policy, SuiteComparison, SuiteGroup,
+    board_groups_with_histories, find_separate_from_newest, suite_histories,
 };
-use crate::warehouse::{LookedThrough, RunRow, Warehouse};
+use crate::warehouse::{RedactedWarehouse, RunRow, Warehouse};
 
-use super::abilities::AskedApart;
-use super::audit::audit_of;
+use super::abilities::DifferentItemAbilities;
+use super::audit::audit_answer;
 use super::chart::{SuiteCharts, suite_charts};
 use super::claims::{SuiteClaims, suite_claims};
 use super::compare::{Comparison, PairOrder};
@@ -23,13 +23,13 @@ use super::flips::Flips;
 use super::horizons::{Horizons, horizons_for_page};
 use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
-use super::leaderboard::{SortKey, SuiteBoard, retracted, suite_board};
-use super::noise::{NoiseLedger, ledger};
-use super::overall::{Overall, Pooling, SuiteRates, overall_of};
+use super::leaderboard::{SortKey, SuiteBoard, count_retracted, suite_board};
+use super::noise::{NoiseLedger, build_ledger};
+use super::overall::{Overall, Pooling, SuiteRates, overall_from_rates};
 use super::pair_table::PairTable;
-use super::run::{RunLine, RunStated, run_line, stated_figures};
-use super::run_turn::{RunTurn, run_turns};
-use super::stories::ItemStories;
+use super::run::{RunLine, RunStated, reported_figures, run_line};
+use super::run_turn::{RunOrdinal, run_ordinals};
+use super::stories::SuiteItemAnswers;
 
 /// The owner's settings of the site. Names are display names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -114,7 +114,7 @@ pub struct OverviewSuite {
     pub noise: Option<NoiseLedger>,
     /// Questions, answers and reasons, as far as the caller read them in the runs.
     #[serde(skip)]
-    pub stories: ItemStories,
+    pub stories: SuiteItemAnswers,
     pub charts: SuiteCharts,
     /// How much of the order is established. Absent for fewer than two arms with a result on each item.
     #[serde(skip)]
@@ -124,7 +124,7 @@ pub struct OverviewSuite {
     pub horizons: Option<Horizons>,
     /// Abilities. Absent if the arms were asked the same items, or without a fit.
     #[serde(skip)]
-    pub abilities: Option<AskedApart>,
+    pub abilities: Option<DifferentItemAbilities>,
     /// What is wrong with tables of published figures about the suite. Kept with the newest version; absent if the configuration names none.
     #[serde(skip)]
     pub claims: Option<SuiteClaims>,
@@ -148,8 +148,8 @@ pub struct Overview {
 
 impl OverviewSuite {
     /// Returns each run's place among the suite's runs, in the order of the runs.
-    pub fn turns(&self) -> Vec<RunTurn> {
-        run_turns(&self.runs)
+    pub fn run_ordinals(&self) -> Vec<RunOrdinal> {
+        run_ordinals(&self.runs)
     }
 }
 
@@ -174,7 +174,7 @@ impl OverviewSuite {
 
     /// Returns the category of an item.
     pub fn category_of(&self, line: &ItemLine) -> Option<&str> {
-        let story = self.stories.of(&line.item, &line.kind)?;
+        let story = self.stories.get(&line.item, &line.kind)?;
         story
             .category
             .as_deref()
@@ -209,32 +209,34 @@ const MAX_ALL_PAIRS: usize = 12;
 const MAX_TABLE_ARMS: usize = 8;
 
 /// Builds the site's views of the selected runs.
-pub fn overview(
-    warehouse: &LookedThrough<'_>,
+pub fn build_overview(
+    warehouse: &RedactedWarehouse<'_>,
     settings: (&Filter, &Policy, &SiteOptions),
-    published: &[Published<PublishedFigures>],
+    published: &[Redacted<PublishedFigures>],
     version: &str,
     data_digest: &str,
-) -> Published<Overview> {
-    warehouse.make(|warehouse| overview_of(warehouse, settings, published, version, data_digest))
+) -> Redacted<Overview> {
+    warehouse.derive_redacted(|warehouse| {
+        overview_of(warehouse, settings, published, version, data_digest)
+    })
 }
 
 fn overview_of(
     warehouse: &Warehouse,
     (filter, policy, options): (&Filter, &Policy, &SiteOptions),
-    published: &[Published<PublishedFigures>],
+    published: &[Redacted<PublishedFigures>],
     version: &str,
     data_digest: &str,
 ) -> Overview {
     let (mut groups, histories) = board_groups_with_histories(warehouse, filter, policy);
     groups.sort_by_key(|group| Some(&group.suite) != options.default_suite.as_ref());
-    let apart = apart_from_newest(&groups);
+    let apart = find_separate_from_newest(&groups);
     let (suites, rates): (Vec<OverviewSuite>, Vec<SuiteRates>) = groups
         .par_iter()
         .zip(apart)
         .enumerate()
         .map(|(place, (group, apart))| {
-            let answer = SuiteAnswer::of(warehouse, group, policy);
+            let answer = SuiteComparison::new(warehouse, group, policy);
             let board = SuiteBoard {
                 apart,
                 ..suite_board(warehouse, &answer, policy, SortKey::Primary, false)
@@ -246,7 +248,7 @@ fn overview_of(
                     .position(|arm| arm.arm == board.entries[entry].arm)
             };
             let pair = |(left, right): (usize, usize)| {
-                Some(Comparison::of_pair_with_items(
+                Some(Comparison::from_pair_with_items(
                     &answer,
                     arm_of(left)?,
                     arm_of(right)?,
@@ -256,7 +258,7 @@ fn overview_of(
             let baseline = options
                 .baseline
                 .as_deref()
-                .filter(|baseline| stands_out(&arms, baseline));
+                .filter(|baseline| has_baseline_and_others(&arms, baseline));
             let ranks = baseline.map_or_else(
                 || comparison_pairs(arms.len()),
                 |baseline| pairs_against(&arms, baseline),
@@ -276,7 +278,7 @@ fn overview_of(
             };
             let table = || match (arms.len(), pairs.first()) {
                 (2, Some(pair)) => flat(pair),
-                _ => Comparison::ordered(&answer, PairOrder::AheadFirst),
+                _ => Comparison::from_ordered_answer(&answer, PairOrder::AheadFirst),
             };
             let tables = (2..=MAX_TABLE_ARMS)
                 .contains(&group.arms.len())
@@ -289,10 +291,11 @@ fn overview_of(
                 group
                     .arms
                     .iter()
-                    .flat_map(ArmRuns::all)
+                    .flat_map(ArmRuns::all_runs)
                     .chain(group.earlier.iter().copied())
             };
-            let all = (!group.earlier.is_empty()).then(|| group.with_earlier().matrix(warehouse));
+            let all = (!group.earlier.is_empty())
+                .then(|| group.with_earlier_runs().outcome_matrix(warehouse));
             let mut runs: Vec<RunLine> = rows()
                 .map(|row| run_line(row, all.as_ref().unwrap_or(&answer.matrix)))
                 .collect();
@@ -307,7 +310,7 @@ fn overview_of(
                 .iter()
                 .all(|earlier| earlier.suite != group.suite);
             let history = if is_newest {
-                nights_of(
+                suite_history(
                     warehouse,
                     &only,
                     policy,
@@ -323,21 +326,21 @@ fn overview_of(
                 board.entries.iter().map(|entry| &entry.arm),
                 &board.excluded_items,
             );
-            let noise = ledger(&answer, policy).filter(|ledger| ledger.pooled.is_some());
-            let stated = stated_figures(rows());
+            let noise = build_ledger(&answer, policy).filter(|ledger| ledger.pooled.is_some());
+            let stated = reported_figures(rows());
             let top = pairs.first().cloned();
-            let pair_table = PairTable::of(&answer, &board);
-            let audit = audit_of(&answer).ok();
+            let pair_table = PairTable::from_answer(&answer, &board);
+            let audit = audit_answer(&answer).ok();
             let (horizons, abilities) = (
-                horizons_for_page(warehouse, &group.with_earlier()),
-                AskedApart::of(&answer),
+                horizons_for_page(warehouse, &group.with_earlier_runs()),
+                DifferentItemAbilities::from_answer(&answer),
             );
             let claims = if is_newest {
                 suite_claims(warehouse, &only, published)
             } else {
                 None
             };
-            let rates = SuiteRates::of(&answer, &board);
+            let rates = SuiteRates::from_answer(&answer, &board);
             let suite = OverviewSuite {
                 top,
                 board,
@@ -347,11 +350,11 @@ fn overview_of(
                 criterion_keys: criterion_keys(warehouse, group),
                 criteria: Vec::new(),
                 runs,
-                retracted: retracted(warehouse, &only),
+                retracted: count_retracted(warehouse, &only),
                 stated,
                 items,
                 noise,
-                stories: ItemStories::default(),
+                stories: SuiteItemAnswers::default(),
                 charts,
                 audit,
                 horizons,
@@ -363,7 +366,7 @@ fn overview_of(
             (suite, rates)
         })
         .unzip();
-    let overall = over_suites(&suites, &rates, policy);
+    let overall = overall_if_comparable(&suites, &rates, policy);
     let context = SiteContext {
         title: options.title.clone(),
         base_url: options.base_url.clone(),
@@ -371,14 +374,14 @@ fn overview_of(
         version: version.to_owned(),
         data_digest: data_digest.to_owned(),
         newest: warehouse
-            .select(filter)
+            .select_runs(filter)
             .filter_map(|row| row.run.timestamp)
             .max(),
-        retracted: retracted(warehouse, filter),
+        retracted: count_retracted(warehouse, filter),
         aliased: !warehouse.aliases().is_empty(),
         problems: warehouse.problems().len() as u64,
         results: options.has_results.then(|| {
-            warehouse.select(filter).fold(
+            warehouse.select_runs(filter).fold(
                 SiteResults {
                     runs: 0,
                     outcomes: 0,
@@ -395,7 +398,11 @@ fn overview_of(
 }
 
 /// Returns the board over all suites, if at least two arms share at least two of them.
-fn over_suites(suites: &[OverviewSuite], rates: &[SuiteRates], policy: &Policy) -> Option<Overall> {
+fn overall_if_comparable(
+    suites: &[OverviewSuite],
+    rates: &[SuiteRates],
+    policy: &Policy,
+) -> Option<Overall> {
     let is_counted = |place: &usize| {
         suites[..*place]
             .iter()
@@ -406,7 +413,7 @@ fn over_suites(suites: &[OverviewSuite], rates: &[SuiteRates], policy: &Policy) 
         .map(|place| &rates[place])
         .collect();
     let boards: Vec<&SuiteBoard> = suites.iter().map(|suite| &suite.board).collect();
-    let overall = overall_of(
+    let overall = overall_from_rates(
         &counted,
         &boards,
         Pooling::Macro,
@@ -428,7 +435,7 @@ fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<Criterio
     let rows = group
         .arms
         .iter()
-        .flat_map(ArmRuns::all)
+        .flat_map(ArmRuns::all_runs)
         .chain(group.earlier.iter().copied());
     let keys = warehouse.items_of_kind(ItemKind::Criterion, rows.map(|row| &row.run.id));
     let mut keys: Vec<CriterionKey> = keys
@@ -443,7 +450,7 @@ fn criterion_keys(warehouse: &Warehouse, group: &SuiteGroup<'_>) -> Vec<Criterio
 }
 
 /// Returns the selected suite's history, or `None` if no arm has a second day.
-fn nights_of(
+fn suite_history(
     warehouse: &Warehouse,
     only: &Filter,
     policy: &Policy,
@@ -469,7 +476,7 @@ fn nights_of(
     }
     let is_followed = nights.values().any(|nights| nights.len() > 1);
     is_followed
-        .then(|| history(warehouse, only, policy, &HistoryPoints::Days).pop())
+        .then(|| suite_histories(warehouse, only, policy, &HistoryPoints::Days).pop())
         .flatten()
 }
 
@@ -484,7 +491,7 @@ pub fn comparison_pairs(arms: usize) -> Vec<(usize, usize)> {
 }
 
 /// Returns whether some arms, but not all, are of the baseline.
-fn stands_out(arms: &[&Arm], baseline: &str) -> bool {
+fn has_baseline_and_others(arms: &[&Arm], baseline: &str) -> bool {
     let of_baseline = arms.iter().filter(|arm| arm.approach == baseline).count();
     of_baseline > 0 && of_baseline < arms.len()
 }
@@ -527,7 +534,7 @@ mod tests {
             })
             .collect();
         let arms: Vec<&Arm> = arms.iter().collect();
-        stands_out(&arms, baseline).then(|| pairs_against(&arms, baseline))
+        has_baseline_and_others(&arms, baseline).then(|| pairs_against(&arms, baseline))
     }
 
     #[test]

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::domain::{Verification, VerifiedCheck, VerifiedFailure};
 use crate::warehouse::RunRow;
 
-use super::short_text::cut;
+use super::short_text::cut_text;
 
 /// Maximum number of shown checks, failures or reasons of one verification.
-const MOST_OF_A_LIST: usize = 200;
+const MAX_OF_A_LIST: usize = 200;
 
 /// A verification as a page shows it: the record with bounded texts and lists, without parts that pages do not show.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -29,31 +29,31 @@ pub struct StoredVerification {
 
 impl StoredVerification {
     /// Parses a stored verification, or returns `None` if no shown field is set.
-    pub fn of(record: &Value) -> Option<Self> {
-        let found = Verification::of(record)
-            .map(Self::shown)
+    pub fn from_record(record: &Value) -> Option<Self> {
+        let found = Verification::from_record(record)
+            .map(Self::shorten)
             .unwrap_or_default();
         (found != Self::default()).then_some(found)
     }
 
-    fn shown(record: Verification) -> Self {
+    fn shorten(record: Verification) -> Self {
         let mut left_out = 0;
-        let baseline = record.baseline.map(|baseline| cut(&baseline.name));
+        let baseline = record.baseline.map(|baseline| cut_text(&baseline.name));
         let record = Verification {
-            stack: short(record.stack),
-            goal: short(record.goal),
-            task_kind: short(record.task_kind),
-            profile: short(record.profile),
-            checks: some_of(record.checks, &mut left_out, shown_check),
-            failures: some_of(record.failures, &mut left_out, shown_failure),
-            fixed: some_of(record.fixed, &mut left_out, shown_failure),
-            manual: short(record.manual),
-            reasons: some_of(record.reasons, &mut left_out, |reason| cut(&reason)),
-            terminal_status: short(record.terminal_status),
-            next: short(record.next),
-            alternative: short(record.alternative),
-            reason: short(record.reason),
-            ticket: short(record.ticket.map(|ticket| without_machine(&ticket))),
+            stack: shorten_text(record.stack),
+            goal: shorten_text(record.goal),
+            task_kind: shorten_text(record.task_kind),
+            profile: shorten_text(record.profile),
+            checks: keep_first(record.checks, &mut left_out, shown_check),
+            failures: keep_first(record.failures, &mut left_out, shown_failure),
+            fixed: keep_first(record.fixed, &mut left_out, shown_failure),
+            manual: shorten_text(record.manual),
+            reasons: keep_first(record.reasons, &mut left_out, |reason| cut_text(&reason)),
+            terminal_status: shorten_text(record.terminal_status),
+            next: shorten_text(record.next),
+            alternative: shorten_text(record.alternative),
+            reason: shorten_text(record.reason),
+            ticket: shorten_text(record.ticket.map(|ticket| without_machine(&ticket))),
             ..Verification::default()
         };
         Self {
@@ -80,52 +80,52 @@ fn without_machine(path: &str) -> String {
 
 fn shown_check(check: VerifiedCheck) -> VerifiedCheck {
     VerifiedCheck {
-        id: cut(&check.id),
-        kind: short(check.kind),
-        command: cut(&check.command),
+        id: cut_text(&check.id),
+        kind: shorten_text(check.kind),
+        command: cut_text(&check.command),
         // The root itself has no name.
-        folder: short(check.folder).filter(|folder| !folder.trim().is_empty()),
-        reason: short(check.reason),
-        outcome: short(check.outcome),
-        message: short(check.message),
+        folder: shorten_text(check.folder).filter(|folder| !folder.trim().is_empty()),
+        reason: shorten_text(check.reason),
+        outcome: shorten_text(check.outcome),
+        message: shorten_text(check.message),
         seconds: check.seconds,
-        baseline: short(check.baseline),
+        baseline: shorten_text(check.baseline),
     }
 }
 
 fn shown_failure(failure: VerifiedFailure) -> VerifiedFailure {
     VerifiedFailure {
-        check: cut(&failure.check),
-        scope: short(failure.scope),
-        reason: short(failure.reason),
+        check: cut_text(&failure.check),
+        scope: shorten_text(failure.scope),
+        reason: shorten_text(failure.reason),
         signature: None,
-        text: cut(&failure.text),
+        text: cut_text(&failure.text),
         files: failure
             .files
             .iter()
-            .take(MOST_OF_A_LIST)
-            .map(|file| cut(file))
+            .take(MAX_OF_A_LIST)
+            .map(|file| cut_text(file))
             .collect(),
-        test: short(failure.test),
+        test: shorten_text(failure.test),
         at_baseline: None,
     }
 }
 
-fn short(text: Option<String>) -> Option<String> {
-    text.map(|text| cut(&text))
+fn shorten_text(text: Option<String>) -> Option<String> {
+    text.map(|text| cut_text(&text))
 }
 
-fn some_of<T>(all: Vec<T>, left_out: &mut u64, shown: impl Fn(T) -> T) -> Vec<T> {
-    *left_out += all.len().saturating_sub(MOST_OF_A_LIST) as u64;
-    all.into_iter().take(MOST_OF_A_LIST).map(shown).collect()
+fn keep_first<T>(all: Vec<T>, left_out: &mut u64, shown: impl Fn(T) -> T) -> Vec<T> {
+    *left_out += all.len().saturating_sub(MAX_OF_A_LIST) as u64;
+    all.into_iter().take(MAX_OF_A_LIST).map(shown).collect()
 }
 
 /// Counts runs by verification result.
-pub(super) fn verified(rows: &[&RunRow]) -> BTreeMap<String, u64> {
+pub(super) fn count_by_result(rows: &[&RunRow]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for status in rows
         .iter()
-        .filter_map(|row| Verification::status_of(row.run.verification.as_ref()?))
+        .filter_map(|row| Verification::read_status(row.run.verification.as_ref()?))
     {
         *counts.entry(status).or_default() += 1;
     }
@@ -148,7 +148,7 @@ mod tests {
         .map(without_machine);
         assert_eq!(named, ["tickets/a.md", "a.md", "a.md"]);
     }
-    use crate::views::short_text::MOST_OF_A_TEXT;
+    use crate::views::short_text::MAX_OF_A_TEXT;
 
     #[test]
     fn a_verification_of_another_shape_is_no_reason_to_fail() {
@@ -159,9 +159,9 @@ mod tests {
             json!({}),
             json!({"checks": 3, "goal": {"a": 1}, "failures": [1, {}]}),
         ] {
-            assert_eq!(StoredVerification::of(&nothing), None, "{nothing}");
+            assert_eq!(StoredVerification::from_record(&nothing), None, "{nothing}");
         }
-        let partly = StoredVerification::of(
+        let partly = StoredVerification::from_record(
             &json!({"terminalStatus": "blocked", "checks": [{"command": "make"}, 7]}),
         )
         .expect("a status");
@@ -176,16 +176,17 @@ mod tests {
 
     #[test]
     fn texts_and_lists_are_bounded() {
-        let failure = json!({"check": "c", "text": "é".repeat(MOST_OF_A_TEXT + 1)});
-        let many = StoredVerification::of(&json!({"failures": vec![failure; MOST_OF_A_LIST + 5]}))
-            .expect("failures");
+        let failure = json!({"check": "c", "text": "é".repeat(MAX_OF_A_TEXT + 1)});
+        let many =
+            StoredVerification::from_record(&json!({"failures": vec![failure; MAX_OF_A_LIST + 5]}))
+                .expect("failures");
         assert_eq!(
             (many.record.failures.len(), many.left_out),
-            (MOST_OF_A_LIST, 5)
+            (MAX_OF_A_LIST, 5)
         );
         assert_eq!(
             many.record.failures[0].text.chars().count(),
-            MOST_OF_A_TEXT + 2
+            MAX_OF_A_TEXT + 2
         );
     }
 }

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{Published, RunStatus, beginning};
+use crate::domain::{Redacted, RunStatus, shorten_to};
 
 use super::run::{ItemPage, ItemRow, RunPage};
 use super::transcript::RunTranscripts;
 use crate::inference::Arm;
 
 /// Maximum distinct notes kept per item and arm.
-const MOST_NOTES: usize = 4;
+const MAX_NOTES: usize = 4;
 /// Maximum characters kept of a question; then of an answer or a reason.
-const MOST_ASKED: usize = 1_500;
-const MOST_OF_A_TEXT: usize = 400;
+const MAX_ASKED: usize = 1_500;
+const MAX_OF_A_TEXT: usize = 400;
 /// Maximum bytes of text kept per suite. A store may hold far more than pages can show.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Details of a suite's items, as far as the caller read them in the runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemStories {
+pub struct SuiteItemAnswers {
     /// Keyed by item and kind: an item's evaluators judge the same answers.
-    stories: BTreeMap<(String, String), ItemStory>,
+    stories: BTreeMap<(String, String), ItemAnswers>,
     bytes: usize,
     /// Whether an item has a category.
     is_sorted: bool,
@@ -28,7 +28,7 @@ pub struct ItemStories {
 
 /// Details of one item.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemStory {
+pub struct ItemAnswers {
     /// The beginning of the question, from an import's source or else from a shown transcript.
     pub asked: Option<String>,
     /// The author's category of the item.
@@ -55,9 +55,9 @@ pub struct ItemNote {
     pub times: u64,
 }
 
-impl ItemStories {
+impl SuiteItemAnswers {
     /// Returns the details of an item.
-    pub fn of(&self, item: &str, kind: &str) -> Option<&ItemStory> {
+    pub fn get(&self, item: &str, kind: &str) -> Option<&ItemAnswers> {
         self.stories.get(&(item.to_owned(), kind.to_owned()))
     }
 
@@ -67,10 +67,10 @@ impl ItemStories {
     }
 
     /// Adds the details of one run's items, if the run counts for its arm.
-    pub fn add(
+    pub fn add_run(
         &mut self,
-        page: &Published<RunPage>,
-        items: &Published<Vec<ItemPage>>,
+        page: &Redacted<RunPage>,
+        items: &Redacted<Vec<ItemPage>>,
         transcripts: &RunTranscripts,
     ) {
         if !RunStatus::from_name(&page.line.status).is_some_and(RunStatus::is_counted) {
@@ -115,8 +115,8 @@ impl ItemStories {
             let note = ItemNote {
                 run: page.line.id.clone(),
                 status: row.status.clone(),
-                answer: answer.map(|text| beginning(text, MOST_OF_A_TEXT)),
-                reason: reason.map(|text| beginning(text, MOST_OF_A_TEXT)),
+                answer: answer.map(|text| shorten_to(text, MAX_OF_A_TEXT)),
+                reason: reason.map(|text| shorten_to(text, MAX_OF_A_TEXT)),
                 scores: row.scores.clone(),
                 transcript: transcript.cloned(),
                 times: 1,
@@ -126,20 +126,20 @@ impl ItemStories {
                 .entry((row.item.clone(), row.kind.clone()))
                 .or_default();
             self.is_sorted |= row.category.is_some();
-            self.bytes += story.add(
+            self.bytes += story.add_note(
                 &page.line.arm,
                 row,
                 note,
                 asked,
-                MOST_BYTES.saturating_sub(self.bytes),
+                MAX_BYTES.saturating_sub(self.bytes),
             );
         }
     }
 }
 
-impl ItemStory {
+impl ItemAnswers {
     /// Adds one outcome's details and returns the bytes of text kept, at most `most`.
-    fn add(
+    fn add_note(
         &mut self,
         arm: &Arm,
         row: &ItemRow,
@@ -149,7 +149,7 @@ impl ItemStory {
     ) -> usize {
         let mut kept = 0;
         if let Some(asked) = asked.filter(|_| self.asked.is_none() && most > 0) {
-            let asked = beginning(asked, MOST_ASKED);
+            let asked = shorten_to(asked, MAX_ASKED);
             kept += asked.len();
             self.asked = Some(asked);
         }
@@ -179,7 +179,7 @@ impl ItemStory {
         };
         if let Some(known) = notes.iter_mut().find(same) {
             known.times += 1;
-        } else if notes.len() < MOST_NOTES && size <= most {
+        } else if notes.len() < MAX_NOTES && size <= most {
             notes.push(note);
             kept += size;
         } else {

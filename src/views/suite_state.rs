@@ -4,7 +4,7 @@ use chrono::Days;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::inference::{Arm, Verdict};
+use crate::inference::{Arm, PairVerdict};
 
 use super::compare::Comparison;
 use super::site::{Overview, OverviewSuite};
@@ -38,16 +38,16 @@ impl SuiteState {
         Self::NothingToCompare,
     ];
 
-    pub fn of(suite: &OverviewSuite) -> Self {
+    pub fn from_suite(suite: &OverviewSuite) -> Self {
         if suite.newest_change().is_some() {
             Self::Changed
         } else {
-            Self::settled(suite)
+            Self::from_evidence(suite)
         }
     }
 
     /// Returns the state by the evidence of all runs: the pair's verdict for two arms, the board's for more.
-    pub fn settled(suite: &OverviewSuite) -> Self {
+    pub fn from_evidence(suite: &OverviewSuite) -> Self {
         match (&suite.board.evidence, &suite.top) {
             (Some(evidence), _) if evidence.arms > 2 => {
                 let is_fixed = evidence.deterministic == evidence.pairs;
@@ -59,28 +59,30 @@ impl SuiteState {
                     None => Self::NothingToCompare,
                 }
             }
-            (_, Some(top)) => Self::of_pair(top),
+            (_, Some(top)) => Self::from_pair(top),
             (_, None) => Self::NothingToCompare,
         }
     }
 
     /// Returns the state of a comparison of two arms.
-    pub fn of_pair(comparison: &Comparison) -> Self {
-        let evidence = comparison.primary().map(|row| &row.evidence);
+    pub fn from_pair(comparison: &Comparison) -> Self {
+        let evidence = comparison.primary_row().map(|row| &row.evidence);
         evidence
             .and_then(|evidence| evidence.pairs.first())
             .map_or(Self::NothingToCompare, |pair| {
-                Self::of_verdict(pair.verdict)
+                Self::from_verdict(pair.verdict)
             })
     }
 
-    pub fn of_verdict(verdict: Verdict) -> Self {
+    pub fn from_verdict(verdict: PairVerdict) -> Self {
         match verdict {
-            Verdict::AWins | Verdict::BWins => Self::Wins,
-            Verdict::DeterministicDifference { .. } => Self::FixedOrder,
-            Verdict::Tie | Verdict::Equivalent => Self::Same,
-            Verdict::NotEnoughEvidence { .. } => Self::Open,
-            Verdict::NotComparable { .. } | Verdict::NoData { .. } => Self::NothingToCompare,
+            PairVerdict::AWins | PairVerdict::BWins => Self::Wins,
+            PairVerdict::DeterministicDifference { .. } => Self::FixedOrder,
+            PairVerdict::Tie | PairVerdict::Equivalent => Self::Same,
+            PairVerdict::NotEnoughEvidence { .. } => Self::Open,
+            PairVerdict::NotComparable { .. } | PairVerdict::NoData { .. } => {
+                Self::NothingToCompare
+            }
         }
     }
 }
@@ -113,14 +115,14 @@ impl Overview {
     pub fn by_state(&self) -> Vec<(SuiteState, usize)> {
         let mut order: Vec<(SuiteState, usize)> = (0..)
             .zip(&self.suites)
-            .map(|(place, suite)| (SuiteState::of(suite), place))
+            .map(|(place, suite)| (SuiteState::from_suite(suite), place))
             .collect();
         order.sort_unstable();
         order
     }
 
     /// Returns the recent change points, newest first, each with its suite's index.
-    pub fn changes(&self) -> Vec<(usize, &Arm, &LevelChange)> {
+    pub fn recent_changes(&self) -> Vec<(usize, &Arm, &LevelChange)> {
         let changes = |(place, suite)| {
             OverviewSuite::newest_change(suite).map(|(arm, change)| (place, arm, change))
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::Published;
+use crate::domain::Redacted;
 
 /// One message, tool call or result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,12 +15,12 @@ pub struct TranscriptPart {
     pub text: String,
     /// Only on a message's first part.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub spent: Option<Spent>,
+    pub spent: Option<MessageUsage>,
 }
 
 /// The usage of one message, as far as its entry reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spent {
+pub struct MessageUsage {
     /// Tokens that the model wrote.
     pub output_tokens: Option<u64>,
     pub cost_usd: Option<f64>,
@@ -37,11 +37,11 @@ pub struct TranscriptReader {
 }
 
 impl TranscriptReader {
-    pub fn add(&mut self, entry: &Value) {
+    pub fn add_entry(&mut self, entry: &Value) {
         note_calls(entry, &mut self.tools);
         let mut parts = transcript_parts(entry, &self.tools);
-        if let (Some(spent), Some(first)) = (Spent::of(entry), parts.first_mut()) {
-            let id = message_of(entry).get("id").and_then(Value::as_str);
+        if let (Some(spent), Some(first)) = (MessageUsage::from_entry(entry), parts.first_mut()) {
+            let id = unwrap_message(entry).get("id").and_then(Value::as_str);
             // Each entry of a split message reports the usage so far: the last report counts.
             if let (Some(id), Some((known, place))) = (id, &self.last)
                 && id == known
@@ -59,10 +59,10 @@ impl TranscriptReader {
     }
 }
 
-impl Spent {
+impl MessageUsage {
     /// Returns `None` if an entry reports neither tokens nor cost. The totals of a whole session do not belong to a message.
-    fn of(entry: &Value) -> Option<Self> {
-        let message = message_of(entry);
+    fn from_entry(entry: &Value) -> Option<Self> {
+        let message = unwrap_message(entry);
         let part = entry.get("part").unwrap_or(&Value::Null);
         let usage = message
             .get("usage")
@@ -111,7 +111,7 @@ const TOOL_CALL: &str = ", tool call";
 const TOOL_RESULT: &str = "tool result";
 
 /// Unwraps a message. Some programs wrap each message in an envelope with the same keys.
-fn message_of(entry: &Value) -> &Value {
+fn unwrap_message(entry: &Value) -> &Value {
     entry
         .get("message")
         .filter(|message| message.is_object())
@@ -129,7 +129,7 @@ pub struct ItemTranscript {
     pub left_out: u64,
     /// Address, from the site's root, of an identical transcript. If set, there are no parts.
     pub same_as: Option<String>,
-    pub parts: Published<Vec<TranscriptPart>>,
+    pub parts: Redacted<Vec<TranscriptPart>>,
 }
 
 /// The transcripts shown on a run's pages.
@@ -148,7 +148,7 @@ pub struct RunTranscripts {
 }
 
 /// Returns the name of the tool that a call names: in the call itself, or in its function.
-fn called(call: &Value) -> Option<&str> {
+fn called_tool(call: &Value) -> Option<&str> {
     let within = call.get("function").unwrap_or(call);
     within
         .get("name")?
@@ -158,7 +158,7 @@ fn called(call: &Value) -> Option<&str> {
 
 /// Notes the names of the tools that an entry calls.
 fn note_calls(entry: &Value, tools: &mut BTreeMap<String, String>) {
-    let message = message_of(entry);
+    let message = unwrap_message(entry);
     let list = |key: &str| {
         message
             .get(key)
@@ -169,7 +169,11 @@ fn note_calls(entry: &Value, tools: &mut BTreeMap<String, String>) {
     let blocks = list("content")
         .filter(|block| block.get("type").and_then(Value::as_str) == Some("tool_use"));
     for call in list("tool_calls").chain(blocks) {
-        if let Some((id, name)) = call.get("id").and_then(Value::as_str).zip(called(call)) {
+        if let Some((id, name)) = call
+            .get("id")
+            .and_then(Value::as_str)
+            .zip(called_tool(call))
+        {
             tools.insert(id.to_owned(), name.to_owned());
         }
     }
@@ -180,7 +184,7 @@ fn result_role(result: &Value, tools: &BTreeMap<String, String>) -> String {
     let id = ["tool_call_id", "tool_use_id"]
         .iter()
         .find_map(|key| result.get(*key)?.as_str());
-    let name = called(result).or_else(|| tools.get(id?).map(String::as_str));
+    let name = called_tool(result).or_else(|| tools.get(id?).map(String::as_str));
     name.map_or_else(
         || TOOL_RESULT.to_owned(),
         |name| format!("{TOOL_RESULT}: {name}"),
@@ -189,7 +193,7 @@ fn result_role(result: &Value, tools: &BTreeMap<String, String>) -> String {
 
 /// Parses one entry into parts. An entry of unknown form is shown as it is. `tools` has the tools' names by the ids of calls.
 fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<TranscriptPart> {
-    let message = message_of(entry);
+    let message = unwrap_message(entry);
     let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let role = word(message, "role")
         .or_else(|| word(message, "type"))
@@ -224,7 +228,7 @@ fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<Tran
         .into_iter()
         .flatten()
     {
-        match called(call) {
+        match called_tool(call) {
             // The arguments are often JSON within a text.
             Some(name) => {
                 let given = call
@@ -232,19 +236,19 @@ fn transcript_parts(entry: &Value, tools: &BTreeMap<String, String>) -> Vec<Tran
                     .or_else(|| call.get("arguments"))
                     .unwrap_or(&Value::Null);
                 let text = given.as_str().map_or_else(
-                    || pretty(given),
+                    || pretty_json(given),
                     |text| {
                         serde_json::from_str(text)
-                            .map_or_else(|_| text.to_owned(), |value: Value| pretty(&value))
+                            .map_or_else(|_| text.to_owned(), |value: Value| pretty_json(&value))
                     },
                 );
                 push(format!("{role}{TOOL_CALL}: {name}"), text);
             }
-            None => push(format!("{role}{TOOL_CALL}"), pretty(call)),
+            None => push(format!("{role}{TOOL_CALL}"), pretty_json(call)),
         }
     }
     if parts.is_empty() {
-        parts.push(TranscriptPart::new(role, pretty(entry)));
+        parts.push(TranscriptPart::new(role, pretty_json(entry)));
     }
     parts
 }
@@ -276,20 +280,20 @@ fn event_part(event: &Value) -> Option<TranscriptPart> {
                 .collect::<Vec<_>>()
                 .join("\n"),
         ),
-        ("item.completed", Some(kind)) => part(&format!("assistant, {kind}"), pretty(body)),
+        ("item.completed", Some(kind)) => part(&format!("assistant, {kind}"), pretty_json(body)),
         ("tool_use", Some("tool")) => part(
             &format!("assistant{TOOL_CALL}: {}", text("/tool")?),
-            pretty(body.get("state")?),
+            pretty_json(body.get("state")?),
         ),
         ("tool_use", _) if event.get("tool_name").is_some() => part(
             &format!("assistant{TOOL_CALL}: {}", text("/tool_name")?),
-            pretty(event.get("parameters").unwrap_or(&Value::Null)),
+            pretty_json(event.get("parameters").unwrap_or(&Value::Null)),
         ),
         ("tool_result", _) if event.get("tool_id").is_some() => part(
             TOOL_RESULT,
             text("/output")
                 .or_else(|| text("/error/message"))
-                .map_or_else(|| pretty(event), str::to_owned),
+                .map_or_else(|| pretty_json(event), str::to_owned),
         ),
         _ => None,
     }
@@ -310,14 +314,17 @@ fn block_part(role: &str, block: &Value, tools: &BTreeMap<String, String>) -> (S
             let name = text("name").unwrap_or("unnamed");
             (
                 format!("{role}{TOOL_CALL}: {name}"),
-                pretty(block.get("input").unwrap_or(&Value::Null)),
+                pretty_json(block.get("input").unwrap_or(&Value::Null)),
             )
         }
         (_, Some("tool_result"), _) => (
             result_role(block, tools),
             result_text(block.get("content").unwrap_or(&Value::Null)),
         ),
-        (_, kind, _) => (format!("{role}, {}", kind.unwrap_or("part")), pretty(block)),
+        (_, kind, _) => (
+            format!("{role}, {}", kind.unwrap_or("part")),
+            pretty_json(block),
+        ),
     }
 }
 
@@ -329,11 +336,11 @@ fn result_text(content: &Value) -> String {
             .map(|block| block_part("", block, &BTreeMap::new()).1)
             .collect::<Vec<String>>()
             .join("\n"),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => pretty(content),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => pretty_json(content),
     }
 }
 
-fn pretty(value: &Value) -> String {
+fn pretty_json(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("a JSON value is JSON")
 }
 
@@ -353,8 +360,8 @@ pub fn without_middle(
     let (mut at, mut kept) = (0, 0);
     for part in parts {
         let TranscriptPart { role, text, spent } = part;
-        let first = floor(&text, head.saturating_sub(at));
-        let last = ceil(&text, (total - tail).saturating_sub(at)).max(first);
+        let first = floor_boundary(&text, head.saturating_sub(at));
+        let last = ceil_boundary(&text, (total - tail).saturating_sub(at)).max(first);
         at += text.len();
         if first > 0 {
             kept += first;
@@ -383,14 +390,14 @@ pub fn without_middle(
     (start, left_out)
 }
 
-fn floor(text: &str, at: usize) -> usize {
+fn floor_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len()))
         .rev()
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(0)
 }
 
-fn ceil(text: &str, at: usize) -> usize {
+fn ceil_boundary(text: &str, at: usize) -> usize {
     (at.min(text.len())..=text.len())
         .find(|at| text.is_char_boundary(*at))
         .unwrap_or(text.len())
@@ -444,8 +451,8 @@ mod tests {
             &[("tool result", "x = 1")],
         );
         let mut reader = TranscriptReader::default();
-        reader.add(&json!({"role": "assistant", "tool_calls": [call]}));
-        reader.add(&json!({"role": "tool", "tool_call_id": "c0", "content": "x = 1"}));
+        reader.add_entry(&json!({"role": "assistant", "tool_calls": [call]}));
+        reader.add_entry(&json!({"role": "tool", "tool_call_id": "c0", "content": "x = 1"}));
         assert_eq!(
             reader.into_parts()[1].role.as_deref(),
             Some("tool result: read")
@@ -512,7 +519,7 @@ mod tests {
             // Totals of a session.
             json!({"type": "result", "total_cost_usd": 1.5, "usage": {"output_tokens": 999}}),
         ] {
-            reader.add(&entry);
+            reader.add_entry(&entry);
         }
         let spent: Vec<_> = reader
             .into_parts()

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::domain::{FAILED_STARTS, ItemStatus, tells_failed_start};
+use crate::domain::{ItemStatus, MAX_FAILED_STARTS, reports_failed_start};
 use crate::inference::Arm;
 use crate::warehouse::{RunRow, Warehouse};
 
 /// A counted run of ours with failed starts among its answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unstarted {
+pub struct UnstartedRun {
     pub run: String,
     pub suite: String,
     pub arm: Arm,
@@ -19,32 +19,34 @@ pub struct Unstarted {
 }
 
 /// Longer runs are not read, because their texts would not fit into memory.
-const MOST_LINES: u64 = 20_000;
+const MAX_LINES: u64 = 20_000;
 
 /// Finds such runs. What cannot be read is reported elsewhere.
-pub fn unstarted<'a>(
+pub fn find_unstarted<'a>(
     warehouse: &Warehouse,
     rows: impl Iterator<Item = &'a RunRow>,
-) -> Vec<Unstarted> {
+) -> Vec<UnstartedRun> {
     let found = rows.filter_map(|row| {
         let items = row.items.filter(|items| {
-            items.lines <= MOST_LINES && items.lines - items.answered >= u64::from(FAILED_STARTS)
+            items.lines <= MAX_LINES && items.lines - items.answered >= u64::from(MAX_FAILED_STARTS)
         })?;
         if !row.run.status.is_counted() || row.run.provenance.is_some() {
             return None;
         }
-        let lines = warehouse.detailed(&[Arc::clone(&row.run)]).ok()?;
+        let lines = warehouse
+            .read_detailed_outcomes(&[Arc::clone(&row.run)])
+            .ok()?;
         let is_failed = |status: ItemStatus, reason: Option<&str>| {
-            status == ItemStatus::Error && reason.is_some_and(tells_failed_start)
+            status == ItemStatus::Error && reason.is_some_and(reports_failed_start)
         };
         let failed = lines
             .iter()
             .filter(|(outcome, details)| is_failed(outcome.status, details.reason.as_deref()))
             .count() as u64;
-        (failed >= u64::from(FAILED_STARTS)).then(|| Unstarted {
+        (failed >= u64::from(MAX_FAILED_STARTS)).then(|| UnstartedRun {
             run: row.run.id.to_string(),
             suite: row.run.suite.clone(),
-            arm: Arm::of(&row.run),
+            arm: Arm::from_run(&row.run),
             failed,
             outcomes: items.lines,
         })

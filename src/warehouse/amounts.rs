@@ -6,10 +6,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::domain::{ItemKind, RunId, takes_over};
+use crate::domain::{ItemKind, RunId, replaces_revision};
 use crate::results::ItemLine;
 
-use super::ingest::each_item_of;
+use super::ingest::for_each_item;
 use super::item_file::ItemFile;
 use super::matrix::OutcomeMatrix;
 use super::open::Warehouse;
@@ -17,7 +17,7 @@ use super::run_row::RunRow;
 
 /// Cost, tokens and time of one attempt at one item, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Amounts {
+pub struct AttemptUsage {
     /// In US dollars.
     pub cost_usd: Option<f64>,
     /// Input and output together; `None` if either is unknown.
@@ -30,14 +30,14 @@ pub struct Amounts {
 /// Amounts belong to the item, not to its evaluator. If several evaluators judge one item of a kind in one attempt, all its outcomes get
 /// the largest reported amount, so a sum over outcomes counts such an item several times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ItemAmounts {
+pub struct ItemUsage {
     /// By matrix row, then by index into [`super::MatrixRow::items`]. Empty if nothing is known of a row.
-    rows: Vec<Vec<Amounts>>,
+    rows: Vec<Vec<AttemptUsage>>,
 }
 
-impl ItemAmounts {
+impl ItemUsage {
     /// Returns the amounts at an index of [`super::MatrixRow::items`] in a matrix row, both counted from 0.
-    pub fn at(&self, row: usize, place: usize) -> Amounts {
+    pub fn for_outcome(&self, row: usize, place: usize) -> AttemptUsage {
         self.rows
             .get(row)
             .and_then(|row| row.get(place))
@@ -51,8 +51,8 @@ impl ItemAmounts {
     }
 }
 
-impl Amounts {
-    fn of(item: &ItemLine<'_>) -> Self {
+impl AttemptUsage {
+    fn from_item_line(item: &ItemLine<'_>) -> Self {
         let tokens = item
             .input_tokens
             .zip(item.output_tokens)
@@ -64,7 +64,7 @@ impl Amounts {
         }
     }
 
-    fn largest(self, other: Self) -> Self {
+    fn elementwise_max(self, other: Self) -> Self {
         let larger = |one: Option<f64>, other: Option<f64>| {
             one.zip(other)
                 .map(|(one, other)| one.max(other))
@@ -81,23 +81,23 @@ impl Amounts {
 
 /// The highest revision so far of an outcome, with its amounts.
 #[derive(Clone, Copy, Default)]
-struct Standing {
+struct LatestUsage {
     revision: u32,
-    amounts: Amounts,
+    amounts: AttemptUsage,
 }
 
 /// The wanted runs of a file, each with its first matrix row.
-type Wanted<'a> = HashMap<&'a str, usize>;
+type FirstRowByRun<'a> = HashMap<&'a str, usize>;
 
 /// Indices of the items in a matrix.
-type Indices<'a> = HashMap<(ItemKind, &'a str, &'a str), u32>;
+type MatrixItemIndex<'a> = HashMap<(ItemKind, &'a str, &'a str), u32>;
 
 impl Warehouse {
     /// Returns the amounts of a matrix's outcomes, for the given runs. A file is read only if a run's totals show that it has amounts. Of
     /// several revisions, the one of the outcome counts.
     ///
     /// If a file cannot be read any more, its amounts are unknown, and [`Warehouse::late_problems`] reports it.
-    pub fn item_amounts(&self, matrix: &OutcomeMatrix, runs: &[&RunRow]) -> ItemAmounts {
+    pub fn item_usage(&self, matrix: &OutcomeMatrix, runs: &[&RunRow]) -> ItemUsage {
         let first_rows: HashMap<&RunId, usize> = matrix
             .rows
             .iter()
@@ -110,10 +110,10 @@ impl Warehouse {
             .iter()
             .map(|file| (file.path.as_path(), file))
             .collect();
-        let mut wanted: HashMap<&Path, Wanted<'_>> = HashMap::new();
-        for row in runs.iter().filter(|row| has_amounts(row)) {
+        let mut wanted: HashMap<&Path, FirstRowByRun<'_>> = HashMap::new();
+        for row in runs.iter().filter(|row| has_usage(row)) {
             let unit = self
-                .place_of(&row.run.id)
+                .locate_outcomes(&row.run.id)
                 .and_then(|(unit, _)| self.snapshot.items.get(unit as usize));
             if let (Some(unit), Some(first)) = (unit, first_rows.get(&row.run.id)) {
                 wanted
@@ -122,14 +122,14 @@ impl Warehouse {
                     .insert(row.run.id.as_str(), *first);
             }
         }
-        let wanted: Vec<(&ItemFile, Wanted<'_>)> = wanted
+        let wanted: Vec<(&ItemFile, FirstRowByRun<'_>)> = wanted
             .into_iter()
             .filter_map(|(path, wanted)| Some((*files.get(path)?, wanted)))
             .collect();
         if wanted.is_empty() {
-            return ItemAmounts::default();
+            return ItemUsage::default();
         }
-        let indices: Indices<'_> = (0..)
+        let indices: MatrixItemIndex<'_> = (0..)
             .zip(&matrix.items)
             .map(|(index, item)| {
                 (
@@ -138,17 +138,17 @@ impl Warehouse {
                 )
             })
             .collect();
-        let groups = groups(matrix);
-        let read = |(file, wanted): (&ItemFile, Wanted<'_>)| {
-            self.read_amounts(file, &wanted, matrix, &indices)
-                .map_err(|error| self.note_unread(&file.path, &error))
+        let groups = number_items(matrix);
+        let read = |(file, wanted): (&ItemFile, FirstRowByRun<'_>)| {
+            self.read_usage(file, &wanted, matrix, &indices)
+                .map_err(|error| self.note_unreadable(&file.path, &error))
         };
         let Ok(found) = wanted
             .into_par_iter()
             .map(read)
-            .collect::<Result<Vec<HashMap<usize, Vec<Standing>>>, ()>>()
+            .collect::<Result<Vec<HashMap<usize, Vec<LatestUsage>>>, ()>>()
         else {
-            return ItemAmounts::default();
+            return ItemUsage::default();
         };
         let mut rows = vec![Vec::new(); matrix.rows.len()];
         for (row, standing) in found.into_iter().flatten() {
@@ -157,26 +157,26 @@ impl Warehouse {
                 .map(|standing| standing.amounts)
                 .collect();
             if let Some(groups) = &groups {
-                share(&mut rows[row], &matrix.rows[row].items, groups);
+                share_largest_usage(&mut rows[row], &matrix.rows[row].items, groups);
             }
         }
-        ItemAmounts { rows }
+        ItemUsage { rows }
     }
 
     /// Reads one file: the amounts by matrix row and index.
-    fn read_amounts(
+    fn read_usage(
         &self,
         file: &ItemFile,
-        wanted: &Wanted<'_>,
+        wanted: &FirstRowByRun<'_>,
         matrix: &OutcomeMatrix,
-        indices: &Indices<'_>,
-    ) -> io::Result<HashMap<usize, Vec<Standing>>> {
-        let names = self.names();
+        indices: &MatrixItemIndex<'_>,
+    ) -> io::Result<HashMap<usize, Vec<LatestUsage>>> {
+        let names = self.display_names();
         let own_run = file.journal_of.as_ref().map(RunId::as_str);
-        let mut found: HashMap<usize, Vec<Standing>> = HashMap::new();
+        let mut found: HashMap<usize, Vec<LatestUsage>> = HashMap::new();
         // By row and index: the stored name of the shown item, if names are mapped.
         let mut own_names: HashMap<(usize, usize), String> = HashMap::new();
-        each_item_of(file, &|run| wanted.contains_key(run), |item| {
+        for_each_item(file, &|run| wanted.contains_key(run), |item| {
             let Some(first) = own_run
                 .or(item.run.as_deref())
                 .and_then(|run| wanted.get(run))
@@ -185,8 +185,8 @@ impl Warehouse {
             };
             let Some(index) = indices.get(&(
                 item.kind,
-                names.evaluator(&item.evaluator),
-                names.item(&item.item),
+                names.evaluator_name(&item.evaluator),
+                names.item_name(&item.item),
             )) else {
                 return;
             };
@@ -203,12 +203,13 @@ impl Warehouse {
             let Ok(place) = matrix.rows[row].items.binary_search(index) else {
                 return;
             };
-            if !file.may_stand(&item.evaluator, item.revision) {
+            if !file.may_count(&item.evaluator, item.revision) {
                 return;
             }
             let standing = &mut found
                 .entry(row)
-                .or_insert_with(|| vec![Standing::default(); matrix.rows[row].items.len()])[place];
+                .or_insert_with(|| vec![LatestUsage::default(); matrix.rows[row].items.len()])
+                [place];
             if !names.items.is_empty() {
                 // If two items are shown under one name, the matrix uses the first by stored name.
                 let name = own_names
@@ -219,14 +220,14 @@ impl Warehouse {
                     std::cmp::Ordering::Equal => {}
                     std::cmp::Ordering::Greater => {
                         *name = item.item.clone().into_owned();
-                        *standing = Standing::default();
+                        *standing = LatestUsage::default();
                     }
                 }
             }
-            if takes_over(item.revision, standing.revision) {
-                *standing = Standing {
+            if replaces_revision(item.revision, standing.revision) {
+                *standing = LatestUsage {
                     revision: item.revision,
-                    amounts: Amounts::of(item),
+                    amounts: AttemptUsage::from_item_line(item),
                 };
             }
         })?;
@@ -235,7 +236,7 @@ impl Warehouse {
 }
 
 /// Returns whether any line of a run has a cost, a duration or tokens.
-fn has_amounts(row: &RunRow) -> bool {
+fn has_usage(row: &RunRow) -> bool {
     row.items.is_some_and(|items| {
         items.with_cost > 0
             || items.with_duration > 0
@@ -244,11 +245,11 @@ fn has_amounts(row: &RunRow) -> bool {
 }
 
 /// Numbers the items of a matrix by kind and name. Returns `None` if each item has its own.
-fn groups(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
+fn number_items(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
     let mut numbers: HashMap<(ItemKind, &str), u32> = HashMap::new();
     let mut groups = Vec::with_capacity(matrix.items.len());
     for item in &matrix.items {
-        let next = super::intern::number(numbers.len());
+        let next = super::intern::id_from_len(numbers.len());
         groups.push(
             *numbers
                 .entry((item.key.kind, &item.key.item))
@@ -259,11 +260,11 @@ fn groups(matrix: &OutcomeMatrix) -> Option<Vec<u32>> {
 }
 
 /// Gives all evaluators of an item the largest reported amount.
-fn share(amounts: &mut [Amounts], items: &[u32], groups: &[u32]) {
-    let mut largest: HashMap<u32, Amounts> = HashMap::new();
+fn share_largest_usage(amounts: &mut [AttemptUsage], items: &[u32], groups: &[u32]) {
+    let mut largest: HashMap<u32, AttemptUsage> = HashMap::new();
     for (amounts, item) in amounts.iter().zip(items) {
         let of_group = largest.entry(groups[*item as usize]).or_default();
-        *of_group = of_group.largest(*amounts);
+        *of_group = of_group.elementwise_max(*amounts);
     }
     for (amounts, item) in amounts.iter_mut().zip(items) {
         *amounts = largest[&groups[*item as usize]];

@@ -18,17 +18,17 @@ use crate::files::{self, IN_USE};
 use super::snapshot::Snapshot;
 
 /// Folder of the segments, and the begin of the names of other parts.
-pub(super) const SEGMENTS: &str = "segments";
-pub(super) const SNAPSHOT: &str = "snapshot-";
+pub(super) const SEGMENTS_FOLDER: &str = "segments";
+pub(super) const SNAPSHOT_PREFIX: &str = "snapshot-";
 /// What names a lake instead of a folder of results, before its folder.
-pub const LAKE: &str = "lake:";
+pub const LAKE_PREFIX: &str = "lake:";
 /// Begin of the names of folders with stores of imported files, one folder for each state of the importers.
-pub const IMPORTED: &str = "foreign-";
+pub const IMPORTED_PREFIX: &str = "foreign-";
 /// Begin of the names of records of sites.
-pub const SITE: &str = "site-";
+pub const SITE_PREFIX: &str = "site-";
 /// Extensions of the files that say what segments belong to some stores, and what file an imported store was read from.
-pub(super) const LIST: &str = "list";
-pub const SOURCE: &str = "source";
+pub(super) const LIST_EXTENSION: &str = "list";
+pub const SOURCE_EXTENSION: &str = "source";
 
 /// A kind of part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -82,20 +82,22 @@ pub(super) struct SegmentList {
 /// Lists the parts of a cache by kind, stores and last use. A missing cache has none.
 pub fn cache_parts(cache: &Path) -> io::Result<Vec<CachePart>> {
     let mut parts = Vec::new();
-    for (path, name) in entries(cache)? {
+    for (path, name) in list_folder(cache)? {
         match name.as_str() {
             IN_USE => {}
-            SEGMENTS => parts.extend(segments(&path)?),
-            _ if name.starts_with(files::WRITING) => {}
-            _ if name.starts_with(SNAPSHOT) => {
+            SEGMENTS_FOLDER => parts.extend(segment_parts(&path)?),
+            _ if name.starts_with(files::WRITING_PREFIX) => {}
+            _ if name.starts_with(SNAPSHOT_PREFIX) => {
                 let of = Snapshot::stores_of(&path).unwrap_or_default();
-                parts.push(part(CacheKind::Snapshot, of, vec![path]));
+                parts.push(measure_part(CacheKind::Snapshot, of, vec![path]));
             }
-            _ if name.starts_with(IMPORTED) && path.is_dir() => parts.extend(imported(&path)?),
-            _ if name.starts_with(SITE) => {
-                parts.push(part(CacheKind::Site, Vec::new(), vec![path]))
+            _ if name.starts_with(IMPORTED_PREFIX) && path.is_dir() => {
+                parts.extend(imported_parts(&path)?)
             }
-            _ => parts.push(part(CacheKind::Other, Vec::new(), vec![path])),
+            _ if name.starts_with(SITE_PREFIX) => {
+                parts.push(measure_part(CacheKind::Site, Vec::new(), vec![path]))
+            }
+            _ => parts.push(measure_part(CacheKind::Other, Vec::new(), vec![path])),
         }
     }
     parts.sort_by(|left, right| {
@@ -108,8 +110,8 @@ pub fn cache_parts(cache: &Path) -> io::Result<Vec<CachePart>> {
 /// the importers' folder also imported stores of earlier importers, or of an earlier content of their file. Deletes nothing while another
 /// command uses the cache.
 pub fn sweep_cache(cache: &Path, reading: Option<&str>) {
-    let swept = files::only_user(cache, || {
-        superseded(cache, reading).map(|parts| parts.iter().map(remove).sum::<u64>())
+    let swept = files::run_as_only_user(cache, || {
+        superseded_parts(cache, reading).map(|parts| parts.iter().map(remove_part).sum::<u64>())
     });
     match swept {
         Ok(Some(Ok(removed))) => {
@@ -129,22 +131,22 @@ pub fn clear_cache(cache: &Path, before: Option<SystemTime>) -> io::Result<Optio
     if !cache.exists() {
         return Ok(Some(Vec::new()));
     }
-    let cleared = files::only_user(cache, || {
+    let cleared = files::run_as_only_user(cache, || {
         let parts: Vec<CachePart> = cache_parts(cache)?.into_iter().filter(is_due).collect();
         for part in &parts {
-            remove(part);
+            remove_part(part);
         }
         Ok(parts)
     });
     cleared?.transpose()
 }
 
-fn superseded(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>> {
+fn superseded_parts(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>> {
     let own = std::path::absolute(cache)?;
     let is_gone = |stores: &[String]| {
         let folders: Vec<&Path> = stores
             .iter()
-            .map(|store| Path::new(store.strip_prefix(LAKE).unwrap_or(store)))
+            .map(|store| Path::new(store.strip_prefix(LAKE_PREFIX).unwrap_or(store)))
             .collect();
         let mut missing = folders.iter().filter(|folder| !folder.exists()).peekable();
         // A missing folder may come back, but no imported store of the cache under its old name.
@@ -180,10 +182,12 @@ fn superseded(cache: &Path, reading: Option<&str>) -> io::Result<Vec<CachePart>>
 }
 
 /// Returns one part for each list of segments, and one for each segment without a list.
-fn segments(folder: &Path) -> io::Result<Vec<CachePart>> {
+fn segment_parts(folder: &Path) -> io::Result<Vec<CachePart>> {
     let mut parts = Vec::new();
-    for (path, _) in entries(folder)? {
-        if path.extension().is_some_and(|extension| extension == LIST)
+    for (path, _) in list_folder(folder)? {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == LIST_EXTENSION)
             && let Some(list) = files::read(&path)
                 .ok()
                 .and_then(|bytes| serde_json::from_slice::<SegmentList>(&bytes).ok())
@@ -194,7 +198,7 @@ fn segments(folder: &Path) -> io::Result<Vec<CachePart>> {
                     folder.join(format!("{name}.sha256")),
                 ]
             });
-            parts.push(part(
+            parts.push(measure_part(
                 CacheKind::Segments,
                 list.stores,
                 std::iter::once(path).chain(own).collect(),
@@ -202,32 +206,32 @@ fn segments(folder: &Path) -> io::Result<Vec<CachePart>> {
         }
     }
     let listed: BTreeSet<PathBuf> = parts.iter().flat_map(|part| part.paths.clone()).collect();
-    let rest: Vec<PathBuf> = entries(folder)?
+    let rest: Vec<PathBuf> = list_folder(folder)?
         .into_iter()
         .map(|(path, _)| path)
         .filter(|path| !listed.contains(path))
         .collect();
-    parts.extend((!rest.is_empty()).then(|| part(CacheKind::Segments, Vec::new(), rest)));
+    parts.extend((!rest.is_empty()).then(|| measure_part(CacheKind::Segments, Vec::new(), rest)));
     Ok(parts)
 }
 
 /// Returns one part for each store of an imported file.
-fn imported(folder: &Path) -> io::Result<Vec<CachePart>> {
+fn imported_parts(folder: &Path) -> io::Result<Vec<CachePart>> {
     let mut parts = Vec::new();
-    for (path, name) in entries(folder)? {
+    for (path, name) in list_folder(folder)? {
         if path.is_dir() {
-            let source = folder.join(format!("{name}.{SOURCE}"));
+            let source = folder.join(format!("{name}.{SOURCE_EXTENSION}"));
             let of = files::read_to_string(&source).ok().into_iter().collect();
-            let beside = entries(folder)?
+            let beside = list_folder(folder)?
                 .into_iter()
                 .filter(|(_, other)| other.starts_with(&name) && *other != name)
                 .map(|(path, _)| path);
-            let mut part = part(
+            let mut part = measure_part(
                 CacheKind::Imported,
                 of,
                 std::iter::once(path).chain(beside).collect(),
             );
-            part.used = modified(&source).or(part.used);
+            part.used = modified_time(&source).or(part.used);
             parts.push(part);
         }
     }
@@ -235,8 +239,8 @@ fn imported(folder: &Path) -> io::Result<Vec<CachePart>> {
 }
 
 /// Lists a folder by name. A missing one is empty.
-fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
-    let Some(listing) = files::if_there(fs::read_dir(folder))? else {
+fn list_folder(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
+    let Some(listing) = files::missing_as_none(fs::read_dir(folder))? else {
         return Ok(Vec::new());
     };
     let mut entries = Vec::new();
@@ -251,9 +255,9 @@ fn entries(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     Ok(entries)
 }
 
-fn part(kind: CacheKind, of: Vec<String>, paths: Vec<PathBuf>) -> CachePart {
+fn measure_part(kind: CacheKind, of: Vec<String>, paths: Vec<PathBuf>) -> CachePart {
     let (mut files, mut bytes, mut used) = (0, 0, None);
-    for metadata in paths.iter().flat_map(below) {
+    for metadata in paths.iter().flat_map(metadata_below) {
         files += 1;
         bytes += metadata.len();
         used = used.max(metadata.modified().ok());
@@ -269,19 +273,19 @@ fn part(kind: CacheKind, of: Vec<String>, paths: Vec<PathBuf>) -> CachePart {
 }
 
 /// Returns the state of a file, or of all files in a folder.
-fn below(path: &PathBuf) -> impl Iterator<Item = Metadata> {
+fn metadata_below(path: &PathBuf) -> impl Iterator<Item = Metadata> {
     let entries = WalkDir::new(path).into_iter().filter_map(Result::ok);
     entries
         .filter(|entry| entry.file_type().is_file())
         .filter_map(|entry| entry.metadata().ok())
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
+fn modified_time(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).ok()?.modified().ok()
 }
 
 /// Deletes a part. Returns the number of its files; ignores what cannot be deleted.
-fn remove(part: &CachePart) -> u64 {
+fn remove_part(part: &CachePart) -> u64 {
     for path in &part.paths {
         let _ = if path.is_dir() {
             fs::remove_dir_all(path)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemCounts, ItemStatus, Run, RunId, hex, visible};
+use crate::domain::{ItemCounts, ItemStatus, Run, RunId, escape_invisible, to_hex};
 
 use super::engine_answer::{EngineAnswer, EngineCell, EngineItem, EngineRow, EngineRun};
 
@@ -14,7 +14,7 @@ impl EngineAnswer {
     /// # Errors
     ///
     /// Says which run has no usable id, or is of two arms.
-    pub fn of_counts(name: &str, counts: &[ItemCounts]) -> Result<Self, String> {
+    pub fn from_counts(name: &str, counts: &[ItemCounts]) -> Result<Self, String> {
         let mut by_run: BTreeMap<RunId, Vec<&ItemCounts>> = BTreeMap::new();
         for row in counts {
             by_run.entry(run_id(row)?).or_default().push(row);
@@ -36,8 +36,13 @@ impl EngineAnswer {
                 published: None,
             });
             of_run.sort_by(|left, right| left.key.cmp(&right.key));
-            for attempt in 1..=of_run.iter().map(|row| outcomes(row)).max().unwrap_or(0) {
-                let asked = || of_run.iter().filter(|row| outcomes(row) >= attempt);
+            for attempt in 1..=of_run
+                .iter()
+                .map(|row| outcome_count(row))
+                .max()
+                .unwrap_or(0)
+            {
+                let asked = || of_run.iter().filter(|row| outcome_count(row) >= attempt);
                 let items = asked()
                     .map(|row| EngineItem {
                         key: row.key.clone(),
@@ -47,7 +52,7 @@ impl EngineAnswer {
                 let next = sets.len();
                 let set = *sets.entry(items).or_insert(next);
                 let cells = asked()
-                    .map(|row| EngineCell::of(status(row, attempt)))
+                    .map(|row| EngineCell::from_status(attempt_status(row, attempt)))
                     .collect();
                 rows.push(EngineRow {
                     run: id.clone(),
@@ -75,9 +80,9 @@ impl EngineAnswer {
 }
 
 /// Suite, version, approach and model.
-type Arm<'a> = (&'a str, Option<&'a str>, &'a str, &'a str);
+type SuiteArm<'a> = (&'a str, Option<&'a str>, &'a str, &'a str);
 
-fn arm_of(row: &ItemCounts) -> Arm<'_> {
+fn arm_of(row: &ItemCounts) -> SuiteArm<'_> {
     (
         &row.suite,
         row.suite_version.as_deref(),
@@ -89,21 +94,21 @@ fn arm_of(row: &ItemCounts) -> Arm<'_> {
 fn run_id(row: &ItemCounts) -> Result<RunId, String> {
     match &row.run {
         Some(text) => {
-            RunId::parse(text).map_err(|why| format!("run_id `{}`: {why}", visible(text)))
+            RunId::parse(text).map_err(|why| format!("run_id `{}`: {why}", escape_invisible(text)))
         }
         None => RunId::parse(&format!(
             "counts-{}",
-            &hex(&Sha256::digest(format!("{:?}", arm_of(row))))[..16]
+            &to_hex(&Sha256::digest(format!("{:?}", arm_of(row))))[..16]
         )),
     }
 }
 
-fn outcomes(row: &ItemCounts) -> u32 {
+fn outcome_count(row: &ItemCounts) -> u32 {
     row.counted + row.missing + row.skipped
 }
 
 /// Returns the status of one attempt: passes first, then the other counted outcomes, then those that are missing.
-fn status(row: &ItemCounts, attempt: u32) -> ItemStatus {
+fn attempt_status(row: &ItemCounts, attempt: u32) -> ItemStatus {
     if attempt <= row.passed {
         ItemStatus::Pass
     } else if attempt <= row.counted {
@@ -152,7 +157,7 @@ mod tests {
             row(Some("r"), "x", [2, 2, 0, 0]),
             row(None, "x", [0, 1, 0, 0]),
         ];
-        let answer = EngineAnswer::of_counts("file", &rows).expect("counts");
+        let answer = EngineAnswer::from_counts("file", &rows).expect("counts");
         let told: Vec<(String, u32, Vec<&str>, Vec<u8>)> = answer
             .rows
             .iter()
@@ -192,7 +197,7 @@ mod tests {
     fn a_run_is_of_one_arm_and_has_an_id() {
         let mut other = row(Some("r"), "y", [0, 1, 0, 0]);
         other.model = "n".to_owned();
-        let failed = |rows: &[ItemCounts]| EngineAnswer::of_counts("file", rows).map(|_| ());
+        let failed = |rows: &[ItemCounts]| EngineAnswer::from_counts("file", rows).map(|_| ());
         assert_eq!(
             failed(&[row(Some("r"), "x", [0, 1, 0, 0]), other]),
             Err("run `r` is of two arms or suites".to_owned())

@@ -9,10 +9,10 @@ use crate::domain::{ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, RunId};
 use crate::results::write_import_line;
 
 use super::hidden::HiddenBy;
-use super::item_file::StandingLines;
-use super::row_check::{Beside, line_check};
-use super::standing_rows::{Joining, Seal, StandingPart, StandingRun};
-use super::statuses::{status_code, status_of_code};
+use super::item_file::ExternalLines;
+use super::row_check::{OutcomeMetadata, line_checksum};
+use super::standing_rows::{ExternalJoin, ExternalPart, ExternalRun, OutcomeChecksum};
+use super::statuses::{status_code, status_from_code};
 use super::totals::ItemTotals;
 
 /// Outcomes that are joined at once; a part ends with a whole run.
@@ -39,12 +39,12 @@ pub struct EngineRun {
     /// What hides the run, and why.
     pub hidden: Option<(HiddenBy, String)>,
     /// What the run's outcomes must be. `None` if the source does not say it, or they are not read.
-    pub published: Option<PublishedOutcomes>,
+    pub published: Option<ExpectedOutcomes>,
 }
 
 /// What a lake says of the outcomes of a run, apart from these themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PublishedOutcomes {
+pub struct ExpectedOutcomes {
     pub outcomes: u64,
     /// A sum over them in any order.
     pub check: u64,
@@ -80,7 +80,7 @@ pub struct EngineCell(u8);
 /// Reads outcomes of an engine again.
 pub trait EngineLines: fmt::Debug + Send + Sync {
     /// Calls `each` with every outcome of the runs. Fails if there are more than `most`.
-    fn each(
+    fn for_each_outcome(
         &self,
         runs: &[RunId],
         most: usize,
@@ -89,19 +89,19 @@ pub trait EngineLines: fmt::Debug + Send + Sync {
 }
 
 impl EngineCell {
-    const IMAGE: u8 = 8;
-    const OWN: u8 = 16;
+    const STATUS_SCORE: u8 = 8;
+    const OWN_SCORE: u8 = 16;
 
     /// Returns `None` if no outcome has this code.
     pub fn parse(code: i8) -> Option<Self> {
         let code = u8::try_from(code)
             .ok()
-            .filter(|code| *code < Self::OWN + Self::IMAGE)?;
-        status_of_code(code % Self::IMAGE).map(|_| Self(code))
+            .filter(|code| *code < Self::OWN_SCORE + Self::STATUS_SCORE)?;
+        status_from_code(code % Self::STATUS_SCORE).map(|_| Self(code))
     }
 
     /// Returns the code of an outcome without a score.
-    pub(super) fn of(status: ItemStatus) -> Self {
+    pub(super) fn from_status(status: ItemStatus) -> Self {
         Self(status_code(status))
     }
 
@@ -111,23 +111,23 @@ impl EngineCell {
     }
 
     fn status(self) -> ItemStatus {
-        status_of_code(self.0 % Self::IMAGE).unwrap_or(ItemStatus::NotEvaluated)
+        status_from_code(self.0 % Self::STATUS_SCORE).unwrap_or(ItemStatus::NotEvaluated)
     }
 
     /// Returns whether the outcome has a score that is not just its status as a number.
     pub fn has_own_score(self) -> bool {
-        self.0 >= Self::OWN
+        self.0 >= Self::OWN_SCORE
     }
 
-    fn repeats_status(self) -> bool {
-        (Self::IMAGE..Self::OWN).contains(&self.0)
+    fn has_status_score(self) -> bool {
+        (Self::STATUS_SCORE..Self::OWN_SCORE).contains(&self.0)
     }
 }
 
 impl EngineAnswer {
     /// Joins everything. Fails with the reason.
-    pub(super) fn join(&self, joining: &mut Joining) -> Result<(), String> {
-        let standing = |of: &EngineRun| StandingRun {
+    pub(super) fn join_into(&self, joining: &mut ExternalJoin) -> Result<(), String> {
+        let standing = |of: &EngineRun| ExternalRun {
             run: Arc::new(of.run.clone()),
             totals: of.totals,
             hidden: of.hidden.clone(),
@@ -135,12 +135,12 @@ impl EngineAnswer {
             seal: None,
             score_lines: Vec::new(),
         };
-        joining.begin(&self.name, self.runs.iter().map(standing).collect())?;
+        joining.begin_source(&self.name, self.runs.iter().map(standing).collect())?;
         let published = self
             .runs
             .iter()
             .filter_map(|of| Some((of.run.id.as_str(), of.published?)));
-        let mut wanted: BTreeMap<&str, PublishedOutcomes> = published
+        let mut wanted: BTreeMap<&str, ExpectedOutcomes> = published
             .filter(|(_, published)| published.outcomes > 0)
             .collect();
         let mut other: Vec<String> = Vec::new();
@@ -168,7 +168,7 @@ impl EngineAnswer {
         for suite in rows.chunk_by(|left, right| suite_of(left) == suite_of(right)) {
             let mut taken: Vec<&EngineRow> = Vec::new();
             for run in suite.chunk_by(|left, right| left.run == right.run) {
-                if count(&taken) >= PART_CELLS {
+                if count_outcomes(&taken) >= PART_CELLS {
                     number += 1;
                     self.join_part(
                         joining,
@@ -191,23 +191,23 @@ impl EngineAnswer {
         if other.is_empty() {
             Ok(())
         } else {
-            Err(other_outcomes(&other))
+            Err(describe_mismatches(&other))
         }
     }
 
     /// Joins some rows. Takes their runs out of those that are wanted, and adds those whose outcomes are not as they were published.
     fn join_part<'a>(
         &'a self,
-        joining: &mut Joining,
+        joining: &mut ExternalJoin,
         number: usize,
         rows: &[&'a EngineRow],
-        wanted: &mut BTreeMap<&'a str, PublishedOutcomes>,
+        wanted: &mut BTreeMap<&'a str, ExpectedOutcomes>,
         other: &mut Vec<String>,
     ) -> Result<(), String> {
-        let part = self.part(rows);
+        let part = self.build_part(rows);
         let mut checks = BTreeMap::new();
-        for (run, found) in part.seals() {
-            let Some(PublishedOutcomes {
+        for (run, found) in part.run_checksums() {
+            let Some(ExpectedOutcomes {
                 outcomes,
                 check,
                 lines_check,
@@ -227,28 +227,28 @@ impl EngineAnswer {
             .map(|rows| {
                 (
                     rows[0].run.clone(),
-                    count(rows),
+                    count_outcomes(rows),
                     checks.get(rows[0].run.as_str()).copied(),
                 )
             })
             .collect();
-        let lines = Lines {
+        let lines = EngineRunLines {
             place: format!("{} part {number}", self.name),
             runs,
             source: self.lines.clone(),
         };
-        joining.part(part, Arc::new(lines))
+        joining.join_part(part, Arc::new(lines))
     }
 
-    fn part(&self, rows: &[&EngineRow]) -> StandingPart {
-        let mut part = StandingPart::default();
+    fn build_part(&self, rows: &[&EngineRow]) -> ExternalPart {
+        let mut part = ExternalPart::default();
         // By set: the part's numbers of its items.
         let mut numbered: Vec<Option<Vec<u32>>> = vec![None; self.sets.len()];
         for row in rows {
-            let run = part.run(row.run.as_str());
+            let run = part.intern_run(row.run.as_str());
             let items = numbered[row.set].get_or_insert_with(|| {
                 let item = |of: &EngineItem| {
-                    part.item(
+                    part.intern_item(
                         of.key.kind,
                         &of.key.evaluator,
                         &of.key.item,
@@ -263,10 +263,10 @@ impl EngineAnswer {
                 let score = if cell.has_own_score() {
                     scores.next()
                 } else {
-                    cell.repeats_status()
+                    cell.has_status_score()
                         .then(|| f64::from(u8::from(status == ItemStatus::Pass)))
                 };
-                part.push(run, *item, row.attempt, status, score);
+                part.push_outcome(run, *item, row.attempt, status, score);
             }
         }
         part
@@ -274,9 +274,9 @@ impl EngineAnswer {
 }
 
 /// Says which runs have other outcomes than the lake says; each comes with the numbers found and published.
-pub fn other_outcomes(runs: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let more = match runs.len().saturating_sub(SHOWN) {
+pub fn describe_mismatches(runs: &[String]) -> String {
+    const MAX_SHOWN_RUNS: usize = 5;
+    let more = match runs.len().saturating_sub(MAX_SHOWN_RUNS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -287,35 +287,35 @@ pub fn other_outcomes(runs: &[String]) -> String {
     };
     format!(
         "{of} {have} other outcomes in `outcomes` than `runs` says: {}{more}",
-        runs[..runs.len().min(SHOWN)].join(", ")
+        runs[..runs.len().min(MAX_SHOWN_RUNS)].join(", ")
     )
 }
 
 /// Returns the number of outcomes of some rows.
-fn count(rows: &[&EngineRow]) -> usize {
+fn count_outcomes(rows: &[&EngineRow]) -> usize {
     rows.iter().map(|row| row.cells.len()).sum()
 }
 
 /// The outcomes of some runs.
 #[derive(Debug)]
-struct Lines {
+struct EngineRunLines {
     place: String,
     /// Each with the number of its outcomes, and the sum over their lines if it is known.
     runs: Vec<(RunId, usize, Option<u64>)>,
     source: Option<Arc<dyn EngineLines>>,
 }
 
-impl StandingLines for Lines {
-    fn place(&self) -> &str {
+impl ExternalLines for EngineRunLines {
+    fn source_name(&self) -> &str {
         &self.place
     }
 
-    fn state(&self) -> String {
+    fn content_stamp(&self) -> String {
         // Nothing of an engine is kept for a later command.
         String::new()
     }
 
-    fn each(
+    fn for_each_line(
         &self,
         is_wanted: &dyn Fn(&str) -> bool,
         each: &mut dyn FnMut(&[u8]),
@@ -337,13 +337,13 @@ impl StandingLines for Lines {
         let mut line = String::new();
         let mut foreign = None;
         let most = asked.iter().map(|(_, count, _)| *count).sum();
-        lines.each(&runs, most, &mut |outcome| {
+        lines.for_each_outcome(&runs, most, &mut |outcome| {
             let Some((count, sum)) = found.get_mut(&outcome.run) else {
                 foreign.get_or_insert_with(|| outcome.run.clone());
                 return;
             };
             *count += 1;
-            *sum = sum.wrapping_add(check_of(outcome));
+            *sum = sum.wrapping_add(outcome_checksum(outcome));
             line.clear();
             write_import_line(outcome, &ItemDetails::default(), &mut line);
             each(line.trim_end().as_bytes());
@@ -367,27 +367,27 @@ impl StandingLines for Lines {
         } else {
             Err(io::Error::other(format!(
                 "time, money or tokens: {}",
-                other_outcomes(&other)
+                describe_mismatches(&other)
             )))
         }
     }
 }
 
-fn check_of(outcome: &ItemOutcome) -> u64 {
-    let item = Seal::item(
+fn outcome_checksum(outcome: &ItemOutcome) -> u64 {
+    let item = OutcomeChecksum::item_checksum(
         outcome.kind,
         &outcome.evaluator,
         &outcome.item,
         outcome.cluster.as_deref(),
     );
-    let beside = Beside {
+    let beside = OutcomeMetadata {
         category: outcome.category.as_deref(),
         duration_seconds: outcome.duration_seconds,
         cost_usd: outcome.cost_usd,
         input_tokens: outcome.input_tokens,
         output_tokens: outcome.output_tokens,
     };
-    line_check(
+    line_checksum(
         item,
         outcome.attempt,
         (outcome.status, outcome.score),
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(codes, known);
         let pass = EngineCell::parse(17).expect("a pass with a score of its own");
         assert_eq!(
-            (pass.status(), pass.has_own_score(), pass.repeats_status()),
+            (pass.status(), pass.has_own_score(), pass.has_status_score()),
             (ItemStatus::Pass, true, false)
         );
     }
@@ -423,7 +423,7 @@ mod tests {
     struct One(ItemOutcome);
 
     impl EngineLines for One {
-        fn each(
+        fn for_each_outcome(
             &self,
             _: &[RunId],
             _: usize,
@@ -447,18 +447,18 @@ mod tests {
             .and_then(|line| line.to_outcome(&id("r1")))
             .expect("a line");
         let one: Option<Arc<dyn EngineLines>> = Some(Arc::new(One(outcome)));
-        let lines = |count| Lines {
+        let lines = |count| EngineRunLines {
             place: "p".to_owned(),
             runs: vec![(id("r1"), count, None)],
             source: one.clone(),
         };
         assert!(
-            lines(2).each(&|_| true, &mut |_| {}).is_err(),
+            lines(2).for_each_line(&|_| true, &mut |_| {}).is_err(),
             "half an answer"
         );
         let mut read = Vec::new();
         lines(1)
-            .each(&|_| true, &mut |line| {
+            .for_each_line(&|_| true, &mut |line| {
                 read.push(
                     crate::results::ItemLine::parse(line)
                         .expect("a line")
@@ -511,8 +511,8 @@ mod tests {
             ],
             lines: one,
         };
-        let mut joining = Joining::over(Snapshot::default(), Vec::new());
-        answer.join(&mut joining).expect("whole runs");
+        let mut joining = ExternalJoin::from_snapshot(Snapshot::default(), Vec::new());
+        answer.join_into(&mut joining).expect("whole runs");
         let snapshot = joining.finish().expect("whole runs").snapshot;
         let rows: Vec<String> = snapshot.items[0]
             .rows

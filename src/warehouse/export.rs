@@ -22,18 +22,21 @@ pub enum ExportFormat {
 impl Warehouse {
     /// Writes every table to `folder`, with the rows of the selected runs, replacing earlier exports. Returns the files with their row
     /// counts.
-    pub fn export(
+    pub fn export_tables(
         &self,
         folder: &Path,
         format: ExportFormat,
         filter: &Filter,
     ) -> Result<Vec<(PathBuf, usize)>, SqlError> {
-        fs::create_dir_all(folder).map_err(|error| SqlError::cache(folder, &error))?;
-        let ids: Vec<&str> = self.select(filter).map(|row| row.run.id.as_str()).collect();
+        fs::create_dir_all(folder).map_err(|error| SqlError::from_cache_error(folder, &error))?;
+        let ids: Vec<&str> = self
+            .select_runs(filter)
+            .map(|row| row.run.id.as_str())
+            .collect();
         let ids = Series::new("selected".into(), ids);
         let mut written = Vec::new();
         for table in TABLES {
-            let rows = self.table(table)?;
+            let rows = self.table_frame(table)?;
             let rows = if filter.is_empty() {
                 rows
             } else {
@@ -41,7 +44,7 @@ impl Warehouse {
             };
             let mut frame = match format {
                 ExportFormat::Parquet => rows
-                    .with_columns([plain_numbers(), plain_times()])
+                    .with_columns([signed_integers(), utc_times()])
                     .collect()?,
                 ExportFormat::Csv => rows.collect()?,
             };
@@ -50,8 +53,8 @@ impl Warehouse {
                 ExportFormat::Csv => "csv",
             };
             let path = folder.join(format!("{table}.{extension}"));
-            let temporary = crate::files::temporary_in(folder)
-                .map_err(|error| SqlError::cache(folder, &error))?;
+            let temporary = crate::files::create_temporary_in(folder)
+                .map_err(|error| SqlError::from_cache_error(folder, &error))?;
             match format {
                 ExportFormat::Parquet => {
                     // The Parquet writer writes single bytes.
@@ -61,14 +64,14 @@ impl Warehouse {
                         .finish(&mut frame)?;
                     buffered
                         .flush()
-                        .map_err(|error| SqlError::cache(&path, &error))?;
+                        .map_err(|error| SqlError::from_cache_error(&path, &error))?;
                 }
                 ExportFormat::Csv => write_csv(&frame, temporary.as_file())
                     .map_err(|error| SqlError::Failed(error.to_string()))?,
             }
             temporary
                 .persist(&path)
-                .map_err(|error| SqlError::cache(&path, &error.error))?;
+                .map_err(|error| SqlError::from_cache_error(&path, &error.error))?;
             written.push((path, frame.height()));
         }
         Ok(written)
@@ -76,7 +79,7 @@ impl Warehouse {
 }
 
 /// Casts whole numbers to signed ones, which every Parquet reader supports.
-pub(super) fn plain_numbers() -> Expr {
+pub(super) fn signed_integers() -> Expr {
     dtype_cols([
         DataType::UInt8,
         DataType::UInt16,
@@ -89,7 +92,7 @@ pub(super) fn plain_numbers() -> Expr {
 }
 
 /// Marks times as UTC.
-pub(super) fn plain_times() -> Expr {
+pub(super) fn utc_times() -> Expr {
     let (unit, zone) = (TimeUnit::Microseconds, Some(TimeZone::UTC));
     dtype_cols([DataType::Datetime(TimeUnit::Milliseconds, None)])
         .as_selector()

@@ -9,71 +9,72 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use serde::{Deserialize, Serialize};
 
-use super::intern::number;
+use super::intern::id_from_len;
 
 /// Facts that one line states about its item; `T` is owned or borrowed text. Every possible fact has its own field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(super) struct Facts<T> {
+pub(super) struct ItemFacts<T> {
     pub cluster: Option<T>,
 }
 
 /// Returns one fact of an item.
-pub(super) type Field = fn(&Facts<String>) -> Option<&str>;
+pub(super) type FactField = fn(&ItemFacts<String>) -> Option<&str>;
 
-/// All facts with their names, in the order of [`Facts::from_fields`].
-pub(super) const FIELDS: [(&str, Field); 1] = [("cluster", |facts| facts.cluster.as_deref())];
+/// All facts with their names, in the order of [`ItemFacts::from_fields`].
+pub(super) const FACT_FIELDS: [(&str, FactField); 1] =
+    [("cluster", |facts| facts.cluster.as_deref())];
 
-impl Facts<String> {
-    fn as_text(&self) -> Facts<&str> {
-        Facts {
+impl ItemFacts<String> {
+    fn as_text(&self) -> ItemFacts<&str> {
+        ItemFacts {
             cluster: self.cluster.as_deref(),
         }
     }
 
-    fn from_fields([cluster]: [Option<&str>; FIELDS.len()]) -> Self {
+    fn from_fields([cluster]: [Option<&str>; FACT_FIELDS.len()]) -> Self {
         Self {
             cluster: cluster.map(str::to_owned),
         }
     }
 }
 
-impl Facts<&str> {
-    fn to_owned(self) -> Facts<String> {
-        Facts {
+impl ItemFacts<&str> {
+    fn to_owned(self) -> ItemFacts<String> {
+        ItemFacts {
             cluster: self.cluster.map(str::to_owned),
         }
     }
 }
 
 /// The number of empty facts.
-pub(super) const NOTHING: u32 = 0;
+pub(super) const NO_FACTS: u32 = 0;
 
-/// Numbers all distinct facts. Empty facts are [`NOTHING`].
-pub(super) struct FactNumbers {
-    pub known: Vec<Facts<String>>,
+/// Numbers all distinct facts. Empty facts are [`NO_FACTS`].
+pub(super) struct FactInterner {
+    pub known: Vec<ItemFacts<String>>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-impl Default for FactNumbers {
+impl Default for FactInterner {
     fn default() -> Self {
         Self {
-            known: vec![Facts::default()],
+            known: vec![ItemFacts::default()],
             index: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
         }
     }
 }
 
-impl FactNumbers {
+impl FactInterner {
     /// Returns the number of facts from another numbering.
-    pub fn of(&mut self, facts: &Facts<String>) -> u32 {
-        self.number(facts.as_text())
+    pub fn intern_owned(&mut self, facts: &ItemFacts<String>) -> u32 {
+        self.intern(facts.as_text())
     }
 
-    fn number(&mut self, said: Facts<&str>) -> u32 {
-        if said == Facts::default() {
-            return NOTHING;
+    fn intern(&mut self, said: ItemFacts<&str>) -> u32 {
+        if said == ItemFacts::default() {
+            return NO_FACTS;
         }
         let Self {
             known,
@@ -82,7 +83,7 @@ impl FactNumbers {
             ..
         } = self;
         let hash = hasher.hash_one(said);
-        let next = number(known.len());
+        let next = id_from_len(known.len());
         let rehash = |id: &u32| hasher.hash_one(known[*id as usize].as_text());
         let found = *index
             .entry(hash, |id| known[*id as usize].as_text() == said, rehash)
@@ -97,8 +98,8 @@ impl FactNumbers {
 
 /// Numbers the distinct pairs of item and facts, so that an outcome needs one number for both.
 #[derive(Default)]
-pub(super) struct Told {
-    pub facts: FactNumbers,
+pub(super) struct ItemFactIds {
+    pub facts: FactInterner,
     /// The numbers of the item's key and of its facts.
     pub pairs: Vec<(u32, u32)>,
     numbers: HashMap<(u32, u32), u32>,
@@ -106,8 +107,8 @@ pub(super) struct Told {
     last: Vec<u32>,
 }
 
-impl Told {
-    pub fn number(&mut self, key: u32, said: Facts<&str>) -> u32 {
+impl ItemFactIds {
+    pub fn intern_pair(&mut self, key: u32, said: ItemFacts<&str>) -> u32 {
         let place = key as usize;
         if let Some(guess) = self.last.get(place).copied()
             && let Some((of, facts)) = self.pairs.get(guess as usize)
@@ -116,14 +117,14 @@ impl Told {
         {
             return guess;
         }
-        let pair = (key, self.facts.number(said));
-        let next = number(self.pairs.len());
+        let pair = (key, self.facts.intern(said));
+        let next = id_from_len(self.pairs.len());
         let found = *self.numbers.entry(pair).or_insert(next);
         if found == next {
             self.pairs.push(pair);
         }
         if self.last.len() <= place {
-            self.last.resize(place + 1, NOTHING);
+            self.last.resize(place + 1, NO_FACTS);
         }
         self.last[place] = found;
         found
@@ -131,37 +132,37 @@ impl Told {
 }
 
 /// The index of an item, and the number of its facts.
-type Saying = (u32, u32);
+type ItemFactPair = (u32, u32);
 
 /// The facts that runs state about the items of a matrix.
-pub(super) struct Voices<'a> {
-    known: &'a [Facts<String>],
+pub(super) struct FactVotes<'a> {
+    known: &'a [ItemFacts<String>],
     /// By item: the facts of the first run that states any.
     first: Vec<u32>,
     /// Items about which a later run differs.
     contested: BTreeSet<u32>,
     /// Sets of runs that agree about the same items, with the facts by item.
-    said: Vec<(BTreeSet<usize>, Vec<Saying>)>,
+    said: Vec<(BTreeSet<usize>, Vec<ItemFactPair>)>,
 }
 
-impl<'a> Voices<'a> {
+impl<'a> FactVotes<'a> {
     /// Creates an empty record for a number of items.
-    pub fn silent(known: &'a [Facts<String>], items: usize) -> Self {
+    pub fn new(known: &'a [ItemFacts<String>], items: usize) -> Self {
         Self {
             known,
-            first: vec![NOTHING; items],
+            first: vec![NO_FACTS; items],
             contested: BTreeSet::new(),
             said: Vec::new(),
         }
     }
 
     /// Adds the facts that some runs state: item indices, and numbers of facts.
-    pub fn hear(&mut self, runs: BTreeSet<usize>, said: impl Iterator<Item = (u32, u32)>) {
-        let mut said: Vec<(u32, u32)> = said.filter(|(_, facts)| *facts != NOTHING).collect();
+    pub fn add_runs(&mut self, runs: BTreeSet<usize>, said: impl Iterator<Item = (u32, u32)>) {
+        let mut said: Vec<(u32, u32)> = said.filter(|(_, facts)| *facts != NO_FACTS).collect();
         said.sort_unstable();
         for (item, facts) in &said {
             let first = &mut self.first[*item as usize];
-            if *first == NOTHING {
+            if *first == NO_FACTS {
                 *first = *facts;
             } else if first != facts {
                 self.contested.insert(*item);
@@ -172,8 +173,8 @@ impl<'a> Voices<'a> {
 
     /// Returns the facts that count for each item. Each run has one vote per stated fact; most votes win. On a tie, the clustering wins
     /// that sorts first as a list over the contested items, so that the clusterings of two runs are not mixed item by item.
-    pub fn settle(&self) -> Vec<Facts<String>> {
-        let mut settled: Vec<Facts<String>> = self
+    pub fn resolve_facts(&self) -> Vec<ItemFacts<String>> {
+        let mut settled: Vec<ItemFacts<String>> = self
             .first
             .iter()
             .map(|facts| self.known[*facts as usize].clone())
@@ -181,19 +182,19 @@ impl<'a> Voices<'a> {
         if self.contested.is_empty() {
             return settled;
         }
-        let mut fields = [const { BTreeMap::new() }; FIELDS.len()];
-        for ((_, field), winners) in FIELDS.iter().zip(&mut fields) {
-            *winners = self.winners(*field);
+        let mut fields = [const { BTreeMap::new() }; FACT_FIELDS.len()];
+        for ((_, field), winners) in FACT_FIELDS.iter().zip(&mut fields) {
+            *winners = self.winning_values(*field);
         }
         for item in &self.contested {
             let of = |winners: &BTreeMap<u32, &'a str>| winners.get(item).copied();
-            settled[*item as usize] = Facts::from_fields(fields.each_ref().map(of));
+            settled[*item as usize] = ItemFacts::from_fields(fields.each_ref().map(of));
         }
         settled
     }
 
     /// Returns the winning value of one fact for each contested item.
-    fn winners(&self, field: Field) -> BTreeMap<u32, &'a str> {
+    fn winning_values(&self, field: FactField) -> BTreeMap<u32, &'a str> {
         let mut votes: BTreeMap<u32, BTreeMap<&'a str, BTreeSet<usize>>> = BTreeMap::new();
         let mut clusterings: Vec<Vec<(u32, &'a str)>> = Vec::with_capacity(self.said.len());
         for (runs, said) in &self.said {
@@ -244,21 +245,21 @@ mod tests {
 
     /// Returns the clusters that count if these runs state each item's cluster.
     fn settled(runs: &[Vec<Option<&str>>]) -> Vec<Option<String>> {
-        let mut numbers = FactNumbers::default();
+        let mut numbers = FactInterner::default();
         let said: Vec<Vec<u32>> = runs
             .iter()
             .map(|run| {
                 run.iter()
-                    .map(|cluster| numbers.number(Facts { cluster: *cluster }))
+                    .map(|cluster| numbers.intern(ItemFacts { cluster: *cluster }))
                     .collect()
             })
             .collect();
-        let mut voices = Voices::silent(&numbers.known, runs[0].len());
+        let mut voices = FactVotes::new(&numbers.known, runs[0].len());
         for (run, said) in said.into_iter().enumerate() {
-            voices.hear(BTreeSet::from([run]), (0..).zip(said));
+            voices.add_runs(BTreeSet::from([run]), (0..).zip(said));
         }
         voices
-            .settle()
+            .resolve_facts()
             .into_iter()
             .map(|facts| facts.cluster)
             .collect()
@@ -266,24 +267,27 @@ mod tests {
 
     #[test]
     fn facts_and_what_they_are_about_keep_their_numbers() {
-        let mut told = Told::default();
-        let (x, y) = (Facts { cluster: Some("x") }, Facts { cluster: Some("y") });
+        let mut told = ItemFactIds::default();
+        let (x, y) = (
+            ItemFacts { cluster: Some("x") },
+            ItemFacts { cluster: Some("y") },
+        );
         let numbers: Vec<u32> = [
-            (7, Facts::default()),
+            (7, ItemFacts::default()),
             (7, x),
             (7, y),
             (3, x),
             (7, x),
             (3, x),
-            (7, Facts::default()),
+            (7, ItemFacts::default()),
             (0, x),
         ]
         .into_iter()
-        .map(|(key, said)| told.number(key, said))
+        .map(|(key, said)| told.intern_pair(key, said))
         .collect();
         assert_eq!(numbers, [0, 1, 2, 3, 1, 3, 0, 4]);
-        assert_eq!(told.pairs, [(7, NOTHING), (7, 1), (7, 2), (3, 1), (0, 1)]);
-        assert_eq!(told.facts.of(&y.to_owned()), 2);
+        assert_eq!(told.pairs, [(7, NO_FACTS), (7, 1), (7, 2), (3, 1), (0, 1)]);
+        assert_eq!(told.facts.intern_owned(&y.to_owned()), 2);
         assert_eq!(told.facts.known.len(), 3);
     }
 

@@ -8,7 +8,7 @@ use crate::domain::Run;
 
 /// A run that does not count.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hidden {
+pub struct HiddenRun {
     pub run: Arc<Run>,
     pub reason: String,
     pub by: HiddenBy,

@@ -9,30 +9,31 @@ use rayon::prelude::*;
 use tracing::info;
 
 use crate::domain::{
-    ItemStatus, Problem, Run, is_asked_again, standing, standing_revision, visible,
+    ItemStatus, Problem, Run, can_judge_again, escape_invisible, latest_outcome_revision,
+    latest_revision,
 };
 use crate::files;
 use crate::results::{
-    Contents, Headless, ItemLine, MAX_LINE_BYTES, ScoreLine, SealedReader, for_each_line,
-    read_opened_header,
+    HeaderlessFolder, ItemLine, MAX_LINE_BYTES, ScoreLine, SealedReader, StoreContents,
+    for_each_line, read_opened_header,
 };
 
-use super::facts::{FactNumbers, NOTHING};
-use super::intern::{Keys, Texts, number};
+use super::facts::{FactInterner, NO_FACTS};
+use super::intern::{ItemKeyInterner, TextInterner, id_from_len};
 use super::item_file::{ItemFile, path_text};
-use super::items::{Block, Cell, Dictionary, Mark, Score};
+use super::items::{LineDictionary, OutcomeBlock, OutcomeCell, OwnScore, ScoreKind};
 use super::matrix::RowScores;
 use super::progress::Progress;
-use super::snapshot::{HeaderUnit, ItemUnit, JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow};
+use super::snapshot::{HeaderUnit, ItemUnit, JudgedFolder, NO_FACT_COLUMN, Snapshot, StoredRow};
 use super::statuses::Statuses;
 use super::totals::ItemTotals;
-use super::unit::Stamp;
+use super::unit::FileStamp;
 
 /// Block size: large enough that items repeat within a block, small enough to keep two cores busy with little memory.
 const BLOCK_BYTES: u64 = 16 << 20;
 
 /// What is read at once: it stays in a core's cache until it is parsed.
-const PIECE_BYTES: u64 = 256 << 10;
+const READ_BYTES: u64 = 256 << 10;
 
 /// Several shares per thread even out slow ones; each share costs a dictionary.
 const SHARES_PER_THREAD: u64 = 4;
@@ -42,10 +43,10 @@ const FILES_PER_STEP: usize = 64;
 
 /// Headers whose memory is allocated at once. Together they stay below the size that the C library maps separately (128 KiB).
 const HEADERS_PER_STEP: usize = 48;
-const HEADER_MEMORY: usize = 2 << 10;
+const HEADER_HEAP_BYTES: usize = 2 << 10;
 
 /// The present content of the stores.
-pub(super) struct Ingested {
+pub(super) struct IngestedStores {
     /// With the lakes that `old` had.
     pub snapshot: Snapshot,
     /// The item files, in the order of the snapshot's item units.
@@ -55,15 +56,15 @@ pub(super) struct Ingested {
 }
 
 /// Reads the files that `old` does not have yet.
-pub(super) fn ingest(
-    contents: &[Contents],
+pub(super) fn ingest_stores(
+    contents: &[StoreContents],
     old: Option<Snapshot>,
     progress: &Progress,
-) -> Ingested {
+) -> IngestedStores {
     let mut old = old.unwrap_or_default();
     let known_headers = old.headers.len();
-    let headers = header_units(contents, std::mem::take(&mut old.headers), progress);
-    let files = item_files(contents, headers.iter().map(|(unit, _)| unit));
+    let headers = read_header_units(contents, std::mem::take(&mut old.headers), progress);
+    let files = list_item_files(contents, headers.iter().map(|(unit, _)| unit));
 
     let mut known: HashMap<String, ItemUnit> = std::mem::take(&mut old.items)
         .into_iter()
@@ -73,7 +74,7 @@ pub(super) fn ingest(
     let mut units: Vec<Option<ItemUnit>> = Vec::with_capacity(files.len());
     let mut fresh = Vec::new();
     for file in &files {
-        let stamp = Stamp::of(&file.path);
+        let stamp = FileStamp::from_path(&file.path);
         let path = path_text(&file.path);
         let is_known = |unit: &ItemUnit| {
             stamp.as_ref().is_ok_and(|stamp| unit.stamp == *stamp) && unit.standing == file.standing
@@ -98,7 +99,10 @@ pub(super) fn ingest(
     info!(
         known = files.len() - fresh.len(),
         read = fresh.len(),
-        bytes = fresh.iter().map(|(_, _, stamp)| bytes(stamp)).sum::<u64>(),
+        bytes = fresh
+            .iter()
+            .map(|(_, _, stamp)| stamped_length(stamp))
+            .sum::<u64>(),
         "outcome files"
     );
     let headers_changed =
@@ -106,7 +110,7 @@ pub(super) fn ingest(
     let changed = headers_changed || !fresh.is_empty() || known_units != units.len();
 
     let lakes = std::mem::take(&mut old.lakes);
-    let mut merge = Merge::over(old);
+    let mut merge = SnapshotBuilder::from_snapshot(old);
     let (dictionaries, parsed) = parse_files(&fresh, progress);
     info!(
         lines = parsed
@@ -121,22 +125,25 @@ pub(super) fn ingest(
             .sum::<usize>(),
         "outcomes read"
     );
-    let numbers: Vec<Numbers> = dictionaries
+    let numbers: Vec<DictionaryIds> = dictionaries
         .iter()
-        .map(|dictionary| merge.numbers(dictionary))
+        .map(|dictionary| merge.intern_dictionary(dictionary))
         .collect();
     drop(dictionaries);
     let mut parsed = parsed.into_iter();
     for files in fresh.chunks(FILES_PER_STEP) {
-        let parsed: Vec<Parsed> = parsed.by_ref().take(files.len()).collect();
-        let gathered: Vec<Gathered> = files
+        let parsed: Vec<ParsedItemFile> = parsed.by_ref().take(files.len()).collect();
+        let gathered: Vec<GatheredRows> = files
             .par_iter()
             .zip(parsed)
-            .map(|((_, file, _), parsed)| merge.gathered(file, parsed, &numbers))
+            .map(|((_, file, _), parsed)| merge.gather_rows(file, parsed, &numbers))
             .collect();
         for ((place, file, stamp), gathered) in files.iter().zip(gathered) {
-            units[*place] =
-                Some(merge.unit(file, *stamp.as_ref().unwrap_or(&Stamp::default()), gathered));
+            units[*place] = Some(merge.build_unit(
+                file,
+                *stamp.as_ref().unwrap_or(&FileStamp::default()),
+                gathered,
+            ));
         }
     }
     let snapshot = Snapshot {
@@ -145,7 +152,7 @@ pub(super) fn ingest(
         lakes,
         ..merge.finish()
     };
-    Ingested {
+    IngestedStores {
         snapshot,
         files,
         changed,
@@ -158,21 +165,25 @@ struct HeaderSource<'a> {
     scores: Option<&'a Path>,
     is_sealed: bool,
     /// By run name: the folders of its store without a header.
-    headless: &'a HashMap<&'a str, &'a Headless>,
+    headless: &'a HashMap<&'a str, &'a HeaderlessFolder>,
 }
 
 impl HeaderSource<'_> {
     /// Returns the folders with judgements of a sealed pair's runs.
-    fn judged(&self, runs: &[Arc<Run>]) -> io::Result<Vec<JudgedFolder>> {
+    fn judged_folders(&self, runs: &[Arc<Run>]) -> io::Result<Vec<JudgedFolder>> {
         if !self.is_sealed || self.headless.is_empty() {
             return Ok(Vec::new());
         }
-        let folder = |one: &&Headless| -> io::Result<JudgedFolder> {
+        let folder = |one: &&HeaderlessFolder| -> io::Result<JudgedFolder> {
             Ok(JudgedFolder {
-                run: one.run().to_owned(),
+                run: one.run_id().to_owned(),
                 folder: path_text(&one.folder),
                 items: one.items.as_deref().map(path_text),
-                scores_stamp: one.scores.as_deref().map(Stamp::of).transpose()?,
+                scores_stamp: one
+                    .scores
+                    .as_deref()
+                    .map(FileStamp::from_path)
+                    .transpose()?,
             })
         };
         runs.iter()
@@ -183,18 +194,18 @@ impl HeaderSource<'_> {
 }
 
 /// Reads every changed header file. The flag is true for files read now.
-fn header_units(
-    contents: &[Contents],
+fn read_header_units(
+    contents: &[StoreContents],
     old: Vec<HeaderUnit>,
     progress: &Progress,
 ) -> Vec<(HeaderUnit, bool)> {
-    let headless: Vec<HashMap<&str, &Headless>> = contents
+    let headless: Vec<HashMap<&str, &HeaderlessFolder>> = contents
         .iter()
         .map(|contents| {
             contents
                 .headless
                 .iter()
-                .map(|one| (one.run(), one))
+                .map(|one| (one.run_id(), one))
                 .collect()
         })
         .collect();
@@ -225,32 +236,32 @@ fn header_units(
             (source, path, unit)
         })
         .collect();
-    progress.begin("reading runs", known.len() as u64);
+    progress.begin_phase("reading runs", known.len() as u64);
     let units = known
         .into_par_iter()
         .with_max_len(HEADERS_PER_STEP)
         .map_init(grow_heap, |(), (source, path, unit)| {
             progress.advance(1);
-            let scores_stamp = source.scores.map(Stamp::of).transpose();
+            let scores_stamp = source.scores.map(FileStamp::from_path).transpose();
             let is_unchanged = |unit: &HeaderUnit| {
                 scores_stamp
                     .as_ref()
                     .is_ok_and(|stamp| unit.scores_stamp == *stamp)
-                    && Stamp::of(source.path).is_ok_and(|stamp| unit.stamp == stamp)
+                    && FileStamp::from_path(source.path).is_ok_and(|stamp| unit.stamp == stamp)
                     && source
-                        .judged(&unit.runs)
+                        .judged_folders(&unit.runs)
                         .is_ok_and(|judged| unit.judged == judged)
             };
             match unit.filter(is_unchanged) {
                 Some(unit) => (unit, false),
                 None => (
-                    read_unit(&source, path, scores_stamp.unwrap_or_default()),
+                    read_header_unit(&source, path, scores_stamp.unwrap_or_default()),
                     true,
                 ),
             }
         })
         .collect();
-    progress.end();
+    progress.end_phase();
     units
 }
 
@@ -258,20 +269,24 @@ fn header_units(
 /// that stops all threads; allocating a block first makes one call for many small texts.
 fn grow_heap() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(
-        HEADERS_PER_STEP * HEADER_MEMORY,
+        HEADERS_PER_STEP * HEADER_HEAP_BYTES,
     )));
 }
 
-fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp>) -> HeaderUnit {
+fn read_header_unit(
+    source: &HeaderSource<'_>,
+    path: String,
+    scores_stamp: Option<FileStamp>,
+) -> HeaderUnit {
     let opened =
         files::open(source.path).and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     let (file, metadata) = match opened {
         Ok(opened) => opened,
         Err(error) => {
-            let problem = Problem::unread(visible(&path), &error);
+            let problem = Problem::unread_file(escape_invisible(&path), &error);
             return HeaderUnit {
                 path,
-                stamp: Stamp::default(),
+                stamp: FileStamp::default(),
                 scores_stamp,
                 judged: Vec::new(),
                 runs: Vec::new(),
@@ -279,9 +294,9 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
             };
         }
     };
-    let stamp = Stamp::from_metadata(&metadata);
+    let stamp = FileStamp::from_metadata(&metadata);
     let (mut runs, mut problems) = if source.is_sealed {
-        SealedReader::runs(source.path)
+        SealedReader::read_runs(source.path)
     } else {
         match read_opened_header(source.path, file, &metadata) {
             Ok(run) => (vec![run], Vec::new()),
@@ -289,12 +304,12 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
         }
     };
     if let (Some(scores), [run]) = (source.scores, runs.as_mut_slice()) {
-        ScoreLine::add_all(ScoreLine::read_all(scores, &mut problems), run);
+        ScoreLine::add_to_run(ScoreLine::read_all(scores, &mut problems), run);
     }
     let mut runs: Vec<Arc<Run>> = runs.into_iter().map(Arc::new).collect();
     // List the judgements before reading scores, so that a later change is noticed next time.
-    let judged = source.judged(&runs).unwrap_or_else(|error| {
-        problems.push(Problem::unread(visible(&path), &error));
+    let judged = source.judged_folders(&runs).unwrap_or_else(|error| {
+        problems.push(Problem::unread_file(escape_invisible(&path), &error));
         Vec::new()
     });
     for run in &mut runs {
@@ -304,7 +319,7 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
             .filter(|_| source.is_sealed)
             .and_then(|one| one.scores.as_deref())
         {
-            ScoreLine::add_all(
+            ScoreLine::add_to_run(
                 ScoreLine::read_all(scores, &mut problems),
                 Arc::make_mut(run),
             );
@@ -321,8 +336,8 @@ fn read_unit(source: &HeaderSource<'_>, path: String, scores_stamp: Option<Stamp
 }
 
 /// Lists the item files of readable headers.
-fn item_files<'a>(
-    contents: &[Contents],
+fn list_item_files<'a>(
+    contents: &[StoreContents],
     headers: impl Iterator<Item = &'a HeaderUnit> + Clone,
 ) -> Vec<ItemFile> {
     let with_journal: HashSet<String> = contents
@@ -344,7 +359,7 @@ fn item_files<'a>(
                 .as_ref()
                 .and_then(|_| run_of.get(path_text(&header.path).as_str()));
             if let (Some(items), Some(run)) = (&header.items, run) {
-                let (path, standing) = (items.clone(), standing_revisions(run));
+                let (path, standing) = (items.clone(), latest_revisions(run));
                 files.push(ItemFile {
                     path,
                     journal_of: Some(run.id.clone()),
@@ -378,7 +393,7 @@ fn item_files<'a>(
             .zip(judged.items.as_ref())
             .filter(|(_, items)| known.insert(items.as_str()))
         {
-            let (path, standing) = (PathBuf::from(items), standing_revisions(run));
+            let (path, standing) = (PathBuf::from(items), latest_revisions(run));
             files.push(ItemFile {
                 path,
                 journal_of: Some(run.id.clone()),
@@ -392,7 +407,7 @@ fn item_files<'a>(
 }
 
 /// Returns the current revision of each judged evaluator, except those at revision 0, which is most of them.
-fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
+fn latest_revisions(run: &Run) -> Vec<(String, u32)> {
     if run.scores.iter().all(|score| score.revision == 0) {
         return Vec::new();
     }
@@ -404,7 +419,7 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
     let standing = |evaluator: &str| {
         Some((
             evaluator.to_owned(),
-            standing_revision(evaluator, &run.scores)?,
+            latest_outcome_revision(evaluator, &run.scores)?,
         ))
     };
     evaluators
@@ -416,30 +431,33 @@ fn standing_revisions(run: &Run) -> Vec<(String, u32)> {
 
 /// One file's blocks in order, each with the number of its dictionary, and the reason if reading ended early.
 #[derive(Default)]
-pub(super) struct Parsed {
-    pub blocks: Vec<(usize, Block)>,
+pub(super) struct ParsedItemFile {
+    pub blocks: Vec<(usize, OutcomeBlock)>,
     pub failure: Option<Problem>,
 }
 
 /// A range of a file. The lines that begin in it are read together.
-struct Range {
+struct ByteRange {
     file: usize,
     start: u64,
     end: u64,
 }
 
 fn parse_files(
-    files: &[(usize, ItemFile, io::Result<Stamp>)],
+    files: &[(usize, ItemFile, io::Result<FileStamp>)],
     progress: &Progress,
-) -> (Vec<Dictionary>, Vec<Parsed>) {
+) -> (Vec<LineDictionary>, Vec<ParsedItemFile>) {
     let mut dictionaries = Vec::new();
-    let mut parsed: Vec<Parsed> = files.iter().map(|_| Parsed::default()).collect();
+    let mut parsed: Vec<ParsedItemFile> = files.iter().map(|_| ParsedItemFile::default()).collect();
     if files.is_empty() {
         return (dictionaries, parsed);
     }
-    progress.begin(
+    progress.begin_phase(
         "reading outcomes",
-        files.iter().map(|(_, _, stamp)| bytes(stamp)).sum(),
+        files
+            .iter()
+            .map(|(_, _, stamp)| stamped_length(stamp))
+            .sum(),
     );
     let mut ranges = Vec::new();
     for (file, (_, item_file, stamp)) in files.iter().enumerate() {
@@ -450,24 +468,24 @@ fn parse_files(
             parsed[file].failure = stamp
                 .as_ref()
                 .err()
-                .map(|error| cut_short(&item_file.path, error));
+                .map(|error| incomplete_read(&item_file.path, error));
             let mut start = 0;
-            while start < bytes(stamp) {
-                let end = (start + BLOCK_BYTES).min(bytes(stamp));
-                ranges.push(Range { file, start, end });
+            while start < stamped_length(stamp) {
+                let end = (start + BLOCK_BYTES).min(stamped_length(stamp));
+                ranges.push(ByteRange { file, start, end });
                 start = end;
             }
         }
     }
-    let shares: Vec<(Dictionary, Vec<io::Result<Block>>)> = shares(&ranges)
+    let shares: Vec<(LineDictionary, Vec<io::Result<OutcomeBlock>>)> = split_ranges(&ranges)
         .into_par_iter()
         .map(|share| {
-            let (mut dictionary, mut buffer) = (Dictionary::default(), Vec::new());
+            let (mut dictionary, mut buffer) = (LineDictionary::default(), Vec::new());
             let blocks = share.iter().map(|range| {
                 let (_, file, _) = &files[range.file];
-                let mut block = Block::default();
+                let mut block = OutcomeBlock::default();
                 read_lines(&file.path, range.start, range.end, &mut buffer, |lines| {
-                    dictionary.parse(lines, file.journal_of.as_ref(), &mut block);
+                    dictionary.parse_lines(lines, file.journal_of.as_ref(), &mut block);
                 })?;
                 progress.advance(range.end - range.start);
                 Ok(block)
@@ -482,23 +500,24 @@ fn parse_files(
             match block {
                 Ok(block) => parsed[range.file].blocks.push((dictionaries.len(), block)),
                 Err(error) => {
-                    parsed[range.file].failure = Some(cut_short(&files[range.file].1.path, &error))
+                    parsed[range.file].failure =
+                        Some(incomplete_read(&files[range.file].1.path, &error))
                 }
             }
         }
         dictionaries.push(dictionary);
     }
-    progress.end();
+    progress.end_phase();
     (dictionaries, parsed)
 }
 
 /// Returns the length of a file, or 0 if it is unknown.
-fn bytes(stamp: &io::Result<Stamp>) -> u64 {
+fn stamped_length(stamp: &io::Result<FileStamp>) -> u64 {
     stamp.as_ref().map_or(0, |stamp| stamp.bytes)
 }
 
 /// Splits the ranges into enough groups of neighbours to keep every thread busy. Neighbours share a dictionary.
-fn shares(ranges: &[Range]) -> Vec<&[Range]> {
+fn split_ranges(ranges: &[ByteRange]) -> Vec<&[ByteRange]> {
     let bytes: u64 = ranges.iter().map(|range| range.end - range.start).sum();
     let wanted = bytes / (rayon::current_num_threads() as u64 * SHARES_PER_THREAD) + 1;
     let mut shares = Vec::new();
@@ -530,7 +549,7 @@ fn read_lines(
     let mut is_begun = start == 0;
     loop {
         let held = buffer.len();
-        if within.by_ref().take(PIECE_BYTES).read_to_end(buffer)? == 0 {
+        if within.by_ref().take(READ_BYTES).read_to_end(buffer)? == 0 {
             break;
         }
         if !is_begun {
@@ -562,21 +581,21 @@ fn read_lines(
 /// Decompresses blocks of whole lines on this thread and parses a few of them in parallel.
 fn parse_compressed(
     path: &Path,
-    dictionaries: &mut Vec<Dictionary>,
+    dictionaries: &mut Vec<LineDictionary>,
     progress: &Progress,
-) -> Parsed {
-    let mut parsed = Parsed::default();
-    let mut reader = match SealedReader::items(path) {
+) -> ParsedItemFile {
+    let mut parsed = ParsedItemFile::default();
+    let mut reader = match SealedReader::open_items(path) {
         Ok(reader) => reader,
         Err(error) => {
-            return Parsed {
-                failure: Some(cut_short(path, &error)),
+            return ParsedItemFile {
+                failure: Some(incomplete_read(path, &error)),
                 ..parsed
             };
         }
     };
     let first = dictionaries.len();
-    let mut own: Vec<Dictionary> = std::iter::repeat_with(Dictionary::default)
+    let mut own: Vec<LineDictionary> = std::iter::repeat_with(LineDictionary::default)
         .take(rayon::current_num_threads().max(2))
         .collect();
     let mut rest = Vec::new();
@@ -591,7 +610,7 @@ fn parse_compressed(
                 Ok(0) => at_end = true,
                 Ok(_) if text.len() > MAX_LINE_BYTES + wanted => {
                     parsed.failure = Some(Problem::in_file(
-                        path_shown(path),
+                        display_path(path),
                         format!("has a line of more than {MAX_LINE_BYTES} bytes"),
                     ));
                     at_end = true;
@@ -601,54 +620,54 @@ fn parse_compressed(
                     rest = text.split_off(whole);
                 }
                 Err(error) => {
-                    parsed.failure = Some(cut_short(path, &error));
+                    parsed.failure = Some(incomplete_read(path, &error));
                     at_end = true;
                 }
             }
             texts.push(text);
         }
-        let blocks: Vec<Block> = own
+        let blocks: Vec<OutcomeBlock> = own
             .par_iter_mut()
             .zip(&texts)
             .map(|(dictionary, text)| {
-                let mut block = Block::default();
-                dictionary.parse(text, None, &mut block);
+                let mut block = OutcomeBlock::default();
+                dictionary.parse_lines(text, None, &mut block);
                 block
             })
             .collect();
         parsed.blocks.extend((first..).zip(blocks));
     }
     dictionaries.append(&mut own);
-    progress.advance(Stamp::of(path).map_or(0, |stamp| stamp.bytes));
+    progress.advance(FileStamp::from_path(path).map_or(0, |stamp| stamp.bytes));
     parsed
 }
 
 /// Describes an error in reading outcomes: either the file is damaged, or the system failed and a later read may succeed.
-fn cut_short(path: &Path, error: &io::Error) -> Problem {
+fn incomplete_read(path: &Path, error: &io::Error) -> Problem {
     match error.raw_os_error() {
-        Some(_) => Problem::unread(path_shown(path), error),
+        Some(_) => Problem::unread_file(display_path(path), error),
         None => Problem::in_file(
-            path_shown(path),
+            display_path(path),
             format!("cannot be read to its end: {error}"),
         ),
     }
 }
 
-fn path_shown(path: &Path) -> String {
-    visible(&path_text(path))
+fn display_path(path: &Path) -> String {
+    escape_invisible(&path_text(path))
 }
 
-/// The numbers in a [`Merge`] of a dictionary's entries.
-pub(super) struct Numbers {
+/// The numbers in a [`SnapshotBuilder`] of a dictionary's entries.
+pub(super) struct DictionaryIds {
     runs: Vec<u32>,
     keys: Vec<u32>,
     /// Pairs of item and facts.
     told: Vec<(u32, u32)>,
 }
 
-/// One outcome, with numbers of a [`Merge`].
+/// One outcome, with numbers of a [`SnapshotBuilder`].
 #[derive(Clone, Copy)]
-struct Outcome {
+struct InternedOutcome {
     run: u32,
     key: u32,
     attempt: u32,
@@ -656,30 +675,30 @@ struct Outcome {
     /// The number of the line's facts about the item.
     facts: u32,
     status: ItemStatus,
-    score: Mark,
+    score: ScoreKind,
 }
 
 /// Lists of numbers that many rows share.
 #[derive(Default)]
-struct Lists {
+struct ListInterner {
     lists: Vec<Vec<u32>>,
     numbers: hashbrown::HashMap<Vec<u32>, u32>,
 }
 
-impl Lists {
-    fn of(lists: Vec<Vec<u32>>) -> Self {
+impl ListInterner {
+    fn from_lists(lists: Vec<Vec<u32>>) -> Self {
         let mut all = Self::default();
         for list in lists {
-            all.number(list);
+            all.intern(list);
         }
         all
     }
 
-    fn number(&mut self, list: Vec<u32>) -> u32 {
+    fn intern(&mut self, list: Vec<u32>) -> u32 {
         if let Some(found) = self.numbers.get(&list) {
             return *found;
         }
-        let next = number(self.lists.len());
+        let next = id_from_len(self.lists.len());
         self.lists.push(list.clone());
         self.numbers.insert(list, next);
         next
@@ -687,20 +706,23 @@ impl Lists {
 }
 
 /// The dictionaries that all units share.
-pub(super) struct Merge {
-    runs: Texts,
-    keys: Keys,
-    facts: FactNumbers,
-    item_sets: Lists,
-    /// The first column has no facts: [`NOTHING_KNOWN`].
-    fact_columns: Lists,
+pub(super) struct SnapshotBuilder {
+    runs: TextInterner,
+    keys: ItemKeyInterner,
+    facts: FactInterner,
+    item_sets: ListInterner,
+    /// The first column has no facts: [`NO_FACT_COLUMN`].
+    fact_columns: ListInterner,
 }
 
-impl Merge {
+impl SnapshotBuilder {
     /// Begins with the dictionaries of a snapshot.
-    pub fn over(old: Snapshot) -> Self {
-        let (mut runs, mut keys, mut facts) =
-            (Texts::default(), Keys::default(), FactNumbers::default());
+    pub fn from_snapshot(old: Snapshot) -> Self {
+        let (mut runs, mut keys, mut facts) = (
+            TextInterner::default(),
+            ItemKeyInterner::default(),
+            FactInterner::default(),
+        );
         for run in &old.run_ids {
             runs.intern(run);
         }
@@ -708,23 +730,23 @@ impl Merge {
             keys.intern(key.kind, &key.evaluator, &key.item);
         }
         for known in &old.facts {
-            facts.of(known);
+            facts.intern_owned(known);
         }
-        let mut fact_columns = Lists::of(vec![Vec::new()]);
+        let mut fact_columns = ListInterner::from_lists(vec![Vec::new()]);
         for column in old.fact_columns {
-            fact_columns.number(column);
+            fact_columns.intern(column);
         }
         Self {
             runs,
             keys,
             facts,
-            item_sets: Lists::of(old.item_sets),
+            item_sets: ListInterner::from_lists(old.item_sets),
             fact_columns,
         }
     }
 
     /// Returns the number of a run.
-    pub fn run(&mut self, id: &str) -> u32 {
+    pub fn intern_run(&mut self, id: &str) -> u32 {
         self.runs.intern(id)
     }
 
@@ -734,7 +756,7 @@ impl Merge {
     }
 
     /// Returns this merge's numbers of a dictionary's entries.
-    pub fn numbers(&mut self, dictionary: &Dictionary) -> Numbers {
+    pub fn intern_dictionary(&mut self, dictionary: &LineDictionary) -> DictionaryIds {
         let runs = dictionary
             .runs
             .names
@@ -752,7 +774,7 @@ impl Merge {
             .facts
             .known
             .iter()
-            .map(|facts| self.facts.of(facts))
+            .map(|facts| self.facts.intern_owned(facts))
             .collect();
         let told = dictionary
             .told
@@ -760,22 +782,35 @@ impl Merge {
             .iter()
             .map(|(key, said)| (keys[*key as usize], facts[*said as usize]))
             .collect();
-        Numbers { runs, keys, told }
+        DictionaryIds { runs, keys, told }
     }
 
     /// Puts the outcomes of a file into rows.
-    pub fn gathered(&self, file: &ItemFile, parsed: Parsed, numbers: &[Numbers]) -> Gathered {
-        gather(file, parsed, numbers, &self.keys)
+    pub fn gather_rows(
+        &self,
+        file: &ItemFile,
+        parsed: ParsedItemFile,
+        numbers: &[DictionaryIds],
+    ) -> GatheredRows {
+        gather_file(file, parsed, numbers, &self.keys)
     }
 
     /// Makes the unit of one file.
-    pub fn unit(&mut self, file: &ItemFile, stamp: Stamp, gathered: Gathered) -> ItemUnit {
-        let Gathered {
+    pub fn build_unit(
+        &mut self,
+        file: &ItemFile,
+        stamp: FileStamp,
+        gathered: GatheredRows,
+    ) -> ItemUnit {
+        let GatheredRows {
             rows,
             totals,
             problems,
         } = gathered;
-        let rows = rows.into_iter().map(|row| self.stored(row)).collect();
+        let rows = rows
+            .into_iter()
+            .map(|row| self.to_stored_row(row))
+            .collect();
         ItemUnit {
             path: path_text(&file.path),
             stamp,
@@ -786,8 +821,8 @@ impl Merge {
         }
     }
 
-    fn stored(&mut self, row: Row) -> StoredRow {
-        let Row {
+    fn to_stored_row(&mut self, row: InternedRow) -> StoredRow {
+        let InternedRow {
             run,
             attempt,
             keys,
@@ -795,16 +830,16 @@ impl Merge {
             statuses,
             scores,
         } = row;
-        let is_known = facts.iter().any(|facts| *facts != NOTHING);
+        let is_known = facts.iter().any(|facts| *facts != NO_FACTS);
         let facts = if is_known {
-            self.fact_columns.number(facts)
+            self.fact_columns.intern(facts)
         } else {
-            NOTHING_KNOWN
+            NO_FACT_COLUMN
         };
         StoredRow {
             run,
             attempt,
-            items: self.item_sets.number(keys),
+            items: self.item_sets.intern(keys),
             facts,
             statuses,
             scores,
@@ -827,15 +862,15 @@ impl Merge {
     }
 }
 
-/// What a file holds, with the numbers of a [`Merge`].
-pub(super) struct Gathered {
-    rows: Vec<Row>,
+/// What a file holds, with the numbers of a [`SnapshotBuilder`].
+pub(super) struct GatheredRows {
+    rows: Vec<InternedRow>,
     totals: Vec<(u32, ItemTotals)>,
     problems: Vec<Problem>,
 }
 
 /// One attempt of one run: its items, and for each its facts and its status.
-struct Row {
+struct InternedRow {
     run: u32,
     attempt: u32,
     keys: Vec<u32>,
@@ -845,9 +880,14 @@ struct Row {
 }
 
 /// Puts the outcomes of a file into rows. `all_keys` are those of the merge.
-fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys) -> Gathered {
+fn gather_file(
+    file: &ItemFile,
+    parsed: ParsedItemFile,
+    numbers: &[DictionaryIds],
+    all_keys: &ItemKeyInterner,
+) -> GatheredRows {
     let mut problems = Vec::new();
-    let shown = path_shown(&file.path);
+    let shown = display_path(&file.path);
     let mut first_line = 1;
     let mut totals: HashMap<u32, ItemTotals> = HashMap::new();
     let mut scores = Vec::new();
@@ -859,7 +899,7 @@ fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys)
             .sum(),
     );
     for (dictionary, block) in parsed.blocks {
-        let Numbers { runs, keys, told } = &numbers[dictionary];
+        let DictionaryIds { runs, keys, told } = &numbers[dictionary];
         problems.extend(
             block
                 .problems
@@ -874,21 +914,21 @@ fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys)
                 .or_default()
                 .merge(block_totals);
         }
-        scores.extend(block.scores.iter().map(|score| Score {
+        scores.extend(block.scores.iter().map(|score| OwnScore {
             run: runs[score.run as usize],
             key: keys[score.key as usize],
             ..*score
         }));
         outcomes.extend(block.cells.iter().map(|cell| {
             let (key, facts) = told[cell.told as usize];
-            let Cell {
+            let OutcomeCell {
                 attempt,
                 revision,
                 status,
                 score,
                 ..
             } = *cell;
-            Outcome {
+            InternedOutcome {
                 run: runs[cell.run as usize],
                 key,
                 facts,
@@ -903,29 +943,30 @@ fn gather(file: &ItemFile, parsed: Parsed, numbers: &[Numbers], all_keys: &Keys)
     let mut totals: Vec<(u32, ItemTotals)> = totals.into_iter().collect();
     totals.sort_by_key(|(run, _)| *run);
     if file.journal_of.is_some() {
-        drop_unfinished(&mut outcomes, file, all_keys);
+        drop_superseded(&mut outcomes, file, all_keys);
     }
-    Gathered {
-        rows: rows(outcomes, scores),
+    GatheredRows {
+        rows: group_rows(outcomes, scores),
         totals,
         problems,
     }
 }
 
 /// Drops judge outcomes of all but the current revision.
-fn drop_unfinished(outcomes: &mut Vec<Outcome>, file: &ItemFile, keys: &Keys) {
-    let evaluator = |outcome: &Outcome| keys.entries[outcome.key as usize].evaluator.as_str();
+fn drop_superseded(outcomes: &mut Vec<InternedOutcome>, file: &ItemFile, keys: &ItemKeyInterner) {
+    let evaluator =
+        |outcome: &InternedOutcome| keys.entries[outcome.key as usize].evaluator.as_str();
     if file.is_of_judges {
-        outcomes.retain(|outcome| is_asked_again(evaluator(outcome)) && outcome.revision > 0);
+        outcomes.retain(|outcome| can_judge_again(evaluator(outcome)) && outcome.revision > 0);
     }
     if file.standing.is_empty() && outcomes.iter().all(|outcome| outcome.revision == 0) {
         return;
     }
-    outcomes.retain(|outcome| file.may_stand(evaluator(outcome), outcome.revision));
+    outcomes.retain(|outcome| file.may_count(evaluator(outcome), outcome.revision));
 }
 
 /// Groups the outcomes by run and attempt, with one current revision each.
-fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
+fn group_rows(mut outcomes: Vec<InternedOutcome>, mut scores: Vec<OwnScore>) -> Vec<InternedRow> {
     // The sort is stable: lines of one revision keep their order.
     outcomes.sort_by_key(|outcome| (outcome.run, outcome.attempt, outcome.key, outcome.revision));
     scores.sort_by_key(|score| (score.run, score.attempt, score.key, score.revision));
@@ -940,7 +981,8 @@ fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
         );
         let mut facts = Vec::with_capacity(group.len());
         for same in group.chunk_by(|left, right| left.key == right.key) {
-            let Some(newest) = standing(same.iter().copied(), |outcome| outcome.revision) else {
+            let Some(newest) = latest_revision(same.iter().copied(), |outcome| outcome.revision)
+            else {
                 continue;
             };
             keys.push(newest.key);
@@ -950,14 +992,14 @@ fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
                 same.iter()
                     .rev()
                     .map(|outcome| outcome.facts)
-                    .find(|facts| *facts != NOTHING)
-                    .unwrap_or(NOTHING),
+                    .find(|facts| *facts != NO_FACTS)
+                    .unwrap_or(NO_FACTS),
             );
             newest_ones.push(newest);
         }
         let scores = row_scores(&newest_ones, &scores);
         newest_ones.clear();
-        rows.push(Row {
+        rows.push(InternedRow {
             run: group[0].run,
             attempt: group[0].attempt,
             keys,
@@ -971,23 +1013,26 @@ fn rows(mut outcomes: Vec<Outcome>, mut scores: Vec<Score>) -> Vec<Row> {
 
 /// Returns the scores of one attempt's outcomes. `scores` are those that contain more than a status, sorted by run, attempt, key and
 /// revision.
-fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
+fn row_scores(outcomes: &[InternedOutcome], scores: &[OwnScore]) -> RowScores {
     let is_judged =
-        |outcome: &&Outcome| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail);
-    if !outcomes.iter().any(|outcome| outcome.score == Mark::Own) {
+        |outcome: &&InternedOutcome| matches!(outcome.status, ItemStatus::Pass | ItemStatus::Fail);
+    if !outcomes
+        .iter()
+        .any(|outcome| outcome.score == ScoreKind::Own)
+    {
         let mut judged = outcomes.iter().filter(is_judged).peekable();
         let is_image =
-            judged.peek().is_some() && judged.all(|outcome| outcome.score == Mark::Image);
+            judged.peek().is_some() && judged.all(|outcome| outcome.score == ScoreKind::Image);
         return if is_image {
             RowScores::Images
         } else {
             RowScores::Absent
         };
     }
-    let score = |outcome: &Outcome| match outcome.score {
-        Mark::Absent => None,
-        Mark::Image => Some(f64::from(u8::from(outcome.status == ItemStatus::Pass))),
-        Mark::Own => {
+    let score = |outcome: &InternedOutcome| match outcome.score {
+        ScoreKind::Absent => None,
+        ScoreKind::Image => Some(f64::from(u8::from(outcome.status == ItemStatus::Pass))),
+        ScoreKind::Own => {
             let place = (outcome.run, outcome.attempt, outcome.key, outcome.revision);
             // Of two lines of one revision the later one counts.
             let end = scores.partition_point(|score| {
@@ -1001,14 +1046,14 @@ fn row_scores(outcomes: &[Outcome], scores: &[Score]) -> RowScores {
 
 /// Reads one file's item lines without their details, in order. Lines of other runs than the wanted may be left out, and unreadable ones,
 /// which were reported when the store was opened, are. Fails if the system cannot read the file.
-pub(super) fn each_item_of(
+pub(super) fn for_each_item(
     file: &ItemFile,
     is_wanted: &dyn Fn(&str) -> bool,
     mut each: impl FnMut(&ItemLine<'_>),
 ) -> io::Result<()> {
     match &file.elsewhere {
-        Some(lines) => lines.each_item(is_wanted, &mut each),
-        None => each_item_line_of(file, is_wanted, |line| {
+        Some(lines) => lines.for_each_item(is_wanted, &mut each),
+        None => for_each_item_line(file, is_wanted, |line| {
             if let Ok(item) = ItemLine::parse(line) {
                 each(&item);
             }
@@ -1018,19 +1063,19 @@ pub(super) fn each_item_of(
 
 /// Reads one file's item lines strictly in order, up to any damage, which was reported when the store was opened. Lines of other runs than
 /// the wanted may be left out. Fails if the system cannot read the file.
-pub(super) fn each_item_line_of(
+pub(super) fn for_each_item_line(
     file: &ItemFile,
     is_wanted: &dyn Fn(&str) -> bool,
     each: impl FnMut(&[u8]),
 ) -> io::Result<()> {
     let mut each = each;
     let mut good = |_: usize, line: Result<&[u8], _>| {
-        if let Some(line) = line.ok().filter(|line| file.takes(line)) {
+        if let Some(line) = line.ok().filter(|line| file.accepts_line(line)) {
             each(line);
         }
     };
     if let Some(lines) = &file.elsewhere {
-        return lines.each(is_wanted, &mut each);
+        return lines.for_each_line(is_wanted, &mut each);
     }
     let read = match file.journal_of {
         Some(_) => for_each_line(
@@ -1038,7 +1083,7 @@ pub(super) fn each_item_line_of(
             &mut good,
         ),
         None => for_each_line(
-            BufReader::with_capacity(1 << 20, SealedReader::items(&file.path)?),
+            BufReader::with_capacity(1 << 20, SealedReader::open_items(&file.path)?),
             &mut good,
         ),
     };

@@ -8,13 +8,13 @@ use crate::domain::{ItemKey, ItemKind};
 
 /// Numbers distinct texts in order of first occurrence.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct TextInterner {
     pub names: Vec<String>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-impl Texts {
+impl TextInterner {
     pub fn intern(&mut self, text: &str) -> u32 {
         let Self {
             names,
@@ -22,7 +22,7 @@ impl Texts {
             hasher,
         } = self;
         let hash = hasher.hash_one(text);
-        let next = number(names.len());
+        let next = id_from_len(names.len());
         let found = *index
             .entry(
                 hash,
@@ -40,7 +40,7 @@ impl Texts {
 
 /// Numbers distinct item keys in order of first occurrence.
 #[derive(Default)]
-pub(super) struct Keys {
+pub(super) struct ItemKeyInterner {
     pub entries: Vec<ItemKey>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -49,7 +49,7 @@ pub(super) struct Keys {
     last: u32,
 }
 
-impl Keys {
+impl ItemKeyInterner {
     pub fn intern(&mut self, kind: ItemKind, evaluator: &str, item: &str) -> u32 {
         let is = |key: &ItemKey| key.item == item && key.kind == kind && key.evaluator == evaluator;
         let guess = self.following.get(self.last as usize).copied().unwrap_or(0);
@@ -64,7 +64,7 @@ impl Keys {
             ..
         } = self;
         let hash = hasher.hash_one((kind, evaluator, item));
-        let next = number(entries.len());
+        let next = id_from_len(entries.len());
         let rehash = |id: &u32| {
             let key = &entries[*id as usize];
             hasher.hash_one((key.kind, key.evaluator.as_str(), key.item.as_str()))
@@ -90,7 +90,7 @@ impl Keys {
 }
 
 /// Converts a length to `u32`: a dictionary of more than 4 billion names would not fit in memory.
-pub(super) fn number(length: usize) -> u32 {
+pub(super) fn id_from_len(length: usize) -> u32 {
     u32::try_from(length)
         .expect("a dictionary of more than four billion names does not fit in memory")
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn keys_keep_their_numbers_in_any_order() {
-        let mut keys = Keys::default();
+        let mut keys = ItemKeyInterner::default();
         let names: Vec<String> = (0..500).map(|index| format!("q{index}")).collect();
         let first: Vec<u32> = names
             .iter()

@@ -3,38 +3,38 @@
 use std::borrow::Cow;
 
 use crate::domain::{ItemKind, ItemStatus, RunId};
-use crate::results::{ItemLine, MAX_LINE_BYTES, Measured};
+use crate::results::{ItemLine, ItemMeasurements, MAX_LINE_BYTES};
 
-use super::facts::{Facts, Told};
-use super::intern::{Keys, Texts};
-use super::refrains::Refrains;
+use super::facts::{ItemFactIds, ItemFacts};
+use super::intern::{ItemKeyInterner, TextInterner};
+use super::refrains::LineTemplates;
 use super::totals::ItemTotals;
 
 /// One outcome, as numbers of its dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct OutcomeCell {
     pub run: u32,
-    /// The item and the line's facts about it: an index into the pairs of [`Told`].
+    /// The item and the line's facts about it: an index into the pairs of [`ItemFactIds`].
     pub told: u32,
     pub attempt: u32,
     pub revision: u32,
     pub status: ItemStatus,
-    pub score: Mark,
+    pub score: ScoreKind,
 }
 
 /// Kind of score of a line. Nearly all scores only repeat the status and need no more than this byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum ScoreKind {
     Absent,
     /// The score is 1 for passed or 0 for not passed.
     Image,
-    /// The score is in [`Block::scores`].
+    /// The score is in [`OutcomeBlock::scores`].
     Own,
 }
 
 /// A score that contains more than the status of its line, with the line's key.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Score {
+pub(super) struct OwnScore {
     pub run: u32,
     pub key: u32,
     pub attempt: u32,
@@ -42,8 +42,8 @@ pub(super) struct Score {
     pub value: f64,
 }
 
-impl Mark {
-    fn of(score: Option<f64>, status: ItemStatus) -> Self {
+impl ScoreKind {
+    fn from_score(score: Option<f64>, status: ItemStatus) -> Self {
         match score.filter(|score| score.is_finite()) {
             None => Self::Absent,
             Some(score) => {
@@ -60,19 +60,19 @@ impl Mark {
 
 /// The names seen so far. One dictionary serves many blocks, because the files of a suite repeat the same items.
 #[derive(Default)]
-pub(super) struct Dictionary {
-    pub runs: Texts,
-    pub keys: Keys,
-    pub told: Told,
-    refrains: Refrains,
+pub(super) struct LineDictionary {
+    pub runs: TextInterner,
+    pub keys: ItemKeyInterner,
+    pub told: ItemFactIds,
+    refrains: LineTemplates,
 }
 
 /// The outcomes of a block of whole lines.
 #[derive(Default)]
-pub(super) struct Block {
-    pub cells: Vec<Cell>,
+pub(super) struct OutcomeBlock {
+    pub cells: Vec<OutcomeCell>,
     /// In line order.
-    pub scores: Vec<Score>,
+    pub scores: Vec<OwnScore>,
     /// By run of the dictionary, in line order; a run may occur several times.
     pub totals: Vec<(u32, ItemTotals)>,
     /// Number of lines, including blank ones.
@@ -82,11 +82,16 @@ pub(super) struct Block {
 }
 
 /// Maximum number of reported problems. A damaged file may have millions.
-const MAX_PROBLEMS: usize = 1000;
+const MAX_BLOCK_PROBLEMS: usize = 1000;
 
-impl Dictionary {
+impl LineDictionary {
     /// Parses whole lines and adds them to a block. `journal_of` is the run of lines that name none.
-    pub fn parse(&mut self, bytes: &[u8], journal_of: Option<&RunId>, block: &mut Block) {
+    pub fn parse_lines(
+        &mut self,
+        bytes: &[u8],
+        journal_of: Option<&RunId>,
+        block: &mut OutcomeBlock,
+    ) {
         let own_run = journal_of.map(|run| self.runs.intern(run.as_str()));
         // The text of the last run's id: consecutive lines mostly have the same run.
         let mut last_run: Option<(&str, u32)> = None;
@@ -95,11 +100,11 @@ impl Dictionary {
         let mut rest = bytes;
         while !rest.is_empty() {
             if let Some(run) = own_run.or(last_run.map(|(_, run)| run))
-                && let Some((told, measured, after)) = self.refrains.read(rest, &lead)
+                && let Some((told, measured, after)) = self.refrains.match_next_line(rest, &lead)
             {
                 let (key, _) = self.told.pairs[told as usize];
                 block.lines += 1;
-                block.add(run, key, told, &measured);
+                block.add_measured(run, key, told, &measured);
                 rest = after;
                 continue;
             }
@@ -114,7 +119,7 @@ impl Dictionary {
             }
             if line.len() >= MAX_LINE_BYTES {
                 // Not parsed, because its end may not have been read.
-                block.problem(
+                block.add_problem(
                     index,
                     format!("line is longer than the {MAX_LINE_BYTES} bytes that are read of one"),
                 );
@@ -123,7 +128,7 @@ impl Dictionary {
             let item = match ItemLine::parse(line) {
                 Ok(item) => item,
                 Err(error) => {
-                    block.problem(index, error.0);
+                    block.add_problem(index, error.0);
                     continue;
                 }
             };
@@ -140,24 +145,24 @@ impl Dictionary {
                 },
                 (None, Some(Cow::Owned(text))) => self.runs.intern(text),
                 (None, None) => {
-                    block.problem(index, "names no run".to_owned());
+                    block.add_problem(index, "names no run".to_owned());
                     continue;
                 }
             };
-            let told = self.told(
+            let told = self.intern_item(
                 item.kind,
                 &item.evaluator,
                 &item.item,
                 item.cluster.as_deref(),
             );
             let (key, _) = self.told.pairs[told as usize];
-            self.refrains.learn(told, line, &lead);
-            block.add(run, key, told, &item.measured());
+            self.refrains.learn_line(told, line, &lead);
+            block.add_measured(run, key, told, &item.measurements());
         }
     }
 
     /// Numbers an item together with what a line states about it.
-    pub fn told(
+    pub fn intern_item(
         &mut self,
         kind: ItemKind,
         evaluator: &str,
@@ -165,13 +170,13 @@ impl Dictionary {
         cluster: Option<&str>,
     ) -> u32 {
         let key = self.keys.intern(kind, evaluator, item);
-        self.told.number(key, Facts { cluster })
+        self.told.intern_pair(key, ItemFacts { cluster })
     }
 }
 
-impl Block {
-    fn add(&mut self, run: u32, key: u32, told: u32, measured: &Measured) {
-        let Measured {
+impl OutcomeBlock {
+    fn add_measured(&mut self, run: u32, key: u32, told: u32, measured: &ItemMeasurements) {
+        let ItemMeasurements {
             attempt,
             revision,
             status,
@@ -196,9 +201,9 @@ impl Block {
         status: ItemStatus,
         score: Option<f64>,
     ) {
-        let mark = Mark::of(score, status);
-        if let (Mark::Own, Some(value)) = (mark, score) {
-            self.scores.push(Score {
+        let mark = ScoreKind::from_score(score, status);
+        if let (ScoreKind::Own, Some(value)) = (mark, score) {
+            self.scores.push(OwnScore {
                 run,
                 key,
                 attempt,
@@ -206,7 +211,7 @@ impl Block {
                 value,
             });
         }
-        self.cells.push(Cell {
+        self.cells.push(OutcomeCell {
             run,
             told,
             attempt,
@@ -224,8 +229,8 @@ impl Block {
         &mut self.totals[last].1
     }
 
-    fn problem(&mut self, line: usize, message: String) {
-        if self.problems.len() < MAX_PROBLEMS {
+    fn add_problem(&mut self, line: usize, message: String) {
+        if self.problems.len() < MAX_BLOCK_PROBLEMS {
             self.problems.push((line, message));
         }
     }
@@ -237,11 +242,11 @@ mod tests {
 
     /// Everything that is read of some lines, with each run's and item's names.
     fn read(lines: &[String], journal_of: Option<&RunId>) -> String {
-        let (mut dictionary, mut block) = (Dictionary::default(), Block::default());
+        let (mut dictionary, mut block) = (LineDictionary::default(), OutcomeBlock::default());
         // In two pieces, as a file is read.
         let (first, second) = lines.split_at(lines.len() / 3);
         for piece in [first, second] {
-            dictionary.parse(piece.concat().as_bytes(), journal_of, &mut block);
+            dictionary.parse_lines(piece.concat().as_bytes(), journal_of, &mut block);
         }
         let cells: Vec<_> = block
             .cells

@@ -1,6 +1,6 @@
 //! Merges judgements of imported runs with the outcomes of their sealed pairs.
 
-use super::item_file::Judges;
+use super::item_file::JudgeRevisions;
 use super::matrix::{MatrixRow, RowScores};
 use super::open::Warehouse;
 use crate::domain::{ItemStatus, RunId};
@@ -8,7 +8,7 @@ use crate::domain::{ItemStatus, RunId};
 impl Warehouse {
     /// Returns the judges whose judgements replace a unit's outcomes of a run by the same evaluators. Empty except for the sealed pair of a
     /// judged run.
-    pub(super) fn judges_over(&self, run: &RunId, unit: u32) -> Judges<'_> {
+    pub(super) fn overriding_judges(&self, run: &RunId, unit: u32) -> JudgeRevisions<'_> {
         let judged = self
             .judged
             .get(run)
@@ -20,7 +20,7 @@ impl Warehouse {
     }
 
     /// Merges adjacent rows of the same run and attempt into one. Of two outcomes of an item, the later row's counts.
-    pub(super) fn one_row_each(&self, rows: Vec<MatrixRow>) -> Vec<MatrixRow> {
+    pub(super) fn merge_attempt_rows(&self, rows: Vec<MatrixRow>) -> Vec<MatrixRow> {
         if self.judged.is_empty() {
             return rows;
         }
@@ -30,7 +30,7 @@ impl Warehouse {
                 .last_mut()
                 .filter(|last| last.run == row.run && last.attempt == row.attempt)
             {
-                Some(last) => *last = joined(last, &row),
+                Some(last) => *last = merge_rows(last, &row),
                 None => each.push(row),
             }
         }
@@ -38,7 +38,7 @@ impl Warehouse {
     }
 }
 
-fn joined(first: &MatrixRow, later: &MatrixRow) -> MatrixRow {
+fn merge_rows(first: &MatrixRow, later: &MatrixRow) -> MatrixRow {
     let kept = first
         .items
         .iter()
@@ -61,7 +61,7 @@ fn joined(first: &MatrixRow, later: &MatrixRow) -> MatrixRow {
         RowScores::Own(
             places
                 .iter()
-                .map(|(_, row, place)| score(row, *place))
+                .map(|(_, row, place)| score_at(row, *place))
                 .collect(),
         )
     };
@@ -77,7 +77,7 @@ fn joined(first: &MatrixRow, later: &MatrixRow) -> MatrixRow {
     }
 }
 
-fn score(row: &MatrixRow, place: usize) -> Option<f64> {
+fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
     match (&row.scores, row.statuses.get(place)) {
         (RowScores::Own(scores), _) => scores[place],
         (RowScores::Images, ItemStatus::Pass) => Some(1.0),
@@ -105,7 +105,7 @@ mod tests {
     fn two_rows_of_an_attempt_are_one() {
         use ItemStatus::{Fail, NotEvaluated, Pass};
         let first = row(&[0, 2, 3], &[Pass, Fail, Fail], RowScores::Images);
-        let both = joined(
+        let both = merge_rows(
             &first,
             &row(&[1, 3], &[NotEvaluated, Pass], RowScores::Absent),
         );
@@ -118,7 +118,7 @@ mod tests {
             RowScores::Own(vec![Some(1.0), None, Some(0.0), None])
         );
         assert_eq!(
-            joined(&first, &row(&[5], &[Pass], RowScores::Images)).scores,
+            merge_rows(&first, &row(&[5], &[Pass], RowScores::Images)).scores,
             RowScores::Images
         );
     }

@@ -50,7 +50,7 @@ impl RowScores {
 
     /// Returns the scores at some indices, in that order.
     #[must_use]
-    pub fn at(&self, places: impl Iterator<Item = usize>) -> Self {
+    pub fn select(&self, places: impl Iterator<Item = usize>) -> Self {
         match self {
             Self::Own(scores) => Self::Own(places.map(|place| scores[place]).collect()),
             Self::Absent => Self::Absent,
@@ -68,7 +68,7 @@ pub struct OutcomeMatrix {
 
 impl MatrixRow {
     /// Returns the outcome at one item, or `None` if there is none.
-    pub fn status(&self, item: u32) -> Option<ItemStatus> {
+    pub fn status_of(&self, item: u32) -> Option<ItemStatus> {
         self.items
             .binary_search(&item)
             .ok()
@@ -83,7 +83,7 @@ impl MatrixRow {
 
 impl OutcomeMatrix {
     /// Returns the rows of one run, by attempt.
-    pub fn rows_of(&self, run: &RunId) -> &[MatrixRow] {
+    pub fn rows_of_run(&self, run: &RunId) -> &[MatrixRow] {
         let start = self.rows.partition_point(|row| row.run < *run);
         let length = self.rows[start..].partition_point(|row| row.run == *run);
         &self.rows[start..start + length]

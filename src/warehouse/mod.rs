@@ -50,31 +50,32 @@ mod threads;
 mod totals;
 mod unit;
 
-pub use amounts::{Amounts, ItemAmounts};
+pub use amounts::{AttemptUsage, ItemUsage};
 pub use cache::{
-    CacheKind, CachePart, IMPORTED, LAKE, SITE, SOURCE, cache_parts, clear_cache, sweep_cache,
+    CacheKind, CachePart, IMPORTED_PREFIX, LAKE_PREFIX, SITE_PREFIX, SOURCE_EXTENSION, cache_parts,
+    clear_cache, sweep_cache,
 };
 pub use engine_answer::{
-    EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, PublishedOutcomes,
-    other_outcomes,
+    EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, ExpectedOutcomes,
+    describe_mismatches,
 };
 pub use export::ExportFormat;
-pub use hidden::{Hidden, HiddenBy};
-pub use lake::{Publication, Published};
+pub use hidden::{HiddenBy, HiddenRun};
+pub use lake::{Publication, PublicationCounts};
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-pub use names::{NameKind, ShownNames};
-pub use open::{LookedThrough, Options, Warehouse};
-pub use packing::{Packed, pack};
+pub use names::{DisplayNames, NameKind};
+pub use open::{RedactedWarehouse, Warehouse, WarehouseOptions};
+pub use packing::{BundleSummary, write_bundle};
 pub use progress::Progress;
-pub use records::StoredAt;
-pub use row_check::RunFields;
+pub use records::StoredLocation;
+pub use row_check::CheckedRunFields;
 pub use run_row::RunRow;
 pub use short_digest::{cluster_id, item_id};
 pub use spool::RunOutcomes;
-pub use sql::{Derived, SqlTable, SqlValue};
+pub use sql::{DerivedTable, SqlTable, SqlValue};
 pub use sql_error::SqlError;
 pub use statuses::Statuses;
 pub use summaries::{GroupSummary, GroupedNumbers};
-pub use threads::threads_are_given;
+pub use threads::can_start_threads;
 pub use totals::ItemTotals;
-pub use unit::Stamp as FileStamp;
+pub use unit::FileStamp;

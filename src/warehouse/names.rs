@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::domain::{Aliases, Foreign, ItemKey, ItemOutcome};
+use crate::domain::{Aliases, ItemKey, ItemOutcome, Untrusted};
 
-use super::facts::Facts;
+use super::facts::ItemFacts;
 
 /// Shown names by stored name, for the names that differ. Two names of one kind are shown under two names, unless the configuration gives
 /// them one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ShownNames {
+pub struct DisplayNames {
     pub items: BTreeMap<String, String>,
     /// Names of evaluators; criteria have the name of their metric.
     pub evaluators: BTreeMap<String, String>,
@@ -26,25 +26,25 @@ pub enum NameKind {
     Cluster,
 }
 
-impl ShownNames {
+impl DisplayNames {
     /// Returns the names of a configuration.
-    pub fn of(aliases: &Aliases) -> Self {
+    pub fn from_aliases(aliases: &Aliases) -> Self {
         Self {
             items: aliases.item.clone(),
             ..Self::default()
         }
     }
 
-    pub fn item<'n>(&'n self, stored: &'n str) -> &'n str {
-        shown(&self.items, stored)
+    pub fn item_name<'n>(&'n self, stored: &'n str) -> &'n str {
+        display_name(&self.items, stored)
     }
 
-    pub fn evaluator<'n>(&'n self, stored: &'n str) -> &'n str {
-        shown(&self.evaluators, stored)
+    pub fn evaluator_name<'n>(&'n self, stored: &'n str) -> &'n str {
+        display_name(&self.evaluators, stored)
     }
 
     /// Renames an outcome. Its category is no name: categories may become alike.
-    pub fn apply(&self, outcome: &mut ItemOutcome) {
+    pub fn rename_outcome(&self, outcome: &mut ItemOutcome) {
         let ItemOutcome {
             item,
             evaluator,
@@ -75,7 +75,7 @@ impl ShownNames {
     }
 
     /// Returns the key under which an item is shown.
-    pub fn key(&self, stored: &ItemKey) -> ItemKey {
+    pub fn display_key(&self, stored: &ItemKey) -> ItemKey {
         let ItemKey {
             kind,
             evaluator,
@@ -83,20 +83,20 @@ impl ShownNames {
         } = stored;
         ItemKey {
             kind: *kind,
-            evaluator: self.evaluator(evaluator).to_owned(),
-            item: self.item(item).to_owned(),
+            evaluator: self.evaluator_name(evaluator).to_owned(),
+            item: self.item_name(item).to_owned(),
         }
     }
 
-    pub(super) fn facts(&self, stored: Facts<String>) -> Facts<String> {
-        let Facts { cluster } = stored;
-        Facts {
-            cluster: cluster.map(|cluster| shown(&self.clusters, &cluster).to_owned()),
+    pub(super) fn display_facts(&self, stored: ItemFacts<String>) -> ItemFacts<String> {
+        let ItemFacts { cluster } = stored;
+        ItemFacts {
+            cluster: cluster.map(|cluster| display_name(&self.clusters, &cluster).to_owned()),
         }
     }
 
     /// Shows these names under further names.
-    pub(super) fn then(&mut self, further: Self) {
+    pub(super) fn then_rename(&mut self, further: Self) {
         let Self {
             items,
             evaluators,
@@ -119,8 +119,8 @@ impl ShownNames {
     }
 }
 
-impl Foreign for ShownNames {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
+impl Untrusted for DisplayNames {
+    fn visit_texts(&mut self, visit: &mut dyn FnMut(&str, &mut String)) {
         let Self {
             items,
             evaluators,
@@ -138,6 +138,6 @@ impl Foreign for ShownNames {
     }
 }
 
-fn shown<'n>(names: &'n BTreeMap<String, String>, stored: &'n str) -> &'n str {
+fn display_name<'n>(names: &'n BTreeMap<String, String>, stored: &'n str) -> &'n str {
     names.get(stored).map_or(stored, String::as_str)
 }

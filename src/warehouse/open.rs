@@ -13,34 +13,34 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{
-    Acceptance, Aliases, Filter, ItemKey, ItemKind, NamesByRun, Problem, Problems, Published, Run,
-    RunId, UnfinishedRun, hex, visible,
+    Acceptance, Aliases, Filter, ItemKey, ItemKind, NamesByRun, Problem, Problems, Redacted, Run,
+    RunId, UnfinishedRun, escape_invisible, to_hex,
 };
 use crate::files::{self, FolderUse, HeldFolder};
 use crate::results::{
-    Contents, ItemTexts, Retractions, ScoreLine, Store, load_acceptances, scan, to_json,
-    unfinished_runs,
+    ItemTextDigests, Retractions, ScoreLine, Store, StoreContents, load_acceptances, scan_store,
+    to_json, unfinished_runs,
 };
 
-use super::cache::{LAKE, SNAPSHOT, sweep_cache};
+use super::cache::{LAKE_PREFIX, SNAPSHOT_PREFIX, sweep_cache};
 use super::engine_answer::EngineAnswer;
-use super::facts::{Facts, Voices};
-use super::hidden::{Hidden, HiddenBy};
-use super::ingest::{self, Ingested};
-use super::item_file::{ItemFile, Judges, path_text};
+use super::facts::{FactVotes, ItemFacts};
+use super::hidden::{HiddenBy, HiddenRun};
+use super::ingest::{self, IngestedStores};
+use super::item_file::{ItemFile, JudgeRevisions, path_text};
 use super::lake;
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-use super::names::{NameKind, ShownNames};
+use super::names::{DisplayNames, NameKind};
 use super::progress::Progress;
 use super::run_row::RunRow;
-use super::snapshot::{JudgedFolder, NOTHING_KNOWN, Snapshot, StoredRow};
-use super::standing_rows::{Joined, JoinedLake, Joining, Standing};
+use super::snapshot::{JudgedFolder, NO_FACT_COLUMN, Snapshot, StoredRow};
+use super::standing_rows::{ExternalJoin, ExternalSource, JoinedLake, JoinedSnapshot};
 use super::statuses::status_code;
 use super::totals::ItemTotals;
 
 /// The stores and files to open.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct WarehouseOptions {
     /// The first store is the main one; others are only read. Of runs with the same id, the first store's counts.
     pub stores: Vec<PathBuf>,
     /// Lakes, which are only read, after the stores: of a run that a store has too, the store's counts.
@@ -57,7 +57,7 @@ pub struct Options {
 }
 
 /// Judgements of an imported run, stored beside its sealed pair.
-pub(super) struct Judged {
+pub(super) struct RunJudgements {
     pub folder: PathBuf,
     /// The item unit of the judged outcomes, if there are any.
     pub unit: Option<u32>,
@@ -66,7 +66,7 @@ pub(super) struct Judged {
 /// The content of the stores, in memory.
 pub struct Warehouse {
     pub(super) runs: Vec<RunRow>,
-    hidden: Vec<Hidden>,
+    hidden: Vec<HiddenRun>,
     retractions: Retractions,
     accepted: Vec<Acceptance>,
     problems: Vec<Problem>,
@@ -79,7 +79,7 @@ pub struct Warehouse {
     /// Folders of runs without a header.
     unfinished: Vec<PathBuf>,
     aliases: Aliases,
-    names: ShownNames,
+    names: DisplayNames,
     pub(super) files: Vec<ItemFile>,
     pub(super) cache: Option<PathBuf>,
     pub(super) snapshot: Snapshot,
@@ -102,19 +102,19 @@ pub struct Warehouse {
     /// By run: the item unit of its outcomes.
     pub(super) unit_of: HashMap<RunId, u32>,
     /// By imported run: its judgements.
-    pub(super) judged: HashMap<RunId, Judged>,
+    pub(super) judged: HashMap<RunId, RunJudgements>,
     run_numbers: HashMap<RunId, u32>,
     /// Texts of items by their digest, filled on demand.
-    pub(super) texts: Mutex<BTreeMap<String, ItemTexts>>,
+    pub(super) texts: Mutex<BTreeMap<String, ItemTextDigests>>,
 }
 
 /// A warehouse whose shown runs were all checked for content that must not be published. Sites are built only from this type.
 ///
-/// Only [`Warehouse::show_published`] creates one, from runs that a [`Redactor`](crate::domain::Redactor) checked.
+/// Only [`Warehouse::show_redacted`] creates one, from runs that a [`Redactor`](crate::domain::Redactor) checked.
 #[derive(Clone)]
-pub struct LookedThrough<'a>(Published<&'a Warehouse>);
+pub struct RedactedWarehouse<'a>(Redacted<&'a Warehouse>);
 
-impl Deref for LookedThrough<'_> {
+impl Deref for RedactedWarehouse<'_> {
     type Target = Warehouse;
 
     fn deref(&self) -> &Warehouse {
@@ -122,9 +122,9 @@ impl Deref for LookedThrough<'_> {
     }
 }
 
-impl LookedThrough<'_> {
+impl RedactedWarehouse<'_> {
     /// Computes a publishable value from the checked warehouse alone.
-    pub fn make<T>(&self, make: impl FnOnce(&Warehouse) -> T) -> Published<T> {
+    pub fn derive_redacted<T>(&self, make: impl FnOnce(&Warehouse) -> T) -> Redacted<T> {
         self.0.clone().map(make)
     }
 }
@@ -132,15 +132,15 @@ impl LookedThrough<'_> {
 impl Warehouse {
     /// Reads the changes since the last time. Unreadable files are problems and the rest is still read. Unreadable tombstones are an error,
     /// because it is then unknown what may be shown.
-    pub fn open(options: &Options, progress: &Progress) -> Result<Self, Problems> {
+    pub fn open(options: &WarehouseOptions, progress: &Progress) -> Result<Self, Problems> {
         let mut stores: Vec<Store> = Vec::with_capacity(options.stores.len());
-        for store in options.stores.iter().map(Store::at) {
+        for store in options.stores.iter().map(Store::new) {
             // A store given twice is opened once.
             if !stores.iter().any(|known| known.root() == store.root()) {
                 stores.push(store);
             }
         }
-        let mut contents: Vec<Contents> = stores.iter().map(scan).collect();
+        let mut contents: Vec<StoreContents> = stores.iter().map(scan_store).collect();
         for (store, contents) in stores.iter().zip(&contents) {
             info!(
                 store = %store.root().display(),
@@ -151,7 +151,7 @@ impl Warehouse {
                 "files listed"
             );
         }
-        contents.push(Contents::of_files(&options.files));
+        contents.push(StoreContents::from_files(&options.files));
         let mut problems: Vec<Problem> = contents
             .iter_mut()
             .flat_map(|contents| std::mem::take(&mut contents.problems))
@@ -162,13 +162,13 @@ impl Warehouse {
         let lakes = options
             .lakes
             .iter()
-            .map(|lake| format!("{LAKE}{}", absolute(lake)));
+            .map(|lake| format!("{LAKE_PREFIX}{}", absolute(lake)));
         let places: Vec<String> = options.stores.iter().map(absolute).chain(lakes).collect();
-        let name = name_of(&places);
+        let name = stores_digest(&places);
         let snapshot_path = options
             .cache
             .as_ref()
-            .map(|cache| cache.join(format!("{SNAPSHOT}{name}")));
+            .map(|cache| cache.join(format!("{SNAPSHOT_PREFIX}{name}")));
         let old = snapshot_path.as_deref().and_then(Snapshot::load);
         debug!(
             file = snapshot_path
@@ -180,19 +180,19 @@ impl Warehouse {
                 .map_or(0, |old| old.headers.len() + old.items.len()),
             "cache read"
         );
-        let Ingested {
+        let IngestedStores {
             snapshot,
             files,
             changed,
-        } = ingest::ingest(&contents, old, progress);
+        } = ingest::ingest_stores(&contents, old, progress);
         let (stored_headers, stored_units) = (snapshot.headers.len(), snapshot.items.len());
-        let Joined {
+        let JoinedSnapshot {
             mut snapshot,
             files,
             standing,
             lakes,
             notes,
-        } = Self::joined(snapshot, files, options, progress)?;
+        } = Self::join_external(snapshot, files, options, progress)?;
         let changed = changed || lakes.iter().any(|lake| lake.changed);
         let unsaved = snapshot_path
             .filter(|_| changed)
@@ -223,7 +223,7 @@ impl Warehouse {
         for place in stores
             .iter()
             .cloned()
-            .chain(options.lakes.iter().map(Store::at))
+            .chain(options.lakes.iter().map(Store::new))
         {
             match load_acceptances(&place) {
                 Ok(lines) => accepted.extend(lines),
@@ -245,7 +245,7 @@ impl Warehouse {
             cache_trouble: Mutex::default(),
             unfinished: Vec::new(),
             aliases: options.aliases.clone(),
-            names: ShownNames::of(&options.aliases),
+            names: DisplayNames::from_aliases(&options.aliases),
             files,
             cache: options.cache.clone(),
             unsaved,
@@ -271,9 +271,9 @@ impl Warehouse {
             .collect();
         let is_judged =
             |store: &Store, id: &str| judged.contains(path_text(&store.root().join(id)).as_str());
-        let folders_of = |(store, contents): (&Store, &Contents)| {
+        let folders_of = |(store, contents): (&Store, &StoreContents)| {
             contents
-                .unfinished(|id| is_judged(store, id))
+                .unfinished_folders(|id| is_judged(store, id))
                 .map(|headless| headless.folder.clone())
                 .collect::<Vec<_>>()
         };
@@ -284,14 +284,14 @@ impl Warehouse {
     }
 
     /// Joins what stands outside of the stores.
-    fn joined(
+    fn join_external(
         snapshot: Snapshot,
         files: Vec<ItemFile>,
-        options: &Options,
+        options: &WarehouseOptions,
         progress: &Progress,
-    ) -> Result<Joined, Problems> {
+    ) -> Result<JoinedSnapshot, Problems> {
         if options.lakes.is_empty() && options.answers.is_empty() {
-            return Ok(Joined {
+            return Ok(JoinedSnapshot {
                 snapshot,
                 files,
                 standing: HashMap::new(),
@@ -299,20 +299,20 @@ impl Warehouse {
                 notes: Vec::new(),
             });
         }
-        let mut joining = Joining::over(snapshot, files);
+        let mut joining = ExternalJoin::from_snapshot(snapshot, files);
         let mut last = String::new();
         for lake in &options.lakes {
-            lake::join(&mut joining, lake, options.suites.as_deref(), progress)
+            lake::join_lake(&mut joining, lake, options.suites.as_deref(), progress)
                 .map_err(|problem| Problems(vec![problem]))?;
-            last = visible(&path_text(lake));
+            last = escape_invisible(&path_text(lake));
         }
         let problem =
             |place: String, message: String| Problems(vec![Problem::in_file(place, message)]);
         for answer in &options.answers {
             answer
-                .join(&mut joining)
-                .map_err(|message| problem(visible(&answer.name), message))?;
-            last = visible(&answer.name);
+                .join_into(&mut joining)
+                .map_err(|message| problem(escape_invisible(&answer.name), message))?;
+            last = escape_invisible(&answer.name);
         }
         joining.finish().map_err(|message| problem(last, message))
     }
@@ -320,9 +320,9 @@ impl Warehouse {
     /// Fills in the runs; the first of each id counts. A second one in the same store is a problem; another store may have a copy.
     fn merge_runs(
         &mut self,
-        contents: &[Contents],
+        contents: &[StoreContents],
         retractions: &Retractions,
-        mut elsewhere: HashMap<String, Standing>,
+        mut elsewhere: HashMap<String, ExternalSource>,
     ) {
         let item_units: HashMap<&str, u32> = self
             .snapshot
@@ -386,8 +386,12 @@ impl Warehouse {
                 {
                     self.problems.push(
                         Problem::in_file(
-                            visible(path),
-                            format!("duplicate id `{}`, also in {}", run.id, visible(first)),
+                            escape_invisible(path),
+                            format!(
+                                "duplicate id `{}`, also in {}",
+                                run.id,
+                                escape_invisible(first)
+                            ),
                         )
                         .with_hint("the first one is used"),
                     );
@@ -396,8 +400,8 @@ impl Warehouse {
             }
             first_of.insert(&run.id, unit);
             // A tombstone may use a run's stored names or its display names.
-            let hiding_before = retractions.hiding(run);
-            let run = self.aliases.applied(run);
+            let hiding_before = retractions.tombstone_for(run);
+            let run = self.aliases.apply_to(run);
             let mut standing = elsewhere.get_mut(path);
             if let Some(lines) = standing
                 .as_mut()
@@ -428,14 +432,14 @@ impl Warehouse {
                 }
                 self.judged.insert(
                     run.id.clone(),
-                    Judged {
+                    RunJudgements {
                         folder: PathBuf::from(&judged.folder),
                         unit,
                     },
                 );
             }
             let tombstone = hiding_before
-                .or_else(|| retractions.hiding(&run))
+                .or_else(|| retractions.tombstone_for(&run))
                 .map(|tombstone| {
                     let by = if tombstone.names_runs() {
                         HiddenBy::Tombstone
@@ -445,7 +449,7 @@ impl Warehouse {
                     (by, tombstone.reason.clone())
                 });
             match tombstone.or_else(|| standing?.hidden.remove(run.id.as_str())) {
-                Some((by, reason)) => self.hidden.push(Hidden { run, reason, by }),
+                Some((by, reason)) => self.hidden.push(HiddenRun { run, reason, by }),
                 None => {
                     let items = self.totals_of(&run.id);
                     self.runs.push(RunRow { run, items });
@@ -460,9 +464,9 @@ impl Warehouse {
         self.files
             .retain(|_| units.next().is_some_and(|unit| standing.contains(&unit)));
         self.runs
-            .par_sort_by(|left, right| order(&left.run, &right.run));
+            .par_sort_by(|left, right| compare_runs(&left.run, &right.run));
         self.hidden
-            .sort_by(|left, right| order(&left.run, &right.run));
+            .sort_by(|left, right| compare_runs(&left.run, &right.run));
     }
 
     /// Hides runs that a counted run replaces or was joined from, so that no run counts twice, whichever tombstones were taken back.
@@ -492,7 +496,7 @@ impl Warehouse {
         for row in std::mem::take(&mut self.runs) {
             match replaced.get(&row.run.id) {
                 Some(reason) => {
-                    self.hidden.push(Hidden {
+                    self.hidden.push(HiddenRun {
                         run: row.run,
                         reason: reason.clone(),
                         by: HiddenBy::Replacement,
@@ -509,16 +513,16 @@ impl Warehouse {
     }
 
     /// Returns the selected runs.
-    pub fn select<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a RunRow> {
+    pub fn select_runs<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a RunRow> {
         self.runs.iter().filter(|row| filter.matches(&row.run))
     }
 
-    pub fn hidden(&self) -> &[Hidden] {
+    pub fn hidden_runs(&self) -> &[HiddenRun] {
         &self.hidden
     }
 
     /// Returns whether the item files have lines of hidden runs.
-    pub(super) fn hides_some(&self) -> bool {
+    pub(super) fn has_hidden_lines(&self) -> bool {
         let held: usize = self
             .snapshot
             .items
@@ -548,7 +552,7 @@ impl Warehouse {
     }
 
     /// Returns the regressions that somebody accepted, in order of creation, under the names of that time.
-    pub fn accepted(&self) -> &[Acceptance] {
+    pub fn acceptances(&self) -> &[Acceptance] {
         &self.accepted
     }
 
@@ -558,12 +562,12 @@ impl Warehouse {
     }
 
     /// Returns the names under which outcomes are shown.
-    pub fn names(&self) -> &ShownNames {
+    pub fn display_names(&self) -> &DisplayNames {
         &self.names
     }
 
     /// Visits the shown names of all stored outcomes, each with a file that has it. A name can be visited more than once.
-    pub fn each_name(&self, visit: &mut dyn FnMut(NameKind, &str, &str)) {
+    pub fn for_each_name(&self, visit: &mut dyn FnMut(NameKind, &str, &str)) {
         let mut seen = vec![false; self.snapshot.item_sets.len()];
         let mut facts_seen = vec![false; self.snapshot.fact_columns.len()];
         for unit in &self.snapshot.items {
@@ -574,18 +578,18 @@ impl Warehouse {
                             kind: _,
                             evaluator,
                             item,
-                        } = self.names.key(&self.snapshot.keys[*key as usize]);
+                        } = self.names.display_key(&self.snapshot.keys[*key as usize]);
                         visit(NameKind::Item, &item, &unit.path);
                         visit(NameKind::Evaluator, &evaluator, &unit.path);
                     }
                 }
-                if row.facts != NOTHING_KNOWN
+                if row.facts != NO_FACT_COLUMN
                     && !std::mem::replace(&mut facts_seen[row.facts as usize], true)
                 {
                     for facts in &self.snapshot.fact_columns[row.facts as usize] {
-                        let Facts { cluster } = self
+                        let ItemFacts { cluster } = self
                             .names
-                            .facts(self.snapshot.facts[*facts as usize].clone());
+                            .display_facts(self.snapshot.facts[*facts as usize].clone());
                         if let Some(cluster) = cluster {
                             visit(NameKind::Cluster, &cluster, &unit.path);
                         }
@@ -596,28 +600,28 @@ impl Warehouse {
     }
 
     /// Shows runs under the names that a command gives them. Stored files and the cache do not change.
-    pub fn give_names(&mut self, names: &NamesByRun) {
+    pub fn apply_run_names(&mut self, names: &NamesByRun) {
         if names.is_empty() {
             return;
         }
         self.runs
             .iter_mut()
-            .for_each(|row| row.run = names.applied(&row.run));
+            .for_each(|row| row.run = names.apply_to(&row.run));
         self.runs
-            .par_sort_by(|left, right| order(&left.run, &right.run));
+            .par_sort_by(|left, right| compare_runs(&left.run, &right.run));
     }
 
     /// Renames the shown outcomes and replaces the shown runs by the result of `published`; runs for which it returns `None` are hidden. No
     /// run may change its id. Replaces the acceptances by the result of `accepted`. Stored files and the cache do not change.
-    pub fn show_published(
+    pub fn show_redacted(
         &mut self,
-        names: Published<ShownNames>,
+        names: Redacted<DisplayNames>,
         (mut published, mut accepted): (
-            impl FnMut(&Run) -> Option<Published<Run>>,
-            impl FnMut(&Acceptance) -> Published<Acceptance>,
+            impl FnMut(&Run) -> Option<Redacted<Run>>,
+            impl FnMut(&Acceptance) -> Redacted<Acceptance>,
         ),
-    ) -> LookedThrough<'_> {
-        let names = names.map(|names| self.names.then(names));
+    ) -> RedactedWarehouse<'_> {
+        let names = names.map(|names| self.names.then_rename(names));
         // Texts are keyed by shown names.
         self.texts = Mutex::default();
         self.runs.retain_mut(|row| {
@@ -628,13 +632,13 @@ impl Warehouse {
             true
         });
         self.runs
-            .par_sort_by(|left, right| order(&left.run, &right.run));
+            .par_sort_by(|left, right| compare_runs(&left.run, &right.run));
         self.accepted = self
             .accepted
             .iter()
             .map(|one| Acceptance::clone(&accepted(one)))
             .collect();
-        LookedThrough(names.map(|()| &*self))
+        RedactedWarehouse(names.map(|()| &*self))
     }
 
     /// Returns what could not be read, in the order of the stores.
@@ -643,7 +647,7 @@ impl Warehouse {
     }
 
     /// Returns hints of what may be wrong with sources that could be read.
-    pub fn notes(&self) -> &[Problem] {
+    pub fn source_notes(&self) -> &[Problem] {
         &self.notes
     }
 
@@ -660,8 +664,8 @@ impl Warehouse {
     }
 
     /// Records that a file could not be read although the answer goes on without it.
-    pub(super) fn note_unread(&self, path: &Path, error: &io::Error) {
-        let problem = Problem::unread(visible(&path_text(path)), error);
+    pub(super) fn note_unreadable(&self, path: &Path, error: &io::Error) {
+        let problem = Problem::unread_file(escape_invisible(&path_text(path)), error);
         self.late_problems
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -669,7 +673,7 @@ impl Warehouse {
     }
 
     /// Returns the number of runs with a folder but no header.
-    pub fn unfinished(&self) -> usize {
+    pub fn unfinished_count(&self) -> usize {
         self.unfinished.len()
     }
 
@@ -679,13 +683,13 @@ impl Warehouse {
     }
 
     /// Returns the unit of a run's outcomes, and the run's number in it.
-    pub(super) fn place_of(&self, run: &RunId) -> Option<(u32, u32)> {
+    pub(super) fn locate_outcomes(&self, run: &RunId) -> Option<(u32, u32)> {
         Some((*self.unit_of.get(run)?, *self.run_numbers.get(run)?))
     }
 
     /// Returns the totals of a run, also of one that does not count.
     pub(super) fn totals_of(&self, run: &RunId) -> Option<ItemTotals> {
-        let (unit, number) = self.place_of(run)?;
+        let (unit, number) = self.locate_outcomes(run)?;
         let totals = &self.snapshot.items.get(unit as usize)?.totals;
         totals
             .binary_search_by_key(&number, |(run, _)| *run)
@@ -694,17 +698,20 @@ impl Warehouse {
     }
 
     /// Returns the place of a run's outcomes, then that of an imported run's judgements.
-    pub(super) fn places_of(&self, run: &RunId) -> impl Iterator<Item = (u32, u32)> + use<> {
+    pub(super) fn locate_all_outcomes(
+        &self,
+        run: &RunId,
+    ) -> impl Iterator<Item = (u32, u32)> + use<> {
         let judged = self
             .judged
             .get(run)
             .and_then(|judged| judged.unit)
             .zip(self.run_numbers.get(run).copied());
-        self.place_of(run).into_iter().chain(judged)
+        self.locate_outcomes(run).into_iter().chain(judged)
     }
 
     /// Returns whether a run's outcomes are outside of stores, with their texts.
-    pub fn is_elsewhere(&self, run: &RunId) -> bool {
+    pub fn is_external(&self, run: &RunId) -> bool {
         self.unit_of
             .get(run)
             .is_some_and(|unit| *unit as usize >= self.stored_units)
@@ -716,7 +723,7 @@ impl Warehouse {
     }
 
     /// Returns the folder with an imported run's judgements, or `None` if it has none. Runs with a file of their own have none.
-    pub fn judgements_of(&self, run: &RunId) -> Option<&Path> {
+    pub fn judgement_folder(&self, run: &RunId) -> Option<&Path> {
         self.judged.get(run).map(|judged| judged.folder.as_path())
     }
 
@@ -733,8 +740,10 @@ impl Warehouse {
         kind: ItemKind,
         runs: impl IntoIterator<Item = &'a RunId>,
     ) -> BTreeSet<ItemKey> {
-        let wanted: HashSet<(u32, u32)> =
-            runs.into_iter().flat_map(|id| self.places_of(id)).collect();
+        let wanted: HashSet<(u32, u32)> = runs
+            .into_iter()
+            .flat_map(|id| self.locate_all_outcomes(id))
+            .collect();
         let units: BTreeSet<u32> = wanted.iter().map(|(unit, _)| *unit).collect();
         let rows = units.iter().flat_map(|unit| {
             self.snapshot.items[*unit as usize]
@@ -753,7 +762,7 @@ impl Warehouse {
             .collect();
         let key = |number: u32| {
             let key = &self.snapshot.keys[number as usize];
-            (key.kind == kind).then(|| self.names.key(key))
+            (key.kind == kind).then(|| self.names.display_key(key))
         };
         keys.into_iter().filter_map(key).collect()
     }
@@ -762,14 +771,14 @@ impl Warehouse {
     ///
     /// Facts about the items come from these runs alone. Pass runs of one suite version: items of other versions are other items. If runs
     /// contradict each other, the majority counts; on a tie, the clustering that sorts first.
-    pub fn matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
+    pub fn outcome_matrix<'a>(&self, runs: impl IntoIterator<Item = &'a RunId>) -> OutcomeMatrix {
         let mut wanted: Vec<&RunId> = runs.into_iter().collect();
         wanted.sort();
         wanted.dedup();
         // One pass over each unit's rows, for any number of runs.
         let mut by_unit: BTreeMap<u32, HashMap<u32, usize>> = BTreeMap::new();
         for (place, run) in wanted.iter().enumerate() {
-            for (unit, number) in self.places_of(run) {
+            for (unit, number) in self.locate_all_outcomes(run) {
                 by_unit.entry(unit).or_default().insert(number, place);
             }
         }
@@ -794,7 +803,7 @@ impl Warehouse {
             }
         }
         let keys = &self.snapshot.keys;
-        let Some(headline) = headline(
+        let Some(headline) = headline_kind(
             used.iter()
                 .zip(keys)
                 .filter(|(used, _)| **used)
@@ -807,7 +816,7 @@ impl Warehouse {
             .filter(|(number, key)| {
                 used[*number as usize] && is_headline(headline, key.kind, &key.evaluator)
             })
-            .map(|(number, key)| (self.names.key(key), number))
+            .map(|(number, key)| (self.names.display_key(key), number))
             .collect();
         // Keys are numbered by first occurrence, which must not affect the result. Of two items with one display name, the first by stored
         // name counts.
@@ -815,29 +824,31 @@ impl Warehouse {
             (left, &keys[*one as usize].item).cmp(&(right, &keys[*other as usize].item))
         });
         // Aliases can give two keys one name, which makes them one item.
-        let mut index_of = vec![ABSENT; keys.len()];
-        let mut order_of = vec![ABSENT; keys.len()];
+        let mut index_of = vec![NOT_IN_MATRIX; keys.len()];
+        let mut order_of = vec![NOT_IN_MATRIX; keys.len()];
         let mut merged: Vec<ItemKey> = Vec::with_capacity(named.len());
         for (order, (key, number)) in (0..).zip(named) {
             if merged.last() != Some(&key) {
                 merged.push(key);
             }
-            index_of[number as usize] = super::intern::number(merged.len() - 1);
+            index_of[number as usize] = super::intern::id_from_len(merged.len() - 1);
             order_of[number as usize] = order;
         }
-        let facts = self.settled_facts(&found, &index_of, merged.len());
-        let facts = facts.into_iter().map(|facts| self.names.facts(facts));
+        let facts = self.resolve_facts(&found, &index_of, merged.len());
+        let facts = facts
+            .into_iter()
+            .map(|facts| self.names.display_facts(facts));
         let items = merged
             .into_iter()
             .zip(facts)
-            .map(|(key, Facts { cluster })| MatrixItem { key, cluster })
+            .map(|(key, ItemFacts { cluster })| MatrixItem { key, cluster })
             .collect();
         // For each used item set: the indices to take, in the order of the matrix's items.
-        let mut plans: HashMap<(u32, Judges<'_>), TakenPlaces> = HashMap::new();
+        let mut plans: HashMap<(u32, JudgeRevisions<'_>), RowSelection> = HashMap::new();
         let rows = found
             .into_iter()
             .map(|(place, unit, row)| {
-                let judges = self.judges_over(wanted[place], unit);
+                let judges = self.overriding_judges(wanted[place], unit);
                 let (indices, places) = plans.entry((row.items, judges)).or_insert_with(|| {
                     let mut taken: Vec<(u32, u32, u32)> = (0..)
                         .zip(&self.snapshot.item_sets[row.items as usize])
@@ -849,7 +860,7 @@ impl Warehouse {
                         .map(|(place, key)| {
                             (index_of[*key as usize], order_of[*key as usize], place)
                         })
-                        .filter(|(index, _, _)| *index != ABSENT)
+                        .filter(|(index, _, _)| *index != NOT_IN_MATRIX)
                         .collect();
                     taken.sort_unstable();
                     taken.dedup_by_key(|(index, _, _)| *index);
@@ -865,7 +876,7 @@ impl Warehouse {
                     None => (row.statuses.clone(), row.scores.clone()),
                     Some(places) => {
                         let places = || places.iter().map(|place| *place as usize);
-                        (row.statuses.at(places()), row.scores.at(places()))
+                        (row.statuses.select(places()), row.scores.select(places()))
                     }
                 };
                 MatrixRow {
@@ -880,21 +891,21 @@ impl Warehouse {
             .collect();
         OutcomeMatrix {
             items,
-            rows: self.one_row_each(rows),
+            rows: self.merge_attempt_rows(rows),
         }
     }
 
     /// Returns the facts of each matrix item from the matrix's own rows, given with their runs' indices.
-    fn settled_facts(
+    fn resolve_facts(
         &self,
         found: &[(usize, u32, &StoredRow)],
         index_of: &[u32],
         items: usize,
-    ) -> Vec<Facts<String>> {
-        let mut voices = Voices::silent(&self.snapshot.facts, items);
+    ) -> Vec<ItemFacts<String>> {
+        let mut voices = FactVotes::new(&self.snapshot.facts, items);
         // Runs that agree about the same items are added together.
         let mut alike: BTreeMap<(u32, u32), BTreeSet<usize>> = BTreeMap::new();
-        for (place, _, row) in found.iter().filter(|(.., row)| row.facts != NOTHING_KNOWN) {
+        for (place, _, row) in found.iter().filter(|(.., row)| row.facts != NO_FACT_COLUMN) {
             alike
                 .entry((row.items, row.facts))
                 .or_default()
@@ -909,13 +920,13 @@ impl Warehouse {
                 .iter()
                 .zip(column)
                 .map(|(key, facts)| (index_of[*key as usize], *facts));
-            voices.hear(runs, said.filter(|(index, _)| *index != ABSENT));
+            voices.add_runs(runs, said.filter(|(index, _)| *index != NOT_IN_MATRIX));
         }
-        voices.settle()
+        voices.resolve_facts()
     }
 
     /// Returns a digest of all shown runs and outcomes, whatever files they came from.
-    pub fn digest(&self) -> String {
+    pub fn content_digest(&self) -> String {
         let mut hasher = Sha256::new();
         for suite in self
             .runs
@@ -936,11 +947,11 @@ impl Warehouse {
                 self.digest_outcomes(runs, &mut hasher);
             }
         }
-        hex(&hasher.finalize())
+        to_hex(&hasher.finalize())
     }
 
     fn digest_outcomes(&self, runs: Vec<&RunId>, hasher: &mut Sha256) {
-        let matrix = self.matrix(runs);
+        let matrix = self.outcome_matrix(runs);
         for item in &matrix.items {
             hasher.update(format!("{:?}\n", item.key));
             if let Some(cluster) = &item.cluster {
@@ -957,7 +968,7 @@ impl Warehouse {
     }
 
     /// Writes the snapshot. Units of lakes go with what is known of their lake, and those of engines' answers are left out.
-    fn saved(&mut self, path: &Path, headers: usize, items: usize) -> io::Result<()> {
+    fn write_snapshot(&mut self, path: &Path, headers: usize, items: usize) -> io::Result<()> {
         let (joined_headers, joined_items) = (
             self.snapshot.headers.split_off(headers),
             self.snapshot.items.split_off(items),
@@ -993,15 +1004,15 @@ impl Warehouse {
         let path = self
             .cache
             .as_ref()
-            .map(|cache| cache.join(format!("{SNAPSHOT}{}", self.name)));
+            .map(|cache| cache.join(format!("{SNAPSHOT_PREFIX}{}", self.name)));
         let is_first = path.as_ref().is_some_and(|path| !path.exists());
         if let Some((path, headers, items)) = self.unsaved.take() {
-            match self.saved(&path, headers, items) {
+            match self.write_snapshot(&path, headers, items) {
                 Ok(()) => info!(file = %path.display(), "cache written"),
                 Err(error) => self.note_cache_trouble(error.to_string()),
             }
         } else if let Some(path) = path {
-            files::touch(&path);
+            files::mark_used(&path);
         }
         let had_segments = self.cache_use.take().flatten().is_some();
         if let Some(cache) = self.cache.as_ref().filter(|_| is_first || had_segments) {
@@ -1016,18 +1027,18 @@ impl Warehouse {
 }
 
 /// Orders by suite, time (unknown first) and id.
-fn order(left: &Run, right: &Run) -> Ordering {
+fn compare_runs(left: &Run, right: &Run) -> Ordering {
     (&left.suite, left.timestamp, &left.id).cmp(&(&right.suite, right.timestamp, &right.id))
 }
 
 /// The items of a row, and their indices in its stored item set; `None` if they are all of the set in its order.
-type TakenPlaces = (Arc<[u32]>, Option<Vec<u32>>);
+type RowSelection = (Arc<[u32]>, Option<Vec<u32>>);
 
 /// Marks a key that is no matrix item.
-const ABSENT: u32 = u32::MAX;
+const NOT_IN_MATRIX: u32 = u32::MAX;
 
 /// Returns the kind of item of the pass rate: questions, else shared tests, else criteria, else checks.
-fn headline<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<ItemKind> {
+fn headline_kind<'a>(present: impl Iterator<Item = (ItemKind, &'a str)>) -> Option<ItemKind> {
     let mut best: Option<ItemKind> = None;
     for (kind, evaluator) in present {
         if is_headline(kind, kind, evaluator) && best.is_none_or(|best| kind < best) {
@@ -1044,7 +1055,7 @@ fn is_headline(headline: ItemKind, kind: ItemKind, evaluator: &str) -> bool {
 }
 
 /// Returns a short name of a set of stores for files of the cache.
-fn name_of(stores: &[String]) -> String {
+fn stores_digest(stores: &[String]) -> String {
     let name: String = stores.iter().flat_map(|store| [store, "\n"]).collect();
-    hex(&Sha256::digest(name.as_bytes()))[..16].to_owned()
+    to_hex(&Sha256::digest(name.as_bytes()))[..16].to_owned()
 }

@@ -8,7 +8,7 @@ use crate::domain::{ItemKind, ItemOutcome, ItemStatus, RunId};
 use crate::results::ItemLine;
 
 /// The names of the columns.
-pub(super) const NAMES: [&str; 14] = [
+pub(super) const OUTCOME_COLUMN_NAMES: [&str; 14] = [
     "run_id",
     "item",
     "kind",
@@ -45,7 +45,7 @@ pub(super) struct OutcomeColumns {
 
 impl OutcomeColumns {
     /// Fails if the frame lacks a column, or has one of another type.
-    pub fn of(frame: &DataFrame) -> PolarsResult<Self> {
+    pub fn from_frame(frame: &DataFrame) -> PolarsResult<Self> {
         let text =
             |name: &str| -> PolarsResult<StringChunked> { Ok(frame.column(name)?.str()?.clone()) };
         let whole = |name: &str| -> PolarsResult<UInt64Chunked> {
@@ -72,7 +72,7 @@ impl OutcomeColumns {
     }
 
     /// Returns the outcome of a row as an import's line, or `None` if it is none.
-    pub fn line(&self, row: usize) -> Option<ItemLine<'_>> {
+    pub fn line_at(&self, row: usize) -> Option<ItemLine<'_>> {
         Some(ItemLine {
             run: self.run_id.get(row).map(Cow::Borrowed),
             item: self.item.get(row)?.into(),
@@ -92,8 +92,8 @@ impl OutcomeColumns {
     }
 
     /// Returns the outcome of a row, or `None` if it is none.
-    pub fn outcome(&self, row: usize) -> Option<ItemOutcome> {
-        let line = self.line(row)?;
+    pub fn outcome_at(&self, row: usize) -> Option<ItemOutcome> {
+        let line = self.line_at(row)?;
         let run = RunId::parse(line.run.as_deref()?).ok()?;
         Some(line.into_outcome(run))
     }

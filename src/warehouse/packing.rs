@@ -3,32 +3,34 @@
 use std::path::Path;
 
 use crate::domain::{Problem, Secrets};
-use crate::results::{BundleParts, BundleWriter, Decisions, Extent, Rewriter, StoreError};
+use crate::results::{
+    BundleDecisions, BundleExtent, BundleParts, BundleRewriter, BundleWriter, StoreError,
+};
 
-use super::records::StoredAt;
+use super::records::StoredLocation;
 
 /// The content of a written bundle.
-pub struct Packed {
+pub struct BundleSummary {
     pub runs: usize,
     pub outcomes: u64,
     /// Output files that the bundle omits.
     pub left_out: Vec<Problem>,
 }
 
-/// Writes a bundle of the runs at these places, with what was decided about them: see [`Warehouse::stored_at`](super::Warehouse::stored_at)
-/// and [`Warehouse::decisions`](super::Warehouse::decisions). `rewriter` changes each record
+/// Writes a bundle of the runs at these places, with what was decided about them: see [`Warehouse::stored_locations`](super::Warehouse::stored_at)
+/// and [`Warehouse::write_decisions`](super::Warehouse::decisions). `rewriter` changes each record
 /// before it is packed. Fails, and leaves nothing behind, if the bundle would contain one of the `secrets`.
-pub fn pack<'a>(
+pub fn write_bundle<'a>(
     path: &Path,
-    (places, decisions): (&[StoredAt], &Decisions),
-    extent: Extent,
+    (places, decisions): (&[StoredLocation], &BundleDecisions),
+    extent: BundleExtent,
     secrets: &'a Secrets,
-    rewriter: Option<&'a mut dyn Rewriter>,
-) -> Result<Packed, StoreError> {
-    let runs = places.iter().map(StoredAt::runs).sum();
+    rewriter: Option<&'a mut dyn BundleRewriter>,
+) -> Result<BundleSummary, StoreError> {
+    let runs = places.iter().map(StoredLocation::run_count).sum();
     let with_judged = places
         .iter()
-        .any(|place| matches!(place, StoredAt::Sealed(_, _, judged) if !judged.is_empty()));
+        .any(|place| matches!(place, StoredLocation::Sealed(_, _, judged) if !judged.is_empty()));
     let parts = BundleParts {
         runs,
         with_judged,
@@ -37,18 +39,18 @@ pub fn pack<'a>(
     let mut writer = BundleWriter::create(path, parts, extent, secrets, rewriter)?;
     for place in places {
         match place {
-            StoredAt::Own(header) => writer.own_run(header)?,
-            StoredAt::Sealed(pair, ids, judged) => {
-                writer.imported(pair, ids)?;
+            StoredLocation::Own(header) => writer.write_own_run(header)?,
+            StoredLocation::Sealed(pair, ids, judged) => {
+                writer.write_imported_runs(pair, ids)?;
                 judged
                     .iter()
-                    .try_for_each(|(run, folder)| writer.judged(run, folder))?;
+                    .try_for_each(|(run, folder)| writer.write_judgements(run, folder))?;
             }
         }
     }
-    writer.decisions(decisions)?;
+    writer.write_decisions(decisions)?;
     let (outcomes, left_out) = writer.commit()?;
-    Ok(Packed {
+    Ok(BundleSummary {
         runs,
         outcomes,
         left_out,

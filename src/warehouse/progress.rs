@@ -15,7 +15,7 @@ impl Progress<'_> {
         end: &|| {},
     };
 
-    pub(super) fn begin(&self, what: &'static str, total: u64) {
+    pub(super) fn begin_phase(&self, what: &'static str, total: u64) {
         (self.begin)(what, total);
     }
 
@@ -23,7 +23,7 @@ impl Progress<'_> {
         (self.advance)(by);
     }
 
-    pub(super) fn end(&self) {
+    pub(super) fn end_phase(&self) {
         (self.end)();
     }
 }

@@ -7,32 +7,32 @@ use std::sync::{Arc, PoisonError};
 
 use tracing::debug;
 
-use crate::domain::{Acceptance, Filter, ItemDetails, ItemOutcome, Run, RunId, is_asked_again};
+use crate::domain::{Acceptance, Filter, ItemDetails, ItemOutcome, Run, RunId, can_judge_again};
 use crate::results::{
-    Decisions, ItemLine, ItemTexts, Retraction, SealedPair, details_of, item_hash_of,
+    BundleDecisions, ItemLine, ItemTextDigests, Retraction, SealedPair, details_of, item_hash_of,
 };
 
 use super::hidden::HiddenBy;
-use super::ingest::each_item_line_of;
+use super::ingest::for_each_item_line;
 use super::item_file::{ItemFile, path_text};
 use super::matrix::MatrixItem;
 use super::open::Warehouse;
 use super::run_row::RunRow;
-use super::spool::{RunLines, RunOutcomes, Spool};
-use super::unit::Stamp as FileStamp;
+use super::spool::{LineSpool, RunLines, RunOutcomes};
+use super::unit::FileStamp;
 
 /// Where runs are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoredAt {
+pub enum StoredLocation {
     /// One run, in a file of its own.
     Own(PathBuf),
     /// A sealed pair, the ids of its selected runs, and the folders of its judged runs.
     Sealed(SealedPair, BTreeSet<RunId>, BTreeMap<RunId, PathBuf>),
 }
 
-impl StoredAt {
+impl StoredLocation {
     /// Returns the number of selected runs stored here.
-    pub fn runs(&self) -> usize {
+    pub fn run_count(&self) -> usize {
         match self {
             Self::Own(_) => 1,
             Self::Sealed(_, ids, _) => ids.len(),
@@ -43,7 +43,7 @@ impl StoredAt {
 impl Warehouse {
     /// Returns the selected runs with their stored names, by id.
     pub fn stored_runs(&self, filter: &Filter) -> Vec<Arc<Run>> {
-        let selected: HashSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
+        let selected: HashSet<&RunId> = self.select_runs(filter).map(|row| &row.run.id).collect();
         let mut found: BTreeMap<&RunId, &Arc<Run>> = BTreeMap::new();
         for run in self.snapshot.headers.iter().flat_map(|header| &header.runs) {
             if selected.contains(&run.id) {
@@ -55,15 +55,20 @@ impl Warehouse {
     }
 
     /// Returns the number of selected runs that are outside of stores, so that they have no records to copy.
-    pub fn without_records(&self, filter: &Filter) -> usize {
-        let stored: usize = self.stored_at(filter).iter().map(StoredAt::runs).sum();
-        self.select(filter).count() - stored
+    pub fn count_without_records(&self, filter: &Filter) -> usize {
+        let stored: usize = self
+            .stored_locations(filter)
+            .iter()
+            .map(StoredLocation::run_count)
+            .sum();
+        self.select_runs(filter).count() - stored
     }
 
     /// Returns the places of the selected runs that stores have: runs with a file of their own by id, then sealed pairs by their first id, each with the ids
     /// of its selected runs.
-    pub fn stored_at(&self, filter: &Filter) -> Vec<StoredAt> {
-        let mut selected: BTreeSet<&RunId> = self.select(filter).map(|row| &row.run.id).collect();
+    pub fn stored_locations(&self, filter: &Filter) -> Vec<StoredLocation> {
+        let mut selected: BTreeSet<&RunId> =
+            self.select_runs(filter).map(|row| &row.run.id).collect();
         let (mut own, mut sealed) = (BTreeMap::new(), BTreeMap::new());
         for header in &self.snapshot.headers {
             // Of two runs with one id the first counts.
@@ -98,12 +103,12 @@ impl Warehouse {
                     };
                     let judged = ids
                         .iter()
-                        .filter_map(|id| Some((id.clone(), self.judgements_of(id)?.to_owned())))
+                        .filter_map(|id| Some((id.clone(), self.judgement_folder(id)?.to_owned())))
                         .collect();
-                    sealed.insert(first, StoredAt::Sealed(pair, ids, judged));
+                    sealed.insert(first, StoredLocation::Sealed(pair, ids, judged));
                 }
                 None => {
-                    own.insert(first, StoredAt::Own(path));
+                    own.insert(first, StoredLocation::Own(path));
                 }
             }
         }
@@ -112,10 +117,10 @@ impl Warehouse {
 
     /// Returns what people decided about the selected runs: regressions that they accepted on nights of these runs, under the runs' stored names,
     /// and tombstones of runs that would be selected otherwise, each by its id.
-    pub fn decisions(&self, filter: &Filter) -> Decisions {
+    pub fn collect_decisions(&self, filter: &Filter) -> BundleDecisions {
         let stored = self.stored_runs(filter);
         let mut accepted = Vec::new();
-        for one in self.accepted() {
+        for one in self.acceptances() {
             let mut arms = BTreeMap::<[&str; 3], Vec<&Run>>::new();
             for run in stored.iter().filter(|run| self.is_accepted(run, one)) {
                 arms.entry([&run.suite, &run.approach, &run.model])
@@ -124,7 +129,7 @@ impl Warehouse {
             }
             for ([suite, approach, model], runs) in arms {
                 let times = || runs.iter().filter_map(|run| run.timestamp);
-                let batches: BTreeSet<&str> = runs.iter().map(|run| run.batch()).collect();
+                let batches: BTreeSet<&str> = runs.iter().map(|run| run.batch_name()).collect();
                 let own = Acceptance {
                     suite: suite.to_owned(),
                     approach: approach.to_owned(),
@@ -148,11 +153,11 @@ impl Warehouse {
         }
         let mut retracted: Vec<Retraction> = Vec::new();
         for hidden in self
-            .hidden()
+            .hidden_runs()
             .iter()
             .filter(|hidden| hidden.by != HiddenBy::Replacement && filter.matches(&hidden.run))
         {
-            let Some(by) = self.retractions().hiding(&hidden.run) else {
+            let Some(by) = self.retractions().tombstone_for(&hidden.run) else {
                 continue;
             };
             let id = hidden.run.id.to_string();
@@ -170,7 +175,7 @@ impl Warehouse {
                 }),
             }
         }
-        Decisions {
+        BundleDecisions {
             accepted,
             retracted,
         }
@@ -181,20 +186,20 @@ impl Warehouse {
         let names = |run: &Run| {
             run.suite == one.suite && run.approach == one.approach && run.model == one.model
         };
-        let is_of = names(run) || names(&self.aliases().applied(run));
+        let is_of = names(run) || names(&self.aliases().apply_to(run));
         let is_within = match (run.timestamp, one.since, one.through) {
             (Some(time), Some(since), Some(through)) => since <= time && time <= through,
             _ => false,
         };
         is_of
             && one.suite_version == run.suite_version
-            && (is_within || one.batches.iter().any(|batch| batch == run.batch()))
+            && (is_within || one.batches.iter().any(|batch| batch == run.batch_name()))
     }
 
     /// Calls `each` with every selected run, under its display names, and its outcomes that count. Runs that share a file come together.
     ///
     /// Lines are spooled to disk until their run's turn, because a file may have more lines than fit in memory, in any order.
-    pub fn each_run<E: From<io::Error>>(
+    pub fn for_each_run<E: From<io::Error>>(
         &self,
         filter: &Filter,
         mut each: impl FnMut(&Run, &mut RunOutcomes<'_>) -> Result<(), E>,
@@ -205,7 +210,7 @@ impl Warehouse {
             .map(|file| (path_text(&file.path), file))
             .collect();
         let unit_of = |run: &Run| self.unit_of.get(&run.id).copied();
-        let rows: Vec<&RunRow> = self.select(filter).collect();
+        let rows: Vec<&RunRow> = self.select_runs(filter).collect();
         let mut sharing: HashMap<u32, Vec<&RunRow>> = HashMap::new();
         for row in &rows {
             if let Some(unit) = unit_of(&row.run) {
@@ -214,10 +219,10 @@ impl Warehouse {
         }
         for row in rows {
             let Some(unit) = unit_of(&row.run) else {
-                let lines = self.judged_lines(&row.run.id)?;
+                let lines = self.read_judged_lines(&row.run.id)?;
                 each(
                     &row.run,
-                    &mut RunOutcomes::new(&row.run.id, self.names(), vec![lines]),
+                    &mut RunOutcomes::new(&row.run.id, self.display_names(), vec![lines]),
                 )?;
                 continue;
             };
@@ -231,18 +236,20 @@ impl Warehouse {
                 .get(unit as usize)
                 .and_then(|unit| files.get(&unit.path));
             let mut spool = match file {
-                Some(file) => Spool::of(file, together.iter().map(|row| &row.run.id))?,
-                None => Spool::default(),
+                Some(file) => {
+                    LineSpool::from_item_file(file, together.iter().map(|row| &row.run.id))?
+                }
+                None => LineSpool::default(),
             };
             for row in together {
-                let mut lines = spool.take(&row.run.id)?;
-                if let Some(file) = self.judges_file(&row.run.id).or(file.copied()) {
-                    lines.keep_standing(file, &row.run.id)?;
+                let mut lines = spool.take_run(&row.run.id)?;
+                if let Some(file) = self.judgement_file(&row.run.id).or(file.copied()) {
+                    lines.keep_latest(file, &row.run.id)?;
                 }
-                let lines = vec![lines, self.judged_lines(&row.run.id)?];
+                let lines = vec![lines, self.read_judged_lines(&row.run.id)?];
                 each(
                     &row.run,
-                    &mut RunOutcomes::new(&row.run.id, self.names(), lines),
+                    &mut RunOutcomes::new(&row.run.id, self.display_names(), lines),
                 )?;
             }
         }
@@ -250,7 +257,7 @@ impl Warehouse {
     }
 
     /// Returns the file with an imported run's judgements, which determines the revisions of the run that may count.
-    fn judges_file(&self, run: &RunId) -> Option<&ItemFile> {
+    fn judgement_file(&self, run: &RunId) -> Option<&ItemFile> {
         let unit = self
             .snapshot
             .items
@@ -261,24 +268,27 @@ impl Warehouse {
     }
 
     /// Returns the judged lines of an imported run.
-    fn judged_lines(&self, run: &RunId) -> io::Result<RunLines> {
-        let Some(file) = self.judges_file(run) else {
+    fn read_judged_lines(&self, run: &RunId) -> io::Result<RunLines> {
+        let Some(file) = self.judgement_file(run) else {
             return Ok(RunLines::default());
         };
-        let mut lines = Spool::of(file, std::iter::once(run))?.take(run)?;
-        lines.keep_standing(file, run)?;
+        let mut lines = LineSpool::from_item_file(file, std::iter::once(run))?.take_run(run)?;
+        lines.keep_latest(file, run)?;
         Ok(lines)
     }
 
     /// Reads the judged outcomes of an imported run, with reasons. Empty for other runs.
-    pub fn judged_items(&self, run: &RunId) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
+    pub fn read_judged_outcomes(&self, run: &RunId) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        RunOutcomes::new(run, self.names(), vec![self.judged_lines(run)?]).each(
-            |outcome, details| {
-                found.push((outcome.clone(), details.clone()));
-                Ok::<(), io::Error>(())
-            },
-        )?;
+        RunOutcomes::new(
+            run,
+            self.display_names(),
+            vec![self.read_judged_lines(run)?],
+        )
+        .for_each(|outcome, details| {
+            found.push((outcome.clone(), details.clone()));
+            Ok::<(), io::Error>(())
+        })?;
         Ok(found)
     }
 
@@ -293,9 +303,12 @@ impl Warehouse {
     }
 
     /// Reads the outcomes of runs with all details, in line order. A file that several runs share is read once.
-    pub fn detailed(&self, runs: &[Arc<Run>]) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
+    pub fn read_detailed_outcomes(
+        &self,
+        runs: &[Arc<Run>],
+    ) -> io::Result<Vec<(ItemOutcome, ItemDetails)>> {
         let mut found = Vec::new();
-        self.each_line(runs, |outcome, line| {
+        self.for_each_outcome_line(runs, |outcome, line| {
             found.push((outcome.clone(), details_of(line)));
             Ok::<(), io::Error>(())
         })?;
@@ -304,7 +317,7 @@ impl Warehouse {
 
     /// Returns one text id per arm and item. Equal ids mean equal texts; 0 means that no hash is known. Of runs with equal digests only one
     /// is read, and arms with the same digests share their texts.
-    pub fn item_texts(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Arc<[u64]>> {
+    pub fn item_text_ids(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Arc<[u64]>> {
         let digest_of = |run: &Run| Some(run.items_digest.as_ref()?.sha256.clone());
         let mut known = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut unread: BTreeMap<String, Arc<Run>> = BTreeMap::new();
@@ -316,10 +329,12 @@ impl Warehouse {
         known.extend(self.read_texts(unread));
         let keys: Vec<u64> = items
             .iter()
-            .map(|item| ItemTexts::key(item.key.kind, &item.key.evaluator, &item.key.item))
+            .map(|item| {
+                ItemTextDigests::item_key(item.key.kind, &item.key.evaluator, &item.key.item)
+            })
             .collect();
         let read = |digests: &BTreeSet<String>| -> Arc<[u64]> {
-            let mut texts = ItemTexts::default();
+            let mut texts = ItemTextDigests::default();
             digests
                 .iter()
                 .filter_map(|digest| known.get(digest))
@@ -345,19 +360,22 @@ impl Warehouse {
     }
 
     /// Reads the text hashes of the runs' items, under display names. Items with unreadable lines stay unknown.
-    fn read_texts(&self, by_digest: BTreeMap<String, Arc<Run>>) -> BTreeMap<String, ItemTexts> {
+    fn read_texts(
+        &self,
+        by_digest: BTreeMap<String, Arc<Run>>,
+    ) -> BTreeMap<String, ItemTextDigests> {
         let (digests, runs): (Vec<String>, Vec<Arc<Run>>) = by_digest.into_iter().unzip();
-        let mut texts: HashMap<&RunId, ItemTexts> = runs
+        let mut texts: HashMap<&RunId, ItemTextDigests> = runs
             .iter()
-            .map(|run| (&run.id, ItemTexts::default()))
+            .map(|run| (&run.id, ItemTextDigests::default()))
             .collect();
-        let read = self.each_line(&runs, |outcome, line| {
+        let read = self.for_each_outcome_line(&runs, |outcome, line| {
             if let Some(texts) = texts.get_mut(&outcome.run) {
                 let (evaluator, item) = (
-                    self.names().evaluator(&outcome.evaluator),
-                    self.names().item(&outcome.item),
+                    self.display_names().evaluator_name(&outcome.evaluator),
+                    self.display_names().item_name(&outcome.item),
                 );
-                texts.add(outcome.kind, evaluator, item, item_hash_of(line).as_deref());
+                texts.add_item(outcome.kind, evaluator, item, item_hash_of(line).as_deref());
             }
             Ok::<(), io::Error>(())
         });
@@ -371,7 +389,7 @@ impl Warehouse {
             .collect()
     }
 
-    fn each_line<E: From<io::Error>>(
+    fn for_each_outcome_line<E: From<io::Error>>(
         &self,
         runs: &[Arc<Run>],
         mut each: impl FnMut(&ItemOutcome, &[u8]) -> Result<(), E>,
@@ -397,7 +415,7 @@ impl Warehouse {
             let (file, held) = (&self.files[place], &wanted[&place]);
             let mut stopped = Ok(());
             let named: HashSet<&str> = held.iter().map(|run| run.as_str()).collect();
-            let read = each_item_line_of(file, &|run| named.contains(run), |line| {
+            let read = for_each_item_line(file, &|run| named.contains(run), |line| {
                 if stopped.is_err() {
                     return;
                 }
@@ -415,29 +433,29 @@ impl Warehouse {
                 };
                 if let Ok(outcome) = (ItemLine { run: None, ..item }).to_outcome(&run)
                     && (outcome.revision == 0 && !self.judged.contains_key(&run)
-                        || self.stands(&outcome))
+                        || self.is_counted(&outcome))
                 {
                     stopped = each(&outcome, line);
                 }
             });
-            read.inspect_err(|error| self.note_unread(&file.path, error))?;
+            read.inspect_err(|error| self.note_unreadable(&file.path, error))?;
             stopped?;
         }
         Ok(())
     }
 
-    /// Returns whether an outcome's revision may count, see [`ItemFile::may_stand`].
-    pub(super) fn stands(&self, outcome: &ItemOutcome) -> bool {
+    /// Returns whether an outcome's revision may count, see [`ItemFile::may_count`].
+    pub(super) fn is_counted(&self, outcome: &ItemOutcome) -> bool {
         // Check the evaluator first, because finding the file takes longer.
-        if !is_asked_again(&outcome.evaluator) {
+        if !can_judge_again(&outcome.evaluator) {
             return true;
         }
         let file = || {
             let path = self.files_of(&outcome.run).next()?;
             self.files.iter().find(|file| path_text(&file.path) == path)
         };
-        self.judges_file(&outcome.run)
+        self.judgement_file(&outcome.run)
             .or_else(file)
-            .is_none_or(|file| file.may_stand(&outcome.evaluator, outcome.revision))
+            .is_none_or(|file| file.may_count(&outcome.evaluator, outcome.revision))
     }
 }

@@ -9,7 +9,7 @@ use super::statuses::status_code;
 
 /// The fields of a row of the table `runs` that its number `row_check` covers.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct RunFields<'a> {
+pub struct CheckedRunFields<'a> {
     pub run_id: &'a str,
     pub publish_id: &'a str,
     pub sequence: i64,
@@ -25,9 +25,9 @@ pub struct RunFields<'a> {
     pub record: &'a str,
 }
 
-impl RunFields<'_> {
+impl CheckedRunFields<'_> {
     /// Returns the number: the first eight bytes of the SHA-256 of the fields as JSON.
-    pub fn check(&self) -> i64 {
+    pub fn checksum(&self) -> i64 {
         let json = serde_json::to_string(self)
             .expect("the fields are JSON: texts, integers and a yes or no");
         short_digest(&json).cast_signed()
@@ -35,7 +35,7 @@ impl RunFields<'_> {
 }
 
 /// The output function of SplitMix64.
-pub(super) fn mixed(number: u64) -> u64 {
+pub(super) fn mix_bits(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -44,7 +44,7 @@ pub(super) fn mixed(number: u64) -> u64 {
 
 /// What an outcome says beside its status and score.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Beside<'a> {
+pub(super) struct OutcomeMetadata<'a> {
     pub category: Option<&'a str>,
     pub duration_seconds: Option<f64>,
     pub cost_usd: Option<f64>,
@@ -54,11 +54,11 @@ pub(super) struct Beside<'a> {
 
 /// Returns the number of a standing outcome with its category, time, money and tokens. `item` is that of its item and cluster. The sum of a
 /// run's numbers, wrapped, is its `lines_check`.
-pub(super) fn line_check(
+pub(super) fn line_checksum(
     item: u64,
     attempt: u32,
     (status, score): (ItemStatus, Option<f64>),
-    beside: &Beside<'_>,
+    beside: &OutcomeMetadata<'_>,
 ) -> u64 {
     let float = |value: Option<f64>| value.filter(|value| value.is_finite()).map(f64::to_bits);
     // A lake's integers have 63 bits.
@@ -73,8 +73,8 @@ pub(super) fn line_check(
         whole(beside.output_tokens),
     ];
     // In a fixed order, so that a value cannot move to another field.
-    known.iter().fold(mixed(item), |number, known| {
-        mixed(number ^ known.map_or(0, |known| mixed(known ^ 1)))
+    known.iter().fold(mix_bits(item), |number, known| {
+        mix_bits(number ^ known.map_or(0, |known| mix_bits(known ^ 1)))
     })
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_row_with_any_other_field_has_another_number() {
-        let fields = RunFields {
+        let fields = CheckedRunFields {
             run_id: "r",
             publish_id: "p",
             sequence: 1,
@@ -100,76 +100,76 @@ mod tests {
             record: "{}",
         };
         let others = [
-            RunFields {
+            CheckedRunFields {
                 run_id: "s",
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 publish_id: "q",
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 sequence: 2,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 deleted: true,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 deleted_by: Some(""),
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 deleted_reason: Some(""),
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 outcomes: 3,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 outcomes_check: 3,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 lines_check: 5,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 commit_rows: 6,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 all_runs: 7,
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 totals: Some("null"),
                 ..fields
             },
-            RunFields {
+            CheckedRunFields {
                 record: "{ }",
                 ..fields
             },
         ];
         let mut numbers: Vec<i64> = others
             .iter()
-            .map(RunFields::check)
-            .chain([fields.check()])
+            .map(CheckedRunFields::checksum)
+            .chain([fields.checksum()])
             .collect();
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), others.len() + 1);
         // Lakes of earlier releases keep their numbers. Computed by Python's hashlib.
-        assert_eq!(fields.check(), -1_979_346_556_640_887_017);
+        assert_eq!(fields.checksum(), -1_979_346_556_640_887_017);
     }
 
     #[test]
     fn an_outcome_with_any_other_field_has_another_number() {
-        let none = Beside::default();
-        let of = |attempt, status, score, beside: Beside<'_>| {
-            line_check(7, attempt, (status, score), &beside)
+        let none = OutcomeMetadata::default();
+        let of = |attempt, status, score, beside: OutcomeMetadata<'_>| {
+            line_checksum(7, attempt, (status, score), &beside)
         };
         let mut numbers = vec![
             of(1, ItemStatus::Pass, None, none),
@@ -180,7 +180,7 @@ mod tests {
                 1,
                 ItemStatus::Pass,
                 None,
-                Beside {
+                OutcomeMetadata {
                     category: Some("c"),
                     ..none
                 },
@@ -189,7 +189,7 @@ mod tests {
                 1,
                 ItemStatus::Pass,
                 None,
-                Beside {
+                OutcomeMetadata {
                     duration_seconds: Some(1.0),
                     ..none
                 },
@@ -198,7 +198,7 @@ mod tests {
                 1,
                 ItemStatus::Pass,
                 None,
-                Beside {
+                OutcomeMetadata {
                     cost_usd: Some(1.0),
                     ..none
                 },
@@ -207,7 +207,7 @@ mod tests {
                 1,
                 ItemStatus::Pass,
                 None,
-                Beside {
+                OutcomeMetadata {
                     input_tokens: Some(0),
                     ..none
                 },
@@ -216,7 +216,7 @@ mod tests {
                 1,
                 ItemStatus::Pass,
                 None,
-                Beside {
+                OutcomeMetadata {
                     input_tokens: Some(1),
                     ..none
                 },
@@ -225,7 +225,7 @@ mod tests {
                 1,
                 ItemStatus::Pass,
                 None,
-                Beside {
+                OutcomeMetadata {
                     output_tokens: Some(1),
                     ..none
                 },

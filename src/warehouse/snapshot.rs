@@ -13,27 +13,27 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::domain::{ItemKey, Problem, Run};
 use crate::files;
 
-use super::facts::Facts;
+use super::facts::ItemFacts;
 use super::hidden::HiddenBy;
 use super::matrix::RowScores;
 use super::statuses::Statuses;
 use super::stored_run;
 use super::totals::ItemTotals;
-use super::unit::Stamp;
+use super::unit::FileStamp;
 
 /// Changes whenever the meaning of the stored data changes.
-const VERSION: &str = concat!("evalreport snapshot 15 ", env!("CARGO_PKG_VERSION"));
+const SNAPSHOT_VERSION: &str = concat!("evalreport snapshot 15 ", env!("CARGO_PKG_VERSION"));
 const COMPRESSION_LEVEL: i32 = 1;
 /// More than the names of stores need.
-const STORES_BYTES: u64 = 1 << 20;
+const MAX_STORES_BYTES: u64 = 1 << 20;
 
 /// A file of headers: one run's header, or the runs of a sealed pair.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct HeaderUnit {
     pub path: String,
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// Stamp of the scores file, if there is one.
-    pub scores_stamp: Option<Stamp>,
+    pub scores_stamp: Option<FileStamp>,
     /// For a sealed pair: the folders with judgements of its runs.
     pub judged: Vec<JudgedFolder>,
     #[serde(with = "stored_run")]
@@ -49,11 +49,11 @@ pub(super) struct JudgedFolder {
     /// Path of `items.jsonl`, if it exists.
     pub items: Option<String>,
     /// Stamp of the scores file, if there is one.
-    pub scores_stamp: Option<Stamp>,
+    pub scores_stamp: Option<FileStamp>,
 }
 
 /// Serializes only files without a read error: a temporary system error must not be cached as an empty file.
-fn only_read<'u, U: Serialize, S: Serializer>(
+fn serialize_readable<'u, U: Serialize, S: Serializer>(
     units: &'u [U],
     problems: impl Fn(&'u U) -> &'u [Problem],
     serializer: S,
@@ -63,11 +63,11 @@ fn only_read<'u, U: Serialize, S: Serializer>(
 }
 
 fn read_headers<S: Serializer>(units: &[HeaderUnit], serializer: S) -> Result<S::Ok, S::Error> {
-    only_read(units, |unit| &unit.problems, serializer)
+    serialize_readable(units, |unit| &unit.problems, serializer)
 }
 
 fn read_items<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok, S::Error> {
-    only_read(units, |unit| &unit.problems, serializer)
+    serialize_readable(units, |unit| &unit.problems, serializer)
 }
 
 /// Leaves out the unit of runs without lines.
@@ -75,7 +75,7 @@ fn of_files<S: Serializer>(units: &[ItemUnit], serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(
         units
             .iter()
-            .filter(|unit| unit.stamp != Stamp::default())
+            .filter(|unit| unit.stamp != FileStamp::default())
             .collect::<Vec<&ItemUnit>>(),
     )
 }
@@ -94,7 +94,7 @@ impl HeaderUnit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ItemUnit {
     pub path: String,
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// The current revisions when it was read, see [`super::item_file::ItemFile`].
     pub standing: Vec<(String, u32)>,
     pub rows: Vec<StoredRow>,
@@ -105,16 +105,16 @@ pub(super) struct ItemUnit {
 
 /// What was read of a lake: the next command reads again only what changed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct KeptLake {
+pub(super) struct CachedLake {
     /// `lake:` and its folder.
     pub name: String,
     /// Of the files of its runs.
-    pub stamp: Stamp,
+    pub stamp: FileStamp,
     /// By id.
     #[serde(with = "stored_run")]
     pub runs: Vec<Arc<Run>>,
     /// In the same order.
-    pub facts: Vec<KeptFact>,
+    pub facts: Vec<CachedLakeRun>,
     /// Outcomes by file. A command that asks for some suites reads some files.
     #[serde(serialize_with = "of_files")]
     pub units: Vec<ItemUnit>,
@@ -122,7 +122,7 @@ pub(super) struct KeptLake {
 
 /// What a lake says of a run beside the run itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct KeptFact {
+pub(super) struct CachedLakeRun {
     pub publish: String,
     pub totals: Option<ItemTotals>,
     pub hidden: Option<(HiddenBy, String)>,
@@ -151,7 +151,7 @@ pub(super) struct StoredRow {
 }
 
 /// The column without any facts.
-pub(super) const NOTHING_KNOWN: u32 = 0;
+pub(super) const NO_FACT_COLUMN: u32 = 0;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Snapshot {
@@ -162,13 +162,13 @@ pub(super) struct Snapshot {
     #[serde(serialize_with = "read_items")]
     pub items: Vec<ItemUnit>,
     /// Lakes whose units are not among those above.
-    pub lakes: Vec<KeptLake>,
+    pub lakes: Vec<CachedLake>,
     pub run_ids: Vec<String>,
     pub keys: Vec<ItemKey>,
     /// Ascending indices into `keys`. Runs with the same items share one set.
     pub item_sets: Vec<Vec<u32>>,
     /// All distinct facts; the first is empty.
-    pub facts: Vec<Facts<String>>,
+    pub facts: Vec<ItemFacts<String>>,
     /// Indices into `facts`, one per item of a row's set. Runs that agree share a column; the first is empty and has no facts.
     pub fact_columns: Vec<Vec<u32>>,
 }
@@ -181,7 +181,7 @@ impl Snapshot {
             .ok()?
             .read_to_end(&mut bytes)
             .ok()?;
-        let payload = bytes.strip_prefix(VERSION.as_bytes())?;
+        let payload = bytes.strip_prefix(SNAPSHOT_VERSION.as_bytes())?;
         let snapshot: Self = postcard::from_bytes(payload).ok()?;
         snapshot.is_consistent().then_some(snapshot)
     }
@@ -191,11 +191,11 @@ impl Snapshot {
         let mut bytes = Vec::new();
         zstd::Decoder::new(files::open(path).ok()?)
             .ok()?
-            .take(STORES_BYTES)
+            .take(MAX_STORES_BYTES)
             .read_to_end(&mut bytes)
             .ok()?;
         let (stores, _) =
-            postcard::take_from_bytes(bytes.strip_prefix(VERSION.as_bytes())?).ok()?;
+            postcard::take_from_bytes(bytes.strip_prefix(SNAPSHOT_VERSION.as_bytes())?).ok()?;
         Some(stores)
     }
 
@@ -204,10 +204,10 @@ impl Snapshot {
         let folder = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
         files::sweep_files(folder);
-        let file = files::temporary_in(folder)?;
+        let file = files::create_temporary_in(folder)?;
         let mut encoder = zstd::Encoder::new(file, COMPRESSION_LEVEL)?;
         encoder.include_checksum(true)?;
-        encoder.write_all(VERSION.as_bytes())?;
+        encoder.write_all(SNAPSHOT_VERSION.as_bytes())?;
         encoder.write_all(&postcard::to_stdvec(self).map_err(io::Error::other)?)?;
         encoder
             .finish()?
@@ -247,7 +247,7 @@ impl Snapshot {
                                     .fact_columns
                                     .get(row.facts as usize)
                                     .is_some_and(|column| {
-                                        row.facts == NOTHING_KNOWN
+                                        row.facts == NO_FACT_COLUMN
                                             || column.len()
                                                 == self.item_sets[row.items as usize].len()
                                     })

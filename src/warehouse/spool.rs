@@ -4,31 +4,34 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, takes_over};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, replaces_revision};
 use crate::results::{ItemLine, details_of};
 
-use super::ingest::each_item_line_of;
+use super::ingest::for_each_item_line;
 use super::item_file::ItemFile;
-use super::names::ShownNames;
+use super::names::DisplayNames;
 
 /// The offset of a line, and its length.
-type Place = (u64, usize);
+type LineSpan = (u64, usize);
 
 #[derive(Default)]
-pub(super) struct Spool {
+pub(super) struct LineSpool {
     file: Option<File>,
-    places: HashMap<RunId, Vec<Place>>,
+    places: HashMap<RunId, Vec<LineSpan>>,
 }
 
-impl Spool {
+impl LineSpool {
     /// Spools the lines of these runs.
-    pub fn of<'a>(file: &ItemFile, runs: impl Iterator<Item = &'a RunId>) -> io::Result<Self> {
-        let mut places: HashMap<RunId, Vec<Place>> =
+    pub fn from_item_file<'a>(
+        file: &ItemFile,
+        runs: impl Iterator<Item = &'a RunId>,
+    ) -> io::Result<Self> {
+        let mut places: HashMap<RunId, Vec<LineSpan>> =
             runs.map(|run| (run.clone(), Vec::new())).collect();
         let mut writer = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
         let (mut at, mut written) = (0_u64, Ok(()));
         let wanted: HashSet<String> = places.keys().map(ToString::to_string).collect();
-        each_item_line_of(file, &|run| wanted.contains(run), |line| {
+        for_each_item_line(file, &|run| wanted.contains(run), |line| {
             // Unreadable lines were reported when the store was opened.
             let (Ok(()), Ok(item)) = (&written, ItemLine::parse(line)) else {
                 return;
@@ -58,7 +61,7 @@ impl Spool {
     }
 
     /// Returns the lines of a run. Only one run's lines may be read at a time.
-    pub fn take(&mut self, run: &RunId) -> io::Result<RunLines> {
+    pub fn take_run(&mut self, run: &RunId) -> io::Result<RunLines> {
         let reader = self
             .file
             .as_ref()
@@ -76,12 +79,12 @@ impl Spool {
 #[derive(Default)]
 pub(super) struct RunLines {
     reader: Option<BufReader<File>>,
-    places: Vec<Place>,
+    places: Vec<LineSpan>,
 }
 
 impl RunLines {
     /// Calls `each` with every line.
-    pub fn each<E: From<io::Error>>(
+    pub fn for_each<E: From<io::Error>>(
         &mut self,
         mut each: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -104,12 +107,12 @@ impl RunLines {
     }
 
     /// Keeps only the lines that count: one of each outcome.
-    pub fn keep_standing(&mut self, file: &ItemFile, run: &RunId) -> io::Result<()> {
+    pub fn keep_latest(&mut self, file: &ItemFile, run: &RunId) -> io::Result<()> {
         let mut standing: HashMap<(ItemKind, String, String, u32), (u32, usize)> = HashMap::new();
         let mut place = 0;
-        self.each(|line| {
-            if let Some(outcome) = outcome_of(line, run)
-                .filter(|outcome| file.may_stand(&outcome.evaluator, outcome.revision))
+        self.for_each(|line| {
+            if let Some(outcome) = parse_outcome(line, run)
+                .filter(|outcome| file.may_count(&outcome.evaluator, outcome.revision))
             {
                 let newest = standing
                     .entry((
@@ -119,7 +122,7 @@ impl RunLines {
                         outcome.attempt,
                     ))
                     .or_insert((outcome.revision, place));
-                if takes_over(outcome.revision, newest.0) {
+                if replaces_revision(outcome.revision, newest.0) {
                     *newest = (outcome.revision, place);
                 }
             }
@@ -136,7 +139,7 @@ impl RunLines {
     }
 }
 
-fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
+fn parse_outcome(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
     (ItemLine {
         run: None,
         ..ItemLine::parse(line).ok()?
@@ -148,13 +151,13 @@ fn outcome_of(line: &[u8], run: &RunId) -> Option<ItemOutcome> {
 /// The outcomes of one run that count, in line order.
 pub struct RunOutcomes<'a> {
     run: RunId,
-    names: &'a ShownNames,
+    names: &'a DisplayNames,
     /// By file.
     lines: Vec<RunLines>,
 }
 
 impl<'a> RunOutcomes<'a> {
-    pub(super) fn new(run: &RunId, names: &'a ShownNames, lines: Vec<RunLines>) -> Self {
+    pub(super) fn new(run: &RunId, names: &'a DisplayNames, lines: Vec<RunLines>) -> Self {
         Self {
             run: run.clone(),
             names,
@@ -163,20 +166,20 @@ impl<'a> RunOutcomes<'a> {
     }
 
     /// Calls `each` with every outcome, under its display names, and its details.
-    pub fn each<E: From<io::Error>>(
+    pub fn for_each<E: From<io::Error>>(
         &mut self,
         mut each: impl FnMut(&ItemOutcome, &ItemDetails) -> Result<(), E>,
     ) -> Result<(), E> {
         let (run, names) = (&self.run, self.names);
         let mut each = |line: &[u8]| {
-            let Some(mut outcome) = outcome_of(line, run) else {
+            let Some(mut outcome) = parse_outcome(line, run) else {
                 return Ok(());
             };
-            names.apply(&mut outcome);
+            names.rename_outcome(&mut outcome);
             each(&outcome, &details_of(line))
         };
         self.lines
             .iter_mut()
-            .try_for_each(|lines| lines.each(&mut each))
+            .try_for_each(|lines| lines.for_each(&mut each))
     }
 }

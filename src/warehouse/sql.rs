@@ -15,7 +15,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-use crate::domain::{ItemOutcome, RunId, standing_of_each, visible};
+use crate::domain::{ItemOutcome, RunId, escape_invisible, latest_of_each};
 
 use super::open::Warehouse;
 use super::segment;
@@ -24,15 +24,15 @@ use super::tables::TABLES;
 use super::threads;
 
 /// Stack size for the deepest allowed query, even in unoptimised builds.
-const STACK_BYTES: usize = 256 << 20;
+const QUERY_STACK_BYTES: usize = 256 << 20;
 /// Maximum number of tokens that may nest: a chain of operators is as deep as it is long.
-const MOST_MARKS: usize = 4000;
+const MAX_MARKS: usize = 4000;
 /// Maximum depth of an expression. The table engine recurses on threads of its own, with smaller stacks.
-const MOST_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 /// Maximum number of SELECTs and tables.
-const MOST_PARTS: usize = 200;
+const MAX_PARTS: usize = 200;
 /// Maximum number of rows of tables joined without a condition.
-const MOST_CROSSED: u64 = 100_000_000;
+const MAX_CROSSED: u64 = 100_000_000;
 
 /// One value of a result.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -53,32 +53,38 @@ pub struct SqlTable {
 }
 
 /// A table computed from the stored ones, if a query names it.
-pub struct Derived<'a> {
+pub struct DerivedTable<'a> {
     pub name: &'static str,
     pub make: &'a dyn Fn() -> SqlTable,
 }
 
 impl Warehouse {
     /// Runs one SELECT over `runs`, `items`, `scores`, `usage` and the derived tables.
-    pub fn sql(&self, query: &str, derived: &[Derived<'_>]) -> Result<SqlTable, SqlError> {
-        threads::check()?;
+    pub fn query_sql(
+        &self,
+        query: &str,
+        derived: &[DerivedTable<'_>],
+    ) -> Result<SqlTable, SqlError> {
+        threads::check_threads()?;
         let tables: Vec<&str> = TABLES
             .into_iter()
             .chain(derived.iter().map(|table| table.name))
             .collect();
-        let named = threads::apart(STACK_BYTES, || {
-            check(query, &tables, &|table| self.height(table))
+        let named = threads::run_on_thread(QUERY_STACK_BYTES, || {
+            check_query(query, &tables, &|table| self.row_count(table))
         })?;
         let mut context = SQLContext::new();
         for table in derived.iter().filter(|table| named.contains(table.name)) {
-            context.register(table.name, frame(&(table.make)())?.lazy());
+            context.register(table.name, build_frame(&(table.make)())?.lazy());
         }
         for table in TABLES {
             if named.contains(table) {
-                context.register(table, self.table(table)?);
+                context.register(table, self.table_frame(table)?);
             }
         }
-        let frame = threads::apart(STACK_BYTES, || Ok(context.execute(query)?.collect()?))?;
+        let frame = threads::run_on_thread(QUERY_STACK_BYTES, || {
+            Ok(context.execute(query)?.collect()?)
+        })?;
         let columns: Vec<String> = frame
             .get_column_names()
             .iter()
@@ -89,7 +95,7 @@ impl Warehouse {
             let values: PolarsResult<Vec<SqlValue>> = frame
                 .columns()
                 .iter()
-                .map(|column| column.get(row).map(value))
+                .map(|column| column.get(row).map(to_sql_value))
                 .collect();
             rows.push(values?);
         }
@@ -97,7 +103,7 @@ impl Warehouse {
     }
 
     /// Returns the number of rows of a table, as far as it is known before the table is built.
-    fn height(&self, table: &str) -> u64 {
+    fn row_count(&self, table: &str) -> u64 {
         match table {
             "runs" | "usage" => self.runs.len() as u64,
             "scores" => self
@@ -116,23 +122,23 @@ impl Warehouse {
     }
 
     /// Returns the current outcomes of some runs with money, time and text, in the order of run, kind, evaluator, item and attempt.
-    pub fn outcomes(&self, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
+    pub fn read_outcomes(&self, runs: &[&RunId]) -> Result<Vec<ItemOutcome>, SqlError> {
         if runs.is_empty() {
             return Ok(Vec::new());
         }
-        let mut outcomes = segment::outcomes(self.items_table()?, runs)?;
+        let mut outcomes = segment::read_outcomes(self.items_table()?, runs)?;
         if outcomes.iter().any(|outcome| outcome.revision > 0) {
-            outcomes.retain(|outcome| self.stands(outcome));
+            outcomes.retain(|outcome| self.is_counted(outcome));
             let outcome =
                 |outcome: &ItemOutcome| (outcome.run.clone(), outcome.key(), outcome.attempt);
-            outcomes = standing_of_each(outcomes, outcome, |outcome| outcome.revision);
+            outcomes = latest_of_each(outcomes, outcome, |outcome| outcome.revision);
         }
         Ok(outcomes)
     }
 }
 
 /// Builds a frame. A column has the type of all its values: whole numbers, numbers, booleans or text.
-fn frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
+fn build_frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
     let of_column = |(place, name): (usize, &String)| {
         let values = || table.rows.iter().map(|row| &row[place]);
         let are = |is: fn(&SqlValue) -> bool| {
@@ -193,7 +199,7 @@ fn frame(table: &SqlTable) -> Result<DataFrame, SqlError> {
     )?)
 }
 
-fn value(value: AnyValue<'_>) -> SqlValue {
+fn to_sql_value(value: AnyValue<'_>) -> SqlValue {
     match value {
         AnyValue::Null => SqlValue::Null,
         AnyValue::Boolean(value) => SqlValue::Boolean(value),
@@ -218,19 +224,19 @@ fn number_value(number: f64) -> SqlValue {
 }
 
 /// Refuses everything but one SELECT over these tables. Returns the tables that it names.
-fn check(
+fn check_query(
     query: &str,
     tables: &[&str],
     height: &dyn Fn(&str) -> u64,
 ) -> Result<BTreeSet<String>, SqlError> {
-    let syntax = |error: &dyn Display| SqlError::Syntax(visible(&error.to_string()));
+    let syntax = |error: &dyn Display| SqlError::Syntax(escape_invisible(&error.to_string()));
     let tokens = Tokenizer::new(&GenericDialect {}, query)
         .tokenize()
         .map_err(|error| syntax(&error))?;
     let marks = tokens.iter().filter(|token| may_nest(token)).count();
-    if marks > MOST_MARKS {
+    if marks > MAX_MARKS {
         let marks = format!(
-            "has {marks} operators, keywords and brackets; at most {MOST_MARKS} are answered"
+            "has {marks} operators, keywords and brackets; at most {MAX_MARKS} are answered"
         );
         return Err(SqlError::Refused(format!(
             "the query {marks}: write lists with IN, or ask several queries"
@@ -240,7 +246,9 @@ fn check(
         .with_tokens(tokens)
         .parse_statements()
     {
-        Err(ParserError::RecursionLimitExceeded) => return Err(SqlError::Refused(too_deep())),
+        Err(ParserError::RecursionLimitExceeded) => {
+            return Err(SqlError::Refused(too_deep_message()));
+        }
         parsed => parsed.map_err(|error| syntax(&error))?,
     };
     let [Statement::Query(_)] = statements.as_slice() else {
@@ -248,7 +256,7 @@ fn check(
             "only one SELECT statement is allowed".to_owned(),
         ));
     };
-    let mut guard = Guard {
+    let mut guard = QueryGuard {
         tables: tables.join(", "),
         height,
         relations: BTreeSet::new(),
@@ -263,7 +271,7 @@ fn check(
     match guard.relations.iter().find(|name| !known(name)) {
         Some(name) => Err(SqlError::Refused(format!(
             "no table `{}`; there are {}",
-            visible(name),
+            escape_invisible(name),
             guard.tables
         ))),
         None => Ok(guard.relations),
@@ -271,7 +279,7 @@ fn check(
 }
 
 /// Collects the tables that a query names, and refuses anything but a plain SELECT.
-struct Guard<'a> {
+struct QueryGuard<'a> {
     /// The names of the existing tables, for messages.
     tables: String,
     relations: BTreeSet<String>,
@@ -284,19 +292,19 @@ struct Guard<'a> {
     parts: usize,
 }
 
-impl Guard<'_> {
+impl QueryGuard<'_> {
     fn count_part(&mut self) -> ControlFlow<String> {
         self.parts += 1;
-        if self.parts > MOST_PARTS {
+        if self.parts > MAX_PARTS {
             return ControlFlow::Break(format!(
-                "the query has more than {MOST_PARTS} SELECTs and tables: ask several queries"
+                "the query has more than {MAX_PARTS} SELECTs and tables: ask several queries"
             ));
         }
         ControlFlow::Continue(())
     }
 
     /// Returns the number of rows of tables joined without a condition.
-    fn crossed(&self, select: &Select) -> u64 {
+    fn crossed_rows(&self, select: &Select) -> u64 {
         let rows = |factor: &TableFactor| match factor {
             TableFactor::Table { name, .. } => (self.height)(&plain_name(name)).max(1),
             _ => 1,
@@ -322,13 +330,13 @@ impl Guard<'_> {
     }
 }
 
-impl Visitor for Guard<'_> {
+impl Visitor for QueryGuard<'_> {
     type Break = String;
 
     fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<String> {
         self.depth += 1;
-        if self.depth > MOST_DEPTH {
-            ControlFlow::Break(too_deep())
+        if self.depth > MAX_DEPTH {
+            ControlFlow::Break(too_deep_message())
         } else {
             ControlFlow::Continue(())
         }
@@ -362,10 +370,10 @@ impl Visitor for Guard<'_> {
                 "SELECT INTO is not answered: queries write nothing".to_owned(),
             );
         }
-        let rows = self.crossed(select);
-        if rows > MOST_CROSSED {
+        let rows = self.crossed_rows(select);
+        if rows > MAX_CROSSED {
             return ControlFlow::Break(format!(
-                "tables joined without a condition make {rows} rows; at most {MOST_CROSSED} are answered: join with ON or USING"
+                "tables joined without a condition make {rows} rows; at most {MAX_CROSSED} are answered: join with ON or USING"
             ));
         }
         self.count_part()
@@ -383,7 +391,7 @@ impl Visitor for Guard<'_> {
             | TableFactor::NestedJoin { .. } => ControlFlow::Continue(()),
             TableFactor::Table { name, .. } => ControlFlow::Break(format!(
                 "`{}` is a table function; only the tables {} are read",
-                visible(&name.to_string()),
+                escape_invisible(&name.to_string()),
                 self.tables
             )),
             _ => ControlFlow::Break(format!("only the tables {} are read", self.tables)),
@@ -416,9 +424,9 @@ fn may_nest(token: &Token) -> bool {
     }
 }
 
-fn too_deep() -> String {
+fn too_deep_message() -> String {
     format!(
-        "the query nests deeper than is answered, which is {MOST_DEPTH} levels: write lists with IN, or ask several queries"
+        "the query nests deeper than is answered, which is {MAX_DEPTH} levels: write lists with IN, or ask several queries"
     )
 }
 
@@ -435,9 +443,9 @@ mod tests {
             "SELECT 1",
         ] {
             assert!(
-                check(query, &TABLES, &|_| 10_000).is_ok(),
+                check_query(query, &TABLES, &|_| 10_000).is_ok(),
                 "{query}: {:?}",
-                check(query, &TABLES, &|_| 10_000)
+                check_query(query, &TABLES, &|_| 10_000)
             );
         }
     }
@@ -468,8 +476,8 @@ mod tests {
                 "rows",
             ),
         ] {
-            let refusal = threads::apart(STACK_BYTES, || {
-                check(&query, &TABLES, &|_| 10_000).map(|_| ())
+            let refusal = threads::run_on_thread(QUERY_STACK_BYTES, || {
+                check_query(&query, &TABLES, &|_| 10_000).map(|_| ())
             })
             .expect_err("refused")
             .to_string();
@@ -484,7 +492,7 @@ mod tests {
             of("1", " FROM runs UNION ALL SELECT 1", 90, ""),
             "SELECT 1 FROM items, items b".to_owned(),
         ] {
-            assert!(check(&query, &TABLES, &|_| 10_000).is_ok(), "{query}");
+            assert!(check_query(&query, &TABLES, &|_| 10_000).is_ok(), "{query}");
         }
     }
 
@@ -509,7 +517,7 @@ mod tests {
             "SELECT * FROM UNNEST([1,2])",
             "",
         ] {
-            assert!(check(query, &TABLES, &|_| 10_000).is_err(), "{query}");
+            assert!(check_query(query, &TABLES, &|_| 10_000).is_err(), "{query}");
         }
     }
 }

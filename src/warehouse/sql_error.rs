@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use polars::prelude::PolarsError;
 use thiserror::Error;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// Why a query has no result. In lower case, without a final full stop.
 #[derive(Debug, Error)]
@@ -24,14 +24,14 @@ pub enum SqlError {
 }
 
 impl SqlError {
-    pub(super) fn cache(path: &Path, error: &io::Error) -> Self {
+    pub(super) fn from_cache_error(path: &Path, error: &io::Error) -> Self {
         Self::Cache {
             path: path.to_owned(),
             message: error.to_string(),
         }
     }
 
-    pub(super) fn unread(path: &Path, error: &io::Error) -> Self {
+    pub(super) fn from_read_error(path: &Path, error: &io::Error) -> Self {
         Self::Unread {
             path: path.to_owned(),
             message: error.to_string(),
@@ -41,6 +41,6 @@ impl SqlError {
 
 impl From<PolarsError> for SqlError {
     fn from(error: PolarsError) -> Self {
-        Self::Failed(visible(&error.to_string()))
+        Self::Failed(escape_invisible(&error.to_string()))
     }
 }

@@ -1,27 +1,27 @@
 //! Runs and outcomes that stand, wherever they are kept, as units of a snapshot: those that a store's files would give.
 //!
-//! A lake or an engine keeps many revisions of a run and decides which one stands. What stands is given to [`Joining`], which knows nothing of
+//! A lake or an engine keeps many revisions of a run and decides which one stands. What stands is given to [`ExternalJoin`], which knows nothing of
 //! where it comes from, so that everything behind a snapshot gives the same figures for a store and for its copy elsewhere.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Run, visible};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, escape_invisible};
 use crate::results::ScoreLine;
 
 use super::hidden::HiddenBy;
-use super::ingest::{Merge, Parsed};
-use super::item_file::{ItemFile, StandingLines};
-use super::items::{Block, Dictionary};
-use super::row_check::mixed;
+use super::ingest::{ParsedItemFile, SnapshotBuilder};
+use super::item_file::{ExternalLines, ItemFile};
+use super::items::{LineDictionary, OutcomeBlock};
+use super::row_check::mix_bits;
 use super::short_digest::short_digest;
-use super::snapshot::{HeaderUnit, ItemUnit, KeptLake, Snapshot};
+use super::snapshot::{CachedLake, HeaderUnit, ItemUnit, Snapshot};
 use super::statuses::status_code;
 use super::totals::ItemTotals;
-use super::unit::Stamp;
+use super::unit::FileStamp;
 
 /// The standing revision of a run.
-pub(super) struct StandingRun {
+pub(super) struct ExternalRun {
     /// The run as it is stored, under its stored names.
     pub run: Arc<Run>,
     /// `None` if the run has no item lines. Given, not summed here: sums of numbers depend on their order.
@@ -29,21 +29,26 @@ pub(super) struct StandingRun {
     /// Why the run does not count, if it does not.
     pub hidden: Option<(HiddenBy, String)>,
     /// What the outcomes must be, if the source says so and they are to be read.
-    pub seal: Option<Seal>,
+    pub seal: Option<OutcomeChecksum>,
     /// What evaluators said of the run beside its scores.
     pub score_lines: Vec<ScoreLine>,
 }
 
 /// The number of a run's standing outcomes, and a sum over them in any order, so that no part of them can be lost or changed unseen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seal {
+pub(super) struct OutcomeChecksum {
     pub outcomes: u64,
     pub check: u64,
 }
 
-impl Seal {
-    /// Returns the number of an item and its cluster for [`Seal::add`].
-    pub fn item(kind: ItemKind, evaluator: &str, item: &str, cluster: Option<&str>) -> u64 {
+impl OutcomeChecksum {
+    /// Returns the number of an item and its cluster for [`OutcomeChecksum::add_outcome`].
+    pub fn item_checksum(
+        kind: ItemKind,
+        evaluator: &str,
+        item: &str,
+        cluster: Option<&str>,
+    ) -> u64 {
         short_digest(&format!(
             "{}\n{evaluator}\n{item}\n{}",
             kind.name(),
@@ -51,55 +56,57 @@ impl Seal {
         ))
     }
 
-    pub fn add(&mut self, item: u64, attempt: u32, status: ItemStatus, score: Option<f64>) {
+    pub fn add_outcome(&mut self, item: u64, attempt: u32, status: ItemStatus, score: Option<f64>) {
         let score = score
             .filter(|score| score.is_finite())
-            .map_or(0, |score| mixed(score.to_bits() ^ 1));
+            .map_or(0, |score| mix_bits(score.to_bits() ^ 1));
         self.outcomes += 1;
-        self.check = self.check.wrapping_add(mixed(
-            item ^ mixed(u64::from(attempt) << 8 | u64::from(status_code(status))) ^ score,
+        self.check = self.check.wrapping_add(mix_bits(
+            item ^ mix_bits(u64::from(attempt) << 8 | u64::from(status_code(status))) ^ score,
         ));
     }
 }
 
 /// Standing outcomes of whole runs, in compact form: names are numbered once, and an outcome is a few numbers. Parts are filled in parallel.
 #[derive(Default)]
-pub(super) struct StandingPart {
-    dictionary: Dictionary,
-    block: Block,
+pub(super) struct ExternalPart {
+    dictionary: LineDictionary,
+    block: OutcomeBlock,
     /// By run.
-    seals: Vec<Seal>,
-    /// By item with its cluster: its number for [`Seal::add`].
+    seals: Vec<OutcomeChecksum>,
+    /// By item with its cluster: its number for [`OutcomeChecksum::add_outcome`].
     items: Vec<u64>,
 }
 
-impl StandingPart {
+impl ExternalPart {
     /// Numbers a run of this part.
-    pub fn run(&mut self, id: &str) -> u32 {
+    pub fn intern_run(&mut self, id: &str) -> u32 {
         let run = self.dictionary.runs.intern(id);
         if self.seals.len() <= run as usize {
-            self.seals.push(Seal::default());
+            self.seals.push(OutcomeChecksum::default());
         }
         run
     }
 
     /// Numbers an item of this part together with its cluster. If a later revision states no cluster, give the one in force.
-    pub fn item(
+    pub fn intern_item(
         &mut self,
         kind: ItemKind,
         evaluator: &str,
         item: &str,
         cluster: Option<&str>,
     ) -> u32 {
-        let told = self.dictionary.told(kind, evaluator, item, cluster);
+        let told = self.dictionary.intern_item(kind, evaluator, item, cluster);
         if self.items.len() <= told as usize {
-            self.items.push(Seal::item(kind, evaluator, item, cluster));
+            self.items.push(OutcomeChecksum::item_checksum(
+                kind, evaluator, item, cluster,
+            ));
         }
         told
     }
 
     /// Adds the standing outcome of one attempt of a run at an item. Attempts count from 1.
-    pub fn push(
+    pub fn push_outcome(
         &mut self,
         run: u32,
         item: u32,
@@ -110,11 +117,11 @@ impl StandingPart {
         let (key, _) = self.dictionary.told.pairs[item as usize];
         self.block
             .push((run, key, item), (attempt, 0), status, score);
-        self.seals[run as usize].add(self.items[item as usize], attempt, status, score);
+        self.seals[run as usize].add_outcome(self.items[item as usize], attempt, status, score);
     }
 
     /// Returns the runs with what their outcomes here add up to.
-    pub fn seals(&self) -> impl Iterator<Item = (&str, Seal)> {
+    pub fn run_checksums(&self) -> impl Iterator<Item = (&str, OutcomeChecksum)> {
         self.dictionary
             .runs
             .names
@@ -131,7 +138,7 @@ impl StandingPart {
 
 /// What stands in one source beside the files of stores.
 #[derive(Default)]
-pub(super) struct Standing {
+pub(super) struct ExternalSource {
     /// By run: the item unit of its outcomes.
     pub unit_of: HashMap<String, u32>,
     /// By run that does not count: what hides it, and why.
@@ -141,20 +148,20 @@ pub(super) struct Standing {
 }
 
 /// A snapshot to which further sources are joined, part by part.
-pub(super) struct Joining {
+pub(super) struct ExternalJoin {
     headers: Vec<HeaderUnit>,
     items: Vec<ItemUnit>,
     files: Vec<ItemFile>,
-    merge: Merge,
+    merge: SnapshotBuilder,
     /// The name of the current source, and what stands in it.
     source: String,
-    standing: Standing,
+    standing: ExternalSource,
     totals: HashMap<String, ItemTotals>,
     /// By run whose outcomes are still to come.
-    seals: HashMap<String, Seal>,
-    finished: HashMap<String, Standing>,
+    seals: HashMap<String, OutcomeChecksum>,
+    finished: HashMap<String, ExternalSource>,
     /// Lakes as an earlier command read them.
-    kept: Vec<KeptLake>,
+    kept: Vec<CachedLake>,
     lakes: Vec<JoinedLake>,
     notes: Vec<Problem>,
 }
@@ -162,7 +169,7 @@ pub(super) struct Joining {
 /// A lake among the units of a snapshot.
 pub(super) struct JoinedLake {
     /// Without the units that are among those of the snapshot.
-    pub kept: KeptLake,
+    pub kept: CachedLake,
     /// The number of those.
     pub units: usize,
     /// Whether it is not as an earlier command kept it.
@@ -170,21 +177,21 @@ pub(super) struct JoinedLake {
 }
 
 /// A snapshot with everything that was joined to it.
-pub(super) struct Joined {
+pub(super) struct JoinedSnapshot {
     pub snapshot: Snapshot,
     /// In the order of the snapshot's item units.
     pub files: Vec<ItemFile>,
     /// By name of source, which is the path of its header unit.
-    pub standing: HashMap<String, Standing>,
+    pub standing: HashMap<String, ExternalSource>,
     /// In the order of their units, which come after those of stores.
     pub lakes: Vec<JoinedLake>,
     /// Hints of what may be wrong.
     pub notes: Vec<Problem>,
 }
 
-impl Joining {
+impl ExternalJoin {
     /// Begins with the units of the stores' files.
-    pub fn over(mut snapshot: Snapshot, files: Vec<ItemFile>) -> Self {
+    pub fn from_snapshot(mut snapshot: Snapshot, files: Vec<ItemFile>) -> Self {
         let (headers, items) = (
             std::mem::take(&mut snapshot.headers),
             std::mem::take(&mut snapshot.items),
@@ -194,9 +201,9 @@ impl Joining {
             headers,
             items,
             files,
-            merge: Merge::over(snapshot),
+            merge: SnapshotBuilder::from_snapshot(snapshot),
             source: String::new(),
-            standing: Standing::default(),
+            standing: ExternalSource::default(),
             totals: HashMap::new(),
             seals: HashMap::new(),
             finished: HashMap::new(),
@@ -207,18 +214,23 @@ impl Joining {
     }
 
     /// Adds a hint of something that may be wrong with a source that can be read.
-    pub fn note(&mut self, note: Problem) {
+    pub fn add_note(&mut self, note: Problem) {
         self.notes.push(note);
     }
 
     /// Takes a lake as an earlier command read it.
-    pub fn take_kept(&mut self, name: &str) -> Option<KeptLake> {
+    pub fn take_cached_lake(&mut self, name: &str) -> Option<CachedLake> {
         let place = self.kept.iter().position(|lake| lake.name == name)?;
         Some(self.kept.swap_remove(place))
     }
 
     /// Ends a lake, whose units are those from `first` on, with what the next command shall know of it.
-    pub fn end_lake(&mut self, kept: KeptLake, first: usize, changed: bool) -> Result<(), String> {
+    pub fn end_lake(
+        &mut self,
+        kept: CachedLake,
+        first: usize,
+        changed: bool,
+    ) -> Result<(), String> {
         self.end_source()?;
         self.lakes.push(JoinedLake {
             kept,
@@ -229,16 +241,16 @@ impl Joining {
     }
 
     /// Returns the number of units of outcomes so far.
-    pub fn units(&self) -> usize {
+    pub fn unit_count(&self) -> usize {
         self.items.len()
     }
 
     /// Begins a source with its runs, each of which is given once. `name` is shown in messages. Fails if the source before is not whole.
-    pub fn begin(&mut self, name: &str, runs: Vec<StandingRun>) -> Result<(), String> {
+    pub fn begin_source(&mut self, name: &str, runs: Vec<ExternalRun>) -> Result<(), String> {
         self.end_source()?;
         name.clone_into(&mut self.source);
         let mut stored = Vec::with_capacity(runs.len());
-        for StandingRun {
+        for ExternalRun {
             run,
             totals,
             hidden,
@@ -263,7 +275,7 @@ impl Joining {
         }
         self.headers.push(HeaderUnit {
             path: name.to_owned(),
-            stamp: Stamp::default(),
+            stamp: FileStamp::default(),
             scores_stamp: None,
             judged: Vec::new(),
             runs: stored,
@@ -275,54 +287,54 @@ impl Joining {
     /// Adds outcomes of the current source. `lines` reads the same outcomes again with money, time and texts, and names where they are.
     ///
     /// Fails if an earlier part has outcomes of the same run, or if they are not those that the run's seal is of: a wrong run would be shown.
-    pub fn part(
+    pub fn join_part(
         &mut self,
-        part: StandingPart,
-        lines: Arc<dyn StandingLines>,
+        part: ExternalPart,
+        lines: Arc<dyn ExternalLines>,
     ) -> Result<(), String> {
         if part.len() == 0 {
             return Ok(());
         }
-        let unit = super::intern::number(self.items.len());
+        let unit = super::intern::id_from_len(self.items.len());
         for (run, found) in part.dictionary.runs.names.iter().zip(&part.seals) {
             if self.standing.unit_of.insert(run.clone(), unit).is_some() {
                 return Err(format!(
                     "the outcomes of run `{}` are in two places",
-                    visible(run)
+                    escape_invisible(run)
                 ));
             }
             match self.seals.remove(run) {
                 Some(seal) if seal.outcomes != found.outcomes => {
-                    return Err(too_few(run, seal.outcomes, found.outcomes));
+                    return Err(missing_outcomes(run, seal.outcomes, found.outcomes));
                 }
                 Some(seal) if seal != *found => {
                     return Err(format!(
                         "the outcomes of run `{}` are not those that were published",
-                        visible(run)
+                        escape_invisible(run)
                     ));
                 }
                 Some(_) | None => {}
             }
         }
-        let state = lines.state();
-        let file = ItemFile::elsewhere(lines);
-        let numbers = [self.merge.numbers(&part.dictionary)];
-        let stamp = Stamp::of_state(&state);
-        let gathered = self.merge.gathered(
+        let state = lines.content_stamp();
+        let file = ItemFile::from_external(lines);
+        let numbers = [self.merge.intern_dictionary(&part.dictionary)];
+        let stamp = FileStamp::from_state_text(&state);
+        let gathered = self.merge.gather_rows(
             &file,
-            Parsed {
+            ParsedItemFile {
                 blocks: vec![(0, part.block)],
                 failure: None,
             },
             &numbers,
         );
-        let mut unit = self.merge.unit(&file, stamp, gathered);
+        let mut unit = self.merge.build_unit(&file, stamp, gathered);
         let totals = part
             .dictionary
             .runs
             .names
             .iter()
-            .filter_map(|run| Some((self.merge.run(run), self.totals.remove(run)?)));
+            .filter_map(|run| Some((self.merge.intern_run(run), self.totals.remove(run)?)));
         unit.totals = totals.collect();
         unit.totals.sort_by_key(|(run, _)| *run);
         self.items.push(unit);
@@ -331,12 +343,12 @@ impl Joining {
     }
 
     /// Adds outcomes of the current source that an earlier command read and checked.
-    pub fn kept_part(
+    pub fn join_cached_part(
         &mut self,
         mut unit: ItemUnit,
-        lines: Arc<dyn StandingLines>,
+        lines: Arc<dyn ExternalLines>,
     ) -> Result<(), String> {
-        let place = super::intern::number(self.items.len());
+        let place = super::intern::id_from_len(self.items.len());
         let runs: BTreeSet<u32> = unit.rows.iter().map(|row| row.run).collect();
         unit.totals = Vec::with_capacity(runs.len());
         for number in runs {
@@ -349,7 +361,7 @@ impl Joining {
             {
                 return Err(format!(
                     "the outcomes of run `{}` are in two places",
-                    visible(run)
+                    escape_invisible(run)
                 ));
             }
             self.seals.remove(run);
@@ -357,7 +369,7 @@ impl Joining {
                 .extend(self.totals.remove(run).map(|totals| (number, totals)));
         }
         self.items.push(unit);
-        self.files.push(ItemFile::elsewhere(lines));
+        self.files.push(ItemFile::from_external(lines));
         Ok(())
     }
 
@@ -367,18 +379,18 @@ impl Joining {
             return Ok(());
         }
         if let Some((run, seal)) = self.seals.iter().min_by_key(|(run, _)| run.as_str()) {
-            return Err(too_few(run, seal.outcomes, 0));
+            return Err(missing_outcomes(run, seal.outcomes, 0));
         }
-        let unit = super::intern::number(self.items.len());
+        let unit = super::intern::id_from_len(self.items.len());
         let mut totals: Vec<(u32, ItemTotals)> = Vec::with_capacity(self.totals.len());
         for (run, of_run) in self.totals.drain() {
-            totals.push((self.merge.run(&run), of_run));
+            totals.push((self.merge.intern_run(&run), of_run));
             self.standing.unit_of.insert(run, unit);
         }
         if !totals.is_empty() {
             totals.sort_by_key(|(run, _)| *run);
             let (stamp, standing, rows, problems) =
-                (Stamp::default(), Vec::new(), Vec::new(), Vec::new());
+                (FileStamp::default(), Vec::new(), Vec::new(), Vec::new());
             self.items.push(ItemUnit {
                 path: self.source.clone(),
                 stamp,
@@ -387,8 +399,9 @@ impl Joining {
                 totals,
                 problems,
             });
-            self.files
-                .push(ItemFile::elsewhere(Arc::new(NoLines(self.source.clone()))));
+            self.files.push(ItemFile::from_external(Arc::new(NoLines(
+                self.source.clone(),
+            ))));
         }
         let (source, standing) = (
             std::mem::take(&mut self.source),
@@ -399,14 +412,14 @@ impl Joining {
     }
 
     /// Fails if the last source is not whole.
-    pub fn finish(mut self) -> Result<Joined, String> {
+    pub fn finish(mut self) -> Result<JoinedSnapshot, String> {
         self.end_source()?;
         let snapshot = Snapshot {
             headers: self.headers,
             items: self.items,
             ..self.merge.finish()
         };
-        Ok(Joined {
+        Ok(JoinedSnapshot {
             snapshot,
             files: self.files,
             standing: self.finished,
@@ -416,10 +429,10 @@ impl Joining {
     }
 }
 
-fn too_few(run: &str, wanted: u64, found: u64) -> String {
+fn missing_outcomes(run: &str, wanted: u64, found: u64) -> String {
     format!(
         "run `{}` has {wanted} outcomes, and {found} were found",
-        visible(run)
+        escape_invisible(run)
     )
 }
 
@@ -427,16 +440,20 @@ fn too_few(run: &str, wanted: u64, found: u64) -> String {
 #[derive(Debug)]
 struct NoLines(String);
 
-impl StandingLines for NoLines {
-    fn place(&self) -> &str {
+impl ExternalLines for NoLines {
+    fn source_name(&self) -> &str {
         &self.0
     }
 
-    fn state(&self) -> String {
+    fn content_stamp(&self) -> String {
         String::new()
     }
 
-    fn each(&self, _: &dyn Fn(&str) -> bool, _: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
+    fn for_each_line(
+        &self,
+        _: &dyn Fn(&str) -> bool,
+        _: &mut dyn FnMut(&[u8]),
+    ) -> std::io::Result<()> {
         Ok(())
     }
 }
@@ -453,10 +470,10 @@ mod tests {
             r#"{"run":"r1","item":"a","kind":"question","evaluator":"e","attempt":2,"revision":0,"status":"error"}"#,
             r#"{"run":"r2","item":"b","kind":"question","evaluator":"e","attempt":1,"revision":0,"status":"pass","cost_usd":0.1}"#,
         ];
-        let (mut dictionary, mut block) = (Dictionary::default(), Block::default());
-        dictionary.parse(lines.join("\n").as_bytes(), None, &mut block);
-        let mut merge = Merge::over(Snapshot::default());
-        let numbers = [merge.numbers(&dictionary)];
+        let (mut dictionary, mut block) = (LineDictionary::default(), OutcomeBlock::default());
+        dictionary.parse_lines(lines.join("\n").as_bytes(), None, &mut block);
+        let mut merge = SnapshotBuilder::from_snapshot(Snapshot::default());
+        let numbers = [merge.intern_dictionary(&dictionary)];
         let sealed = ItemFile {
             path: "f".into(),
             journal_of: None,
@@ -464,21 +481,21 @@ mod tests {
             standing: Vec::new(),
             elsewhere: None,
         };
-        let gathered = merge.gathered(
+        let gathered = merge.gather_rows(
             &sealed,
-            Parsed {
+            ParsedItemFile {
                 blocks: vec![(0, block)],
                 failure: None,
             },
             &numbers,
         );
-        let of_lines = merge.unit(&sealed, Stamp::default(), gathered);
+        let of_lines = merge.build_unit(&sealed, FileStamp::default(), gathered);
         let of_lines = Snapshot {
             items: vec![of_lines],
             ..merge.finish()
         };
 
-        let runs = ["r1", "r2"].map(|id| StandingRun {
+        let runs = ["r1", "r2"].map(|id| ExternalRun {
             run: Arc::new(Run::new(
                 crate::domain::RunId::parse(id).expect("a valid id"),
                 "s",
@@ -491,9 +508,9 @@ mod tests {
             }),
             hidden: (id == "r2").then(|| (HiddenBy::Tombstone, "why".to_owned())),
             seal: (id == "r2").then(|| {
-                let mut seal = Seal::default();
-                seal.add(
-                    Seal::item(ItemKind::Question, "e", "b", None),
+                let mut seal = OutcomeChecksum::default();
+                seal.add_outcome(
+                    OutcomeChecksum::item_checksum(ItemKind::Question, "e", "b", None),
                     1,
                     ItemStatus::Pass,
                     None,
@@ -502,37 +519,37 @@ mod tests {
             }),
             score_lines: Vec::new(),
         });
-        let mut joining = Joining::over(Snapshot::default(), Vec::new());
+        let mut joining = ExternalJoin::from_snapshot(Snapshot::default(), Vec::new());
         joining
-            .begin("lake", runs.into())
+            .begin_source("lake", runs.into())
             .expect("the first source");
         // Another order than that of the lines.
-        let mut part = StandingPart::default();
-        let (r2, r1) = (part.run("r2"), part.run("r1"));
+        let mut part = ExternalPart::default();
+        let (r2, r1) = (part.intern_run("r2"), part.intern_run("r1"));
         let (b, a, told) = (
-            part.item(ItemKind::Question, "e", "b", None),
-            part.item(ItemKind::Question, "e", "a", None),
-            part.item(ItemKind::Question, "e", "a", Some("c")),
+            part.intern_item(ItemKind::Question, "e", "b", None),
+            part.intern_item(ItemKind::Question, "e", "a", None),
+            part.intern_item(ItemKind::Question, "e", "a", Some("c")),
         );
-        part.push(r2, b, 1, ItemStatus::Pass, None);
-        part.push(r1, a, 2, ItemStatus::Error, None);
-        part.push(r1, told, 1, ItemStatus::Pass, Some(1.0));
-        part.push(r1, b, 2, ItemStatus::Fail, Some(0.25));
+        part.push_outcome(r2, b, 1, ItemStatus::Pass, None);
+        part.push_outcome(r1, a, 2, ItemStatus::Error, None);
+        part.push_outcome(r1, told, 1, ItemStatus::Pass, Some(1.0));
+        part.push_outcome(r1, b, 2, ItemStatus::Fail, Some(0.25));
         joining
-            .part(part, Arc::new(NoLines("part".to_owned())))
+            .join_part(part, Arc::new(NoLines("part".to_owned())))
             .expect("each run once");
-        let mut again = StandingPart::default();
-        let run = again.run("r1");
-        let item = again.item(ItemKind::Question, "e", "a", None);
-        again.push(run, item, 1, ItemStatus::Fail, None);
+        let mut again = ExternalPart::default();
+        let run = again.intern_run("r1");
+        let item = again.intern_item(ItemKind::Question, "e", "a", None);
+        again.push_outcome(run, item, 1, ItemStatus::Fail, None);
         assert!(
             joining
-                .part(again, Arc::new(NoLines("other".to_owned())))
+                .join_part(again, Arc::new(NoLines("other".to_owned())))
                 .expect_err("twice")
                 .contains("two places")
         );
 
-        let Joined {
+        let JoinedSnapshot {
             snapshot,
             files,
             standing,
@@ -560,21 +577,21 @@ mod tests {
 
     #[test]
     fn a_source_with_other_outcomes_than_its_runs_say_is_refused() {
-        let item = Seal::item(ItemKind::Question, "e", "a", None);
+        let item = OutcomeChecksum::item_checksum(ItemKind::Question, "e", "a", None);
         let joined = |outcomes: &[(u32, ItemStatus, Option<f64>)]| {
-            let mut seal = Seal::default();
-            seal.add(item, 1, ItemStatus::Pass, Some(0.5));
-            seal.add(item, 2, ItemStatus::Fail, None);
+            let mut seal = OutcomeChecksum::default();
+            seal.add_outcome(item, 1, ItemStatus::Pass, Some(0.5));
+            seal.add_outcome(item, 2, ItemStatus::Fail, None);
             let run = Arc::new(Run::new(
                 crate::domain::RunId::parse("r").expect("a valid id"),
                 "s",
                 "a",
                 "m",
             ));
-            let mut joining = Joining::over(Snapshot::default(), Vec::new());
-            joining.begin(
+            let mut joining = ExternalJoin::from_snapshot(Snapshot::default(), Vec::new());
+            joining.begin_source(
                 "lake",
-                vec![StandingRun {
+                vec![ExternalRun {
                     run,
                     totals: None,
                     hidden: None,
@@ -582,12 +599,15 @@ mod tests {
                     score_lines: Vec::new(),
                 }],
             )?;
-            let mut part = StandingPart::default();
+            let mut part = ExternalPart::default();
             for (attempt, status, score) in outcomes {
-                let (run, item) = (part.run("r"), part.item(ItemKind::Question, "e", "a", None));
-                part.push(run, item, *attempt, *status, *score);
+                let (run, item) = (
+                    part.intern_run("r"),
+                    part.intern_item(ItemKind::Question, "e", "a", None),
+                );
+                part.push_outcome(run, item, *attempt, *status, *score);
             }
-            joining.part(part, Arc::new(NoLines("part".to_owned())))?;
+            joining.join_part(part, Arc::new(NoLines("part".to_owned())))?;
             joining.finish().map(|_| ())
         };
         let (pass, fail) = (
@@ -616,7 +636,7 @@ mod tests {
                 let facts = column
                     .get(place)
                     .map(|facts| &snapshot.facts[*facts as usize]);
-                let score = row.scores.at(std::iter::once(place));
+                let score = row.scores.select(std::iter::once(place));
                 let (run, key) = (
                     &snapshot.run_ids[row.run as usize],
                     &snapshot.keys[*key as usize],

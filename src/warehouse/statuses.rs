@@ -12,13 +12,13 @@ use crate::domain::ItemStatus;
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statuses {
     length: usize,
-    form: Form,
+    form: StatusEncoding,
     /// The first item is in the lowest bits of the first byte. Bits after the last item are 0.
-    packed: Packed,
+    packed: PackedBytes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Form {
+enum StatusEncoding {
     /// Whether the item passed.
     Bits,
     /// See [`status_code`].
@@ -27,9 +27,9 @@ enum Form {
 
 /// Bytes that are serialized as one block, not number by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Packed(Arc<[u8]>);
+struct PackedBytes(Arc<[u8]>);
 
-impl Form {
+impl StatusEncoding {
     fn per_byte(self) -> usize {
         match self {
             Self::Bits => 8,
@@ -51,13 +51,17 @@ impl Statuses {
     pub fn get(&self, place: usize) -> ItemStatus {
         debug_assert!(place < self.length);
         match self.form {
-            Form::Bits if self.packed.0[place / 8] >> (place % 8) & 1 == 1 => ItemStatus::Pass,
-            Form::Bits => ItemStatus::Fail,
-            Form::Codes => status_of_code(self.code(place)).unwrap_or(ItemStatus::NotEvaluated),
+            StatusEncoding::Bits if self.packed.0[place / 8] >> (place % 8) & 1 == 1 => {
+                ItemStatus::Pass
+            }
+            StatusEncoding::Bits => ItemStatus::Fail,
+            StatusEncoding::Codes => {
+                status_from_code(self.code_at(place)).unwrap_or(ItemStatus::NotEvaluated)
+            }
         }
     }
 
-    fn code(&self, place: usize) -> u8 {
+    fn code_at(&self, place: usize) -> u8 {
         self.packed.0[place / 2] >> (place % 2 * 4) & 0xf
     }
 
@@ -67,7 +71,7 @@ impl Statuses {
 
     /// Returns the statuses at some indices, in that order.
     #[must_use]
-    pub fn at(&self, places: impl Iterator<Item = usize>) -> Self {
+    pub fn select(&self, places: impl Iterator<Item = usize>) -> Self {
         places.map(|place| self.get(place)).collect()
     }
 
@@ -83,8 +87,8 @@ impl Statuses {
             .map_or(0, |last| last >> (spare * 8 / per_byte));
         self.packed.0.len() == self.length.div_ceil(per_byte)
             && unused == 0
-            && (self.form == Form::Bits
-                || (0..self.length).all(|place| status_of_code(self.code(place)).is_some()))
+            && (self.form == StatusEncoding::Bits
+                || (0..self.length).all(|place| status_from_code(self.code_at(place)).is_some()))
     }
 }
 
@@ -93,21 +97,21 @@ impl FromIterator<ItemStatus> for Statuses {
         let codes: Vec<u8> = statuses.into_iter().map(status_code).collect();
         let [pass, fail] = [ItemStatus::Pass, ItemStatus::Fail].map(status_code);
         let form = if codes.iter().all(|code| *code == pass || *code == fail) {
-            Form::Bits
+            StatusEncoding::Bits
         } else {
-            Form::Codes
+            StatusEncoding::Codes
         };
         let packed = codes.chunks(form.per_byte()).map(|items| match form {
-            Form::Bits => items
+            StatusEncoding::Bits => items
                 .iter()
                 .rev()
                 .fold(0, |byte, code| byte << 1 | u8::from(*code == pass)),
-            Form::Codes => items.iter().rev().fold(0, |byte, code| byte << 4 | code),
+            StatusEncoding::Codes => items.iter().rev().fold(0, |byte, code| byte << 4 | code),
         });
         Self {
             length: codes.len(),
             form,
-            packed: Packed(packed.collect()),
+            packed: PackedBytes(packed.collect()),
         }
     }
 }
@@ -131,7 +135,7 @@ pub(super) fn status_code(status: ItemStatus) -> u8 {
     }
 }
 
-pub(super) fn status_of_code(code: u8) -> Option<ItemStatus> {
+pub(super) fn status_from_code(code: u8) -> Option<ItemStatus> {
     Some(match code {
         1 => ItemStatus::Pass,
         2 => ItemStatus::Fail,
@@ -144,24 +148,24 @@ pub(super) fn status_of_code(code: u8) -> Option<ItemStatus> {
     })
 }
 
-impl Serialize for Packed {
+impl Serialize for PackedBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(&self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Packed {
+impl<'de> Deserialize<'de> for PackedBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Block;
         impl Visitor<'_> for Block {
-            type Value = Packed;
+            type Value = PackedBytes;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("bytes")
             }
 
-            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Packed, E> {
-                Ok(Packed(bytes.into()))
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<PackedBytes, E> {
+                Ok(PackedBytes(bytes.into()))
             }
         }
         deserializer.deserialize_bytes(Block)
@@ -177,9 +181,9 @@ mod tests {
     #[test]
     fn every_status_has_a_code_of_its_own() {
         for status in ItemStatus::ALL {
-            assert_eq!(status_of_code(status_code(status)), Some(status));
+            assert_eq!(status_from_code(status_code(status)), Some(status));
         }
-        assert_eq!([0, 8, 15].map(status_of_code), [None; 3]);
+        assert_eq!([0, 8, 15].map(status_from_code), [None; 3]);
     }
 
     #[test]
@@ -194,22 +198,22 @@ mod tests {
 
     #[test]
     fn a_writers_mistake_is_found() {
-        let of = |length: usize, form: Form, bytes: &[u8]| Statuses {
+        let of = |length: usize, form: StatusEncoding, bytes: &[u8]| Statuses {
             length,
             form,
-            packed: Packed(bytes.into()),
+            packed: PackedBytes(bytes.into()),
         };
         assert!(
-            of(9, Form::Bits, &[0xff, 0x01]).is_consistent()
-                && of(3, Form::Codes, &[0x71, 0x02]).is_consistent()
+            of(9, StatusEncoding::Bits, &[0xff, 0x01]).is_consistent()
+                && of(3, StatusEncoding::Codes, &[0x71, 0x02]).is_consistent()
         );
         for wrong in [
-            of(9, Form::Bits, &[0xff]),
-            of(8, Form::Bits, &[0xff, 0x00]),
-            of(9, Form::Bits, &[0xff, 0x02]),
-            of(3, Form::Codes, &[0x71, 0x12]),
-            of(2, Form::Codes, &[0x01]),
-            of(1, Form::Codes, &[0x08]),
+            of(9, StatusEncoding::Bits, &[0xff]),
+            of(8, StatusEncoding::Bits, &[0xff, 0x00]),
+            of(9, StatusEncoding::Bits, &[0xff, 0x02]),
+            of(3, StatusEncoding::Codes, &[0x71, 0x12]),
+            of(2, StatusEncoding::Codes, &[0x01]),
+            of(1, StatusEncoding::Codes, &[0x08]),
         ] {
             assert!(
                 !wrong.is_consistent(),
@@ -224,7 +228,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_packed_is_read_back(codes in prop::collection::vec(1_u8..=7, 0..40), most in 2_u8..=7) {
-            let statuses: Vec<ItemStatus> = codes.iter().filter_map(|code| status_of_code(1 + (code - 1) % most)).collect();
+            let statuses: Vec<ItemStatus> = codes.iter().filter_map(|code| status_from_code(1 + (code - 1) % most)).collect();
             let packed: Statuses = statuses.iter().copied().collect();
             prop_assert!(packed.is_consistent());
             prop_assert_eq!(packed.iter().collect::<Vec<_>>(), statuses.clone());

@@ -15,7 +15,7 @@ use crate::domain::{
 
 /// Fields in the order of [`Run`]. Text is borrowed from the run or from the snapshot's bytes.
 #[derive(Serialize, Deserialize)]
-struct StoredRun<'a> {
+struct SnapshotRun<'a> {
     id: &'a str,
     suite: &'a str,
     approach: &'a str,
@@ -41,13 +41,13 @@ struct StoredRun<'a> {
     host: Option<&'a str>,
     tool_version: Option<&'a str>,
     isolation: Option<&'a str>,
-    /// [`Structured`] as JSON. `None` if all its fields are absent.
+    /// [`StructuredFields`] as JSON. `None` if all its fields are absent.
     structured: Option<String>,
 }
 
 /// The fields that are records.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
-struct Structured {
+struct StructuredFields {
     usage: Option<Usage>,
     resources: Option<Resources>,
     git: Option<Git>,
@@ -64,20 +64,20 @@ pub(super) fn serialize<S: Serializer>(
     runs: &[Arc<Run>],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(runs.iter().map(|run| store(run)))
+    serializer.collect_seq(runs.iter().map(|run| to_snapshot_run(run)))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<Arc<Run>>, D::Error> {
-    let stored = Vec::<StoredRun<'de>>::deserialize(deserializer)?;
+    let stored = Vec::<SnapshotRun<'de>>::deserialize(deserializer)?;
     stored
         .into_iter()
-        .map(|stored| restore(stored).map(Arc::new).map_err(D::Error::custom))
+        .map(|stored| restore_run(stored).map(Arc::new).map_err(D::Error::custom))
         .collect()
 }
 
-fn store(run: &Run) -> StoredRun<'_> {
+fn to_snapshot_run(run: &Run) -> SnapshotRun<'_> {
     let is_plain = run.usage.is_none()
         && run.git.is_none()
         && run.stated.is_empty()
@@ -89,7 +89,7 @@ fn store(run: &Run) -> StoredRun<'_> {
         && run.carried.is_none()
         && run.resources.is_none();
     let structured = (!is_plain).then(|| {
-        let structured = Structured {
+        let structured = StructuredFields {
             usage: run.usage,
             resources: run.resources.clone(),
             git: run.git.clone(),
@@ -104,7 +104,7 @@ fn store(run: &Run) -> StoredRun<'_> {
         serde_json::to_string(&structured)
             .expect("the parts of a run are JSON: no map has keys other than strings")
     });
-    StoredRun {
+    SnapshotRun {
         id: run.id.as_str(),
         suite: &run.suite,
         approach: &run.approach,
@@ -150,8 +150,8 @@ fn store(run: &Run) -> StoredRun<'_> {
     }
 }
 
-/// Fails if the bytes were not written by [`store`]; the snapshot is then ignored.
-fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
+/// Fails if the bytes were not written by [`to_snapshot_run`]; the snapshot is then ignored.
+fn restore_run(stored: SnapshotRun<'_>) -> Result<Run, String> {
     let own = |text: Option<&str>| text.map(str::to_owned);
     let timestamp = match stored.timestamp {
         Some((seconds, nanos)) => {
@@ -161,7 +161,7 @@ fn restore(stored: StoredRun<'_>) -> Result<Run, String> {
     };
     let structured = match &stored.structured {
         Some(json) => serde_json::from_str(json).map_err(|error| error.to_string())?,
-        None => Structured::default(),
+        None => StructuredFields::default(),
     };
     let [
         total_calls,

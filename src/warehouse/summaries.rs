@@ -33,7 +33,7 @@ pub struct GroupSummary {
 impl GroupedNumbers {
     pub fn push(&mut self, group: usize, number: f64) {
         if number.is_finite() {
-            self.groups.push(super::intern::number(group));
+            self.groups.push(super::intern::id_from_len(group));
             self.numbers.push(number);
         } else {
             self.unfit.insert(group);
@@ -45,14 +45,16 @@ impl GroupedNumbers {
     ///
     /// Sums go over the numbers in the order in which they were pushed, with compensation for lost digits, and squares are of distances from
     /// the mean without its rounding: so the result depends neither on the number of threads nor, but for the last digit, on the order.
-    pub fn summaries(self, groups: usize) -> Result<Vec<Option<GroupSummary>>, SqlError> {
+    pub fn summarise_groups(self, groups: usize) -> Result<Vec<Option<GroupSummary>>, SqlError> {
         let mut found = vec![None; groups];
         if self.numbers.is_empty() {
             return Ok(found);
         }
-        threads::check()?;
-        let (unfit, numbers) = (self.unfit, frame(self.groups, self.numbers)?);
-        let frame = threads::apart(threads::STACK_BYTES, || Ok(summarised(numbers).collect()?))?;
+        threads::check_threads()?;
+        let (unfit, numbers) = (self.unfit, to_frame(self.groups, self.numbers)?);
+        let frame = threads::run_on_thread(threads::STACK_BYTES, || {
+            Ok(summarise_frame(numbers).collect()?)
+        })?;
         let group = frame.column("group")?.u32()?;
         let n = frame.column("n")?.cast(&DataType::UInt64)?;
         let n = n.u64()?;
@@ -90,7 +92,7 @@ impl GroupedNumbers {
     }
 }
 
-fn frame(groups: Vec<u32>, numbers: Vec<f64>) -> PolarsResult<LazyFrame> {
+fn to_frame(groups: Vec<u32>, numbers: Vec<f64>) -> PolarsResult<LazyFrame> {
     Ok(DataFrame::new(
         numbers.len(),
         vec![
@@ -101,7 +103,7 @@ fn frame(groups: Vec<u32>, numbers: Vec<f64>) -> PolarsResult<LazyFrame> {
     .lazy())
 }
 
-fn summarised(numbers: LazyFrame) -> LazyFrame {
+fn summarise_frame(numbers: LazyFrame) -> LazyFrame {
     let number = || col("number");
     let centre = || number().sum() / len().cast(DataType::Float64);
     let n = || col("n").cast(DataType::Float64);

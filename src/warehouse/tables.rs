@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use polars::prelude::*;
 
-use crate::domain::{ItemKind, ScoreRecord, standing_of_each};
+use crate::domain::{ItemKind, ScoreRecord, latest_of_each};
 use crate::files::FolderUse;
 
-use super::cache::SEGMENTS;
+use super::cache::SEGMENTS_FOLDER;
 use super::item_file::ItemFile;
-use super::names::ShownNames;
+use super::names::DisplayNames;
 use super::open::Warehouse;
 use super::run_row::RunRow;
 use super::segment;
@@ -21,47 +21,47 @@ use super::threads;
 pub(super) const TABLES: [&str; 4] = ["runs", "items", "scores", "usage"];
 
 /// The column of line numbers, used while lines are marked.
-const PLACE: &str = "place";
+const LINE_NUMBER_COLUMN: &str = "place";
 
 impl Warehouse {
     /// Returns one of the four tables.
-    pub(super) fn table(&self, name: &str) -> Result<LazyFrame, SqlError> {
+    pub(super) fn table_frame(&self, name: &str) -> Result<LazyFrame, SqlError> {
         match name {
-            "runs" => Ok(runs(&self.runs)?.lazy()),
-            "scores" => Ok(scores(&self.runs)?.lazy()),
-            "usage" => Ok(usage(&self.runs)?.lazy()),
+            "runs" => Ok(runs_table(&self.runs)?.lazy()),
+            "scores" => Ok(scores_table(&self.runs)?.lazy()),
+            "usage" => Ok(usage_table(&self.runs)?.lazy()),
             _ => self.marked_items(),
         }
     }
 
     /// Returns the item lines, each with whether it counts. If every run was evaluated once, only the revisions are read.
     fn marked_items(&self) -> Result<LazyFrame, SqlError> {
-        let items = self.shown_items()?;
-        let again = self.evaluated_again(&items)?;
+        let items = self.visible_items()?;
+        let again = self.reevaluated_runs(&items)?;
         let marked = if again.is_empty() {
             items.with_column(lit(true).alias("standing"))
         } else {
             // Uses line numbers: a union of both kinds of runs would lose their order, and polars cannot count one.
-            let placed = items.with_row_index(PLACE, None);
+            let placed = items.with_row_index(LINE_NUMBER_COLUMN, None);
             let runs = Series::new(
                 "again".into(),
                 again.iter().map(String::as_str).collect::<Vec<_>>(),
             );
-            let stale = self.stale(
+            let stale = self.superseded_lines(
                 placed
                     .clone()
                     .filter(col("run_id").is_in(lit(runs).implode(false), false)),
             )?;
-            let is_stale = col(PLACE).is_in(lit(stale).implode(false), false);
+            let is_stale = col(LINE_NUMBER_COLUMN).is_in(lit(stale).implode(false), false);
             placed
                 .with_column(is_stale.not().alias("standing"))
-                .drop(cols([PLACE]))
+                .drop(cols([LINE_NUMBER_COLUMN]))
         };
-        Ok(self.aliased(marked))
+        Ok(self.apply_display_names(marked))
     }
 
     /// Returns the ids of re-evaluated runs: those with a revision above 0, or a current one.
-    fn evaluated_again(&self, items: &LazyFrame) -> Result<BTreeSet<String>, SqlError> {
+    fn reevaluated_runs(&self, items: &LazyFrame) -> Result<BTreeSet<String>, SqlError> {
         let later = items
             .clone()
             .filter(col("revision").gt(lit(0)))
@@ -83,9 +83,9 @@ impl Warehouse {
 
     /// Returns the line numbers of superseded lines. Judged evaluators keep only their whole current revision; all others, and imported
     /// runs, the highest revision of each outcome.
-    fn stale(&self, placed: LazyFrame) -> Result<Series, SqlError> {
+    fn superseded_lines(&self, placed: LazyFrame) -> Result<Series, SqlError> {
         let needed = [
-            PLACE,
+            LINE_NUMBER_COLUMN,
             "run_id",
             "kind",
             "evaluator",
@@ -131,15 +131,15 @@ impl Warehouse {
             let journal = run_id.get(*row).and_then(|run| journals.get(run));
             journal
                 .zip(evaluator.get(*row))
-                .is_none_or(|(file, name)| file.may_stand(name, revision_of(*row)))
+                .is_none_or(|(file, name)| file.may_count(name, revision_of(*row)))
         };
-        let standing = standing_of_each(
+        let standing = latest_of_each(
             (0..frame.height()).filter(may_stand),
             |row| outcome(*row),
             |row| revision_of(*row),
         );
         let standing: BTreeSet<usize> = standing.into_iter().collect();
-        let line = whole(PLACE)?;
+        let line = whole(LINE_NUMBER_COLUMN)?;
         Ok(Series::new(
             "stale".into(),
             (0..frame.height())
@@ -151,11 +151,11 @@ impl Warehouse {
 
     /// Returns the item lines of the runs that are not retracted, under display names.
     pub(super) fn items_table(&self) -> Result<LazyFrame, SqlError> {
-        Ok(self.aliased(self.shown_items()?))
+        Ok(self.apply_display_names(self.visible_items()?))
     }
 
     /// Returns the item lines of the runs that are not retracted.
-    fn shown_items(&self) -> Result<LazyFrame, SqlError> {
+    fn visible_items(&self) -> Result<LazyFrame, SqlError> {
         let all = self.stored_items()?;
         let shown = Series::new(
             "shown".into(),
@@ -164,7 +164,7 @@ impl Warehouse {
                 .map(|row| row.run.id.as_str())
                 .collect::<Vec<_>>(),
         );
-        Ok(if self.hides_some() {
+        Ok(if self.has_hidden_lines() {
             all.filter(col("run_id").is_in(lit(shown).implode(false), false))
         } else {
             all
@@ -173,13 +173,13 @@ impl Warehouse {
 
     /// Returns all item lines, from segments in the cache or in a temporary folder; if neither can be written, from memory.
     fn stored_items(&self) -> Result<LazyFrame, SqlError> {
-        threads::check()?;
+        threads::check_threads()?;
         let places: [&dyn Fn() -> Option<PathBuf>; 2] =
             [&|| self.segments_folder(), &|| self.temporary_folder()];
         let list = || (self.snapshot.stores.clone(), self.name.as_str());
         for folder in places.iter().filter_map(|place| place()) {
-            match segment::segments(&self.files, &folder, list()) {
-                Ok(paths) if paths.is_empty() => return Ok(segment::empty()?.lazy()),
+            match segment::ensure_segments(&self.files, &folder, list()) {
+                Ok(paths) if paths.is_empty() => return Ok(segment::empty_items()?.lazy()),
                 Ok(paths) => {
                     let paths = paths
                         .iter()
@@ -194,7 +194,7 @@ impl Warehouse {
                 Err(error) => return Err(error),
             }
         }
-        segment::in_memory(&self.files)
+        segment::read_into_memory(&self.files)
     }
 
     /// Returns the folder of the segments in the cache, which nobody clears as long as this value lives.
@@ -203,17 +203,17 @@ impl Warehouse {
         self.cache_use.get_or_init(|| {
             // A folder that cannot be made is reported when a segment is written to it.
             let _ = std::fs::create_dir_all(cache);
-            FolderUse::begin(cache)
+            FolderUse::begin_use(cache)
         });
-        Some(cache.join(SEGMENTS))
+        Some(cache.join(SEGMENTS_FOLDER))
     }
 
-    fn aliased(&self, items: LazyFrame) -> LazyFrame {
-        let ShownNames {
+    fn apply_display_names(&self, items: LazyFrame) -> LazyFrame {
+        let DisplayNames {
             items: of_items,
             evaluators,
             clusters,
-        } = self.names();
+        } = self.display_names();
         let columns = [
             ("item", of_items),
             ("evaluator", evaluators),
@@ -239,7 +239,7 @@ impl Warehouse {
     }
 }
 
-fn column<T, S>(name: &str, rows: &[RunRow], value: impl Fn(&RunRow) -> T) -> Column
+fn run_column<T, S>(name: &str, rows: &[RunRow], value: impl Fn(&RunRow) -> T) -> Column
 where
     Series: NamedFrom<Vec<T>, S>,
     S: ?Sized,
@@ -247,74 +247,74 @@ where
     Series::new(name.into(), rows.iter().map(value).collect::<Vec<T>>()).into()
 }
 
-pub(super) fn runs(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
+pub(super) fn runs_table(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     let milliseconds = |row: &RunRow| row.run.timestamp.map(|time| time.timestamp_millis());
-    let timestamp = column("timestamp", rows, milliseconds)
+    let timestamp = run_column("timestamp", rows, milliseconds)
         .cast(&DataType::Datetime(TimeUnit::Milliseconds, None))?;
     Ok(DataFrame::new(
         rows.len(),
         vec![
-            column("run_id", rows, |row| row.run.id.to_string()),
-            column("suite", rows, |row| row.run.suite.clone()),
-            column("approach", rows, |row| row.run.approach.clone()),
-            column("model", rows, |row| row.run.model.clone()),
-            column("reported_model", rows, |row| row.run.reported_model.clone()),
+            run_column("run_id", rows, |row| row.run.id.to_string()),
+            run_column("suite", rows, |row| row.run.suite.clone()),
+            run_column("approach", rows, |row| row.run.approach.clone()),
+            run_column("model", rows, |row| row.run.model.clone()),
+            run_column("reported_model", rows, |row| row.run.reported_model.clone()),
             timestamp,
-            column("status", rows, |row| row.run.status.name()),
-            column("error", rows, |row| row.run.error.clone()),
-            column("duration_seconds", rows, |row| row.run.duration_seconds),
-            column("shared_tests_passed", rows, |row| {
+            run_column("status", rows, |row| row.run.status.name()),
+            run_column("error", rows, |row| row.run.error.clone()),
+            run_column("duration_seconds", rows, |row| row.run.duration_seconds),
+            run_column("shared_tests_passed", rows, |row| {
                 row.run.shared_tests_passed
             }),
-            column("shared_tests_total", rows, |row| row.run.shared_tests_total),
-            column("own_tests_passed", rows, |row| row.run.own_tests_passed),
-            column("own_tests_total", rows, |row| row.run.own_tests_total),
-            column("counted", rows, |row| row.run.counted.map(ItemKind::name)),
-            column("files_generated", rows, |row| row.run.files_generated),
-            column("lines_generated", rows, |row| row.run.lines_generated),
-            column("batch_id", rows, |row| row.run.batch_id.clone()),
-            column("run_index", rows, |row| row.run.run_index),
-            column("suite_version", rows, |row| row.run.suite_version.clone()),
-            column("tags", rows, |row| {
+            run_column("shared_tests_total", rows, |row| row.run.shared_tests_total),
+            run_column("own_tests_passed", rows, |row| row.run.own_tests_passed),
+            run_column("own_tests_total", rows, |row| row.run.own_tests_total),
+            run_column("counted", rows, |row| row.run.counted.map(ItemKind::name)),
+            run_column("files_generated", rows, |row| row.run.files_generated),
+            run_column("lines_generated", rows, |row| row.run.lines_generated),
+            run_column("batch_id", rows, |row| row.run.batch_id.clone()),
+            run_column("run_index", rows, |row| row.run.run_index),
+            run_column("suite_version", rows, |row| row.run.suite_version.clone()),
+            run_column("tags", rows, |row| {
                 serde_json::to_string(&row.run.tags).unwrap_or_default()
             }),
-            column("importer", rows, |row| {
+            run_column("importer", rows, |row| {
                 row.run
                     .provenance
                     .as_ref()
                     .map(|from| from.importer.clone())
             }),
-            column("source", rows, |row| {
+            run_column("source", rows, |row| {
                 row.run.provenance.as_ref().map(|from| from.file.clone())
             }),
-            column("item_lines", rows, |row| row.items.map(|items| items.lines)),
+            run_column("item_lines", rows, |row| row.items.map(|items| items.lines)),
         ],
     )?)
 }
 
-pub(super) fn usage(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
+pub(super) fn usage_table(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     Ok(DataFrame::new(
         rows.len(),
         vec![
-            column("run_id", rows, |row| row.run.id.to_string()),
-            column("total_calls", rows, |row| row.run.total_calls),
-            column("turns", rows, |row| row.run.turns),
-            column("input_tokens", rows, |row| row.run.input_tokens),
-            column("cache_write_tokens", rows, |row| {
+            run_column("run_id", rows, |row| row.run.id.to_string()),
+            run_column("total_calls", rows, |row| row.run.total_calls),
+            run_column("turns", rows, |row| row.run.turns),
+            run_column("input_tokens", rows, |row| row.run.input_tokens),
+            run_column("cache_write_tokens", rows, |row| {
                 row.run.usage.and_then(|usage| usage.cache_write)
             }),
-            column("cache_read_tokens", rows, |row| {
+            run_column("cache_read_tokens", rows, |row| {
                 row.run.usage.and_then(|usage| usage.cache_read)
             }),
-            column("output_tokens", rows, |row| row.run.output_tokens),
-            column("total_tokens", rows, |row| row.run.total_tokens),
-            column("cost_usd", rows, |row| row.run.cost_usd),
-            column("cost_source", rows, |row| row.run.cost_source.name()),
+            run_column("output_tokens", rows, |row| row.run.output_tokens),
+            run_column("total_tokens", rows, |row| row.run.total_tokens),
+            run_column("cost_usd", rows, |row| row.run.cost_usd),
+            run_column("cost_source", rows, |row| row.run.cost_source.name()),
         ],
     )?)
 }
 
-fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
+fn scores_table(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
     let scores: Vec<_> = rows
         .iter()
         .flat_map(|row| {
@@ -326,7 +326,7 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
         .collect();
     let standing: Vec<bool> = rows
         .iter()
-        .flat_map(|row| standing_scores(&row.run.scores))
+        .flat_map(|row| latest_scores(&row.run.scores))
         .collect();
     Ok(DataFrame::new(
         scores.len(),
@@ -408,7 +408,7 @@ fn scores(rows: &[RunRow]) -> Result<DataFrame, SqlError> {
 }
 
 /// Returns for each score of a run whether it counts: per metric the highest revision, and of equal ones the last.
-fn standing_scores(scores: &[ScoreRecord]) -> impl Iterator<Item = bool> {
+fn latest_scores(scores: &[ScoreRecord]) -> impl Iterator<Item = bool> {
     let last = |metric: &str| {
         let places = scores
             .iter()

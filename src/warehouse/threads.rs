@@ -13,10 +13,10 @@ use super::sql_error::SqlError;
 pub(super) const STACK_BYTES: usize = 16 << 20;
 
 /// Threads that the table engine starts beside its pools, for reading and waiting.
-const BESIDE: usize = 6;
+const EXTRA_THREADS: usize = 6;
 
 /// Returns whether this many threads can run at once, and two more, because other programs of the user start some too.
-pub fn threads_are_given(wanted: usize) -> bool {
+pub fn can_start_threads(wanted: usize) -> bool {
     let mut running = Vec::with_capacity(wanted + 2);
     for _ in 0..wanted + 2 {
         let (end, ended) = mpsc::channel::<()>();
@@ -39,7 +39,7 @@ pub fn threads_are_given(wanted: usize) -> bool {
 
 /// Runs work of the table engine on a thread of its own with this stack. A worker of a pool must not wait for the engine itself: it would begin
 /// other work of its pool on the same stack meanwhile, and overflow it if there is much. A panic of the table engine ends with the thread.
-pub(super) fn apart<T: Send>(
+pub(super) fn run_on_thread<T: Send>(
     stack: usize,
     work: impl FnOnce() -> Result<T, SqlError> + Send,
 ) -> Result<T, SqlError> {
@@ -48,14 +48,14 @@ pub(super) fn apart<T: Send>(
             .name("query".to_owned())
             .stack_size(stack)
             .spawn_scoped(scope, work);
-        let started = started.map_err(|error| refused(&error))?;
-        started.join().unwrap_or_else(|_| Err(given_up()))
+        let started = started.map_err(|error| threads_refused(&error))?;
+        started.join().unwrap_or_else(|_| Err(engine_panicked()))
     })
 }
 
 /// Runs work of the table engine on each item, on threads of its own, as many as the pool has, and returns the results in order. Of a pool's
 /// workers, each would begin further items while it waits for the engine, and hold the memory of all of them.
-pub(super) fn each_apart<T: Sync, R: Send>(
+pub(super) fn map_on_threads<T: Sync, R: Send>(
     items: &[T],
     work: impl Fn(&T) -> Result<R, SqlError> + Sync,
 ) -> Result<Vec<R>, SqlError> {
@@ -87,12 +87,12 @@ pub(super) fn each_apart<T: Sync, R: Send>(
                 .collect::<Result<_, _>>()
                 .map_err(|error| {
                     next.store(items.len(), Ordering::Relaxed);
-                    refused(&error)
+                    threads_refused(&error)
                 })?;
         // All are joined before a failure is returned: the panic of one that is not joined would go on here.
         let ended: Vec<_> = started
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(given_up())))
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(engine_panicked())))
             .collect();
         ended
             .into_iter()
@@ -103,20 +103,20 @@ pub(super) fn each_apart<T: Sync, R: Send>(
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
-fn refused(error: &io::Error) -> SqlError {
+fn threads_refused(error: &io::Error) -> SqlError {
     SqlError::Refused(format!("the system gives no threads to work with: {error}"))
 }
 
-fn given_up() -> SqlError {
+fn engine_panicked() -> SqlError {
     SqlError::Failed("the table engine gave it up".to_owned())
 }
 
 /// Fails if the system cannot start the table engine's threads.
-pub(super) fn check() -> Result<(), SqlError> {
+pub(super) fn check_threads() -> Result<(), SqlError> {
     static IS_GIVEN: OnceLock<bool> = OnceLock::new();
     // The table engine has two pools.
-    let wanted = || 2 * thread::available_parallelism().map_or(1, NonZero::get) + BESIDE;
-    if *IS_GIVEN.get_or_init(|| threads_are_given(wanted())) {
+    let wanted = || 2 * thread::available_parallelism().map_or(1, NonZero::get) + EXTRA_THREADS;
+    if *IS_GIVEN.get_or_init(|| can_start_threads(wanted())) {
         return Ok(());
     }
     Err(SqlError::Refused(
@@ -133,18 +133,18 @@ mod tests {
     fn results_are_in_order_and_a_failure_ends_all() {
         let numbers: Vec<usize> = (0..100).collect();
         assert_eq!(
-            each_apart(&numbers, |number| Ok(number * 2)).expect("no failure"),
+            map_on_threads(&numbers, |number| Ok(number * 2)).expect("no failure"),
             (0..200).step_by(2).collect::<Vec<_>>()
         );
         assert!(
-            each_apart(&numbers[..0], |number| Ok(*number))
+            map_on_threads(&numbers[..0], |number| Ok(*number))
                 .expect("nothing to do")
                 .is_empty()
         );
         // So many and so slow that a thread which is held up by other programs still ends them.
         let many: Vec<usize> = (0..10_000).collect();
         let begun = AtomicUsize::new(0);
-        let failed = each_apart(&many, |number| {
+        let failed = map_on_threads(&many, |number| {
             begun.fetch_add(1, Ordering::Relaxed);
             if *number == 3 {
                 return Err(SqlError::Refused("enough".to_owned()));
@@ -158,7 +158,7 @@ mod tests {
             "no item is begun after a failure"
         );
         assert!(
-            each_apart(&numbers, |number| if *number == 3 {
+            map_on_threads(&numbers, |number| if *number == 3 {
                 panic!("a defect")
             } else {
                 Ok(())
@@ -182,7 +182,7 @@ mod tests {
             now.fetch_sub(1, Ordering::Relaxed);
             Ok(())
         };
-        each_apart(&numbers, work).expect("no failure");
+        map_on_threads(&numbers, work).expect("no failure");
         assert!(most.into_inner() <= rayon::current_num_threads());
     }
 }

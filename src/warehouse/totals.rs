@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ItemStatus;
-use crate::results::Measured;
+use crate::results::ItemMeasurements;
 
 /// Sums over a run's item lines of revision 0. Each sum comes with the number of lines that had the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct ItemTotals {
 }
 
 impl ItemTotals {
-    pub(super) fn add(&mut self, item: &Measured) {
+    pub(super) fn add(&mut self, item: &ItemMeasurements) {
         let is_pass = item.status == ItemStatus::Pass;
         self.lines += 1;
         self.passed += u64::from(is_pass);

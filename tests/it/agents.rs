@@ -11,35 +11,36 @@ mod services;
 use std::time::Duration;
 
 use evalreport::agent::{
-    Agent, Environment, Failure, FailureKind, Prices, Prompt, Reply, Retries, SetupError,
+    Agent, AgentEnvironment, AgentFailure, AgentFailureKind, AgentPrompt, Prices, Reply,
+    RetryPolicy, SetupError,
 };
-use evalreport::config::{self, Budget};
-use evalreport::process::Stop;
+use evalreport::config::{self, QuestionBudget};
+use evalreport::process::StopSignal;
 
 /// Long enough not to be an English word by chance.
 const KEY: &str = "sk-test-4f9a1c7e";
 
-fn environment(folder: &std::path::Path, variables: &[(&str, &str)]) -> Environment {
+fn environment(folder: &std::path::Path, variables: &[(&str, &str)]) -> AgentEnvironment {
     let variables = variables
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
         .collect();
-    let retries = Retries {
+    let retries = RetryPolicy {
         attempts: 3,
         first_pause: Duration::from_millis(10),
         longest_pause: Duration::from_millis(40),
     };
-    Environment {
+    AgentEnvironment {
         variables,
         root: folder.to_path_buf(),
         retries,
         grace: Duration::from_millis(300),
-        ..Environment::default()
+        ..AgentEnvironment::default()
     }
 }
 
 /// Builds the one agent of a configuration, given as the lines of its map.
-fn build(agent: &str, environment: &Environment) -> Result<Agent, SetupError> {
+fn build(agent: &str, environment: &AgentEnvironment) -> Result<Agent, SetupError> {
     let text = format!(
         "version: 1\nagents:\n  - {{id: a, {agent}}}\nprices:\n  - {{model: m, usd_per_million: {{input: 1, output: 2, cache_read: 0.5}}}}\n"
     );
@@ -49,16 +50,16 @@ fn build(agent: &str, environment: &Environment) -> Result<Agent, SetupError> {
     Agent::new(&config.agents[0], None, environment, &prices)
 }
 
-fn agent(agent: &str, environment: &Environment) -> Agent {
+fn agent(agent: &str, environment: &AgentEnvironment) -> Agent {
     build(agent, environment).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn prompt(seconds: f64) -> Prompt<'static> {
-    let limits = Budget {
+fn prompt(seconds: f64) -> AgentPrompt<'static> {
+    let limits = QuestionBudget {
         max_seconds: Some(seconds),
-        ..Budget::default()
+        ..QuestionBudget::default()
     };
-    Prompt {
+    AgentPrompt {
         text: "Which colour?",
         system: None,
         item: None,
@@ -68,12 +69,12 @@ fn prompt(seconds: f64) -> Prompt<'static> {
     }
 }
 
-fn ask(agent: &Agent, seconds: f64) -> Result<Reply, Failure> {
-    agent.ask(&prompt(seconds), &Stop::new())
+fn ask(agent: &Agent, seconds: f64) -> Result<Reply, AgentFailure> {
+    agent.answer_prompt(&prompt(seconds), &StopSignal::new())
 }
 
 #[track_caller]
-fn fails(outcome: Result<Reply, Failure>, kind: FailureKind, said: &str) -> Failure {
+fn fails(outcome: Result<Reply, AgentFailure>, kind: AgentFailureKind, said: &str) -> AgentFailure {
     let failure = outcome.expect_err("it must fail");
     assert!(
         failure.kind == kind && failure.reason.contains(said),

@@ -6,14 +6,14 @@ use std::fs;
 use evalreport::domain::{Aliases, ItemKind, ItemOutcome, ItemStatus, Run, RunId};
 use evalreport::results::{SealedWriter, Store};
 use evalreport::warehouse::{
-    Amounts, ItemAmounts, Options, OutcomeMatrix, Progress, RunRow, Warehouse,
+    AttemptUsage, ItemUsage, OutcomeMatrix, Progress, RunRow, Warehouse, WarehouseOptions,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{Project, question, result};
 
-const NOTHING: Amounts = Amounts {
+const NOTHING: AttemptUsage = AttemptUsage {
     cost_usd: None,
     tokens: None,
     seconds: None,
@@ -29,10 +29,10 @@ fn open(project: &Project, items: &[(&str, &str)]) -> Warehouse {
         ..Aliases::default()
     };
     Warehouse::open(
-        &Options {
+        &WarehouseOptions {
             stores: vec![project.path("results")],
             aliases,
-            ..Options::default()
+            ..WarehouseOptions::default()
         },
         &Progress::SILENT,
     )
@@ -41,13 +41,16 @@ fn open(project: &Project, items: &[(&str, &str)]) -> Warehouse {
 
 fn all(warehouse: &Warehouse) -> (OutcomeMatrix, Vec<&RunRow>) {
     let rows: Vec<&RunRow> = warehouse.runs().iter().collect();
-    (warehouse.matrix(rows.iter().map(|row| &row.run.id)), rows)
+    (
+        warehouse.outcome_matrix(rows.iter().map(|row| &row.run.id)),
+        rows,
+    )
 }
 
 /// The amounts of all runs, by run, attempt, evaluator and item.
-fn amounts(warehouse: &Warehouse) -> BTreeMap<(String, u32, String, String), Amounts> {
+fn amounts(warehouse: &Warehouse) -> BTreeMap<(String, u32, String, String), AttemptUsage> {
     let (matrix, rows) = all(warehouse);
-    let amounts = warehouse.item_amounts(&matrix, &rows);
+    let amounts = warehouse.item_usage(&matrix, &rows);
     let mut named = BTreeMap::new();
     for (number, row) in matrix.rows.iter().enumerate() {
         for (place, item) in row.items.iter().enumerate() {
@@ -59,7 +62,7 @@ fn amounts(warehouse: &Warehouse) -> BTreeMap<(String, u32, String, String), Amo
                     key.evaluator.clone(),
                     key.item.clone(),
                 ),
-                amounts.at(number, place),
+                amounts.for_outcome(number, place),
             );
         }
     }
@@ -68,7 +71,7 @@ fn amounts(warehouse: &Warehouse) -> BTreeMap<(String, u32, String, String), Amo
 
 #[track_caller]
 fn is(
-    found: &BTreeMap<(String, u32, String, String), Amounts>,
+    found: &BTreeMap<(String, u32, String, String), AttemptUsage>,
     place: (&str, u32, &str, &str),
     expected: (Option<f64>, Option<u64>, Option<f64>),
 ) {
@@ -245,11 +248,8 @@ fn nothing_is_read_where_nobody_has_amounts() {
     let warehouse = open(&project, &[]);
     fs::remove_dir_all(project.path("results")).expect("ours");
     let (matrix, rows) = all(&warehouse);
-    assert_eq!(
-        warehouse.item_amounts(&matrix, &rows),
-        ItemAmounts::default()
-    );
-    assert!(warehouse.item_amounts(&matrix, &rows).is_empty());
+    assert_eq!(warehouse.item_usage(&matrix, &rows), ItemUsage::default());
+    assert!(warehouse.item_usage(&matrix, &rows).is_empty());
 }
 
 #[test]
@@ -263,10 +263,10 @@ fn a_file_that_is_gone_is_told_of() {
     fs::remove_dir_all(project.path("results")).expect("ours");
     let (matrix, rows) = all(&warehouse);
     assert!(
-        warehouse.item_amounts(&matrix, &[]).is_empty() && warehouse.late_problems().is_empty(),
+        warehouse.item_usage(&matrix, &[]).is_empty() && warehouse.late_problems().is_empty(),
         "nobody was asked"
     );
-    assert!(warehouse.item_amounts(&matrix, &rows).is_empty());
+    assert!(warehouse.item_usage(&matrix, &rows).is_empty());
     let [problem] = warehouse.late_problems().try_into().expect("one file");
     assert!(
         problem.is_unread && problem.file.ends_with("items.jsonl"),
@@ -284,7 +284,7 @@ proptest! {
         is_sealed: bool,
     ) {
         let project = Project::new();
-        let store = Store::at(project.path("results"));
+        let store = Store::new(project.path("results"));
         let run_id = |run: u8| RunId::parse(&format!("run-{run}")).expect("a valid id");
         let outcome = |place: &(u8, u32, u8), amounts: &(Option<f64>, Option<u64>, Option<f64>)| ItemOutcome {
             run: run_id(place.0),
@@ -308,12 +308,12 @@ proptest! {
         if is_sealed {
             let mut writer = SealedWriter::create(&store, "aaaa").expect("a new pair");
             for outcome in &outcomes {
-                writer.item(outcome).expect("room");
+                writer.write_item(outcome).expect("room");
             }
             writer.commit(&runs).expect("room");
         } else {
             for run in &runs {
-                store.save(run).expect("the first");
+                store.save_run(run).expect("the first");
                 let own: Vec<Value> = outcomes.iter().filter(|outcome| outcome.run == run.id).map(|outcome| {
                     with(question(&outcome.item, outcome.attempt, "pass"), json!({"cost_usd": outcome.cost_usd,
                         "duration_seconds": outcome.duration_seconds, "input_tokens": outcome.input_tokens, "output_tokens": outcome.output_tokens}))
@@ -326,7 +326,7 @@ proptest! {
         for ((run, attempt, item), (cost_usd, tokens, seconds)) in &written {
             let place = (run_id(*run).to_string(), *attempt, "answers".to_owned(), format!("q{item}"));
             // Input and output were alike.
-            let expected = Amounts { cost_usd: *cost_usd, tokens: tokens.map(|tokens| 2 * tokens), seconds: *seconds };
+            let expected = AttemptUsage { cost_usd: *cost_usd, tokens: tokens.map(|tokens| 2 * tokens), seconds: *seconds };
             prop_assert_eq!(found[&place], expected);
         }
         prop_assert!(!found.values().all(|amounts| *amounts == NOTHING) || written.values().all(|amounts| *amounts == (None, None, None)));

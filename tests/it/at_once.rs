@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use evalreport::warehouse::{Options, Progress, Warehouse};
+use evalreport::warehouse::{Progress, Warehouse, WarehouseOptions};
 use serde_json::{Value, json};
 
 use crate::programs::{Program, Start as _};
@@ -152,7 +152,7 @@ fn start(project: &Project, command: &str) -> Program {
 /// What a store says, without what differs each time: ids of new runs and the time.
 fn state(project: &Project) -> String {
     let mut text = String::new();
-    let mut read = |options: Options| match Warehouse::open(&options, &Progress::SILENT) {
+    let mut read = |options: WarehouseOptions| match Warehouse::open(&options, &Progress::SILENT) {
         Ok(warehouse) => {
             assert!(
                 warehouse.problems().is_empty(),
@@ -161,7 +161,7 @@ fn state(project: &Project) -> String {
             );
             let mut runs: Vec<String> = Vec::new();
             let of = |run: &evalreport::domain::Run, hidden: &str| {
-                let matrix = warehouse.matrix([&run.id]);
+                let matrix = warehouse.outcome_matrix([&run.id]);
                 let outcomes = matrix.rows.iter().flat_map(|row| {
                     row.outcomes()
                         .map(|(item, status)| {
@@ -181,7 +181,7 @@ fn state(project: &Project) -> String {
             runs.extend(warehouse.runs().iter().map(|row| of(&row.run, "")));
             runs.extend(
                 warehouse
-                    .hidden()
+                    .hidden_runs()
                     .iter()
                     .map(|hidden| of(&hidden.run, " hidden")),
             );
@@ -190,14 +190,14 @@ fn state(project: &Project) -> String {
         }
         Err(problems) => text.push_str(&format!("unreadable: {problems}")),
     };
-    read(Options {
+    read(WarehouseOptions {
         stores: vec![project.path("results")],
-        ..Options::default()
+        ..WarehouseOptions::default()
     });
     if project.path("lake").is_dir() {
-        read(Options {
+        read(WarehouseOptions {
             lakes: vec![project.path("lake")],
-            ..Options::default()
+            ..WarehouseOptions::default()
         });
     }
     // Two tombstones or acceptances of the same are one, whenever they were written.

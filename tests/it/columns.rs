@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use evalreport::domain::Unit;
-use evalreport::render::json::schemas;
+use evalreport::render::json::all_schemas;
 use evalreport::render::{board, tables};
 use serde_json::{Value, json};
 
@@ -210,13 +210,13 @@ fn boards_and_comparisons_are_tables_of_sql() {
 /// JSON Schemas say of a row's fields what tables say of their columns.
 #[test]
 fn schemas_have_titles_and_units_of_columns() {
-    let schemas: BTreeMap<&str, Value> = schemas()
+    let schemas: BTreeMap<&str, Value> = all_schemas()
         .into_iter()
         .map(|(name, schema)| (name, schema.to_value()))
         .collect();
     for (command, row, columns) in [
-        ("leaderboard", "Entry", board::columns()),
-        ("list", "RunLine", tables::runs([]).columns),
+        ("leaderboard", "Entry", board::all_columns()),
+        ("list", "RunLine", tables::runs_table([]).columns),
     ] {
         let fields = &schemas[command]["$defs"][row]["properties"];
         let described: Vec<_> = columns
@@ -229,7 +229,7 @@ fn schemas_have_titles_and_units_of_columns() {
             assert!(
                 field["title"]
                     .as_str()
-                    .is_some_and(|title| title.contains(&column.title())),
+                    .is_some_and(|title| title.contains(&column.full_label())),
                 "{command}: {}: {field}",
                 column.field
             );

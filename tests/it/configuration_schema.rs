@@ -48,7 +48,7 @@ fn refusals(configuration: &Value) -> Vec<String> {
         Ok(config) => {
             // Another reader checks this map.
             if let Some(node) = &config.verification {
-                Overrides::read("evalreport.json", "verification", node, &mut problems);
+                Overrides::from_node("evalreport.json", "verification", node, &mut problems);
             }
         }
         Err(found) => problems = found,

@@ -185,7 +185,7 @@ fn abandoned_and_in_flight() {
 
 /// One imported run with one item, as the importer would store it.
 fn import(project: &Project, key: &str) {
-    let store = Store::at(project.path("results"));
+    let store = Store::new(project.path("results"));
     let run = Run::new(
         RunId::parse("imported-1").expect("a valid id"),
         "s",
@@ -209,7 +209,7 @@ fn import(project: &Project, key: &str) {
         input_tokens: None,
         output_tokens: None,
     };
-    writer.item(&outcome).expect("room on the disk");
+    writer.write_item(&outcome).expect("room on the disk");
     writer.commit(&[run]).expect("room on the disk");
 }
 

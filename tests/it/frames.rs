@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use evalreport::domain::{Filter, ItemKind};
-use evalreport::inference::{Grouping, suite_groups};
-use evalreport::warehouse::{Options, Progress, Warehouse};
+use evalreport::inference::{BatchSelection, suite_groups};
+use evalreport::warehouse::{Progress, Warehouse, WarehouseOptions};
 
 use crate::support::Project;
 
@@ -37,15 +37,15 @@ fn frames_and_the_matrix_give_every_accuracy_of_the_shipped_results() {
         );
     }
 
-    let options = Options {
+    let options = WarehouseOptions {
         stores: vec![Path::new(&results).to_owned()],
-        ..Options::default()
+        ..WarehouseOptions::default()
     };
     let warehouse = Warehouse::open(&options, &Progress::SILENT).expect("the shipped results");
     let (mut compared, mut questions) = (0, 0);
-    for group in suite_groups(&warehouse, &Filter::default(), Grouping::AllBatches) {
+    for group in suite_groups(&warehouse, &Filter::default(), BatchSelection::AllBatches) {
         for row in group.arms.iter().flat_map(|arm| &arm.counted) {
-            let matrix = warehouse.matrix([&row.run.id]);
+            let matrix = warehouse.outcome_matrix([&row.run.id]);
             // By evaluator and item.
             let mut cells: BTreeMap<(ItemKind, &str), Cells> = BTreeMap::new();
             for attempt in &matrix.rows {

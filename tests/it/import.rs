@@ -576,7 +576,8 @@ fn ready_maps_are_maps() {
             .extension()
             .is_some_and(|extension| extension == "yaml")
         {
-            let loaded = evalreport::import::Map::load(&path, &std::collections::BTreeMap::new());
+            let loaded =
+                evalreport::import::TableMap::load(&path, &std::collections::BTreeMap::new());
             assert!(loaded.is_ok(), "{}", path.display());
             maps += 1;
         }

@@ -5,12 +5,12 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use evalreport::domain::{Run, hex};
+use evalreport::domain::{Run, to_hex};
 use evalreport::import::{
-    Destination, GivenNames, Hints, ImportReport, Map, Mode, Standing, StoredRuns, import_foreign,
-    import_rubrics, import_table, propose_tables, versions,
+    Destination, ImportMode, ImportReport, NameOverrides, RunVisibility, StoredRuns, TableHints,
+    TableMap, import_foreign, import_rubrics, import_table, importer_versions, propose_tables,
 };
-use evalreport::results::{SealedReader, Store, scan, to_json};
+use evalreport::results::{SealedReader, Store, scan_store, to_json};
 use sha2::{Digest, Sha256};
 
 const KEPT: &str = "tests/fixtures/import/versions.tsv";
@@ -39,7 +39,7 @@ type Lines = BTreeMap<(String, String), Line>;
 #[test]
 fn an_importer_whose_output_changes_has_another_version() {
     let found = found();
-    let importers: BTreeMap<&str, u32> = versions().into_iter().collect();
+    let importers: BTreeMap<&str, u32> = importer_versions().into_iter().collect();
     for importer in importers.keys() {
         assert!(
             found.keys().any(|(name, _)| name == importer),
@@ -132,7 +132,7 @@ fn write(lines: &Lines) -> String {
 }
 
 fn found() -> Lines {
-    let importers: BTreeMap<&str, u32> = versions().into_iter().collect();
+    let importers: BTreeMap<&str, u32> = importer_versions().into_iter().collect();
     let place = tempfile::tempdir().expect("a temporary folder");
     let mut found = Lines::new();
     let mut add =
@@ -149,10 +149,10 @@ fn found() -> Lines {
                     continue;
                 };
                 let store = store(&key);
-                for run in scan(&store)
+                for run in scan_store(&store)
                     .sealed
                     .iter()
-                    .flat_map(|pair| SealedReader::runs(&pair.runs).0)
+                    .flat_map(|pair| SealedReader::read_runs(&pair.runs).0)
                 {
                     let said = run.provenance.and_then(|from| from.version);
                     assert_eq!(
@@ -181,8 +181,8 @@ fn found() -> Lines {
         cache,
         &[fixtures],
         None,
-        &GivenNames::default(),
-        Mode::Store,
+        &NameOverrides::default(),
+        ImportMode::Store,
         &mut |_| {},
     )
     .expect("a writable folder");
@@ -195,15 +195,15 @@ fn found() -> Lines {
     for (format, report) in &by_format {
         add(format, "", report, &|key| {
             if key.is_empty() {
-                Store::at(place.path().join("none"))
+                Store::new(place.path().join("none"))
             } else {
-                cache.store_of(key)
+                cache.store_for(key)
             }
         });
     }
 
     // Every reader of tables, layout of rows and encoding, each by the map that is proposed for it, which is part of the input.
-    let none: StoredRuns = std::iter::empty::<(&Run, Standing)>().collect();
+    let none: StoredRuns = std::iter::empty::<(&Run, RunVisibility)>().collect();
     let mut tables: Vec<(String, PathBuf)> = table_fixtures();
     for (name, bytes) in [
         ("t.csv", TABLE.as_bytes().to_vec()),
@@ -216,36 +216,43 @@ fn found() -> Lines {
     for (number, (name, path)) in tables.into_iter().enumerate() {
         let own = (name == "t.csv").then(|| {
             (
-                Map::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map"),
+                TableMap::parse("m.yaml", MAP, &BTreeMap::new()).expect("a map"),
                 MAP.to_owned(),
             )
         });
         let proposed = || {
-            propose_tables(std::slice::from_ref(&path), &Hints::default())
+            propose_tables(std::slice::from_ref(&path), &TableHints::default())
                 .ok()
                 .map(|proposal| (proposal.map, proposal.text))
         };
         let Some((map, text)) = own.or_else(proposed) else {
             continue;
         };
-        let store = Store::at(place.path().join(format!("table-{number}")));
-        let mut report = import_table(&store, &[&path], &map, &none, Mode::Store, &mut |_| {})
-            .expect("a writable folder");
+        let store = Store::new(place.path().join(format!("table-{number}")));
+        let mut report = import_table(
+            &store,
+            &[&path],
+            &map,
+            &none,
+            ImportMode::Store,
+            &mut |_| {},
+        )
+        .expect("a writable folder");
         let source = &mut report.sources[0];
         source.sha256 = source
             .sha256
             .take()
-            .map(|sha256| hex(&Sha256::digest(format!("{sha256}{text}"))));
+            .map(|sha256| to_hex(&Sha256::digest(format!("{sha256}{text}"))));
         source.file.clone_from(&name);
         add("table", &name, &report, &|_| store.clone());
     }
 
     let names = |name: &str| Some(name.to_owned());
-    let names = GivenNames {
+    let names = NameOverrides {
         suite: names("s"),
         approach: names("a"),
         model: names("m"),
-        ..GivenNames::default()
+        ..NameOverrides::default()
     };
     let rubrics = [
         ("r.json", RUBRIC.to_owned()),
@@ -263,11 +270,18 @@ fn found() -> Lines {
         ),
     ];
     for (name, text) in rubrics {
-        let store = Store::at(place.path().join(format!("rubric-{name}")));
+        let store = Store::new(place.path().join(format!("rubric-{name}")));
         let path = place.path().join(name);
         fs::write(&path, text).expect("writable");
-        let report = import_rubrics(&store, &[path], &names, &none, Mode::Store, &mut |_| {})
-            .expect("a writable folder");
+        let report = import_rubrics(
+            &store,
+            &[path],
+            &names,
+            &none,
+            ImportMode::Store,
+            &mut |_| {},
+        )
+        .expect("a writable folder");
         add("rubric", name, &report, &|_| store.clone());
     }
     found
@@ -317,8 +331,8 @@ fn every_reader_is_held_and_tells_its_version() {
 /// Over everything in the store but where it came from.
 fn digest_of(store: &Store, refused: &str) -> String {
     let mut texts = vec![refused.to_owned()];
-    for pair in scan(store).sealed {
-        for run in SealedReader::runs(&pair.runs).0 {
+    for pair in scan_store(store).sealed {
+        for run in SealedReader::read_runs(&pair.runs).0 {
             // An unnamed model is called after its file, by as much of the path as tells it from the other fixtures.
             let end = run
                 .model
@@ -334,14 +348,14 @@ fn digest_of(store: &Store, refused: &str) -> String {
         }
         if let Some(items) = pair.items {
             let mut text = String::new();
-            SealedReader::items(&items)
+            SealedReader::open_items(&items)
                 .and_then(|mut reader| reader.read_to_string(&mut text))
                 .expect("readable");
             texts.extend(text.lines().map(str::to_owned));
         }
     }
     texts.sort();
-    short(&hex(&Sha256::digest(texts.join("\n").as_bytes())))
+    short(&to_hex(&Sha256::digest(texts.join("\n").as_bytes())))
 }
 
 fn short(digest: &str) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use evalreport::domain::Filter;
-use evalreport::warehouse::{Options, OutcomeMatrix, Progress, Warehouse};
+use evalreport::warehouse::{OutcomeMatrix, Progress, Warehouse, WarehouseOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -134,9 +134,9 @@ fn another_suites_clusters_are_not_ours() {
 }
 
 fn open(project: &Project) -> Warehouse {
-    let options = Options {
+    let options = WarehouseOptions {
         stores: vec![project.path("results")],
-        ..Options::default()
+        ..WarehouseOptions::default()
     };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
@@ -148,9 +148,9 @@ fn clusters(warehouse: &Warehouse, suite: &str, version: &str) -> Vec<Option<Str
         ..Filter::default()
     };
     let rows = warehouse
-        .select(&filter)
+        .select_runs(&filter)
         .filter(|row| row.run.suite_version.as_deref() == Some(version));
-    let matrix: OutcomeMatrix = warehouse.matrix(rows.map(|row| &row.run.id));
+    let matrix: OutcomeMatrix = warehouse.outcome_matrix(rows.map(|row| &row.run.id));
     matrix.items.into_iter().map(|item| item.cluster).collect()
 }
 
@@ -178,7 +178,7 @@ fn versions_of_a_suite_have_clusters_of_their_own() {
     assert_eq!(clusters(&warehouse, "quiz", "v1"), [Some("old".to_owned())]);
     assert_eq!(clusters(&warehouse, "quiz", "v2"), [Some("new".to_owned())]);
     assert_eq!(clusters(&warehouse, "quiz", "v3"), [None]);
-    assert_eq!(warehouse.conflicts(), [], "versions may differ");
+    assert_eq!(warehouse.find_fact_conflicts(), [], "versions may differ");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn runs_that_contradict_each_other_are_told_and_the_most_are_right() {
             .code,
         0
     );
-    assert_eq!(open(&project).conflicts(), []);
+    assert_eq!(open(&project).find_fact_conflicts(), []);
     assert_eq!(
         clusters(&open(&project), "quiz", "v1"),
         ["z", "z", "b"].map(|cluster| Some(cluster.to_owned()))

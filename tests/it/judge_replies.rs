@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use evalreport::agent::{Agent, Environment, Prices, Retries};
+use evalreport::agent::{Agent, AgentEnvironment, Prices, RetryPolicy};
 use evalreport::config;
 use evalreport::domain::CostSource;
 use evalreport::evaluate::{
-    Effort, Evaluated, FulfilmentSettings, Judge, Order, Workpiece, fulfilment,
-    fulfilment_prompt_sha256,
+    CriteriaOrder, Effort, EvaluatorResult, FulfilmentSettings, JudgeAgent, Workpiece,
+    evaluate_fulfilment, fulfilment_prompt_sha256,
 };
-use evalreport::process::Stop;
+use evalreport::process::StopSignal;
 use evalreport::suite::{self, Suite};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,8 +45,8 @@ impl Work {
             json!({"name": "tasks", "acceptance_criteria": criteria}).to_string(),
         )
         .expect("it can be written");
-        let suite =
-            suite::load(folder.path(), &place).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let suite = suite::load_suite(folder.path(), &place)
+            .unwrap_or_else(|problems| panic!("{problems:?}"));
         Self {
             folder,
             suite,
@@ -54,11 +54,11 @@ impl Work {
         }
     }
 
-    fn judged(&self, judge: &Judge) -> Evaluated {
-        self.judged_in(Order::Given, judge)
+    fn judged(&self, judge: &JudgeAgent) -> EvaluatorResult {
+        self.judged_in(CriteriaOrder::Given, judge)
     }
 
-    fn judged_in(&self, order: Order, judge: &Judge) -> Evaluated {
+    fn judged_in(&self, order: CriteriaOrder, judge: &JudgeAgent) -> EvaluatorResult {
         let made = self.folder.path().join("made");
         let files = [PathBuf::from("main.py")];
         let piece = Workpiece {
@@ -68,12 +68,12 @@ impl Work {
             transcript: &self.transcript,
             effort: Effort::default(),
         };
-        fulfilment(
+        evaluate_fulfilment(
             &piece,
             judge,
             &FulfilmentSettings::default(),
             order,
-            &Stop::new(),
+            &StopSignal::new(),
         )
         .expect("nobody stops it")
     }
@@ -87,15 +87,15 @@ fn judge_at(service: &Service) -> Agent {
     );
     let config =
         config::parse("evalreport.yaml", &text).unwrap_or_else(|problems| panic!("{problems:?}"));
-    let retries = Retries {
+    let retries = RetryPolicy {
         attempts: 3,
         first_pause: Duration::from_millis(10),
         longest_pause: Duration::from_millis(40),
     };
-    let environment = Environment {
+    let environment = AgentEnvironment {
         root: Path::new("").to_owned(),
         retries,
-        ..Environment::default()
+        ..AgentEnvironment::default()
     };
     let prices = Prices::new(&config.prices, "2026-03-01".parse().expect("it is a date"));
     Agent::new(&config.agents[0], None, &environment, &prices)
@@ -113,10 +113,10 @@ fn says(text: &str) -> Act {
 }
 
 /// Judges the plain work, with one vote.
-fn judged(acts: Vec<Act>) -> (Service, Evaluated) {
+fn judged(acts: Vec<Act>) -> (Service, EvaluatorResult) {
     let service = Service::start(acts);
     let agent = judge_at(&service);
-    let evaluated = Work::new().judged(&Judge {
+    let evaluated = Work::new().judged(&JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: false,
@@ -126,7 +126,7 @@ fn judged(acts: Vec<Act>) -> (Service, Evaluated) {
 }
 
 /// `+` for pass, `-` for fail, `?` for not evaluated.
-fn signs(evaluated: &Evaluated) -> String {
+fn signs(evaluated: &EvaluatorResult) -> String {
     let sign = |name| match name {
         "pass" => '+',
         "fail" => '-',
@@ -153,7 +153,7 @@ fn verdicts(passed: [bool; 3]) -> String {
 }
 
 #[track_caller]
-fn decides(reply: &str, expected: &str, score: f64) -> Evaluated {
+fn decides(reply: &str, expected: &str, score: f64) -> EvaluatorResult {
     let (service, evaluated) = judged(vec![says(reply)]);
     assert_eq!(service.requests().len(), 1, "{reply}");
     assert_eq!(
@@ -178,7 +178,7 @@ fn decides(reply: &str, expected: &str, score: f64) -> Evaluated {
 }
 
 #[track_caller]
-fn undecided(acts: Vec<Act>, said: &str) -> (Service, Evaluated) {
+fn undecided(acts: Vec<Act>, said: &str) -> (Service, EvaluatorResult) {
     let (service, evaluated) = judged(acts);
     let reason = evaluated.score.as_ref().expect_err("there is no score");
     assert!(reason.contains(said), "{said}: {reason}");
@@ -284,7 +284,7 @@ fn strictly_what_cannot_be_read_fails_and_an_outage_still_does_not() {
     ] {
         let service = Service::start(vec![act]);
         let agent = judge_at(&service);
-        let evaluated = Work::new().judged(&Judge {
+        let evaluated = Work::new().judged(&JudgeAgent {
             agent: &agent,
             votes: 1,
             is_strict: true,
@@ -326,7 +326,7 @@ fn an_outage_ends_the_voting_and_what_was_cast_counts() {
         Act::Answer(503, "", Vec::new()),
     ]);
     let agent = judge_at(&service);
-    let evaluated = Work::new().judged(&Judge {
+    let evaluated = Work::new().judged(&JudgeAgent {
         agent: &agent,
         votes: 5,
         is_strict: false,
@@ -354,7 +354,7 @@ fn a_silent_judge_is_waited_for_no_longer_than_its_limit() {
     let service = Service::start(vec![Act::Stall]);
     let agent = judge_at(&service);
     let started = Instant::now();
-    let evaluated = Work::new().judged(&Judge {
+    let evaluated = Work::new().judged(&JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: true,
@@ -374,7 +374,7 @@ fn votes_agree_or_not_and_what_they_took_is_kept_apart() {
         says(&verdicts([true, false, false])),
     ]);
     let agent = judge_at(&service);
-    let evaluated = Work::new().judged(&Judge {
+    let evaluated = Work::new().judged(&JudgeAgent {
         agent: &agent,
         votes: 3,
         is_strict: false,
@@ -451,7 +451,7 @@ fn a_transcript_cannot_speak_to_the_judge() {
     .expect("it can be written");
     let service = Service::start(vec![says(&verdicts([false, false, false]))]);
     let agent = judge_at(&service);
-    let judge = Judge {
+    let judge = JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: false,
@@ -529,13 +529,13 @@ fn a_transcript_cannot_speak_to_the_judge() {
     // Another transcript has another mark; the same has the same.
     let again = Service::start(vec![says("")]);
     let agent = judge_at(&again);
-    work.judged(&Judge {
+    work.judged(&JudgeAgent {
         agent: &agent,
         ..judge
     });
     assert!(again.requests()[0].contains(mark));
     work.transcript.pop();
-    work.judged(&Judge {
+    work.judged(&JudgeAgent {
         agent: &agent,
         ..judge
     });
@@ -578,7 +578,7 @@ fn list_of(request: &str) -> String {
 fn as_many_criteria_as_usual_are_one_question() {
     let service = Service::start(vec![passes(40, |_| true)]);
     let agent = judge_at(&service);
-    let evaluated = Work::of(&many(40)).judged(&Judge {
+    let evaluated = Work::of(&many(40)).judged(&JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: false,
@@ -603,7 +603,7 @@ fn many_criteria_are_several_questions_and_their_verdicts_one_list() {
     ]);
     let agent = judge_at(&service);
     let work = Work::of(&many(120));
-    let evaluated = work.judged(&Judge {
+    let evaluated = work.judged(&JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: false,
@@ -660,7 +660,7 @@ fn a_question_that_goes_wrong_costs_its_own_criteria_and_no_others() {
     for act in broken {
         let service = Service::start(vec![passes(40, |_| true), act, passes(40, |_| false)]);
         let agent = judge_at(&service);
-        let evaluated = Work::of(&many(120)).judged(&Judge {
+        let evaluated = Work::of(&many(120)).judged(&JudgeAgent {
             agent: &agent,
             votes: 1,
             is_strict: false,
@@ -699,7 +699,7 @@ fn a_question_that_goes_wrong_costs_its_own_criteria_and_no_others() {
         .concat(),
     );
     let agent = judge_at(&service);
-    let evaluated = Work::of(&many(120)).judged(&Judge {
+    let evaluated = Work::of(&many(120)).judged(&JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: true,
@@ -718,7 +718,7 @@ fn votes_agree_over_all_questions() {
     // The first question is answered alike twice, the second otherwise about 15 of its 30.
     let service = Service::start(vec![all(), all(), all(), passes(30, |number| number <= 15)]);
     let agent = judge_at(&service);
-    let evaluated = Work::of(&many(60)).judged(&Judge {
+    let evaluated = Work::of(&many(60)).judged(&JudgeAgent {
         agent: &agent,
         votes: 2,
         is_strict: false,
@@ -743,7 +743,7 @@ fn votes_agree_over_all_questions() {
 fn in_reverse_the_same_criteria_are_asked_together() {
     let service = Service::start(vec![passes(25, |number| number == 1)]);
     let agent = judge_at(&service);
-    let judge = Judge {
+    let judge = JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: false,
@@ -751,7 +751,7 @@ fn in_reverse_the_same_criteria_are_asked_together() {
     };
     let work = Work::of(&many(51));
     assert_eq!(
-        signs(&work.judged_in(Order::Reversed, &judge)),
+        signs(&work.judged_in(CriteriaOrder::Reversed, &judge)),
         format!("{}+{}+", "-".repeat(25), "-".repeat(24))
     );
     let lists: Vec<String> = service
@@ -784,7 +784,7 @@ fn what_any_part_of_a_long_transcript_shows_is_met() {
     work.transcript.extend((0..40).map(
         |number| json!({"role": "tool", "content": format!("{number}{}", "x".repeat(4_000))}),
     ));
-    let evaluated = work.judged(&Judge {
+    let evaluated = work.judged(&JudgeAgent {
         agent: &agent,
         votes: 1,
         is_strict: false,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalreport::warehouse::{Options, Progress, Warehouse};
+use evalreport::warehouse::{Progress, Warehouse, WarehouseOptions};
 use serde_json::{Value, json};
 
 use crate::support::{Project, in_parallel, lines, result};
@@ -63,15 +63,15 @@ fn published() -> Project {
 
 /// What a board needs: the runs that count with their outcomes, and those that are hidden. `None` if the lake is refused.
 fn board(lake: &Path) -> Option<(String, usize)> {
-    let options = Options {
+    let options = WarehouseOptions {
         lakes: vec![lake.to_owned()],
-        ..Options::default()
+        ..WarehouseOptions::default()
     };
     let warehouse = Warehouse::open(&options, &Progress::SILENT).ok()?;
     let mut text = String::new();
     for row in warehouse.runs() {
         text.push_str(&format!("{:?} {:?}\n", row.run, row.items));
-        let matrix = warehouse.matrix([&row.run.id]);
+        let matrix = warehouse.outcome_matrix([&row.run.id]);
         for outcomes in &matrix.rows {
             let items = outcomes
                 .outcomes()
@@ -83,10 +83,10 @@ fn board(lake: &Path) -> Option<(String, usize)> {
             ));
         }
     }
-    for hidden in warehouse.hidden() {
+    for hidden in warehouse.hidden_runs() {
         text.push_str(&format!("{} {}\n", hidden.run.id, hidden.reason));
     }
-    Some((text, warehouse.notes().len()))
+    Some((text, warehouse.source_notes().len()))
 }
 
 fn copied(from: &Path, to: &Path) {

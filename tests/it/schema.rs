@@ -18,7 +18,7 @@ fn committed(command: &str) -> PathBuf {
 #[test]
 fn committed_schemas_are_up_to_date() {
     let update = std::env::var_os("EVALREPORT_UPDATE_SCHEMAS").is_some();
-    let schemas = evalreport::render::json::schemas();
+    let schemas = evalreport::render::json::all_schemas();
     assert_eq!(
         schemas
             .iter()
@@ -58,10 +58,13 @@ fn committed_schemas_are_up_to_date() {
     );
     let files = [
         (
-            evalreport::config::SCHEMA,
-            evalreport::config::schema(verification(), repository),
+            evalreport::config::SCHEMA_NAME,
+            evalreport::config::json_schema(verification(), repository),
         ),
-        (suite::SCHEMA, suite::schema(verification(), repository)),
+        (
+            suite::SCHEMA_NAME,
+            suite::suite_schema(verification(), repository),
+        ),
         (suite::QUESTIONS_SCHEMA, suite::questions_schema(repository)),
     ];
     let answers = answers.map(|(name, schema)| (name, serde_json::to_string_pretty(&schema)));

@@ -58,7 +58,7 @@ fn sealed() -> Sealed {
         let output = project.run(arguments.iter().copied());
         assert_eq!(output.code, 0, "{}", output.stderr);
     }
-    let store = Store::at(project.path("results"));
+    let store = Store::new(project.path("results"));
     let mut writer = SealedWriter::create(&store, KEY).expect("room");
     for (run, item) in [
         ("imported-1", "x"),
@@ -66,7 +66,7 @@ fn sealed() -> Sealed {
         ("imported-1", "y"),
     ] {
         writer
-            .item(&outcome(
+            .write_item(&outcome(
                 run,
                 item,
                 ItemKind::Question,
@@ -163,7 +163,7 @@ fn judge_again(store: &Store, run: &str, revision: u32, status: ItemStatus) {
         revision,
     };
     store
-        .append_judgement(&id(run), &items, &ScoreLine::of(said))
+        .append_judgement(&id(run), &items, &ScoreLine::from_score(said))
         .expect("room");
 }
 
@@ -195,7 +195,7 @@ impl Sealed {
             &self.project.path(name),
             false,
         );
-        Store::at(self.project.path(name))
+        Store::new(self.project.path(name))
     }
 
     fn verify(&self, store: &str) -> Output {
@@ -248,7 +248,7 @@ fn what_was_not_touched_is_clean() {
             .code,
         0
     );
-    let store = Store::at(sealed.project.path("results"));
+    let store = Store::new(sealed.project.path("results"));
     for revision in 1..3 {
         judge_again(&store, &sealed.code, revision, ItemStatus::Pass);
     }
@@ -306,7 +306,7 @@ fn stores_from_before_are_unsealed_and_not_damaged() {
     let words = "no damage found\nresults: 0 runs sealed; 1 run without a seal: written by hand or by an earlier version\n";
     assert!(doctor.answer().ends_with(words), "{}", doctor.stdout);
     // Judged again, it is sealed from there on.
-    let store = Store::at(project.path("results"));
+    let store = Store::new(project.path("results"));
     judge_again(&store, "quiz-1", 1, ItemStatus::Pass);
     assert_eq!(project.run(["doctor", "--verify"]).code, 0);
     edit(
@@ -341,7 +341,7 @@ fn every_edit_is_found_and_named() {
     type Edit<'a> = (&'a str, Box<dyn Fn(&Store) + 'a>, String);
     let sealed = sealed();
     judge_again(
-        &Store::at(sealed.project.path("results")),
+        &Store::new(sealed.project.path("results")),
         &sealed.code,
         1,
         ItemStatus::Fail,
@@ -418,10 +418,10 @@ fn every_edit_is_found_and_named() {
         (
             "a header that is sealed anew",
             Box::new(|store| {
-                let run = store.load(&id(one)).expect("a run");
+                let run = store.load_run(&id(one)).expect("a run");
                 fs::remove_file(header(store, one)).expect("ours");
                 store
-                    .save(&Run {
+                    .save_run(&Run {
                         cost_usd: Some(0.1),
                         ..run
                     })

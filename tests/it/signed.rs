@@ -28,7 +28,9 @@ fn published() -> Project {
         )
         .file("results/one/output/src/a.py", "print()\n");
     let run = Run::new(RunId::parse("one").expect("an id"), "quiz", "a", "m1");
-    Store::at(project.path("results")).save(&run).expect("room");
+    Store::new(project.path("results"))
+        .save_run(&run)
+        .expect("room");
     for (name, seed) in [("nightly", 1), ("other", 2)] {
         let key = PrivateKey::from(Ed25519Keypair::from_seed(&[seed; 32]));
         project.file(name, key.to_openssh(LineEnding::LF).expect("a key"));

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::support::{Project, passed, result};
 
 fn store(project: &Project) -> Store {
-    Store::at(project.path("results"))
+    Store::new(project.path("results"))
 }
 
 fn id(text: &str) -> RunId {
@@ -50,13 +50,16 @@ fn a_run_is_saved_whole_and_once() {
             .expect("a time"),
     );
     run.tags.insert("host".to_owned(), "x".to_owned());
-    let path = store.save(&run).expect("the first save");
+    let path = store.save_run(&run).expect("the first save");
     assert_eq!(path, project.path("results/run-1.json"));
-    assert_eq!(store.load(&run.id).expect("saved"), run);
+    assert_eq!(store.load_run(&run.id).expect("saved"), run);
 
     let before = project.read("results/run-1.json");
     run.cost_usd = None;
-    assert!(matches!(store.save(&run), Err(StoreError::Exists { .. })));
+    assert!(matches!(
+        store.save_run(&run),
+        Err(StoreError::Exists { .. })
+    ));
     assert_eq!(
         project.read("results/run-1.json"),
         before,
@@ -84,7 +87,7 @@ fn saving_races_have_one_winner() {
                 scope.spawn(move || {
                     let mut run = Run::new(id("run-1"), "s", "a", "m");
                     run.seed = Some(number);
-                    store.save(&run).is_ok()
+                    store.save_run(&run).is_ok()
                 })
             })
             .collect();
@@ -95,7 +98,7 @@ fn saving_races_have_one_winner() {
             .count()
     });
     assert_eq!(saved, 1);
-    assert!(store.load(&id("run-1")).is_ok());
+    assert!(store.load_run(&id("run-1")).is_ok());
     assert_eq!(project.files("results").len(), 1);
 }
 
@@ -149,9 +152,9 @@ fn a_journal_counts_when_its_run_is_committed() {
     let project = Project::with(&[result("other", "s", "b", json!({}))]);
     let store = store(&project);
     let run = id("run-1");
-    let mut journal = store.journal(&run).expect("a new journal");
+    let mut journal = store.open_journal(&run).expect("a new journal");
     journal
-        .append(
+        .append_outcome(
             &outcome(&run, "q\"1\n", ItemStatus::Pass),
             &ItemDetails::default(),
         )
@@ -170,7 +173,7 @@ fn a_journal_counts_when_its_run_is_committed() {
             .contains("results/run-1: in flight")
     );
     journal
-        .append(
+        .append_outcome(
             &outcome(&run, "q2", ItemStatus::Fail),
             &ItemDetails::default(),
         )
@@ -178,15 +181,15 @@ fn a_journal_counts_when_its_run_is_committed() {
     drop(journal);
     // Resuming appends to what is there.
     store
-        .journal(&run)
+        .open_journal(&run)
         .expect("the same journal")
-        .append(
+        .append_outcome(
             &outcome(&run, "q3", ItemStatus::Infra),
             &ItemDetails::default(),
         )
         .expect("room");
     store
-        .save(&Run::new(run, "s", "a", "m"))
+        .save_run(&Run::new(run, "s", "a", "m"))
         .expect("the commit");
 
     let board = project.run(["leaderboard", "--format", "csv"]);
@@ -218,17 +221,17 @@ fn a_sealed_pair_appears_whole_or_not_at_all() {
     let run = Run::new(id("imported-1"), "s", "a", "m");
     let mut given_up = SealedWriter::create(&store, "aaaa").expect("a new pair");
     given_up
-        .item(&outcome(&run.id, "q1", ItemStatus::Pass))
+        .write_item(&outcome(&run.id, "q1", ItemStatus::Pass))
         .expect("room");
     drop(given_up);
     assert_eq!(project.files("results"), ["results/other.json"]);
     let mut writer = SealedWriter::create(&store, "aaaa").expect("a new pair");
     writer
-        .item(&outcome(&run.id, "q1", ItemStatus::Pass))
+        .write_item(&outcome(&run.id, "q1", ItemStatus::Pass))
         .expect("room");
-    assert!(!SealedWriter::exists(&store, "aaaa"));
+    assert!(!SealedWriter::pair_exists(&store, "aaaa"));
     writer.commit(std::slice::from_ref(&run)).expect("room");
-    assert!(SealedWriter::exists(&store, "aaaa"));
+    assert!(SealedWriter::pair_exists(&store, "aaaa"));
     assert_eq!(
         project.run(["leaderboard", "--format", "csv"]).passed(),
         ["1/1", "/"]
@@ -491,7 +494,7 @@ fn tombstones_of_the_library_are_those_of_the_binary() {
         time,
         undo: false,
     }
-    .append(&store)
+    .append_to(&store)
     .expect("room");
     assert_eq!(
         Retractions::load(&store).expect("readable").standing.len(),

@@ -44,11 +44,11 @@ fn suite_of_code() -> Value {
 fn refusals(project: &Project, suite: &Value) -> Vec<String> {
     project.file("suites/s/suite.yaml", suite.to_string());
     let mut problems = Vec::new();
-    match suite::load(&project.path(""), &project.path("suites/s")) {
+    match suite::load_suite(&project.path(""), &project.path("suites/s")) {
         Ok(suite) => {
             // Another reader checks this map.
             if let Some(node) = &suite.verification {
-                Overrides::read("suite.yaml", "verification", node, &mut problems);
+                Overrides::from_node("suite.yaml", "verification", node, &mut problems);
             }
         }
         Err(found) => problems = found,

@@ -135,11 +135,12 @@ fn breaks_are_caught(suite: &str) {
 
 #[test]
 fn every_shipped_suite_loads() {
-    let found = suite::discover(root()).expect("the suites are found");
+    let found = suite::discover_suites(root()).expect("the suites are found");
     let names: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
     assert_eq!(names, ["basics", "flask", "logagg", "tasktracker"]);
     for name in names {
-        let suite = suite::find(root(), name).unwrap_or_else(|problems| panic!("{problems:?}"));
+        let suite =
+            suite::find_suite(root(), name).unwrap_or_else(|problems| panic!("{problems:?}"));
         suite::suite_version(root(), &suite).unwrap_or_else(|problems| panic!("{problems:?}"));
         assert!(suite.description.is_some());
         if let Some(questions) = &suite.questions {

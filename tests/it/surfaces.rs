@@ -4,18 +4,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use evalreport::domain::{Acceptance, Filter, Published, Redactor, Run};
-use evalreport::render::cell::Cell;
-use evalreport::render::comparison::table as laid_out;
-use evalreport::render::html::{Plan, published_files, single_file, site_files};
-use evalreport::render::table::Table;
+use evalreport::domain::{Acceptance, Filter, Redacted, Redactor, Run};
+use evalreport::render::cell::TableCell;
+use evalreport::render::comparison::annotated_table as laid_out;
+use evalreport::render::html::{SiteRoutes, badge_and_feed_files, single_file, site_files};
+use evalreport::render::table::ReportTable;
 use evalreport::render::{board, csv, markdown, summary, terminal, verdicts, words};
 use evalreport::views::{
-    Arm, Comparison, ComparisonRow, Grouping, Overview, PairEvidence, PairOrder, Place, Policy,
-    Scale, SiteOptions, SortKey, SuiteBoard, Verdict, board_groups, compare, leaderboard, news,
-    overview,
+    Arm, BatchSelection, Comparison, ComparisonRow, Overview, PairEvidence, PairOrder, PairVerdict,
+    Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard, board_groups, build_boards,
+    build_overview, compare_arms, list_news,
 };
-use evalreport::warehouse::{LookedThrough, Options, Progress, ShownNames, Warehouse};
+use evalreport::warehouse::{
+    DisplayNames, Progress, RedactedWarehouse, Warehouse, WarehouseOptions,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -183,9 +185,9 @@ fn outcomes(kind: &str, item: usize, is_pass: bool, chance: &mut Chance) -> Vec<
 }
 
 fn open(folder: PathBuf) -> Warehouse {
-    let options = Options {
+    let options = WarehouseOptions {
         stores: vec![folder],
-        ..Options::default()
+        ..WarehouseOptions::default()
     };
     Warehouse::open(&options, &Progress::SILENT).expect("the tombstones can be read")
 }
@@ -194,12 +196,12 @@ fn comparisons(warehouse: &Warehouse) -> Vec<Comparison> {
     let groups = board_groups(
         warehouse,
         &Filter::default(),
-        Grouping::AllBatches,
+        BatchSelection::AllBatches,
         &Policy::default(),
     );
     groups
         .iter()
-        .map(|group| compare(warehouse, group, &Policy::default(), PairOrder::AheadFirst))
+        .map(|group| compare_arms(warehouse, group, &Policy::default(), PairOrder::AheadFirst))
         .collect()
 }
 
@@ -217,7 +219,7 @@ enum State {
 /// The state by the table's JSON, which is what the others are held against.
 fn state(comparison: &Comparison) -> State {
     let Some(row) = comparison
-        .primary()
+        .primary_row()
         .filter(|row| !row.evidence.pairs.is_empty())
     else {
         return State::Alone;
@@ -230,9 +232,9 @@ fn state(comparison: &Comparison) -> State {
     let mut known = evidence
         .pairs
         .iter()
-        .filter(|pair| !matches!(pair.verdict, Verdict::NoData { .. }));
+        .filter(|pair| !matches!(pair.verdict, PairVerdict::NoData { .. }));
     let is_fixed =
-        known.all(|pair| matches!(pair.verdict, Verdict::DeterministicDifference { .. }));
+        known.all(|pair| matches!(pair.verdict, PairVerdict::DeterministicDifference { .. }));
     if is_fixed {
         State::Fixed(arm)
     } else {
@@ -306,22 +308,22 @@ impl Complaints {
 fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
     let policy = Policy::default();
     let redactor = Redactor::new(&[], &evalreport::domain::Secrets::default());
-    let run = |run: &Run| Some(redactor.publish(run.clone(), &mut |_, _| true));
-    let accepted = |one: &Acceptance| redactor.publish(one.clone(), &mut |_, _| true);
-    let warehouse = &warehouse.show_published(
-        redactor.publish(ShownNames::default(), &mut |_, _| true),
+    let run = |run: &Run| Some(redactor.redact_value(run.clone(), &mut |_, _| true));
+    let accepted = |one: &Acceptance| redactor.redact_value(one.clone(), &mut |_, _| true);
+    let warehouse = &warehouse.show_redacted(
+        redactor.redact_value(DisplayNames::default(), &mut |_, _| true),
         (run, accepted),
     );
     let comparisons = comparisons(warehouse);
-    let board = leaderboard(
+    let board = build_boards(
         warehouse,
         &Filter::default(),
-        Grouping::AllBatches,
+        BatchSelection::AllBatches,
         SortKey::Primary,
         &policy,
         false,
     );
-    let site = overview(
+    let site = build_overview(
         warehouse,
         (&Filter::default(), &policy, &SiteOptions::default()),
         &[],
@@ -354,10 +356,10 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
             .position(|known| known == arm)
             .map_or_else(String::new, |at| labels[at].clone())
     };
-    let headline = summary::headline(comparison, &labels);
+    let headline = summary::comparison_headline(comparison, &labels);
     complaints.sentence(&format!("{suite}: headline"), &headline, state, label);
     let laid = laid_out(comparison);
-    let text = terminal::table(
+    let text = terminal::draw_table(
         &laid,
         terminal::Style {
             width: 4_000,
@@ -367,15 +369,15 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
     complaints.unless(text.contains(&headline), || {
         format!("{suite}: the table does not say {headline:?}")
     });
-    let marked = markdown::tables(std::slice::from_ref(&laid))
+    let marked = markdown::write_tables(std::slice::from_ref(&laid))
         .replace('\\', "")
         .replace("&lt;", "<")
         .replace("&gt;", ">");
     complaints.unless(marked.contains(&headline), || {
         format!("{suite}: Markdown does not say {headline:?}: {marked}")
     });
-    if let Some(row) = comparison.primary() {
-        let short = verdicts::short(comparison, row);
+    if let Some(row) = comparison.primary_row() {
+        let short = verdicts::verdict_cell(comparison, row);
         let holds = match state {
             State::Wins(arm) => short.contains(&format!("{} wins", label(arm))),
             State::Fixed(arm) => short.contains(&label(arm)) && short.contains("ahead"),
@@ -385,7 +387,7 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
             format!("{suite}: column: {state:?} but {short:?}")
         });
         let (csv, json) = (
-            csv::table(&laid),
+            csv::write_table(&laid),
             serde_json::to_value(comparison).expect("JSON"),
         );
         let in_csv = figure(&csv, &row.metric.name, "winner");
@@ -412,9 +414,9 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
         });
     }
     decision(comparison, state, &labels, complaints);
-    if let ([first, _], Some(row)) = (comparison.arms.as_slice(), comparison.primary()) {
+    if let ([first, _], Some(row)) = (comparison.arms.as_slice(), comparison.primary_row()) {
         let behind = |pair: &PairEvidence| {
-            pair.better()
+            pair.better_arm()
                 .is_some_and(|better| comparison.arms[better].arm != first.arm)
         };
         complaints.unless(!row.evidence.pairs.iter().any(behind), || {
@@ -451,7 +453,7 @@ fn decision(
     complaints: &mut Complaints,
 ) {
     let suite = &comparison.suite;
-    let Some(said) = summary::decision(comparison, labels) else {
+    let Some(said) = summary::decision_sentence(comparison, labels) else {
         return;
     };
     let shipped = labels
@@ -459,11 +461,11 @@ fn decision(
         .position(|label| said.starts_with(&format!("Decision: ship {label} ")));
     let loses = |arm: usize| {
         let pairs = comparison
-            .primary()
+            .primary_row()
             .map_or(&[][..], |row| &row.evidence.pairs);
         pairs.iter().any(|pair| {
             (pair.first == arm || pair.second == arm)
-                && pair.better().is_some_and(|better| better != arm)
+                && pair.better_arm().is_some_and(|better| better != arm)
         })
     };
     complaints.unless(!shipped.is_some_and(loses), || {
@@ -487,9 +489,10 @@ fn signs(comparison: &Comparison, complaints: &mut Complaints) {
             let Some(difference) = pair.difference else {
                 continue;
             };
-            let sentence = verdicts::sentence(&row.metric, pair, &labels, &row.evidence);
-            let turned = verdicts::sentence(&row.metric, &pair.reversed(), &labels, &row.evidence);
-            let is_equal = difference.centred() == 0.0;
+            let sentence = verdicts::pair_sentence(&row.metric, pair, &labels, &row.evidence);
+            let turned =
+                verdicts::pair_sentence(&row.metric, &pair.swap_arms(), &labels, &row.evidence);
+            let is_equal = difference.signed_distance() == 0.0;
             let what = || format!("{}: {}: {sentence:?}", comparison.suite, row.metric.name);
             complaints.unless(is_equal || sentence == turned, || {
                 format!("{} is {turned:?} from the other arm", what())
@@ -527,10 +530,14 @@ fn contradiction(
     } else {
         Place::Second
     };
-    if pair.verdict.better().is_some_and(|better| better != ahead) {
+    if pair
+        .verdict
+        .better_place()
+        .is_some_and(|better| better != ahead)
+    {
         return Some("the verdict's arm is behind");
     }
-    if pair.verdict.winner().is_some()
+    if pair.verdict.winning_place().is_some()
         && difference
             .interval
             .is_some_and(|ends| ends.low < centre && centre < ends.high)
@@ -543,7 +550,7 @@ fn contradiction(
     } else {
         (pair.second, pair.first)
     };
-    if difference.centred() != 0.0 && !sentence.starts_with(&labels[first]) {
+    if difference.signed_distance() != 0.0 && !sentence.starts_with(&labels[first]) {
         return Some("does not begin with the arm ahead");
     }
     let seen = pair.seen_from(first);
@@ -570,7 +577,7 @@ fn contradiction(
         ];
         let is_said = sentence.contains(" only ") || sentence.contains(" better on ");
         if is_said
-            && difference.centred() != 0.0
+            && difference.signed_distance() != 0.0
             && !expected.iter().any(|part| sentence.contains(part.as_str()))
         {
             return Some("won and lost are turned");
@@ -598,11 +605,11 @@ fn one_board(
     complaints.unless(winner == expected, || {
         format!("{suite}: the board's winner is {winner:?}, the table's {expected:?}")
     });
-    let label = words::names_on(board);
+    let label = words::arm_namer(board);
     if let Some(sentence) = verdicts::board_sentence(board) {
         complaints.sentence(&format!("{suite}: board"), &sentence, state, &label);
-        let text = terminal::table(
-            &board::table(board),
+        let text = terminal::draw_table(
+            &board::annotated_table(board),
             terminal::Style {
                 width: 4_000,
                 color: false,
@@ -628,7 +635,7 @@ fn one_board(
         || format!("{suite}: rank 1 alone is {first:?}, the winner {expected:?}"),
     );
     // Places follow from the pairs of the table.
-    if let Some(row) = comparison.primary() {
+    if let Some(row) = comparison.primary_row() {
         for entry in &board.entries {
             let Some(standing) = &entry.standing else {
                 continue;
@@ -644,7 +651,7 @@ fn one_board(
                 .iter()
                 .filter(|pair| (pair.first == own) != (pair.second == own));
             let lost = better
-                .filter(|pair| pair.better().is_some_and(|better| better != own))
+                .filter(|pair| pair.better_arm().is_some_and(|better| better != own))
                 .count();
             complaints.unless(standing.rank.best == lost + 1, || {
                 format!(
@@ -666,18 +673,18 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(warehouse: &LookedThrough<'_>, site: &Published<Overview>, policy: &Policy) -> Self {
-        let plan = Plan::new(site);
+    fn of(warehouse: &RedactedWarehouse<'_>, site: &Redacted<Overview>, policy: &Policy) -> Self {
+        let plan = SiteRoutes::new(site);
         let is_text = |path: &str| {
             [".html", ".svg", ".xml", ".json"]
                 .iter()
                 .any(|ending| path.ends_with(ending))
         };
         let is_wanted = |path: &str| !path.contains("/items/") && !path.contains("assets");
-        let files = site_files(site, &plan).chain(published_files(
+        let files = site_files(site, &plan).chain(badge_and_feed_files(
             site,
             &plan,
-            &news(warehouse, &Filter::default(), policy, site),
+            &list_news(warehouse, &Filter::default(), policy, site),
         ));
         let files = files.filter(|file| is_text(&file.path) && is_wanted(&file.path));
         let files: Vec<(String, String)> = files
@@ -737,7 +744,7 @@ impl Pages {
             (&comparison.suite, self.badges.len())
         );
         let board = &suite.board;
-        let label = words::names_on(board);
+        let label = words::arm_namer(board);
         let index = &self.files["index.html"];
         let said = index
             .split("<li><a class=\"what\"")
@@ -818,7 +825,7 @@ impl Pages {
                     .map(|arm| arm.arm.clone())
                     .collect::<Vec<_>>(),
             );
-            let headline = summary::headline(pair, &labels);
+            let headline = summary::comparison_headline(pair, &labels);
             let of_arm = |arm: &Arm| {
                 pair.arms
                     .iter()
@@ -885,7 +892,7 @@ fn same_as_in_table(pair: &Comparison, comparison: &Comparison, complaints: &mut
             .iter()
             .find(|known| known.metric.name == row.metric.name);
         let of_table = of_table
-            .and_then(|known| known.evidence.pair(one, other))
+            .and_then(|known| known.evidence.find_pair(one, other))
             .map(|known| known.seen_from(one));
         let shown = row.evidence.pairs.first();
         let alike = of_table.zip(shown).is_none_or(|(known, shown)| {
@@ -934,12 +941,12 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
     );
     let arms: BTreeSet<&str> = labels.iter().map(String::as_str).collect();
     // The first column that is seen names the metric.
-    let metric = |row: &[Cell]| {
+    let metric = |row: &[TableCell]| {
         row.iter()
             .find(|cell| !cell.text.is_empty())
             .map_or_else(String::new, |cell| cell.text.clone())
     };
-    let mut of_table = |surface: &str, table: &Table| {
+    let mut of_table = |surface: &str, table: &ReportTable| {
         // Items are shared with the arms beside: with other arms, they are other items.
         let beside: BTreeSet<&str> = table
             .columns
@@ -958,18 +965,23 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
                         surface,
                         &of_pair.unwrap_or(metric),
                         &column.label,
-                        &cell.line(),
+                        &cell.single_line(),
                     );
                 } else if let Some(arm) = row.iter().find(|cell| arms.contains(cell.text.as_str()))
                 {
-                    note(surface, &column.title(), &arm.text, &cell.line());
+                    note(
+                        surface,
+                        &column.full_label(),
+                        &arm.text,
+                        &cell.single_line(),
+                    );
                 }
             }
         }
     };
     let mut boards = 0;
     of_table("compare", &laid);
-    of_table("leaderboard", &board::table(board));
+    of_table("leaderboard", &board::annotated_table(board));
     for (path, page) in pages
         .files
         .iter()
@@ -1012,9 +1024,9 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
 }
 
 /// A table of a page: its heads with what stands small beside them, its cells without it.
-fn grid_of(html: &str) -> Table {
+fn grid_of(html: &str) -> ReportTable {
     let html = html.split("</table>").next().unwrap_or(html);
-    let mut table = Table::new("");
+    let mut table = ReportTable::new("");
     let (head, body) = html.split_once("</thead>").unwrap_or((html, ""));
     for cell in head.split("<th").skip(2) {
         let text = cell
@@ -1032,7 +1044,7 @@ fn grid_of(html: &str) -> Table {
             sub if sub.starts_with("per ") => format!("{name} {sub}"),
             sub => format!("{name}, {sub}"),
         };
-        table.left(&title, 0);
+        table.add_text_column(&title, 0);
     }
     for row in body.split("<tr>").skip(1) {
         let cells = row
@@ -1045,7 +1057,7 @@ fn grid_of(html: &str) -> Table {
                     .to_owned()
             })
             .collect();
-        table.row(cells);
+        table.add_row(cells);
     }
     table
 }
@@ -1130,10 +1142,10 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
             .expect("the arm was named by us")]
         .to_owned()
     };
-    let board = leaderboard(
+    let board = build_boards(
         &warehouse,
         &Filter::default(),
-        Grouping::AllBatches,
+        BatchSelection::AllBatches,
         SortKey::Primary,
         &Policy::default(),
         false,
@@ -1163,7 +1175,7 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
                 let seen = if labels[pair.first] < labels[pair.second] {
                     pair.clone()
                 } else {
-                    pair.reversed()
+                    pair.swap_arms()
                 };
                 let name = format!(
                     "{} {} {}",
@@ -1188,11 +1200,13 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
                     seen.verdict, seen.record, seen.bounds
                 );
                 said.insert(name.clone(), facts);
-                let is_ahead = seen.difference.is_some_and(|found| found.centred() != 0.0);
+                let is_ahead = seen
+                    .difference
+                    .is_some_and(|found| found.signed_distance() != 0.0);
                 if is_ahead {
                     said.insert(
                         format!("{name}, sentence"),
-                        verdicts::sentence(&row.metric, &seen, &labels, &row.evidence),
+                        verdicts::pair_sentence(&row.metric, &seen, &labels, &row.evidence),
                     );
                 }
             }
@@ -1210,10 +1224,10 @@ fn said(project: &Project, names: &[&str; 4]) -> Vec<BTreeMap<String, String>> {
             );
         }
         // Of equal arms the one that stands first is told of.
-        let value = |arm: usize| table.primary().and_then(|row| row.cells[arm].value);
+        let value = |arm: usize| table.primary_row().and_then(|row| row.cells[arm].value);
         let is_tied =
             (0..labels.len()).any(|one| (0..one).any(|other| near(value(one), value(other))));
-        if let Some(decision) = summary::decision(table, &labels).filter(|_| !is_tied) {
+        if let Some(decision) = summary::decision_sentence(table, &labels).filter(|_| !is_tied) {
             said.insert("decision".to_owned(), decision);
         }
         said

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use evalreport::import::{Hints, Map, Mode, StoredRuns, import_table, propose_tables};
+use evalreport::import::{
+    ImportMode, StoredRuns, TableHints, TableMap, import_table, propose_tables,
+};
 use evalreport::results::Store;
 use serde_json::Value;
 
@@ -879,9 +881,9 @@ fn broken_workbooks_and_columnar_files_do_no_harm() {
     const EACH: u64 = 150;
     let map = "format: evalreport/map/1\nname: t\nrows: item\nrun: {suite: {constant: s}, approach: system, model: {constant: m}, timestamp: started_at}\n\
         item: {id: item_id, kind: {constant: task}, category: category, cost_usd: cost_usd, score: score, status: {column: passed, values: {'1': pass, '0': fail, 'true': pass, 'false': fail}}}\n";
-    let map = Map::parse("map.yaml", map, &BTreeMap::new()).expect("a map");
+    let map = TableMap::parse("map.yaml", map, &BTreeMap::new()).expect("a map");
     let project = Project::new();
-    let store = Store::at(project.path("results"));
+    let store = Store::new(project.path("results"));
     let most = std::env::var("EVALREPORT_MUTATIONS")
         .ok()
         .and_then(|count| count.parse().ok())
@@ -924,12 +926,12 @@ fn broken_workbooks_and_columnar_files_do_no_harm() {
                 &[&path],
                 &map,
                 &StoredRuns::default(),
-                Mode::DryRun,
+                ImportMode::DryRun,
                 &mut |_| {},
             )
             .expect("nothing is written");
             assert_eq!(report.sources.len(), 1);
-            let _ = propose_tables(std::slice::from_ref(&path), &Hints::default());
+            let _ = propose_tables(std::slice::from_ref(&path), &TableHints::default());
             assert!(
                 began.elapsed().as_secs() < 20,
                 "{file} took {:?}",

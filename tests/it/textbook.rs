@@ -27,14 +27,24 @@ fn intervals() {
         within,
     };
     let rows = [
-        row(single, stats::wilson(81, 263, 0.95), [0.2553, 0.3662], 5e-5),
+        row(
+            single,
+            stats::wilson_score_interval(81, 263, 0.95),
+            [0.2553, 0.3662],
+            5e-5,
+        ),
         row(
             single,
             stats::clopper_pearson(81, 263, 0.95),
             [0.2527, 0.3676],
             5e-5,
         ),
-        row(single, stats::wilson(0, 20, 0.95), [0.0, 0.1611], 5e-5),
+        row(
+            single,
+            stats::wilson_score_interval(0, 20, 0.95),
+            [0.0, 0.1611],
+            5e-5,
+        ),
         row(
             single,
             stats::clopper_pearson(0, 20, 0.95),
@@ -43,7 +53,7 @@ fn intervals() {
         ),
         row(
             r,
-            stats::wilson(18, 20, 0.95),
+            stats::wilson_score_interval(18, 20, 0.95),
             [0.698_966_354_771_512_8, 0.972_133_518_786_232],
             1e-12,
         ),
@@ -55,7 +65,7 @@ fn intervals() {
         ),
         row(
             r,
-            stats::wilson(4, 20, 0.95),
+            stats::wilson_score_interval(4, 20, 0.95),
             [0.080_657_662_579_798_1, 0.416_017_432_251_893_5],
             1e-12,
         ),
@@ -67,7 +77,7 @@ fn intervals() {
         ),
         row(
             r,
-            stats::wilson(4, 200, 0.95),
+            stats::wilson_score_interval(4, 200, 0.95),
             [0.007_804_426_416_349_47, 0.050_287_086_905_826_43],
             1e-12,
         ),
@@ -79,25 +89,25 @@ fn intervals() {
         ),
         row(
             two,
-            stats::newcombe(56, 70, 48, 80, 0.95),
+            stats::newcombe_interval(56, 70, 48, 80, 0.95),
             [0.0524, 0.3339],
             5e-5,
         ),
         row(
             two,
-            stats::newcombe(6, 7, 2, 7, 0.95),
+            stats::newcombe_interval(6, 7, 2, 7, 0.95),
             [0.0582, 0.8062],
             5.1e-5,
         ),
         row(
             two,
-            stats::newcombe(0, 10, 0, 20, 0.95),
+            stats::newcombe_interval(0, 10, 0, 20, 0.95),
             [-0.1611, 0.2775],
             5e-5,
         ),
         row(
             two,
-            stats::newcombe(10, 10, 0, 20, 0.95),
+            stats::newcombe_interval(10, 10, 0, 20, 0.95),
             [0.6791, 1.0],
             5e-5,
         ),
@@ -125,8 +135,8 @@ fn mcnemar_exact() {
         (10, 30, 0.002_221, 5e-7),
     ] {
         for got in [
-            stats::mcnemar(won, lost).exact,
-            stats::mcnemar(lost, won).exact,
+            stats::mcnemar_test(won, lost).exact,
+            stats::mcnemar_test(lost, won).exact,
         ] {
             assert!(
                 (got - printed).abs() <= within,
@@ -162,7 +172,7 @@ fn rejections_in_a_family() {
     assert_eq!(
         (
             rejected(stats::benjamini_hochberg(&p)),
-            rejected(stats::holm(&p))
+            rejected(stats::holm_adjustment(&p))
         ),
         (4, 3)
     );
@@ -207,7 +217,7 @@ fn resampling_of_the_law_schools() {
     let estimate = correlation(&all).expect("a correlation");
     assert!((estimate - 0.776).abs() <= 5e-4, "{estimate}");
 
-    let left_out = stats::jackknife(15, correlation).expect("fifteen values");
+    let left_out = stats::jackknife_values(15, correlation).expect("fifteen values");
     let mean = left_out.iter().sum::<f64>() / 15.0;
     let jackknife_error = (left_out
         .iter()
@@ -221,7 +231,7 @@ fn resampling_of_the_law_schools() {
         "{jackknife_error}"
     );
 
-    let bootstrap_error = Replicates::draw(15, 3200, Seed(1), correlation)
+    let bootstrap_error = Replicates::draw_replicates(15, 3200, Seed(1), correlation)
         .and_then(|drawn| drawn.standard_error())
         .expect("replicates");
     assert!(
@@ -234,12 +244,12 @@ fn resampling_of_the_law_schools() {
 #[test]
 fn headlines_of_the_ralph_study() {
     for (passed, total, printed) in [([41, 40], 48, 1.0), ([26, 23], 28, 0.42)] {
-        let p = stats::fisher(passed[0], total, passed[1], total).expect("a test");
+        let p = stats::fisher_exact(passed[0], total, passed[1], total).expect("a test");
         assert!((p - printed).abs() <= 5e-3, "{passed:?} of {total}: {p}");
-        let interval =
-            stats::newcombe(passed[0], total, passed[1], total, 0.95).expect("an interval");
+        let interval = stats::newcombe_interval(passed[0], total, passed[1], total, 0.95)
+            .expect("an interval");
         assert!(interval.low < 0.0 && interval.high > 0.0, "{interval:?}");
         // The kindest case for the winner: the same tests, and it lost none that the other passed.
-        assert!(stats::mcnemar(passed[0] - passed[1], 0).exact >= 0.25);
+        assert!(stats::mcnemar_test(passed[0] - passed[1], 0).exact >= 0.25);
     }
 }

@@ -326,7 +326,7 @@ fn shipped_runs() -> Vec<(PathBuf, String, String)> {
 fn the_shipped_runs_are_of_the_shipped_suites() {
     let root = Path::new(ROOT);
     let runs = shipped_runs();
-    let suites = evalreport::suite::discover(root).expect("the shipped suites");
+    let suites = evalreport::suite::discover_suites(root).expect("the shipped suites");
     assert_eq!(suites.len(), 4);
     for found in suites {
         let suite = found.suite.expect("a sound suite");
@@ -353,7 +353,7 @@ fn the_shipped_runs_are_of_the_shipped_suites() {
         ("flask", "8ac8baa2349f"),
         ("tasktracker", "1dbc5edbe723"),
     ] {
-        let suite = evalreport::suite::find(root, name).expect("a shipped suite");
+        let suite = evalreport::suite::find_suite(root, name).expect("a shipped suite");
         let content = evalreport::suite::suite_contents(root, &suite).expect("its content");
         let known = content.earlier.iter().chain([&content.version]);
         assert!(

@@ -3,27 +3,27 @@
 use tracing::info;
 
 use crate::domain::Filter;
-use crate::results::{Extent, SigningKey, is_bundle};
-use crate::warehouse::{Packed, Warehouse, pack};
+use crate::results::{BundleExtent, SigningKey, is_bundle};
+use crate::warehouse::{BundleSummary, Warehouse, write_bundle};
 
 use super::super::arguments::Export;
-use super::super::failure::Failure;
+use super::super::failure::CommandFailure;
 use super::super::output;
 use super::super::settings::Settings;
-use super::super::shown::shown;
+use super::super::shown::display_path;
 
-pub(super) fn write(
+pub(super) fn write_runs(
     settings: &Settings,
     arguments: &Export,
     warehouse: &Warehouse,
     filter: &Filter,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let path = &arguments.path;
-    let without_records = warehouse.without_records(filter);
+    let without_records = warehouse.count_without_records(filter);
     if without_records > 0 {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "a lake has no records to copy: it has {} of the selected runs",
-            output::count(without_records, "run")
+            output::format_count(without_records, "run")
         ))
         .with_hint("export from the results folder; `export json` writes what a lake has"));
     }
@@ -36,54 +36,61 @@ pub(super) fn write(
         Err(_) => false,
     };
     if is_other {
-        return Err(
-            Failure::new(format!("{} is there and is no bundle", shown(path)))
-                .with_hint("give the name of a new file"),
-        );
+        return Err(CommandFailure::new(format!(
+            "{} is there and is no bundle",
+            display_path(path)
+        ))
+        .with_hint("give the name of a new file"));
     }
     if arguments.sign_key.is_some() && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(Failure::new(format!(
+        return Err(CommandFailure::new(format!(
             "{} is no file, and only a file can be signed",
-            shown(path)
+            display_path(path)
         )));
     }
     // Read the key before the work, so that a key that cannot sign fails early.
     let key = arguments
         .sign_key
         .as_deref()
-        .map(|key| SigningKey::read(key, path))
+        .map(|key| SigningKey::from_file(key, path))
         .transpose()?;
     let extent = if arguments.slim {
-        Extent::Figures
+        BundleExtent::Figures
     } else {
-        Extent::Whole
+        BundleExtent::Whole
     };
-    let Packed {
+    let BundleSummary {
         runs,
         outcomes,
         left_out,
-    } = pack(
+    } = write_bundle(
         path,
-        (&warehouse.stored_at(filter), &warehouse.decisions(filter)),
+        (
+            &warehouse.stored_locations(filter),
+            &warehouse.collect_decisions(filter),
+        ),
         extent,
         settings.secrets(),
         None,
     )?;
-    output::warnings(settings, &left_out)?;
+    output::print_warnings(settings, &left_out)?;
     let items = usize::try_from(outcomes).unwrap_or(usize::MAX);
     info!(file = %path.display(), runs, outcomes = items, "bundle written");
-    output::say(
+    output::print_message(
         settings,
         &format!(
             "{}: {}, {}",
-            shown(path),
-            output::count(runs, "run"),
-            output::count(items, "outcome")
+            display_path(path),
+            output::format_count(runs, "run"),
+            output::format_count(items, "outcome")
         ),
     );
     if let Some(key) = key {
-        let signature = key.sign(path)?;
-        output::say(settings, &format!("{}: the signature", shown(&signature)));
+        let signature = key.sign_file(path)?;
+        output::print_message(
+            settings,
+            &format!("{}: the signature", display_path(&signature)),
+        );
     }
     Ok(())
 }

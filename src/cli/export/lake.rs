@@ -7,25 +7,27 @@ use uuid::Uuid;
 
 use crate::domain::Filter;
 use crate::results::{Store, append_acceptances, load_acceptances};
-use crate::warehouse::{Publication, Published, Warehouse};
+use crate::warehouse::{Publication, PublicationCounts, Warehouse};
 
-use super::super::failure::Failure;
+use super::super::failure::CommandFailure;
 use super::super::settings::Settings;
-use super::super::shown::shown;
+use super::super::shown::display_path;
 use super::super::{clock, output};
 
-pub(super) fn publish(
+pub(super) fn publish_runs(
     settings: &Settings,
     path: &Path,
     warehouse: &Warehouse,
     filter: &Filter,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     if path.exists() && !path.is_dir() {
-        return Err(Failure::new(format!("{} is not a folder", shown(path)))
-            .with_hint("`export lake` makes or extends a folder of tables"));
+        return Err(
+            CommandFailure::new(format!("{} is not a folder", display_path(path)))
+                .with_hint("`export lake` makes or extends a folder of tables"),
+        );
     }
     let id = Uuid::now_v7().to_string();
-    let published = warehouse.publish(
+    let published = warehouse.publish_to_lake(
         path,
         filter,
         &Publication {
@@ -34,10 +36,10 @@ pub(super) fn publish(
         },
     )?;
     // After the runs: an acceptance of nights that the lake does not have says nothing.
-    let lake = Store::at(path);
+    let lake = Store::new(path);
     let known = load_acceptances(&lake)?;
     let accepted: Vec<_> = warehouse
-        .decisions(filter)
+        .collect_decisions(filter)
         .accepted
         .into_iter()
         .filter(|one| !known.contains(one))
@@ -46,16 +48,20 @@ pub(super) fn publish(
         append_acceptances(&lake, &accepted)?;
     }
     info!(path = %path.display(), publish = id, accepted = accepted.len(), "published");
-    output::say(
+    output::print_message(
         settings,
-        &format!("{}: {}", shown(path), sentence(&published)),
+        &format!(
+            "{}: {}",
+            display_path(path),
+            describe_publication(&published)
+        ),
     );
     Ok(())
 }
 
 /// Says what was added, for example: 2 runs added, 1 retracted, 512 outcomes; 40 were there.
-fn sentence(published: &Published) -> String {
-    let Published {
+fn describe_publication(published: &PublicationCounts) -> String {
+    let PublicationCounts {
         new,
         revised,
         retracted,
@@ -63,8 +69,8 @@ fn sentence(published: &Published) -> String {
         unchanged,
         outcomes,
     } = *published;
-    let there = output::count(unchanged, "run");
-    if published.runs() == 0 {
+    let there = output::format_count(unchanged, "run");
+    if published.run_row_count() == 0 {
         return format!(
             "nothing new; {there} {} in it already",
             if unchanged == 1 { "is" } else { "are" }
@@ -79,12 +85,12 @@ fn sentence(published: &Published) -> String {
     let mut said: Vec<String> = Vec::new();
     for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
         said.push(if said.is_empty() {
-            format!("{} {what}", output::count(count, "run"))
+            format!("{} {what}", output::format_count(count, "run"))
         } else {
             format!("{count} {what}")
         });
     }
-    said.push(output::count(
+    said.push(output::format_count(
         usize::try_from(outcomes).unwrap_or(usize::MAX),
         "outcome",
     ));

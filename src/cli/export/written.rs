@@ -5,29 +5,30 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::hex;
-use crate::results::WholeFile;
+use crate::domain::to_hex;
+use crate::results::AtomicOutput;
 
-use super::super::failure::Failure;
-use super::super::shown::shown;
+use super::super::failure::CommandFailure;
+use super::super::shown::display_path;
 
-/// A file being written. Dropping it without [`Written::commit`] leaves nothing behind.
-pub(super) struct Written {
+/// A file being written. Dropping it without [`OutputFile::commit`] leaves nothing behind.
+pub(super) struct OutputFile {
     path: PathBuf,
-    writer: BufWriter<WholeFile>,
+    writer: BufWriter<AtomicOutput>,
     digest: Sha256,
 }
 
-impl Written {
-    pub fn create(path: &Path) -> Result<Self, Failure> {
+impl OutputFile {
+    pub fn create(path: &Path) -> Result<Self, CommandFailure> {
         if path.is_dir() {
-            return Err(Failure::new(format!(
+            return Err(CommandFailure::new(format!(
                 "{} is a folder, and a file is to be written",
-                shown(path)
+                display_path(path)
             )));
         }
-        let file = WholeFile::create(path)
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(path))))?;
+        let file = AtomicOutput::create(path).map_err(|error| {
+            CommandFailure::new(format!("cannot write {}: {error}", display_path(path)))
+        })?;
         Ok(Self {
             path: path.to_owned(),
             writer: BufWriter::with_capacity(256 << 10, file),
@@ -35,23 +36,29 @@ impl Written {
         })
     }
 
-    pub fn push(&mut self, text: &str) -> Result<(), Failure> {
+    pub fn push(&mut self, text: &str) -> Result<(), CommandFailure> {
         self.digest.update(text);
-        self.writer
-            .write_all(text.as_bytes())
-            .map_err(|error| Failure::new(format!("cannot write {}: {error}", shown(&self.path))))
+        self.writer.write_all(text.as_bytes()).map_err(|error| {
+            CommandFailure::new(format!(
+                "cannot write {}: {error}",
+                display_path(&self.path)
+            ))
+        })
     }
 
     /// Puts the file into its place. Returns the SHA-256 of its bytes in lower-case hex.
-    pub fn commit(self) -> Result<String, Failure> {
+    pub fn commit(self) -> Result<String, CommandFailure> {
         let cannot = |error: std::io::Error| {
-            Failure::new(format!("cannot write {}: {error}", shown(&self.path)))
+            CommandFailure::new(format!(
+                "cannot write {}: {error}",
+                display_path(&self.path)
+            ))
         };
         let file = self
             .writer
             .into_inner()
             .map_err(|error| cannot(error.into_error()))?;
         file.commit().map_err(cannot)?;
-        Ok(hex(&self.digest.finalize()))
+        Ok(to_hex(&self.digest.finalize()))
     }
 }

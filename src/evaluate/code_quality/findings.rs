@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::super::test_report::Output;
+use super::super::test_report::OutputText;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
@@ -24,36 +24,40 @@ impl Findings {
 }
 
 /// Returns the number of findings. `None` if the output holds neither a summary nor a line that names a finding.
-pub fn count(outputs: &[Output]) -> Option<Findings> {
+pub fn count_findings(outputs: &[OutputText]) -> Option<Findings> {
     let mut summaries = None;
     let mut places = None;
-    let mut crates = Crates::default();
-    for line in outputs.iter().flat_map(Output::lines).map(bounded) {
-        if let Some(found) = summary(line) {
+    let mut crates = FindingsByCrate::default();
+    for line in outputs
+        .iter()
+        .flat_map(OutputText::lines)
+        .map(truncate_line)
+    {
+        if let Some(found) = parse_summary(line) {
             summaries.get_or_insert_with(Findings::default).add(found);
-        } else if !crates.take(line)
-            && let Some(found) = place(line)
+        } else if !crates.read_line(line)
+            && let Some(found) = parse_finding(line)
         {
             places.get_or_insert_with(Findings::default).add(found);
         }
     }
-    if let Some(found) = crates.found() {
+    if let Some(found) = crates.sum_findings() {
         summaries.get_or_insert_with(Findings::default).add(found);
     }
     summaries.or(places)
 }
 
 /// Returns the start of a line. A summary is a short line; a line of megabytes is something else.
-fn bounded(line: &str) -> &str {
+fn truncate_line(line: &str) -> &str {
     &line[..line.floor_char_boundary(2_000)]
 }
 
-fn pattern(text: &str) -> Regex {
+fn compile_pattern(text: &str) -> Regex {
     Regex::new(text).expect("a valid pattern")
 }
 
 /// Reads a number; one that is too large counts as the largest possible. The score reaches 0 long before.
-fn number(found: &Captures, group: usize) -> u64 {
+fn parse_count(found: &Captures, group: usize) -> u64 {
     found
         .get(group)
         .map_or(0, |digits| digits.as_str().parse().unwrap_or(u64::MAX))
@@ -61,17 +65,18 @@ fn number(found: &Captures, group: usize) -> u64 {
 
 /// eslint's `✖ 12 problems (5 errors, 7 warnings)`, pyright's `3 errors, 2 warnings, 0 informations`, `3 errors and 2 warnings`.
 static ERRORS_FIRST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(\d+) errors?(?:,| and) (\d+) warnings?\b"));
+    LazyLock::new(|| compile_pattern(r"(\d+) errors?(?:,| and) (\d+) warnings?\b"));
 /// clang's `2 warnings and 1 error generated.`, oxlint's `Found 2 warnings and 1 error.`
 static WARNINGS_FIRST: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(\d+) warnings? and (\d+) errors?\b"));
+    LazyLock::new(|| compile_pattern(r"(\d+) warnings? and (\d+) errors?\b"));
 /// ruff, mypy, tsc and biome: `Found 3 errors in 2 files`.
-static FOUND: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Found (\d+) (error|warning)s?\b"));
+static FOUND_COUNT: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"^Found (\d+) (error|warning)s?\b"));
 /// javac's `3 errors`, clang's `1 warning generated.`, golangci-lint's `2 issues:`
-static ALONE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^(\d+) (error|warning|issue)s?(?: generated)?[.:]?$"));
+static BARE_COUNT: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"^(\d+) (error|warning|issue)s?(?: generated)?[.:]?$"));
 
-fn summary(line: &str) -> Option<Findings> {
+fn parse_summary(line: &str) -> Option<Findings> {
     let line = line.trim();
     // eslint's second line says which of the findings in the first line can be fixed.
     if line.contains("fixable") {
@@ -79,18 +84,20 @@ fn summary(line: &str) -> Option<Findings> {
     }
     if let Some(found) = ERRORS_FIRST.captures(line) {
         return Some(Findings {
-            errors: number(&found, 1),
-            warnings: number(&found, 2),
+            errors: parse_count(&found, 1),
+            warnings: parse_count(&found, 2),
         });
     }
     if let Some(found) = WARNINGS_FIRST.captures(line) {
         return Some(Findings {
-            errors: number(&found, 2),
-            warnings: number(&found, 1),
+            errors: parse_count(&found, 2),
+            warnings: parse_count(&found, 1),
         });
     }
-    let found = FOUND.captures(line).or_else(|| ALONE.captures(line))?;
-    let count = number(&found, 1);
+    let found = FOUND_COUNT
+        .captures(line)
+        .or_else(|| BARE_COUNT.captures(line))?;
+    let count = parse_count(&found, 1);
     Some(if &found[2] == "warning" {
         Findings {
             errors: 0,
@@ -105,59 +112,60 @@ fn summary(line: &str) -> Option<Findings> {
 }
 
 /// cargo's ``warning: `x` (bin "x") generated 3 warnings (1 duplicate)``
-static GENERATED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^warning: `([^`]+)`.* generated (\d+) warnings?(?: \((\d+) duplicates?\))?")
+static GENERATED_WARNINGS: LazyLock<Regex> = LazyLock::new(|| {
+    compile_pattern(r"^warning: `([^`]+)`.* generated (\d+) warnings?(?: \((\d+) duplicates?\))?")
 });
 /// cargo's ``error: could not compile `x` (bin "x") due to 2 previous errors; 1 warning emitted``, and rustc's own words.
-static FAILED: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+static FAILED_CRATE: LazyLock<Regex> = LazyLock::new(|| {
+    compile_pattern(
         r"^error: (?:could not compile `([^`]+)`.*|aborting) due to (?:(\d+) )?previous errors?(?:; (\d+) warnings? emitted)?",
     )
 });
 /// rustc's `warning: 2 warnings emitted`
-static EMITTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^warning: (\d+) warnings? emitted$"));
+static EMITTED_WARNINGS: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"^warning: (\d+) warnings? emitted$"));
 
 /// Findings that rustc reports, by crate. A crate is compiled several times, for itself and for its tests, and each compilation counts its
 /// errors anew, so the largest number is used. rustc marks repeated warnings as duplicates.
 #[derive(Default)]
-struct Crates(BTreeMap<String, OfCrate>);
+struct FindingsByCrate(BTreeMap<String, CrateFindings>);
 
 #[derive(Default)]
-struct OfCrate {
+struct CrateFindings {
     errors: u64,
     generated: u64,
     emitted: u64,
 }
 
-impl Crates {
-    fn take(&mut self, line: &str) -> bool {
+impl FindingsByCrate {
+    fn read_line(&mut self, line: &str) -> bool {
         let line = line.trim_end();
-        if let Some(found) = GENERATED.captures(line) {
-            let new = number(&found, 2).saturating_sub(number(&found, 3));
+        if let Some(found) = GENERATED_WARNINGS.captures(line) {
+            let new = parse_count(&found, 2).saturating_sub(parse_count(&found, 3));
             let of_crate = self.0.entry(found[1].to_owned()).or_default();
             of_crate.generated = of_crate.generated.saturating_add(new);
-        } else if let Some(found) = FAILED.captures(line) {
+        } else if let Some(found) = FAILED_CRATE.captures(line) {
             let of_crate = self
                 .0
                 .entry(found.get(1).map_or("", |name| name.as_str()).to_owned())
                 .or_default();
             let errors = if found.get(2).is_some() {
-                number(&found, 2)
+                parse_count(&found, 2)
             } else {
                 1
             };
             of_crate.errors = of_crate.errors.max(errors);
-            of_crate.emitted = of_crate.emitted.max(number(&found, 3));
-        } else if let Some(found) = EMITTED.captures(line) {
+            of_crate.emitted = of_crate.emitted.max(parse_count(&found, 3));
+        } else if let Some(found) = EMITTED_WARNINGS.captures(line) {
             let of_crate = self.0.entry(String::new()).or_default();
-            of_crate.emitted = of_crate.emitted.max(number(&found, 1));
+            of_crate.emitted = of_crate.emitted.max(parse_count(&found, 1));
         } else {
             return false;
         }
         true
     }
 
-    fn found(&self) -> Option<Findings> {
+    fn sum_findings(&self) -> Option<Findings> {
         let sum = self
             .0
             .values()
@@ -173,45 +181,57 @@ impl Crates {
 }
 
 /// Maven's and many others' `[WARNING] text`
-static BRACKETED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*\[(ERROR|WARNING|WARN)\]"));
+static BRACKETED_LEVEL: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"^\s*\[(ERROR|WARNING|WARN)\]"));
 /// tsc's `a.ts(1,2): error TS2322: text`
-static TYPESCRIPT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\berror TS\d+:"));
+static TYPESCRIPT_ERROR: LazyLock<Regex> = LazyLock::new(|| compile_pattern(r"\berror TS\d+:"));
 /// flake8's `a.py:1:1: E302 text`, pylint's `a.py:1:0: C0114: text`
-static CODED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S[^:]*:\d+:\d+: ([A-Z]+)\d+:? "));
+static CODED_FINDING: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"^\S[^:]*:\d+:\d+: ([A-Z]+)\d+:? "));
 /// Compilers' and mypy's `a.c:1:2: warning: text`
-static COMPILED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^\S[^:]*:\d+(?::\d+)?:? (?:- )?(?:fatal )?(error|warning)\b"));
+static COMPILER_FINDING: LazyLock<Regex> = LazyLock::new(|| {
+    compile_pattern(r"^\S[^:]*:\d+(?::\d+)?:? (?:- )?(?:fatal )?(error|warning)\b")
+});
 /// go vet's `./a.go:3:2: text`
-static GO: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:vet: )?[^:\s]+\.go:\d+:\d+: "));
+static GO_VET_FINDING: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"^(?:vet: )?[^:\s]+\.go:\d+:\d+: "));
 
-const ERROR: Findings = Findings {
+const ONE_ERROR: Findings = Findings {
     errors: 1,
     warnings: 0,
 };
-const WARNING: Findings = Findings {
+const ONE_WARNING: Findings = Findings {
     errors: 0,
     warnings: 1,
 };
 
 /// Reads a line that names one finding.
-fn place(line: &str) -> Option<Findings> {
-    if let Some(found) = BRACKETED.captures(line) {
-        return Some(if &found[1] == "ERROR" { ERROR } else { WARNING });
-    }
-    if TYPESCRIPT.is_match(line) {
-        return Some(ERROR);
-    }
-    if let Some(found) = CODED.captures(line) {
-        return Some(if matches!(&found[1], "E" | "F") {
-            ERROR
+fn parse_finding(line: &str) -> Option<Findings> {
+    if let Some(found) = BRACKETED_LEVEL.captures(line) {
+        return Some(if &found[1] == "ERROR" {
+            ONE_ERROR
         } else {
-            WARNING
+            ONE_WARNING
         });
     }
-    if let Some(found) = COMPILED.captures(line) {
-        return Some(if &found[1] == "error" { ERROR } else { WARNING });
+    if TYPESCRIPT_ERROR.is_match(line) {
+        return Some(ONE_ERROR);
     }
-    GO.is_match(line).then_some(ERROR)
+    if let Some(found) = CODED_FINDING.captures(line) {
+        return Some(if matches!(&found[1], "E" | "F") {
+            ONE_ERROR
+        } else {
+            ONE_WARNING
+        });
+    }
+    if let Some(found) = COMPILER_FINDING.captures(line) {
+        return Some(if &found[1] == "error" {
+            ONE_ERROR
+        } else {
+            ONE_WARNING
+        });
+    }
+    GO_VET_FINDING.is_match(line).then_some(ONE_ERROR)
 }
 
 #[cfg(test)]
@@ -221,7 +241,7 @@ mod tests {
     #[track_caller]
     fn check(output: &str, errors: u64, warnings: u64) {
         assert_eq!(
-            count(&[Output::new(output.as_bytes(), &[])]),
+            count_findings(&[OutputText::new(output.as_bytes(), &[])]),
             Some(Findings { errors, warnings }),
             "{output}"
         );
@@ -340,7 +360,7 @@ mod tests {
             "http://x:80:1: a",
         ] {
             assert_eq!(
-                count(&[Output::new(other.as_bytes(), &[])]),
+                count_findings(&[OutputText::new(other.as_bytes(), &[])]),
                 None,
                 "{other}"
             );
@@ -357,14 +377,14 @@ mod tests {
             1,
         );
         assert_eq!(
-            count(&[Output::new(
+            count_findings(&[OutputText::new(
                 format!("Found {digits} errors").as_bytes(),
                 &[]
             )]),
             None
         );
         assert_eq!(
-            count(&[Output::new(&b"a:1:1: ".repeat(1 << 20), &[])]),
+            count_findings(&[OutputText::new(&b"a:1:1: ".repeat(1 << 20), &[])]),
             None
         );
     }

@@ -5,11 +5,11 @@ mod findings;
 use serde_json::{Value, json};
 
 use self::findings::Findings;
-use super::command_result::{CommandResult, Purpose, Runner};
-use super::evaluated::{Evaluated, Workpiece, points};
-use super::layer::{Layer, amount};
-use super::test_report::Ending;
-use crate::document::quote;
+use super::command_result::{CommandPurpose, CommandResult, CommandRunner};
+use super::evaluated::{EvaluatorResult, Workpiece, clamp_score};
+use super::layer::{SettingsLayer, read_amount};
+use super::test_report::CommandExit;
+use crate::document::quote_text;
 use crate::domain::{Evaluator, Problem};
 
 /// Every constant of the formula, and the commands that analyse a suite without `static_analysis`.
@@ -31,11 +31,11 @@ impl Default for CodeQualitySettings {
 }
 
 impl CodeQualitySettings {
-    pub fn read(layers: &[Layer], problems: &mut Vec<Problem>) -> Self {
+    pub fn from_layers(layers: &[SettingsLayer], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
-        Layer::read_all(layers, problems, |fields| {
-            amount(fields, "points_per_error", &mut settings.points_per_error);
-            amount(
+        SettingsLayer::read_all(layers, problems, |fields| {
+            read_amount(fields, "points_per_error", &mut settings.points_per_error);
+            read_amount(
                 fields,
                 "points_per_warning",
                 &mut settings.points_per_warning,
@@ -49,11 +49,11 @@ impl CodeQualitySettings {
 }
 
 /// Runs each analysis once. `None` if the run was stopped meanwhile.
-pub fn code_quality(
-    runner: &Runner,
+pub fn evaluate_code_quality(
+    runner: &CommandRunner,
     piece: &Workpiece,
     settings: &CodeQualitySettings,
-) -> Option<Evaluated> {
+) -> Option<EvaluatorResult> {
     let declared = &piece.suite.static_analysis;
     let commands = if declared.is_empty() {
         &settings.commands
@@ -62,9 +62,9 @@ pub fn code_quality(
     };
     let (mut all, mut rows, mut unknown) = (Findings::default(), Vec::new(), Vec::new());
     for command in commands {
-        let result = runner(command, Purpose::Analysis)?;
-        let ending = result.ending_words();
-        match judged(command, &result) {
+        let result = runner(command, CommandPurpose::Analysis)?;
+        let ending = result.describe_exit();
+        match count_analysis_findings(command, &result) {
             Ok(found) => {
                 all.add(found);
                 rows.push(json!({"command": command, "errors": found.errors, "warnings": found.warnings, "ending": ending}));
@@ -78,7 +78,7 @@ pub fn code_quality(
     let score = if commands.is_empty() {
         Err("the suite declares no `static_analysis`".to_owned())
     } else if unknown.is_empty() {
-        Ok(points(
+        Ok(clamp_score(
             100.0
                 - settings.points_per_error * all.errors as f64
                 - settings.points_per_warning * all.warnings as f64,
@@ -91,42 +91,42 @@ pub fn code_quality(
     } else {
         json!({"errors": all.errors, "warnings": all.warnings, "commands": rows})
     };
-    Some(Evaluated {
+    Some(EvaluatorResult {
         score,
         details,
-        ..Evaluated::missing(Evaluator::CodeQuality, "")
+        ..EvaluatorResult::without_score(Evaluator::CodeQuality, "")
     })
 }
 
 /// Counts the findings of one analysis, or returns the reason why they are unknown.
-fn judged(command: &str, result: &CommandResult) -> Result<Findings, String> {
-    if let Some(lacking) = result.lacking(command) {
+fn count_analysis_findings(command: &str, result: &CommandResult) -> Result<Findings, String> {
+    if let Some(lacking) = result.missing_prerequisite(command) {
         return Err(lacking);
     }
-    let counted = findings::count(&result.outputs());
+    let counted = findings::count_findings(&result.output_streams());
     match result.ending {
-        Ending::Code(0) => Ok(counted.unwrap_or_default()),
+        CommandExit::Code(0) => Ok(counted.unwrap_or_default()),
         // By convention, an analysis exits with 1 if it has findings, and with a higher code if it failed to run.
-        Ending::Code(1) => Ok(counted
+        CommandExit::Code(1) => Ok(counted
             .filter(|found| *found != Findings::default())
             .unwrap_or(Findings {
                 errors: 1,
                 warnings: 0,
             })),
-        Ending::Code(_) => {
+        CommandExit::Code(_) => {
             let found = counted.filter(|found| *found != Findings::default());
             found.ok_or_else(|| {
                 format!(
                     "{} ended with {} and named nothing that counts",
-                    quote(command),
-                    result.ending_words()
+                    quote_text(command),
+                    result.describe_exit()
                 )
             })
         }
-        Ending::Signal(_) | Ending::TimedOut => Err(format!(
+        CommandExit::Signal(_) | CommandExit::TimedOut => Err(format!(
             "{} did not come to an end: {}",
-            quote(command),
-            result.ending_words()
+            quote_text(command),
+            result.describe_exit()
         )),
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::evaluated::Effort;
-    use super::super::layer::tests::read;
+    use super::super::layer::tests::read_yaml_layers;
     use super::super::sample;
     use super::*;
     use crate::suite::Suite;
@@ -144,18 +144,18 @@ mod tests {
     fn evaluated(
         commands: &[&str],
         settings: &CodeQualitySettings,
-        ending: Ending,
+        ending: CommandExit,
         stdout: &str,
         stderr: &str,
-    ) -> Evaluated {
+    ) -> EvaluatorResult {
         let suite = Suite {
             static_analysis: commands
                 .iter()
                 .map(|command| (*command).to_owned())
                 .collect(),
-            ..sample::suite()
+            ..sample::sample_suite()
         };
-        let runner = |_: &str, _: Purpose| {
+        let runner = |_: &str, _: CommandPurpose| {
             Some(CommandResult {
                 ending,
                 stdout: stdout.as_bytes().to_vec(),
@@ -172,11 +172,11 @@ mod tests {
             transcript: &[],
             effort: Effort::default(),
         };
-        code_quality(&runner, &piece, settings).expect("not stopped")
+        evaluate_code_quality(&runner, &piece, settings).expect("not stopped")
     }
 
     #[track_caller]
-    fn check(ending: Ending, stdout: &str, score: f64) {
+    fn check(ending: CommandExit, stdout: &str, score: f64) {
         assert_eq!(
             evaluated(
                 &["lint"],
@@ -194,20 +194,20 @@ mod tests {
     #[test]
     fn pinned_cases() {
         check(
-            Ending::Code(1),
+            CommandExit::Code(1),
             "✖ 5 problems (2 errors, 3 warnings)\n",
             74.0,
         );
         check(
-            Ending::Code(1),
+            CommandExit::Code(1),
             "✖ 15 problems (15 errors, 0 warnings)\n",
             0.0,
         );
-        check(Ending::Code(0), "All checks passed!\n", 100.0);
-        check(Ending::Code(0), "", 100.0);
-        check(Ending::Code(0), "[WARNING] a\n[WARNING] b\n", 96.0);
+        check(CommandExit::Code(0), "All checks passed!\n", 100.0);
+        check(CommandExit::Code(0), "", 100.0);
+        check(CommandExit::Code(0), "[WARNING] a\n[WARNING] b\n", 96.0);
         check(
-            Ending::Code(101),
+            CommandExit::Code(101),
             "error: could not compile `x` (bin \"x\") due to 1 previous error\n",
             90.0,
         );
@@ -223,22 +223,22 @@ mod tests {
         };
         let none = "`ruff check .` needs `ruff`, which is not here";
         assert_eq!(
-            reason(Ending::Code(127), "sh: 1: ruff: not found").as_deref(),
+            reason(CommandExit::Code(127), "sh: 1: ruff: not found").as_deref(),
             Some(none)
         );
         let usage = "`ruff check .` ended with exit 2 and named nothing that counts";
         assert_eq!(
-            reason(Ending::Code(2), "unknown option").as_deref(),
+            reason(CommandExit::Code(2), "unknown option").as_deref(),
             Some(usage)
         );
         assert!(
-            reason(Ending::TimedOut, "Found 3 errors.").is_some()
-                && reason(Ending::Signal(9), "").is_some()
+            reason(CommandExit::TimedOut, "Found 3 errors.").is_some()
+                && reason(CommandExit::Signal(9), "").is_some()
         );
         // The analysis has findings that cannot be counted.
-        assert_eq!(reason(Ending::Code(1), "would reformat a.py"), None);
-        check(Ending::Code(1), "would reformat a.py\n", 90.0);
-        let of_none = evaluated(&[], &default, Ending::Code(0), "", "");
+        assert_eq!(reason(CommandExit::Code(1), "would reformat a.py"), None);
+        check(CommandExit::Code(1), "would reformat a.py\n", 90.0);
+        let of_none = evaluated(&[], &default, CommandExit::Code(0), "", "");
         assert_eq!(
             (of_none.score.err().as_deref(), of_none.details),
             (Some("the suite declares no `static_analysis`"), Value::Null)
@@ -254,7 +254,7 @@ mod tests {
         let two = evaluated(
             &["a", "b"],
             &settings,
-            Ending::Code(1),
+            CommandExit::Code(1),
             "",
             "Found 2 errors.\n",
         );
@@ -263,7 +263,13 @@ mod tests {
             two.details["commands"][1],
             json!({"command": "b", "errors": 2, "warnings": 0, "ending": "exit 1"})
         );
-        let one = evaluated(&[], &settings, Ending::Code(1), "Found 2 errors.\n", "");
+        let one = evaluated(
+            &[],
+            &settings,
+            CommandExit::Code(1),
+            "Found 2 errors.\n",
+            "",
+        );
         assert_eq!(
             (one.score, &one.details["commands"][0]["command"]),
             (Ok(80.0), &json!("other"))
@@ -274,7 +280,7 @@ mod tests {
     fn a_stopped_run_has_no_score() {
         let suite = Suite {
             static_analysis: vec!["a".to_owned()],
-            ..sample::suite()
+            ..sample::sample_suite()
         };
         let piece = Workpiece {
             suite: &suite,
@@ -284,19 +290,19 @@ mod tests {
             effort: Effort::default(),
         };
         assert_eq!(
-            code_quality(&|_, _| None, &piece, &CodeQualitySettings::default()),
+            evaluate_code_quality(&|_, _| None, &piece, &CodeQualitySettings::default()),
             None
         );
     }
 
     #[test]
     fn settings_are_read() {
-        let (settings, problems) = read(
+        let (settings, problems) = read_yaml_layers(
             &[
                 "points_per_error: 5\ncommands: [a, b]\n",
                 "points_per_warning: 0\ncommands: [c]\n",
             ],
-            CodeQualitySettings::read,
+            CodeQualitySettings::from_layers,
         );
         assert_eq!(problems, [""; 0]);
         assert_eq!(
@@ -308,7 +314,7 @@ mod tests {
             }
         );
         assert_eq!(
-            read(&["point: 1\n"], CodeQualitySettings::read).1,
+            read_yaml_layers(&["point: 1\n"], CodeQualitySettings::from_layers).1,
             ["0.yaml:1:1: unknown key `evaluators.x.point`"]
         );
     }
@@ -318,7 +324,7 @@ mod tests {
         fn more_findings_never_raise_the_score(errors in 0..u64::MAX, warnings in 0..u64::MAX, more in 0..100_u64) {
             let score = |errors: u64, warnings: u64| {
                 let stdout = format!("{errors} errors and {warnings} warnings\n");
-                evaluated(&["lint"], &CodeQualitySettings::default(), Ending::Code(0), &stdout, "").score.expect("it was counted")
+                evaluated(&["lint"], &CodeQualitySettings::default(), CommandExit::Code(0), &stdout, "").score.expect("it was counted")
             };
             let base = score(errors, warnings);
             prop_assert!((0.0..=100.0).contains(&base));
@@ -328,7 +334,7 @@ mod tests {
 
         #[test]
         fn no_output_leaves_the_scale(stdout in "(\\PC|\n){0,300}", code in 0..3_i32) {
-            let score = evaluated(&["lint"], &CodeQualitySettings::default(), Ending::Code(code), &stdout, "").score;
+            let score = evaluated(&["lint"], &CodeQualitySettings::default(), CommandExit::Code(code), &stdout, "").score;
             prop_assert!(score.is_err() || score.is_ok_and(|score| (0.0..=100.0).contains(&score)));
         }
     }

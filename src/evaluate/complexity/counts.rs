@@ -1,7 +1,7 @@
 //! Counts of the code elements in one file.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CodeElementCounts {
     /// Lines of code, without blank lines, comments and documentation.
     pub lines: u64,
     pub constants: u64,

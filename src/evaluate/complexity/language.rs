@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tree_sitter::{Language, Node};
 
-use super::counts::Counts;
+use super::counts::CodeElementCounts;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeLanguage {
@@ -18,7 +18,7 @@ pub enum CodeLanguage {
 
 /// How a node of a syntax tree is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum NodeRole {
     /// Not code: neither the node nor its children count.
     Comment,
     /// Code whose children do not count, only its lines: types, attributes, module names.
@@ -28,7 +28,7 @@ pub enum Role {
 
 impl CodeLanguage {
     /// Returns the language of a file, judged by its name. `None` if the language is not measured.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             "py" | "pyw" => Some(Self::Python),
@@ -64,20 +64,28 @@ impl CodeLanguage {
     }
 
     /// Counts one node without its children, and returns its role. `field` is the node's field name in its parent.
-    pub fn take(self, node: Node, field: Option<&str>, text: &str, counts: &mut Counts) -> Role {
+    pub fn count_node(
+        self,
+        node: Node,
+        field: Option<&str>,
+        text: &str,
+        counts: &mut CodeElementCounts,
+    ) -> NodeRole {
         match self {
-            Self::Python => python(node, text, counts),
-            Self::JavaScript | Self::TypeScript | Self::Tsx => javascript(node, field, counts),
-            Self::Rust => rust(node, text, counts),
+            Self::Python => count_python_node(node, text, counts),
+            Self::JavaScript | Self::TypeScript | Self::Tsx => {
+                count_javascript_node(node, field, counts)
+            }
+            Self::Rust => count_rust_node(node, text, counts),
         }
     }
 }
 
-fn python(node: Node, text: &str, counts: &mut Counts) -> Role {
+fn count_python_node(node: Node, text: &str, counts: &mut CodeElementCounts) -> NodeRole {
     match node.kind() {
-        "comment" => return Role::Comment,
+        "comment" => return NodeRole::Comment,
         // A string that is a statement of its own is a documentation string.
-        "expression_statement" if is_documentation(node) => return Role::Comment,
+        "expression_statement" if is_documentation(node) => return NodeRole::Comment,
         "integer" | "float" | "string" | "true" | "false" | "none" => counts.constants += 1,
         "call" => counts.calls += 1,
         "if_statement"
@@ -85,29 +93,33 @@ fn python(node: Node, text: &str, counts: &mut Counts) -> Role {
         | "conditional_expression"
         | "if_clause"
         | "except_clause" => counts.conditions += 1,
-        "case_clause" if !is_wildcard(first_named(node), text) => counts.conditions += 1,
+        "case_clause" if !is_wildcard(first_named_child(node), text) => counts.conditions += 1,
         "for_statement" | "while_statement" | "for_in_clause" => counts.loops += 1,
         // A type annotation alone assigns no value.
         "assignment" if node.child_by_field_name("right").is_some() => counts.assignments += 1,
         "augmented_assignment" | "named_expression" => counts.assignments += 1,
         _ => {}
     }
-    Role::Code
+    NodeRole::Code
 }
 
 fn is_documentation(statement: Node) -> bool {
     statement.named_child_count() == 1
-        && first_named(statement)
+        && first_named_child(statement)
             .is_some_and(|child| matches!(child.kind(), "string" | "concatenated_string"))
 }
 
-fn javascript(node: Node, field: Option<&str>, counts: &mut Counts) -> Role {
+fn count_javascript_node(
+    node: Node,
+    field: Option<&str>,
+    counts: &mut CodeElementCounts,
+) -> NodeRole {
     let has_value = || node.child_by_field_name("value").is_some();
     match node.kind() {
-        "comment" | "html_comment" | "hash_bang_line" => return Role::Comment,
-        "literal_type" | "template_literal_type" => return Role::Lines,
+        "comment" | "html_comment" | "hash_bang_line" => return NodeRole::Comment,
+        "literal_type" | "template_literal_type" => return NodeRole::Lines,
         // The name of an imported module.
-        "string" if field == Some("source") => return Role::Lines,
+        "string" if field == Some("source") => return NodeRole::Lines,
         "number" | "string" | "template_string" | "regex" | "true" | "false" | "null"
         | "undefined"
             if node.is_named() =>
@@ -134,14 +146,14 @@ fn javascript(node: Node, field: Option<&str>, counts: &mut Counts) -> Role {
         }
         _ => {}
     }
-    Role::Code
+    NodeRole::Code
 }
 
-fn rust(node: Node, text: &str, counts: &mut Counts) -> Role {
+fn count_rust_node(node: Node, text: &str, counts: &mut CodeElementCounts) -> NodeRole {
     let has_value = || node.child_by_field_name("value").is_some();
     match node.kind() {
-        "line_comment" | "block_comment" | "shebang" => return Role::Comment,
-        "attribute_item" | "inner_attribute_item" => return Role::Lines,
+        "line_comment" | "block_comment" | "shebang" => return NodeRole::Comment,
+        "attribute_item" | "inner_attribute_item" => return NodeRole::Lines,
         "integer_literal" | "float_literal" | "string_literal" | "raw_string_literal"
         | "char_literal" | "boolean_literal" => {
             counts.constants += 1;
@@ -166,10 +178,10 @@ fn rust(node: Node, text: &str, counts: &mut Counts) -> Role {
         "assignment_expression" | "compound_assignment_expr" => counts.assignments += 1,
         _ => {}
     }
-    Role::Code
+    NodeRole::Code
 }
 
-fn first_named(node: Node) -> Option<Node> {
+fn first_named_child(node: Node) -> Option<Node> {
     node.named_child(0)
 }
 

@@ -8,7 +8,7 @@ const LONG_LINE: usize = 500;
 const TOP_LINES: usize = 20;
 
 /// Sorted.
-const VENDORED: &[&str] = &[
+const VENDORED_FOLDERS: &[&str] = &[
     ".venv",
     "_vendor",
     "bower_components",
@@ -46,12 +46,12 @@ const GENERATED_MARKS: [&str; 7] = [
 ];
 
 /// Returns why a file is excluded; `None` if it is measured.
-pub fn reason(path: &Path, text: &str) -> Option<&'static str> {
+pub fn exclusion_reason(path: &Path, text: &str) -> Option<&'static str> {
     let is_vendored = path.parent().is_some_and(|folders| {
         folders.iter().any(|folder| {
             folder
                 .to_str()
-                .is_some_and(|folder| VENDORED.binary_search(&folder).is_ok())
+                .is_some_and(|folder| VENDORED_FOLDERS.binary_search(&folder).is_ok())
         })
     });
     let name = path
@@ -124,7 +124,11 @@ mod tests {
                 "generated",
             ),
         ] {
-            assert_eq!(reason(Path::new(path), text), Some(expected), "{path}");
+            assert_eq!(
+                exclusion_reason(Path::new(path), text),
+                Some(expected),
+                "{path}"
+            );
         }
     }
 
@@ -145,12 +149,12 @@ mod tests {
             ("builds/a.py", ""),
             ("a.py", "# generated numbers are checked here\n"),
         ] {
-            assert_eq!(reason(Path::new(path), text), None, "{path}");
+            assert_eq!(exclusion_reason(Path::new(path), text), None, "{path}");
         }
     }
 
     #[test]
     fn the_table_is_sorted() {
-        assert!(VENDORED.is_sorted());
+        assert!(VENDORED_FOLDERS.is_sorted());
     }
 }

@@ -14,21 +14,21 @@ use std::path::{Component, Path};
 
 use serde_json::{Map, Value, json};
 
-use self::counts::Counts;
+use self::counts::CodeElementCounts;
 use self::language::CodeLanguage;
-use self::walk::count;
-use super::evaluated::{Evaluated, Workpiece, points};
-use super::layer::{Layer, amount, divisor};
+use self::walk::count_elements;
+use super::evaluated::{EvaluatorResult, Workpiece, clamp_score};
+use super::layer::{SettingsLayer, read_amount, read_divisor};
 use crate::domain::{Evaluator, Problem};
 use crate::files;
 
 /// Maximum size of a file. Larger files were not written by hand.
-const MOST_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 256 << 10;
 /// Maximum number of files that are read. Further files are excluded and listed.
-const MOST_FILES: usize = 2_000;
-const MOST_BYTES_OF_ALL: u64 = 8 << 20;
+const MAX_FILES: usize = 2_000;
+const MAX_BYTES_OF_ALL: u64 = 8 << 20;
 /// Maximum number of files listed in the details: of the measured ones, and of the excluded ones.
-const MOST_NAMED: usize = 200;
+const MAX_NAMED: usize = 200;
 
 /// Every constant of the formula.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,20 +56,20 @@ impl Default for ComplexitySettings {
 }
 
 impl ComplexitySettings {
-    pub fn read(layers: &[Layer], problems: &mut Vec<Problem>) -> Self {
+    pub fn from_layers(layers: &[SettingsLayer], problems: &mut Vec<Problem>) -> Self {
         let mut settings = Self::default();
-        Layer::read_all(layers, problems, |fields| {
-            divisor(fields, "threshold", &mut settings.threshold);
-            amount(fields, "constant", &mut settings.constant);
-            amount(fields, "call", &mut settings.call);
-            amount(fields, "condition", &mut settings.condition);
-            amount(fields, "loop", &mut settings.r#loop);
-            amount(fields, "assignment", &mut settings.assignment);
+        SettingsLayer::read_all(layers, problems, |fields| {
+            read_divisor(fields, "threshold", &mut settings.threshold);
+            read_amount(fields, "constant", &mut settings.constant);
+            read_amount(fields, "call", &mut settings.call);
+            read_amount(fields, "condition", &mut settings.condition);
+            read_amount(fields, "loop", &mut settings.r#loop);
+            read_amount(fields, "assignment", &mut settings.assignment);
         });
         settings
     }
 
-    fn density(&self, counts: &Counts) -> f64 {
+    fn compute_density(&self, counts: &CodeElementCounts) -> f64 {
         let weighted = [
             (self.constant, counts.constants),
             (self.call, counts.calls),
@@ -84,36 +84,38 @@ impl ComplexitySettings {
             / counts.lines as f64
     }
 
-    fn score(&self, mean: f64) -> f64 {
-        points((100.0 * (1.0 - mean / self.threshold)).round())
+    fn score_density(&self, mean: f64) -> f64 {
+        clamp_score((100.0 * (1.0 - mean / self.threshold)).round())
     }
 }
 
 /// Measures the files that the agent made or changed.
-pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated {
+pub fn evaluate_complexity(piece: &Workpiece, settings: &ComplexitySettings) -> EvaluatorResult {
     let Some(folder) = piece.folder else {
-        return Evaluated::missing(Evaluator::Complexity, "the files were not kept");
+        return EvaluatorResult::without_score(Evaluator::Complexity, "the files were not kept");
     };
-    let (mut measured, mut left_out, mut densities) = (Vec::new(), Named::default(), Vec::new());
+    let (mut measured, mut left_out, mut densities) =
+        (Vec::new(), ExcludedFiles::default(), Vec::new());
     let mut bytes = 0;
     for path in piece.files {
-        let Some(language) = CodeLanguage::of(path) else {
+        let Some(language) = CodeLanguage::from_path(path) else {
             continue;
         };
-        let found = if densities.len() >= MOST_FILES || bytes >= MOST_BYTES_OF_ALL {
+        let found = if densities.len() >= MAX_FILES || bytes >= MAX_BYTES_OF_ALL {
             Err("beyond the limit of files")
         } else {
-            read(folder, path).and_then(|text| {
+            read_source(folder, path).and_then(|text| {
                 bytes += text.len() as u64;
-                left_out::reason(path, &text).map_or_else(|| count(language, &text), Err)
+                left_out::exclusion_reason(path, &text)
+                    .map_or_else(|| count_elements(language, &text), Err)
             })
         };
         let file = path.to_string_lossy();
         match found {
             Ok(counts) if counts.lines > 0 => {
-                let density = settings.density(&counts);
+                let density = settings.compute_density(&counts);
                 densities.push(density);
-                measured.push((density, row(&file, language, &counts, density)));
+                measured.push((density, file_json(&file, language, &counts, density)));
             }
             Ok(_) => left_out.push(&file, "no line of code"),
             Err(reason) => left_out.push(&file, reason),
@@ -123,7 +125,7 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
     let mean = (count > 0).then(|| densities.iter().sum::<f64>() / count as f64);
     let mut details = Map::new();
     if let Some(mean) = mean {
-        details.insert("mean".to_owned(), json!(rounded(mean)));
+        details.insert("mean".to_owned(), json!(round_to_hundredths(mean)));
         details.insert("threshold".to_owned(), json!(settings.threshold));
         details.insert("measured".to_owned(), json!(count));
         // The densest files come first, because a reader looks for them. The sort is stable, so files of equal density keep their order by
@@ -131,7 +133,7 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
         measured.sort_by(|(left, _), (right, _)| right.total_cmp(left));
         let rows: Vec<Value> = measured
             .into_iter()
-            .take(MOST_NAMED)
+            .take(MAX_NAMED)
             .map(|(_, row)| row)
             .collect();
         details.insert("files".to_owned(), Value::Array(rows));
@@ -142,7 +144,7 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
             json!({"count": left_out.count, "files": left_out.rows}),
         );
     }
-    let score = mean.map(|mean| settings.score(mean));
+    let score = mean.map(|mean| settings.score_density(mean));
     let score = score.ok_or_else(|| match left_out.count {
         0 => format!(
             "no file in {} was made or changed",
@@ -150,30 +152,35 @@ pub fn complexity(piece: &Workpiece, settings: &ComplexitySettings) -> Evaluated
         ),
         _ => "every file that could be measured was left out".to_owned(),
     });
-    Evaluated {
+    EvaluatorResult {
         score,
         details: Value::Object(details),
-        ..Evaluated::missing(Evaluator::Complexity, "")
+        ..EvaluatorResult::without_score(Evaluator::Complexity, "")
     }
 }
 
 #[derive(Default)]
-struct Named {
+struct ExcludedFiles {
     count: usize,
     rows: Vec<Value>,
 }
 
-impl Named {
+impl ExcludedFiles {
     fn push(&mut self, file: &str, reason: &str) {
         self.count += 1;
-        if self.rows.len() < MOST_NAMED {
+        if self.rows.len() < MAX_NAMED {
             self.rows.push(json!({"file": file, "reason": reason}));
         }
     }
 }
 
-fn row(file: &str, language: CodeLanguage, counts: &Counts, density: f64) -> Value {
-    let Counts {
+fn file_json(
+    file: &str,
+    language: CodeLanguage,
+    counts: &CodeElementCounts,
+    density: f64,
+) -> Value {
+    let CodeElementCounts {
         lines,
         constants,
         calls,
@@ -182,7 +189,7 @@ fn row(file: &str, language: CodeLanguage, counts: &Counts, density: f64) -> Val
         assignments,
         is_broken,
     } = *counts;
-    let mut row = json!({"file": file, "language": language.name(), "density": rounded(density), "lines": lines, "constants": constants,
+    let mut row = json!({"file": file, "language": language.name(), "density": round_to_hundredths(density), "lines": lines, "constants": constants,
         "calls": calls, "conditions": conditions, "loops": loops, "assignments": assignments});
     if is_broken {
         row["syntax_errors"] = json!(true);
@@ -190,12 +197,12 @@ fn row(file: &str, language: CodeLanguage, counts: &Counts, density: f64) -> Val
     row
 }
 
-fn rounded(number: f64) -> f64 {
+fn round_to_hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 
 /// Reads a file below the folder. Does not follow links and reads nothing beyond the size limit.
-fn read(folder: &Path, path: &Path) -> Result<String, &'static str> {
+fn read_source(folder: &Path, path: &Path) -> Result<String, &'static str> {
     if !path
         .components()
         .all(|component| matches!(component, Component::Normal(_)))
@@ -210,12 +217,11 @@ fn read(folder: &Path, path: &Path) -> Result<String, &'static str> {
         return Err("not readable");
     }
     let mut bytes = Vec::new();
-    let read =
-        files::open(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    let read = files::open(&path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     if read.is_err() {
         return Err("not readable");
     }
-    if bytes.len() as u64 > MOST_BYTES {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err("too large");
     }
     String::from_utf8(bytes).map_err(|_| "no text")

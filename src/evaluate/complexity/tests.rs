@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::super::evaluated::Effort;
-use super::super::layer::tests::read as read_layers;
+use super::super::layer::tests::read_yaml_layers;
 use super::super::sample;
 use super::*;
 
 #[track_caller]
-fn check(language: CodeLanguage, text: &str, expected: Counts) {
-    assert_eq!(count(language, text), Ok(expected));
+fn check(language: CodeLanguage, text: &str, expected: CodeElementCounts) {
+    assert_eq!(count_elements(language, text), Ok(expected));
 }
 
 const PYTHON: &str = r#""""A module
@@ -61,7 +61,7 @@ second"""
 
 #[test]
 fn python_is_counted_as_by_hand() {
-    let expected = Counts {
+    let expected = CodeElementCounts {
         lines: 32,
         constants: 15,
         calls: 5,
@@ -113,7 +113,7 @@ switch (name) {
     try { a(); } catch (error) { throw error; }
 }
 "#;
-    let expected = Counts {
+    let expected = CodeElementCounts {
         lines: 26,
         constants: 16,
         calls: 5,
@@ -147,7 +147,7 @@ export class Store<T> {
   }
 }
 "#;
-    let expected = Counts {
+    let expected = CodeElementCounts {
         lines: 16,
         constants: 2,
         calls: 0,
@@ -167,7 +167,7 @@ fn elements_are_read() {
                 {n > 0 ? <li key={n}>text</li> : null}\n\
                 </ul>\n\
                 );\n";
-    let expected = Counts {
+    let expected = CodeElementCounts {
         lines: 6,
         constants: 3,
         calls: 0,
@@ -217,7 +217,7 @@ fn total(items: &[Option<i64>]) -> i64 {
     sum
 }
 "#;
-    let expected = Counts {
+    let expected = CodeElementCounts {
         lines: 31,
         constants: 12,
         calls: 3,
@@ -232,10 +232,10 @@ fn total(items: &[Option<i64>]) -> i64 {
 #[test]
 fn nothing_and_nonsense_are_counted_too() {
     for text in ["", "\n\n", "# only a comment\n", "\"\"\"only words\"\"\"\n"] {
-        check(CodeLanguage::Python, text, Counts::default());
+        check(CodeLanguage::Python, text, CodeElementCounts::default());
     }
-    let broken =
-        count(CodeLanguage::Python, "def f(:\n    x = 1\n").expect("it is parsed all the same");
+    let broken = count_elements(CodeLanguage::Python, "def f(:\n    x = 1\n")
+        .expect("it is parsed all the same");
     assert!(broken.is_broken && broken.lines > 0, "{broken:?}");
 }
 
@@ -251,14 +251,14 @@ fn hostile_texts_end() {
             CodeLanguage::Rust,
         ] {
             // The text may be counted or refused, but must neither crash the parser nor take forever.
-            let _ = count(language, &part.repeat(6_000 / part.len()));
+            let _ = count_elements(language, &part.repeat(6_000 / part.len()));
         }
     }
-    let deep = "(".repeat(usize::try_from(MOST_BYTES).expect("it fits"));
-    assert!(count(CodeLanguage::Python, &deep).is_ok_and(|counts| counts.is_broken));
+    let deep = "(".repeat(usize::try_from(MAX_BYTES).expect("it fits"));
+    assert!(count_elements(CodeLanguage::Python, &deep).is_ok_and(|counts| counts.is_broken));
 }
 
-fn evaluated(files: &[(&str, &str)], settings: &ComplexitySettings) -> Evaluated {
+fn evaluated(files: &[(&str, &str)], settings: &ComplexitySettings) -> EvaluatorResult {
     let folder = tempfile::tempdir().expect("a folder");
     for (path, text) in files {
         let path = folder.path().join(path);
@@ -266,8 +266,8 @@ fn evaluated(files: &[(&str, &str)], settings: &ComplexitySettings) -> Evaluated
         fs::write(path, text).expect("a file");
     }
     let paths: Vec<PathBuf> = files.iter().map(|(path, _)| PathBuf::from(path)).collect();
-    let suite = sample::suite();
-    complexity(
+    let suite = sample::sample_suite();
+    evaluate_complexity(
         &Workpiece {
             suite: &suite,
             folder: Some(folder.path()),
@@ -290,7 +290,7 @@ fn pinned_means() {
         (2.5, 88.0),
     ] {
         assert_eq!(
-            settings.score(mean).to_bits(),
+            settings.score_density(mean).to_bits(),
             f64::to_bits(score),
             "{mean}"
         );
@@ -363,7 +363,7 @@ fn without_a_file_to_measure_there_is_no_score() {
         evaluated(&[("a.py", &large)], &default).details["left_out"]["files"][0]["reason"],
         "too large"
     );
-    let suite = sample::suite();
+    let suite = sample::sample_suite();
     let piece = Workpiece {
         suite: &suite,
         folder: None,
@@ -372,7 +372,9 @@ fn without_a_file_to_measure_there_is_no_score() {
         effort: Effort::default(),
     };
     assert_eq!(
-        complexity(&piece, &default).score.expect_err("no folder"),
+        evaluate_complexity(&piece, &default)
+            .score
+            .expect_err("no folder"),
         "the files were not kept"
     );
 }
@@ -394,7 +396,7 @@ fn files_elsewhere_are_not_read() {
             .expect("a link");
         files.push(PathBuf::from("link.py"));
     }
-    let suite = sample::suite();
+    let suite = sample::sample_suite();
     let piece = Workpiece {
         suite: &suite,
         folder: Some(&inside),
@@ -402,16 +404,20 @@ fn files_elsewhere_are_not_read() {
         transcript: &[],
         effort: Effort::default(),
     };
-    let evaluated = complexity(&piece, &ComplexitySettings::default());
+    let evaluated = evaluate_complexity(&piece, &ComplexitySettings::default());
     assert!(evaluated.score.is_err());
     assert_eq!(evaluated.details["left_out"]["count"], files.len());
-    assert_eq!(read(folder.path(), Path::new("bytes.py")), Err("no text"));
+    assert_eq!(
+        read_source(folder.path(), Path::new("bytes.py")),
+        Err("no text")
+    );
 }
 
 #[test]
 fn settings_are_read() {
     let all = "{threshold: 10, constant: 2, call: 3, condition: 5, loop: 7, assignment: 11}";
-    let (settings, problems) = read_layers(&[all, "loop: 0\n"], ComplexitySettings::read);
+    let (settings, problems) =
+        read_yaml_layers(&[all, "loop: 0\n"], ComplexitySettings::from_layers);
     assert_eq!(problems, [""; 0]);
     let expected = ComplexitySettings {
         threshold: 10.0,
@@ -422,7 +428,10 @@ fn settings_are_read() {
         assignment: 11.0,
     };
     assert_eq!(settings, expected);
-    let (_, problems) = read_layers(&["threshold: 0\nloops: 1\n"], ComplexitySettings::read);
+    let (_, problems) = read_yaml_layers(
+        &["threshold: 0\nloops: 1\n"],
+        ComplexitySettings::from_layers,
+    );
     assert_eq!(
         problems,
         [

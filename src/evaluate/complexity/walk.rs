@@ -4,36 +4,39 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
-use super::counts::Counts;
-use super::language::{CodeLanguage, Role};
+use super::counts::CodeElementCounts;
+use super::language::{CodeLanguage, NodeRole};
 
 /// Maximum number of the parser's progress reports: four times as many as ordinary code of the largest size needs. The limit is a count,
 /// not a time, so that the same file is measured or excluded on every machine.
-const MOST_STEPS: u64 = 20_000;
+const MAX_STEPS: u64 = 20_000;
 
 /// Counts the code elements of a text, or returns the reason why they cannot be counted.
-pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str> {
+pub fn count_elements(
+    language: CodeLanguage,
+    text: &str,
+) -> Result<CodeElementCounts, &'static str> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let tree = parse(language, text, MOST_STEPS).ok_or("too hard to parse")?;
-    let mut counts = Counts {
+    let tree = parse_tree(language, text, MAX_STEPS).ok_or("too hard to parse")?;
+    let mut counts = CodeElementCounts {
         is_broken: tree.root_node().has_error(),
-        ..Counts::default()
+        ..CodeElementCounts::default()
     };
     let mut is_code: Vec<bool> = vec![false; text.lines().count() + 1];
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
-        let role = language.take(node, cursor.field_name(), text, &mut counts);
+        let role = language.count_node(node, cursor.field_name(), text, &mut counts);
         let goes_in = match role {
-            Role::Comment => false,
-            Role::Lines => {
-                mark(node, &mut is_code);
+            NodeRole::Comment => false,
+            NodeRole::Lines => {
+                mark_code_lines(node, &mut is_code);
                 false
             }
             // Every line of a multi-line string is code, even if the grammar does not split the string into parts.
-            Role::Code => {
+            NodeRole::Code => {
                 if node.child_count() == 0 || node.kind().contains("string") {
-                    mark(node, &mut is_code);
+                    mark_code_lines(node, &mut is_code);
                 }
                 true
             }
@@ -55,7 +58,7 @@ pub fn count(language: CodeLanguage, text: &str) -> Result<Counts, &'static str>
 }
 
 /// Marks the lines that a node covers as code.
-fn mark(node: Node, is_code: &mut [bool]) {
+fn mark_code_lines(node: Node, is_code: &mut [bool]) {
     let (start, end) = (node.start_position(), node.end_position());
     if node.start_byte() == node.end_byte() {
         // The parser inserted a missing node, which has no text.
@@ -73,7 +76,7 @@ fn mark(node: Node, is_code: &mut [bool]) {
     }
 }
 
-fn parse(language: CodeLanguage, text: &str, most_steps: u64) -> Option<Tree> {
+fn parse_tree(language: CodeLanguage, text: &str, most_steps: u64) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
     let mut steps = 0_u64;
@@ -101,7 +104,7 @@ mod tests {
     #[test]
     fn a_parser_that_does_not_end_is_ended() {
         let text = "x = f(1)\n".repeat(10_000);
-        assert!(parse(CodeLanguage::Python, &text, 100).is_none());
-        assert!(parse(CodeLanguage::Python, &text, MOST_STEPS).is_some());
+        assert!(parse_tree(CodeLanguage::Python, &text, 100).is_none());
+        assert!(parse_tree(CodeLanguage::Python, &text, MAX_STEPS).is_some());
     }
 }

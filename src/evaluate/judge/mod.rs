@@ -14,12 +14,12 @@ mod question;
 mod reply;
 mod tally;
 
-pub(super) use opinion::{Decision, Opinion};
-pub(super) use question::{Question, grouped, prompt_sha256};
+pub(super) use opinion::{JudgeOpinion, StatementDecision};
+pub(super) use question::{JudgeQuestion, prompt_sha256, split_into_groups};
 
 /// An agent that decides about criteria, and how it is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Judge<'a> {
+pub struct JudgeAgent<'a> {
     pub agent: &'a Agent,
     /// How often each question is asked; the majority decides. 0 counts as 1.
     pub votes: u64,
@@ -31,7 +31,7 @@ pub struct Judge<'a> {
 
 /// Order in which criteria are shown to the judge. A judge without position bias decides alike in both orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum CriteriaOrder {
     /// The order in the suite.
     #[default]
     Given,

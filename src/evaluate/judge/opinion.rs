@@ -4,29 +4,29 @@
 //! statement holds if more than half of them say so. Groups are independent: a failure in one group does not affect the statements of
 //! another.
 
-use super::Judge;
-use super::question::{Group, Question};
-use super::reply::{Verdict, parse_reply};
-use super::tally::Tally;
-use crate::agent::{FailureKind, Prompt};
-use crate::config::Budget;
-use crate::evaluate::Judged;
-use crate::process::Stop;
+use super::JudgeAgent;
+use super::question::{JudgeQuestion, StatementGroup};
+use super::reply::{StatementVerdict, parse_reply};
+use super::tally::JudgeUsageTally;
+use crate::agent::{AgentFailureKind, AgentPrompt};
+use crate::config::QuestionBudget;
+use crate::evaluate::JudgeRecord;
+use crate::process::StopSignal;
 
 /// The decisions of a judge, and what it took to get them.
-pub(crate) struct Opinion {
+pub(crate) struct JudgeOpinion {
     /// One decision per statement, in their order, or the reason why the statement was not decided.
-    pub decisions: Vec<Result<Decision, String>>,
+    pub decisions: Vec<Result<StatementDecision, String>>,
     /// Number of votes counted: the minimum over the groups that were decided.
     pub counted: u64,
     /// Why a vote was not counted, or why it failed every statement of its group.
     pub trouble: Option<String>,
-    pub judged: Judged,
+    pub judged: JudgeRecord,
 }
 
 /// The decision on one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Decision {
+pub(crate) struct StatementDecision {
     pub passed: bool,
     /// Reasoning of the first vote that agrees with the decision.
     pub reasoning: String,
@@ -37,32 +37,38 @@ pub(crate) struct Decision {
 }
 
 /// Result of one vote.
-enum Vote {
-    Counted(Vec<Verdict>, Option<String>),
+enum VoteResult {
+    Counted(Vec<StatementVerdict>, Option<String>),
     Uncounted(String),
     /// The service failed, so that further votes are pointless.
     Outage(String),
     Stopped,
 }
 
-impl Opinion {
+impl JudgeOpinion {
     /// Asks the judge. `None` if the user stopped it.
-    pub fn ask(judge: &Judge, question: &Question, stop: &Stop) -> Option<Self> {
+    pub fn ask_judge(
+        judge: &JudgeAgent,
+        question: &JudgeQuestion,
+        stop: &StopSignal,
+    ) -> Option<Self> {
         let wanted = judge.votes.max(1);
-        let mut tally = Tally::default();
+        let mut tally = JudgeUsageTally::default();
         let mut decisions = Vec::new();
-        let mut cast: Vec<Vec<Vec<Verdict>>> = Vec::new();
+        let mut cast: Vec<Vec<Vec<StatementVerdict>>> = Vec::new();
         let mut trouble: Option<String> = None;
         for group in &question.groups {
-            let (votes, reason) = votes(judge, (&question.system, group), &mut tally, stop)?;
+            let (votes, reason) =
+                collect_votes(judge, (&question.system, group), &mut tally, stop)?;
             if votes.is_empty() {
                 let reason = reason
                     .clone()
                     .unwrap_or_else(|| "the judge was not asked".to_owned());
                 decisions.extend(group.statements.iter().map(|_| Err(reason.clone())));
             } else {
-                decisions
-                    .extend((0..group.statements.len()).map(|place| Ok(decide(&votes, place))));
+                decisions.extend(
+                    (0..group.statements.len()).map(|place| Ok(decide_statement(&votes, place))),
+                );
                 cast.push(votes);
             }
             trouble = trouble.or(reason);
@@ -72,11 +78,11 @@ impl Opinion {
             .map(|votes| votes.len() as u64)
             .min()
             .unwrap_or(0);
-        let judged = tally.judged(
+        let judged = tally.into_record(
             judge,
             question.prompt_sha256.clone(),
             wanted,
-            agreement(&cast),
+            vote_agreement(&cast),
         );
         Some(Self {
             decisions,
@@ -87,7 +93,7 @@ impl Opinion {
     }
 
     /// Returns the first reason why a statement was not decided; `None` if all were decided.
-    pub fn undecided(&self) -> Option<String> {
+    pub fn undecided_reason(&self) -> Option<String> {
         let mut reasons = self
             .decisions
             .iter()
@@ -105,23 +111,23 @@ impl Opinion {
 
 /// Returns the counted votes on one group, and the first reason why a vote was not counted or failed every statement. `None` if the user
 /// stopped it.
-fn votes(
-    judge: &Judge,
-    asked: (&str, &Group),
-    tally: &mut Tally,
-    stop: &Stop,
-) -> Option<(Vec<Vec<Verdict>>, Option<String>)> {
-    let mut votes: Vec<Vec<Verdict>> = Vec::new();
+fn collect_votes(
+    judge: &JudgeAgent,
+    asked: (&str, &StatementGroup),
+    tally: &mut JudgeUsageTally,
+    stop: &StopSignal,
+) -> Option<(Vec<Vec<StatementVerdict>>, Option<String>)> {
+    let mut votes: Vec<Vec<StatementVerdict>> = Vec::new();
     let mut trouble: Option<String> = None;
     for seed in 0..judge.votes.max(1) {
-        let (reason, is_over) = match vote(judge, asked, seed, tally, stop) {
-            Vote::Counted(verdicts, reason) => {
+        let (reason, is_over) = match cast_vote(judge, asked, seed, tally, stop) {
+            VoteResult::Counted(verdicts, reason) => {
                 votes.push(verdicts);
                 (reason, false)
             }
-            Vote::Uncounted(reason) => (Some(reason), false),
-            Vote::Outage(reason) => (Some(reason), true),
-            Vote::Stopped => return None,
+            VoteResult::Uncounted(reason) => (Some(reason), false),
+            VoteResult::Outage(reason) => (Some(reason), true),
+            VoteResult::Stopped => return None,
         };
         trouble = trouble.or(reason);
         if is_over {
@@ -131,46 +137,48 @@ fn votes(
     Some((votes, trouble))
 }
 
-fn vote(
-    judge: &Judge,
-    (system, group): (&str, &Group),
+fn cast_vote(
+    judge: &JudgeAgent,
+    (system, group): (&str, &StatementGroup),
     seed: u64,
-    tally: &mut Tally,
-    stop: &Stop,
-) -> Vote {
-    let mut verdicts: Option<Vec<Verdict>> = None;
+    tally: &mut JudgeUsageTally,
+    stop: &StopSignal,
+) -> VoteResult {
+    let mut verdicts: Option<Vec<StatementVerdict>> = None;
     let mut trouble = None;
     for part in &group.parts {
-        let prompt = Prompt {
+        let prompt = AgentPrompt {
             text: part,
             system: Some(system),
             item: Some(&group.item),
             seed,
-            limits: Budget {
+            limits: QuestionBudget {
                 max_seconds: judge.timeout.map(|timeout| timeout.as_secs_f64()),
-                ..Budget::default()
+                ..QuestionBudget::default()
             },
             folder: None,
         };
-        let said = match judge.agent.ask(&prompt, stop) {
+        let said = match judge.agent.answer_prompt(&prompt, stop) {
             Ok(reply) => {
-                tally.add(&reply.measured, Some(&reply.text));
+                tally.add_question(&reply.measured, Some(&reply.text));
                 parse_reply(&reply.text, &group.statements)
             }
             Err(failure) => {
-                tally.add(&failure.measured, None);
+                tally.add_question(&failure.measured, None);
                 let reason = format!("the judge gave no reply: {failure}");
                 return match failure.kind {
-                    FailureKind::Stopped => Vote::Stopped,
-                    FailureKind::Infra => Vote::Outage(reason),
-                    FailureKind::Error | FailureKind::Limit => Vote::Uncounted(reason),
+                    AgentFailureKind::Stopped => VoteResult::Stopped,
+                    AgentFailureKind::Infra => VoteResult::Outage(reason),
+                    AgentFailureKind::Error | AgentFailureKind::Limit => {
+                        VoteResult::Uncounted(reason)
+                    }
                 };
             }
         };
         let found = match said {
             Ok(found) => found,
             Err(reason) if judge.is_strict => {
-                let failed = Verdict {
+                let failed = StatementVerdict {
                     passed: false,
                     reasoning: reason.clone(),
                     is_named: false,
@@ -178,26 +186,26 @@ fn vote(
                 trouble = trouble.or(Some(reason));
                 vec![failed; group.statements.len()]
             }
-            Err(reason) => return Vote::Uncounted(reason),
+            Err(reason) => return VoteResult::Uncounted(reason),
         };
         verdicts = Some(match verdicts {
             Some(before) => before
                 .into_iter()
                 .zip(found)
-                .map(|(before, now)| better(before, now))
+                .map(|(before, now)| stronger_verdict(before, now))
                 .collect(),
             None => found,
         });
     }
     match verdicts {
-        Some(verdicts) => Vote::Counted(verdicts, trouble),
-        None => Vote::Uncounted("there is nothing to ask about".to_owned()),
+        Some(verdicts) => VoteResult::Counted(verdicts, trouble),
+        None => VoteResult::Uncounted("there is nothing to ask about".to_owned()),
     }
 }
 
 /// Returns the stronger of two parts' verdicts: first a pass, then a verdict that names the statement.
-fn better(before: Verdict, now: Verdict) -> Verdict {
-    let says = |verdict: &Verdict| (verdict.passed, verdict.is_named);
+fn stronger_verdict(before: StatementVerdict, now: StatementVerdict) -> StatementVerdict {
+    let says = |verdict: &StatementVerdict| (verdict.passed, verdict.is_named);
     if says(&now) > says(&before) {
         now
     } else {
@@ -205,7 +213,7 @@ fn better(before: Verdict, now: Verdict) -> Verdict {
     }
 }
 
-fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
+fn decide_statement(votes: &[Vec<StatementVerdict>], place: usize) -> StatementDecision {
     let cast = || votes.iter().map(|verdicts| &verdicts[place]);
     let votes_for = cast().filter(|verdict| verdict.passed).count();
     let passed = votes_for * 2 > votes.len();
@@ -219,7 +227,7 @@ fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
     } else {
         reasoning
     };
-    Decision {
+    StatementDecision {
         passed,
         reasoning,
         votes_for: votes_for as u64,
@@ -228,7 +236,7 @@ fn decide(votes: &[Vec<Verdict>], place: usize) -> Decision {
 }
 
 /// Returns the share of votes, over the statements of all groups, that agreed with the majority. `None` if no group had more than one vote.
-fn agreement(cast: &[Vec<Vec<Verdict>>]) -> Option<f64> {
+fn vote_agreement(cast: &[Vec<Vec<StatementVerdict>>]) -> Option<f64> {
     let (mut agreeing, mut all) = (0, 0);
     for votes in cast.iter().filter(|votes| votes.len() > 1) {
         for place in 0..votes[0].len() {
@@ -248,10 +256,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::evaluate::fulfilment::tests::replaying;
+    use crate::evaluate::fulfilment::tests::agent_with_records;
 
-    fn cast(votes: &[&str]) -> Vec<Vec<Verdict>> {
-        let verdict = |sign| Verdict {
+    fn cast(votes: &[&str]) -> Vec<Vec<StatementVerdict>> {
+        let verdict = |sign| StatementVerdict {
             passed: sign == '+',
             reasoning: format!("because {sign}"),
             is_named: sign != '?',
@@ -265,7 +273,9 @@ mod tests {
     #[test]
     fn the_majority_decides_and_a_tie_does_not_pass() {
         let votes = cast(&["+-+", "+--", "+?-"]);
-        let decisions: Vec<_> = (0..3).map(|place| decide(&votes, place)).collect();
+        let decisions: Vec<_> = (0..3)
+            .map(|place| decide_statement(&votes, place))
+            .collect();
         assert_eq!(
             decisions
                 .iter()
@@ -280,51 +290,51 @@ mod tests {
             ),
             ("because +", "because -")
         );
-        assert_eq!(agreement(&[votes]), Some(8.0 / 9.0));
-        let tie = decide(&cast(&["+", "-"]), 0);
+        assert_eq!(vote_agreement(&[votes]), Some(8.0 / 9.0));
+        let tie = decide_statement(&cast(&["+", "-"]), 0);
         assert!(
             !tie.passed
                 && tie.reasoning.starts_with("the votes are tied")
                 && tie.reasoning.ends_with("because -"),
             "{tie:?}"
         );
-        assert_eq!(agreement(&[cast(&["+", "-"])]), Some(0.5));
-        assert_eq!(agreement(&[cast(&["+"])]), None);
+        assert_eq!(vote_agreement(&[cast(&["+", "-"])]), Some(0.5));
+        assert_eq!(vote_agreement(&[cast(&["+"])]), None);
         // Every statement has the same weight, whatever the size of its group.
         assert_eq!(
-            agreement(&[cast(&["+-", "++"]), cast(&["-", "-"]), cast(&["+"])]),
+            vote_agreement(&[cast(&["+-", "++"]), cast(&["-", "-"]), cast(&["+"])]),
             Some(5.0 / 6.0)
         );
     }
 
     /// Asks about three statements in two parts, which the judge answers with `replies`.
-    fn asked(replies: [&str; 2], is_strict: bool) -> Opinion {
+    fn asked(replies: [&str; 2], is_strict: bool) -> JudgeOpinion {
         let parts = ["the beginning", "the end"];
         let records: Vec<_> = parts
             .iter()
             .zip(replies)
             .map(|(part, reply)| json!({"prompt": part, "answer": reply}))
             .collect();
-        let (_folder, agent) = replaying(&records);
-        let group = Group {
+        let (_folder, agent) = agent_with_records(&records);
+        let group = StatementGroup {
             parts: parts.map(str::to_owned).to_vec(),
             statements: ["a", "b", "c"].map(str::to_owned).to_vec(),
             item: "s/x".to_owned(),
         };
-        let question = Question {
+        let question = JudgeQuestion {
             system: "system".to_owned(),
             groups: vec![group],
             prompt_sha256: "hash".to_owned(),
         };
-        Opinion::ask(
-            &Judge {
+        JudgeOpinion::ask_judge(
+            &JudgeAgent {
                 agent: &agent,
                 votes: 1,
                 is_strict,
                 timeout: None,
             },
             &question,
-            &Stop::new(),
+            &StopSignal::new(),
         )
         .expect("nobody stops it")
     }
@@ -334,7 +344,7 @@ mod tests {
         let first = r#"[{"criterion": "a", "passed": true, "reasoning": "1"}, {"criterion": "b", "passed": false, "reasoning": "1"}]"#;
         let second = r#"[{"criterion": "a", "passed": false, "reasoning": "2"}, {"criterion": "b", "passed": true, "reasoning": "2"},
             {"criterion": "c", "passed": false, "reasoning": "2"}]"#;
-        let signs = |opinion: &Opinion| -> Vec<(bool, String)> {
+        let signs = |opinion: &JudgeOpinion| -> Vec<(bool, String)> {
             let decided = opinion
                 .decisions
                 .iter()
@@ -378,7 +388,7 @@ mod tests {
     fn what_holds_in_any_part_holds() {
         let merged = |before: &str, now: &str| {
             let (before, now) = (cast(&[before]), cast(&[now]));
-            better(before[0][0].clone(), now[0][0].clone()).reasoning
+            stronger_verdict(before[0][0].clone(), now[0][0].clone()).reasoning
         };
         assert_eq!(
             (merged("-", "+"), merged("+", "-"), merged("?", "-")),

@@ -10,18 +10,18 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::agent::shorten;
+use crate::agent::shorten_middle;
 
 /// Maximum size of a reply. A longer one cannot be a list of verdicts.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Maximum number of opening brackets between sentences that are tried.
-const MOST_CANDIDATES: usize = 256;
+const MAX_CANDIDATES: usize = 256;
 /// Maximum length of a kept reasoning, in bytes.
-const MOST_REASONING_BYTES: usize = 4000;
+const MAX_REASONING_BYTES: usize = 4000;
 
 /// The verdict of a reply on one statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct StatementVerdict {
     pub passed: bool,
     pub reasoning: String,
     /// Whether the reply named the statement. An unnamed statement does not pass.
@@ -44,29 +44,35 @@ struct WireVerdict {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Entry {
+enum ReplyEntry {
     Verdict(Box<WireVerdict>),
     Other(IgnoredAny),
 }
 
 /// How an entry names a statement, from the surest way to the least sure. The surest entry decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Match {
+enum StatementMatch {
     Exact,
     Folded,
     Number,
 }
 
 /// Parses a reply into one verdict per statement, in their order, or returns the reason why it cannot be read.
-pub(crate) fn parse_reply(reply: &str, statements: &[String]) -> Result<Vec<Verdict>, String> {
-    let entries = entries_in(reply)?;
-    let folded: Vec<String> = statements.iter().map(|statement| fold(statement)).collect();
-    let mut found: Vec<Option<(Match, &WireVerdict)>> = vec![None; statements.len()];
+pub(crate) fn parse_reply(
+    reply: &str,
+    statements: &[String],
+) -> Result<Vec<StatementVerdict>, String> {
+    let entries = find_entries(reply)?;
+    let folded: Vec<String> = statements
+        .iter()
+        .map(|statement| fold_text(statement))
+        .collect();
+    let mut found: Vec<Option<(StatementMatch, &WireVerdict)>> = vec![None; statements.len()];
     for entry in &entries {
-        let Entry::Verdict(verdict) = entry else {
+        let ReplyEntry::Verdict(verdict) = entry else {
             continue;
         };
-        let Some((place, how)) = named(&verdict.criterion, statements, &folded) else {
+        let Some((place, how)) = match_statement(&verdict.criterion, statements, &folded) else {
             continue;
         };
         // Of several entries that are equally sure, the first counts.
@@ -76,12 +82,16 @@ pub(crate) fn parse_reply(reply: &str, statements: &[String]) -> Result<Vec<Verd
     }
     Ok(found
         .into_iter()
-        .map(|found| found.map_or_else(Verdict::unnamed, |(_, verdict)| verdict.read()))
+        .map(|found| {
+            found.map_or_else(StatementVerdict::not_named, |(_, verdict)| {
+                verdict.to_verdict()
+            })
+        })
         .collect())
 }
 
-impl Verdict {
-    fn unnamed() -> Self {
+impl StatementVerdict {
+    fn not_named() -> Self {
         Self {
             passed: false,
             reasoning: "not evaluated by the judge".to_owned(),
@@ -91,7 +101,7 @@ impl Verdict {
 }
 
 impl WireVerdict {
-    fn read(&self) -> Verdict {
+    fn to_verdict(&self) -> StatementVerdict {
         let given = match &self.reasoning {
             Value::String(text) => text.trim(),
             Value::Null
@@ -100,7 +110,7 @@ impl WireVerdict {
             | Value::Array(_)
             | Value::Object(_) => "",
         };
-        let given = shorten(given, MOST_REASONING_BYTES);
+        let given = shorten_middle(given, MAX_REASONING_BYTES);
         let (passed, reasoning) = match (&self.passed, given.is_empty()) {
             (Value::Bool(passed), _) => (*passed, given),
             (_, true) => (
@@ -112,7 +122,7 @@ impl WireVerdict {
                 format!("the judge's `passed` is neither true nor false; it said: {given}"),
             ),
         };
-        Verdict {
+        StatementVerdict {
             passed,
             reasoning,
             is_named: true,
@@ -121,33 +131,33 @@ impl WireVerdict {
 }
 
 /// Finds the array: the whole reply, else the first fenced block, else the only array of objects between sentences.
-fn entries_in(reply: &str) -> Result<Vec<Entry>, String> {
+fn find_entries(reply: &str) -> Result<Vec<ReplyEntry>, String> {
     let reply = reply.trim();
     if reply.is_empty() {
         return Err("the judge's reply is empty".to_owned());
     }
-    if reply.len() > MOST_BYTES {
+    if reply.len() > MAX_BYTES {
         return Err(format!(
             "the judge's reply is longer than {} KiB",
-            MOST_BYTES >> 10
+            MAX_BYTES >> 10
         ));
     }
     // Try the whole reply as JSON first: a reasoning may contain a code fence.
     if let Ok(value) = serde_json::from_str::<Value>(reply) {
-        return whole(reply, &value);
+        return parse_array(reply, &value);
     }
-    if let Some(block) = first_block(reply) {
+    if let Some(block) = first_fenced_block(reply) {
         return match serde_json::from_str::<Value>(block) {
-            Ok(value) => whole(block, &value),
+            Ok(value) => parse_array(block, &value),
             Err(error) => Err(format!(
                 "the fenced block of the judge's reply is not JSON: {error}"
             )),
         };
     }
-    between_sentences(reply)
+    find_array_in_text(reply)
 }
 
-fn whole(text: &str, value: &Value) -> Result<Vec<Entry>, String> {
+fn parse_array(text: &str, value: &Value) -> Result<Vec<ReplyEntry>, String> {
     let noun = match value {
         Value::Array(_) => {
             return serde_json::from_str(text)
@@ -163,7 +173,7 @@ fn whole(text: &str, value: &Value) -> Result<Vec<Entry>, String> {
 }
 
 /// Returns the text between the first two lines that begin with three backquotes, or from the first such line to the end.
-fn first_block(text: &str) -> Option<&str> {
+fn first_fenced_block(text: &str) -> Option<&str> {
     let mut start = None;
     let mut position = 0;
     for line in text.split_inclusive('\n') {
@@ -178,10 +188,10 @@ fn first_block(text: &str) -> Option<&str> {
     start.map(|start| text[start..].trim().trim_end_matches("```"))
 }
 
-fn between_sentences(text: &str) -> Result<Vec<Entry>, String> {
-    let mut array: Option<Vec<Entry>> = None;
+fn find_array_in_text(text: &str) -> Result<Vec<ReplyEntry>, String> {
+    let mut array: Option<Vec<ReplyEntry>> = None;
     let mut position = 0;
-    for _ in 0..MOST_CANDIDATES {
+    for _ in 0..MAX_CANDIDATES {
         let Some(start) = text[position..]
             .find(['[', '{'])
             .map(|offset| position + offset)
@@ -195,8 +205,8 @@ fn between_sentences(text: &str) -> Result<Vec<Entry>, String> {
                 return Err("the judge's reply holds an object instead of an array".to_owned());
             }
             (b'[', Some('{')) => {
-                let mut stream =
-                    serde_json::Deserializer::from_str(&text[start..]).into_iter::<Vec<Entry>>();
+                let mut stream = serde_json::Deserializer::from_str(&text[start..])
+                    .into_iter::<Vec<ReplyEntry>>();
                 match stream.next() {
                     Some(Ok(_)) if array.is_some() => {
                         return Err("the judge's reply holds more than one array, and which one it means is not told".to_owned());
@@ -218,12 +228,17 @@ fn between_sentences(text: &str) -> Result<Vec<Entry>, String> {
 }
 
 /// Returns the statement that an entry names: by its exact text, else by its text in other case or spacing, else by its number.
-fn named(criterion: &Value, statements: &[String], folded: &[String]) -> Option<(usize, Match)> {
+fn match_statement(
+    criterion: &Value,
+    statements: &[String],
+    folded: &[String],
+) -> Option<(usize, StatementMatch)> {
     let text = match criterion {
         Value::String(text) => text.as_str(),
         Value::Number(number) => {
             let number = usize::try_from(number.as_u64()?).ok()?;
-            return place_of(number, statements.len()).map(|place| (place, Match::Number));
+            return statement_index(number, statements.len())
+                .map(|place| (place, StatementMatch::Number));
         }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
@@ -237,22 +252,22 @@ fn named(criterion: &Value, statements: &[String], folded: &[String]) -> Option<
         places.next().filter(|_| places.next().is_none())
     };
     if let Some(place) = statements.iter().position(|statement| statement == text) {
-        return Some((place, Match::Exact));
+        return Some((place, StatementMatch::Exact));
     }
-    let wanted = fold(text);
+    let wanted = fold_text(text);
     if let Some(place) = by_fold(&wanted) {
-        return Some((place, Match::Folded));
+        return Some((place, StatementMatch::Folded));
     }
     let (number, rest) = split_number(&wanted)?;
-    let place = place_of(number, statements.len())?;
+    let place = statement_index(number, statements.len())?;
     match rest {
-        "" => Some((place, Match::Number)),
+        "" => Some((place, StatementMatch::Number)),
         // The number and the text must mean the same statement.
-        rest => (by_fold(rest) == Some(place)).then_some((place, Match::Folded)),
+        rest => (by_fold(rest) == Some(place)).then_some((place, StatementMatch::Folded)),
     }
 }
 
-fn place_of(number: usize, count: usize) -> Option<usize> {
+fn statement_index(number: usize, count: usize) -> Option<usize> {
     number.checked_sub(1).filter(|place| *place < count)
 }
 
@@ -272,7 +287,7 @@ fn split_number(text: &str) -> Option<(usize, &str)> {
 }
 
 /// Normalises a text for comparison: lower case, one space between words.
-fn fold(text: &str) -> String {
+fn fold_text(text: &str) -> String {
     text.to_lowercase()
         .split_whitespace()
         .collect::<Vec<_>>()
@@ -294,7 +309,7 @@ mod tests {
 
     /// Shows each verdict as a sign: `+` for passed, `-` for failed, `?` for not named.
     fn read(reply: &str) -> Result<String, String> {
-        let sign = |verdict: Verdict| match (verdict.passed, verdict.is_named) {
+        let sign = |verdict: StatementVerdict| match (verdict.passed, verdict.is_named) {
             (true, _) => '+',
             (false, true) => '-',
             (false, false) => '?',

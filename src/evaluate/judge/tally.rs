@@ -1,17 +1,17 @@
 //! Usage and cost of all questions to a judge, separate from those of the agent under judgement.
 
-use super::Judge;
-use crate::agent::{Cost, Measured, shorten};
+use super::JudgeAgent;
+use crate::agent::{Cost, ReplyMeasurements, shorten_middle};
 use crate::domain::{CostSource, Usage};
-use crate::evaluate::Judged;
+use crate::evaluate::JudgeRecord;
 
 /// Maximum size of a kept reply, in bytes. Longer replies are shortened.
-const MOST_RAW_BYTES: usize = 16 << 10;
+const MAX_RAW_BYTES: usize = 16 << 10;
 /// Maximum number of kept replies.
-const MOST_RAW: usize = 64;
+const MAX_RAW: usize = 64;
 
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct JudgeUsageTally {
     /// One entry per question with a reply or a measurement.
     usages: Vec<Usage>,
     costs: Vec<Cost>,
@@ -19,9 +19,9 @@ pub struct Tally {
     raw: Vec<String>,
 }
 
-impl Tally {
+impl JudgeUsageTally {
     /// Adds a question. A failure without any measurement, such as a refused connection, is not added, so it does not make the sum unknown.
-    pub fn add(&mut self, measured: &Measured, reply: Option<&str>) {
+    pub fn add_question(&mut self, measured: &ReplyMeasurements, reply: Option<&str>) {
         if reply.is_some() || measured.usage != Usage::default() || measured.cost.usd.is_some() {
             self.usages.push(measured.usage);
             self.costs.push(measured.cost);
@@ -30,25 +30,25 @@ impl Tally {
             self.model.clone_from(&measured.model);
         }
         let said = reply.unwrap_or(&measured.raw);
-        if !said.is_empty() && self.raw.len() < MOST_RAW {
-            self.raw.push(shorten(said, MOST_RAW_BYTES));
+        if !said.is_empty() && self.raw.len() < MAX_RAW {
+            self.raw.push(shorten_middle(said, MAX_RAW_BYTES));
         }
     }
 
-    pub fn judged(
+    pub fn into_record(
         self,
-        judge: &Judge,
+        judge: &JudgeAgent,
         prompt_sha256: String,
         votes: u64,
         agreement: Option<f64>,
-    ) -> Judged {
-        Judged {
+    ) -> JudgeRecord {
+        JudgeRecord {
             agent: judge.agent.id.clone(),
             model: judge.agent.model.clone().or(self.model),
             prompt_sha256,
             votes,
             agreement,
-            usage: total(&self.usages),
+            usage: total_usage(&self.usages),
             cost: total_cost(&self.costs),
             raw: self.raw,
         }
@@ -57,7 +57,7 @@ impl Tally {
 
 /// Sums up tokens. Input and output are known only if they are known for every question. Cache tokens may be absent, because a service
 /// without a cache does not report them.
-fn total(usages: &[Usage]) -> Usage {
+fn total_usage(usages: &[Usage]) -> Usage {
     let whole = |part: fn(&Usage) -> Option<u64>| {
         let sum = usages
             .iter()
@@ -108,9 +108,9 @@ mod tests {
             output,
             ..Usage::default()
         };
-        assert_eq!(total(&[]), Usage::default());
+        assert_eq!(total_usage(&[]), Usage::default());
         assert_eq!(
-            total(&[used(Some(1), Some(2)), used(Some(3), None)]),
+            total_usage(&[used(Some(1), Some(2)), used(Some(3), None)]),
             used(Some(4), None)
         );
         let cached = Usage {
@@ -118,7 +118,7 @@ mod tests {
             ..used(Some(1), Some(1))
         };
         assert_eq!(
-            total(&[cached, used(Some(1), Some(1))]),
+            total_usage(&[cached, used(Some(1), Some(1))]),
             Usage {
                 cache_read: Some(5),
                 ..used(Some(2), Some(2))
@@ -129,18 +129,18 @@ mod tests {
             source: CostSource::Priced,
         };
         assert_eq!(
-            total_cost(&[Cost::reported(1.0), priced]),
+            total_cost(&[Cost::from_report(1.0), priced]),
             Cost {
                 usd: Some(1.5),
                 source: CostSource::Priced
             }
         );
         assert_eq!(
-            total_cost(&[Cost::reported(1.0), Cost::default()]),
+            total_cost(&[Cost::from_report(1.0), Cost::default()]),
             Cost::default()
         );
         assert_eq!(
-            total_cost(&[Cost::reported(1.0)]).source,
+            total_cost(&[Cost::from_report(1.0)]).source,
             CostSource::Reported
         );
         assert_eq!(total_cost(&[]), Cost::default());
@@ -148,13 +148,13 @@ mod tests {
 
     #[test]
     fn replies_are_kept_within_bounds_and_a_silent_failure_adds_nothing() {
-        let mut tally = Tally::default();
-        tally.add(&Measured::default(), None);
+        let mut tally = JudgeUsageTally::default();
+        tally.add_question(&ReplyMeasurements::default(), None);
         assert!(tally.usages.is_empty() && tally.raw.is_empty());
         for _ in 0..100 {
-            tally.add(&Measured::default(), Some(&"x".repeat(100_000)));
+            tally.add_question(&ReplyMeasurements::default(), Some(&"x".repeat(100_000)));
         }
-        assert_eq!((tally.usages.len(), tally.raw.len()), (100, MOST_RAW));
-        assert!(tally.raw.iter().all(|raw| raw.len() < MOST_RAW_BYTES + 100));
+        assert_eq!((tally.usages.len(), tally.raw.len()), (100, MAX_RAW));
+        assert!(tally.raw.iter().all(|raw| raw.len() < MAX_RAW_BYTES + 100));
     }
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::ItemStatus;
 
-use super::collect::{Collector, Counts};
-use super::output::{Output, short};
+use super::collect::{OutcomeCollector, TestCounts};
+use super::output::{OutputText, truncate_name};
 
 /// Output of one test binary.
 #[derive(Default)]
-struct Section<'a> {
+struct TestBinarySection<'a> {
     /// Number of tests that the binary announced.
     announced: usize,
     label: Option<String>,
@@ -21,9 +21,9 @@ struct Section<'a> {
 }
 
 /// Adds the tests of `cargo test`, as `target::test`. Returns false if there are none. A compile error is added as one row.
-pub fn read(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
+pub fn read_tests(stdout: &OutputText, stderr: &OutputText, tests: &mut OutcomeCollector) -> bool {
     let build_failure = compile_error(stderr).or_else(|| compile_error(stdout));
-    let mut sections = sections(stdout);
+    let mut sections = split_sections(stdout);
     if build_failure.is_none()
         && !sections
             .iter()
@@ -32,10 +32,10 @@ pub fn read(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
         return false;
     }
     if sections.iter().all(|section| section.label.is_none()) {
-        label(&mut sections, stderr);
+        label_sections(&mut sections, stderr);
     }
     for section in &sections {
-        section.report(tests);
+        section.report_tests(tests);
     }
     if let Some((id, message)) = build_failure {
         tests.push(id, ItemStatus::Error, None, Some(message));
@@ -43,22 +43,22 @@ pub fn read(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
     true
 }
 
-fn sections(stdout: &Output) -> Vec<Section<'_>> {
-    let mut sections: Vec<Section> = Vec::new();
+fn split_sections(stdout: &OutputText) -> Vec<TestBinarySection<'_>> {
+    let mut sections: Vec<TestBinarySection> = Vec::new();
     let mut label = None;
     // Whether the line is in a section's report of failures, which quotes the tests' output.
     let mut in_failures = false;
     let mut quoted: Option<&str> = None;
     for line in stdout.lines() {
-        if let Some(target) = target(line) {
+        if let Some(target) = parse_target(line) {
             label = Some(target);
             continue;
         }
-        if let Some(announced) = announced(line) {
-            sections.push(Section {
+        if let Some(announced) = parse_announced_count(line) {
+            sections.push(TestBinarySection {
                 announced,
                 label: label.take(),
-                ..Section::default()
+                ..TestBinarySection::default()
             });
             (in_failures, quoted) = (false, None);
             continue;
@@ -91,17 +91,17 @@ fn sections(stdout: &Output) -> Vec<Section<'_>> {
                 }
             }
         } else {
-            section.take(line);
+            section.read_line(line);
         }
     }
     sections
 }
 
-impl<'a> Section<'a> {
-    fn take(&mut self, line: &'a str) {
+impl<'a> TestBinarySection<'a> {
+    fn read_line(&mut self, line: &'a str) {
         // With `--nocapture`, a test's own output is between its name and its status.
         if let Some((_, end @ None)) = self.tests.last_mut()
-            && let Some(status) = status(line)
+            && let Some(status) = parse_status(line)
         {
             *end = Some(status);
         } else if let Some((name, tail)) = line
@@ -111,7 +111,7 @@ impl<'a> Section<'a> {
         {
             self.tests.push((
                 name.strip_suffix(" - should panic").unwrap_or(name),
-                status(tail),
+                parse_status(tail),
             ));
         } else if let Some(name) = line
             .strip_prefix("test ")
@@ -122,7 +122,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    fn is_of_documentation(&self) -> bool {
+    fn is_doc_tests(&self) -> bool {
         !self.tests.is_empty()
             && self
                 .tests
@@ -130,9 +130,9 @@ impl<'a> Section<'a> {
                 .all(|(name, _)| name.contains(" - ") && name.contains("(line "))
     }
 
-    fn report(&self, tests: &mut Collector) {
+    fn report_tests(&self, tests: &mut OutcomeCollector) {
         let id = |name: &str| match &self.label {
-            Some(label) if !self.is_of_documentation() => format!("{label}::{name}"),
+            Some(label) if !self.is_doc_tests() => format!("{label}::{name}"),
             Some(_) | None => name.to_owned(),
         };
         for (name, status) in &self.tests {
@@ -170,8 +170,8 @@ impl<'a> Section<'a> {
 
 /// Labels the sections with the names of their targets, which cargo prints on the other stream. It does so only if they surely match: one
 /// section per target, then any number of documentation tests, which always come last.
-fn label(sections: &mut [Section], stderr: &Output) {
-    let targets: Vec<String> = stderr.lines().filter_map(target).collect();
+fn label_sections(sections: &mut [TestBinarySection], stderr: &OutputText) {
+    let targets: Vec<String> = stderr.lines().filter_map(parse_target).collect();
     let has_documentation = stderr
         .lines()
         .any(|line| line.trim_start().starts_with("Doc-tests "));
@@ -181,7 +181,7 @@ fn label(sections: &mut [Section], stderr: &Output) {
         || sections
             .iter()
             .take(count)
-            .any(Section::is_of_documentation)
+            .any(TestBinarySection::is_doc_tests)
     {
         return;
     }
@@ -191,20 +191,20 @@ fn label(sections: &mut [Section], stderr: &Output) {
 }
 
 /// Reads `Running unittests src/lib.rs (target/debug/deps/tiny-0123456789abcdef)`. For unit tests, the label includes the crate's name.
-fn target(line: &str) -> Option<String> {
+fn parse_target(line: &str) -> Option<String> {
     let rest = line.trim_start().strip_prefix("Running ")?;
     let (path, program) = rest.strip_suffix(')')?.rsplit_once(" (")?;
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let program = program.strip_suffix(".exe").unwrap_or(program);
     let (name, _hash) = program.rsplit_once('-')?;
-    let (name, path) = (short(name), short(path));
+    let (name, path) = (truncate_name(name), truncate_name(path));
     Some(match path.strip_prefix("unittests ") {
         Some(path) => format!("{name}/{path}"),
         None => path.to_owned(),
     })
 }
 
-fn announced(line: &str) -> Option<usize> {
+fn parse_announced_count(line: &str) -> Option<usize> {
     let count = line.strip_prefix("running ")?;
     count
         .strip_suffix(" tests")
@@ -213,7 +213,7 @@ fn announced(line: &str) -> Option<usize> {
         .ok()
 }
 
-fn status(tail: &str) -> Option<ItemStatus> {
+fn parse_status(tail: &str) -> Option<ItemStatus> {
     let word = tail.split([' ', ',']).next().unwrap_or_default();
     let rest = &tail[word.len()..];
     match word {
@@ -229,7 +229,7 @@ fn status(tail: &str) -> Option<ItemStatus> {
 }
 
 /// Returns the line that says which target did not compile, and the first error.
-fn compile_error(output: &Output) -> Option<(&str, &str)> {
+fn compile_error(output: &OutputText) -> Option<(&str, &str)> {
     let failed = output.lines().find_map(|line| {
         line.strip_prefix("error: ")
             .filter(|rest| rest.starts_with("could not compile `"))
@@ -245,7 +245,11 @@ fn compile_error(output: &Output) -> Option<(&str, &str)> {
 }
 
 /// Adds the tests of `cargo nextest run`, under nextest's names. Returns false if there are none.
-pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> bool {
+pub fn read_nextest(
+    stderr: &OutputText,
+    stdout: &OutputText,
+    tests: &mut OutcomeCollector,
+) -> bool {
     let output = [stderr, stdout].into_iter().find(|output| {
         output
             .lines()
@@ -265,9 +269,9 @@ pub fn read_nextest(stderr: &Output, stdout: &Output, tests: &mut Collector) -> 
                 .rsplit(", ")
                 .find_map(|part| part.strip_suffix(" skipped"))
                 .and_then(|count| count.parse().ok());
-            tests.count(&Counts {
+            tests.add_counts(&TestCounts {
                 skipped: skipped.unwrap_or(0).min(u64::from(u32::MAX)),
-                ..Counts::default()
+                ..TestCounts::default()
             });
             // The failures are repeated below this line.
             break;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{ItemStatus, is_amount, visible};
+use crate::domain::{ItemStatus, escape_invisible, is_amount};
 
-use super::output::without_roots;
-use super::{Source, TestOutcome, TestReport};
+use super::output::strip_roots;
+use super::{OutcomeSource, TestOutcome, TestReport};
 
 /// Maximum length of an id and of a message, in characters.
 const MAX_ID: usize = 300;
@@ -15,35 +15,35 @@ const MAX_OUTCOMES: usize = 100_000;
 
 /// Counts of tests without names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TestCounts {
     pub passed: u64,
     pub failed: u64,
     pub errors: u64,
     pub skipped: u64,
 }
 
-pub struct Collector<'a> {
+pub struct OutcomeCollector<'a> {
     roots: &'a [&'a str],
     outcomes: Vec<TestOutcome>,
     /// Reported id → number of outcomes with it, and index of the last one.
     seen: BTreeMap<String, (u32, usize)>,
-    extra: Counts,
+    extra: TestCounts,
     is_full: bool,
 }
 
-impl<'a> Collector<'a> {
+impl<'a> OutcomeCollector<'a> {
     pub fn new(roots: &'a [&'a str]) -> Self {
         Self {
             roots,
             outcomes: Vec::new(),
             seen: BTreeMap::new(),
-            extra: Counts::default(),
+            extra: TestCounts::default(),
             is_full: false,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.outcomes.is_empty() && self.extra == Counts::default()
+        self.outcomes.is_empty() && self.extra == TestCounts::default()
     }
 
     pub fn has_failures(&self) -> bool {
@@ -64,7 +64,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Removes the tests whose ids contain these words, and returns their statuses.
-    pub fn take(&mut self, words: &str) -> Vec<ItemStatus> {
+    pub fn take_matching(&mut self, words: &str) -> Vec<ItemStatus> {
         let taken = self
             .outcomes
             .extract_if(.., |outcome| outcome.id.contains(words))
@@ -84,10 +84,10 @@ impl<'a> Collector<'a> {
         message: Option<&str>,
     ) {
         if self.outcomes.len() >= MAX_OUTCOMES {
-            self.overflow();
+            self.mark_overflow();
             return;
         }
-        let reported = bounded(&without_roots(id, self.roots), MAX_ID);
+        let reported = to_bounded_line(&strip_roots(id, self.roots), MAX_ID);
         let reported = if reported.is_empty() {
             "(no name)".to_owned()
         } else {
@@ -105,7 +105,7 @@ impl<'a> Collector<'a> {
         }
         self.seen.insert(id.clone(), (1, index));
         let message = message
-            .map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE))
+            .map(|message| to_bounded_line(&strip_roots(message, self.roots), MAX_MESSAGE))
             .filter(|message| !message.is_empty());
         let duration_seconds = duration_seconds.filter(|seconds| is_amount(*seconds));
         self.outcomes.push(TestOutcome {
@@ -124,7 +124,7 @@ impl<'a> Collector<'a> {
         duration_seconds: Option<f64>,
         message: Option<&str>,
     ) {
-        let reported = bounded(&without_roots(id, self.roots), MAX_ID);
+        let reported = to_bounded_line(&strip_roots(id, self.roots), MAX_ID);
         let Some(known) = self
             .seen
             .get(&reported)
@@ -134,13 +134,13 @@ impl<'a> Collector<'a> {
             return;
         };
         let message = message
-            .map(|message| bounded(&without_roots(message, self.roots), MAX_MESSAGE))
+            .map(|message| to_bounded_line(&strip_roots(message, self.roots), MAX_MESSAGE))
             .filter(|message| !message.is_empty());
-        if severity(status) > severity(known.status) {
+        if status_severity(status) > status_severity(known.status) {
             known.status = status;
             known.message = match (known.message.take(), message) {
                 (Some(first), Some(second)) => {
-                    Some(bounded(&format!("{first}; {second}"), MAX_MESSAGE))
+                    Some(to_bounded_line(&format!("{first}; {second}"), MAX_MESSAGE))
                 }
                 (first, second) => first.or(second),
             };
@@ -150,7 +150,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Adds tests without names.
-    pub fn count(&mut self, counts: &Counts) {
+    pub fn add_counts(&mut self, counts: &TestCounts) {
         self.extra.passed = self.extra.passed.saturating_add(counts.passed);
         self.extra.failed = self.extra.failed.saturating_add(counts.failed);
         self.extra.errors = self.extra.errors.saturating_add(counts.errors);
@@ -158,7 +158,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the report. Every count is bounded, so that their sums cannot overflow.
-    pub fn into_report(self, source: Source) -> TestReport {
+    pub fn into_report(self, source: OutcomeSource) -> TestReport {
         let mut counts = self.extra;
         for outcome in &self.outcomes {
             let count = match outcome.status {
@@ -173,7 +173,7 @@ impl<'a> Collector<'a> {
             *count = count.saturating_add(1);
         }
         let most = u64::from(u32::MAX);
-        let Counts {
+        let TestCounts {
             passed,
             failed,
             errors,
@@ -190,7 +190,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn overflow(&mut self) {
+    fn mark_overflow(&mut self) {
         if !self.is_full {
             self.is_full = true;
             let message =
@@ -206,7 +206,7 @@ impl<'a> Collector<'a> {
 }
 
 /// Makes untrusted text one line that is safe to show, with at most `most` characters.
-pub fn bounded(text: &str, most: usize) -> String {
+pub fn to_bounded_line(text: &str, most: usize) -> String {
     // Cut the text first: a message may be megabytes long.
     let cut: String = text.chars().take(most.saturating_mul(4)).collect();
     let mut line = String::new();
@@ -216,7 +216,7 @@ pub fn bounded(text: &str, most: usize) -> String {
         }
         line.push_str(word);
     }
-    let line = visible(&line);
+    let line = escape_invisible(&line);
     if line.chars().count() <= most {
         return line;
     }
@@ -225,7 +225,7 @@ pub fn bounded(text: &str, most: usize) -> String {
     short
 }
 
-fn severity(status: ItemStatus) -> u8 {
+fn status_severity(status: ItemStatus) -> u8 {
     match status {
         ItemStatus::Skipped | ItemStatus::NotEvaluated => 0,
         ItemStatus::Pass => 1,

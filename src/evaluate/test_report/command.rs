@@ -11,27 +11,27 @@ use std::path::{Path, PathBuf};
 
 /// The command to start, and the place of its report.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct TestCommandPlan {
     /// The command as declared in the suite. It names outcomes that belong to no test.
     pub declared: String,
     /// The command to run with `sh -c`.
     pub command: String,
     /// Environment variables to set. They replace variables of the same name.
     pub environment: Vec<(String, String)>,
-    pub report: Option<Report>,
+    pub report: Option<ReportFile>,
     /// `None` if the command names no known runner, or several.
-    pub runner: Option<Runner>,
+    pub runner: Option<TestRunner>,
     /// Whether the command is one call, without a list, a pipe or a substitution, so that its exit code is the runner's own.
     pub is_simple: bool,
     /// Words that the ids of the control's tests contain, if there is a control.
     pub control: Option<String>,
 }
 
-impl Plan {
+impl TestCommandPlan {
     /// Adds a control whose file exists. Ids of its tests contain `words`.
     #[must_use]
     pub fn with_control(mut self, file: &Path, words: &str) -> Self {
-        self.command = format!("{} {}", self.command, quoted(&file.to_string_lossy()));
+        self.command = format!("{} {}", self.command, quote_word(&file.to_string_lossy()));
         self.control = Some(words.to_owned());
         self
     }
@@ -39,7 +39,7 @@ impl Plan {
 
 /// A report file that the command writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ReportFile {
     /// Path as the command names it: absolute, or relative to the command's working folder.
     pub path: PathBuf,
     /// Whether we requested the report. The command's own report file may be left from an earlier run.
@@ -48,7 +48,7 @@ pub struct Report {
 
 /// The known test runners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Runner {
+pub enum TestRunner {
     Pytest,
     Cargo,
     Nextest,
@@ -59,26 +59,26 @@ pub enum Runner {
 }
 
 /// Plans a command. `report` is an absolute path to a file that does not exist yet. `addopts` is the current value of `PYTEST_ADDOPTS`.
-pub fn plan(declared: &str, report: &Path, addopts: Option<&str>) -> Plan {
-    planned(declared, Some(report), addopts)
+pub fn plan_command(declared: &str, report: &Path, addopts: Option<&str>) -> TestCommandPlan {
+    build_plan(declared, Some(report), addopts)
 }
 
 /// Plans a command whose report would have no trustworthy writer: only its output is read.
-pub fn plan_unreported(declared: &str, addopts: Option<&str>) -> Plan {
-    planned(declared, None, addopts)
+pub fn plan_unreported(declared: &str, addopts: Option<&str>) -> TestCommandPlan {
+    build_plan(declared, None, addopts)
 }
 
-fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan {
-    let script = Script::read(declared);
-    let calls: Vec<Call> = script
+fn build_plan(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> TestCommandPlan {
+    let script = ShellScript::parse(declared);
+    let calls: Vec<RunnerCall> = script
         .segments
         .iter()
-        .filter_map(|segment| call(segment))
+        .filter_map(|segment| find_runner_call(segment))
         .collect();
     let first = calls.first().map(|call| call.runner);
     let runner = first.filter(|runner| calls.iter().all(|call| call.runner == *runner));
     let is_once = calls.len() == 1 && !script.repeats && !script.is_opaque;
-    let mut plan = Plan {
+    let mut plan = TestCommandPlan {
         declared: declared.to_owned(),
         command: declared.to_owned(),
         environment: Vec::new(),
@@ -87,16 +87,16 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
         is_simple: script.segments.len() == 1 && !script.is_opaque,
         control: None,
     };
-    let ours = report.map(|report| Report {
+    let ours = report.map(|report| ReportFile {
         path: report.to_owned(),
         is_ours: true,
     });
-    let path = report.map(|report| quoted(&report.to_string_lossy()));
+    let path = report.map(|report| quote_word(&report.to_string_lossy()));
     let insert =
         |at: usize, options: &str| format!("{} {options}{}", &declared[..at], &declared[at..]);
     match (runner, calls.first()) {
-        (Some(Runner::Pytest) | None, call) => {
-            let own = call.and_then(|call| call.option(&["--junitxml", "--junit-xml"]));
+        (Some(TestRunner::Pytest) | None, call) => {
+            let own = call.and_then(|call| call.find_option(&["--junitxml", "--junit-xml"]));
             let mut options: Vec<String> = addopts
                 .map(str::trim)
                 .filter(|text| !text.is_empty())
@@ -107,7 +107,7 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
             // Two sessions would write to the same file, so read the text instead.
             let is_repeated = runner.is_some() && (calls.len() > 1 || script.repeats);
             if let Some(own) = own.filter(|_| plan.is_simple) {
-                plan.report = Some(Report {
+                plan.report = Some(ReportFile {
                     path: PathBuf::from(own),
                     is_ours: false,
                 });
@@ -120,27 +120,27 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
             plan.environment
                 .push(("PYTEST_ADDOPTS".to_owned(), options.join(" ")));
         }
-        (Some(Runner::Go), Some(call)) => {
-            if is_once && !script.has_pipe && call.option(&["-json"]).is_none() {
+        (Some(TestRunner::Go), Some(call)) => {
+            if is_once && !script.has_pipe && call.find_option(&["-json"]).is_none() {
                 plan.command = insert(call.at, "-json");
             }
         }
-        (Some(Runner::Node), Some(call)) => {
-            if is_once && !script.has_pipe && call.option(&["--test-reporter"]).is_none() {
+        (Some(TestRunner::Node), Some(call)) => {
+            if is_once && !script.has_pipe && call.find_option(&["--test-reporter"]).is_none() {
                 plan.command = insert(call.at, "--test-reporter=tap");
             }
         }
-        (Some(Runner::Jest), Some(call)) => {
+        (Some(TestRunner::Jest), Some(call)) => {
             if let Some(path) =
-                path.filter(|_| is_once && call.option(&["--json", "--outputFile"]).is_none())
+                path.filter(|_| is_once && call.find_option(&["--json", "--outputFile"]).is_none())
             {
                 plan.command = insert(call.at, &format!("--json --outputFile={path}"));
                 plan.report = ours;
             }
         }
-        (Some(Runner::Vitest), Some(call)) => {
+        (Some(TestRunner::Vitest), Some(call)) => {
             let own = ["--reporter", "--outputFile", "--outputFile.json"];
-            if let Some(path) = path.filter(|_| is_once && call.option(&own).is_none()) {
+            if let Some(path) = path.filter(|_| is_once && call.find_option(&own).is_none()) {
                 plan.command = insert(
                     call.at,
                     &format!("--reporter=default --reporter=json --outputFile.json={path}"),
@@ -148,18 +148,18 @@ fn planned(declared: &str, report: Option<&Path>, addopts: Option<&str>) -> Plan
                 plan.report = ours;
             }
         }
-        (Some(Runner::Cargo | Runner::Nextest), _) | (Some(_), None) => {}
+        (Some(TestRunner::Cargo | TestRunner::Nextest), _) | (Some(_), None) => {}
     }
     plan
 }
 
 /// Returns pytest's arguments if the command is a single plain call of pytest; otherwise `None`.
 pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
-    let script = Script::read(declared);
+    let script = ShellScript::parse(declared);
     let [segment] = script.segments.as_slice() else {
         return None;
     };
-    let call = call(segment).filter(|call| call.runner == Runner::Pytest)?;
+    let call = find_runner_call(segment).filter(|call| call.runner == TestRunner::Pytest)?;
     let is_plain =
         !script.is_opaque && !script.repeats && !declared.contains(['#', '\n', '>', '<', '$']);
     is_plain.then(|| {
@@ -172,7 +172,7 @@ pub fn pytest_arguments(declared: &str) -> Option<Vec<String>> {
 
 /// Returns the simple commands of a line as words without quotes. Variables are not filled in.
 pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
-    Script::read(line)
+    ShellScript::parse(line)
         .segments
         .into_iter()
         .map(|words| words.into_iter().map(|word| word.text).collect())
@@ -180,16 +180,16 @@ pub fn simple_commands(line: &str) -> Vec<Vec<String>> {
 }
 
 /// One call of a runner.
-struct Call<'a> {
-    runner: Runner,
+struct RunnerCall<'a> {
+    runner: TestRunner,
     /// Where options can be inserted: the end of a word, in bytes from the start of the command.
     at: usize,
-    arguments: &'a [Word],
+    arguments: &'a [ShellWord],
 }
 
-impl Call<'_> {
+impl RunnerCall<'_> {
     /// Returns the value of the first option in `names` that is present. The value is empty if the option has none.
-    fn option(&self, names: &[&str]) -> Option<&str> {
+    fn find_option(&self, names: &[&str]) -> Option<&str> {
         self.arguments.iter().enumerate().find_map(|(index, word)| {
             let (name, value) = word
                 .text
@@ -207,14 +207,14 @@ impl Call<'_> {
     }
 }
 
-fn call(words: &[Word]) -> Option<Call<'_>> {
+fn find_runner_call(words: &[ShellWord]) -> Option<RunnerCall<'_>> {
     let at = |index: usize| {
         words
             .get(index)
-            .map_or("", |word: &Word| word.text.as_str())
+            .map_or("", |word: &ShellWord| word.text.as_str())
     };
-    let found = |runner: Runner, index: usize| {
-        Some(Call {
+    let found = |runner: TestRunner, index: usize| {
+        Some(RunnerCall {
             runner,
             at: words[index].end,
             arguments: &words[index + 1..],
@@ -225,11 +225,11 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
         let word = at(index);
         let name = word.rsplit('/').next().unwrap_or(word);
         match name {
-            "pytest" | "py.test" => return found(Runner::Pytest, index),
-            "jest" => return found(Runner::Jest, index),
+            "pytest" | "py.test" => return found(TestRunner::Pytest, index),
+            "jest" => return found(TestRunner::Jest, index),
             "vitest" => {
                 return found(
-                    Runner::Vitest,
+                    TestRunner::Vitest,
                     if at(index + 1) == "run" {
                         index + 1
                     } else {
@@ -237,7 +237,7 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                     },
                 );
             }
-            "go" if at(index + 1) == "test" => return found(Runner::Go, index + 1),
+            "go" if at(index + 1) == "test" => return found(TestRunner::Go, index + 1),
             "cargo" => {
                 let verb = if at(index + 1).starts_with('+') {
                     index + 2
@@ -245,8 +245,8 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                     index + 1
                 };
                 return match at(verb) {
-                    "test" | "t" => found(Runner::Cargo, verb),
-                    "nextest" => found(Runner::Nextest, verb),
+                    "test" | "t" => found(TestRunner::Cargo, verb),
+                    "nextest" => found(TestRunner::Nextest, verb),
                     _ => None,
                 };
             }
@@ -256,7 +256,7 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
                     .take_while(|word| word.text.starts_with('-'))
                     .count();
                 let flag = (index + 1..=index + options).find(|index| at(*index) == "--test")?;
-                return found(Runner::Node, flag);
+                return found(TestRunner::Node, flag);
             }
             "npx" | "bunx" | "pnpx" => index = skip_options(words, index + 1, &["-p", "--package"]),
             "npm" | "pnpm" | "yarn" | "bun" => {
@@ -300,7 +300,7 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
             name if name.starts_with("python") || name == "py" => {
                 let module = skip_options(words, index + 1, &["-X", "-W"]);
                 return (at(module) == "pytest" && at(module - 1) == "-m")
-                    .then(|| found(Runner::Pytest, module))
+                    .then(|| found(TestRunner::Pytest, module))
                     .flatten();
             }
             _ if is_assignment(word) => index += 1,
@@ -311,7 +311,7 @@ fn call(words: &[Word]) -> Option<Call<'_>> {
 }
 
 /// Returns the index of the first word that is not an option. Options in `valued` take the next word as their value.
-fn skip_options(words: &[Word], mut index: usize, valued: &[&str]) -> usize {
+fn skip_options(words: &[ShellWord], mut index: usize, valued: &[&str]) -> usize {
     while let Some(word) = words.get(index).filter(|word| word.text.starts_with('-')) {
         index += if valued.contains(&word.text.as_str()) {
             2
@@ -331,7 +331,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Quotes a text as one word of a shell.
-fn quoted(text: &str) -> String {
+fn quote_word(text: &str) -> String {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "/._-+".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -343,8 +343,8 @@ fn quoted(text: &str) -> String {
 
 /// A parsed line of shell, as far as needed: its commands as words, without redirections.
 #[derive(Default)]
-struct Script {
-    segments: Vec<Vec<Word>>,
+struct ShellScript {
+    segments: Vec<Vec<ShellWord>>,
     has_pipe: bool,
     /// Whether the script has a loop.
     repeats: bool,
@@ -352,15 +352,15 @@ struct Script {
     is_opaque: bool,
 }
 
-struct Word {
+struct ShellWord {
     /// The word without quotes.
     text: String,
     /// End of the word in the script, in bytes.
     end: usize,
 }
 
-impl Script {
-    fn read(text: &str) -> Self {
+impl ShellScript {
+    fn parse(text: &str) -> Self {
         let mut script = Self::default();
         let mut segment = Vec::new();
         let mut characters = text.char_indices().peekable();
@@ -372,7 +372,7 @@ impl Script {
                     let is_double = characters.next_if(|(_, next)| *next == character).is_some();
                     script.has_pipe |= character == '|' && !is_double;
                     script.is_opaque |= matches!(character, '(' | ')');
-                    script.end(&mut segment);
+                    script.end_segment(&mut segment);
                     is_target = false;
                 }
                 '<' | '>' => {
@@ -386,7 +386,7 @@ impl Script {
                         .is_some()
                     {}
                     // The number of a stream is directly before the redirection sign.
-                    let is_stream = |word: &mut Word| {
+                    let is_stream = |word: &mut ShellWord| {
                         word.end == start && word.text.chars().all(|digit| digit.is_ascii_digit())
                     };
                     segment.pop_if(is_stream);
@@ -397,22 +397,22 @@ impl Script {
                     characters.next();
                 }
                 _ => {
-                    let word = script.word(text.len(), &mut characters);
+                    let word = script.parse_word(text.len(), &mut characters);
                     if !std::mem::take(&mut is_target) {
                         segment.push(word);
                     }
                 }
             }
         }
-        script.end(&mut segment);
+        script.end_segment(&mut segment);
         script
     }
 
-    fn word(
+    fn parse_word(
         &mut self,
         length: usize,
         characters: &mut std::iter::Peekable<std::str::CharIndices>,
-    ) -> Word {
+    ) -> ShellWord {
         let mut text = String::new();
         let mut quote = None;
         while let Some(&(_, character)) = characters.peek() {
@@ -434,13 +434,13 @@ impl Script {
             }
         }
         self.is_opaque |= quote.is_some();
-        Word {
+        ShellWord {
             text,
             end: characters.peek().map_or(length, |(index, _)| *index),
         }
     }
 
-    fn end(&mut self, segment: &mut Vec<Word>) {
+    fn end_segment(&mut self, segment: &mut Vec<ShellWord>) {
         if !segment.is_empty() {
             self.repeats |= segment.first().is_some_and(|word| {
                 matches!(word.text.as_str(), "for" | "while" | "until" | "xargs")
@@ -454,8 +454,8 @@ impl Script {
 mod tests {
     use super::*;
 
-    fn of(command: &str) -> Plan {
-        plan(command, Path::new("/tmp/r.xml"), None)
+    fn of(command: &str) -> TestCommandPlan {
+        plan_command(command, Path::new("/tmp/r.xml"), None)
     }
 
     #[test]
@@ -475,7 +475,7 @@ mod tests {
             "pip install pytest && pytest",
         ] {
             let plan = of(command);
-            assert_eq!(plan.runner, Some(Runner::Pytest), "{command}");
+            assert_eq!(plan.runner, Some(TestRunner::Pytest), "{command}");
             assert_eq!(plan.command, command);
             let options = "-v --junitxml=/tmp/r.xml -o junit_family=xunit1".to_owned();
             assert_eq!(
@@ -506,12 +506,12 @@ mod tests {
         let own = of("pytest --junitxml=out.xml");
         assert_eq!(
             own.report,
-            Some(Report {
+            Some(ReportFile {
                 path: PathBuf::from("out.xml"),
                 is_ours: false
             })
         );
-        let spaced = plan("pytest", Path::new("/tmp/my report.xml"), Some("-x "));
+        let spaced = plan_command("pytest", Path::new("/tmp/my report.xml"), Some("-x "));
         assert_eq!(
             spaced.environment[0].1,
             "-x -v --junitxml='/tmp/my report.xml' -o junit_family=xunit1"
@@ -577,8 +577,8 @@ mod tests {
             assert_eq!(of(command).command, command);
         }
         assert_eq!(of("npm test").runner, None);
-        assert_eq!(of("cargo +nightly test").runner, Some(Runner::Cargo));
-        assert_eq!(of("cargo nextest run").runner, Some(Runner::Nextest));
+        assert_eq!(of("cargo +nightly test").runner, Some(TestRunner::Cargo));
+        assert_eq!(of("cargo nextest run").runner, Some(TestRunner::Nextest));
         assert!(
             of("curl -sf 'http://x?a&b'").is_simple
                 && !of("a && b").is_simple

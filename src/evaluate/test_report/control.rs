@@ -2,7 +2,7 @@
 
 /// Result of a command's control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
+pub enum ControlResult {
     /// The control did not pass, as expected.
     Held,
     /// The control passed, which should be impossible.

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use crate::domain::ItemStatus;
 
-use super::collect::Collector;
-use super::output::Output;
+use super::collect::OutcomeCollector;
+use super::output::OutputText;
 
 /// Maximum amount of a test's output that is kept while reading, in bytes.
 const MAX_TEXT: usize = 2048;
@@ -31,17 +31,17 @@ struct WireEvent {
 }
 
 #[derive(Default)]
-struct Package {
+struct GoPackage {
     /// Test names in the order they started. A test without `end` has not ended.
     order: Vec<String>,
-    tests: BTreeMap<String, Test>,
+    tests: BTreeMap<String, GoTest>,
     output: String,
     end: Option<ItemStatus>,
     failed_build: String,
 }
 
 #[derive(Default)]
-struct Test {
+struct GoTest {
     end: Option<ItemStatus>,
     elapsed: Option<f64>,
     output: String,
@@ -49,14 +49,14 @@ struct Test {
 
 /// Adds the tests of a stream of events, as `package::Test/subtest`. Returns false if there is no event. A package that failed outside its
 /// tests, such as one that does not build, is added as a row.
-pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
-    let mut packages: BTreeMap<String, Package> = BTreeMap::new();
+pub fn read_json(stdout: &OutputText, stderr: &OutputText, tests: &mut OutcomeCollector) -> bool {
+    let mut packages: BTreeMap<String, GoPackage> = BTreeMap::new();
     let mut builds: BTreeMap<String, String> = BTreeMap::new();
     let mut plain_failures = Vec::new();
     for line in stdout.lines() {
         if !line.starts_with('{') {
             // Before Go 1.24, a build failure is not an event.
-            if let Some(package) = failed_package(line) {
+            if let Some(package) = parse_failed_package(line) {
                 plain_failures.push(package);
             }
             continue;
@@ -65,7 +65,7 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
             continue;
         };
         if event.action.starts_with("build-") {
-            keep(builds.entry(event.import_path).or_default(), &event.output);
+            append_bounded(builds.entry(event.import_path).or_default(), &event.output);
             continue;
         }
         if event.package.is_empty() {
@@ -74,7 +74,7 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
         packages
             .entry(event.package.clone())
             .or_default()
-            .take(event);
+            .add_event(event);
     }
     if packages.is_empty() {
         return false;
@@ -82,7 +82,7 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
     for (name, package) in packages {
         let build = builds.get(&package.failed_build).map(String::as_str);
         plain_failures.retain(|failed| *failed != name);
-        package.report(&name, build, stderr, tests);
+        package.report_tests(&name, build, stderr, tests);
     }
     for package in plain_failures {
         tests.push(
@@ -95,8 +95,8 @@ pub fn read_json(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
     true
 }
 
-impl Package {
-    fn take(&mut self, event: WireEvent) {
+impl GoPackage {
+    fn add_event(&mut self, event: WireEvent) {
         let end = match event.action.as_str() {
             "pass" => Some(ItemStatus::Pass),
             "fail" => Some(ItemStatus::Fail),
@@ -105,7 +105,7 @@ impl Package {
         };
         if event.test.is_empty() {
             if event.action == "output" {
-                keep(&mut self.output, &event.output);
+                append_bounded(&mut self.output, &event.output);
             }
             self.end = end.or(self.end);
             if !event.failed_build.is_empty() {
@@ -118,7 +118,7 @@ impl Package {
         }
         let test = self.tests.entry(event.test).or_default();
         if event.action == "output" {
-            keep(&mut test.output, &event.output);
+            append_bounded(&mut test.output, &event.output);
         }
         if end.is_some() {
             test.end = end;
@@ -126,25 +126,31 @@ impl Package {
         }
     }
 
-    fn report(self, name: &str, build: Option<&str>, stderr: &Output, tests: &mut Collector) {
-        let ended: Vec<Ended> = self
+    fn report_tests(
+        self,
+        name: &str,
+        build: Option<&str>,
+        stderr: &OutputText,
+        tests: &mut OutcomeCollector,
+    ) {
+        let ended: Vec<EndedTest> = self
             .order
             .iter()
             .map(|id| {
                 let test = &self.tests[id];
                 let message = message_of(&test.output);
                 match test.end {
-                    Some(status) => Ended {
+                    Some(status) => EndedTest {
                         name: id,
                         status,
                         seconds: test.elapsed,
                         message: message.filter(|_| status != ItemStatus::Pass),
                     },
-                    None => Ended {
+                    None => EndedTest {
                         name: id,
                         status: ItemStatus::Error,
                         seconds: None,
-                        message: Some(unended(message)),
+                        message: Some(unended_message(message)),
                     },
                 }
             })
@@ -160,7 +166,7 @@ impl Package {
     }
 }
 
-struct Ended<'a> {
+struct EndedTest<'a> {
     name: &'a str,
     status: ItemStatus,
     seconds: Option<f64>,
@@ -168,13 +174,16 @@ struct Ended<'a> {
 }
 
 /// Adds the tests without subtests, and the parents that failed on their own. Says whether any test failed.
-fn push_leaves(package: &str, ended: &[Ended], tests: &mut Collector) -> bool {
-    let is_bad = |one: &Ended| matches!(one.status, ItemStatus::Fail | ItemStatus::Error);
-    let parents: BTreeSet<&str> = ended.iter().flat_map(|one| ancestors(one.name)).collect();
+fn push_leaves(package: &str, ended: &[EndedTest], tests: &mut OutcomeCollector) -> bool {
+    let is_bad = |one: &EndedTest| matches!(one.status, ItemStatus::Fail | ItemStatus::Error);
+    let parents: BTreeSet<&str> = ended
+        .iter()
+        .flat_map(|one| test_ancestors(one.name))
+        .collect();
     let explained: BTreeSet<&str> = ended
         .iter()
         .filter(|one| is_bad(one))
-        .flat_map(|one| ancestors(one.name))
+        .flat_map(|one| test_ancestors(one.name))
         .collect();
     for one in ended {
         if !parents.contains(one.name) || (is_bad(one) && !explained.contains(one.name)) {
@@ -190,17 +199,17 @@ fn push_leaves(package: &str, ended: &[Ended], tests: &mut Collector) -> bool {
 }
 
 /// Adds the tests of `go test -v`, or the packages if the tests are not named. Returns false if there are neither.
-pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> bool {
-    let mut ended: Vec<Ended> = Vec::new();
+pub fn read_text(stdout: &OutputText, stderr: &OutputText, tests: &mut OutcomeCollector) -> bool {
+    let mut ended: Vec<EndedTest> = Vec::new();
     let mut started: BTreeSet<&str> = BTreeSet::new();
     let mut found = false;
     for line in stdout.lines().chain(stderr.lines()) {
         let trimmed = line.trim_start();
         if let Some(name) = trimmed.strip_prefix("=== RUN ") {
             started.insert(name.trim());
-        } else if let Some(test) = ended_test(trimmed) {
+        } else if let Some(test) = parse_ended_test(trimmed) {
             ended.push(test);
-        } else if let Some((package, status, seconds)) = ended_package(line) {
+        } else if let Some((package, status, seconds)) = parse_ended_package(line) {
             found = true;
             let (mut ended, mut open) = (std::mem::take(&mut ended), std::mem::take(&mut started));
             // Without `-v`, go names only failed tests, so the packages count as tests.
@@ -211,11 +220,11 @@ pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
             for one in &ended {
                 open.remove(one.name);
             }
-            ended.extend(open.into_iter().map(|name| Ended {
+            ended.extend(open.into_iter().map(|name| EndedTest {
                 name,
                 status: ItemStatus::Error,
                 seconds: None,
-                message: Some(unended(None)),
+                message: Some(unended_message(None)),
             }));
             let has_failure = push_leaves(package, &ended, tests);
             if status != ItemStatus::Pass && !has_failure {
@@ -226,14 +235,14 @@ pub fn read_text(stdout: &Output, stderr: &Output, tests: &mut Collector) -> boo
     found
 }
 
-fn unended(message: Option<String>) -> String {
+fn unended_message(message: Option<String>) -> String {
     message.map_or_else(
         || "did not end".to_owned(),
         |text| format!("did not end: {text}"),
     )
 }
 
-fn ended_test(line: &str) -> Option<Ended<'_>> {
+fn parse_ended_test(line: &str) -> Option<EndedTest<'_>> {
     let rest = line.strip_prefix("--- ")?;
     let (word, rest) = rest.split_once(": ")?;
     let status = match word {
@@ -243,7 +252,7 @@ fn ended_test(line: &str) -> Option<Ended<'_>> {
         _ => return None,
     };
     let (name, time) = rest.rsplit_once(" (").unwrap_or((rest, ""));
-    Some(Ended {
+    Some(EndedTest {
         name: name.trim(),
         status,
         seconds: time.trim_end_matches("s)").parse().ok(),
@@ -252,7 +261,7 @@ fn ended_test(line: &str) -> Option<Ended<'_>> {
 }
 
 /// Reads `ok  <tab>package<tab>0.1s` and similar lines.
-fn ended_package(line: &str) -> Option<(&str, ItemStatus, Option<f64>)> {
+fn parse_ended_package(line: &str) -> Option<(&str, ItemStatus, Option<f64>)> {
     let mut cells = line.split('\t').map(str::trim);
     let (word, package, rest) = (
         cells.next()?,
@@ -277,19 +286,19 @@ fn ended_package(line: &str) -> Option<(&str, ItemStatus, Option<f64>)> {
     }
 }
 
-fn failed_package(line: &str) -> Option<&str> {
+fn parse_failed_package(line: &str) -> Option<&str> {
     let (package, note) = line.strip_prefix("FAIL\t")?.split_once(' ')?;
     matches!(note.trim(), "[build failed]" | "[setup failed]").then_some(package)
 }
 
 /// Returns `a` and `a/b` for `a/b/c`, up to 32 levels.
-fn ancestors(test: &str) -> impl Iterator<Item = &str> {
+fn test_ancestors(test: &str) -> impl Iterator<Item = &str> {
     test.match_indices('/')
         .take(32)
         .map(|(index, _)| &test[..index])
 }
 
-fn keep(text: &mut String, more: &str) {
+fn append_bounded(text: &mut String, more: &str) {
     let room = MAX_TEXT.saturating_sub(text.len());
     text.extend(more.chars().take(room));
 }

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::domain::ItemStatus;
 
-use super::collect::Collector;
-use super::output::short;
+use super::collect::OutcomeCollector;
+use super::output::truncate_name;
 
 const MAX_BYTES: usize = 64 << 20;
 
@@ -44,7 +44,7 @@ struct WireTest {
 }
 
 /// Adds the tests of a report, as `file > group > title`.
-pub fn read(bytes: &[u8], tests: &mut Collector) {
+pub fn read_tests(bytes: &[u8], tests: &mut OutcomeCollector) {
     if bytes.len() > MAX_BYTES {
         tests.push(
             "(report)",
@@ -81,7 +81,7 @@ pub fn read(bytes: &[u8], tests: &mut Collector) {
                 .iter()
                 .filter(|title| !title.is_empty())
                 .chain([&test.title]);
-            let id = std::iter::once(short(&file.name))
+            let id = std::iter::once(truncate_name(&file.name))
                 .chain(titles.map(String::as_str))
                 .collect::<Vec<_>>()
                 .join(" > ");

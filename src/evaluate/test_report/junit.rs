@@ -1,22 +1,22 @@
 //! Reads the tests of a JUnit report, under the ids that their runner uses.
 
 use crate::domain::ItemStatus;
-use crate::junit::{self, Case, Halt, Told};
+use crate::junit::{self, JunitCase, JunitEvent, JunitHalt};
 
-use super::collect::Collector;
-use super::output::short;
+use super::collect::OutcomeCollector;
+use super::output::truncate_name;
 
 /// Number of bytes of a report that are read.
 pub const MAX_BYTES: u64 = 64 << 20;
 
 /// Adds the tests of a report. With `is_python`, ids have pytest's own form (`file::Class::test[parameter]`). If the report is truncated,
 /// the tests up to that point are kept, and a row says that the report breaks off.
-pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
+pub fn read_tests(bytes: &[u8], is_python: bool, tests: &mut OutcomeCollector) {
     let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
     let kept = &bytes[..bytes.len().min(most)];
-    let halt = junit::walk(kept, &|| (), &mut |told| {
-        if let Told::Case(case) = told {
-            add(&case, is_python, tests);
+    let halt = junit::walk_report(kept, &|| (), &mut |told| {
+        if let JunitEvent::Case(case) = told {
+            add_case(&case, is_python, tests);
         }
         Ok::<(), ()>(())
     });
@@ -24,21 +24,21 @@ pub fn read(bytes: &[u8], is_python: bool, tests: &mut Collector) {
         _ if bytes.len() > most => {
             "the report is larger than 64 MiB; the rest was not read".to_owned()
         }
-        Ok(()) | Err(Halt::Told(())) => return,
-        Err(Halt::CutOff) => format!("the report {}", junit::CUT_OFF),
-        Err(Halt::Damaged(message)) => format!("the report {message}"),
+        Ok(()) | Err(JunitHalt::Told(())) => return,
+        Err(JunitHalt::CutOff) => format!("the report {}", junit::CUT_OFF),
+        Err(JunitHalt::Damaged(message)) => format!("the report {message}"),
     };
     tests.push("(report)", ItemStatus::Error, None, Some(&problem));
 }
 
-fn add(case: &Case, is_python: bool, tests: &mut Collector) {
+fn add_case(case: &JunitCase, is_python: bool, tests: &mut OutcomeCollector) {
     let file = Some(case.file()).filter(|file| !file.is_empty());
     let id = if is_python {
         python_id(file, case.class(), case.name())
     } else {
-        id(case, file)
+        case_id(case, file)
     };
-    let message = case.own().reason();
+    let message = case.counted_try().reason();
     // pytest reports a failed teardown after a failed test as a second case of the same name.
     let is_second_part = is_python
         && case.status() == ItemStatus::Error
@@ -53,9 +53,13 @@ fn add(case: &Case, is_python: bool, tests: &mut Collector) {
 }
 
 /// Returns `class::name`, or the suites' names with the test's name if the class is not informative.
-fn id(case: &Case, file: Option<&str>) -> String {
+fn case_id(case: &JunitCase, file: Option<&str>) -> String {
     let (class, name) = (case.class(), case.name());
-    let named: Vec<&str> = case.suites().iter().map(|suite| short(suite)).collect();
+    let named: Vec<&str> = case
+        .suites()
+        .iter()
+        .map(|suite| truncate_name(suite))
+        .collect();
     match (file, class) {
         (Some(file), "") => format!("{file}::{name}"),
         // Node writes this class for every test.

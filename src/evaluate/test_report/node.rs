@@ -2,11 +2,11 @@
 
 use crate::domain::ItemStatus;
 
-use super::collect::Collector;
-use super::output::{Output, short};
+use super::collect::OutcomeCollector;
+use super::output::{OutputText, truncate_name};
 
 /// Adds the tests, as `parent > child`. Returns false, and adds nothing, if this is not node's output.
-pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
+pub fn read_tests(stdout: &OutputText, tests: &mut OutcomeCollector) -> bool {
     if !stdout.has_line_starting("ℹ tests ") {
         return false;
     }
@@ -26,7 +26,7 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
         let status = match sign {
             Some('▶') => {
                 open.retain(|(at, ..)| *at < indent);
-                open.push((indent, short(rest.trim_end()), false));
+                open.push((indent, truncate_name(rest.trim_end()), false));
                 continue;
             }
             Some('✔') => ItemStatus::Pass,
@@ -34,14 +34,14 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
             Some('﹣') => ItemStatus::Skipped,
             Some(_) | None => continue,
         };
-        let (name, seconds, note) = parts(rest);
+        let (name, seconds, note) = split_timing(rest);
         let status = if note.starts_with("TODO") || note.starts_with("SKIP") {
             ItemStatus::Skipped
         } else {
             status
         };
         open.retain(|(at, ..)| *at <= indent);
-        let parent = open.pop_if(|(at, parent, _)| *at == indent && *parent == short(name));
+        let parent = open.pop_if(|(at, parent, _)| *at == indent && *parent == truncate_name(name));
         open.retain(|(at, ..)| *at < indent);
         let has_failed = status == ItemStatus::Fail;
         for (_, _, child_failed) in &mut open {
@@ -61,7 +61,7 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
 }
 
 /// Splits `name (1.5ms) # note`.
-fn parts(text: &str) -> (&str, Option<f64>, &str) {
+fn split_timing(text: &str) -> (&str, Option<f64>, &str) {
     let Some((name, rest)) = text.rsplit_once(" (") else {
         return (text.trim_end(), None, "");
     };

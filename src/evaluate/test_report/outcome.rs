@@ -2,7 +2,7 @@
 
 use crate::domain::ItemStatus;
 
-use super::Control;
+use super::ControlResult;
 
 /// Outcome of one test.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,23 +26,23 @@ pub struct TestReport {
     pub errors: u64,
     /// Skipped tests. They are not part of the total.
     pub skipped: u64,
-    pub source: Source,
+    pub source: OutcomeSource,
     /// Result of the control, if the command had one.
-    pub control: Option<Control>,
+    pub control: Option<ControlResult>,
 }
 
 impl TestReport {
     /// Returns the number of tests that the pass rate is based on.
-    pub fn total(&self) -> u64 {
+    pub fn rated_count(&self) -> u64 {
         self.passed + self.failed + self.errors
     }
 }
 
 /// Source of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum OutcomeSource {
     /// One outcome per test.
-    Tests(Format),
+    Tests(ReportFormat),
     /// Counts from a summary, without the names of the tests.
     Counts,
     /// The command itself is the test: its exit code is the outcome.
@@ -53,7 +53,7 @@ pub enum Source {
 
 /// Format that per-test outcomes were read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     JunitXml,
     PytestText,
     CargoText,

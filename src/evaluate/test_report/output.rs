@@ -3,17 +3,20 @@
 /// Maximum number of bytes that are read from one stream.
 const MAX_BYTES: usize = 64 << 20;
 
-pub struct Output {
+pub struct OutputText {
     text: String,
 }
 
-impl Output {
+impl OutputText {
     /// Decodes a stream: removes terminal sequences, replaces bytes that are not UTF-8 by `�`, and treats a lone carriage return as a line
     /// end.
     pub fn new(bytes: &[u8], roots: &[&str]) -> Self {
         let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
         Self {
-            text: without_roots(&plain(&String::from_utf8_lossy(bytes)), roots),
+            text: strip_roots(
+                &strip_terminal_codes(&String::from_utf8_lossy(bytes)),
+                roots,
+            ),
         }
     }
 
@@ -34,12 +37,12 @@ impl Output {
 }
 
 /// Returns the start of a name that becomes part of many ids, so that a name of megabytes is not copied for each of them.
-pub fn short(name: &str) -> &str {
+pub fn truncate_name(name: &str) -> &str {
     &name[..name.floor_char_boundary(400)]
 }
 
 /// Removes folders that change from run to run from a text, so that the paths below them are equal in every run.
-pub fn without_roots(text: &str, roots: &[&str]) -> String {
+pub fn strip_roots(text: &str, roots: &[&str]) -> String {
     let mut text = text.to_owned();
     let mut roots: Vec<&str> = roots
         .iter()
@@ -59,7 +62,7 @@ pub fn without_roots(text: &str, roots: &[&str]) -> String {
 }
 
 /// Returns the text without terminal sequences and carriage returns.
-fn plain(text: &str) -> String {
+fn strip_terminal_codes(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -115,20 +118,20 @@ mod tests {
     #[test]
     fn colours_links_and_progress_lines_go() {
         assert_eq!(
-            plain("\u{1b}[1m\u{1b}[32m3 passed\u{1b}[0m\r\n50%\r100%\n"),
+            strip_terminal_codes("\u{1b}[1m\u{1b}[32m3 passed\u{1b}[0m\r\n50%\r100%\n"),
             "3 passed\n50%\n100%\n"
         );
         assert_eq!(
-            plain("\u{1b}]8;;http://x\u{7}a\u{1b}]8;;\u{1b}\\b\u{1b}]open\nc"),
+            strip_terminal_codes("\u{1b}]8;;http://x\u{7}a\u{1b}]8;;\u{1b}\\b\u{1b}]open\nc"),
             "ab\nc"
         );
-        assert_eq!(plain("a\u{1b}[31\nb\u{1b}"), "a\nb");
+        assert_eq!(strip_terminal_codes("a\u{1b}[31\nb\u{1b}"), "a\nb");
     }
 
     #[test]
     fn folders_of_one_run_go() {
         assert_eq!(
-            without_roots(
+            strip_roots(
                 "file:///t/w1/a.js:3 /t/w1/b /t/w12/c",
                 &["/t/w1/", "/t/w1/sub", "/"]
             ),

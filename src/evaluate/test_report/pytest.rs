@@ -2,24 +2,24 @@
 
 use crate::domain::ItemStatus;
 
-use super::collect::{Collector, Counts};
-use super::output::Output;
+use super::collect::{OutcomeCollector, TestCounts};
+use super::output::OutputText;
 
 /// Returns the number of sessions in the output.
-pub fn sessions(stdout: &Output) -> usize {
+pub fn count_sessions(stdout: &OutputText) -> usize {
     let starts = stdout
         .lines()
         .filter(|line| line.starts_with('=') && line.contains(" test session starts "))
         .count();
     let ends = stdout
         .lines()
-        .filter(|line| summary(line).is_some())
+        .filter(|line| parse_summary(line).is_some())
         .count();
     starts.max(ends)
 }
 
 /// Adds the tests of a verbose run. Returns false, and adds nothing, if not all passed tests are named.
-pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
+pub fn read_tests(stdout: &OutputText, tests: &mut OutcomeCollector) -> bool {
     let mut events: Vec<(&str, ItemStatus, Option<&str>)> = Vec::new();
     let mut in_summary = false;
     let mut named = false;
@@ -29,26 +29,26 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
     for line in stdout.lines() {
         if line.starts_with('=') {
             in_summary = line.contains(" short test summary info ");
-            passed += summary(line).map_or(0, |counts| counts.passed);
+            passed += parse_summary(line).map_or(0, |counts| counts.passed);
             open = None;
             continue;
         }
         if in_summary {
-            events.extend(short(line));
-        } else if let Some((id, status)) = verbose(line) {
+            events.extend(parse_short_line(line));
+        } else if let Some((id, status)) = parse_verbose_line(line) {
             named = true;
             open = None;
             events.push((id, status, None));
         } else if let Some(id) = open
-            && let Some((word, _)) = first_word(line)
+            && let Some((word, _)) = parse_status_word(line)
         {
             events.push((id, word, None));
             open = None;
-        } else if is_id(line.trim_end()) {
+        } else if is_test_id(line.trim_end()) {
             open = Some(line.trim_end());
         }
         if !line.starts_with('=') {
-            passed += summary(line).map_or(0, |counts| counts.passed);
+            passed += parse_summary(line).map_or(0, |counts| counts.passed);
         }
     }
     let told = events
@@ -66,13 +66,13 @@ pub fn read(stdout: &Output, tests: &mut Collector) -> bool {
 }
 
 /// Reads `=== 3 failed, 7 passed in 0.10s ===`, with or without the equals signs.
-pub fn summary(line: &str) -> Option<Counts> {
+pub fn parse_summary(line: &str) -> Option<TestCounts> {
     let inner = line.trim_matches(['=', ' ']);
     let (counts, time) = inner.rsplit_once(" in ")?;
     if !time.starts_with(|first: char| first.is_ascii_digit()) || !time.contains('s') {
         return None;
     }
-    let mut sum = Counts::default();
+    let mut sum = TestCounts::default();
     for part in counts.split(", ") {
         let (number, word) = part.split_once(' ')?;
         let number = u64::from(number.parse::<u32>().ok()?);
@@ -89,11 +89,11 @@ pub fn summary(line: &str) -> Option<Counts> {
 }
 
 /// Reads `file.py::test PASSED [ 50%]` and, with workers, `[gw0] [ 50%] PASSED file.py::test`.
-fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
+fn parse_verbose_line(line: &str) -> Option<(&str, ItemStatus)> {
     if let Some(rest) = line.strip_prefix("[gw") {
         let (_, rest) = rest.split_once("%] ")?;
-        let (status, id) = first_word(rest)?;
-        return is_id(id.trim()).then_some((id.trim(), status));
+        let (status, id) = parse_status_word(rest)?;
+        return is_test_id(id.trim()).then_some((id.trim(), status));
     }
     let line = line.trim_end();
     let line = line
@@ -109,23 +109,27 @@ fn verbose(line: &str) -> Option<(&str, ItemStatus)> {
     .find_map(|word| {
         let (id, rest) = line.rsplit_once(word)?;
         let ends = rest.is_empty() || (rest.starts_with(" (") && rest.ends_with(['.', ')']));
-        let (status, _) = first_word(word.trim_start())?;
-        (ends && is_id(id)).then_some((id, status))
+        let (status, _) = parse_status_word(word.trim_start())?;
+        (ends && is_test_id(id)).then_some((id, status))
     })
 }
 
 /// Reads `FAILED file.py::test - reason`, and lines about files that could not be collected.
-fn short(line: &str) -> Option<(&str, ItemStatus, Option<&str>)> {
-    let (status, rest) = first_word(line)?;
+fn parse_short_line(line: &str) -> Option<(&str, ItemStatus, Option<&str>)> {
+    let (status, rest) = parse_status_word(line)?;
     let (id, reason) = rest
         .split_once(" - ")
         .map_or((rest, None), |(id, reason)| (id, Some(reason)));
     let is_file =
         status == ItemStatus::Error && id.strip_suffix(".py").is_some() && !id.contains(' ');
-    (is_id(id) || is_file).then_some((id, status, reason.filter(|_| status != ItemStatus::Pass)))
+    (is_test_id(id) || is_file).then_some((
+        id,
+        status,
+        reason.filter(|_| status != ItemStatus::Pass),
+    ))
 }
 
-fn first_word(line: &str) -> Option<(ItemStatus, &str)> {
+fn parse_status_word(line: &str) -> Option<(ItemStatus, &str)> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
     let status = match word {
         "PASSED" | "XPASS" => ItemStatus::Pass,
@@ -137,7 +141,7 @@ fn first_word(line: &str) -> Option<(ItemStatus, &str)> {
     Some((status, rest))
 }
 
-fn is_id(text: &str) -> bool {
+fn is_test_id(text: &str) -> bool {
     text.split_once("::")
         .is_some_and(|(file, _)| !file.is_empty() && !file.contains(' '))
 }

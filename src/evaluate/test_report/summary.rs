@@ -4,22 +4,22 @@
 //! The whole line must be understood: a sentence that happens to contain a number is not a summary. Counts of files, steps or assertions
 //! are not counts of tests.
 
-use super::collect::Counts;
+use super::collect::TestCounts;
 
 /// Content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum SummaryLine {
     /// All counts of a run.
-    Whole(Counts),
+    Whole(TestCounts),
     /// All counts of one test program. Counts of several programs are added up.
-    Part(Counts),
+    Part(TestCounts),
     /// One count of a summary that has a line per count, with the word that identifies the count.
-    Single(String, Tally),
+    Single(String, SummaryCounts),
 }
 
 /// The counts that a line gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct SummaryCounts {
     passed: Option<u64>,
     failed: Option<u64>,
     errors: Option<u64>,
@@ -33,7 +33,7 @@ pub struct Tally {
 
 /// Kind of count that a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counted {
+enum CountKind {
     Passed,
     Failed,
     Errors,
@@ -46,7 +46,7 @@ enum Counted {
 }
 
 /// Words for the outcome of a test. Phrases of several words are joined by hyphens before the look-up.
-const STATUSES: &[(&[&str], Counted)] = &[
+const STATUS_WORDS: &[(&[&str], CountKind)] = &[
     (
         &[
             "passed",
@@ -61,7 +61,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "xpassed",
             "flaky",
         ],
-        Counted::Passed,
+        CountKind::Passed,
     ),
     (
         &[
@@ -74,7 +74,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "xpass",
             "unexpected-successes",
         ],
-        Counted::Failed,
+        CountKind::Failed,
     ),
     (
         &[
@@ -90,7 +90,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "ambiguous",
             "invalid",
         ],
-        Counted::Errors,
+        CountKind::Errors,
     ),
     (
         &[
@@ -105,7 +105,7 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "unhandled-error",
             "unhandled-errors",
         ],
-        Counted::Outside,
+        CountKind::Outside,
     ),
     (
         &[
@@ -130,15 +130,15 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "expected-failures",
             "failed-as-expected",
         ],
-        Counted::Skipped,
+        CountKind::Skipped,
     ),
     (
         &["total", "completed", "executed", "run", "ran"],
-        Counted::Total,
+        CountKind::Total,
     ),
     (
         &["assertions", "assertion", "asserts", "expect-calls"],
-        Counted::Assertions,
+        CountKind::Assertions,
     ),
     (
         &[
@@ -158,12 +158,12 @@ const STATUSES: &[(&[&str], Counted)] = &[
             "subtests-passed",
             "flakes",
         ],
-        Counted::Nothing,
+        CountKind::Nothing,
     ),
 ];
 
 /// Nouns for tests.
-const TESTS: &[&str] = &[
+const TEST_NOUNS: &[&str] = &[
     "test",
     "tests",
     "case",
@@ -185,7 +185,7 @@ const TESTS: &[&str] = &[
 ];
 
 /// Labels that may precede the counts, with a colon.
-const LABELS: &[&str] = &[
+const COUNT_LABELS: &[&str] = &[
     "test",
     "tests",
     "tests run",
@@ -210,55 +210,55 @@ const LABELS: &[&str] = &[
 ];
 
 /// Reads a line, given without its line end.
-pub fn line(line: &str) -> Option<Line> {
+pub fn parse_line(line: &str) -> Option<SummaryLine> {
     let line = line.trim();
     if line.len() > 300 || !line.contains(|character: char| character.is_ascii_digit()) {
         return None;
     }
-    if let Some(counts) = cargo(line) {
-        return Some(Line::Part(counts));
+    if let Some(counts) = parse_cargo(line) {
+        return Some(SummaryLine::Part(counts));
     }
-    if let Some(single) = google_test(line) {
+    if let Some(single) = parse_google_test(line) {
         return Some(single);
     }
     let lower = line.to_lowercase();
-    if let Some(count) = catch2(&lower) {
-        return Some(Line::Whole(Counts {
+    if let Some(count) = parse_catch2(&lower) {
+        return Some(SummaryLine::Whole(TestCounts {
             passed: count,
-            ..Counts::default()
+            ..TestCounts::default()
         }));
     }
     let is_program = ["failed!", "passed!", "skipped!"]
         .iter()
         .any(|start| lower.starts_with(start))
         && lower.contains(" - ");
-    if let Some(count) = vitest_errors(&lower) {
-        return Some(Line::Single(
+    if let Some(count) = parse_vitest_errors(&lower) {
+        return Some(SummaryLine::Single(
             "errors-outside".to_owned(),
-            Tally::of(Counted::Outside, count),
+            SummaryCounts::from_kind(CountKind::Outside, count),
         ));
     }
-    let text = without_time(&lower);
-    let text = bare(
+    let text = strip_duration(&lower);
+    let text = trim_signs(
         text.split_once("! ")
             .filter(|_| is_program)
             .map_or(text, |(_, rest)| rest),
     );
-    let (tally, parts, word) = tally(text)?;
+    let (tally, parts, word) = parse_counts(text)?;
     if parts == 1 && tally.total.is_none() {
-        return Some(Line::Single(word, tally));
+        return Some(SummaryLine::Single(word, tally));
     }
-    let counts = tally.counts()?;
+    let counts = tally.to_test_counts()?;
     Some(if is_program {
-        Line::Part(counts)
+        SummaryLine::Part(counts)
     } else {
-        Line::Whole(counts)
+        SummaryLine::Whole(counts)
     })
 }
 
-impl Tally {
+impl SummaryCounts {
     /// Returns the counts if the number of passed tests is known: printed, or the total minus all others.
-    pub fn counts(&self) -> Option<Counts> {
+    pub fn to_test_counts(&self) -> Option<TestCounts> {
         let (failed, errors, skipped) = (
             self.failed.unwrap_or(0),
             self.errors.unwrap_or(0),
@@ -271,7 +271,7 @@ impl Tally {
                 .map(|total| total.saturating_sub(failed + errors + skipped))
         };
         let passed = self.passed.or_else(rest)?;
-        Some(Counts {
+        Some(TestCounts {
             passed,
             failed,
             errors: errors + self.outside,
@@ -280,7 +280,7 @@ impl Tally {
     }
 
     /// Returns the number of errors outside any test if nothing else is counted.
-    pub fn only_outside(&self) -> Option<u64> {
+    pub fn errors_outside_tests(&self) -> Option<u64> {
         (*self
             == Self {
                 outside: self.outside,
@@ -290,14 +290,14 @@ impl Tally {
     }
 
     /// Returns the counts of a summary that leaves out counts of zero: without a number of passed tests, none passed.
-    pub fn without_passed(&self) -> Option<Counts> {
+    pub fn counts_without_passed(&self) -> Option<TestCounts> {
         let is_told = self.failed.is_some() || self.errors.is_some() || self.outside > 0;
         is_told.then(|| {
             Self {
                 passed: self.passed.or(Some(0)),
                 ..self.clone()
             }
-            .counts()
+            .to_test_counts()
         })?
     }
 
@@ -314,28 +314,28 @@ impl Tally {
         self.has_assertions |= other.has_assertions;
     }
 
-    fn of(counted: Counted, count: u64) -> Self {
+    fn from_kind(counted: CountKind, count: u64) -> Self {
         let mut tally = Self::default();
         match counted {
-            Counted::Passed => tally.passed = Some(count),
-            Counted::Failed => tally.failed = Some(count),
-            Counted::Errors => tally.errors = Some(count),
-            Counted::Outside => tally.outside = count,
-            Counted::Skipped => tally.skipped = Some(count),
-            Counted::Total => tally.total = Some(count),
-            Counted::Assertions => tally.has_assertions = true,
-            Counted::Nothing => {}
+            CountKind::Passed => tally.passed = Some(count),
+            CountKind::Failed => tally.failed = Some(count),
+            CountKind::Errors => tally.errors = Some(count),
+            CountKind::Outside => tally.outside = count,
+            CountKind::Skipped => tally.skipped = Some(count),
+            CountKind::Total => tally.total = Some(count),
+            CountKind::Assertions => tally.has_assertions = true,
+            CountKind::Nothing => {}
         }
         tally
     }
 }
 
 /// `test result: FAILED. 3 passed; 2 failed; 1 ignored; …`
-fn cargo(line: &str) -> Option<Counts> {
+fn parse_cargo(line: &str) -> Option<TestCounts> {
     let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let mut parts = rest.split("; ");
-    let mut next = |word: &str| number(parts.next()?.strip_suffix(word)?);
-    Some(Counts {
+    let mut next = |word: &str| parse_number(parts.next()?.strip_suffix(word)?);
+    Some(TestCounts {
         passed: next(" passed")?,
         failed: next(" failed")?,
         errors: 0,
@@ -344,12 +344,12 @@ fn cargo(line: &str) -> Option<Counts> {
 }
 
 /// GoogleTest's `[  PASSED  ] 2 tests.` and `[  FAILED  ] 1 test, listed below:`
-fn google_test(line: &str) -> Option<Line> {
+fn parse_google_test(line: &str) -> Option<SummaryLine> {
     let (word, rest) = line.strip_prefix('[')?.split_once(']')?;
     let counted = match word.trim() {
-        "PASSED" => Counted::Passed,
-        "FAILED" => Counted::Failed,
-        "SKIPPED" => Counted::Skipped,
+        "PASSED" => CountKind::Passed,
+        "FAILED" => CountKind::Failed,
+        "SKIPPED" => CountKind::Skipped,
         _ => return None,
     };
     let rest = rest.trim().trim_end_matches(['.', ':']);
@@ -359,30 +359,30 @@ fn google_test(line: &str) -> Option<Line> {
         .split_once(' ')?;
     matches!(noun, "test" | "tests").then_some(())?;
     // The same word as in `1 FAILED TEST`, which repeats the count at the end.
-    Some(Line::Single(
+    Some(SummaryLine::Single(
         word.trim().to_lowercase(),
-        Tally::of(counted, number(count)?),
+        SummaryCounts::from_kind(counted, parse_number(count)?),
     ))
 }
 
 /// Catch2's `All tests passed (3 assertions in 2 test cases)`
-fn catch2(lower: &str) -> Option<u64> {
+fn parse_catch2(lower: &str) -> Option<u64> {
     let inner = lower
         .strip_prefix("all tests passed (")?
         .strip_suffix(')')?;
     let (_, tests) = inner.split_once(" in ")?;
     let (count, noun) = tests.split_once(' ')?;
-    matches!(noun, "test case" | "test cases").then(|| number(count))?
+    matches!(noun, "test case" | "test cases").then(|| parse_number(count))?
 }
 
 /// vitest's `Errors  1 error`: errors outside any test.
-fn vitest_errors(lower: &str) -> Option<u64> {
+fn parse_vitest_errors(lower: &str) -> Option<u64> {
     let (count, noun) = lower.strip_prefix("errors  ")?.trim().split_once(' ')?;
-    matches!(noun, "error" | "errors").then(|| number(count))?
+    matches!(noun, "error" | "errors").then(|| parse_number(count))?
 }
 
 /// Removes the duration of the tests.
-fn without_time(text: &str) -> &str {
+fn strip_duration(text: &str) -> &str {
     let text = text.split(", duration:").next().unwrap_or(text);
     let text = text.split(", spent ").next().unwrap_or(text);
     // Playwright's `1 error was not a part of any test, see above for details`
@@ -398,22 +398,22 @@ fn without_time(text: &str) -> &str {
 }
 
 /// Removes rules, signs and full stops at both ends.
-fn bare(text: &str) -> &str {
+fn trim_signs(text: &str) -> &str {
     text.trim_matches(|character: char| {
         !character.is_alphanumeric() && !matches!(character, '(' | ')' | '[' | ']')
     })
 }
 
 /// Reads counts. Also returns the number of parts and the word of the first part.
-fn tally(text: &str) -> Option<(Tally, usize, String)> {
+fn parse_counts(text: &str) -> Option<(SummaryCounts, usize, String)> {
     if let Some((head, inner)) = text
         .split_once('(')
         .and_then(|(head, rest)| Some((head.trim(), rest.strip_suffix(')')?)))
-        && let Some(tally) = enclosed(head, inner)
+        && let Some(tally) = parse_enclosed_counts(head, inner)
     {
         return Some(tally);
     }
-    let text = without_groups(text);
+    let text = strip_brackets(text);
     let text = text.trim();
     // deno prints `FAILED | 1 passed | 1 failed`, and XCTest `Executed 3 tests, with 1 failure`.
     let text = text
@@ -428,8 +428,8 @@ fn tally(text: &str) -> Option<(Tally, usize, String)> {
                 .starts_with(|first: char| first.is_ascii_digit())
         })
         .unwrap_or(text);
-    let (total, text) = labelled(text);
-    let (mut sum, words, count) = listed(text)?;
+    let (total, text) = strip_label(text);
+    let (mut sum, words, count) = parse_count_list(text)?;
     if let Some(total) = total {
         sum.total = Some(total);
     }
@@ -437,20 +437,20 @@ fn tally(text: &str) -> Option<(Tally, usize, String)> {
 }
 
 /// cucumber's `3 scenarios (1 failed, 2 passed)` and phpunit's `OK (3 tests, 5 assertions)`
-fn enclosed(head: &str, inner: &str) -> Option<(Tally, usize, String)> {
-    let (mut sum, word, count) = listed(inner)?;
+fn parse_enclosed_counts(head: &str, inner: &str) -> Option<(SummaryCounts, usize, String)> {
+    let (mut sum, word, count) = parse_count_list(inner)?;
     if head == "ok" {
         sum.failed.get_or_insert(0);
         return Some((sum, count + 1, word));
     }
-    let total = part(head)?.0;
+    let total = parse_count_part(head)?.0;
     total.total?;
     sum.add(&total);
     Some((sum, count + 1, word))
 }
 
 /// Removes a label. nextest's label is also a total (`7 tests run: 4 passed`).
-fn labelled(text: &str) -> (Option<u64>, &str) {
+fn strip_label(text: &str) -> (Option<u64>, &str) {
     let Some((label, rest)) = text.split_once(':') else {
         return (None, text);
     };
@@ -459,7 +459,7 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
         // This is the label of a list whose words come before the numbers: `Test summary: total: 14, failed: 4`.
         return (
             None,
-            if LABELS.contains(&label.trim()) {
+            if COUNT_LABELS.contains(&label.trim()) {
                 rest
             } else {
                 text
@@ -468,12 +468,12 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
     }
     let total = label
         .find(|character: char| character.is_ascii_digit())
-        .and_then(|at| part(&label[at..]))
+        .and_then(|at| parse_count_part(&label[at..]))
         .and_then(|(tally, _)| tally.total);
     if total.is_some() {
         return (total, rest);
     }
-    if !LABELS.contains(&label.trim()) {
+    if !COUNT_LABELS.contains(&label.trim()) {
         return (None, text);
     }
     let end = rest
@@ -483,34 +483,34 @@ fn labelled(text: &str) -> (Option<u64>, &str) {
     // `Tests: 3, Assertions: 5` and `Total: 4 Passed: 3` have a bare number; `Tests: 3 passed` does not.
     let is_key = |word: &str| word.ends_with([':', '=']);
     if after.split(' ').next().is_some_and(is_key) {
-        return (number(&rest[..end]), after);
+        return (parse_number(&rest[..end]), after);
     }
     match (after.strip_prefix([',', ';', '|']), after.is_empty()) {
-        (Some(after), _) => (number(&rest[..end]), after.trim()),
+        (Some(after), _) => (parse_number(&rest[..end]), after.trim()),
         (None, true) => (None, text),
         (None, false) => (None, rest),
     }
 }
 
 /// Reads parts that are separated by commas or similar signs. All parts must be counts, with number and word in one order.
-fn listed(text: &str) -> Option<(Tally, String, usize)> {
+fn parse_count_list(text: &str) -> Option<(SummaryCounts, String, usize)> {
     let text = text
         .replace(", with ", ", ")
         .replace(" and ", ", ")
         .replace(" / ", ", ")
         .replace(" - ", ", ");
-    let mut sum = Tally::default();
+    let mut sum = SummaryCounts::default();
     let (mut first, mut order, mut count) = (String::new(), None, 0);
     let pieces = text
         .split([',', ';', '|', '\t', '·'])
-        .map(bare)
+        .map(trim_signs)
         .filter(|piece| !piece.is_empty());
-    for piece in &pieces.flat_map(unseparated).collect::<Vec<String>>() {
+    for piece in &pieces.flat_map(split_unseparated).collect::<Vec<String>>() {
         let is_number_first = piece.starts_with(|character: char| character.is_ascii_digit());
         if *order.get_or_insert(is_number_first) != is_number_first {
             return None;
         }
-        let (tally, word) = part(piece)?;
+        let (tally, word) = parse_count_part(piece)?;
         if count == 0 {
             first = word;
         }
@@ -521,9 +521,9 @@ fn listed(text: &str) -> Option<(Tally, String, usize)> {
 }
 
 /// Splits counts that only blanks separate: `3 passed 1 failed`, `passed: 3 failed: 1`.
-fn unseparated(piece: &str) -> Vec<String> {
+fn split_unseparated(piece: &str) -> Vec<String> {
     let tokens: Vec<&str> = piece.split_whitespace().collect();
-    let is_number = |token: &str| number(token).is_some();
+    let is_number = |token: &str| parse_number(token).is_some();
     let is_number_first = tokens.first().is_some_and(|first| is_number(first));
     let mut pieces: Vec<Vec<&str>> = Vec::new();
     for (place, token) in tokens.iter().enumerate() {
@@ -550,7 +550,7 @@ fn unseparated(piece: &str) -> Vec<String> {
 }
 
 /// Reads `3 passed`, `3 tests passed`, `passed: 3`, `3/4 passed`, `3 of 4 tests passed`, `1 test failed out of 3`.
-fn part(piece: &str) -> Option<(Tally, String)> {
+fn parse_count_part(piece: &str) -> Option<(SummaryCounts, String)> {
     let piece = piece.replace(" out of ", " of ");
     let spaced = match piece.split_once(" of ") {
         Some((start, end)) if end.starts_with(|first: char| first.is_ascii_digit()) => {
@@ -573,16 +573,16 @@ fn part(piece: &str) -> Option<(Tally, String)> {
         let (start, end) = token
             .split_once('/')
             .map_or((token, None), |(start, end)| (start, Some(end)));
-        match (number(start), end) {
+        match (parse_number(start), end) {
             (Some(count), None) => numbers.push(count),
             (Some(count), Some(end)) => {
                 numbers.push(count);
-                total = Some(number(end)?);
+                total = Some(parse_number(end)?);
             }
             // This is `1 test failed/3`, made from `1 test failed out of 3`.
             (None, Some(end)) => {
                 words.push(start);
-                total = Some(number(end)?);
+                total = Some(parse_number(end)?);
             }
             (None, None) => words.push(token),
         }
@@ -592,20 +592,20 @@ fn part(piece: &str) -> Option<(Tally, String)> {
         && numbers.is_empty()
         && share
             .strip_suffix('%')
-            .is_some_and(|share| number(share).is_some())
+            .is_some_and(|share| parse_number(share).is_some())
     {
-        return Some((Tally::default(), "share".to_owned()));
+        return Some((SummaryCounts::default(), "share".to_owned()));
     }
     let ([count], false) = (numbers.as_slice(), words.is_empty()) else {
         return None;
     };
-    let (counted, word) = counted(&words)?;
-    let mut tally = Tally::of(counted, *count);
+    let (counted, word) = count_kind(&words)?;
+    let mut tally = SummaryCounts::from_kind(counted, *count);
     if let Some(total) = total {
         // `3/4 tests` does not say whether the 3 passed or failed.
-        matches!(counted, Counted::Passed | Counted::Failed).then_some(())?;
+        matches!(counted, CountKind::Passed | CountKind::Failed).then_some(())?;
         tally.total = Some(total);
-        if counted == Counted::Passed {
+        if counted == CountKind::Passed {
             tally.failed = Some(total.checked_sub(*count)?);
         }
     }
@@ -613,10 +613,10 @@ fn part(piece: &str) -> Option<(Tally, String)> {
 }
 
 /// Returns the kind of count that words stand for: one word says the outcome, and the others say that tests are meant.
-fn counted(words: &[&str]) -> Option<(Counted, String)> {
+fn count_kind(words: &[&str]) -> Option<(CountKind, String)> {
     let phrase = words.join("-");
     let status = |phrase: &str| {
-        STATUSES
+        STATUS_WORDS
             .iter()
             .find(|(known, _)| known.contains(&phrase))
             .map(|(_, counted)| *counted)
@@ -627,17 +627,17 @@ fn counted(words: &[&str]) -> Option<(Counted, String)> {
     let told: Vec<&str> = words
         .iter()
         .copied()
-        .filter(|word| !TESTS.contains(word))
+        .filter(|word| !TEST_NOUNS.contains(word))
         .collect();
     if told.is_empty() {
-        return Some((Counted::Total, phrase));
+        return Some((CountKind::Total, phrase));
     }
     let told = told.join("-");
     status(&told).map(|counted| (counted, told))
 }
 
 /// Removes bracketed text: times, totals and names of tools.
-fn without_groups(text: &str) -> String {
+fn strip_brackets(text: &str) -> String {
     let mut depth = 0_usize;
     let mut kept = String::with_capacity(text.len());
     // bun prints `4 expect() calls`.
@@ -653,6 +653,6 @@ fn without_groups(text: &str) -> String {
 }
 
 /// Reads a count. Numbers beyond 32 bits are not counts.
-pub fn number(text: &str) -> Option<u64> {
+pub fn parse_number(text: &str) -> Option<u64> {
     text.parse::<u32>().ok().map(u64::from)
 }

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::ItemStatus;
 
-use super::collect::Collector;
-use super::output::{Output, short};
+use super::collect::OutcomeCollector;
+use super::output::{OutputText, truncate_name};
 
 #[derive(Default)]
-struct Reading {
+struct TapReader {
     /// Indentation → the subtest that was announced there.
     names: BTreeMap<usize, String>,
     /// Indentation → whether a test there failed since the last line with less indentation. These children wait for their parent.
     below: BTreeMap<usize, bool>,
     /// The last test, whose diagnostics may follow.
-    open: Option<Point>,
+    open: Option<TapPoint>,
     /// Top-level results, in the order of the text.
-    points: Vec<Point>,
+    points: Vec<TapPoint>,
     is_writer_known: bool,
     repeats_numbers: bool,
     planned: Option<u64>,
@@ -30,7 +30,7 @@ struct Reading {
     is_tap: bool,
 }
 
-struct Point {
+struct TapPoint {
     id: String,
     indent: usize,
     status: ItemStatus,
@@ -45,7 +45,11 @@ struct Point {
 
 /// Adds the tests, as `parent > child`. Returns false, and adds nothing, if the text is not TAP. If the writer is not known, the parts of a
 /// test that failed by itself do not count: a program may have printed them.
-pub fn read(stdout: &Output, is_writer_known: bool, tests: &mut Collector) -> bool {
+pub fn read_tests(
+    stdout: &OutputText,
+    is_writer_known: bool,
+    tests: &mut OutcomeCollector,
+) -> bool {
     // A stream without a plan or a version may be any text that contains an `ok`.
     let is_plan = |line: &str| {
         line.strip_prefix("1..")
@@ -62,18 +66,18 @@ pub fn read(stdout: &Output, is_writer_known: bool, tests: &mut Collector) -> bo
         || stdout
             .lines()
             .any(|line| line.starts_with("# duration_ms "));
-    let mut reading = Reading {
+    let mut reading = TapReader {
         is_writer_known,
         repeats_numbers: is_of_node,
-        ..Reading::default()
+        ..TapReader::default()
     };
     for line in stdout.lines() {
-        reading.line(line);
+        reading.read_line(line);
     }
     reading.flush();
     let planned = reading.planned.unwrap_or(0);
     if let Some(planned) = reading.planned.filter(|planned| *planned < reading.at_top) {
-        reading.doubt(format!(
+        reading.note_doubt(format!(
             "{planned} tests were planned, {} reported",
             reading.at_top
         ));
@@ -97,23 +101,23 @@ pub fn read(stdout: &Output, is_writer_known: bool, tests: &mut Collector) -> bo
     reading.is_tap
 }
 
-impl Reading {
-    fn doubt(&mut self, reason: String) {
+impl TapReader {
+    fn note_doubt(&mut self, reason: String) {
         self.doubt.get_or_insert(reason);
     }
 
-    fn line(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         let trimmed = line.trim_start_matches(' ');
         let indent = line.len() - trimmed.len();
         if let Some(point) = &mut self.open
-            && point.diagnostics(indent, trimmed)
+            && point.read_diagnostics(indent, trimmed)
         {
             if point.in_diagnostics && trimmed == "..." && indent <= point.indent + 2 {
                 self.flush();
             }
             return;
         }
-        if let Some(point) = point(trimmed) {
+        if let Some(point) = parse_test_line(trimmed) {
             self.flush();
             self.is_tap = true;
             if let Some(number) = point.number
@@ -121,7 +125,7 @@ impl Reading {
                 && !self.repeats_numbers
                 && !self.numbers.insert(number)
             {
-                self.doubt(format!("test {number} is reported twice"));
+                self.note_doubt(format!("test {number} is reported twice"));
             }
             if point.is_ok
                 && trimmed.match_indices("not ok ").any(|(at, _)| {
@@ -129,13 +133,14 @@ impl Reading {
                 })
             {
                 // A program that ends without a line's end has begun the line.
-                self.doubt("a line holds two results".to_owned());
+                self.note_doubt("a line holds two results".to_owned());
             }
-            self.point(indent, point);
+            self.add_point(indent, point);
         } else if let Some(name) = trimmed.strip_prefix("# Subtest: ") {
             self.flush();
             self.names.retain(|at, _| *at < indent);
-            self.names.insert(indent, unescaped(short(name)));
+            self.names
+                .insert(indent, unescape_hash(truncate_name(name)));
         } else if let Some(count) = trimmed.strip_prefix("1..")
             && indent == 0
         {
@@ -145,12 +150,12 @@ impl Reading {
                 .next()
                 .unwrap_or_default();
             if self.planned.replace(digits.parse().unwrap_or(0)).is_some() {
-                self.doubt("there are two plans".to_owned());
+                self.note_doubt("there are two plans".to_owned());
             }
         } else if let Some(reason) = trimmed.strip_prefix("Bail out!") {
             self.flush();
             self.is_tap = true;
-            self.points.push(Point::of(
+            self.points.push(TapPoint::new(
                 "(bail out)".to_owned(),
                 ItemStatus::Error,
                 Some(reason.to_owned()),
@@ -158,27 +163,27 @@ impl Reading {
         } else if indent == 0 && trimmed.starts_with("TAP version 1") {
             self.versions += 1;
             if self.versions > 1 || self.at_top > 0 {
-                self.doubt("there are results of two programs".to_owned());
+                self.note_doubt("there are results of two programs".to_owned());
             }
         }
     }
 
-    fn point(
+    fn add_point(
         &mut self,
         indent: usize,
-        Line {
+        TapTestLine {
             is_ok,
             description,
             directive,
             ..
-        }: Line,
+        }: TapTestLine,
     ) {
         let children = self.below.split_off(&(indent + 1));
         let child_failed = children.values().any(|failed| *failed);
         let status = match directive {
-            Directive::Skip | Directive::Todo => ItemStatus::Skipped,
-            Directive::None | Directive::Time(_) if is_ok => ItemStatus::Pass,
-            Directive::None | Directive::Time(_) => ItemStatus::Fail,
+            TapDirective::Skip | TapDirective::Todo => ItemStatus::Skipped,
+            TapDirective::None | TapDirective::Time(_) if is_ok => ItemStatus::Pass,
+            TapDirective::None | TapDirective::Time(_) => ItemStatus::Fail,
         };
         let has_failed = status == ItemStatus::Fail;
         *self.below.entry(indent).or_default() |= has_failed;
@@ -194,12 +199,12 @@ impl Reading {
             .map(|(_, name)| name.as_str())
             .collect();
         path.push(&description);
-        self.open = Some(Point {
+        self.open = Some(TapPoint {
             id: path.join(" > "),
             indent,
             status,
             is_counted: children.is_empty() || (has_failed && !child_failed),
-            duration_seconds: if let Directive::Time(seconds) = directive {
+            duration_seconds: if let TapDirective::Time(seconds) = directive {
                 Some(seconds)
             } else {
                 None
@@ -216,8 +221,8 @@ impl Reading {
     }
 }
 
-impl Point {
-    fn of(id: String, status: ItemStatus, message: Option<String>) -> Self {
+impl TapPoint {
+    fn new(id: String, status: ItemStatus, message: Option<String>) -> Self {
         Self {
             id,
             indent: 0,
@@ -231,7 +236,7 @@ impl Point {
     }
 
     /// Reads a line of the test's diagnostics. Returns false if the line is not part of them.
-    fn diagnostics(&mut self, indent: usize, line: &str) -> bool {
+    fn read_diagnostics(&mut self, indent: usize, line: &str) -> bool {
         if !self.in_diagnostics {
             self.in_diagnostics = line == "---" && indent > self.indent;
             return self.in_diagnostics;
@@ -275,7 +280,7 @@ impl Point {
 }
 
 #[derive(Clone, Copy)]
-enum Directive {
+enum TapDirective {
     None,
     Skip,
     Todo,
@@ -283,14 +288,14 @@ enum Directive {
 }
 
 /// The result of one test.
-struct Line {
+struct TapTestLine {
     is_ok: bool,
     number: Option<u64>,
     description: String,
-    directive: Directive,
+    directive: TapDirective,
 }
 
-fn point(line: &str) -> Option<Line> {
+fn parse_test_line(line: &str) -> Option<TapTestLine> {
     let (is_ok, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),
         None => (true, line.strip_prefix("ok")?),
@@ -314,9 +319,9 @@ fn point(line: &str) -> Option<Line> {
     let name = if description.is_empty() {
         format!("test {number}").trim_end().to_owned()
     } else {
-        unescaped(description)
+        unescape_hash(description)
     };
-    Some(Line {
+    Some(TapTestLine {
         is_ok,
         number: number.parse().ok(),
         description: name,
@@ -325,7 +330,7 @@ fn point(line: &str) -> Option<Line> {
 }
 
 /// Splits `name # SKIP reason`. The `#` counts only if it is not escaped and follows a space.
-fn split_directive(text: &str) -> (&str, Directive) {
+fn split_directive(text: &str) -> (&str, TapDirective) {
     for (index, _) in text.match_indices('#') {
         if text[..index].ends_with('\\') || !(index == 0 || text[..index].ends_with(' ')) {
             continue;
@@ -336,21 +341,21 @@ fn split_directive(text: &str) -> (&str, Directive) {
                 .is_some_and(|start| start.eq_ignore_ascii_case(word))
         };
         let directive = if starts("skip") {
-            Directive::Skip
+            TapDirective::Skip
         } else if starts("todo") {
-            Directive::Todo
-        } else if let Some(seconds) = time(note) {
-            Directive::Time(seconds)
+            TapDirective::Todo
+        } else if let Some(seconds) = parse_time_note(note) {
+            TapDirective::Time(seconds)
         } else {
             continue;
         };
         return (&text[..index], directive);
     }
-    (text, Directive::None)
+    (text, TapDirective::None)
 }
 
 /// Reads `time=12.5ms`.
-fn time(note: &str) -> Option<f64> {
+fn parse_time_note(note: &str) -> Option<f64> {
     let value = note.strip_prefix("time=")?;
     match value.strip_suffix("ms") {
         Some(milliseconds) => milliseconds.parse::<f64>().ok().map(|value| value / 1000.0),
@@ -358,6 +363,6 @@ fn time(note: &str) -> Option<f64> {
     }
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape_hash(text: &str) -> String {
     text.trim().replace("\\#", "#").replace("\\\\", "\\")
 }

@@ -13,8 +13,8 @@ macro_rules! fixture {
     };
 }
 
-const NONE: Finished = Finished {
-    ending: Ending::Code(1),
+const NONE: FinishedCommand = FinishedCommand {
+    ending: CommandExit::Code(1),
     stdout: b"",
     stderr: b"",
     report: None,
@@ -22,8 +22,11 @@ const NONE: Finished = Finished {
     roots: &["/project"],
 };
 
-fn report(command: &str, finished: &Finished) -> TestReport {
-    outcomes(&plan(command, Path::new("/tmp/report"), None), finished)
+fn report(command: &str, finished: &FinishedCommand) -> TestReport {
+    read_outcomes(
+        &plan_command(command, Path::new("/tmp/report"), None),
+        finished,
+    )
 }
 
 /// Formats outcomes as `status id`, one per line, then the counts.
@@ -37,7 +40,7 @@ fn shown(report: &TestReport) -> String {
         report.passed,
         report.failed,
         report.errors,
-        report.total(),
+        report.rated_count(),
         report.skipped,
         report.source
     )
@@ -84,7 +87,7 @@ fn pytest_by_its_xml_of_either_family() {
     for bytes in [fixture!("pytest_xunit1.xml"), fixture!("pytest_xunit2.xml")] {
         let report = report(
             "pytest",
-            &Finished {
+            &FinishedCommand {
                 report: Some(bytes),
                 stdout: fixture!("pytest_verbose.txt"),
                 ..NONE
@@ -109,7 +112,7 @@ fn pytest_by_its_xml_of_either_family() {
 fn pytest_by_its_text_has_the_same_tests() {
     let from_text = report(
         "pytest",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("pytest_verbose.txt"),
             ..NONE
         },
@@ -125,16 +128,19 @@ fn pytest_by_its_text_has_the_same_tests() {
     };
     let from_xml = report(
         "pytest",
-        &Finished {
+        &FinishedCommand {
             report: Some(fixture!("pytest_xunit1.xml")),
             ..NONE
         },
     );
     assert_eq!(sorted(&from_text), sorted(&from_xml));
-    assert_eq!(from_text.source, Source::Tests(Format::PytestText));
+    assert_eq!(
+        from_text.source,
+        OutcomeSource::Tests(ReportFormat::PytestText)
+    );
     let workers = report(
         "pytest -n 2",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("pytest_xdist_verbose.txt"),
             ..NONE
         },
@@ -151,7 +157,7 @@ fn pytest_by_its_text_has_the_same_tests() {
     // A list of failures alone is not a list of all tests.
     let quiet = report(
         "make test",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("pytest_color.txt"),
             ..NONE
         },
@@ -164,7 +170,7 @@ fn pytest_by_its_text_has_the_same_tests() {
             quiet.skipped,
             quiet.source
         ),
-        (8, 3, 3, 2, Source::Counts)
+        (8, 3, 3, 2, OutcomeSource::Counts)
     );
 }
 
@@ -175,7 +181,7 @@ fn several_sessions_of_pytest_are_not_taken_for_the_last() {
             .concat();
     let both = report(
         "make test",
-        &Finished {
+        &FinishedCommand {
             stdout: &stdout,
             report: Some(fixture!("pytest_no_tests.xml")),
             ..NONE
@@ -183,7 +189,7 @@ fn several_sessions_of_pytest_are_not_taken_for_the_last() {
     );
     assert_eq!(
         (both.passed, both.source),
-        (8, Source::Tests(Format::PytestText))
+        (8, OutcomeSource::Tests(ReportFormat::PytestText))
     );
 }
 
@@ -197,8 +203,8 @@ fn pytest_exits_without_tests_say_why() {
         (1, "exit 1"),
         (0, "no test"),
     ] {
-        let finished = Finished {
-            ending: Ending::Code(code),
+        let finished = FinishedCommand {
+            ending: CommandExit::Code(code),
             report: Some(fixture!("pytest_no_tests.xml")),
             ..NONE
         };
@@ -213,14 +219,14 @@ fn pytest_exits_without_tests_say_why() {
         );
     }
     // A collection error already explains the interruption.
-    let interrupted = Finished {
-        ending: Ending::Code(2),
+    let interrupted = FinishedCommand {
+        ending: CommandExit::Code(2),
         report: Some(fixture!("pytest_xunit1.xml")),
         ..NONE
     };
     check(&report("pytest", &interrupted), PYTEST);
-    let internal = Finished {
-        ending: Ending::Code(3),
+    let internal = FinishedCommand {
+        ending: CommandExit::Code(3),
         stdout: b"a.py::test_a PASSED [50%]\n",
         stderr: b"INTERNALERROR> x",
         ..NONE
@@ -236,8 +242,8 @@ fn a_time_out_keeps_what_was_known() {
     let stdout = b"===== test session starts =====\na.py::test_a PASSED [ 33%]\na.py::test_b FAILED [ 66%]\na.py::test_c ";
     let report = report(
         "pytest",
-        &Finished {
-            ending: Ending::TimedOut,
+        &FinishedCommand {
+            ending: CommandExit::TimedOut,
             stdout,
             ..NONE
         },
@@ -246,12 +252,12 @@ fn a_time_out_keeps_what_was_known() {
         &report,
         "pass a.py::test_a\nfail a.py::test_b\nlimit pytest\n1+1+1 of 3, 0 skipped, Tests(PytestText)",
     );
-    let nothing = Finished {
-        ending: Ending::TimedOut,
+    let nothing = FinishedCommand {
+        ending: CommandExit::TimedOut,
         ..NONE
     };
     check(
-        &super::outcomes(&plan("pytest", Path::new("/r"), None), &nothing),
+        &super::read_outcomes(&plan_command("pytest", Path::new("/r"), None), &nothing),
         "limit pytest\n0+0+1 of 1, 0 skipped, NoTests",
     );
 }
@@ -266,9 +272,9 @@ fn other_junit_files() {
         <testcase name="off" status="notrun"/>
         <testcase classname="app.OrderTest" name="flaky"><flakyFailure message="once"/></testcase>
     </testsuite></testsuites>"#;
-    let mut tests = Collector::new(&[]);
-    junit::read(xml, false, &mut tests);
-    let report = tests.into_report(Source::Tests(Format::JunitXml));
+    let mut tests = OutcomeCollector::new(&[]);
+    junit::read_tests(xml, false, &mut tests);
+    let report = tests.into_report(OutcomeSource::Tests(ReportFormat::JunitXml));
     check(
         &report,
         "pass app.OrderTest::adds
@@ -283,9 +289,9 @@ fn other_junit_files() {
         message(&report, "app.OrderTest::breaks"),
         Some("expected <1> & &nope; A")
     );
-    let mut tests = Collector::new(&["/project"]);
-    junit::read(fixture!("node_junit.xml"), false, &mut tests);
-    let report = tests.into_report(Source::Tests(Format::JunitXml));
+    let mut tests = OutcomeCollector::new(&["/project"]);
+    junit::read_tests(fixture!("node_junit.xml"), false, &mut tests);
+    let report = tests.into_report(OutcomeSource::Tests(ReportFormat::JunitXml));
     assert_eq!(report.outcomes[4].id, "math > deep > nested");
     assert_eq!((report.passed, report.failed, report.skipped), (4, 3, 3));
 }
@@ -295,7 +301,7 @@ fn hostile_xml_is_refused_or_kept_as_far_as_it_goes() {
     let bomb = br#"<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><testsuites><testcase name="&b;"/></testsuites>"#;
     let report = report(
         "pytest",
-        &Finished {
+        &FinishedCommand {
             report: Some(bomb),
             ..NONE
         },
@@ -319,9 +325,9 @@ fn hostile_xml_is_refused_or_kept_as_far_as_it_goes() {
         (deep.as_str(), "nests deeper"),
         ("<a></b>", "is no JUnit report"),
     ] {
-        let report = super::outcomes(
-            &plan("pytest", Path::new("/r"), None),
-            &Finished {
+        let report = super::read_outcomes(
+            &plan_command("pytest", Path::new("/r"), None),
+            &FinishedCommand {
                 report: Some(xml.as_bytes()),
                 ..NONE
             },
@@ -342,7 +348,7 @@ fn hostile_xml_is_refused_or_kept_as_far_as_it_goes() {
 
 #[test]
 fn cargo_names_targets_and_is_not_fooled_by_what_tests_print() {
-    let finished = Finished {
+    let finished = FinishedCommand {
         stdout: fixture!("cargo_test.stdout.txt"),
         stderr: fixture!("cargo_test.stderr.txt"),
         ..NONE
@@ -372,7 +378,7 @@ fn cargo_names_targets_and_is_not_fooled_by_what_tests_print() {
     check(&report("make", &finished), expected);
     let shown = report(
         "cargo test -- --nocapture",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("cargo_nocapture.stdout.txt"),
             ..NONE
         },
@@ -385,9 +391,9 @@ fn cargo_names_targets_and_is_not_fooled_by_what_tests_print() {
 
 #[test]
 fn cargo_that_does_not_compile_or_aborts() {
-    let broken = Finished {
+    let broken = FinishedCommand {
         stderr: fixture!("cargo_compile_error.stderr.txt"),
-        ending: Ending::Code(101),
+        ending: CommandExit::Code(101),
         ..NONE
     };
     let read = report("cargo test", &broken);
@@ -399,7 +405,7 @@ fn cargo_that_does_not_compile_or_aborts() {
         message(&read, "could not compile `tiny`"),
         Some("error: this file contains an unclosed delimiter")
     );
-    let aborted = Finished {
+    let aborted = FinishedCommand {
         stdout: fixture!("cargo_abort.stdout.txt"),
         stderr: fixture!("cargo_abort.stderr.txt"),
         ..NONE
@@ -411,9 +417,9 @@ fn cargo_that_does_not_compile_or_aborts() {
         error tests/http.rs::zz_aborts
         1+1+1 of 3, 0 skipped, Tests(CargoText)",
     );
-    let none = Finished {
+    let none = FinishedCommand {
         stdout: b"\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
-        ending: Ending::Code(0),
+        ending: CommandExit::Code(0),
         ..NONE
     };
     check(
@@ -426,9 +432,9 @@ fn cargo_that_does_not_compile_or_aborts() {
 fn nextest() {
     let report = report(
         "cargo nextest run",
-        &Finished {
+        &FinishedCommand {
             stderr: fixture!("nextest.stderr.txt"),
-            ending: Ending::Code(100),
+            ending: CommandExit::Code(100),
             ..NONE
         },
     );
@@ -462,7 +468,7 @@ const NODE: &str = "
 fn node_as_tap_and_as_text() {
     let tap = report(
         "node --test",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("node_test.tap"),
             ..NONE
         },
@@ -472,7 +478,7 @@ fn node_as_tap_and_as_text() {
     assert_eq!(tap.outcomes[0].duration_seconds, Some(0.001_278_502));
     let text = report(
         "node --test",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("node_spec.txt"),
             ..NONE
         },
@@ -484,7 +490,7 @@ fn node_as_tap_and_as_text() {
     check(
         &report(
             "npm test",
-            &Finished {
+            &FinishedCommand {
                 stdout: fixture!("node_spec.txt"),
                 ..NONE
             },
@@ -496,7 +502,7 @@ fn node_as_tap_and_as_text() {
 #[test]
 fn tap_of_both_versions() {
     let stdout = b"TAP version 14\n1..5\n# Subtest: a.tap\n    1..2\n    ok 1 - one # time=12.5ms\n    not ok 2 - two\n      ---\n      message: |-\n        went wrong\n      ...\nnot ok 1 - a.tap\nok 2\nok 3 - \\# not a comment # skip on this platform\nnot ok - later # TODO\n";
-    let read = report("prove", &Finished { stdout, ..NONE });
+    let read = report("prove", &FinishedCommand { stdout, ..NONE });
     check(
         &read,
         "pass a.tap > one
@@ -515,7 +521,7 @@ fn tap_of_both_versions() {
     );
     let bail = report(
         "./t",
-        &Finished {
+        &FinishedCommand {
             stdout: b"1..9\nok 1 - a\nBail out! no database\n",
             ..NONE
         },
@@ -523,20 +529,20 @@ fn tap_of_both_versions() {
     assert_eq!((bail.passed, bail.errors), (1, 2));
     let mocha = report(
         "npm test",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("mocha.tap"),
             ..NONE
         },
     );
     assert_eq!(
         (mocha.passed, mocha.failed, mocha.skipped, mocha.source),
-        (1, 1, 2, Source::Tests(Format::Tap))
+        (1, 1, 2, OutcomeSource::Tests(ReportFormat::Tap))
     );
     let prose = report(
         "./check.sh",
-        &Finished {
+        &FinishedCommand {
             stdout: b"ok\nok 1\nnot ok\n",
-            ending: Ending::Code(0),
+            ending: CommandExit::Code(0),
             ..NONE
         },
     );
@@ -578,9 +584,9 @@ fn tap_that_more_than_one_program_printed_is_not_believed() {
     ] {
         let read = report(
             "sh check.sh",
-            &Finished {
+            &FinishedCommand {
                 stdout: stdout.as_bytes(),
-                ending: Ending::Code(0),
+                ending: CommandExit::Code(0),
                 ..NONE
             },
         );
@@ -592,32 +598,36 @@ fn tap_that_more_than_one_program_printed_is_not_believed() {
     let of = |ending| {
         report(
             "sh check.sh",
-            &Finished {
+            &FinishedCommand {
                 stdout: whole,
                 ending,
                 ..NONE
             },
         )
     };
-    for ending in [Ending::Signal(9), Ending::Code(137), Ending::Code(1)] {
+    for ending in [
+        CommandExit::Signal(9),
+        CommandExit::Code(137),
+        CommandExit::Code(1),
+    ] {
         check(
             &of(ending),
             "error sh check.sh\n0+0+1 of 1, 0 skipped, NoTests",
         );
     }
     check(
-        &of(Ending::TimedOut),
+        &of(CommandExit::TimedOut),
         "limit sh check.sh\n0+0+1 of 1, 0 skipped, NoTests",
     );
     check(
-        &of(Ending::Code(0)),
+        &of(CommandExit::Code(0)),
         "pass answer\npass help\n2+0+0 of 2, 0 skipped, Tests(Tap)",
     );
     let cut = report(
         "sh check.sh",
-        &Finished {
+        &FinishedCommand {
             stdout: whole,
-            ending: Ending::Code(0),
+            ending: CommandExit::Code(0),
             is_cut: true,
             ..NONE
         },
@@ -627,7 +637,7 @@ fn tap_that_more_than_one_program_printed_is_not_believed() {
     let parts = b"1..1\n    ok 1 - a\n    ok 2 - b\n    1..2\nnot ok 1 - answer\n";
     let read = report(
         "sh check.sh",
-        &Finished {
+        &FinishedCommand {
             stdout: parts,
             ..NONE
         },
@@ -639,7 +649,7 @@ fn tap_that_more_than_one_program_printed_is_not_believed() {
 fn jest_and_vitest_by_their_json() {
     let vitest = report(
         "npx vitest run",
-        &Finished {
+        &FinishedCommand {
             report: Some(fixture!("vitest.json")),
             stdout: fixture!("vitest.txt"),
             ..NONE
@@ -662,7 +672,7 @@ fn jest_and_vitest_by_their_json() {
     );
     let jest = report(
         "npx jest",
-        &Finished {
+        &FinishedCommand {
             report: Some(fixture!("jest.json")),
             ..NONE
         },
@@ -673,7 +683,7 @@ fn jest_and_vitest_by_their_json() {
     );
     let broken = report(
         "npx jest",
-        &Finished {
+        &FinishedCommand {
             report: Some(b"[1"),
             ..NONE
         },
@@ -693,7 +703,7 @@ fn counts_where_there_is_no_more() {
     ] {
         let read = report(
             "npm test",
-            &Finished {
+            &FinishedCommand {
                 stderr: bytes,
                 ..NONE
             },
@@ -702,7 +712,10 @@ fn counts_where_there_is_no_more() {
             (read.passed, read.failed, read.errors, read.skipped),
             counts
         );
-        assert_eq!((read.source, read.outcomes.len()), (Source::Counts, 0));
+        assert_eq!(
+            (read.source, read.outcomes.len()),
+            (OutcomeSource::Counts, 0)
+        );
     }
     for (bytes, counts) in [
         (fixture!("playwright.txt"), (3, 1, 0, 1)),
@@ -714,7 +727,7 @@ fn counts_where_there_is_no_more() {
     ] {
         let read = report(
             "./check.sh",
-            &Finished {
+            &FinishedCommand {
                 stdout: bytes,
                 ..NONE
             },
@@ -725,22 +738,25 @@ fn counts_where_there_is_no_more() {
             "{}",
             String::from_utf8_lossy(bytes)
         );
-        assert_eq!((read.source, read.outcomes.len()), (Source::Counts, 0));
+        assert_eq!(
+            (read.source, read.outcomes.len()),
+            (OutcomeSource::Counts, 0)
+        );
     }
     let tape = report(
         "npx tape t/*.js",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("tape.tap"),
             ..NONE
         },
     );
     assert_eq!(
         (tape.passed, tape.failed, tape.source),
-        (2, 1, Source::Tests(Format::Tap))
+        (2, 1, OutcomeSource::Tests(ReportFormat::Tap))
     );
     let unittest = report(
         "python -m unittest -v",
-        &Finished {
+        &FinishedCommand {
             stderr: fixture!("unittest_verbose.txt"),
             ..NONE
         },
@@ -758,10 +774,10 @@ fn counts_where_there_is_no_more() {
 
 #[test]
 fn a_script_that_prints_counts_is_read_whatever_its_exit() {
-    for ending in [Ending::Code(0), Ending::Code(1)] {
+    for ending in [CommandExit::Code(0), CommandExit::Code(1)] {
         let read = report(
             "./check.sh",
-            &Finished {
+            &FinishedCommand {
                 ending,
                 stdout: b"checking\n3 passed, 1 failed\n",
                 ..NONE
@@ -771,7 +787,7 @@ fn a_script_that_prints_counts_is_read_whatever_its_exit() {
     }
     let denied = report(
         "./check.sh",
-        &Finished {
+        &FinishedCommand {
             stdout: b"4 passed, 0 failed\n",
             ..NONE
         },
@@ -787,7 +803,7 @@ fn a_script_that_prints_counts_is_read_whatever_its_exit() {
 fn go_by_its_events() {
     let read = report(
         "go test ./...",
-        &Finished {
+        &FinishedCommand {
             stdout: fixture!("go_test.jsonl"),
             ..NONE
         },
@@ -819,7 +835,7 @@ fn go_by_its_text() {
     let verbose = b"=== RUN   TestA\n=== RUN   TestA/x\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/x (0.00s)\n        a_test.go:5: no\n=== RUN   TestB\n--- PASS: TestB (1.50s)\n=== RUN   TestC\nFAIL\nFAIL\texample.com/a\t0.1s\nok  \texample.com/b\t0.2s\n?   \texample.com/c\t[no test files]\nFAIL\texample.com/d [build failed]\n";
     let read = report(
         "go test ./... | cat",
-        &Finished {
+        &FinishedCommand {
             stdout: verbose,
             ..NONE
         },
@@ -839,31 +855,31 @@ fn go_by_its_text() {
 fn a_command_that_is_no_runner_is_one_test() {
     for (ending, expected) in [
         (
-            Ending::Code(0),
+            CommandExit::Code(0),
             "pass curl -sf URL\n1+0+0 of 1, 0 skipped, Exit",
         ),
         (
-            Ending::Code(22),
+            CommandExit::Code(22),
             "fail curl -sf URL\n0+1+0 of 1, 0 skipped, Exit",
         ),
         (
-            Ending::Signal(9),
+            CommandExit::Signal(9),
             "error curl -sf URL\n0+0+1 of 1, 0 skipped, Exit",
         ),
         (
-            Ending::TimedOut,
+            CommandExit::TimedOut,
             "limit curl -sf URL\n0+0+1 of 1, 0 skipped, Exit",
         ),
     ] {
         check(
-            &report("curl -sf URL", &Finished { ending, ..NONE }),
+            &report("curl -sf URL", &FinishedCommand { ending, ..NONE }),
             expected,
         );
     }
     let failed = report(
         "./run\n\u{1b}[31m",
-        &Finished {
-            ending: Ending::Code(127),
+        &FinishedCommand {
+            ending: CommandExit::Code(127),
             stderr: b"sh: ./run: not found\n\n",
             ..NONE
         },
@@ -880,8 +896,8 @@ fn a_command_that_is_no_runner_is_one_test() {
 #[test]
 fn an_exit_that_the_tests_do_not_explain_is_a_row() {
     let stdout = b"a.py::test_a PASSED [100%]\n===== 1 passed in 0.1s =====\n";
-    let finished = Finished {
-        ending: Ending::Code(1),
+    let finished = FinishedCommand {
+        ending: CommandExit::Code(1),
         stdout,
         ..NONE
     };
@@ -892,8 +908,8 @@ fn an_exit_that_the_tests_do_not_explain_is_a_row() {
     check(
         &report(
             "pytest",
-            &Finished {
-                ending: Ending::Code(0),
+            &FinishedCommand {
+                ending: CommandExit::Code(0),
                 ..finished
             },
         ),
@@ -910,7 +926,7 @@ fn foreign_text_is_bounded_and_visible() {
     );
     let read = report(
         "pytest",
-        &Finished {
+        &FinishedCommand {
             report: Some(xml.as_bytes()),
             ..NONE
         },
@@ -1015,22 +1031,22 @@ proptest! {
         stdout in proptest::collection::vec(proptest::sample::select(PIECES), 0..30),
         report in proptest::collection::vec(proptest::sample::select(PIECES), 0..12),
         noise in proptest::collection::vec(any::<u8>(), 0..40),
-        code in prop_oneof![Just(Ending::TimedOut), Just(Ending::Signal(9)), (0..6).prop_map(Ending::Code)],
+        code in prop_oneof![Just(CommandExit::TimedOut), Just(CommandExit::Signal(9)), (0..6).prop_map(CommandExit::Code)],
         command in proptest::sample::select(COMMANDS),
     ) {
         let stdout = [stdout.concat().into_bytes(), noise.clone()].concat();
         let report = [report.concat().into_bytes(), noise.clone()].concat();
         for report in [None, Some(report.as_slice())] {
-            let plan = plan(command, Path::new("/tmp/r"), None);
-            let read = outcomes(&plan, &Finished { ending: code, stdout: &stdout, stderr: &noise, report, is_cut: false, roots: &["/x"] });
+            let plan = plan_command(command, Path::new("/tmp/r"), None);
+            let read = read_outcomes(&plan, &FinishedCommand { ending: code, stdout: &stdout, stderr: &noise, report, is_cut: false, roots: &["/x"] });
             let ids: std::collections::BTreeSet<&str> = read.outcomes.iter().map(|outcome| outcome.id.as_str()).collect();
             prop_assert_eq!(ids.len(), read.outcomes.len());
             let listed = read.outcomes.len() as u64;
-            prop_assert!(listed <= read.total() + read.skipped);
-            if matches!(read.source, Source::Exit | Source::NoTests) {
+            prop_assert!(listed <= read.rated_count() + read.skipped);
+            if matches!(read.source, OutcomeSource::Exit | OutcomeSource::NoTests) {
                 prop_assert_eq!(listed, 1);
             }
-            prop_assert!(read.total() + read.skipped > 0);
+            prop_assert!(read.rated_count() + read.skipped > 0);
             prop_assert!(read.outcomes.iter().all(|outcome| outcome.id.chars().count() <= 310 && !outcome.id.contains(char::is_control)));
         }
     }
@@ -1038,7 +1054,7 @@ proptest! {
     #[test]
     fn no_command_panics(command in "[ a-z'\"$(){};&|<>#`=/\\\\\n-]{0,60}", head in proptest::sample::select(COMMANDS)) {
         for command in [command.clone(), format!("{command} {head}"), format!("{head} {command}")] {
-            let plan = plan(&command, Path::new("/tmp/r"), Some("-q"));
+            let plan = plan_command(&command, Path::new("/tmp/r"), Some("-q"));
             prop_assert!(plan.command.len() >= command.len());
         }
     }

@@ -5,63 +5,63 @@
 
 use std::collections::BTreeSet;
 
-use super::collect::Counts;
-use super::output::Output;
+use super::collect::TestCounts;
+use super::output::OutputText;
 use super::pytest;
-use super::summary::{self, Line, Tally, number};
+use super::summary::{self, SummaryCounts, SummaryLine, parse_number};
 
 /// Returns the last summary of standard output, else of standard error. `None` if there is none. A summary that counts nothing is returned
 /// only if there is no other: it says that no test was run.
-pub fn last_summary(stdout: &Output, stderr: &Output) -> Option<Counts> {
-    let found = [of_runner(stdout), of_runner(stderr)];
+pub fn last_summary(stdout: &OutputText, stderr: &OutputText) -> Option<TestCounts> {
+    let found = [runner_summary(stdout), runner_summary(stderr)];
     found
         .into_iter()
         .flatten()
-        .find(|counts| *counts != Counts::default())
+        .find(|counts| *counts != TestCounts::default())
         .or_else(|| {
             [stdout, stderr]
                 .iter()
-                .find_map(|output| output.lines().filter_map(found_errors).last())
+                .find_map(|output| output.lines().filter_map(parse_found_errors).last())
         })
         .or_else(|| found.into_iter().flatten().next())
 }
 
-fn of_runner(output: &Output) -> Option<Counts> {
+fn runner_summary(output: &OutputText) -> Option<TestCounts> {
     let mut last = None;
     let mut unittest_total = None;
-    let mut prove = Prove::default();
+    let mut prove = ProveReader::default();
     // If every count has its own line, a repeated word begins a new summary.
-    let mut singles: Option<(BTreeSet<String>, Tally)> = None;
-    let mut programs: Option<Counts> = None;
+    let mut singles: Option<(BTreeSet<String>, SummaryCounts)> = None;
+    let mut programs: Option<TestCounts> = None;
     let mut is_of_playwright = false;
     for line in output.lines().map(str::trim) {
-        if let Some(counts) = prove.line(line) {
+        if let Some(counts) = prove.read_line(line) {
             last = Some(counts);
             continue;
         }
         if let Some(total) = line
             .strip_prefix("Ran ")
-            .and_then(|rest| number(rest.split(" test").next()?))
+            .and_then(|rest| parse_number(rest.split(" test").next()?))
         {
             unittest_total = Some(total);
             continue;
         }
-        if let Some(counts) = unittest_total.and_then(|total| unittest(line, total)) {
+        if let Some(counts) = unittest_total.and_then(|total| parse_unittest(line, total)) {
             unittest_total = None;
             last = Some(counts);
             continue;
         }
-        if let Some(counts) = pytest::summary(line).or_else(|| share(line)) {
+        if let Some(counts) = pytest::parse_summary(line).or_else(|| parse_share(line)) {
             singles = None;
             last = Some(counts);
             continue;
         }
-        match summary::line(line) {
-            Some(Line::Whole(counts)) => {
+        match summary::parse_line(line) {
+            Some(SummaryLine::Whole(counts)) => {
                 singles = None;
                 last = Some(counts);
             }
-            Some(Line::Part(counts)) => {
+            Some(SummaryLine::Part(counts)) => {
                 let sum = programs.get_or_insert_default();
                 sum.passed += counts.passed;
                 sum.failed += counts.failed;
@@ -69,9 +69,9 @@ fn of_runner(output: &Output) -> Option<Counts> {
                 sum.skipped += counts.skipped;
                 last = Some(*sum);
             }
-            Some(Line::Single(word, tally)) => {
+            Some(SummaryLine::Single(word, tally)) => {
                 if let (None, Some(counts), Some(outside)) =
-                    (&singles, &mut last, tally.only_outside())
+                    (&singles, &mut last, tally.errors_outside_tests())
                 {
                     // A line of its own after the summary of tests.
                     counts.errors += outside;
@@ -79,29 +79,30 @@ fn of_runner(output: &Output) -> Option<Counts> {
                 }
                 let (words, sum) = singles.get_or_insert_default();
                 if !words.insert(word.clone()) {
-                    (*words, *sum) = (BTreeSet::from([word]), Tally::default());
+                    (*words, *sum) = (BTreeSet::from([word]), SummaryCounts::default());
                 }
                 sum.add(&tally);
-                last = sum.counts().or(last);
+                last = sum.to_test_counts().or(last);
             }
-            None => is_of_playwright |= names_a_place(line),
+            None => is_of_playwright |= is_playwright_failure(line),
         }
     }
-    let outside = |tally: &Tally| is_of_playwright || tally.only_outside().is_some();
+    let outside =
+        |tally: &SummaryCounts| is_of_playwright || tally.errors_outside_tests().is_some();
     last.or_else(|| {
         singles
             .map(|(_, tally)| tally)
             .filter(outside)
-            .and_then(|tally| tally.without_passed())
+            .and_then(|tally| tally.counts_without_passed())
     })
 }
 
 /// `[chromium] › a.spec.ts:3:1 › has title`, as Playwright lists failed tests. Its summary leaves out counts of zero.
-fn names_a_place(line: &str) -> bool {
+fn is_playwright_failure(line: &str) -> bool {
     let is_place = |part: &str| {
         let mut parts = part.rsplitn(3, ':');
-        parts.next().and_then(number).is_some()
-            && parts.next().and_then(number).is_some()
+        parts.next().and_then(parse_number).is_some()
+            && parts.next().and_then(parse_number).is_some()
             && parts.next().is_some()
     };
     line.contains(" › ") && line.split(" › ").any(is_place)
@@ -109,43 +110,43 @@ fn names_a_place(line: &str) -> bool {
 
 /// State of reading prove's output: failed tests are listed by file, the total comes at the end.
 #[derive(Default)]
-struct Prove {
+struct ProveReader {
     failed: u64,
 }
 
-impl Prove {
-    fn line(&mut self, line: &str) -> Option<Counts> {
+impl ProveReader {
+    fn read_line(&mut self, line: &str) -> Option<TestCounts> {
         // `t/a.t (Wstat: 256 (exited 1) Tests: 3 Failed: 1)`
         if let Some((_, rest)) = line.split_once(" (Wstat: ") {
             let failed = rest
                 .rsplit_once(" Failed: ")
-                .and_then(|(_, count)| number(count.strip_suffix(')')?));
+                .and_then(|(_, count)| parse_number(count.strip_suffix(')')?));
             self.failed += failed.unwrap_or(0);
             return None;
         }
         // `Files=2, Tests=5,  0 wallclock secs ( 0.01 usr …`
         let (_, rest) = line.strip_prefix("Files=")?.split_once(", Tests=")?;
         let failed = std::mem::take(&mut self.failed);
-        let total = number(rest.split(',').next()?)?;
-        Some(Counts {
+        let total = parse_number(rest.split(',').next()?)?;
+        Some(TestCounts {
             passed: total.saturating_sub(failed),
             failed,
-            ..Counts::default()
+            ..TestCounts::default()
         })
     }
 }
 
 /// `OK (skipped=1)` or `FAILED (failures=1, errors=1)` after `Ran 5 tests in 0.001s`
-fn unittest(line: &str, total: u64) -> Option<Counts> {
+fn parse_unittest(line: &str, total: u64) -> Option<TestCounts> {
     let rest = line
         .strip_prefix("OK")
         .or_else(|| line.strip_prefix("FAILED"))
         .or_else(|| line.strip_prefix("NO TESTS RAN"))?;
-    let mut counts = Counts::default();
+    let mut counts = TestCounts::default();
     if !rest.is_empty() {
         for part in rest.strip_prefix(" (")?.strip_suffix(')')?.split(", ") {
             let (word, count) = part.split_once('=')?;
-            let count = number(count)?;
+            let count = parse_number(count)?;
             match word {
                 "failures" | "unexpected successes" => counts.failed += count,
                 "errors" => counts.errors += count,
@@ -159,26 +160,26 @@ fn unittest(line: &str, total: u64) -> Option<Counts> {
 }
 
 /// `Tests: 26/28 passed`, as `ralph eval` prints it.
-fn share(line: &str) -> Option<Counts> {
+fn parse_share(line: &str) -> Option<TestCounts> {
     let (passed, total) = line
         .strip_prefix("Tests: ")?
         .strip_suffix(" passed")?
         .split_once('/')?;
-    let passed = number(passed)?;
-    Some(Counts {
+    let passed = parse_number(passed)?;
+    Some(TestCounts {
         passed,
-        failed: number(total)?.checked_sub(passed)?,
-        ..Counts::default()
+        failed: parse_number(total)?.checked_sub(passed)?,
+        ..TestCounts::default()
     })
 }
 
 /// `Found 3 errors.`
-fn found_errors(line: &str) -> Option<Counts> {
+fn parse_found_errors(line: &str) -> Option<TestCounts> {
     let (count, rest) = line.trim().strip_prefix("Found ")?.split_once(' ')?;
-    let errors = number(count)?;
-    (rest.starts_with("error")).then_some(Counts {
+    let errors = parse_number(count)?;
+    (rest.starts_with("error")).then_some(TestCounts {
         errors,
-        ..Counts::default()
+        ..TestCounts::default()
     })
 }
 
@@ -187,7 +188,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<(u64, u64, u64, u64)>) {
-        let found = last_summary(&Output::new(text.as_bytes(), &[]), &Output::new(b"", &[]));
+        let found = last_summary(
+            &OutputText::new(text.as_bytes(), &[]),
+            &OutputText::new(b"", &[]),
+        );
         assert_eq!(
             found.map(|counts| (counts.passed, counts.failed, counts.errors, counts.skipped)),
             expected,

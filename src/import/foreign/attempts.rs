@@ -7,12 +7,12 @@ use crate::stats::{clustered_error, mean_pass_at_k};
 
 /// A value for each attempt at each item.
 #[derive(Debug, Default)]
-pub(super) struct Attempted {
+pub(super) struct AttemptValues {
     by_item: BTreeMap<String, Vec<f64>>,
 }
 
-impl Attempted {
-    pub fn take(&mut self, item: &str, value: f64) {
+impl AttemptValues {
+    pub fn add_value(&mut self, item: &str, value: f64) {
         match self.by_item.get_mut(item) {
             Some(values) => values.push(value),
             None => {
@@ -69,7 +69,7 @@ impl Attempted {
     }
 
     /// Returns the mean as a score of the run.
-    pub fn score(
+    pub fn to_score(
         &self,
         metric: &str,
         direction: Direction,
@@ -104,28 +104,33 @@ mod tests {
 
     #[test]
     fn attempts_at_one_item_are_one_cluster() {
-        let mut all = Attempted::default();
+        let mut all = AttemptValues::default();
         for (item, value) in [("a", 1.0), ("a", 1.0), ("b", 0.0), ("b", 0.0)] {
-            all.take(item, value);
+            all.add_value(item, value);
         }
         assert_eq!(
             (all.mean(), all.n(), all.are_grades(), all.unit()),
             (Some(0.5), 4, true, Unit::Fraction)
         );
         // As if each item were one value: the standard error of 1 and 0.
-        let score = all.score("reward", Direction::Up, "tests").expect("a mean");
+        let score = all
+            .to_score("reward", Direction::Up, "tests")
+            .expect("a mean");
         assert!(
             score
                 .standard_error
                 .is_some_and(|error| (error - 0.5).abs() < 1e-12),
             "{score:?}"
         );
-        assert_eq!(Attempted::default().score("x", Direction::Up, "y"), None);
+        assert_eq!(
+            AttemptValues::default().to_score("x", Direction::Up, "y"),
+            None
+        );
     }
 
     #[test]
     fn items_with_fewer_attempts_have_no_part_in_pass_at_k() {
-        let mut all = Attempted::default();
+        let mut all = AttemptValues::default();
         for (item, value) in [
             ("a", 1.0),
             ("a", 0.0),
@@ -133,7 +138,7 @@ mod tests {
             ("b", 0.0),
             ("once", 1.0),
         ] {
-            all.take(item, value);
+            all.add_value(item, value);
         }
         assert_eq!(
             (all.pass_at(2), all.pass_at(3), all.pass_at(0)),

@@ -8,43 +8,43 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::domain::{ItemKind, count};
-use crate::transcript::{Messages, Request, speaks};
+use crate::domain::{ItemKind, format_count};
+use crate::transcript::{ClaudeMessages, ModelRequest, is_model_message};
 
 use super::super::report::SourceReport;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::{Facts, ForeignFormat};
-use super::importer::Format;
+use super::format::{ForeignFormat, FormatFacts};
+use super::importer::FormatImporter;
 use super::json_reader::read_lines_to_cut;
-use super::peek::{Content, Peek};
-use super::session::{Said, Session, file_name, key};
-use super::sink::Sink;
-use super::source::{ForeignSource, stem};
+use super::peek::{ContentKind, Peek};
+use super::session::{AgentSession, SessionMessage, message_key, safe_file_name};
+use super::sink::ImportSink;
+use super::source::{ForeignFileGroup, strip_ending};
 
 /// Number of lines searched for a message. A session may begin with other lines.
-const MOST_LINES_LOOKED_AT: usize = 50;
+const MAX_LINES_LOOKED_AT: usize = 50;
 /// Folder of delegated tasks, below a folder named by the session's id.
-const SUBAGENTS: &str = "subagents";
+const SUBAGENTS_FOLDER: &str = "subagents";
 
-const NAME: &str = "claude-code";
+const FORMAT_NAME: &str = "claude-code";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
-        name: NAME,
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
+        name: FORMAT_NAME,
         title: "Claude Code",
         kind: ItemKind::Task,
         reads_names: true,
         version: 2,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
-.with_arrangement(arrange)
+.with_arrangement(order_by_size)
 .with_prices();
 
-fn claim(peek: &Peek) -> Option<Claim> {
-    let may_be = peek.content == Content::Json
+fn claim_file(peek: &Peek) -> Option<Claim> {
+    let may_be = peek.content == ContentKind::Json
         && ["message", "sessionId", "session_id", "type"]
             .iter()
             .any(|key| peek.has(key));
@@ -54,7 +54,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
     let lines = peek
         .head
         .split(|byte| *byte == b'\n')
-        .take(MOST_LINES_LOOKED_AT);
+        .take(MAX_LINES_LOOKED_AT);
     let lines: Vec<Value> = lines
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect();
@@ -62,10 +62,10 @@ fn claim(peek: &Peek) -> Option<Claim> {
         return None;
     }
     let folder = peek.path.parent().unwrap_or(Path::new(""));
-    let id = lines.iter().find_map(session_of).and_then(file_name);
+    let id = lines.iter().find_map(session_id).and_then(safe_file_name);
     Some(match id {
         Some(id)
-            if folder.ends_with(SUBAGENTS)
+            if folder.ends_with(SUBAGENTS_FOLDER)
                 && folder.parent().is_some_and(|folder| folder.ends_with(id)) =>
         {
             Claim::PartOf(folder.parent().map(Path::to_owned).unwrap_or_default())
@@ -78,13 +78,13 @@ fn claim(peek: &Peek) -> Option<Claim> {
 /// Returns whether a line is a model's message with its tokens, or a message with the marks of a session.
 fn is_message(line: &Value) -> bool {
     let message = &line["message"];
-    let is_counted = speaks(line) && message["usage"].get("input_tokens").is_some();
+    let is_counted = is_model_message(line) && message["usage"].get("input_tokens").is_some();
     let is_marked =
-        session_of(line).is_some() && matches!(line["type"].as_str(), Some("user" | "assistant"));
+        session_id(line).is_some() && matches!(line["type"].as_str(), Some("user" | "assistant"));
     message.is_object() && (is_counted || is_marked)
 }
 
-fn session_of(line: &Value) -> Option<&str> {
+fn session_id(line: &Value) -> Option<&str> {
     ["sessionId", "session_id"]
         .iter()
         .find_map(|key| line.get(key)?.as_str())
@@ -103,13 +103,13 @@ fn is_prompt(line: &Value) -> bool {
     }
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut session = Session {
-        id: stem(&source.name, ".jsonl").to_owned(),
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let mut session = AgentSession {
+        id: strip_ending(&source.name, ".jsonl").to_owned(),
         agent: "Claude Code",
-        ..Session::default()
+        ..AgentSession::default()
     };
-    let mut messages = Messages::default();
+    let mut messages = ClaudeMessages::default();
     let (mut named, mut prompts, mut refused) = (None, BTreeSet::new(), Vec::new());
     for file in &source.files {
         read_lines_to_cut(
@@ -120,8 +120,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                     Ok(line) => {
                         named = named
                             .take()
-                            .or_else(|| session_of(&line).map(str::to_owned));
-                        session.span.take(&line["timestamp"], &Value::Null);
+                            .or_else(|| session_id(&line).map(str::to_owned));
+                        session.span.add_times(&line["timestamp"], &Value::Null);
                         let text = |key: &str| {
                             line.get(key)
                                 .and_then(Value::as_str)
@@ -130,16 +130,17 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                         };
                         session.version = text("version").or(session.version.take());
                         session.folder = session.folder.take().or_else(|| text("cwd"));
-                        let prompt = text("uuid").map(|uuid| key(&[NAME, "prompt", &uuid]));
+                        let prompt =
+                            text("uuid").map(|uuid| message_key(&[FORMAT_NAME, "prompt", &uuid]));
                         if is_prompt(&line) && prompt.is_none_or(|key| prompts.insert(key)) {
-                            session.said.push(Said {
+                            session.said.push(SessionMessage {
                                 key: prompt,
                                 time: text("timestamp"),
                                 prompts: 1,
-                                ..Said::default()
+                                ..SessionMessage::default()
                             });
                         }
-                        messages.take(&line);
+                        messages.add_line(&line);
                     }
                     Err(why) => {
                         session.damaged += 1;
@@ -153,41 +154,41 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if let Some(named) = named {
         session.id = named;
     }
-    for (number, message) in messages.all().iter().enumerate() {
+    for (number, message) in messages.as_slice().iter().enumerate() {
         // A message without an id repeats nothing, but is known again in the same session.
         let key = match message.identity() {
-            Some([id, request]) => key(&[NAME, id, request]),
-            None => key(&[NAME, "session", &session.id, &number.to_string()]),
+            Some([id, request]) => message_key(&[FORMAT_NAME, id, request]),
+            None => message_key(&[FORMAT_NAME, "session", &session.id, &number.to_string()]),
         };
         // Messages of the program itself name no model and take no tokens.
-        let took = |request: &&Request| {
+        let took = |request: &&ModelRequest| {
             request.model.is_some() || request.usage.total().is_some_and(|tokens| tokens > 0)
         };
-        session.said.push(Said {
+        session.said.push(SessionMessage {
             key: Some(key),
             time: message.request.time.clone(),
             request: Some(&message.request).filter(took).cloned(),
             usd: message.usd,
-            tools: message.tools(),
+            tools: message.tool_calls(),
             prompts: 0,
         });
     }
-    let repeated = messages.lines() - messages.all().len() as u64;
+    let repeated = messages.line_count() - messages.as_slice().len() as u64;
     if repeated > 0 {
-        sink.quirk(&format!(
+        sink.note_quirk(&format!(
             "ignored {} with a message that is counted already",
-            count(repeated, "line")
+            format_count(repeated, "line")
         ));
     }
     for (place, why) in refused {
-        sink.refuse(&place, why);
+        sink.refuse_part(&place, why);
     }
-    session.tell(sink);
+    session.add_run(sink);
     Ok(())
 }
 
 /// Puts shorter sessions before longer ones: a session that goes on in another file is repeated there, and its messages belong to it.
-fn arrange(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceReport> {
+fn order_by_size(own: ForeignFormat, sources: &mut Vec<ForeignFileGroup>) -> Vec<SourceReport> {
     let places: Vec<usize> = (0..sources.len())
         .filter(|place| sources[*place].format == own)
         .collect();
@@ -205,7 +206,7 @@ fn arrange(own: ForeignFormat, sources: &mut Vec<ForeignSource>) -> Vec<SourceRe
         .into_iter()
         .zip(ordered.into_iter().map(|(_, place)| place))
         .collect();
-    let mut taken: Vec<Option<ForeignSource>> =
+    let mut taken: Vec<Option<ForeignFileGroup>> =
         std::mem::take(sources).into_iter().map(Some).collect();
     sources.extend(
         (0..taken.len()).filter_map(|place| taken[from.remove(&place).unwrap_or(place)].take()),

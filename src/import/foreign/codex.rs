@@ -8,21 +8,21 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use crate::domain::{ItemKind, Unit};
-use crate::transcript::{Thread, event};
+use crate::transcript::{CodexTranscript, split_event};
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
 use super::json_reader::read_lines_to_cut;
-use super::peek::{Content, Peek};
-use super::session::{Said, Session, file_name, key};
-use super::sink::{Handle, Sink};
-use super::source::{ForeignSource, stem};
-use super::times::moment;
+use super::peek::{ContentKind, Peek};
+use super::session::{AgentSession, SessionMessage, message_key, safe_file_name};
+use super::sink::{ImportSink, RunHandle};
+use super::source::{ForeignFileGroup, strip_ending};
+use super::times::read_time;
 
-const NAME: &str = "codex";
-const KINDS: [&str; 5] = [
+const FORMAT_NAME: &str = "codex";
+const EVENT_KINDS: [&str; 5] = [
     "session_meta",
     "turn_context",
     "event_msg",
@@ -30,30 +30,32 @@ const KINDS: [&str; 5] = [
     "compacted",
 ];
 /// Prefix of a session file's name, before the time and the session's id.
-const ROLLOUT: &str = "rollout-";
+const ROLLOUT_PREFIX: &str = "rollout-";
 /// Characters of the time in a session file's name: `2026-05-13T09-00-00-`.
 const TIME_CHARS: usize = 20;
 
 /// Seconds after the start of a fork in which the agent copies the history of the session that it continues.
 const COPYING_SECONDS: i64 = 1;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
-        name: NAME,
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
+        name: FORMAT_NAME,
         title: "Codex",
         kind: ItemKind::Task,
         reads_names: true,
         version: 2,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_prices();
 
-fn claim(peek: &Peek) -> Option<Claim> {
-    let is_event =
-        peek.text("type").is_some_and(|kind| KINDS.contains(&kind)) && peek.has("payload");
-    if peek.content != Content::Json || !is_event {
+fn claim_file(peek: &Peek) -> Option<Claim> {
+    let is_event = peek
+        .text("type")
+        .is_some_and(|kind| EVENT_KINDS.contains(&kind))
+        && peek.has("payload");
+    if peek.content != ContentKind::Json || !is_event {
         return None;
     }
     let first: Option<Value> = peek
@@ -65,17 +67,17 @@ fn claim(peek: &Peek) -> Option<Claim> {
         .as_ref()
         .filter(|line| line["type"] == "session_meta")
         .and_then(|line| line["payload"]["id"].as_str());
-    let name = named_by_file(&peek.name);
+    let name = session_id_from_name(&peek.name);
     let id = said
-        .or_else(|| peek.name.starts_with(ROLLOUT).then_some(name))
-        .and_then(file_name);
+        .or_else(|| peek.name.starts_with(ROLLOUT_PREFIX).then_some(name))
+        .and_then(safe_file_name);
     Some(id.map_or(Claim::Alone, |id| {
-        Claim::PartOf(home_of(&peek.path).join(id))
+        Claim::PartOf(sessions_folder(&peek.path).join(id))
     }))
 }
 
 /// Returns the folder above those of year, month and day. Segments of a session may have different days.
-fn home_of(path: &Path) -> PathBuf {
+fn sessions_folder(path: &Path) -> PathBuf {
     let is_date = |folder: &&Path| {
         folder.file_name().is_some_and(|name| {
             name.to_string_lossy()
@@ -94,22 +96,23 @@ fn home_of(path: &Path) -> PathBuf {
 }
 
 /// Returns the session's id from the file's name, without the segment's.
-fn named_by_file(name: &str) -> &str {
-    let stem = stem(name, ".jsonl");
+fn session_id_from_name(name: &str) -> &str {
+    let stem = strip_ending(name, ".jsonl");
     let id = stem
-        .strip_prefix(ROLLOUT)
+        .strip_prefix(ROLLOUT_PREFIX)
         .and_then(|rest| rest.get(TIME_CHARS..)?.split('_').next())
         .filter(|id| !id.is_empty());
     id.unwrap_or(stem)
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut session = Session {
-        id: named_by_file(&source.name).to_owned(),
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let mut session = AgentSession {
+        id: session_id_from_name(&source.name).to_owned(),
         agent: "Codex",
-        ..Session::default()
+        ..AgentSession::default()
     };
-    let (mut thread, mut named, mut next) = (Thread::default(), None, Said::default());
+    let (mut thread, mut named, mut next) =
+        (CodexTranscript::default(), None, SessionMessage::default());
     let mut files: Vec<_> = source.files.iter().collect();
     files.sort_by_key(|file| file.name.rsplit('/').next().map(str::to_owned));
     for file in files {
@@ -127,11 +130,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                         } else {
                             format!("line {number}")
                         };
-                        sink.refuse(&place, why);
+                        sink.refuse_part(&place, why);
                         return Ok(());
                     }
                 };
-                let (kind, event) = event(&line);
+                let (kind, event) = split_event(&line);
                 let text = |key: &str| {
                     event
                         .get(key)
@@ -139,11 +142,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                         .filter(|text| !text.is_empty())
                         .map(str::to_owned)
                 };
-                let time = moment(&line["timestamp"]);
+                let time = read_time(&line["timestamp"]);
                 if kind == "session_meta" {
                     let id = text("id");
                     if began.is_none() {
-                        began = time.or_else(|| moment(&event["timestamp"]));
+                        began = time.or_else(|| read_time(&event["timestamp"]));
                         named = named.take().or_else(|| id.clone());
                     }
                     // A fork begins with its own id, and goes on with all that the other session said.
@@ -153,10 +156,10 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                     && is_copied(began, time)
                     && (kind != "session_meta" || text("id") != named)
                 {
-                    thread.inherit(&line);
+                    thread.inherit_line(&line);
                     return Ok(());
                 }
-                session.span.take(&line["timestamp"], &Value::Null);
+                session.span.add_times(&line["timestamp"], &Value::Null);
                 match kind {
                     "session_meta" | "turn_context" => {
                         session.folder = session.folder.take().or_else(|| text("cwd"))
@@ -165,16 +168,16 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                     _ => {}
                 }
                 let requests = thread.requests().len();
-                thread.take(&line);
+                thread.add_line(&line);
                 if let Some(request) = thread.requests().get(requests).cloned() {
                     let own = format!("{} {requests}", named.as_deref().unwrap_or(&session.id));
-                    let key = key(&[
-                        NAME,
+                    let key = message_key(&[
+                        FORMAT_NAME,
                         request.time.as_deref().unwrap_or(&own),
                         &event["info"].to_string(),
                     ]);
-                    let tools = thread.new_calls();
-                    session.said.push(Said {
+                    let tools = thread.take_new_calls();
+                    session.said.push(SessionMessage {
                         key: Some(key),
                         time: request.time.clone(),
                         request: Some(request),
@@ -186,14 +189,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             },
         )?;
     }
-    next.tools = thread.new_calls();
+    next.tools = thread.take_new_calls();
     if next.prompts > 0 || !next.tools.is_empty() {
         session.said.push(next);
     }
     session.id = named.unwrap_or(session.id);
     session.version.clone_from(&thread.version);
-    if let Some(run) = session.tell(sink) {
-        state(run, &thread, sink);
+    if let Some(run) = session.add_run(sink) {
+        add_published_totals(run, &thread, sink);
     }
     Ok(())
 }
@@ -206,8 +209,8 @@ fn is_copied(began: Option<DateTime<Utc>>, time: Option<DateTime<Utc>>) -> bool 
 }
 
 /// Checks the thread's own totals. `total_tokens` may count reasoning twice, because reasoning is part of the output.
-fn state(run: Handle, thread: &Thread, sink: &mut Sink<'_>) {
-    let Some([told, counted]) = thread.totals() else {
+fn add_published_totals(run: RunHandle, thread: &CodexTranscript, sink: &mut ImportSink<'_>) {
+    let Some([told, counted]) = thread.reported_and_counted() else {
         return;
     };
     let figures = [
@@ -226,7 +229,7 @@ fn state(run: Handle, thread: &Thread, sink: &mut Sink<'_>) {
     ];
     for (name, stated, counted) in figures {
         if let Some(stated) = stated {
-            sink.stated(
+            sink.add_published_figure(
                 run,
                 name,
                 stated as f64,
@@ -245,20 +248,26 @@ mod tests {
     #[test]
     fn a_file_is_named_by_time_and_session() {
         assert_eq!(
-            named_by_file("rollout-2026-05-13T09-00-00-0199a.jsonl"),
+            session_id_from_name("rollout-2026-05-13T09-00-00-0199a.jsonl"),
             "0199a"
         );
-        assert_eq!(named_by_file("session-alpha.jsonl.gz"), "session-alpha");
-        assert_eq!(named_by_file("rollout-é.jsonl"), "rollout-é");
         assert_eq!(
-            named_by_file("rollout-2026-05-13T09-00-00-0199a_0199b.jsonl"),
+            session_id_from_name("session-alpha.jsonl.gz"),
+            "session-alpha"
+        );
+        assert_eq!(session_id_from_name("rollout-é.jsonl"), "rollout-é");
+        assert_eq!(
+            session_id_from_name("rollout-2026-05-13T09-00-00-0199a_0199b.jsonl"),
             "0199a"
         );
-        assert_eq!(home_of(Path::new("a/2026/05/13/r.jsonl")), Path::new("a"));
+        assert_eq!(
+            sessions_folder(Path::new("a/2026/05/13/r.jsonl")),
+            Path::new("a")
+        );
         assert_eq!(
             (
-                home_of(Path::new("a/b/r.jsonl")),
-                home_of(Path::new("r.jsonl"))
+                sessions_folder(Path::new("a/b/r.jsonl")),
+                sessions_folder(Path::new("r.jsonl"))
             ),
             (PathBuf::from("a/b"), PathBuf::new())
         );

@@ -12,51 +12,51 @@ use serde_json::Value;
 use crate::domain::{Git, ItemDetails, ItemKind, ItemStatus, Unit};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, List, amount, count, filled, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, ObjectList, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::read_object;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
-use super::source::ForeignSource;
-use super::times::Span;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle};
+use super::source::ForeignFileGroup;
+use super::times::TimeSpan;
 
-const QUESTIONS: &str = "answers";
-const TASKS: &str = "tasks";
+const QUESTION_EVALUATOR: &str = "answers";
+const TASK_EVALUATOR: &str = "tasks";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "cogni",
         title: "cogni",
         kind: ItemKind::Question,
         reads_names: false,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["run_id", "agents", "tasks"])
         && (peek.has("tasks[].task_id") || peek.has("summary.tasks_total"));
-    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Head {
+struct CogniHeader {
     run_id: Value,
     repo: Value,
-    agents: List<Agent>,
+    agents: ObjectList<CogniAgent>,
     started_at: Value,
     finished_at: Value,
     summary: Value,
 }
 
-const WANTED: [&str; 6] = [
+const HEADER_KEYS: [&str; 6] = [
     "run_id",
     "repo",
     "agents",
@@ -67,7 +67,7 @@ const WANTED: [&str; 6] = [
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-struct Agent {
+struct CogniAgent {
     id: Value,
     provider: Value,
     model: Value,
@@ -78,7 +78,7 @@ struct Agent {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Task {
+struct CogniTask {
     #[serde(rename = "task_id")]
     id: Value,
     status: Value,
@@ -89,13 +89,13 @@ struct Task {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct QuestionEval {
-    questions: List<Question>,
+    questions: ObjectList<CogniQuestion>,
     summary: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Question {
+struct CogniQuestion {
     id: Value,
     #[serde(rename = "question")]
     asked: Value,
@@ -109,67 +109,68 @@ struct Question {
     tool_calls: Value,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let Some(file) = source.files.first() else {
         return Ok(());
     };
     // The run's header may follow its tasks.
-    let head: Head = read_object(
+    let head: CogniHeader = read_object(
         file.open()?,
         &file.shown,
-        &WANTED,
+        &HEADER_KEYS,
         "tasks",
         &mut |_: IgnoredAny| Ok(()),
     )?;
-    let Some(run) = begin(&head, sink) else {
+    let Some(run) = begin_run(&head, sink) else {
         return Ok(());
     };
-    let mut counted = Counted::default();
+    let mut counted = CogniTotals::default();
     let mut place = 0;
     let _: BTreeMap<String, Value> = read_object(
         file.open()?,
         &file.shown,
         &[],
         "tasks",
-        &mut |task: Lenient<Task>| {
+        &mut |task: Lenient<CogniTask>| {
             place += 1;
             match task.0 {
-                Some(task) => counted.take(run, &format!("task {place}"), &task, sink),
+                Some(task) => counted.add_task(run, &format!("task {place}"), &task, sink),
                 None => {
-                    sink.refuse(
+                    sink.refuse_part(
                         &format!("task {place}"),
-                        Refused::because("the task is no object"),
+                        Refused::new("the task is no object"),
                     );
                     Ok(())
                 }
             }
         },
     )?;
-    counted.end(run, &head.summary, sink);
+    counted.add_published_figures(run, &head.summary, sink);
     Ok(())
 }
 
-fn begin(head: &Head, sink: &mut Sink<'_>) -> Option<Handle> {
-    let agents: Vec<&Agent> = head.agents.iter().collect();
+fn begin_run(head: &CogniHeader, sink: &mut ImportSink<'_>) -> Option<RunHandle> {
+    let agents: Vec<&CogniAgent> = head.agents.iter().collect();
     let agent = match agents.as_slice() {
         [agent] => Some(*agent),
         _ => {
-            sink.quirk("tasks do not name which of several agents answered: approach and model are unknown; name them with --set");
+            sink.note_quirk("tasks do not name which of several agents answered: approach and model are unknown; name them with --set");
             None
         }
     };
-    let of_repository = |key: &str| head.repo.get(key).and_then(filled);
-    let of_agent = |of: fn(&Agent) -> &Value| agent.and_then(|agent| filled(of(agent)));
+    let of_repository = |key: &str| head.repo.get(key).and_then(to_filled_text);
+    let of_agent =
+        |of: fn(&CogniAgent) -> &Value| agent.and_then(|agent| to_filled_text(of(agent)));
     let suite = of_repository("name").unwrap_or_else(|| "cogni".to_owned());
     let (id, model) = (
         of_agent(|agent| &agent.id).unwrap_or_default(),
         of_agent(|agent| &agent.model).unwrap_or_default(),
     );
-    let run = sink.begin_run_with(text(&head.run_id).as_deref(), &[], [&suite, &id, &model])?;
-    let record = sink.run(run);
-    let mut span = Span::default();
-    span.take(&head.started_at, &head.finished_at);
-    span.tell(record);
+    let run = sink.begin_run_with(to_text(&head.run_id).as_deref(), &[], [&suite, &id, &model])?;
+    let record = sink.run_mut(run);
+    let mut span = TimeSpan::default();
+    span.add_times(&head.started_at, &head.finished_at);
+    span.set_run_times(record);
     record.git = of_repository("commit").map(|rev| Git {
         rev,
         branch: of_repository("branch"),
@@ -194,37 +195,37 @@ fn begin(head: &Head, sink: &mut Sink<'_>) -> Option<Handle> {
     if let Some(tokens) = head
         .summary
         .get("tokens_total")
-        .and_then(count)
+        .and_then(to_count)
         .filter(|tokens| *tokens > 0)
     {
         record.total_tokens = Some(tokens);
         record
             .tags
             .insert("tokens".to_owned(), "estimated".to_owned());
-        sink.quirk("tokens are estimated from characters");
+        sink.note_quirk("tokens are estimated from characters");
     }
     Some(run)
 }
 
 /// Totals of the tasks read so far.
 #[derive(Default)]
-struct Counted {
+struct CogniTotals {
     tasks: u64,
     passed: u64,
     questions: u64,
     correct: u64,
 }
 
-impl Counted {
-    fn take(
+impl CogniTotals {
+    fn add_task(
         &mut self,
-        run: Handle,
+        run: RunHandle,
         place: &str,
-        task: &Task,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let id = text(&task.id).unwrap_or_default();
-        let status = match text(&task.status).as_deref() {
+        task: &CogniTask,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let id = to_text(&task.id).unwrap_or_default();
+        let status = match to_text(&task.status).as_deref() {
             Some("pass") => ItemStatus::Pass,
             Some("fail") => ItemStatus::Fail,
             Some("error") => ItemStatus::Error,
@@ -233,7 +234,7 @@ impl Counted {
         self.tasks += 1;
         self.passed += u64::from(status == ItemStatus::Pass);
         let evaluated = task.question_eval.0.as_ref();
-        let questions: Vec<&Question> = evaluated
+        let questions: Vec<&CogniQuestion> = evaluated
             .into_iter()
             .flat_map(|evaluated| evaluated.questions.iter())
             .collect();
@@ -242,7 +243,7 @@ impl Counted {
             .filter(|question| question.correct == Value::Bool(true))
             .count() as u64;
         if let Some(evaluated) = evaluated {
-            state_task(
+            add_published_accuracy(
                 run,
                 &id,
                 &evaluated.summary,
@@ -253,16 +254,16 @@ impl Counted {
         }
         self.questions += questions.len() as u64;
         self.correct += correct;
-        let mut outcome = sink.outcome(run, &id, status);
-        TASKS.clone_into(&mut outcome.evaluator);
+        let mut outcome = sink.new_outcome(run, &id, status);
+        TASK_EVALUATOR.clone_into(&mut outcome.evaluator);
         // If a task has questions, they are the items and the task only sums them up.
         outcome.kind = if questions.is_empty() {
             ItemKind::Question
         } else {
             ItemKind::Check
         };
-        let reason = filled(&task.failure_reason);
-        sink.item(
+        let reason = to_filled_text(&task.failure_reason);
+        sink.add_outcome(
             run,
             place,
             outcome,
@@ -272,13 +273,13 @@ impl Counted {
             },
         )?;
         for (index, question) in questions.into_iter().enumerate() {
-            take_question(run, &id, index + 1, question, sink)?;
+            add_question(run, &id, index + 1, question, sink)?;
         }
         Ok(())
     }
 
-    fn end(&self, run: Handle, summary: &Value, sink: &mut Sink<'_>) {
-        let stated = |key: &str| summary.get(key).and_then(number);
+    fn add_published_figures(&self, run: RunHandle, summary: &Value, sink: &mut ImportSink<'_>) {
+        let stated = |key: &str| summary.get(key).and_then(to_number);
         // The writer drops zeros.
         let or_zero = |key: &str, of: &str| {
             stated(key).or_else(|| stated(of).filter(|of| *of > 0.0).map(|_| 0.0))
@@ -312,32 +313,32 @@ impl Counted {
         ];
         for (name, value, unit, recomputed) in figures {
             if let Some(value) = value {
-                sink.stated(run, name, value, unit, recomputed, None);
+                sink.add_published_figure(run, name, value, unit, recomputed, None);
             }
         }
     }
 }
 
 /// Checks a task's published accuracy. If it is missing next to a number of questions, it is zero.
-fn state_task(
-    run: Handle,
+fn add_published_accuracy(
+    run: RunHandle,
     task: &str,
     summary: &Value,
     correct: u64,
     questions: u64,
-    sink: &mut Sink<'_>,
+    sink: &mut ImportSink<'_>,
 ) {
     let total = summary
         .get("questions_total")
-        .and_then(count)
+        .and_then(to_count)
         .filter(|total| *total > 0);
-    let stated = summary.get("accuracy").and_then(number);
+    let stated = summary.get("accuracy").and_then(to_number);
     if stated.is_none() && total.is_some() {
-        sink.quirk("a missing accuracy is read as 0");
+        sink.note_quirk("a missing accuracy is read as 0");
     }
     if let Some(stated) = stated.or(total.map(|_| 0.0)) {
         let recomputed = (questions > 0).then(|| correct as f64 / questions as f64);
-        sink.stated(
+        sink.add_published_figure(
             run,
             &format!("accuracy/{task}"),
             stated,
@@ -348,15 +349,18 @@ fn state_task(
     }
 }
 
-fn take_question(
-    run: Handle,
+fn add_question(
+    run: RunHandle,
     task: &str,
     number: usize,
-    question: &Question,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    let id = filled(&question.id).unwrap_or_else(|| format!("question {number}"));
-    let (run_error, parse_error) = (filled(&question.run_error), filled(&question.parse_error));
+    question: &CogniQuestion,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let id = to_filled_text(&question.id).unwrap_or_else(|| format!("question {number}"));
+    let (run_error, parse_error) = (
+        to_filled_text(&question.run_error),
+        to_filled_text(&question.parse_error),
+    );
     let status = if question.correct == Value::Bool(true) {
         ItemStatus::Pass
     } else if run_error.is_some() {
@@ -366,22 +370,22 @@ fn take_question(
         ItemStatus::Fail
     };
     let item = format!("{task}/{id}");
-    let mut outcome = sink.outcome(run, &item, status);
-    QUESTIONS.clone_into(&mut outcome.evaluator);
+    let mut outcome = sink.new_outcome(run, &item, status);
+    QUESTION_EVALUATOR.clone_into(&mut outcome.evaluator);
     outcome.category = Some(task.to_owned());
-    outcome.duration_seconds = amount(&question.wall_time_seconds);
-    let asked = filled(&question.asked);
+    outcome.duration_seconds = to_amount(&question.wall_time_seconds);
+    let asked = to_filled_text(&question.asked);
     let details = ItemDetails {
         reason: run_error.or(parse_error),
-        answer: filled(&question.agent_answer),
-        expected: answers(&question.correct_answers),
-        steps: count(&question.agent_steps),
+        answer: to_filled_text(&question.agent_answer),
+        expected: expected_answers(&question.correct_answers),
+        steps: to_count(&question.agent_steps),
         tools: question
             .tool_calls
             .as_object()
             .into_iter()
             .flatten()
-            .filter_map(|(name, n)| Some((name.clone(), count(n)?)))
+            .filter_map(|(name, n)| Some((name.clone(), to_count(n)?)))
             .collect(),
         item_hash: asked
             .as_deref()
@@ -389,14 +393,14 @@ fn take_question(
         question: asked,
         ..ItemDetails::default()
     };
-    sink.item(run, &item, outcome, details)
+    sink.add_outcome(run, &item, outcome, details)
 }
 
-fn answers(value: &Value) -> Vec<String> {
+fn expected_answers(value: &Value) -> Vec<String> {
     match value {
-        Value::Array(list) => list.iter().filter_map(text).collect(),
+        Value::Array(list) => list.iter().filter_map(to_text).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            text(value).into_iter().collect()
+            to_text(value).into_iter().collect()
         }
     }
 }

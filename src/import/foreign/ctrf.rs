@@ -9,25 +9,25 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Unit, hex};
+use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Unit, to_hex};
 
-use super::super::cell::{Refused, time};
-use super::super::rows::Stop;
-use super::super::stored::Moment;
+use super::super::cell::{Refused, parse_date_time};
+use super::super::rows::ReadStop;
+use super::super::stored::RunMoment;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, amount, count, filled, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::read_object;
-use super::measured::{self, Names, UNNAMED_SUITE};
-use super::namesakes::Namesakes;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink, clip};
-use super::source::{ForeignSource, stem};
-use super::times::unix_moment;
-use super::tries::{FLAKY_TAG, Try, told};
+use super::measured::{self, ReportedNames, UNNAMED_SUITE};
+use super::namesakes::DuplicateNames;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, clip_text};
+use super::source::{ForeignFileGroup, strip_ending};
+use super::times::time_from_unix_seconds;
+use super::tries::{FLAKY_TAG, UncountedAttempt, reason_with_retries};
 
-const HEADER: [&str; 8] = [
+const HEADER_KEYS: [&str; 8] = [
     "specVersion",
     "reportId",
     "runId",
@@ -38,14 +38,14 @@ const HEADER: [&str; 8] = [
     "results.environment",
 ];
 /// Least moment that is taken for milliseconds: 1973 in milliseconds, after the year 5000 in seconds.
-const LEAST_MILLISECONDS: f64 = 1e11;
-const MOST_RETRIES: usize = 100;
+const MIN_MILLISECONDS: f64 = 1e11;
+const MAX_RETRIES: usize = 100;
 /// Prefix of `generatedBy` in reports of `export ctrf`.
-const OWN: &str = "evalreport ";
+const OWN_PREFIX: &str = "evalreport ";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Header {
+struct CtrfHeader {
     #[serde(rename = "specVersion")]
     spec_version: Value,
     #[serde(rename = "reportId")]
@@ -55,20 +55,20 @@ struct Header {
     #[serde(rename = "generatedBy")]
     generated_by: Value,
     timestamp: Value,
-    results: Lenient<Results>,
+    results: Lenient<CtrfResults>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Results {
+struct CtrfResults {
     tool: Value,
-    summary: Lenient<Summary>,
+    summary: Lenient<CtrfSummary>,
     environment: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Summary {
+struct CtrfSummary {
     tests: Value,
     passed: Value,
     failed: Value,
@@ -83,7 +83,7 @@ struct Summary {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Test {
+struct CtrfTest {
     name: Value,
     status: Value,
     #[serde(rename = "rawStatus", alias = "raw_status")]
@@ -108,7 +108,7 @@ struct Test {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Retry {
+struct CtrfRetry {
     status: Value,
     #[serde(rename = "rawStatus", alias = "raw_status")]
     raw_status: Value,
@@ -116,80 +116,80 @@ struct Retry {
     message: Value,
 }
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "ctrf",
         title: "CTRF",
         kind: ItemKind::Test,
         reads_names: true,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_named = peek.text("reportFormat") == Some("CTRF");
     // Some writers leave the name of the format out.
     let is_like = peek.has_all(&["results.tool", "results.summary", "results.tests"]);
-    (peek.content == Content::Json && !peek.is_lines && (is_named || is_like))
+    (peek.content == ContentKind::Json && !peek.is_lines && (is_named || is_like))
         .then_some(Claim::Alone)
 }
 
 /// Totals of a report's tests.
 #[derive(Default)]
-struct Counted {
+struct CtrfTotals {
     tests: u64,
     by_status: BTreeMap<String, u64>,
     /// Tests marked as flaky. `recovered` counts tests that passed after a retry.
     flaky: u64,
     recovered: u64,
-    namesakes: Namesakes,
+    namesakes: DuplicateNames,
     digest: Sha256,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
-    let mut counted = Counted::default();
-    let header: Header = read_object(
+    let mut counted = CtrfTotals::default();
+    let header: CtrfHeader = read_object(
         file.open()?,
         &file.shown,
-        &HEADER,
+        &HEADER_KEYS,
         "results.tests",
-        &mut |test: Test| {
-            let status = text(&test.status).unwrap_or_default();
+        &mut |test: CtrfTest| {
+            let status = to_text(&test.status).unwrap_or_default();
             counted.tests += 1;
             counted.flaky += u64::from(test.flaky == Value::Bool(true));
-            counted.recovered += u64::from(status == "passed" && test.was_tried_again());
+            counted.recovered += u64::from(status == "passed" && test.was_retried());
             let id = test.id();
             counted.digest.update(id.as_bytes());
-            counted.namesakes.note(id, &test.file(), &[]);
+            counted.namesakes.add_name(id, &test.file(), &[]);
             counted.digest.update(status.as_bytes());
             *counted.by_status.entry(status).or_default() += 1;
             Ok(())
         },
     )?;
     let results = header.results.0.as_ref();
-    let nothing = Summary::default();
+    let nothing = CtrfSummary::default();
     let summary = results
         .and_then(|results| results.summary.0.as_ref())
         .unwrap_or(&nothing);
-    let scale = scale(summary, sink);
-    let Some(run) = begin(
+    let scale = time_unit_seconds(summary, sink);
+    let Some(run) = begin_run(
         &header,
         summary,
         scale,
-        stem(&source.name, ".json"),
+        strip_ending(&source.name, ".json"),
         &counted,
         sink,
     ) else {
         return Ok(());
     };
 
-    let is_own = text(&header.generated_by).is_some_and(|by| by.starts_with(OWN));
-    let mut reading = Reading {
+    let is_own = to_text(&header.generated_by).is_some_and(|by| by.starts_with(OWN_PREFIX));
+    let mut reading = CtrfTestImporter {
         run,
         scale,
         is_own,
@@ -197,24 +197,24 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         attempts: BTreeMap::new(),
     };
     let mut place = 0;
-    read_object::<serde::de::IgnoredAny, Test>(
+    read_object::<serde::de::IgnoredAny, CtrfTest>(
         file.open()?,
         &file.shown,
         &[],
         "results.tests",
         &mut |test| {
             place += 1;
-            reading.store(&test, &format!("test {place}"), sink)
+            reading.add_test(&test, &format!("test {place}"), sink)
         },
     )?;
     if is_own && counted.tests == 0 {
         let extra = |key: &str| {
-            results.and_then(|results| count(results.environment.get("extra")?.get(key)?))
+            results.and_then(|results| to_count(results.environment.get("extra")?.get(key)?))
         };
         let counts = extra("shared_tests_passed")
             .zip(extra("shared_tests_total"))
             .filter(|(passed, total)| passed <= total);
-        let record = sink.run(run);
+        let record = sink.run_mut(run);
         (record.shared_tests_passed, record.shared_tests_total) = counts.unzip();
         let kind = results.and_then(|results| {
             ItemKind::from_name(results.environment.get("extra")?.get("counted")?.as_str()?)
@@ -232,8 +232,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         ("flaky", &summary.flaky, counted.flaky),
     ];
     for (name, stated, counted) in figures {
-        if let Some(stated) = count(stated) {
-            sink.stated(
+        if let Some(stated) = to_count(stated) {
+            sink.add_published_figure(
                 run,
                 name,
                 stated as f64,
@@ -247,41 +247,41 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 /// Returns the length of the report's time unit in seconds.
-fn scale(summary: &Summary, sink: &mut Sink<'_>) -> f64 {
-    match number(&summary.start).or_else(|| number(&summary.stop)) {
-        Some(moment) if moment > 0.0 && moment < LEAST_MILLISECONDS => {
-            sink.quirk("times are in seconds; the format has milliseconds");
+fn time_unit_seconds(summary: &CtrfSummary, sink: &mut ImportSink<'_>) -> f64 {
+    match to_number(&summary.start).or_else(|| to_number(&summary.stop)) {
+        Some(moment) if moment > 0.0 && moment < MIN_MILLISECONDS => {
+            sink.note_quirk("times are in seconds; the format has milliseconds");
             1.0
         }
         _ => 1e-3,
     }
 }
 
-fn begin(
-    header: &Header,
-    summary: &Summary,
+fn begin_run(
+    header: &CtrfHeader,
+    summary: &CtrfSummary,
     scale: f64,
     stem: &str,
-    counted: &Counted,
-    sink: &mut Sink<'_>,
-) -> Option<Handle> {
-    if let Some(version) = text(&header.spec_version) {
-        sink.version(&format!("CTRF {version}"));
+    counted: &CtrfTotals,
+    sink: &mut ImportSink<'_>,
+) -> Option<RunHandle> {
+    if let Some(version) = to_text(&header.spec_version) {
+        sink.note_version(&format!("CTRF {version}"));
     }
-    let nothing = Results::default();
+    let nothing = CtrfResults::default();
     let results = header.results.0.as_ref().unwrap_or(&nothing);
-    let environment = |key: &str| results.environment.get(key).and_then(filled);
-    let mut names = Names::default();
+    let environment = |key: &str| results.environment.get(key).and_then(to_filled_text);
+    let mut names = ReportedNames::default();
     for place in [
         results.environment.get("extra"),
         results.tool.get("extra"),
         Some(&results.environment),
     ] {
         for (name, value) in place.and_then(Value::as_object).into_iter().flatten() {
-            names.take(name, &text(value).unwrap_or_default());
+            names.add_property(name, &to_text(value).unwrap_or_default());
         }
     }
-    let tool = results.tool.get("name").and_then(text);
+    let tool = results.tool.get("name").and_then(to_text);
     let suite = names
         .suite
         .or_else(|| environment("reportName"))
@@ -291,11 +291,11 @@ fn begin(
         names.approach.unwrap_or_default(),
         names.model.unwrap_or_default(),
     );
-    let own = text(&header.report_id)
-        .or_else(|| text(&header.run_id))
+    let own = to_text(&header.report_id)
+        .or_else(|| to_text(&header.run_id))
         .unwrap_or_default();
-    let start = text(&summary.start).unwrap_or_default();
-    let digest = hex(&counted.digest.clone().finalize());
+    let start = to_text(&summary.start).unwrap_or_default();
+    let digest = to_hex(&counted.digest.clone().finalize());
     // A report's own id identifies it. Without one, its name, its start and the statuses of its tests do.
     let identity = if own.is_empty() {
         vec![stem, &start, &digest[..16]]
@@ -304,29 +304,29 @@ fn begin(
     };
     let suite = suite.unwrap_or_else(|| UNNAMED_SUITE.to_owned());
     let (began, ended) = (
-        number(&summary.start),
-        number(&summary.stop).filter(|stop| *stop > 0.0),
+        to_number(&summary.start),
+        to_number(&summary.stop).filter(|stop| *stop > 0.0),
     );
     let timestamp = ended
-        .and_then(|ended| unix_moment(ended * scale))
-        .or_else(|| time("timestamp", &text(&header.timestamp)?).ok());
+        .and_then(|ended| time_from_unix_seconds(ended * scale))
+        .or_else(|| parse_date_time("timestamp", &to_text(&header.timestamp)?).ok());
     let names = [suite.as_str(), &approach, &model];
     let run = if own.is_empty() {
-        sink.begin_unnamed_run(&identity, names, Moment::Said(timestamp))
+        sink.begin_unnamed_run(&identity, names, RunMoment::Said(timestamp))
     } else {
         sink.begin_run(&identity, names)
     }?;
-    let record = sink.run(run);
+    let record = sink.run_mut(run);
     record.timestamp = timestamp;
     record.duration_seconds =
         // A run that ends when it begins was not measured.
-        amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
+        to_amount(&summary.duration).map(|time| time * scale).or_else(|| Some((ended? - began?) * scale).filter(|seconds| *seconds > 0.0));
     record.git = environment("commit").map(|rev| Git {
         rev,
         branch: environment("branchName"),
         dirty: false,
     });
-    let version = results.tool.get("version").and_then(text);
+    let version = results.tool.get("version").and_then(to_text);
     let recovered = counted.recovered.max(counted.flaky);
     let facts = [
         (FLAKY_TAG, (recovered > 0).then(|| recovered.to_string())),
@@ -340,30 +340,30 @@ fn begin(
         ),
         ("environment", environment("testEnvironment")),
         ("os", environment("osPlatform")),
-        ("run", text(&header.run_id)),
+        ("run", to_text(&header.run_id)),
     ];
     for (key, fact) in facts {
         if let Some(fact) = fact {
             record
                 .tags
-                .insert(key.to_owned(), clip(&fact, 500).into_owned());
+                .insert(key.to_owned(), clip_text(&fact, 500).into_owned());
         }
     }
     Some(run)
 }
 
-impl Test {
+impl CtrfTest {
     /// Returns the test's id: its suites, its name and, if known, the browser.
     fn id(&self) -> String {
         let suites: Vec<String> = match &self.suite {
-            Value::Array(path) => path.iter().filter_map(text).collect(),
-            one => text(one).into_iter().collect(),
+            Value::Array(path) => path.iter().filter_map(to_text).collect(),
+            one => to_text(one).into_iter().collect(),
         };
-        let name = filled(&self.name).unwrap_or_default();
+        let name = to_filled_text(&self.name).unwrap_or_default();
         if name.is_empty() {
             return name;
         }
-        let browser = text(&self.browser)
+        let browser = to_text(&self.browser)
             .filter(|browser| !browser.is_empty())
             .map(|browser| format!(" [{browser}]"));
         let path: Vec<String> = suites
@@ -375,12 +375,12 @@ impl Test {
     }
 
     fn file(&self) -> String {
-        text(&self.file_path).unwrap_or_default()
+        to_text(&self.file_path).unwrap_or_default()
     }
 
     /// Takes the fields that `export ctrf` adds to the format: the outcome's kind, category, evaluator and cluster.
-    fn tell_own(&self, outcome: &mut ItemOutcome) {
-        let extra = |key: &str| self.extra.get(key).and_then(filled);
+    fn fill_own_fields(&self, outcome: &mut ItemOutcome) {
+        let extra = |key: &str| self.extra.get(key).and_then(to_filled_text);
         if let Some(kind) = self.kind.as_str().and_then(ItemKind::from_name) {
             outcome.kind = kind;
             outcome.category = extra("category");
@@ -391,18 +391,19 @@ impl Test {
         outcome.cluster = extra("cluster");
     }
 
-    fn was_tried_again(&self) -> bool {
-        count(&self.retries).is_some_and(|retries| retries > 0) || !self.earlier().is_empty()
+    fn was_retried(&self) -> bool {
+        to_count(&self.retries).is_some_and(|retries| retries > 0)
+            || !self.earlier_attempts().is_empty()
     }
 
     /// Returns the earlier attempts, without the attempt that is the test itself.
-    fn earlier(&self) -> Vec<Retry> {
+    fn earlier_attempts(&self) -> Vec<CtrfRetry> {
         let all = self.retry_attempts.as_array().into_iter().flatten();
-        let mut all: Vec<Retry> = all
-            .filter_map(|retry| Retry::deserialize(retry).ok())
-            .take(MOST_RETRIES)
+        let mut all: Vec<CtrfRetry> = all
+            .filter_map(|retry| CtrfRetry::deserialize(retry).ok())
+            .take(MAX_RETRIES)
             .collect();
-        let is_last_own = match count(&self.retries) {
+        let is_last_own = match to_count(&self.retries) {
             Some(retries) => all.len() as u64 > retries,
             None => all.last().is_some_and(|last| last.status == self.status),
         };
@@ -414,80 +415,89 @@ impl Test {
 }
 
 /// State while tests are stored.
-struct Reading<'c> {
-    run: Handle,
+struct CtrfTestImporter<'c> {
+    run: RunHandle,
     scale: f64,
     /// The report comes from `export ctrf`, which adds fields.
     is_own: bool,
-    namesakes: &'c Namesakes,
+    namesakes: &'c DuplicateNames,
     attempts: BTreeMap<String, u32>,
 }
 
-impl Reading<'_> {
-    fn store(&mut self, test: &Test, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+impl CtrfTestImporter<'_> {
+    fn add_test(
+        &mut self,
+        test: &CtrfTest,
+        place: &str,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         let id = test.id();
         if id.is_empty() {
-            sink.refuse(place, Refused::because("the test has no name"));
+            sink.refuse_part(place, Refused::new("the test has no name"));
             return Ok(());
         }
-        let id = self.namesakes.apart(id, &test.file(), &[]);
+        let id = self.namesakes.distinct_name(id, &test.file(), &[]);
         let attempt = self.attempts.entry(id.clone()).or_default();
         if *attempt > 0 && !self.is_own {
-            sink.quirk("repeated tests are attempts");
+            sink.note_quirk("repeated tests are attempts");
         }
         let mut earlier = Vec::new();
-        for retry in test.earlier() {
-            earlier.push(Try {
-                status: status(&retry.status, &retry.raw_status, sink),
-                reason: filled(&retry.message),
+        for retry in test.earlier_attempts() {
+            earlier.push(UncountedAttempt {
+                status: parse_status(&retry.status, &retry.raw_status, sink),
+                reason: to_filled_text(&retry.message),
             });
         }
         if !earlier.is_empty() {
-            sink.quirk("of a retried test the last attempt counts; its reason lists the others");
-        } else if count(&test.retries).is_some_and(|retries| retries > 0) {
-            sink.quirk("tests were retried, and the results of their first attempts are missing");
+            sink.note_quirk(
+                "of a retried test the last attempt counts; its reason lists the others",
+            );
+        } else if to_count(&test.retries).is_some_and(|retries| retries > 0) {
+            sink.note_quirk(
+                "tests were retried, and the results of their first attempts are missing",
+            );
         }
         *attempt += 1;
-        let ended = status(&test.status, &test.raw_status, sink);
-        let mut outcome = sink.outcome(self.run, &id, ended);
+        let ended = parse_status(&test.status, &test.raw_status, sink);
+        let mut outcome = sink.new_outcome(self.run, &id, ended);
         (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
         // Our own reports mark a duration that nobody measured, because the format requires a number.
         let is_measured = test
             .extra
             .get("duration")
             .is_none_or(|duration| duration != "unknown");
-        outcome.duration_seconds = amount(&test.duration)
+        outcome.duration_seconds = to_amount(&test.duration)
             .map(|time| time * self.scale)
             .filter(|_| is_measured);
-        let reason = filled(&test.message)
-            .or_else(|| filled(&test.trace))
+        let reason = to_filled_text(&test.message)
+            .or_else(|| to_filled_text(&test.trace))
             .filter(|_| outcome.status != ItemStatus::Pass);
-        let reason = told(outcome.status, reason, &earlier, &[]);
+        let reason = reason_with_retries(outcome.status, reason, &earlier, &[]);
         let mut details = ItemDetails {
             reason,
             ..ItemDetails::default()
         };
-        outcome.category = filled(&test.kind);
+        outcome.category = to_filled_text(&test.kind);
         for place in [&test.labels, &test.extra] {
             for (name, value) in place.as_object().into_iter().flatten() {
-                measured::take(
+                measured::apply_property(
                     name,
-                    &text(value).unwrap_or_default(),
+                    &to_text(value).unwrap_or_default(),
                     &mut outcome,
                     &mut details,
                 );
             }
         }
         if self.is_own {
-            test.tell_own(&mut outcome);
+            test.fill_own_fields(&mut outcome);
         }
-        sink.item(self.run, place, outcome, details)
+        sink.add_outcome(self.run, place, outcome, details)
     }
 }
 
 /// Returns the outcome of a status. If the format has no status for it, the runner's own word decides.
-fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
-    match text(status).unwrap_or_default().as_str() {
+fn parse_status(status: &Value, raw: &Value, sink: &mut ImportSink<'_>) -> ItemStatus {
+    match to_text(status).unwrap_or_default().as_str() {
         "passed" => ItemStatus::Pass,
         // The exact words of our own reports.
         "failed" => match raw.as_str().and_then(ItemStatus::from_name) {
@@ -498,7 +508,7 @@ fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
         "other" if raw == "not_evaluated" => ItemStatus::NotEvaluated,
         "skipped" | "pending" => ItemStatus::Skipped,
         other => {
-            let raw = text(raw).unwrap_or_default().to_lowercase();
+            let raw = to_text(raw).unwrap_or_default().to_lowercase();
             if raw.contains("timeout") || raw.contains("timedout") || raw.contains("timed out") {
                 ItemStatus::Limit
             } else if raw.contains("error") || raw.contains("broken") || raw.contains("crash") {
@@ -509,7 +519,7 @@ fn status(status: &Value, raw: &Value, sink: &mut Sink<'_>) -> ItemStatus {
                 } else {
                     "unknown"
                 };
-                sink.quirk(&format!(
+                sink.note_quirk(&format!(
                     "tests with the status {said} and no clearer raw status are not evaluated"
                 ));
                 ItemStatus::NotEvaluated
@@ -524,13 +534,13 @@ mod tests {
 
     use super::*;
 
-    fn test(value: Value) -> Test {
+    fn test(value: Value) -> CtrfTest {
         serde_json::from_value(value).expect("a test")
     }
 
     #[test]
     fn the_last_retry_may_be_the_test_itself() {
-        let of = |value: Value| test(value).earlier().len();
+        let of = |value: Value| test(value).earlier_attempts().len();
         let (fail, pass) = (json!({"status": "failed"}), json!({"status": "passed"}));
         assert_eq!(
             of(json!({"status": "passed", "retries": 2, "retryAttempts": [fail, fail, pass]})),

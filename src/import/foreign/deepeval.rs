@@ -12,33 +12,33 @@ use serde_json::Value;
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, List, amount, count, filled, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, ObjectList, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::read_object;
-use super::measured::{Names, count_tool};
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Moment, Sink, clip};
-use super::source::{ForeignFile, ForeignSource, stem};
+use super::measured::{ReportedNames, count_tool};
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
+use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "deepeval",
         title: "DeepEval",
         kind: ItemKind::Question,
         reads_names: true,
         version: 2,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
 const WRAPPER: &str = "testRunData";
-const LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
-const HEADER: [&str; 7] = [
+const CASE_LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
+const HEADER_KEYS: [&str; 7] = [
     "metricsScores",
     "testPassed",
     "testFailed",
@@ -48,28 +48,28 @@ const HEADER: [&str; 7] = [
     "testFile",
 ];
 /// Evaluator of a case: all its metrics together.
-const CASES: &str = "test cases";
+const CASE_EVALUATOR: &str = "test cases";
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let has_cases = |below: &str| {
         let has = |key: &str| peek.has(&format!("{below}{key}"));
-        LISTS
+        CASE_LISTS
             .iter()
             .any(|list| has(&format!("{list}[].metricsData")))
-            || (LISTS.iter().any(|list| has(list)) && has("metricsScores"))
+            || (CASE_LISTS.iter().any(|list| has(list)) && has("metricsScores"))
     };
     let is_ours = has_cases("")
         || has_cases("testRunData.")
-        || LISTS
+        || CASE_LISTS
             .iter()
             .any(|list| peek.has(&format!("{WRAPPER}.{list}")));
-    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Header {
-    metrics_scores: List<MetricScores>,
+struct DeepevalHeader {
+    metrics_scores: ObjectList<MetricScores>,
     test_passed: Value,
     test_failed: Value,
     run_duration: Value,
@@ -89,7 +89,7 @@ struct MetricScores {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Case {
+struct DeepevalCase {
     name: Value,
     input: Value,
     scenario: Value,
@@ -97,22 +97,22 @@ struct Case {
     expected_output: Value,
     expected_outcome: Value,
     success: Value,
-    metrics_data: List<Metric>,
+    metrics_data: ObjectList<DeepevalMetric>,
     run_duration: Value,
     token_cost: Value,
     completion_time: Value,
-    tools_called: List<Tool>,
+    tools_called: ObjectList<CalledTool>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Tool {
+struct CalledTool {
     name: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Metric {
+struct DeepevalMetric {
     name: Value,
     success: Value,
     score: Value,
@@ -121,24 +121,24 @@ struct Metric {
     skipped: Value,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one test run").into());
     };
-    let peek = Peek::at(file)?;
+    let peek = Peek::from_source_file(file)?;
     let below = if peek.has(WRAPPER) {
         format!("{WRAPPER}.")
     } else {
         String::new()
     };
     let header = read_header(file, &below)?;
-    let Some(run) = begin(&header, stem(&source.name, ".json"), sink) else {
+    let Some(run) = begin_run(&header, strip_ending(&source.name, ".json"), sink) else {
         return Ok(());
     };
-    let mut counted = Counted::default();
-    for list in LISTS {
+    let mut counted = DeepevalTotals::default();
+    for list in CASE_LISTS {
         let mut place = 0;
-        read_object::<IgnoredAny, Lenient<Case>>(
+        read_object::<IgnoredAny, Lenient<DeepevalCase>>(
             file.open()?,
             &file.shown,
             &[],
@@ -147,24 +147,27 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                 place += 1;
                 let place = format!("{list} {place}");
                 match case.0 {
-                    Some(case) => counted.take(run, &place, &case, sink),
+                    Some(case) => counted.add_case(run, &place, &case, sink),
                     None => {
-                        sink.refuse(&place, Refused::because("the test case is no object"));
+                        sink.refuse_part(&place, Refused::new("the test case is no object"));
                         Ok(())
                     }
                 }
             },
         )?;
     }
-    counted.state(run, &header, sink);
+    counted.add_published_counts(run, &header, sink);
     Ok(())
 }
 
-fn read_header(file: &ForeignFile, below: &str) -> Result<Header, Stop> {
-    let wanted: Vec<String> = HEADER.iter().map(|key| format!("{below}{key}")).collect();
+fn read_header(file: &ForeignFile, below: &str) -> Result<DeepevalHeader, ReadStop> {
+    let wanted: Vec<String> = HEADER_KEYS
+        .iter()
+        .map(|key| format!("{below}{key}"))
+        .collect();
     let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
     // Any list will do: its elements are ignored.
-    let list = format!("{below}{}", LISTS[0]);
+    let list = format!("{below}{}", CASE_LISTS[0]);
     if below.is_empty() {
         return read_object(
             file.open()?,
@@ -174,7 +177,7 @@ fn read_header(file: &ForeignFile, below: &str) -> Result<Header, Stop> {
             &mut |_: IgnoredAny| Ok(()),
         );
     }
-    let mut whole: BTreeMap<String, Lenient<Header>> = read_object(
+    let mut whole: BTreeMap<String, Lenient<DeepevalHeader>> = read_object(
         file.open()?,
         &file.shown,
         &wanted,
@@ -187,38 +190,39 @@ fn read_header(file: &ForeignFile, below: &str) -> Result<Header, Stop> {
         .unwrap_or_default())
 }
 
-fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
-    let mut names = Names::default();
+fn begin_run(header: &DeepevalHeader, stem: &str, sink: &mut ImportSink<'_>) -> Option<RunHandle> {
+    let mut names = ReportedNames::default();
     for (name, value) in header.hyperparameters.as_object().into_iter().flatten() {
-        names.take(name, &text(value).unwrap_or_default());
+        names.add_property(name, &to_text(value).unwrap_or_default());
     }
     let suite = names
         .suite
-        .or_else(|| filled(&header.test_file))
+        .or_else(|| to_filled_text(&header.test_file))
         .unwrap_or_else(|| "deepeval".to_owned());
     let (approach, model) = (
         names.approach.unwrap_or_default(),
         names.model.unwrap_or_default(),
     );
-    let identifier = filled(&header.identifier).unwrap_or_default();
+    let identifier = to_filled_text(&header.identifier).unwrap_or_default();
     let run = sink.begin_run_of_bytes(
         &[stem, &identifier],
         [&suite, &approach, &model],
-        Moment::Unread,
+        RunMoment::Unread,
     )?;
-    let record = sink.run(run);
-    record.duration_seconds = amount(&header.run_duration).filter(|seconds| *seconds > 0.0);
+    let record = sink.run_mut(run);
+    record.duration_seconds = to_amount(&header.run_duration).filter(|seconds| *seconds > 0.0);
     if !identifier.is_empty() {
-        record
-            .tags
-            .insert("identifier".to_owned(), clip(&identifier, 500).into_owned());
+        record.tags.insert(
+            "identifier".to_owned(),
+            clip_text(&identifier, 500).into_owned(),
+        );
     }
     Some(run)
 }
 
 /// Totals of the cases read so far.
 #[derive(Default)]
-struct Counted {
+struct DeepevalTotals {
     passed: u64,
     failed: u64,
     /// Passes, fails and errors of each metric.
@@ -228,35 +232,35 @@ struct Counted {
     asked: BTreeMap<String, Vec<Option<String>>>,
 }
 
-impl Counted {
-    fn take(
+impl DeepevalTotals {
+    fn add_case(
         &mut self,
-        run: Handle,
+        run: RunHandle,
         place: &str,
-        case: &Case,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let Some(name) = filled(&case.name) else {
-            sink.refuse(place, Refused::because("the test case has no name"));
+        case: &DeepevalCase,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let Some(name) = to_filled_text(&case.name) else {
+            sink.refuse_part(place, Refused::new("the test case has no name"));
             return Ok(());
         };
-        let question = filled(&case.input).or_else(|| filled(&case.scenario));
-        let id = self.item(name, question.as_ref());
-        let (status, reason) = self.judge(case);
+        let question = to_filled_text(&case.input).or_else(|| to_filled_text(&case.scenario));
+        let id = self.item_name(name, question.as_ref());
+        let (status, reason) = self.decide_status(case);
         let attempt = self.attempts.entry(id.clone()).or_default();
         *attempt += 1;
         let attempt = *attempt;
-        let mut outcome = sink.outcome(run, &id, status);
-        CASES.clone_into(&mut outcome.evaluator);
+        let mut outcome = sink.new_outcome(run, &id, status);
+        CASE_EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
-        outcome.duration_seconds = amount(&case.completion_time);
-        outcome.cost_usd = amount(&case.token_cost).filter(|cost| *cost > 0.0);
+        outcome.duration_seconds = to_amount(&case.completion_time);
+        outcome.cost_usd = to_amount(&case.token_cost).filter(|cost| *cost > 0.0);
         let metrics = case.metrics_data.iter();
         let mut tools = BTreeMap::new();
         for tool in case
             .tools_called
             .iter()
-            .filter_map(|tool| filled(&tool.name))
+            .filter_map(|tool| to_filled_text(&tool.name))
         {
             count_tool(&mut tools, tool);
         }
@@ -267,27 +271,29 @@ impl Counted {
                 .as_deref()
                 .map(|asked| hex_digest(&[asked.trim().as_bytes()], false)[..32].to_owned()),
             question,
-            answer: filled(&case.actual_output),
-            expected: filled(&case.expected_output)
-                .or_else(|| filled(&case.expected_outcome))
+            answer: to_filled_text(&case.actual_output),
+            expected: to_filled_text(&case.expected_output)
+                .or_else(|| to_filled_text(&case.expected_outcome))
                 .into_iter()
                 .collect(),
             scores: metrics
-                .filter_map(|metric| Some((filled(&metric.name)?, number(&metric.score)?)))
+                .filter_map(|metric| {
+                    Some((to_filled_text(&metric.name)?, to_number(&metric.score)?))
+                })
                 .collect(),
             ..ItemDetails::default()
         };
-        sink.item(run, place, outcome, details)?;
+        sink.add_outcome(run, place, outcome, details)?;
         for metric in case.metrics_data.iter() {
-            self.take_metric(run, &id, attempt, metric, sink)?;
+            self.add_metric(run, &id, attempt, metric, sink)?;
         }
         Ok(())
     }
 
-    fn judge(&mut self, case: &Case) -> (ItemStatus, Option<String>) {
-        let failed = |metric: &Metric| {
-            let why = filled(&metric.error).or_else(|| filled(&metric.reason));
-            let name = filled(&metric.name).unwrap_or_default();
+    fn decide_status(&mut self, case: &DeepevalCase) -> (ItemStatus, Option<String>) {
+        let failed = |metric: &DeepevalMetric| {
+            let why = to_filled_text(&metric.error).or_else(|| to_filled_text(&metric.reason));
+            let name = to_filled_text(&metric.name).unwrap_or_default();
             (metric.success != true)
                 .then(|| why.map_or_else(|| name.clone(), |why| format!("{name}: {why}")))
         };
@@ -301,15 +307,14 @@ impl Counted {
             Some(false) => {
                 self.failed += 1;
                 // A judge that failed tells nothing about the answer.
-                let wrong = case
-                    .metrics_data
-                    .iter()
-                    .any(|metric| metric.success == false && filled(&metric.error).is_none());
+                let wrong = case.metrics_data.iter().any(|metric| {
+                    metric.success == false && to_filled_text(&metric.error).is_none()
+                });
                 let is_judged = wrong
                     || case
                         .metrics_data
                         .iter()
-                        .all(|metric| filled(&metric.error).is_none());
+                        .all(|metric| to_filled_text(&metric.error).is_none());
                 (
                     if is_judged {
                         ItemStatus::Fail
@@ -324,7 +329,7 @@ impl Counted {
     }
 
     /// Returns the item of a test case: its name, with a number if the name stands for several questions.
-    fn item(&mut self, name: String, question: Option<&String>) -> String {
+    fn item_name(&mut self, name: String, question: Option<&String>) -> String {
         let asked = self.asked.entry(name.clone()).or_default();
         let place = asked
             .iter()
@@ -340,19 +345,19 @@ impl Counted {
         }
     }
 
-    fn take_metric(
+    fn add_metric(
         &mut self,
-        run: Handle,
+        run: RunHandle,
         id: &str,
         attempt: u32,
-        metric: &Metric,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let Some(name) = filled(&metric.name) else {
+        metric: &DeepevalMetric,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let Some(name) = to_filled_text(&metric.name) else {
             return Ok(());
         };
         let counts = self.metrics.entry(name.clone()).or_default();
-        let error = filled(&metric.error);
+        let error = to_filled_text(&metric.error);
         let status = match (metric.skipped == true, &error, metric.success.as_bool()) {
             (true, _, _) => ItemStatus::Skipped,
             (false, Some(_), _) => {
@@ -369,25 +374,30 @@ impl Counted {
             }
             (false, None, None) => ItemStatus::NotEvaluated,
         };
-        let mut outcome = sink.outcome(run, id, status);
+        let mut outcome = sink.new_outcome(run, id, status);
         outcome.kind = ItemKind::Check;
         name.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
-        outcome.score = number(&metric.score);
+        outcome.score = to_number(&metric.score);
         let details = ItemDetails {
-            reason: error.or_else(|| filled(&metric.reason)),
+            reason: error.or_else(|| to_filled_text(&metric.reason)),
             ..ItemDetails::default()
         };
-        sink.item(run, &format!("{id}, {name}"), outcome, details)
+        sink.add_outcome(run, &format!("{id}, {name}"), outcome, details)
     }
 
-    fn state(&self, run: Handle, header: &Header, sink: &mut Sink<'_>) {
+    fn add_published_counts(
+        &self,
+        run: RunHandle,
+        header: &DeepevalHeader,
+        sink: &mut ImportSink<'_>,
+    ) {
         for (name, stated, counted) in [
             ("testPassed", &header.test_passed, self.passed),
             ("testFailed", &header.test_failed, self.failed),
         ] {
-            if let Some(stated) = count(stated) {
-                sink.stated(
+            if let Some(stated) = to_count(stated) {
+                sink.add_published_figure(
                     run,
                     name,
                     stated as f64,
@@ -398,7 +408,7 @@ impl Counted {
             }
         }
         for scores in header.metrics_scores.iter() {
-            let Some(metric) = filled(&scores.metric) else {
+            let Some(metric) = to_filled_text(&scores.metric) else {
                 continue;
             };
             let counts = self.metrics.get(&metric).copied().unwrap_or_default();
@@ -410,8 +420,8 @@ impl Counted {
             .into_iter()
             .zip(counts)
             {
-                if let Some(stated) = count(stated) {
-                    sink.stated(
+                if let Some(stated) = to_count(stated) {
+                    sink.add_published_figure(
                         run,
                         &format!("{metric}/{name}"),
                         stated as f64,

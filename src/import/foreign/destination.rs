@@ -7,7 +7,7 @@ use crate::results::Store;
 use super::super::stored::StoredRuns;
 
 /// Characters of a key that tell the sources of a cache apart.
-const SHORT_KEY: usize = 32;
+const SHORT_KEY_CHARS: usize = 32;
 
 /// Destination of sealed sources.
 #[derive(Clone, Copy)]
@@ -21,10 +21,10 @@ pub enum Destination<'a> {
 
 impl Destination<'_> {
     /// Returns the store for a source's key.
-    pub fn store_of(self, key: &str) -> Store {
+    pub fn store_for(self, key: &str) -> Store {
         match self {
             Self::Store(store, _) => store.clone(),
-            Self::Cache(folder) => Store::at(folder.join(&key[..SHORT_KEY])),
+            Self::Cache(folder) => Store::new(folder.join(&key[..SHORT_KEY_CHARS])),
         }
     }
 }

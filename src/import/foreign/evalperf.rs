@@ -12,40 +12,40 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, Unit};
 
 use super::super::cell::Refused;
-use super::super::counts::part_of;
-use super::super::rows::Stop;
+use super::super::counts::count_from_share;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Table, amount, count, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{ObjectTable, to_amount, to_count, to_number, to_text};
 use super::json_reader::read_value;
-use super::moments::Moments;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Moment, Sink};
-use super::source::ForeignSource;
-use super::times::moment;
+use super::moments::RunningMean;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, RunMoment};
+use super::source::ForeignFileGroup;
+use super::times::read_time;
 
 const EVALUATOR: &str = "tests";
 const SUITE: &str = "evalperf";
-const MOST_SAMPLES: u64 = 1000;
+const MAX_SAMPLES: u64 = 1000;
 /// Maximum number of outcomes, so that a short file cannot claim any number of them.
-const MOST_OUTCOMES: u64 = 2_000_000;
+const MAX_OUTCOMES: u64 = 2_000_000;
 /// Scores that the summary and each task have.
-const SPEEDS: [&str; 2] = ["dps", "dps_norm"];
+const SPEED_METRICS: [&str; 2] = ["dps", "dps_norm"];
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "evalperf",
         title: "EvalPerf",
         kind: ItemKind::Task,
         reads_names: true,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_configured = peek.has_all(&[
         "config.n_samples",
         "config.min_correct",
@@ -53,39 +53,39 @@ fn claim(peek: &Peek) -> Option<Claim> {
     ]);
     let is_ours =
         is_configured && (peek.has("eval") || peek.has_all(&["summary.dps", "summary.pass@1"]));
-    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Results {
+struct EvalperfResults {
     date: Value,
     config: Value,
     summary: Value,
-    eval: Table<Task>,
+    eval: ObjectTable<EvalperfTask>,
 }
 
 /// A task without its programs, which are not read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Task {
+struct EvalperfTask {
     #[serde(rename = "pass@1")]
     pass_at_1: Value,
     dps: Value,
     dps_norm: Value,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let Some(file) = source.files.first() else {
         return Ok(());
     };
-    let results: Results = read_value(file.open()?, &file.shown)?;
+    let results: EvalperfResults = read_value(file.open()?, &file.shown)?;
     if results.eval.is_empty() && results.summary.as_object().is_none() {
         return Err(file.problem("holds no tasks and no summary"));
     }
-    let named = Named::of(&source.name);
-    let date = text(&results.date).unwrap_or_default();
-    let said = Moment::Said(moment(&results.date));
+    let named = EvalperfFileName::parse(&source.name);
+    let date = to_text(&results.date).unwrap_or_default();
+    let said = RunMoment::Said(read_time(&results.date));
     let Some(run) = sink.begin_run_of_bytes(
         &[named.whole, &date],
         [SUITE, named.variant, &named.model],
@@ -93,29 +93,29 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     ) else {
         return Ok(());
     };
-    sink.quirk("the model is taken from the file name");
-    let record = sink.run(run);
-    if let Some(time) = moment(&results.date) {
+    sink.note_quirk("the model is taken from the file name");
+    let record = sink.run_mut(run);
+    if let Some(time) = read_time(&results.date) {
         record.timestamp = Some(time);
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
     let configured = ["n_samples", "temperature", "min_correct", "max_profile"];
     let configured = configured
         .into_iter()
-        .filter_map(|key| Some((key.to_owned(), text(results.config.get(key)?)?)));
+        .filter_map(|key| Some((key.to_owned(), to_text(results.config.get(key)?)?)));
     record.tags.extend(configured);
     if let Some(backend) = named.backend {
         record.tags.insert("backend".to_owned(), backend.to_owned());
     }
 
-    let mut passed = Moments::default();
-    let mut speeds = [Moments::default(), Moments::default()];
+    let mut passed = RunningMean::default();
+    let mut speeds = [RunningMean::default(), RunningMean::default()];
     for (_, task) in results.eval.iter() {
-        if let Some(share) = share(&task.pass_at_1) {
+        if let Some(share) = parse_percent(&task.pass_at_1) {
             passed.add(share);
         }
         for (moments, speed) in speeds.iter_mut().zip([&task.dps, &task.dps_norm]) {
-            if let Some(speed) = number(speed) {
+            if let Some(speed) = to_number(speed) {
                 moments.add(speed);
             }
         }
@@ -123,31 +123,28 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let samples = results
         .config
         .get("n_samples")
-        .and_then(count)
+        .and_then(to_count)
         .unwrap_or_default();
-    if let Some(counts) = counts_of(&results.eval, samples) {
-        sink.quirk("the file does not say which samples passed: the first attempts of each task are read as the passed ones");
+    if let Some(counts) = passed_counts(&results.eval, samples) {
+        sink.note_quirk("the file does not say which samples passed: the first attempts of each task are read as the passed ones");
         for (item, right) in &counts {
-            take_task(run, item, *right, samples, &results.eval, sink)?;
+            add_attempts(run, item, *right, samples, &results.eval, sink)?;
         }
     } else if passed.n() > 0 {
-        sink.quirk("pass@1 is not a whole number of samples: the run has its mean as a score, and no outcomes");
+        sink.note_quirk("pass@1 is not a whole number of samples: the run has its mean as a score, and no outcomes");
         push_score(run, "pass@1", Unit::Fraction, passed, sink);
     }
     for (item, _) in results
         .eval
         .iter()
-        .filter(|(_, task)| share(&task.pass_at_1).is_none())
+        .filter(|(_, task)| parse_percent(&task.pass_at_1).is_none())
     {
-        sink.refuse(
-            item,
-            Refused::because("the task has no pass@1 from 0 to 100"),
-        );
+        sink.refuse_part(item, Refused::new("the task has no pass@1 from 0 to 100"));
     }
 
-    let stated = |key: &str| results.summary.get(key).and_then(number);
+    let stated = |key: &str| results.summary.get(key).and_then(to_number);
     if let Some(stated) = stated("pass@1") {
-        sink.stated(
+        sink.add_published_figure(
             run,
             "pass@1",
             stated / 100.0,
@@ -156,28 +153,28 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             None,
         );
     }
-    for (name, moments) in SPEEDS.into_iter().zip(speeds) {
+    for (name, moments) in SPEED_METRICS.into_iter().zip(speeds) {
         push_score(run, name, Unit::Points, moments, sink);
         if let Some(stated) = stated(name) {
-            sink.stated(run, name, stated, Unit::Points, moments.mean(), None);
+            sink.add_published_figure(run, name, stated, Unit::Points, moments.mean(), None);
         }
     }
     Ok(())
 }
 
 /// Stores the attempts at a task. The first attempt carries the task's scores.
-fn take_task(
-    run: Handle,
+fn add_attempts(
+    run: RunHandle,
     item: &str,
     right: u64,
     samples: u64,
-    tasks: &Table<Task>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+    tasks: &ObjectTable<EvalperfTask>,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
     let mut scores = BTreeMap::new();
     if let Some(task) = tasks.get(item) {
-        let known = SPEEDS.into_iter().zip([&task.dps, &task.dps_norm]);
-        scores.extend(known.filter_map(|(name, value)| Some((name.to_owned(), number(value)?))));
+        let known = SPEED_METRICS.into_iter().zip([&task.dps, &task.dps_norm]);
+        scores.extend(known.filter_map(|(name, value)| Some((name.to_owned(), to_number(value)?))));
     }
     let category = item
         .split_once('/')
@@ -188,7 +185,7 @@ fn take_task(
         } else {
             ItemStatus::Fail
         };
-        let mut outcome = sink.outcome(run, item, status);
+        let mut outcome = sink.new_outcome(run, item, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.category.clone_from(&category);
         outcome.attempt = u32::try_from(attempt).unwrap_or(u32::MAX);
@@ -196,14 +193,20 @@ fn take_task(
             scores: std::mem::take(&mut scores),
             ..ItemDetails::default()
         };
-        sink.item(run, item, outcome, details)?;
+        sink.add_outcome(run, item, outcome, details)?;
     }
     Ok(())
 }
 
-fn push_score(run: Handle, metric: &str, unit: Unit, moments: Moments, sink: &mut Sink<'_>) {
+fn push_score(
+    run: RunHandle,
+    metric: &str,
+    unit: Unit,
+    moments: RunningMean,
+    sink: &mut ImportSink<'_>,
+) {
     let Some(mean) = moments.mean() else { return };
-    sink.run(run).scores.push(ScoreRecord {
+    sink.run_mut(run).scores.push(ScoreRecord {
         standard_error: moments.standard_error(),
         n: Some(moments.n()),
         evaluator: Some(EVALUATOR.to_owned()),
@@ -211,32 +214,32 @@ fn push_score(run: Handle, metric: &str, unit: Unit, moments: Moments, sink: &mu
     });
 }
 
-fn share(percent: &Value) -> Option<f64> {
-    amount(percent)
+fn parse_percent(percent: &Value) -> Option<f64> {
+    to_amount(percent)
         .filter(|percent| *percent <= 100.0)
         .map(|percent| percent / 100.0)
 }
 
 /// Returns the number of right samples of each task, or `None` if a share does not fit the number of samples.
-fn counts_of(tasks: &Table<Task>, samples: u64) -> Option<Vec<(String, u64)>> {
+fn passed_counts(tasks: &ObjectTable<EvalperfTask>, samples: u64) -> Option<Vec<(String, u64)>> {
     let shares: Vec<(&String, f64)> = tasks
         .iter()
-        .filter_map(|(item, task)| Some((item, share(&task.pass_at_1)?)))
+        .filter_map(|(item, task)| Some((item, parse_percent(&task.pass_at_1)?)))
         .collect();
     if samples == 0
-        || samples > MOST_SAMPLES
-        || (shares.len() as u64).saturating_mul(samples) > MOST_OUTCOMES
+        || samples > MAX_SAMPLES
+        || (shares.len() as u64).saturating_mul(samples) > MAX_OUTCOMES
     {
         return None;
     }
     shares
         .into_iter()
-        .map(|(item, share)| Some((item.clone(), part_of(share, samples)?)))
+        .map(|(item, share)| Some((item.clone(), count_from_share(share, samples)?)))
         .collect()
 }
 
 /// Parts of a file's name: `<organisation>--<model>_<backend>_temp_<temperature>[-<variant>]_evalperf_results[.brief].json[.gz]`.
-struct Named<'a> {
+struct EvalperfFileName<'a> {
     /// The name without its fixed ending.
     whole: &'a str,
     model: String,
@@ -245,8 +248,8 @@ struct Named<'a> {
     variant: &'a str,
 }
 
-impl<'a> Named<'a> {
-    fn of(name: &'a str) -> Self {
+impl<'a> EvalperfFileName<'a> {
+    fn parse(name: &'a str) -> Self {
         let whole = name.split_once("_evalperf_results").map_or_else(
             || name.split(".json").next().unwrap_or(name),
             |(whole, _)| whole,
@@ -275,7 +278,7 @@ mod unit_tests {
     #[test]
     fn names_say_who_was_asked_and_how() {
         let of = |name: &'static str| {
-            let named = Named::of(name);
+            let named = EvalperfFileName::parse(name);
             (named.model, named.backend, named.variant)
         };
         assert_eq!(

@@ -12,32 +12,32 @@ use crate::domain::{
 use crate::files;
 use crate::results::StoreError;
 
-use super::super::arrow_rows::{columns_of_parquet, read_parquet};
-use super::super::cell::{Cell, Refused, time};
-use super::super::columns::Columns;
+use super::super::arrow_rows::{parquet_columns, read_parquet};
+use super::super::cell::{Refused, RowCell, parse_date_time};
+use super::super::columns::SourceColumns;
 use super::super::csv_rows::read_csv;
-use super::super::rows::{Row, Rows, Stop};
-use super::super::titles::Header;
+use super::super::rows::{ReadStop, RowSink, SourceRow};
+use super::super::titles::HeaderLines;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
-use super::source::{ForeignFile, ForeignSource};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle};
+use super::source::{ForeignFile, ForeignFileGroup};
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "export",
         title: "evalreport's tables",
         kind: ItemKind::Test,
         reads_names: false,
         version: 1,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-const RUNS: &[&str] = &[
+const RUN_COLUMNS: &[&str] = &[
     "run_id",
     "suite",
     "approach",
@@ -59,7 +59,7 @@ const RUNS: &[&str] = &[
     "suite_version",
     "tags",
 ];
-const ITEMS: &[&str] = &[
+const ITEM_COLUMNS: &[&str] = &[
     "run_id",
     "item",
     "kind",
@@ -76,7 +76,7 @@ const ITEMS: &[&str] = &[
     "output_tokens",
     "standing",
 ];
-const SCORES: &[&str] = &[
+const SCORE_COLUMNS: &[&str] = &[
     "run_id",
     "metric",
     "value",
@@ -90,7 +90,7 @@ const SCORES: &[&str] = &[
     "revision",
     "standing",
 ];
-const USAGE: &[&str] = &[
+const USAGE_COLUMNS: &[&str] = &[
     "run_id",
     "total_calls",
     "turns",
@@ -102,18 +102,20 @@ const USAGE: &[&str] = &[
     "cost_usd",
     "cost_source",
 ];
-const TABLES: [(&str, &[&str]); 4] = [
-    ("runs", RUNS),
-    ("usage", USAGE),
-    ("scores", SCORES),
-    ("items", ITEMS),
+const TABLE_COLUMNS: [(&str, &[&str]); 4] = [
+    ("runs", RUN_COLUMNS),
+    ("usage", USAGE_COLUMNS),
+    ("scores", SCORE_COLUMNS),
+    ("items", ITEM_COLUMNS),
 ];
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let (stem, ending) = peek.name.split_once('.')?;
-    let (_, columns) = TABLES.into_iter().find(|(table, _)| *table == stem)?;
+    let (_, columns) = TABLE_COLUMNS
+        .into_iter()
+        .find(|(table, _)| *table == stem)?;
     let found = match ending {
-        "csv" if peek.content == Content::Text => {
+        "csv" if peek.content == ContentKind::Text => {
             let header = peek
                 .head
                 .split(|byte| *byte == b'\n')
@@ -126,7 +128,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
                 .collect()
         }
         "parquet" if peek.head.starts_with(b"PAR1") => {
-            columns_of_parquet(files::open(&peek.path).ok()?)?
+            parquet_columns(files::open(&peek.path).ok()?)?
         }
         _ => return None,
     };
@@ -144,7 +146,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
     })
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let table = |name: &str, ending: &str| {
         source
             .files
@@ -165,8 +167,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .with_hint("name a folder with all tables of one export")
             .into());
     };
-    let mut runs: BTreeMap<String, Option<Handle>> = BTreeMap::new();
-    for (name, columns) in TABLES {
+    let mut runs: BTreeMap<String, Option<RunHandle>> = BTreeMap::new();
+    for (name, columns) in TABLE_COLUMNS {
         let Some(file) = table(name, ending) else {
             return Err(
                 Problem::in_file(source.shown.clone(), format!("lacks `{name}.{ending}`"))
@@ -174,12 +176,12 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                     .into(),
             );
         };
-        each_line(
+        read_table(
             file,
             columns,
-            &mut |line| match take(name, line, &mut runs, sink) {
+            &mut |line| match add_line(name, line, &mut runs, sink) {
                 Ok(Err(refused)) => {
-                    sink.refuse(&format!("{name}, row {}", line.number), refused);
+                    sink.refuse_part(&format!("{name}, row {}", line.number), refused);
                     Ok(())
                 }
                 Ok(Ok(())) => Ok(()),
@@ -191,17 +193,17 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 /// Takes a line of a table. The inner result is why the line is refused.
-fn take(
+fn add_line(
     table: &str,
-    line: &Line<'_>,
-    runs: &mut BTreeMap<String, Option<Handle>>,
-    sink: &mut Sink<'_>,
-) -> Result<Result<(), Refused>, Stop> {
+    line: &ExportLine<'_>,
+    runs: &mut BTreeMap<String, Option<RunHandle>>,
+    sink: &mut ImportSink<'_>,
+) -> Result<Result<(), Refused>, ReadStop> {
     let Some(id) = line.text("run_id") else {
-        return Ok(Err(Refused::because("the line names no run")));
+        return Ok(Err(Refused::new("the line names no run")));
     };
     if table == "runs" {
-        return Ok(run(id, line, sink).map(|handle| {
+        return Ok(begin_run(id, line, sink).map(|handle| {
             runs.insert(id.to_owned(), handle);
         }));
     }
@@ -210,31 +212,34 @@ fn take(
         // The store has the run already.
         Some(None) => return Ok(Ok(())),
         None => {
-            return Ok(Err(Refused::because(
-                "the line's run is not among the runs",
-            )));
+            return Ok(Err(Refused::new("the line's run is not among the runs")));
         }
     };
     match table {
-        "usage" => Ok(usage(handle, line, sink)),
-        "scores" => Ok(score(handle, line, sink)),
-        _ => item(handle, line, sink),
+        "usage" => Ok(add_usage(handle, line, sink)),
+        "scores" => Ok(add_score(handle, line, sink)),
+        _ => add_outcome(handle, line, sink),
     }
 }
 
 /// Begins a run. Returns `None` if the store has it.
-fn run(id: &str, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Option<Handle>, Refused> {
-    let own = RunId::parse(id).map_err(|_| Refused::because("the run's id is no id"))?;
+fn begin_run(
+    id: &str,
+    line: &ExportLine<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Result<Option<RunHandle>, Refused> {
+    let own = RunId::parse(id).map_err(|_| Refused::new("the run's id is no id"))?;
     let status = line
-        .named("status", RunStatus::from_name)?
+        .parse_name("status", RunStatus::from_name)?
         .unwrap_or(RunStatus::Completed);
     let timestamp = line
         .text("timestamp")
-        .map(|text| time("timestamp", text))
+        .map(|text| parse_date_time("timestamp", text))
         .transpose()?;
     let tags = match line.text("tags") {
-        Some(text) => serde_json::from_str(text)
-            .map_err(|_| Refused::because("tags are no object of texts"))?,
+        Some(text) => {
+            serde_json::from_str(text).map_err(|_| Refused::new("tags are no object of texts"))?
+        }
         None => BTreeMap::new(),
     };
     let [shared, total, passed, of] = [
@@ -244,26 +249,26 @@ fn run(id: &str, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Option<Handle>,
         "own_tests_total",
     ];
     let counts = [
-        line.number_of(shared)?,
-        line.number_of(total)?,
-        line.number_of(passed)?,
-        line.number_of(of)?,
+        line.parse_number(shared)?,
+        line.parse_number(total)?,
+        line.parse_number(passed)?,
+        line.parse_number(of)?,
     ];
     let (counted, duration) = (
-        line.named("counted", ItemKind::from_name)?,
-        line.number_of("duration_seconds")?,
+        line.parse_name("counted", ItemKind::from_name)?,
+        line.parse_number("duration_seconds")?,
     );
     let (files, lines, index) = (
-        line.number_of("files_generated")?,
-        line.number_of("lines_generated")?,
-        line.number_of("run_index")?,
+        line.parse_number("files_generated")?,
+        line.parse_number("lines_generated")?,
+        line.parse_number("run_index")?,
     );
     let name = |column: &str| line.text(column).unwrap_or_default();
     let Some(handle) = sink.begin_kept_run(own, [name("suite"), name("approach"), name("model")])
     else {
         return Ok(None);
     };
-    let record = sink.run(handle);
+    let record = sink.run_mut(handle);
     record.reported_model = line.text("reported_model").map(str::to_owned);
     record.error = line.text("error").map(str::to_owned);
     record.batch_id = line.text("batch_id").map(str::to_owned);
@@ -281,12 +286,16 @@ fn run(id: &str, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Option<Handle>,
         record.lines_generated,
         record.run_index,
     ) = (files, lines, index);
-    sink.record();
+    sink.count_run_record();
     Ok(Some(handle))
 }
 
-fn usage(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Refused> {
-    let count = |column: &str| line.number_of::<u64>(column);
+fn add_usage(
+    handle: RunHandle,
+    line: &ExportLine<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), Refused> {
+    let count = |column: &str| line.parse_number::<u64>(column);
     let (input, output) = (count("input_tokens")?, count("output_tokens")?);
     let (cache_write, cache_read) = (count("cache_write_tokens")?, count("cache_read_tokens")?);
     let sources = [
@@ -294,16 +303,16 @@ fn usage(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Ref
         CostSource::Priced,
         CostSource::Unknown,
     ];
-    let cost_source = line.named("cost_source", |name| {
+    let cost_source = line.parse_name("cost_source", |name| {
         sources.into_iter().find(|source| source.name() == name)
     })?;
     let (calls, turns, total, cost) = (
         count("total_calls")?,
         count("turns")?,
         count("total_tokens")?,
-        line.number_of("cost_usd")?,
+        line.parse_number("cost_usd")?,
     );
-    let record = sink.run(handle);
+    let record = sink.run_mut(handle);
     (
         record.total_calls,
         record.turns,
@@ -328,71 +337,79 @@ fn usage(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Ref
         });
     }
     sink.keep_totals(handle);
-    sink.record();
+    sink.count_run_record();
     Ok(())
 }
 
-fn score(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<(), Refused> {
+fn add_score(
+    handle: RunHandle,
+    line: &ExportLine<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), Refused> {
     let metric = line
         .text("metric")
-        .ok_or_else(|| Refused::because("the score names no metric"))?;
+        .ok_or_else(|| Refused::new("the score names no metric"))?;
     let unit = line
-        .named("unit", Unit::from_name)?
-        .ok_or_else(|| Refused::because("the score has no unit"))?;
+        .parse_name("unit", Unit::from_name)?
+        .ok_or_else(|| Refused::new("the score has no unit"))?;
     let direction = line
-        .named("direction", Direction::from_name)?
+        .parse_name("direction", Direction::from_name)?
         .unwrap_or(Direction::None);
     let score = ScoreRecord {
         metric: metric.to_owned(),
-        value: line.number_of("value")?,
+        value: line.parse_number("value")?,
         unit,
         direction,
         range: line
-            .number_of("least")?
-            .zip(line.number_of("most")?)
+            .parse_number("least")?
+            .zip(line.parse_number("most")?)
             .map(|(least, most)| [least, most]),
-        standard_error: line.number_of("standard_error")?,
-        n: line.number_of("n")?,
+        standard_error: line.parse_number("standard_error")?,
+        n: line.parse_number("n")?,
         evaluator: line.text("evaluator").map(str::to_owned),
-        revision: line.number_of("revision")?.unwrap_or(0),
+        revision: line.parse_number("revision")?.unwrap_or(0),
     };
-    if line.is_standing() {
-        sink.run(handle).scores.push(score);
+    if line.is_latest_revision() {
+        sink.run_mut(handle).scores.push(score);
     }
-    sink.record();
+    sink.count_run_record();
     Ok(())
 }
 
-fn item(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Result<(), Refused>, Stop> {
+fn add_outcome(
+    handle: RunHandle,
+    line: &ExportLine<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Result<Result<(), Refused>, ReadStop> {
     let read = || -> Result<_, Refused> {
         let name = line
             .text("item")
-            .ok_or_else(|| Refused::because("the item has no name"))?;
+            .ok_or_else(|| Refused::new("the item has no name"))?;
         let status = line
-            .named("status", ItemStatus::from_name)?
-            .ok_or_else(|| Refused::because("the outcome has no status"))?;
+            .parse_name("status", ItemStatus::from_name)?
+            .ok_or_else(|| Refused::new("the outcome has no status"))?;
         let kind = line
-            .named("kind", ItemKind::from_name)?
-            .ok_or_else(|| Refused::because("the item has no kind"))?;
-        let mut outcome = sink.outcome(handle, name, status);
+            .parse_name("kind", ItemKind::from_name)?
+            .ok_or_else(|| Refused::new("the item has no kind"))?;
+        let mut outcome = sink.new_outcome(handle, name, status);
         outcome.kind = kind;
         line.text("evaluator")
             .unwrap_or_default()
             .clone_into(&mut outcome.evaluator);
         outcome.cluster = line.text("cluster").map(str::to_owned);
         outcome.category = line.text("category").map(str::to_owned);
-        outcome.attempt = line.number_of("attempt")?.unwrap_or(1);
-        outcome.revision = line.number_of("revision")?.unwrap_or(0);
-        outcome.score = line.number_of("score")?;
-        outcome.duration_seconds = line.number_of("duration_seconds")?;
-        outcome.cost_usd = line.number_of("cost_usd")?;
-        outcome.input_tokens = line.number_of("input_tokens")?;
-        outcome.output_tokens = line.number_of("output_tokens")?;
+        outcome.attempt = line.parse_number("attempt")?.unwrap_or(1);
+        outcome.revision = line.parse_number("revision")?.unwrap_or(0);
+        outcome.score = line.parse_number("score")?;
+        outcome.duration_seconds = line.parse_number("duration_seconds")?;
+        outcome.cost_usd = line.parse_number("cost_usd")?;
+        outcome.input_tokens = line.parse_number("input_tokens")?;
+        outcome.output_tokens = line.parse_number("output_tokens")?;
         Ok(outcome)
     };
     match read() {
-        Ok(outcome) if line.is_standing() => sink
-            .item(
+        Ok(outcome) if line.is_latest_revision() => sink
+            .add_outcome(
                 handle,
                 &format!("items, row {}", line.number),
                 outcome,
@@ -400,8 +417,8 @@ fn item(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Result<(
             )
             .map(Ok),
         Ok(_) => {
-            sink.quirk("outcomes replaced by a later judgement are not read");
-            sink.record();
+            sink.note_quirk("outcomes replaced by a later judgement are not read");
+            sink.count_run_record();
             Ok(Ok(()))
         }
         Err(refused) => Ok(Err(refused)),
@@ -409,19 +426,19 @@ fn item(handle: Handle, line: &Line<'_>, sink: &mut Sink<'_>) -> Result<Result<(
 }
 
 /// A row of a table, whose cells are named.
-struct Line<'r> {
+struct ExportLine<'r> {
     number: u64,
     columns: &'static [&'static str],
-    cells: &'r [Cell],
+    cells: &'r [RowCell],
 }
 
-impl Line<'_> {
+impl ExportLine<'_> {
     fn text(&self, column: &str) -> Option<&str> {
         let place = self.columns.iter().position(|name| *name == column)?;
         Some(self.cells[place].text.as_str()).filter(|text| !text.is_empty())
     }
 
-    fn number_of<T: std::str::FromStr>(&self, column: &str) -> Result<Option<T>, Refused> {
+    fn parse_number<T: std::str::FromStr>(&self, column: &str) -> Result<Option<T>, Refused> {
         let parse = |text: &str| {
             text.parse()
                 .map_err(|_| Refused::with_value(format!("{column} is no such number"), text))
@@ -429,7 +446,11 @@ impl Line<'_> {
         self.text(column).map(parse).transpose()
     }
 
-    fn named<T>(&self, column: &str, of: impl Fn(&str) -> Option<T>) -> Result<Option<T>, Refused> {
+    fn parse_name<T>(
+        &self,
+        column: &str,
+        of: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, Refused> {
         let parse = |text: &str| {
             of(text)
                 .ok_or_else(|| Refused::with_value(format!("{column} has an unknown name"), text))
@@ -437,19 +458,20 @@ impl Line<'_> {
         self.text(column).map(parse).transpose()
     }
 
-    fn is_standing(&self) -> bool {
+    fn is_latest_revision(&self) -> bool {
         self.text("standing") != Some("false")
     }
 }
 
-fn each_line(
+fn read_table(
     file: &ForeignFile,
     columns: &'static [&'static str],
-    on_line: &mut dyn FnMut(&Line<'_>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let mut wanted = Columns::of(columns.iter().map(|column| (*column).to_owned()).collect());
+    on_line: &mut dyn FnMut(&ExportLine<'_>) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
+    let mut wanted =
+        SourceColumns::new(columns.iter().map(|column| (*column).to_owned()).collect());
     let mut unreadable = None;
-    let mut on_row = |row: &Row<'_>| -> Result<(), StoreError> {
+    let mut on_row = |row: &SourceRow<'_>| -> Result<(), StoreError> {
         let cells = match &row.cells {
             Ok(cells) if unreadable.is_none() => *cells,
             Ok(_) => return Ok(()),
@@ -462,21 +484,21 @@ fn each_line(
                 return Ok(());
             }
         };
-        match on_line(&Line {
+        match on_line(&ExportLine {
             number: row.number,
             columns,
             cells,
         }) {
             Ok(()) => Ok(()),
-            Err(Stop::Store(error)) => Err(error),
-            Err(Stop::Unreadable(problems)) => {
+            Err(ReadStop::Store(error)) => Err(error),
+            Err(ReadStop::Unreadable(problems)) => {
                 unreadable.get_or_insert(problems);
                 Ok(())
             }
         }
     };
-    let mut rows = Rows::new(&file.shown, &mut wanted, &mut on_row);
-    let ready = |rows: &Rows<'_>| rows.columns.missing_essential(|_| true, rows.label);
+    let mut rows = RowSink::new(&file.shown, &mut wanted, &mut on_row);
+    let ready = |rows: &RowSink<'_>| rows.columns.essential_columns_problem(|_| true, rows.label);
     if file
         .name
         .rsplit_once('.')
@@ -486,7 +508,7 @@ fn each_line(
             .map_err(|error| file.problem(format!("cannot be read: {error}")))?;
         read_parquet(opened, &mut rows, ready)?;
     } else {
-        read_csv(file.open()?, b',', Header::default(), &mut rows, ready)?;
+        read_csv(file.open()?, b',', HeaderLines::default(), &mut rows, ready)?;
     }
-    unreadable.map_or(Ok(()), |problems| Err(Stop::Unreadable(problems)))
+    unreadable.map_or(Ok(()), |problems| Err(ReadStop::Unreadable(problems)))
 }

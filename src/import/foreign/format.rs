@@ -8,7 +8,7 @@ use crate::domain::ItemKind;
 
 /// Facts about a format that are known before a file is read.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct FormatFacts {
     /// Name for `--as` and in provenance. No two formats share one.
     pub name: &'static str,
     /// The tool's name in prose.
@@ -24,7 +24,7 @@ pub(super) struct Facts {
 
 /// Handle of a format. Two handles are equal if their names are.
 #[derive(Clone, Copy)]
-pub struct ForeignFormat(pub(super) &'static Facts);
+pub struct ForeignFormat(pub(super) &'static FormatFacts);
 
 impl ForeignFormat {
     /// Returns the name for `--as` and in provenance.

@@ -3,37 +3,37 @@
 use std::path::Path;
 
 use super::super::report::SourceReport;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::{Facts, ForeignFormat};
+use super::format::{ForeignFormat, FormatFacts};
 use super::peek::Peek;
-use super::sink::Sink;
-use super::source::ForeignSource;
+use super::sink::ImportSink;
+use super::source::ForeignFileGroup;
 
 /// Decides from a first look whether a file is of the format, and which files belong with it.
-type Claims = fn(&Peek) -> Option<Claim>;
+type ClaimFile = fn(&Peek) -> Option<Claim>;
 /// Reads a source into the sink.
-type Reads = fn(&ForeignSource, &mut Sink<'_>) -> Result<(), Stop>;
+type ReadSource = fn(&ForeignFileGroup, &mut ImportSink<'_>) -> Result<(), ReadStop>;
 /// Arranges the sources of a command before the first is read, among them those of its own format: which replace or repeat others. Returns
 /// a report on each source that it removes.
-type Arranges = fn(ForeignFormat, &mut Vec<ForeignSource>) -> Vec<SourceReport>;
+type ArrangeSources = fn(ForeignFormat, &mut Vec<ForeignFileGroup>) -> Vec<SourceReport>;
 
 /// A format with the functions that read it. Each format's module has one, named `FORMAT`.
-pub(super) struct Format {
-    pub facts: Facts,
-    pub claim: Claims,
-    pub read: Reads,
+pub(super) struct FormatImporter {
+    pub facts: FormatFacts,
+    pub claim: ClaimFile,
+    pub read: ReadSource,
     /// Returns whether an unread file, by its path below a source's folder, is one that the tool leaves there.
     pub is_companion: fn(&Path) -> bool,
-    pub arrange: Option<Arranges>,
+    pub arrange: Option<ArrangeSources>,
     /// Tag that names the task of a run, if a later run with the same tag value replaces an earlier one.
     pub retry_tag: Option<&'static str>,
     /// The tool's files have tokens but no costs. The configuration's prices turn tokens into costs.
     pub prices_tokens: bool,
 }
 
-impl Format {
-    pub const fn new(facts: Facts, claim: Claims, read: Reads) -> Self {
+impl FormatImporter {
+    pub const fn new(facts: FormatFacts, claim: ClaimFile, read: ReadSource) -> Self {
         Self {
             facts,
             claim,
@@ -52,7 +52,7 @@ impl Format {
         }
     }
 
-    pub const fn with_arrangement(self, arrange: Arranges) -> Self {
+    pub const fn with_arrangement(self, arrange: ArrangeSources) -> Self {
         Self {
             arrange: Some(arrange),
             ..self

@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::super::counts::whole;
+use super::super::counts::count_from_float;
 
 /// Visitor methods that replace numbers, booleans and null by a fixed value.
 macro_rules! others_are {
@@ -86,9 +86,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LenientVisitor<T> {
 }
 
 /// An object whose values are objects. Any other value counts as empty.
-pub(in crate::import) type Table<T> = Lenient<BTreeMap<String, Lenient<T>>>;
+pub(in crate::import) type ObjectTable<T> = Lenient<BTreeMap<String, Lenient<T>>>;
 
-impl<T> Table<T> {
+impl<T> ObjectTable<T> {
     pub fn get(&self, key: &str) -> Option<&T> {
         self.0.as_ref()?.get(key)?.0.as_ref()
     }
@@ -107,30 +107,30 @@ impl<T> Table<T> {
 
 /// A list whose elements are objects. Any other value counts as empty.
 #[derive(Clone, Debug)]
-pub(in crate::import) struct List<T>(pub Vec<Lenient<T>>);
+pub(in crate::import) struct ObjectList<T>(pub Vec<Lenient<T>>);
 
-impl<T> List<T> {
+impl<T> ObjectList<T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().filter_map(|part| part.0.as_ref())
     }
 }
 
-impl<T> Default for List<T> {
+impl<T> Default for ObjectList<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ObjectList<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ListVisitor(PhantomData))
+        deserializer.deserialize_any(ObjectListVisitor(PhantomData))
     }
 }
 
-struct ListVisitor<T>(PhantomData<T>);
+struct ObjectListVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
-    type Value = List<T>;
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectListVisitor<T> {
+    type Value = ObjectList<T>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
@@ -141,19 +141,19 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
         while let Some(part) = list.next_element()? {
             parts.push(part);
         }
-        Ok(List(parts))
+        Ok(ObjectList(parts))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(List::default())
+        Ok(ObjectList::default())
     }
 
-    values_are!(List::default());
+    values_are!(ObjectList::default());
 }
 
 /// Returns a text unchanged, and numbers and booleans as they are written.
-pub(in crate::import) fn text(value: &Value) -> Option<String> {
+pub(in crate::import) fn to_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -163,12 +163,12 @@ pub(in crate::import) fn text(value: &Value) -> Option<String> {
 }
 
 /// Returns the text, number or boolean, unless it is blank.
-pub(in crate::import) fn filled(value: &Value) -> Option<String> {
-    text(value).filter(|text| !text.trim().is_empty())
+pub(in crate::import) fn to_filled_text(value: &Value) -> Option<String> {
+    to_text(value).filter(|text| !text.trim().is_empty())
 }
 
 /// Reads a finite number, also from text.
-pub(in crate::import) fn number(value: &Value) -> Option<f64> {
+pub(in crate::import) fn to_number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok(),
@@ -181,13 +181,15 @@ pub(in crate::import) fn number(value: &Value) -> Option<f64> {
 }
 
 /// Reads an amount, which is not negative.
-pub(in crate::import) fn amount(value: &Value) -> Option<f64> {
-    number(value).filter(|number| *number >= 0.0)
+pub(in crate::import) fn to_amount(value: &Value) -> Option<f64> {
+    to_number(value).filter(|number| *number >= 0.0)
 }
 
 /// Reads a count, also one written `12.0`.
-pub(in crate::import) fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| whole(number(value)?))
+pub(in crate::import) fn to_count(value: &Value) -> Option<u64> {
+    value
+        .as_u64()
+        .or_else(|| count_from_float(to_number(value)?))
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use memchr::memchr;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, escape_invisible};
 use crate::results::LineReader;
-use crate::results::heap::{self, Heap, TOO_MUCH, is_too_much};
+use crate::results::heap::{self, JsonMemoryAccount, TOO_MUCH_MEMORY, is_memory_refusal};
 
 use super::super::cell::Refused;
-use super::super::json_scanner::{Next, Parts, Scanner};
-use super::super::rows::{MOST_RECORD_BYTES, Stop};
-use super::plain::plain;
+use super::super::json_scanner::{JsonPart, JsonParts, JsonScanner};
+use super::super::rows::{MAX_RECORD_BYTES, ReadStop};
+use super::plain::replace_nan;
 
 const BLOCK_BYTES: usize = 64 << 10;
 /// Maximum number of bytes parsed from memory, which is several times as fast as parsing from a reader byte by byte.
@@ -23,28 +23,28 @@ const AT_ONCE_BYTES: u64 = 16 << 20;
 pub(in crate::import) fn read_list<Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
-    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let mut json = JsonReader::of(reader, label);
-    if let Some(mut list) = json.list()? {
-        while json.element(&mut list)? {
-            each(json.bounded()?)?;
+    each: &mut dyn FnMut(Item) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
+    let mut json = JsonReader::new(reader, label);
+    if let Some(mut list) = json.enter_list()? {
+        while json.next_element(&mut list)? {
+            each(json.parse_bounded()?)?;
         }
     }
-    json.end()
+    json.expect_end()
 }
 
 /// Reads the first element of a list.
-pub(in crate::import) fn read_first<Item: DeserializeOwned>(
+pub(in crate::import) fn read_first_element<Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
-) -> Result<Option<Item>, Stop> {
-    let mut json = JsonReader::of(reader, label);
-    let Some(mut list) = json.list()? else {
+) -> Result<Option<Item>, ReadStop> {
+    let mut json = JsonReader::new(reader, label);
+    let Some(mut list) = json.enter_list()? else {
         return Ok(None);
     };
-    if json.element(&mut list)? {
-        json.bounded().map(Some)
+    if json.next_element(&mut list)? {
+        json.parse_bounded().map(Some)
     } else {
         Ok(None)
     }
@@ -59,31 +59,31 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
     label: &str,
     wanted: &[&str],
     list: &str,
-    each: &mut dyn FnMut(Item) -> Result<(), Stop>,
-) -> Result<Head, Stop> {
-    let heap = Heap::default();
-    let mut json = JsonReader::of(
-        Noted {
+    each: &mut dyn FnMut(Item) -> Result<(), ReadStop>,
+) -> Result<Head, ReadStop> {
+    let heap = JsonMemoryAccount::default();
+    let mut json = JsonReader::new(
+        MeteredReader {
             reader,
             heap: &heap,
         },
         label,
     );
-    let begin = json.next()?;
+    let begin = json.peek_byte()?;
     let kept = if begin == Some(b'{') {
-        Walk {
+        ObjectReader {
             json: &mut json,
             wanted,
             list,
             each,
             heap: &heap,
         }
-        .object("")?
+        .read_fields("")?
     } else {
-        json.value::<IgnoredAny>()?;
+        json.parse_value::<IgnoredAny>()?;
         Map::new()
     };
-    json.end()?;
+    json.expect_end()?;
     if begin == Some(b'[') {
         return Err(Problem::in_file(
             label,
@@ -91,16 +91,18 @@ pub(in crate::import) fn read_object<Head: DeserializeOwned, Item: DeserializeOw
         )
         .into());
     }
-    Head::deserialize(heap.bounds(Value::Object(kept))).map_err(|error| explain(label, 0, &error))
+    Head::deserialize(heap.limit_deserializer(Value::Object(kept)))
+        .map_err(|error| explain_parse_error(label, 0, &error))
 }
 
 /// Reads a whole value. A very long one is parsed from the reader, so that only its kept parts are in memory.
 pub(in crate::import) fn read_value<T: DeserializeOwned>(
     reader: impl Read,
     label: &str,
-) -> Result<T, Stop> {
-    let read = parse_from(reader, &mut Vec::new()).map_err(|error| damaged(label, &error))?;
-    read.map_err(|error| explain(label, 0, &error))
+) -> Result<T, ReadStop> {
+    let read =
+        parse_reader(reader, &mut Vec::new()).map_err(|error| damaged_file(label, &error))?;
+    read.map_err(|error| explain_parse_error(label, 0, &error))
 }
 
 /// Reads one value per line, each with its line number. A line that cannot be parsed is passed to `each` as refused. If the last line is
@@ -108,8 +110,8 @@ pub(in crate::import) fn read_value<T: DeserializeOwned>(
 pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
-    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
     match read_lines_to_cut(reader, label, each)? {
         Some(line) => Err(Problem::at_line(label, line, CUT_OFF.0)
             .with_hint(CUT_OFF.1)
@@ -123,11 +125,14 @@ pub(in crate::import) fn read_lines<Item: DeserializeOwned>(
 pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
     reader: impl Read,
     label: &str,
-    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), Stop>,
-) -> Result<Option<usize>, Stop> {
-    let mut lines = LineReader::of(plain(reader));
+    each: &mut dyn FnMut(usize, Result<Item, Refused>) -> Result<(), ReadStop>,
+) -> Result<Option<usize>, ReadStop> {
+    let mut lines = LineReader::new(replace_nan(reader));
     let mut cut = None;
-    while let Some(line) = lines.next_line().map_err(|error| damaged(label, &error))? {
+    while let Some(line) = lines
+        .next_line()
+        .map_err(|error| damaged_file(label, &error))?
+    {
         let number = line.number;
         let item = match line.text {
             Ok(text) => {
@@ -142,38 +147,38 @@ pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
                     .err()
                     .filter(|error| error.is_eof())
                     .map(|_| number);
-                read.map_err(|error| refused(&error))
+                read.map_err(|error| to_refusal(&error))
             }
-            Err(problem) => Err(Refused::because(problem.message())),
+            Err(problem) => Err(Refused::new(problem.message())),
         };
         each(number, item)?;
     }
     Ok(cut)
 }
 
-fn refused(error: &serde_json::Error) -> Refused {
-    if is_too_much(error) {
-        return Refused::because(TOO_MUCH);
+fn to_refusal(error: &serde_json::Error) -> Refused {
+    if is_memory_refusal(error) {
+        return Refused::new(TOO_MUCH_MEMORY);
     }
     if error.is_eof() {
-        return Refused::because(CUT_OFF.0);
+        return Refused::new(CUT_OFF.0);
     }
     let text = error.to_string();
     Refused::with_detail(
         "not valid JSON",
-        visible(text.split(" at line ").next().unwrap_or(&text)),
+        escape_invisible(text.split(" at line ").next().unwrap_or(&text)),
     )
 }
 
 /// Returns whether a file goes on after its first line. Keeps only one block in memory, however long the line is.
-pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Result<bool, Stop> {
+pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Result<bool, ReadStop> {
     let mut reader = BufReader::with_capacity(BLOCK_BYTES, reader);
     let mut is_after_first = false;
     loop {
         let block = match reader.fill_buf() {
             Ok(block) => block,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(damaged(label, &error)),
+            Err(error) => return Err(damaged_file(label, &error)),
         };
         let after = if is_after_first {
             Some(0)
@@ -194,118 +199,128 @@ pub(in crate::import) fn has_second_line(reader: impl Read, label: &str) -> Resu
 
 /// Reads parts of a JSON text.
 struct JsonReader<'l, R> {
-    scanner: Scanner<BufReader<R>>,
+    scanner: JsonScanner<BufReader<R>>,
     label: &'l str,
     /// The last value, as it is written.
     text: Vec<u8>,
 }
 
 impl<'l, R: Read> JsonReader<'l, R> {
-    fn of(reader: R, label: &'l str) -> Self {
+    fn new(reader: R, label: &'l str) -> Self {
         Self {
-            scanner: Scanner::of(BufReader::with_capacity(BLOCK_BYTES, reader)),
+            scanner: JsonScanner::new(BufReader::with_capacity(BLOCK_BYTES, reader)),
             label,
             text: Vec::new(),
         }
     }
 
     /// Returns the next byte that is not white space, without consuming it.
-    fn next(&mut self) -> Result<Option<u8>, Stop> {
-        self.scanner.next().map_err(|error| self.unread(&error))
+    fn peek_byte(&mut self) -> Result<Option<u8>, ReadStop> {
+        self.scanner
+            .peek_byte()
+            .map_err(|error| self.explain_read_error(&error))
     }
 
     /// Goes into a list. Any other value is passed over, and checked, because it may be damaged.
-    fn list(&mut self) -> Result<Option<Parts>, Stop> {
-        if self.next()? == Some(b'[') {
-            return Ok(Some(Parts::begin(&mut self.scanner)));
+    fn enter_list(&mut self) -> Result<Option<JsonParts>, ReadStop> {
+        if self.peek_byte()? == Some(b'[') {
+            return Ok(Some(JsonParts::new(&mut self.scanner)));
         }
-        self.value::<IgnoredAny>().map(|_| None)
+        self.parse_value::<IgnoredAny>().map(|_| None)
     }
 
     /// Goes to the next element of a list. Returns whether there is one.
-    fn element(&mut self, list: &mut Parts) -> Result<bool, Stop> {
-        let next = list.element(&mut self.scanner);
-        self.part(next).map(|part| part.is_some())
+    fn next_element(&mut self, list: &mut JsonParts) -> Result<bool, ReadStop> {
+        let next = list.next_element(&mut self.scanner);
+        self.check_part(next).map(|part| part.is_some())
     }
 
     /// Goes to the next value of an object, and returns its key.
-    fn entry(&mut self, object: &mut Parts) -> Result<Option<String>, Stop> {
-        let next = object.entry(&mut self.scanner);
-        self.part(next)
+    fn next_entry(&mut self, object: &mut JsonParts) -> Result<Option<String>, ReadStop> {
+        let next = object.next_entry(&mut self.scanner);
+        self.check_part(next)
     }
 
-    fn part<K>(&self, next: io::Result<Next<K>>) -> Result<Option<K>, Stop> {
+    fn check_part<K>(&self, next: io::Result<JsonPart<K>>) -> Result<Option<K>, ReadStop> {
         match next {
-            Ok(Next::Value(key)) => Ok(Some(key)),
-            Ok(Next::End) => Ok(None),
-            Ok(Next::Wrong(what)) => Err(self.problem(format!("is not valid JSON: {what}")).into()),
-            Err(error) => Err(self.unread(&error)),
+            Ok(JsonPart::Value(key)) => Ok(Some(key)),
+            Ok(JsonPart::End) => Ok(None),
+            Ok(JsonPart::Wrong(what)) => Err(self
+                .problem_here(format!("is not valid JSON: {what}"))
+                .into()),
+            Err(error) => Err(self.explain_read_error(&error)),
         }
     }
 
     /// Parses the next value, whose length is limited.
-    fn bounded<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+    fn parse_bounded<T: DeserializeOwned>(&mut self) -> Result<T, ReadStop> {
         let line = self.scanner.line;
         self.text.clear();
-        match self.scanner.value(&mut self.text) {
-            Ok(true) => parse(&self.text).map_err(|error| self.explain(line, &error)),
+        match self.scanner.copy_value(&mut self.text) {
+            Ok(true) => parse_bytes(&self.text).map_err(|error| self.explain_error(line, &error)),
             Ok(false) => Err(self
-                .problem(format!(
+                .problem_here(format!(
                     "has a record of more than {} MiB, which is not read",
-                    MOST_RECORD_BYTES >> 20
+                    MAX_RECORD_BYTES >> 20
                 ))
                 .into()),
-            Err(error) => Err(self.unread(&error)),
+            Err(error) => Err(self.explain_read_error(&error)),
         }
     }
 
     /// Parses the next value, of any length.
-    fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+    fn parse_value<T: DeserializeOwned>(&mut self) -> Result<T, ReadStop> {
         let line = self.scanner.line;
-        let read = parse_from(self.scanner.bytes(), &mut self.text)
-            .map_err(|error| self.unread(&error))?;
-        read.map_err(|error| self.explain(line, &error))
+        let read = parse_reader(self.scanner.value_reader(), &mut self.text)
+            .map_err(|error| self.explain_read_error(&error))?;
+        read.map_err(|error| self.explain_error(line, &error))
     }
 
     /// Parses the next value, whose memory counts on the account of the text.
-    fn counted<T: DeserializeOwned>(&mut self, heap: &Heap) -> Result<T, Stop> {
+    fn parse_counted<T: DeserializeOwned>(
+        &mut self,
+        heap: &JsonMemoryAccount,
+    ) -> Result<T, ReadStop> {
         let line = self.scanner.line;
-        from_reader(self.scanner.bytes(), heap).map_err(|error| self.explain(line, &error))
+        parse_stream(self.scanner.value_reader(), heap)
+            .map_err(|error| self.explain_error(line, &error))
     }
 
     /// Fails if more than one value was in the text.
-    fn end(&mut self) -> Result<(), Stop> {
-        if self.next()?.is_none() {
+    fn expect_end(&mut self) -> Result<(), ReadStop> {
+        if self.peek_byte()?.is_none() {
             Ok(())
         } else {
             Err(self
-                .problem("is not valid JSON: trailing characters")
+                .problem_here("is not valid JSON: trailing characters")
                 .into())
         }
     }
 
     /// Explains why a value that begins in the line was not parsed.
-    fn explain(&mut self, line: u64, error: &serde_json::Error) -> Stop {
+    fn explain_error(&mut self, line: u64, error: &serde_json::Error) -> ReadStop {
         // A value may end too early, such as `tru`, where the file goes on.
-        if error.is_eof() && matches!(self.scanner.next(), Ok(Some(_))) {
-            return self.problem("is not valid JSON: expected value").into();
+        if error.is_eof() && matches!(self.scanner.peek_byte(), Ok(Some(_))) {
+            return self
+                .problem_here("is not valid JSON: expected value")
+                .into();
         }
-        explain(
+        explain_parse_error(
             self.label,
             usize::try_from(line - 1).unwrap_or(usize::MAX),
             error,
         )
     }
 
-    fn unread(&self, error: &io::Error) -> Stop {
+    fn explain_read_error(&self, error: &io::Error) -> ReadStop {
         // A damaged compressed file has an error text of its own, which tells more.
         if error.kind() == ErrorKind::UnexpectedEof && error.get_ref().is_none() {
-            return self.problem(CUT_OFF.0).with_hint(CUT_OFF.1).into();
+            return self.problem_here(CUT_OFF.0).with_hint(CUT_OFF.1).into();
         }
-        damaged(self.label, error)
+        damaged_file(self.label, error)
     }
 
-    fn problem(&self, message: impl Into<String>) -> Problem {
+    fn problem_here(&self, message: impl Into<String>) -> Problem {
         Problem::at_line(
             self.label,
             usize::try_from(self.scanner.line).unwrap_or(usize::MAX),
@@ -315,38 +330,38 @@ impl<'l, R: Read> JsonReader<'l, R> {
 }
 
 /// An object whose wanted keys are kept, and whose list is passed on.
-struct Walk<'a, 'l, R, Item> {
+struct ObjectReader<'a, 'l, R, Item> {
     json: &'a mut JsonReader<'l, R>,
     wanted: &'a [&'a str],
     list: &'a str,
-    each: &'a mut dyn FnMut(Item) -> Result<(), Stop>,
+    each: &'a mut dyn FnMut(Item) -> Result<(), ReadStop>,
     /// The account of the text and of all wanted values.
-    heap: &'a Heap,
+    heap: &'a JsonMemoryAccount,
 }
 
-impl<R: Read, Item: DeserializeOwned> Walk<'_, '_, R, Item> {
+impl<R: Read, Item: DeserializeOwned> ObjectReader<'_, '_, R, Item> {
     /// Reads the object at a path, which comes next.
-    fn object(&mut self, path: &str) -> Result<Map<String, Value>, Stop> {
+    fn read_fields(&mut self, path: &str) -> Result<Map<String, Value>, ReadStop> {
         let mut kept = Map::new();
-        let mut object = Parts::begin(&mut self.json.scanner);
-        while let Some(key) = self.json.entry(&mut object)? {
+        let mut object = JsonParts::new(&mut self.json.scanner);
+        while let Some(key) = self.json.next_entry(&mut object)? {
             let path = if path.is_empty() {
                 key.clone()
             } else {
                 format!("{path}.{key}")
             };
-            let begin = self.json.next()?;
+            let begin = self.json.peek_byte()?;
             if path == self.list && begin == Some(b'[') {
-                let mut list = Parts::begin(&mut self.json.scanner);
-                while self.json.element(&mut list)? {
-                    (self.each)(self.json.value()?)?;
+                let mut list = JsonParts::new(&mut self.json.scanner);
+                while self.json.next_element(&mut list)? {
+                    (self.each)(self.json.parse_value()?)?;
                 }
             } else if self.wanted.contains(&path.as_str()) {
-                kept.insert(key, self.json.counted(self.heap)?);
+                kept.insert(key, self.json.parse_counted(self.heap)?);
             } else if self.is_above(&path) && begin == Some(b'{') {
-                kept.insert(key, Value::Object(self.object(&path)?));
+                kept.insert(key, Value::Object(self.read_fields(&path)?));
             } else {
-                self.json.value::<IgnoredAny>()?;
+                self.json.parse_value::<IgnoredAny>()?;
                 if self.is_above(&path) {
                     // No object, so none of the wanted keys is in it.
                     kept.insert(key, Value::Object(Map::new()));
@@ -368,18 +383,18 @@ impl<R: Read, Item: DeserializeOwned> Walk<'_, '_, R, Item> {
 }
 
 /// Parses the one value of a reader, from `text` if it is short. The outer error is the reader's.
-fn parse_from<T: DeserializeOwned>(
+fn parse_reader<T: DeserializeOwned>(
     mut reader: impl Read,
     text: &mut Vec<u8>,
 ) -> io::Result<serde_json::Result<T>> {
     text.clear();
     reader.by_ref().take(AT_ONCE_BYTES).read_to_end(text)?;
     if (text.len() as u64) < AT_ONCE_BYTES {
-        return Ok(parse(text));
+        return Ok(parse_bytes(text));
     }
-    let heap = Heap::default();
-    Ok(from_reader(
-        Noted {
+    let heap = JsonMemoryAccount::default();
+    Ok(parse_stream(
+        MeteredReader {
             reader: text.as_slice().chain(reader),
             heap: &heap,
         },
@@ -388,34 +403,37 @@ fn parse_from<T: DeserializeOwned>(
 }
 
 /// Parses a value. If the bytes are not valid JSON, tries again with `NaN` as `null`, which takes several times as long.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+fn parse_bytes<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     let again = |error| {
-        if is_too_much(&error) {
+        if is_memory_refusal(&error) {
             Err(error)
         } else {
-            from_reader(bytes, &Heap::of_text(bytes.len()))
+            parse_stream(bytes, &JsonMemoryAccount::for_text(bytes.len()))
         }
     };
     heap::from_slice(bytes).or_else(again)
 }
 
-fn from_reader<T: DeserializeOwned>(reader: impl Read, heap: &Heap) -> serde_json::Result<T> {
-    let mut reader = serde_json::Deserializer::from_reader(plain(reader));
-    let value = T::deserialize(heap.bounds(&mut reader))?;
+fn parse_stream<T: DeserializeOwned>(
+    reader: impl Read,
+    heap: &JsonMemoryAccount,
+) -> serde_json::Result<T> {
+    let mut reader = serde_json::Deserializer::from_reader(replace_nan(reader));
+    let value = T::deserialize(heap.limit_deserializer(&mut reader))?;
     reader.end()?;
     Ok(value)
 }
 
 /// A reader that notes its bytes on an account, which bounds the memory of the values made from them.
-struct Noted<'h, R> {
+struct MeteredReader<'h, R> {
     reader: R,
-    heap: &'h Heap,
+    heap: &'h JsonMemoryAccount,
 }
 
-impl<R: Read> Read for Noted<'_, R> {
+impl<R: Read> Read for MeteredReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        self.heap.add_read(read);
+        self.heap.add_read_bytes(read);
         Ok(read)
     }
 }
@@ -427,25 +445,25 @@ pub(in crate::import) const CUT_OFF: (&str, &str) = (
 );
 
 /// Returns the error for a file that could not be read to its end.
-fn damaged(label: &str, error: &io::Error) -> Stop {
+fn damaged_file(label: &str, error: &io::Error) -> ReadStop {
     Problem::in_file(
         label,
-        format!("is damaged: {}", visible(&error.to_string())),
+        format!("is damaged: {}", escape_invisible(&error.to_string())),
     )
     .with_hint(CUT_OFF.1)
     .into()
 }
 
 /// Returns the error for a file that is not JSON or not of its apparent format. `lines` is the number of lines before the parsed part.
-fn explain(label: &str, lines: usize, error: &serde_json::Error) -> Stop {
+fn explain_parse_error(label: &str, lines: usize, error: &serde_json::Error) -> ReadStop {
     let text = error.to_string();
-    let what = visible(text.split(" at line ").next().unwrap_or(&text));
+    let what = escape_invisible(text.split(" at line ").next().unwrap_or(&text));
     let (message, hint) = if error.is_eof() {
         (CUT_OFF.0.to_owned(), Some(CUT_OFF.1))
     } else if error.is_io() {
         (format!("is damaged: {what}"), Some(CUT_OFF.1))
-    } else if is_too_much(error) {
-        (TOO_MUCH.to_owned(), None)
+    } else if is_memory_refusal(error) {
+        (TOO_MUCH_MEMORY.to_owned(), None)
     } else if error.is_syntax() {
         (format!("is not valid JSON: {what}"), None)
     } else {
@@ -475,8 +493,8 @@ mod tests {
         });
         match read {
             Ok(()) => Ok(found),
-            Err(Stop::Unreadable(problems)) => Err(problems[0].to_string()),
-            Err(Stop::Store(error)) => panic!("{error}"),
+            Err(ReadStop::Unreadable(problems)) => Err(problems[0].to_string()),
+            Err(ReadStop::Store(error)) => panic!("{error}"),
         }
     }
 
@@ -592,7 +610,9 @@ mod tests {
         let stopped = read_object::<Head, Value>(&text[..], "f", &[], "inner.rows", &mut |_| {
             Err(Problem::in_file("f", "no").into())
         });
-        assert!(matches!(stopped, Err(Stop::Unreadable(problems)) if problems[0].message == "no"));
+        assert!(
+            matches!(stopped, Err(ReadStop::Unreadable(problems)) if problems[0].message == "no")
+        );
         for broken in [&text[..text.len() - 1], b"[1]", b"", b"{\"name\": \"n\"} x"] {
             assert!(
                 read_object::<Head, Value>(broken, "f", &["name"], "inner.rows", &mut |_| Ok(()))

@@ -7,37 +7,37 @@ use serde_json::Value;
 
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Run};
 
-use super::super::cell::{Refused, time};
-use super::super::rows::Stop;
+use super::super::cell::{Refused, parse_date_time};
+use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, count, filled, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::read_list;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
-use super::source::ForeignSource;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle};
+use super::source::ForeignFileGroup;
 
-const NAME: &str = "kotef";
-const DRY: &str = "dry_run";
+const FORMAT_NAME: &str = "kotef";
+const DRY_RUN: &str = "dry_run";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "kotef",
         title: "kotef",
         kind: ItemKind::Task,
         reads_names: true,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["[].scenarioId", "[].success"])
         && (peek.has("[].terminalStatus") || peek.has("[].metrics"));
-    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
@@ -47,7 +47,7 @@ struct Scenario {
     id: Value,
     success: Value,
     terminal_status: Value,
-    metrics: Lenient<Metrics>,
+    metrics: Lenient<ScenarioMetrics>,
     violations: Value,
     run_report_path: Value,
     error: Value,
@@ -55,7 +55,7 @@ struct Scenario {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Metrics {
+struct ScenarioMetrics {
     steps: Value,
     commands_used: Value,
     test_runs_used: Value,
@@ -65,15 +65,15 @@ struct Metrics {
 }
 
 impl Scenario {
-    fn ended(&self) -> String {
-        let of_metrics = || text(&self.metrics.0.as_ref()?.terminal_status);
-        text(&self.terminal_status)
+    fn end_status(&self) -> String {
+        let of_metrics = || to_text(&self.metrics.0.as_ref()?.terminal_status);
+        to_text(&self.terminal_status)
             .or_else(of_metrics)
             .unwrap_or_default()
     }
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let Some(file) = source.files.first() else {
         return Ok(());
     };
@@ -84,7 +84,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     >| {
         let scenario = scenario.0.unwrap_or_default();
         let parts = [&scenario.id, &scenario.run_report_path, &scenario.success]
-            .map(|part| text(part).unwrap_or_default());
+            .map(|part| to_text(part).unwrap_or_default());
         told = hex_digest(
             &[
                 told.as_bytes(),
@@ -96,8 +96,8 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         );
         Ok(())
     })?;
-    let began = began(&source.name);
-    let mut run: Option<Option<Handle>> = None;
+    let began = parse_start(&source.name);
+    let mut run: Option<Option<RunHandle>> = None;
     let mut attempts: BTreeMap<String, u32> = BTreeMap::new();
     let mut place = 0;
     read_list(file.open()?, &file.shown, &mut |scenario: Lenient<
@@ -106,41 +106,41 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         place += 1;
         let shown = format!("scenario {place}");
         let Some(scenario) = scenario.0 else {
-            sink.refuse(&shown, Refused::because("the scenario is no object"));
+            sink.refuse_part(&shown, Refused::new("the scenario is no object"));
             return Ok(());
         };
-        if scenario.ended() == DRY {
-            sink.quirk("dry runs are skipped");
+        if scenario.end_status() == DRY_RUN {
+            sink.note_quirk("dry runs are skipped");
             return Ok(());
         }
         let handle = *run.get_or_insert_with(|| {
             let run = sink.begin_run(
                 &[began.as_deref().unwrap_or_default(), &told],
-                [NAME, NAME, ""],
+                [FORMAT_NAME, FORMAT_NAME, ""],
             )?;
             if let Some(began) = &began {
-                tell_time(sink.run(run), began);
+                set_start_time(sink.run_mut(run), began);
             }
             Some(run)
         });
         let Some(run) = handle else { return Ok(()) };
-        let item = text(&scenario.id).unwrap_or_default();
+        let item = to_text(&scenario.id).unwrap_or_default();
         let attempt = attempts.entry(item.clone()).or_default();
         *attempt += 1;
-        take(run, &shown, &item, *attempt, &scenario, sink)
+        add_scenario(run, &shown, &item, *attempt, &scenario, sink)
     })
 }
 
-fn take(
-    run: Handle,
+fn add_scenario(
+    run: RunHandle,
     place: &str,
     item: &str,
     attempt: u32,
     scenario: &Scenario,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    let ended = scenario.ended();
-    let error = filled(&scenario.error);
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let ended = scenario.end_status();
+    let error = to_filled_text(&scenario.error);
     let status = match (scenario.success.as_bool(), ended.as_str()) {
         (Some(true), _) => ItemStatus::Pass,
         (_, "aborted_constraint") => ItemStatus::Limit,
@@ -156,12 +156,13 @@ fn take(
             .as_bool()
             .is_some_and(|success| success != (ended == "done_success"))
     {
-        sink.quirk("`success` and `terminalStatus` disagree: `success` counts");
+        sink.note_quirk("`success` and `terminalStatus` disagree: `success` counts");
     }
-    let mut outcome = sink.outcome(run, item, status);
+    let mut outcome = sink.new_outcome(run, item, status);
     outcome.attempt = attempt;
     let metrics = scenario.metrics.0.as_ref();
-    let used = |of: fn(&Metrics) -> &Value| metrics.and_then(|metrics| count(of(metrics)));
+    let used =
+        |of: fn(&ScenarioMetrics) -> &Value| metrics.and_then(|metrics| to_count(of(metrics)));
     let tools: [(&str, Option<u64>); 3] = [
         ("commands", used(|metrics| &metrics.commands_used)),
         ("test_runs", used(|metrics| &metrics.test_runs_used)),
@@ -172,7 +173,7 @@ fn take(
         .as_array()
         .into_iter()
         .flatten()
-        .map(|violation| text(violation).unwrap_or_else(|| violation.to_string()))
+        .map(|violation| to_text(violation).unwrap_or_else(|| violation.to_string()))
         .collect();
     let mut said: Vec<String> = Some(ended)
         .filter(|ended| !ended.is_empty() && status != ItemStatus::Pass)
@@ -182,7 +183,7 @@ fn take(
     if !violations.is_empty() {
         said.push(format!("violations: {}", violations.join(", ")));
     }
-    let quality = metrics.and_then(|metrics| number(&metrics.quality_score));
+    let quality = metrics.and_then(|metrics| to_number(&metrics.quality_score));
     let details = ItemDetails {
         reason: Some(said.join("; ")).filter(|reason| !reason.is_empty()),
         steps: used(|metrics| &metrics.steps),
@@ -196,11 +197,11 @@ fn take(
             .collect(),
         ..ItemDetails::default()
     };
-    sink.item(run, place, outcome, details)
+    sink.add_outcome(run, place, outcome, details)
 }
 
 /// Reads the run's start from the file's name, `eval-<time>.json`, in which colons and dots may be dashes.
-fn began(name: &str) -> Option<String> {
+fn parse_start(name: &str) -> Option<String> {
     let stamp = name.strip_prefix("eval-")?.split(".json").next()?;
     let (day, clock) = stamp.split_once('T')?;
     let is_local = !clock.ends_with('Z');
@@ -214,11 +215,11 @@ fn began(name: &str) -> Option<String> {
         _ => return None,
     };
     let text = format!("{day}T{clock}{}", if is_local { "" } else { "Z" });
-    time("date", &text).is_ok().then_some(text)
+    parse_date_time("date", &text).is_ok().then_some(text)
 }
 
-fn tell_time(run: &mut Run, text: &str) {
-    run.timestamp = time("date", text).ok();
+fn set_start_time(run: &mut Run, text: &str) {
+    run.timestamp = parse_date_time("date", text).ok();
     if !text.ends_with('Z') {
         run.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
@@ -226,7 +227,7 @@ fn tell_time(run: &mut Run, text: &str) {
 
 #[cfg(test)]
 mod unit_tests {
-    use super::began;
+    use super::parse_start;
 
     #[test]
     fn names_say_when_the_run_was() {
@@ -243,7 +244,7 @@ mod unit_tests {
             ("eval-nightly.json", None),
             ("2026-01-02T03-04-05Z.json", None),
         ] {
-            assert_eq!(began(name).as_deref(), expected, "{name}");
+            assert_eq!(parse_start(name).as_deref(), expected, "{name}");
         }
     }
 }

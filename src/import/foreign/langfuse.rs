@@ -13,37 +13,37 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, Unit};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, count, filled, number};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_count, to_filled_text, to_number};
 use super::json_reader::{read_lines_to_cut, read_list, read_object};
-use super::moments::Moments;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Moment, Sink};
-use super::source::{ForeignFile, ForeignSource};
-use super::times::Span;
+use super::moments::RunningMean;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, RunMoment};
+use super::source::{ForeignFile, ForeignFileGroup};
+use super::times::TimeSpan;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "langfuse",
         title: "Langfuse",
         kind: ItemKind::Question,
         reads_names: false,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-const PAGE: &str = "data";
+const PAGE_KEY: &str = "data";
 const SUITE: &str = "langfuse";
 /// Labels that mean yes or no.
-const YES: [&str; 6] = ["pass", "passed", "true", "yes", "correct", "1"];
-const NO: [&str; 6] = ["fail", "failed", "false", "no", "incorrect", "0"];
+const YES_LABELS: [&str; 6] = ["pass", "passed", "true", "yes", "correct", "1"];
+const NO_LABELS: [&str; 6] = ["fail", "failed", "false", "no", "incorrect", "0"];
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_score = |below: &str| {
         let has = |key: &str| peek.has(&format!("{below}{key}"));
         let targets = [
@@ -55,13 +55,13 @@ fn claim(peek: &Peek) -> Option<Claim> {
         ];
         has("name") && has("dataType") && has("source") && targets.iter().any(|key| has(key))
     };
-    let page = format!("{PAGE}[].");
+    let page = format!("{PAGE_KEY}[].");
     // Version 3 gives the scored object only if it is asked for.
     let is_page = is_score(&page)
         || ["id", "projectId", "dataType", "source"]
             .iter()
             .all(|key| peek.has(&format!("{page}{key}")));
-    let is_ours = peek.content == Content::Json
+    let is_ours = peek.content == ContentKind::Json
         && (is_page || ["", "[]."].iter().any(|below| is_score(below)));
     let folder = peek
         .path
@@ -77,7 +77,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Score {
+struct LangfuseScore {
     id: Value,
     name: Value,
     value: Value,
@@ -97,7 +97,7 @@ struct Score {
     environment: Value,
 }
 
-impl Score {
+impl LangfuseScore {
     /// Writes the scored object of version 3 as that of version 2.
     fn with_target(mut self) -> Self {
         let Value::Object(subject) = &self.subject else {
@@ -115,17 +115,17 @@ impl Score {
     }
 
     /// Returns the number, unless it is the code of a category or stands beside a text.
-    fn number(&self) -> Option<f64> {
+    fn numeric_value(&self) -> Option<f64> {
         match self.data_type.as_str() {
             Some("CATEGORICAL" | "TEXT" | "CORRECTION") => None,
-            _ => number(&self.value)
+            _ => to_number(&self.value)
                 .or_else(|| self.value.as_bool().map(|yes| if yes { 1.0 } else { 0.0 })),
         }
     }
 
     /// Returns the evaluator: the score's name and, unless the API was told it, its source.
-    fn evaluator(&self, name: &str) -> String {
-        match filled(&self.source).as_deref() {
+    fn evaluator_name(&self, name: &str) -> String {
+        match to_filled_text(&self.source).as_deref() {
             None | Some("API") => name.to_owned(),
             Some(source) => format!("{name} ({})", source.to_lowercase()),
         }
@@ -134,72 +134,84 @@ impl Score {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Page {
+struct LangfusePage {
     meta: Value,
 }
 
 /// Totals of the scores of one run.
 #[derive(Default)]
-struct Tally {
+struct ScoreRunTally {
     /// `None` if the run is stored already.
-    run: Option<Handle>,
-    span: Span,
+    run: Option<RunHandle>,
+    span: TimeSpan,
     /// The numeric values by score name.
-    numbers: BTreeMap<String, Moments>,
+    numbers: BTreeMap<String, RunningMean>,
     attempts: BTreeMap<(String, String), u32>,
 }
 
 #[derive(Default)]
-struct Reading {
-    tallies: BTreeMap<String, Tally>,
+struct LangfuseImporter {
+    tallies: BTreeMap<String, ScoreRunTally>,
     /// Ids of the scores. Pages that were asked for while scores came in repeat some.
     ids: BTreeSet<String>,
     scores: u64,
     /// The number of scores that the pages state.
     total: Option<u64>,
-    first: Option<Handle>,
+    first: Option<RunHandle>,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut reading = Reading::default();
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let mut reading = LangfuseImporter::default();
     for file in &source.files {
         let name = if source.files.len() > 1 {
             format!("{}, ", file.shown)
         } else {
             String::new()
         };
-        reading.read(file, &name, sink)?;
+        reading.read_file(file, &name, sink)?;
     }
-    reading.end(sink);
+    reading.finish_runs(sink);
     Ok(())
 }
 
-impl Reading {
+impl LangfuseImporter {
     /// Reads one file. Messages begin with its name.
-    fn read(&mut self, file: &ForeignFile, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let peek = Peek::at(file)?;
+    fn read_file(
+        &mut self,
+        file: &ForeignFile,
+        name: &str,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let peek = Peek::from_source_file(file)?;
         let mut place = 0;
-        if peek.has(PAGE) && !peek.is_lines {
-            let page: Page =
-                read_object(file.open()?, &file.shown, &["meta"], PAGE, &mut |score| {
+        if peek.has(PAGE_KEY) && !peek.is_lines {
+            let page: LangfusePage = read_object(
+                file.open()?,
+                &file.shown,
+                &["meta"],
+                PAGE_KEY,
+                &mut |score| {
                     place += 1;
-                    self.take_any(score, &format!("{name}score {place}"), sink)
-                })?;
-            self.total = self.total.max(page.meta.get("totalItems").and_then(count));
+                    self.add_parsed(score, &format!("{name}score {place}"), sink)
+                },
+            )?;
+            self.total = self
+                .total
+                .max(page.meta.get("totalItems").and_then(to_count));
             return Ok(());
         }
         if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
             read_lines_to_cut(file.open()?, &file.shown, &mut |number,
                                                                score: Result<
-                Lenient<Score>,
+                Lenient<LangfuseScore>,
                 Refused,
             >| match score {
                 Ok(score) => {
                     place += 1;
-                    self.take_any(score, &format!("{name}score {place}"), sink)
+                    self.add_parsed(score, &format!("{name}score {place}"), sink)
                 }
                 Err(why) => {
-                    sink.refuse(&format!("{name}line {number}"), why);
+                    sink.refuse_part(&format!("{name}line {number}"), why);
                     Ok(())
                 }
             })?;
@@ -207,52 +219,58 @@ impl Reading {
         }
         read_list(file.open()?, &file.shown, &mut |score| {
             place += 1;
-            self.take_any(score, &format!("{name}score {place}"), sink)
+            self.add_parsed(score, &format!("{name}score {place}"), sink)
         })
     }
 
-    fn take_any(
+    fn add_parsed(
         &mut self,
-        score: Lenient<Score>,
+        score: Lenient<LangfuseScore>,
         place: &str,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         match score.0 {
-            Some(score) => self.take(&score.with_target(), place, sink),
+            Some(score) => self.add_score(&score.with_target(), place, sink),
             None => {
-                sink.refuse(place, Refused::because("the score is no object"));
+                sink.refuse_part(place, Refused::new("the score is no object"));
                 Ok(())
             }
         }
     }
 
-    fn take(&mut self, score: &Score, place: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let Some(name) = filled(&score.name) else {
-            sink.refuse(place, Refused::because("the score has no name"));
+    fn add_score(
+        &mut self,
+        score: &LangfuseScore,
+        place: &str,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let Some(name) = to_filled_text(&score.name) else {
+            sink.refuse_part(place, Refused::new("the score has no name"));
             return Ok(());
         };
         let scored = [&score.trace_id, &score.session_id, &score.dataset_run_id]
             .into_iter()
-            .find_map(filled);
+            .find_map(to_filled_text);
         let Some(scored) = scored else {
             let why = "the score does not say what is scored; version 3 of the API needs fields=subject,details";
-            sink.refuse(place, Refused::because(why));
+            sink.refuse_part(place, Refused::new(why));
             return Ok(());
         };
-        if filled(&score.id).is_some_and(|id| !self.ids.insert(id)) {
-            sink.quirk("a repeated score counts once: the first one");
+        if to_filled_text(&score.id).is_some_and(|id| !self.ids.insert(id)) {
+            sink.note_quirk("a repeated score counts once: the first one");
             return Ok(());
         }
         self.scores += 1;
-        let evaluator = score.evaluator(&name);
-        let trace_name =
-            filled(&score.trace_name).or_else(|| score.trace.get("name").and_then(filled));
-        let of_run = filled(&score.dataset_run_id);
+        let evaluator = score.evaluator_name(&name);
+        let trace_name = to_filled_text(&score.trace_name)
+            .or_else(|| score.trace.get("name").and_then(to_filled_text));
+        let of_run = to_filled_text(&score.dataset_run_id);
         let named = of_run
             .clone()
             .or_else(|| trace_name.clone())
             .unwrap_or_default();
-        let environment = filled(&score.environment).filter(|environment| environment != "default");
+        let environment =
+            to_filled_text(&score.environment).filter(|environment| environment != "default");
         let key = format!("{}/{named}", environment.clone().unwrap_or_default());
         if !self.tallies.contains_key(&key) {
             let suite = trace_name.as_deref().unwrap_or(SUITE);
@@ -266,40 +284,43 @@ impl Reading {
             );
             let run = match &of_run {
                 Some(_) => sink.begin_run(&identity, arm),
-                None => sink.begin_run_of_bytes(&identity, arm, Moment::Unread),
+                None => sink.begin_run_of_bytes(&identity, arm, RunMoment::Unread),
             };
             self.first = self.first.or(run);
             self.tallies.insert(
                 key.clone(),
-                Tally {
+                ScoreRunTally {
                     run,
-                    ..Tally::default()
+                    ..ScoreRunTally::default()
                 },
             );
         }
         let Some(tally) = self.tallies.get_mut(&key) else {
             return Ok(());
         };
-        tally.span.take(&score.timestamp, &Value::Null);
-        if filled(&score.trace_id).is_none() {
+        tally.span.add_times(&score.timestamp, &Value::Null);
+        if to_filled_text(&score.trace_id).is_none() {
             // A score of a session or of a whole dataset run is a figure of the run.
-            if let Some(value) = score.number() {
+            if let Some(value) = score.numeric_value() {
                 tally.numbers.entry(evaluator).or_default().add(value);
             }
-            sink.quirk(
+            sink.note_quirk(
                 "scores of sessions and dataset runs count in the run's means, not as outcomes",
             );
             return Ok(());
         }
-        let item = filled(&score.observation_id).map_or_else(
+        let item = to_filled_text(&score.observation_id).map_or_else(
             || scored.clone(),
             |observation| format!("{scored}/{observation}"),
         );
-        let status = status(score);
+        let status = score_status(score);
         if status == ItemStatus::Skipped {
-            sink.quirk("numbers and labels without a passing mark are kept as scores, outside of the pass rate");
+            sink.note_quirk("numbers and labels without a passing mark are kept as scores, outside of the pass rate");
         }
-        if let Some(value) = score.number().filter(|_| status == ItemStatus::Skipped) {
+        if let Some(value) = score
+            .numeric_value()
+            .filter(|_| status == ItemStatus::Skipped)
+        {
             tally
                 .numbers
                 .entry(evaluator.clone())
@@ -313,30 +334,31 @@ impl Reading {
             .or_default();
         *attempt += 1;
         if *attempt > 1 {
-            sink.quirk("repeated scores of one name in a trace are attempts");
+            sink.note_quirk("repeated scores of one name in a trace are attempts");
         }
-        let mut outcome = sink.outcome(run, &item, status);
+        let mut outcome = sink.new_outcome(run, &item, status);
         outcome.evaluator = evaluator;
         outcome.attempt = *attempt;
-        outcome.score = score.number();
-        outcome.cluster =
-            filled(&score.session_id).or_else(|| Some(scored).filter(|scored| *scored != item));
-        let label = filled(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned));
+        outcome.score = score.numeric_value();
+        outcome.cluster = to_filled_text(&score.session_id)
+            .or_else(|| Some(scored).filter(|scored| *scored != item));
+        let label =
+            to_filled_text(&score.string_value).or_else(|| score.value.as_str().map(str::to_owned));
         let details = ItemDetails {
-            reason: filled(&score.comment),
+            reason: to_filled_text(&score.comment),
             answer: label,
             ..ItemDetails::default()
         };
-        let named =
-            filled(&score.id).map_or_else(|| place.to_owned(), |id| format!("{place}, {id}"));
-        sink.item(run, &named, outcome, details)
+        let named = to_filled_text(&score.id)
+            .map_or_else(|| place.to_owned(), |id| format!("{place}, {id}"));
+        sink.add_outcome(run, &named, outcome, details)
     }
 
-    fn end(self, sink: &mut Sink<'_>) {
+    fn finish_runs(self, sink: &mut ImportSink<'_>) {
         for tally in self.tallies.values() {
             let Some(run) = tally.run else { continue };
-            let record = sink.run(run);
-            tally.span.tell(record);
+            let record = sink.run_mut(run);
+            tally.span.set_run_times(record);
             // The time between the first and the last score is not the agent's working time.
             record.duration_seconds = None;
             for (name, numbers) in &tally.numbers {
@@ -351,16 +373,16 @@ impl Reading {
         }
         if let (Some(total), Some(run)) = (self.total, self.first) {
             if total > self.scores {
-                sink.quirk(&format!(
+                sink.note_quirk(&format!(
                     "the file has {} of {total} scores: pages are missing",
                     self.scores
                 ));
-                sink.run(run).tags.insert(
+                sink.run_mut(run).tags.insert(
                     "truncated".to_owned(),
                     format!("{} of {total} scores", self.scores),
                 );
             }
-            sink.stated(
+            sink.add_published_figure(
                 run,
                 "totalItems",
                 total as f64,
@@ -373,21 +395,21 @@ impl Reading {
 }
 
 /// Returns the status of the scored trace: skipped if the score does not say yes or no.
-fn status(score: &Score) -> ItemStatus {
+fn score_status(score: &LangfuseScore) -> ItemStatus {
     let is_boolean = score.data_type == "BOOLEAN";
-    let label = filled(&score.string_value)
+    let label = to_filled_text(&score.string_value)
         .or_else(|| score.value.as_str().map(str::to_owned))
         .map(|label| label.trim().to_lowercase());
     let of_label = |label: &str| match label {
-        label if YES.contains(&label) => Some(true),
-        label if NO.contains(&label) => Some(false),
+        label if YES_LABELS.contains(&label) => Some(true),
+        label if NO_LABELS.contains(&label) => Some(false),
         _ => None,
     };
     let by_label = label
         .as_deref()
         .filter(|_| is_boolean || score.data_type == "CATEGORICAL")
         .and_then(of_label);
-    let by_number = number(&score.value)
+    let by_number = to_number(&score.value)
         .filter(|_| is_boolean)
         .map(|value| value > 0.0);
     let by_word = score.value.as_bool().filter(|_| is_boolean);
@@ -406,7 +428,7 @@ mod tests {
 
     #[test]
     fn only_what_says_yes_or_no_has_passed() {
-        let of = |value: Value| status(&serde_json::from_value(value).expect("a score"));
+        let of = |value: Value| score_status(&serde_json::from_value(value).expect("a score"));
         assert_eq!(
             of(json!({"dataType": "BOOLEAN", "value": 1, "stringValue": "True"})),
             ItemStatus::Pass
@@ -436,7 +458,7 @@ mod tests {
     #[test]
     fn the_scored_object_of_version_3_is_that_of_version_2() {
         let of = |value: Value| {
-            serde_json::from_value::<Score>(value)
+            serde_json::from_value::<LangfuseScore>(value)
                 .expect("a score")
                 .with_target()
         };
@@ -444,18 +466,20 @@ mod tests {
             of(json!({"subject": {"kind": "observation", "id": "o", "traceId": "t"}}));
         assert_eq!(
             (
-                filled(&observation.trace_id).as_deref(),
-                filled(&observation.observation_id).as_deref()
+                to_filled_text(&observation.trace_id).as_deref(),
+                to_filled_text(&observation.observation_id).as_deref()
             ),
             (Some("t"), Some("o"))
         );
         assert_eq!(
-            filled(&of(json!({"subject": {"kind": "experiment", "id": "e"}})).dataset_run_id)
-                .as_deref(),
+            to_filled_text(
+                &of(json!({"subject": {"kind": "experiment", "id": "e"}})).dataset_run_id
+            )
+            .as_deref(),
             Some("e")
         );
         assert_eq!(
-            of(json!({"dataType": "CORRECTION", "value": 0})).number(),
+            of(json!({"dataType": "CORRECTION", "value": 0})).numeric_value(),
             None
         );
     }

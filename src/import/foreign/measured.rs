@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::super::cell::{Range, number, whole};
+use super::super::cell::{NumberRange, parse_count, parse_number};
 use crate::domain::{CostSource, ItemDetails, ItemOutcome};
 
 /// Takes a test's property if its name is a common one for a cost, tokens, a score or steps.
 ///
 /// A cost of zero is not taken: it means that the price was unknown.
-pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: &mut ItemDetails) {
+pub(super) fn apply_property(
+    name: &str,
+    value: &str,
+    outcome: &mut ItemOutcome,
+    details: &mut ItemDetails,
+) {
     let value = value.trim();
     match name
         .trim()
@@ -17,7 +22,7 @@ pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: 
         .as_str()
     {
         "cost_usd" | "cost" | "total_cost" | "total_cost_usd" => {
-            if let Some(cost) = number("cost", value, Range::NotNegative)
+            if let Some(cost) = parse_number("cost", value, NumberRange::NotNegative)
                 .ok()
                 .filter(|cost| *cost > 0.0)
             {
@@ -26,25 +31,29 @@ pub(super) fn take(name: &str, value: &str, outcome: &mut ItemOutcome, details: 
             }
         }
         "tokens_in" | "input_tokens" | "prompt_tokens" => {
-            outcome.input_tokens = whole("tokens", value).ok().or(outcome.input_tokens)
+            outcome.input_tokens = parse_count("tokens", value).ok().or(outcome.input_tokens)
         }
         "tokens_out" | "output_tokens" | "completion_tokens" => {
-            outcome.output_tokens = whole("tokens", value).ok().or(outcome.output_tokens);
+            outcome.output_tokens = parse_count("tokens", value).ok().or(outcome.output_tokens);
         }
-        "score" => outcome.score = number("score", value, Range::Any).ok().or(outcome.score),
+        "score" => {
+            outcome.score = parse_number("score", value, NumberRange::Any)
+                .ok()
+                .or(outcome.score)
+        }
         "steps" | "turns" | "num_turns" => {
-            details.steps = whole("steps", value).ok().or(details.steps)
+            details.steps = parse_count("steps", value).ok().or(details.steps)
         }
         _ => {}
     }
 }
 
 /// Maximum number of different tools of an item whose calls are counted.
-pub(super) const MOST_TOOLS: usize = 500;
+pub(super) const MAX_TOOLS: usize = 500;
 
-/// Counts a call of a tool. Further tools beyond [`MOST_TOOLS`] are not counted.
+/// Counts a call of a tool. Further tools beyond [`MAX_TOOLS`] are not counted.
 pub(super) fn count_tool(tools: &mut BTreeMap<String, u64>, name: String) {
-    if tools.len() < MOST_TOOLS || tools.contains_key(&name) {
+    if tools.len() < MAX_TOOLS || tools.contains_key(&name) {
         *tools.entry(name).or_default() += 1;
     }
 }
@@ -54,14 +63,14 @@ pub(super) const UNNAMED_SUITE: &str = "tests";
 
 /// Suite, approach and model, as properties of a whole report name them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ReportedNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
     pub model: Option<String>,
 }
 
-impl Names {
-    pub fn take(&mut self, name: &str, value: &str) {
+impl ReportedNames {
+    pub fn add_property(&mut self, name: &str, value: &str) {
         let place = match name.trim().to_lowercase().as_str() {
             "suite" | "benchmark" => &mut self.suite,
             "approach" | "agent" => &mut self.approach,

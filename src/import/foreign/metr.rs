@@ -13,46 +13,46 @@ use crate::domain::{
 };
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
-use super::super::spent::Sum;
+use super::super::rows::ReadStop;
+use super::super::spent::CompensatedSum;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{amount, count, filled, number};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{to_amount, to_count, to_filled_text, to_number};
 use super::json_reader::read_lines_to_cut;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Moment, Sink};
-use super::source::ForeignSource;
-use super::times::unix_moment;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, RunMoment};
+use super::source::ForeignFileGroup;
+use super::times::time_from_unix_seconds;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "metr",
         title: "METR",
         kind: ItemKind::Task,
         reads_names: true,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
 const SUITE: &str = "METR tasks";
 const EVALUATOR: &str = "score_binarized";
 /// Success rate by METR's weights, in which each family of tasks counts by the square root of its size.
-const WEIGHTED: &str = "success_by_task_weight";
+const WEIGHTED_METRIC: &str = "success_by_task_weight";
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["task_id", "alias"])
         && ["score_binarized", "human_minutes"]
             .iter()
             .any(|key| peek.has(key));
-    (peek.content == Content::Json && is_ours).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && is_ours).then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Row {
+struct MetrRow {
     run_id: Value,
     task_id: Value,
     task_family: Value,
@@ -73,146 +73,150 @@ struct Row {
 }
 
 /// Returns milliseconds since 1970. Zero means unknown.
-fn milliseconds(value: &Value) -> Option<f64> {
-    amount(value).filter(|moment| *moment > 0.0)
+fn to_unix_milliseconds(value: &Value) -> Option<f64> {
+    to_amount(value).filter(|moment| *moment > 0.0)
 }
 
 /// Totals of one agent's lines.
 #[derive(Default)]
-struct Agent {
+struct MetrAgent {
     /// `None` if the run is stored already.
-    run: Option<Handle>,
-    tasks: BTreeMap<String, Task>,
+    run: Option<RunHandle>,
+    tasks: BTreeMap<String, MetrTask>,
     tokens: Option<u64>,
     rows: u64,
     last: Option<f64>,
     /// Sum of the lines' weights, and of the passed lines' weights. Both are unknown if a line has no weight.
-    weights: Sum,
-    passed: Sum,
+    weights: CompensatedSum,
+    passed: CompensatedSum,
     unweighted: u64,
     version: Option<String>,
 }
 
 #[derive(Default)]
-struct Task {
+struct MetrTask {
     family: String,
     attempts: u32,
     passed: u64,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let Some(file) = source.files.first() else {
         return Ok(());
     };
-    let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
+    let mut agents: BTreeMap<String, MetrAgent> = BTreeMap::new();
     let mut damaged = 0_u64;
     read_lines_to_cut(file.open()?, &file.shown, &mut |number,
                                                        row: Result<
-        Row,
+        MetrRow,
         Refused,
     >| {
         let place = format!("line {number}");
         match row {
-            Ok(row) => take(&mut agents, &row, &place, sink),
+            Ok(row) => add_row(&mut agents, &row, &place, sink),
             Err(why) => {
                 damaged += 1;
-                sink.refuse(&place, why);
+                sink.refuse_part(&place, why);
                 Ok(())
             }
         }
     })?;
     for agent in agents.values() {
         let Some(run) = agent.run else { continue };
-        agent.fill(run, sink);
+        agent.fill_run(run, sink);
         if damaged > 0 {
-            let record = sink.run(run);
+            let record = sink.run_mut(run);
             record.tags.insert(
                 "truncated".to_owned(),
                 format!(
                     "{} of the file cannot be read",
-                    crate::domain::count(damaged, "line")
+                    crate::domain::format_count(damaged, "line")
                 ),
             );
         } else {
-            agent.state(run, sink);
+            agent.add_published_success(run, sink);
         }
     }
     Ok(())
 }
 
-fn take(
-    agents: &mut BTreeMap<String, Agent>,
-    row: &Row,
+fn add_row(
+    agents: &mut BTreeMap<String, MetrAgent>,
+    row: &MetrRow,
     place: &str,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    let Some(alias) = filled(&row.alias).or_else(|| filled(&row.model)) else {
-        sink.refuse(place, Refused::because("the run names no agent"));
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let Some(alias) = to_filled_text(&row.alias).or_else(|| to_filled_text(&row.model)) else {
+        sink.refuse_part(place, Refused::new("the run names no agent"));
         return Ok(());
     };
-    let Some(id) = filled(&row.task_id) else {
-        sink.refuse(place, Refused::because("the run names no task"));
+    let Some(id) = to_filled_text(&row.task_id) else {
+        sink.refuse_part(place, Refused::new("the run names no task"));
         return Ok(());
     };
-    let model = filled(&row.model).unwrap_or_default();
+    let model = to_filled_text(&row.model).unwrap_or_default();
     if !agents.contains_key(&alias) {
-        let run =
-            sink.begin_run_of_bytes(&[&alias, &model], [SUITE, &alias, &model], Moment::Unread);
+        let run = sink.begin_run_of_bytes(
+            &[&alias, &model],
+            [SUITE, &alias, &model],
+            RunMoment::Unread,
+        );
         agents.insert(
             alias.clone(),
-            Agent {
+            MetrAgent {
                 run,
                 tokens: Some(0),
-                ..Agent::default()
+                ..MetrAgent::default()
             },
         );
     }
     let Some(agent) = agents.get_mut(&alias) else {
         return Ok(());
     };
-    let family = filled(&row.task_family)
+    let family = to_filled_text(&row.task_family)
         .or_else(|| id.split_once('/').map(|(family, _)| family.to_owned()));
-    let status = status(row);
+    let status = row_status(row);
     let is_passed = status == ItemStatus::Pass;
-    agent.count(row, &id, family.as_deref(), is_passed);
+    agent.count_row(row, &id, family.as_deref(), is_passed);
     let Some(run) = agent.run else { return Ok(()) };
     let attempt = agent.tasks.get(&id).map_or(1, |task| task.attempts);
-    let mut outcome: ItemOutcome = sink.outcome(run, &id, status);
+    let mut outcome: ItemOutcome = sink.new_outcome(run, &id, status);
     EVALUATOR.clone_into(&mut outcome.evaluator);
     outcome.attempt = attempt;
     outcome.cluster = family;
-    outcome.category = filled(&row.task_source);
-    outcome.score = number(&row.score_cont).or_else(|| number(&row.score));
+    outcome.category = to_filled_text(&row.task_source);
+    outcome.score = to_number(&row.score_cont).or_else(|| to_number(&row.score));
     // A generation cost of 0 means unknown.
-    outcome.cost_usd = amount(&row.generation_cost).filter(|cost| *cost > 0.0);
-    let times = milliseconds(&row.started_at)
-        .or_else(|| number(&row.started_at).filter(|start| *start == 0.0))
-        .zip(milliseconds(&row.completed_at));
+    outcome.cost_usd = to_amount(&row.generation_cost).filter(|cost| *cost > 0.0);
+    let times = to_unix_milliseconds(&row.started_at)
+        .or_else(|| to_number(&row.started_at).filter(|start| *start == 0.0))
+        .zip(to_unix_milliseconds(&row.completed_at));
     outcome.duration_seconds = times.map(|(start, end)| (end - start) / 1000.0);
     let kept = [
         ("human_minutes", &row.human_minutes),
         ("invsqrt_task_weight", &row.invsqrt_task_weight),
     ];
     let details = ItemDetails {
-        reason: filled(&row.fatal_error_from).map(|from| format!("fatal error from {from}")),
+        reason: to_filled_text(&row.fatal_error_from)
+            .map(|from| format!("fatal error from {from}")),
         cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
         scores: kept
             .into_iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), number(value)?)))
+            .filter_map(|(name, value)| Some((name.to_owned(), to_number(value)?)))
             .collect(),
         ..ItemDetails::default()
     };
-    let named =
-        filled(&row.run_id).map_or_else(|| place.to_owned(), |id| format!("{place}, run {id}"));
-    sink.item(run, &named, outcome, details)
+    let named = to_filled_text(&row.run_id)
+        .map_or_else(|| place.to_owned(), |id| format!("{place}, run {id}"));
+    sink.add_outcome(run, &named, outcome, details)
 }
 
 /// Returns the status by METR's score. For a failed line, the fatal error's source decides which failure it is.
-fn status(row: &Row) -> ItemStatus {
-    match number(&row.score_binarized) {
+fn row_status(row: &MetrRow) -> ItemStatus {
+    match to_number(&row.score_binarized) {
         None => ItemStatus::NotEvaluated,
         Some(score) if score >= 1.0 => ItemStatus::Pass,
-        Some(_) => match filled(&row.fatal_error_from).as_deref() {
+        Some(_) => match to_filled_text(&row.fatal_error_from).as_deref() {
             None => ItemStatus::Fail,
             Some("usageLimits") => ItemStatus::Limit,
             Some(_) => ItemStatus::Error,
@@ -220,8 +224,8 @@ fn status(row: &Row) -> ItemStatus {
     }
 }
 
-impl Agent {
-    fn count(&mut self, row: &Row, id: &str, family: Option<&str>, is_passed: bool) {
+impl MetrAgent {
+    fn count_row(&mut self, row: &MetrRow, id: &str, family: Option<&str>, is_passed: bool) {
         self.rows += 1;
         let task = self.tasks.entry(id.to_owned()).or_default();
         task.attempts += 1;
@@ -231,15 +235,18 @@ impl Agent {
         }
         self.tokens = self
             .tokens
-            .zip(count(&row.tokens_count))
+            .zip(to_count(&row.tokens_count))
             .and_then(|(sum, tokens)| sum.checked_add(tokens));
         self.last = self
             .last
             .into_iter()
-            .chain(milliseconds(&row.completed_at))
+            .chain(to_unix_milliseconds(&row.completed_at))
             .reduce(f64::max);
-        self.version = self.version.take().or_else(|| filled(&row.task_version));
-        match amount(&row.invsqrt_task_weight) {
+        self.version = self
+            .version
+            .take()
+            .or_else(|| to_filled_text(&row.task_version));
+        match to_amount(&row.invsqrt_task_weight) {
             Some(weight) => {
                 self.weights.add(weight);
                 self.passed.add(if is_passed { weight } else { 0.0 });
@@ -248,22 +255,24 @@ impl Agent {
         }
     }
 
-    fn fill(&self, run: Handle, sink: &mut Sink<'_>) {
-        let record = sink.run(run);
-        record.timestamp = self.last.and_then(|moment| unix_moment(moment / 1000.0));
+    fn fill_run(&self, run: RunHandle, sink: &mut ImportSink<'_>) {
+        let record = sink.run_mut(run);
+        record.timestamp = self
+            .last
+            .and_then(|moment| time_from_unix_seconds(moment / 1000.0));
         record.total_tokens = self.tokens.filter(|tokens| *tokens > 0);
         record.total_calls = Some(self.rows);
-        if let Some(success) = self.weighted() {
+        if let Some(success) = self.weighted_success() {
             record.scores.push(ScoreRecord {
                 n: Some(self.rows),
                 evaluator: Some(EVALUATOR.to_owned()),
-                ..ScoreRecord::new(WEIGHTED, success, Unit::Fraction, Direction::Up)
+                ..ScoreRecord::new(WEIGHTED_METRIC, success, Unit::Fraction, Direction::Up)
             });
         }
     }
 
     /// Returns the passed share of the weights.
-    fn weighted(&self) -> Option<f64> {
+    fn weighted_success(&self) -> Option<f64> {
         let whole = self.weights.value();
         (self.unweighted == 0 && whole > 0.0)
             .then(|| self.passed.value() / whole)
@@ -271,24 +280,24 @@ impl Agent {
     }
 
     /// Checks the weights: each run counts by one over the runs of its task, and over the square root of its family's number of tasks.
-    fn state(&self, run: Handle, sink: &mut Sink<'_>) {
-        let Some(stated) = self.weighted() else {
+    fn add_published_success(&self, run: RunHandle, sink: &mut ImportSink<'_>) {
+        let Some(stated) = self.weighted_success() else {
             return;
         };
         let mut families: BTreeMap<&str, u64> = BTreeMap::new();
         for task in self.tasks.values() {
             *families.entry(&task.family).or_default() += 1;
         }
-        let (mut whole, mut passed) = (Sum::default(), Sum::default());
+        let (mut whole, mut passed) = (CompensatedSum::default(), CompensatedSum::default());
         for task in self.tasks.values() {
             let weight = 1.0 / (families[task.family.as_str()] as f64).sqrt();
             whole.add(weight);
             passed.add(weight * task.passed as f64 / f64::from(task.attempts));
         }
         let recomputed = passed.value() / whole.value();
-        sink.stated(
+        sink.add_published_figure(
             run,
-            WEIGHTED,
+            WEIGHTED_METRIC,
             stated,
             Unit::Fraction,
             Some(recomputed),
@@ -305,7 +314,7 @@ mod tests {
 
     #[test]
     fn what_metr_counts_decides() {
-        let of = |value: Value| status(&serde_json::from_value(value).expect("a row"));
+        let of = |value: Value| row_status(&serde_json::from_value(value).expect("a row"));
         assert_eq!(
             of(json!({"score_binarized": 1, "fatal_error_from": "usageLimits"})),
             ItemStatus::Pass

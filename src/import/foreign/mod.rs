@@ -2,7 +2,7 @@
 //!
 //! Each format's module has private structs for its files, in which every field is optional, and a constant `FORMAT` with the facts of the
 //! format and two functions. `claim` decides from a first look whether a file is of the format and which files belong together. `read`
-//! passes a source's content to a [`Sink`]. The registry has one line per format. The sink keeps account of refusals, oddities, and
+//! passes a source's content to a [`ImportSink`]. The registry has one line per format. The sink keeps account of refusals, oddities, and
 //! present and missing fields, and compares published figures with recomputed ones.
 
 mod agent_skills;
@@ -59,27 +59,27 @@ use std::path::Path;
 
 use tracing::{debug, info};
 
-use crate::domain::{Problem, Provenance, Run, RunStatus, visible};
+use crate::domain::{Problem, Provenance, Run, RunStatus, escape_invisible};
 use crate::results::StoreError;
 
-use super::again::{free_key, place_of};
+use super::again::{location_digest, unused_seal_key};
 use super::bundle::import_bundle;
 use super::held::SUPERSEDED_TAG;
-use super::ledger::{Told, read_into};
-use super::mode::Mode;
-use super::names::GivenNames;
-use super::origin::Origins;
+use super::ledger::{SourceContext, read_into_ledger};
+use super::mode::ImportMode;
+use super::names::NameOverrides;
+use super::origin::SourceOrigins;
 use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::source::hex_digest;
-use super::stored::{Read, StoredRuns};
+use super::stored::{SourceFingerprint, StoredRuns};
 
 pub use destination::Destination;
 pub use format::ForeignFormat;
-pub use retries::superseded;
-use sink::Sink;
-use source::ForeignSource;
-pub(super) use walk::is_nothing_known;
-use walk::walk;
+pub use retries::superseded_runs;
+use sink::ImportSink;
+use source::ForeignFileGroup;
+use walk::find_sources;
+pub(super) use walk::has_no_known_format;
 
 /// Imports the files and folders at the paths. `forced` names the format instead of recognising it. `progress` is called with the number of
 /// further bytes read.
@@ -89,17 +89,17 @@ pub fn import_foreign(
     place: Destination<'_>,
     paths: &[impl AsRef<Path>],
     forced: Option<ForeignFormat>,
-    names: &GivenNames,
-    mode: Mode,
+    names: &NameOverrides,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<ImportReport, StoreError> {
-    let mut walked = walk(paths, forced);
-    let taken_out: Vec<SourceReport> = registry::all()
+    let mut walked = find_sources(paths, forced);
+    let taken_out: Vec<SourceReport> = registry::all_importers()
         .filter_map(|format| Some((format.arrange?)(format.handle(), &mut walked.sources)))
         .flatten()
         .collect();
     let mut report = ImportReport {
-        dry_run: mode == Mode::DryRun,
+        dry_run: mode == ImportMode::DryRun,
         unrecognised: walked.unrecognised,
         links: walked.links,
         passed_over: walked.passed_over,
@@ -113,7 +113,7 @@ pub fn import_foreign(
         let imported = if names.is_empty() {
             import_bundle(place, bundle, None, taken.ids(), mode, progress)
         } else {
-            keeps_names(&bundle.display().to_string())
+            report_kept_names(&bundle.display().to_string())
         };
         // A source's content in a cache must not depend on other sources.
         if let Destination::Store(..) = place {
@@ -132,7 +132,8 @@ pub fn import_foreign(
             unreadable
         }));
     let mut keys = BTreeSet::new();
-    let origins = Origins::of(walked.sources.iter().map(|source| Path::new(&source.shown)));
+    let origins =
+        SourceOrigins::from_paths(walked.sources.iter().map(|source| Path::new(&source.shown)));
     for source in &walked.sources {
         let (imported, runs) = import_source(
             place,
@@ -152,7 +153,7 @@ pub fn import_foreign(
             "source imported"
         );
         if let Destination::Store(..) = place {
-            taken.take(&runs, &imported.runs_replaced);
+            taken.add_new_runs(&runs, &imported.runs_replaced);
         }
         report.sources.push(imported);
     }
@@ -160,9 +161,12 @@ pub fn import_foreign(
     Ok(report)
 }
 
-fn keeps_names(bundle: &str) -> SourceReport {
+fn report_kept_names(bundle: &str) -> SourceReport {
     let mut report = SourceReport::new(bundle);
-    let problem = Problem::in_file(visible(bundle), "is a bundle, whose runs keep their names");
+    let problem = Problem::in_file(
+        escape_invisible(bundle),
+        "is a bundle, whose runs keep their names",
+    );
     report
         .problems
         .push(problem.with_hint("--set is for files of other kinds"));
@@ -171,15 +175,15 @@ fn keeps_names(bundle: &str) -> SourceReport {
 
 fn import_source(
     place: Destination<'_>,
-    source: &ForeignSource,
-    names: &GivenNames,
-    (taken, origins): (&StoredRuns, &Origins),
+    source: &ForeignFileGroup,
+    names: &NameOverrides,
+    (taken, origins): (&StoredRuns, &SourceOrigins),
     keys: &mut BTreeSet<String>,
-    mode: Mode,
+    mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(SourceReport, Vec<Run>), StoreError> {
     let mut report = SourceReport::new(&source.shown);
-    let examined = match source.examine() {
+    let examined = match source.digest_files() {
         Ok(examined) => examined,
         Err(problem) => {
             report.problems.push(problem);
@@ -211,7 +215,7 @@ fn import_source(
     if source.format.reads_names() {
         parts.push(source.name.as_bytes());
     }
-    parts.extend(names.parts());
+    parts.extend(names.identity_parts());
     parts.extend(
         source
             .superseded_by
@@ -219,35 +223,35 @@ fn import_source(
             .map(|id| id.as_str().as_bytes()),
     );
     // What a cache keeps must not depend on the other sources of the command that made it.
-    let end =
-        matches!(place, Destination::Cache(_)).then(|| origins.end_of(Path::new(&source.shown)));
+    let end = matches!(place, Destination::Cache(_))
+        .then(|| origins.shortest_own_end(Path::new(&source.shown)));
     parts.extend(end.iter().map(String::as_bytes));
     let key = hex_digest(&parts, true);
     report.key = Some(key.clone());
-    let store = place.store_of(&key);
-    let location = place_of(taken, &store, Path::new(&source.shown));
-    let bytes = Read {
+    let store = place.store_for(&key);
+    let location = location_digest(taken, &store, Path::new(&source.shown));
+    let bytes = SourceFingerprint {
         file: &source.name,
         place: location.as_deref(),
         sha256: &examined.sha256,
     };
-    let Some(key) = free_key(taken, &store, keys, &key, bytes, &mut report) else {
+    let Some(key) = unused_seal_key(taken, &store, keys, &key, bytes, &mut report) else {
         report.outcome = SourceOutcome::AlreadyImported;
         return Ok((report, Vec::new()));
     };
 
-    let told = Told::rows(source.format.name(), (taken, &store, &key), bytes, mode)
-        .of_tool(source.format.kind());
-    let read = read_into(told, &mut report, &mut |ledger, _| {
-        let mut sink = Sink::new(ledger, source, names, origins);
+    let told = SourceContext::for_rows(source.format.name(), (taken, &store, &key), bytes, mode)
+        .for_tool(source.format.kind());
+    let read = read_into_ledger(told, &mut report, &mut |ledger, _| {
+        let mut sink = ImportSink::new(ledger, source, names, origins);
         (source.format.importer().read)(source, &mut sink)?;
-        Ok(sink.end())
+        Ok(sink.into_parts())
     })?;
     let Some((mut ledger, notes)) = read else {
         return Ok((report, Vec::new()));
     };
     if let Some(newer) = &source.superseded_by {
-        for run in ledger.runs() {
+        for run in ledger.runs_mut() {
             // Cancelled, so that its arm does not count it: the tool's user wanted the retry instead.
             run.status = RunStatus::Cancelled;
             run.tags
@@ -262,7 +266,7 @@ fn import_source(
         ..Provenance::default()
     };
     let runs = ledger.finish(&provenance, &mut report)?;
-    notes.tell(source.format, source.files.len(), &runs, &mut report);
+    notes.add_to_report(source.format, source.files.len(), &runs, &mut report);
     debug!(source = report.file, key, "source done");
     Ok((report, runs))
 }

@@ -1,10 +1,10 @@
 //! Mean and spread of values that arrive one at a time.
 
-use super::super::counts::part_of;
+use super::super::counts::count_from_share;
 
 /// Running sums over any number of values.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::import) struct Moments {
+pub(in crate::import) struct RunningMean {
     n: u64,
     mean: f64,
     /// Sum of the squared distances from the mean.
@@ -12,7 +12,7 @@ pub(in crate::import) struct Moments {
     is_graded: bool,
 }
 
-impl Default for Moments {
+impl Default for RunningMean {
     fn default() -> Self {
         Self {
             n: 0,
@@ -23,7 +23,7 @@ impl Default for Moments {
     }
 }
 
-impl Moments {
+impl RunningMean {
     #[expect(clippy::float_cmp, reason = "grades are exactly 0 and 1")]
     pub fn add(&mut self, value: f64) {
         self.n += 1;
@@ -56,12 +56,12 @@ impl Moments {
 }
 
 /// Returns the number of passes, or `None` unless the share with its standard error can only come from grades of 0 and 1.
-pub(in crate::import) fn passed_of(
+pub(in crate::import) fn passed_from_share(
     share: f64,
     standard_error: Option<f64>,
     total: u64,
 ) -> Option<u64> {
-    let passed = part_of(share, total).filter(|_| total > 0)?;
+    let passed = count_from_share(share, total).filter(|_| total > 0)?;
     if total > 1 {
         let of_grades = (share * (1.0 - share) / (total as f64 - 1.0)).sqrt();
         standard_error.filter(|error| (error - of_grades).abs() <= 1e-6 * of_grades.max(1e-6))?;
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn values_add_up_to_their_mean_and_its_error() {
-        let mut moments = Moments::default();
+        let mut moments = RunningMean::default();
         assert_eq!(
             (
                 moments.mean(),
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn only_grades_have_the_standard_error_of_grades() {
         assert_eq!(
-            passed_of(0.0004, Some(0.000_282_814_421_130_447_1), 5000),
+            passed_from_share(0.0004, Some(0.000_282_814_421_130_447_1), 5000),
             Some(2)
         );
-        assert_eq!(passed_of(0.0, Some(0.0), 10), Some(0));
+        assert_eq!(passed_from_share(0.0, Some(0.0), 10), Some(0));
         for (share, error, total) in [
             (0.5, Some(0.05), 10),
             (0.5, None, 10),
@@ -109,7 +109,7 @@ mod tests {
             (0.5, None, 0),
         ] {
             assert_eq!(
-                passed_of(share, error, total),
+                passed_from_share(share, error, total),
                 None,
                 "{share} {error:?} {total}"
             );

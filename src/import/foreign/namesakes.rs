@@ -7,17 +7,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The names of a report's tests, and whether tests of each name lie in several files or suites.
 #[derive(Default)]
-pub(super) struct Namesakes(BTreeMap<String, Places>);
+pub(super) struct DuplicateNames(BTreeMap<String, NameLocations>);
 
-struct Places {
+struct NameLocations {
     file: u64,
     suites: u64,
     are_several_files: bool,
     are_several_suites: bool,
 }
 
-impl Namesakes {
-    pub fn note(&mut self, name: String, file: &str, suites: &[String]) {
+impl DuplicateNames {
+    pub fn add_name(&mut self, name: String, file: &str, suites: &[String]) {
         let digest = |parts: &dyn Fn(&mut DefaultHasher)| {
             let mut hasher = DefaultHasher::new();
             parts(&mut hasher);
@@ -27,7 +27,7 @@ impl Namesakes {
             digest(&|hasher| file.hash(hasher)),
             digest(&|hasher| suites.hash(hasher)),
         );
-        let places = self.0.entry(name).or_insert(Places {
+        let places = self.0.entry(name).or_insert(NameLocations {
             file,
             suites,
             are_several_files: false,
@@ -38,7 +38,7 @@ impl Namesakes {
     }
 
     /// Returns the name, with the file or the suites if tests elsewhere have it too.
-    pub fn apart(&self, name: String, file: &str, suites: &[String]) -> String {
+    pub fn distinct_name(&self, name: String, file: &str, suites: &[String]) -> String {
         let Some(places) = self.0.get(&name) else {
             return name;
         };
@@ -72,13 +72,13 @@ mod tests {
             ("l", "a", "S"),
             ("l", "", "S"),
         ];
-        let mut all = Namesakes::default();
+        let mut all = DuplicateNames::default();
         for (name, file, of) in tests {
-            all.note(name.to_owned(), file, &suite(of));
+            all.add_name(name.to_owned(), file, &suite(of));
         }
         let names: Vec<String> = tests
             .iter()
-            .map(|(name, file, of)| all.apart((*name).to_owned(), file, &suite(of)))
+            .map(|(name, file, of)| all.distinct_name((*name).to_owned(), file, &suite(of)))
             .collect();
         assert_eq!(
             names,

@@ -9,13 +9,13 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// A buffered file that keeps its buffer if a seek stays within it.
 ///
 /// The standard library's buffer is discarded by every seek, and reading an archive's directory takes at least one seek per entry.
-pub(super) struct Near {
+pub(super) struct BufferedSeekFile {
     buffered: BufReader<File>,
     place: u64,
     bytes: u64,
 }
 
-impl Near {
+impl BufferedSeekFile {
     pub fn open(file: File) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         let mut buffered = BufReader::with_capacity(BUFFER_BYTES, file);
@@ -28,7 +28,7 @@ impl Near {
     }
 }
 
-impl Read for Near {
+impl Read for BufferedSeekFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.buffered.read(buffer)?;
         self.place += read as u64;
@@ -36,7 +36,7 @@ impl Read for Near {
     }
 }
 
-impl Seek for Near {
+impl Seek for BufferedSeekFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let place = match to {
             SeekFrom::Start(place) => Some(place),
@@ -80,7 +80,7 @@ mod tests {
             .collect();
         let mut file = tempfile::tempfile().expect("a temporary file");
         file.write_all(&bytes).expect("writable");
-        let mut near = Near::open(file).expect("readable");
+        let mut near = BufferedSeekFile::open(file).expect("readable");
         let end = bytes.len();
         let mut byte = [0];
         for place in [

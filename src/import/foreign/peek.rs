@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::super::json_scanner::{Next, Parts, Scanner};
-use super::super::rows::Stop;
-use super::near::Near;
+use super::super::json_scanner::{JsonPart, JsonParts, JsonScanner};
+use super::super::rows::ReadStop;
+use super::near::BufferedSeekFile;
 use super::source::{ForeignFile, is_zip};
 
 use crate::files;
 
 /// Bytes that are looked at. Formats can be recognised within them.
-const MOST_HEAD_BYTES: u64 = 256 << 10;
+const MAX_HEAD_BYTES: u64 = 256 << 10;
 /// Depth of the outline. Deeper keys tell no format apart.
-const MOST_DEPTH: usize = 4;
-const MOST_KEYS: usize = 4096;
+const MAX_DEPTH: usize = 4;
+const MAX_KEYS: usize = 4096;
 /// Longest text kept. Longer texts tell no format apart.
-const MOST_TEXT_BYTES: usize = 200;
+const MAX_TEXT_BYTES: usize = 200;
 
 /// Kind of a file's content, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+pub(super) enum ContentKind {
     Zip,
     /// An object or a list, or one value per line.
     Json,
@@ -39,7 +39,7 @@ pub(super) struct Peek {
     pub path: PathBuf,
     /// The file's name without folders.
     pub name: String,
-    pub content: Content,
+    pub content: ContentKind,
     /// The first bytes, decompressed.
     pub head: Vec<u8>,
     /// The names in an archive, sorted.
@@ -52,11 +52,12 @@ pub(super) struct Peek {
 
 impl Peek {
     /// Looks at a file of a source. If it cannot be read, neither can the source.
-    pub fn at(file: &ForeignFile) -> Result<Self, Stop> {
-        Self::of(&file.path).map_err(|error| file.problem(format!("cannot be read: {error}")))
+    pub fn from_source_file(file: &ForeignFile) -> Result<Self, ReadStop> {
+        Self::from_path(&file.path)
+            .map_err(|error| file.problem(format!("cannot be read: {error}")))
     }
 
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn from_path(path: &Path) -> io::Result<Self> {
         let mut file = files::open(path)?;
         let mut start = Vec::new();
         Read::by_ref(&mut file).take(4).read_to_end(&mut start)?;
@@ -66,29 +67,29 @@ impl Peek {
             name: path
                 .file_name()
                 .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-            content: Content::Text,
+            content: ContentKind::Text,
             head: Vec::new(),
             members: Vec::new(),
             outline: BTreeMap::new(),
             is_lines: false,
         };
         if is_zip(&start) {
-            peek.content = Content::Zip;
-            peek.members = match ZipArchive::new(Near::open(files::open(path)?)?) {
+            peek.content = ContentKind::Zip;
+            peek.members = match ZipArchive::new(BufferedSeekFile::open(files::open(path)?)?) {
                 Ok(archive) => archive.file_names().map(str::to_owned).collect(),
                 // A truncated archive has lost its directory. Its first member reveals the format, and reading the archive reports the
                 // damage.
-                Err(_) => first_member(&head_of(whole)).into_iter().collect(),
+                Err(_) => first_member(&read_head(whole)).into_iter().collect(),
             };
             peek.members.sort_unstable();
             return Ok(peek);
         }
         peek.head = if start.starts_with(&[0x1f, 0x8b]) {
-            head_of(flate2::read::MultiGzDecoder::new(whole))
+            read_head(flate2::read::MultiGzDecoder::new(whole))
         } else if start == [0x28, 0xb5, 0x2f, 0xfd] {
-            head_of(zstd::Decoder::new(whole)?)
+            read_head(zstd::Decoder::new(whole)?)
         } else {
-            head_of(whole)
+            read_head(whole)
         };
         let text = peek
             .head
@@ -97,18 +98,19 @@ impl Peek {
             .trim_ascii_start();
         match text.first() {
             Some(b'{' | b'[') => {
-                let mut outline = Outline {
-                    scanner: Scanner::of(text),
+                let mut outline = OutlineReader {
+                    scanner: JsonScanner::new(text),
                     text: Vec::new(),
                     keys: BTreeMap::new(),
                 };
                 // A value that is not complete in the head ends the outline.
-                let is_whole = outline.value(&mut String::new(), 0).is_some();
-                peek.is_lines = is_whole && matches!(outline.scanner.next(), Ok(Some(b'{' | b'[')));
+                let is_whole = outline.read_outline(&mut String::new(), 0).is_some();
+                peek.is_lines =
+                    is_whole && matches!(outline.scanner.peek_byte(), Ok(Some(b'{' | b'[')));
                 peek.outline = outline.keys;
-                peek.content = Content::Json;
+                peek.content = ContentKind::Json;
             }
-            Some(b'<') => peek.content = Content::Xml,
+            Some(b'<') => peek.content = ContentKind::Xml,
             _ => {}
         }
         Ok(peek)
@@ -163,18 +165,18 @@ impl Peek {
 
 /// Returns the name of an archive's first member.
 fn first_member(archive: &[u8]) -> Option<String> {
-    const NAME_LENGTH: usize = 26;
-    const NAME: usize = 30;
-    let length = archive.get(NAME_LENGTH..NAME_LENGTH + 2)?;
+    const NAME_LENGTH_OFFSET: usize = 26;
+    const NAME_OFFSET: usize = 30;
+    let length = archive.get(NAME_LENGTH_OFFSET..NAME_LENGTH_OFFSET + 2)?;
     let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
-    String::from_utf8(archive.get(NAME..NAME + length)?.to_vec()).ok()
+    String::from_utf8(archive.get(NAME_OFFSET..NAME_OFFSET + length)?.to_vec()).ok()
 }
 
 /// Returns the first decompressed bytes. A decompression error ends them; reading the file reports it.
-fn head_of(mut reader: impl Read) -> Vec<u8> {
+fn read_head(mut reader: impl Read) -> Vec<u8> {
     let mut head = Vec::new();
     let mut block = [0; 16 << 10];
-    while (head.len() as u64) < MOST_HEAD_BYTES {
+    while (head.len() as u64) < MAX_HEAD_BYTES {
         match reader.read(&mut block) {
             Ok(0) => break,
             Ok(read) => head.extend_from_slice(&block[..read]),
@@ -186,28 +188,28 @@ fn head_of(mut reader: impl Read) -> Vec<u8> {
 }
 
 /// Reads keys from JSON that may be cut off anywhere.
-struct Outline<'a> {
-    scanner: Scanner<&'a [u8]>,
+struct OutlineReader<'a> {
+    scanner: JsonScanner<&'a [u8]>,
     /// The last value, as it is written.
     text: Vec<u8>,
     keys: BTreeMap<String, Option<String>>,
 }
 
-impl Outline<'_> {
+impl OutlineReader<'_> {
     /// Skips one value and notes its keys. Returns `None` if the text ends within it or is not JSON.
-    fn value(&mut self, path: &mut String, depth: usize) -> Option<()> {
-        let begin = self.scanner.next().ok()??;
-        if matches!(begin, b'{' | b'[') && depth < MOST_DEPTH {
-            self.note(path, None);
-            let parts = Parts::begin(&mut self.scanner);
+    fn read_outline(&mut self, path: &mut String, depth: usize) -> Option<()> {
+        let begin = self.scanner.peek_byte().ok()??;
+        if matches!(begin, b'{' | b'[') && depth < MAX_DEPTH {
+            self.note_key(path, None);
+            let parts = JsonParts::new(&mut self.scanner);
             return if begin == b'{' {
-                self.object(parts, path, depth)
+                self.read_entries(parts, path, depth)
             } else {
-                self.list(parts, path, depth)
+                self.read_first_element(parts, path, depth)
             };
         }
         self.text.clear();
-        self.scanner.value(&mut self.text).ok()?;
+        self.scanner.copy_value(&mut self.text).ok()?;
         if !matches!(begin, b'{' | b'[') && self.text != b"null" {
             let text = self
                 .text
@@ -215,51 +217,61 @@ impl Outline<'_> {
                 .and_then(|text| text.strip_suffix(b"\""))
                 .unwrap_or(&self.text);
             let text =
-                String::from_utf8_lossy(&text[..text.len().min(MOST_TEXT_BYTES)]).into_owned();
-            self.note(path, Some(text));
+                String::from_utf8_lossy(&text[..text.len().min(MAX_TEXT_BYTES)]).into_owned();
+            self.note_key(path, Some(text));
         }
         Some(())
     }
 
-    fn object(&mut self, mut object: Parts, path: &mut String, depth: usize) -> Option<()> {
+    fn read_entries(
+        &mut self,
+        mut object: JsonParts,
+        path: &mut String,
+        depth: usize,
+    ) -> Option<()> {
         loop {
-            match object.entry(&mut self.scanner).ok()? {
-                Next::Value(key) => {
+            match object.next_entry(&mut self.scanner).ok()? {
+                JsonPart::Value(key) => {
                     let length = path.len();
                     if !path.is_empty() {
                         path.push('.');
                     }
                     path.push_str(&key);
-                    self.note(path, None);
-                    self.value(path, depth + 1)?;
+                    self.note_key(path, None);
+                    self.read_outline(path, depth + 1)?;
                     path.truncate(length);
                 }
-                Next::End => return Some(()),
-                Next::Wrong(_) => return None,
+                JsonPart::End => return Some(()),
+                JsonPart::Wrong(_) => return None,
             }
         }
     }
 
     /// Looks into the first element of a list only.
-    fn list(&mut self, mut list: Parts, path: &mut String, depth: usize) -> Option<()> {
+    fn read_first_element(
+        &mut self,
+        mut list: JsonParts,
+        path: &mut String,
+        depth: usize,
+    ) -> Option<()> {
         let mut is_first = true;
         loop {
-            match list.element(&mut self.scanner).ok()? {
-                Next::Value(()) if std::mem::take(&mut is_first) => {
+            match list.next_element(&mut self.scanner).ok()? {
+                JsonPart::Value(()) if std::mem::take(&mut is_first) => {
                     let length = path.len();
                     path.push_str("[]");
-                    self.value(path, depth + 1)?;
+                    self.read_outline(path, depth + 1)?;
                     path.truncate(length);
                 }
-                Next::Value(()) => self.scanner.skip().ok()?,
-                Next::End => return Some(()),
-                Next::Wrong(_) => return None,
+                JsonPart::Value(()) => self.scanner.skip_value().ok()?,
+                JsonPart::End => return Some(()),
+                JsonPart::Wrong(_) => return None,
             }
         }
     }
 
-    fn note(&mut self, path: &str, text: Option<String>) {
-        if !path.is_empty() && (self.keys.len() < MOST_KEYS || self.keys.contains_key(path)) {
+    fn note_key(&mut self, path: &str, text: Option<String>) {
+        if !path.is_empty() && (self.keys.len() < MAX_KEYS || self.keys.contains_key(path)) {
             self.keys.insert(path.to_owned(), text);
         }
     }
@@ -272,7 +284,7 @@ mod tests {
     fn peek(bytes: &[u8]) -> Peek {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), bytes).expect("writable");
-        Peek::of(file.path()).expect("readable")
+        Peek::from_path(file.path()).expect("readable")
     }
 
     #[test]
@@ -280,7 +292,7 @@ mod tests {
         let text =
             br#"{"version": 2, "eval": {"task": "t\"x", "list": [{"a": 1}, {"b": 2}]}, "deep": {"a": {"b": {"c": {"d": 1}}}}, "cut": "he"#;
         let found = peek(text);
-        assert_eq!(found.content, Content::Json);
+        assert_eq!(found.content, ContentKind::Json);
         assert!(
             found.has_all(&["version", "eval.task", "eval.list[].a", "deep.a.b", "cut"]),
             "{:?}",
@@ -316,7 +328,7 @@ mod tests {
             b"{\"a\": ]",
             b"[\"a\" }",
         ] {
-            assert_eq!(peek(text).content, Content::Json);
+            assert_eq!(peek(text).content, ContentKind::Json);
         }
     }
 
@@ -328,9 +340,12 @@ mod tests {
             std::io::Write::write_all(&mut encoder, bytes).expect("memory");
             encoder.finish().expect("memory")
         };
-        assert_eq!(peek(b"\xef\xbb\xbf <testsuites/>").content, Content::Xml);
-        assert_eq!(peek(b"- dirname: x\n").content, Content::Text);
-        assert_eq!(peek(b"PK\x03\x04 and no more").content, Content::Zip);
+        assert_eq!(
+            peek(b"\xef\xbb\xbf <testsuites/>").content,
+            ContentKind::Xml
+        );
+        assert_eq!(peek(b"- dirname: x\n").content, ContentKind::Text);
+        assert_eq!(peek(b"PK\x03\x04 and no more").content, ContentKind::Zip);
         let lines = peek(&gzip(b"{\"a\": 1}\n{\"a\": 2}\n"));
         assert!(lines.is_lines && lines.has("a"));
         let list = peek(b"[{\"id\": 1}, 2]");

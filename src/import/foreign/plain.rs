@@ -8,20 +8,20 @@ use memchr::{memchr, memchr2, memchr3};
 const BUFFER_BYTES: usize = 32 << 10;
 
 /// Replaces `NaN` and infinities, and buffers the result, because the parser requests single bytes.
-pub(super) fn plain<R: Read>(reader: R) -> BufReader<Plain<R>> {
-    BufReader::with_capacity(BUFFER_BYTES, Plain::new(reader))
+pub(super) fn replace_nan<R: Read>(reader: R) -> BufReader<NanReplacer<R>> {
+    BufReader::with_capacity(BUFFER_BYTES, NanReplacer::new(reader))
 }
 
 /// Reader that replaces `NaN`, `Infinity` and `-Infinity` by `null` (not measured). Python writes them, but JSON does not allow them.
-pub(super) struct Plain<R> {
+pub(super) struct NanReplacer<R> {
     input: BufReader<R>,
-    state: State,
+    state: NanReplacerState,
     /// Bytes to return before more input is read.
     pending: &'static [u8],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum NanReplacerState {
     Outside,
     /// A minus was read, which may begin a number or `-Infinity`.
     Minus,
@@ -29,11 +29,11 @@ enum State {
     Escaped,
 }
 
-impl<R: Read> Plain<R> {
+impl<R: Read> NanReplacer<R> {
     pub fn new(reader: R) -> Self {
         Self {
             input: BufReader::with_capacity(BUFFER_BYTES, reader),
-            state: State::Outside,
+            state: NanReplacerState::Outside,
             pending: b"",
         }
     }
@@ -55,7 +55,7 @@ impl<R: Read> Plain<R> {
     }
 }
 
-impl<R: Read> Read for Plain<R> {
+impl<R: Read> Read for NanReplacer<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -70,10 +70,10 @@ impl<R: Read> Read for Plain<R> {
             if filled > 0 && self.input.buffer().is_empty() {
                 break;
             }
-            match self.step(&mut buffer[filled..]) {
-                Ok(Step::Copied(count)) => filled += count,
-                Ok(Step::Pending) => {}
-                Ok(Step::End) => break,
+            match self.copy_step(&mut buffer[filled..]) {
+                Ok(CopyStep::Copied(count)) => filled += count,
+                Ok(CopyStep::Pending) => {}
+                Ok(CopyStep::End) => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -82,75 +82,75 @@ impl<R: Read> Read for Plain<R> {
     }
 }
 
-enum Step {
+enum CopyStep {
     Copied(usize),
     /// Nothing was copied, but the state has changed.
     Pending,
     End,
 }
 
-impl<R: Read> Plain<R> {
+impl<R: Read> NanReplacer<R> {
     /// Copies up to the next byte that changes the state.
-    fn step(&mut self, buffer: &mut [u8]) -> io::Result<Step> {
+    fn copy_step(&mut self, buffer: &mut [u8]) -> io::Result<CopyStep> {
         let available = self.input.fill_buf()?;
         let available = &available[..available.len().min(buffer.len())];
         let Some(first) = available.first() else {
-            if self.state == State::Minus {
-                (self.state, self.pending) = (State::Outside, b"-");
-                return Ok(Step::Pending);
+            if self.state == NanReplacerState::Minus {
+                (self.state, self.pending) = (NanReplacerState::Outside, b"-");
+                return Ok(CopyStep::Pending);
             }
-            return Ok(Step::End);
+            return Ok(CopyStep::End);
         };
         let count = match self.state {
-            State::Minus => {
-                self.state = State::Outside;
+            NanReplacerState::Minus => {
+                self.state = NanReplacerState::Outside;
                 self.pending = b"-";
                 if *first == b'I' {
                     self.skip_word()?;
                     self.pending = b"null";
                 }
-                return Ok(Step::Pending);
+                return Ok(CopyStep::Pending);
             }
-            State::Escaped => {
-                self.state = State::Inside;
+            NanReplacerState::Escaped => {
+                self.state = NanReplacerState::Inside;
                 1
             }
-            State::Inside => match memchr2(b'"', b'\\', available) {
+            NanReplacerState::Inside => match memchr2(b'"', b'\\', available) {
                 Some(end) => {
                     self.state = if available[end] == b'"' {
-                        State::Outside
+                        NanReplacerState::Outside
                     } else {
-                        State::Escaped
+                        NanReplacerState::Escaped
                     };
                     end + 1
                 }
                 None => available.len(),
             },
-            State::Outside => {
+            NanReplacerState::Outside => {
                 let found = memchr3(b'"', b'N', b'I', available).unwrap_or(available.len());
                 let found = memchr(b'-', &available[..found]).unwrap_or(found);
                 match first {
                     _ if found > 0 => found,
                     b'"' => {
-                        self.state = State::Inside;
+                        self.state = NanReplacerState::Inside;
                         1
                     }
                     b'-' => {
                         self.input.consume(1);
-                        self.state = State::Minus;
-                        return Ok(Step::Pending);
+                        self.state = NanReplacerState::Minus;
+                        return Ok(CopyStep::Pending);
                     }
                     _ => {
                         self.skip_word()?;
                         self.pending = b"null";
-                        return Ok(Step::Pending);
+                        return Ok(CopyStep::Pending);
                     }
                 }
             }
         };
         buffer[..count].copy_from_slice(&available[..count]);
         self.input.consume(count);
-        Ok(Step::Copied(count))
+        Ok(CopyStep::Copied(count))
     }
 }
 
@@ -177,9 +177,9 @@ mod tests {
         let text = br#"{"a": NaN, "b": [-Infinity, Infinity, -1.5, 2e-3], "N\"aN": "NaN -Infinity \\", "c": -0, "d": null, "e": [NaN]}"#;
         let expected = json!({"a": null, "b": [null, null, -1.5, 0.002], "N\"aN": "NaN -Infinity \\", "c": -0.0, "d": null, "e": [null]});
         for step in [1, 2, 3, 7, 1000] {
-            let read: Value = serde_json::from_reader(plain(Drip(text, step))).expect("JSON");
+            let read: Value = serde_json::from_reader(replace_nan(Drip(text, step))).expect("JSON");
             assert_eq!(read, expected, "{step}");
         }
-        assert!(serde_json::from_reader::<_, Value>(plain(&b"[-"[..])).is_err());
+        assert!(serde_json::from_reader::<_, Value>(replace_nan(&b"[-"[..])).is_err());
     }
 }

@@ -7,31 +7,31 @@ use serde_json::Value;
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, Unit};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, amount, count, filled, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_amount, to_count, to_filled_text, to_text};
 use super::json_reader::read_object;
-use super::measured::{self, Names, UNNAMED_SUITE};
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Moment, Sink, clip};
-use super::source::{ForeignSource, stem};
-use super::times::unix_moment;
+use super::measured::{self, ReportedNames, UNNAMED_SUITE};
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
+use super::source::{ForeignFileGroup, strip_ending};
+use super::times::time_from_unix_seconds;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "pytest-json-report",
         title: "pytest-json-report",
         kind: ItemKind::Test,
         reads_names: true,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-const HEADER: [&str; 6] = [
+const HEADER_KEYS: [&str; 6] = [
     "created",
     "duration",
     "exitcode",
@@ -42,17 +42,17 @@ const HEADER: [&str; 6] = [
 /// Outcomes of a test, as the plugin counts them.
 const OUTCOMES: [&str; 6] = ["passed", "failed", "error", "skipped", "xfailed", "xpassed"];
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_ours = peek.has_all(&["created", "exitcode", "summary"])
         && ["tests", "collectors", "environment"]
             .iter()
             .any(|key| peek.has(key));
-    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Header {
+struct PytestHeader {
     created: Value,
     duration: Value,
     exitcode: Value,
@@ -63,43 +63,43 @@ struct Header {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Test {
+struct PytestTest {
     nodeid: Value,
     outcome: Value,
-    setup: Lenient<Phase>,
-    call: Lenient<Phase>,
-    teardown: Lenient<Phase>,
+    setup: Lenient<PytestPhase>,
+    call: Lenient<PytestPhase>,
+    teardown: Lenient<PytestPhase>,
     metadata: Value,
     user_properties: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Phase {
+struct PytestPhase {
     duration: Value,
     outcome: Value,
     crash: Value,
     longrepr: Value,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
     // The run's header may follow its tests.
-    let header: Header = read_object(
+    let header: PytestHeader = read_object(
         file.open()?,
         &file.shown,
-        &HEADER,
+        &HEADER_KEYS,
         "tests",
         &mut |_: IgnoredAny| Ok(()),
     )?;
-    let Some(run) = begin(&header, stem(&source.name, ".json"), sink) else {
+    let Some(run) = begin_run(&header, strip_ending(&source.name, ".json"), sink) else {
         return Ok(());
     };
-    let mut counted = Counted::default();
+    let mut counted = PytestTotals::default();
     let mut place = 0;
-    read_object::<IgnoredAny, Lenient<Test>>(
+    read_object::<IgnoredAny, Lenient<PytestTest>>(
         file.open()?,
         &file.shown,
         &[],
@@ -108,9 +108,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             place += 1;
             let place = format!("test {place}");
             match test.0 {
-                Some(test) => counted.take(run, &place, &test, sink),
+                Some(test) => counted.add_test(run, &place, &test, sink),
                 None => {
-                    sink.refuse(&place, Refused::because("the test is no object"));
+                    sink.refuse_part(&place, Refused::new("the test is no object"));
                     Ok(())
                 }
             }
@@ -118,15 +118,15 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     )?;
     let is_alone = counted.tests == 0;
     if is_alone {
-        count_alone(run, &header.summary, sink);
+        fill_summary_counts(run, &header.summary, sink);
     }
     for (name, n) in OUTCOMES
         .into_iter()
         .zip(counted.by_outcome)
         .chain([("total", counted.tests)])
     {
-        if let Some(stated) = header.summary.get(name).and_then(count) {
-            sink.stated(
+        if let Some(stated) = header.summary.get(name).and_then(to_count) {
+            sink.add_published_figure(
                 run,
                 name,
                 stated as f64,
@@ -140,28 +140,28 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 /// Takes the counts of a report without tests.
-fn count_alone(run: Handle, summary: &Value, sink: &mut Sink<'_>) {
+fn fill_summary_counts(run: RunHandle, summary: &Value, sink: &mut ImportSink<'_>) {
     let of = |names: &[&str]| {
         names
             .iter()
-            .filter_map(|name| summary.get(name).and_then(count))
+            .filter_map(|name| summary.get(name).and_then(to_count))
             .fold(0_u64, u64::saturating_add)
     };
     let (passed, failed) = (of(&["passed", "xpassed"]), of(&["failed", "error"]));
-    sink.record();
+    sink.count_run_record();
     if let Some(total) = passed.checked_add(failed).filter(|total| *total > 0) {
-        sink.quirk("the report has only a summary: the run has counts, and no outcomes");
-        let record = sink.run(run);
+        sink.note_quirk("the report has only a summary: the run has counts, and no outcomes");
+        let record = sink.run_mut(run);
         (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     }
 }
 
-fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
-    let mut names = Names::default();
+fn begin_run(header: &PytestHeader, stem: &str, sink: &mut ImportSink<'_>) -> Option<RunHandle> {
+    let mut names = ReportedNames::default();
     for (name, value) in header.environment.as_object().into_iter().flatten() {
-        names.take(name, &text(value).unwrap_or_default());
+        names.add_property(name, &to_text(value).unwrap_or_default());
     }
-    let root = text(&header.root).unwrap_or_default();
+    let root = to_text(&header.root).unwrap_or_default();
     let folder = root
         .trim_end_matches(['/', '\\'])
         .rsplit(['/', '\\'])
@@ -179,22 +179,25 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
         names.approach.unwrap_or_default(),
         names.model.unwrap_or_default(),
     );
-    let created = amount(&header.created).and_then(unix_moment);
-    let run =
-        sink.begin_run_of_bytes(&[stem], [&suite, &approach, &model], Moment::Said(created))?;
-    let record = sink.run(run);
+    let created = to_amount(&header.created).and_then(time_from_unix_seconds);
+    let run = sink.begin_run_of_bytes(
+        &[stem],
+        [&suite, &approach, &model],
+        RunMoment::Said(created),
+    )?;
+    let record = sink.run_mut(run);
     record.timestamp = created;
-    record.duration_seconds = amount(&header.duration);
+    record.duration_seconds = to_amount(&header.duration);
     // Codes 0, 1 and 5 follow from the tests; the others are failures of pytest itself.
-    if let Some(code @ 2..=4) = count(&header.exitcode) {
+    if let Some(code @ 2..=4) = to_count(&header.exitcode) {
         record.status = RunStatus::Failed;
         record.error = Some(format!("pytest ended with exit code {code}"));
     }
     for key in ["Python", "Platform"] {
-        if let Some(value) = header.environment.get(key).and_then(text) {
+        if let Some(value) = header.environment.get(key).and_then(to_text) {
             record
                 .tags
-                .insert(key.to_lowercase(), clip(&value, 500).into_owned());
+                .insert(key.to_lowercase(), clip_text(&value, 500).into_owned());
         }
     }
     Some(run)
@@ -202,26 +205,26 @@ fn begin(header: &Header, stem: &str, sink: &mut Sink<'_>) -> Option<Handle> {
 
 /// Numbers of tests by outcome.
 #[derive(Default)]
-struct Counted {
+struct PytestTotals {
     tests: u64,
     by_outcome: [u64; OUTCOMES.len()],
 }
 
-impl Counted {
-    fn take(
+impl PytestTotals {
+    fn add_test(
         &mut self,
-        run: Handle,
+        run: RunHandle,
         place: &str,
-        test: &Test,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let said = text(&test.outcome).unwrap_or_default();
+        test: &PytestTest,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let said = to_text(&test.outcome).unwrap_or_default();
         self.tests += 1;
         if let Some(place) = OUTCOMES.iter().position(|outcome| *outcome == said) {
             self.by_outcome[place] += 1;
         }
-        let Some(id) = filled(&test.nodeid) else {
-            sink.refuse(place, Refused::because("the test has no name"));
+        let Some(id) = to_filled_text(&test.nodeid) else {
+            sink.refuse_part(place, Refused::new("the test has no name"));
             return Ok(());
         };
         let status = match said.as_str() {
@@ -230,32 +233,32 @@ impl Counted {
             "error" => ItemStatus::Error,
             "skipped" => ItemStatus::Skipped,
             "xfailed" => {
-                sink.quirk("tests that fail as expected are skipped");
+                sink.note_quirk("tests that fail as expected are skipped");
                 ItemStatus::Skipped
             }
             "xpassed" => {
-                sink.quirk("tests that pass although they were expected to fail are passes");
+                sink.note_quirk("tests that pass although they were expected to fail are passes");
                 ItemStatus::Pass
             }
             _ => {
-                sink.quirk("tests whose outcome is unknown are not evaluated");
+                sink.note_quirk("tests whose outcome is unknown are not evaluated");
                 ItemStatus::NotEvaluated
             }
         };
-        let phases: Vec<&Phase> = [&test.setup, &test.call, &test.teardown]
+        let phases: Vec<&PytestPhase> = [&test.setup, &test.call, &test.teardown]
             .into_iter()
             .filter_map(|phase| phase.0.as_ref())
             .collect();
-        let mut outcome = sink.outcome(run, &id, status);
+        let mut outcome = sink.new_outcome(run, &id, status);
         // A test's duration includes its set-up and teardown.
         outcome.duration_seconds = phases
             .iter()
-            .map(|phase| amount(&phase.duration))
+            .map(|phase| to_amount(&phase.duration))
             .sum::<Option<f64>>()
             .filter(|_| !phases.is_empty());
         outcome.category = id.split_once("::").map(|(file, _)| file.to_owned());
         let mut details = ItemDetails {
-            reason: reason(status, &phases),
+            reason: failure_reason(status, &phases),
             ..ItemDetails::default()
         };
         let pairs = test
@@ -265,19 +268,19 @@ impl Counted {
             .flatten()
             .flat_map(|pair| pair.as_object().into_iter().flatten());
         for (name, value) in test.metadata.as_object().into_iter().flatten().chain(pairs) {
-            measured::take(
+            measured::apply_property(
                 name,
-                &text(value).unwrap_or_default(),
+                &to_text(value).unwrap_or_default(),
                 &mut outcome,
                 &mut details,
             );
         }
-        sink.item(run, place, outcome, details)
+        sink.add_outcome(run, place, outcome, details)
     }
 }
 
 /// Returns the reason of the phase that ended the test.
-fn reason(status: ItemStatus, phases: &[&Phase]) -> Option<String> {
+fn failure_reason(status: ItemStatus, phases: &[&PytestPhase]) -> Option<String> {
     if status == ItemStatus::Pass {
         return None;
     }
@@ -285,8 +288,8 @@ fn reason(status: ItemStatus, phases: &[&Phase]) -> Option<String> {
     ended
         .crash
         .get("message")
-        .and_then(text)
-        .or_else(|| text(&ended.longrepr))
+        .and_then(to_text)
+        .or_else(|| to_text(&ended.longrepr))
         .filter(|reason| !reason.trim().is_empty())
 }
 
@@ -298,20 +301,20 @@ mod tests {
 
     #[test]
     fn the_phase_that_ended_the_test_says_why() {
-        let phase = |value: Value| Phase::deserialize(value).expect("a phase");
+        let phase = |value: Value| PytestPhase::deserialize(value).expect("a phase");
         let setup = phase(json!({"outcome": "passed", "duration": 0.1}));
         let call = phase(
             json!({"outcome": "failed", "crash": {"message": "assert 1 == 2"}, "longrepr": "long"}),
         );
         assert_eq!(
-            reason(ItemStatus::Fail, &[&setup, &call]).as_deref(),
+            failure_reason(ItemStatus::Fail, &[&setup, &call]).as_deref(),
             Some("assert 1 == 2")
         );
         let error = phase(json!({"outcome": "failed", "longrepr": "fixture not found"}));
         assert_eq!(
-            reason(ItemStatus::Error, &[&error]).as_deref(),
+            failure_reason(ItemStatus::Error, &[&error]).as_deref(),
             Some("fixture not found")
         );
-        assert_eq!(reason(ItemStatus::Pass, &[&setup, &call]), None);
+        assert_eq!(failure_reason(ItemStatus::Pass, &[&setup, &call]), None);
     }
 }

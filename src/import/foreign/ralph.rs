@@ -5,52 +5,52 @@
 use crate::domain::{ItemKind, Run};
 use crate::results::{has_zeros_for_unknown, parse_header};
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::ForeignSource;
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::ForeignFileGroup;
 
-const MOST_BYTES: u64 = 1 << 20;
-const NAMES: [&str; 3] = ["suite", "approach", "model"];
-const MEASURED: [&str; 3] = [
+const MAX_BYTES: u64 = 1 << 20;
+const NAME_KEYS: [&str; 3] = ["suite", "approach", "model"];
+const MEASURED_KEYS: [&str; 3] = [
     "duration_seconds",
     "shared_tests_passed",
     "shared_tests_total",
 ];
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "ralph",
         title: "ralph eval",
         kind: ItemKind::Test,
         reads_names: false,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     // The store's own headers name their format.
-    let is_ours = peek.has_all(&NAMES) && peek.has_all(&MEASURED) && !peek.has("format");
-    (peek.content == Content::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
+    let is_ours = peek.has_all(&NAME_KEYS) && peek.has_all(&MEASURED_KEYS) && !peek.has("format");
+    (peek.content == ContentKind::Json && !peek.is_lines && is_ours).then_some(Claim::Alone)
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let Some(file) = source.files.first() else {
         return Ok(());
     };
-    let bytes = file.read(MOST_BYTES)?;
+    let bytes = file.read_bytes(MAX_BYTES)?;
     let value: serde_json::Value = super::json_reader::read_value(bytes.as_slice(), &file.shown)?;
     // Later files have no id. Their content differs by the run's time.
     let content = hex_digest(&[&bytes], false);
     let header = parse_header(&bytes, &file.shown, None, Some(&content))
-        .map_err(|problems| Stop::Unreadable(problems.0))?;
-    let own_id = value.get("id").and_then(super::json::filled);
+        .map_err(|problems| ReadStop::Unreadable(problems.0))?;
+    let own_id = value.get("id").and_then(super::json::to_filled_text);
     let identity = own_id.unwrap_or(content);
     let Some(run) = sink.begin_run(
         &[&identity],
@@ -59,9 +59,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Ok(());
     };
     if has_zeros_for_unknown(&bytes) {
-        sink.quirk("zeros for tokens, costs, calls and totals are read as not measured");
+        sink.note_quirk("zeros for tokens, costs, calls and totals are read as not measured");
     }
-    let record = sink.run(run);
+    let record = sink.run_mut(run);
     *record = Run {
         id: record.id.clone(),
         suite: record.suite.clone(),
@@ -71,11 +71,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         output_dir: None,
         ..header
     };
-    if let Some(turns) = value.get("total_turns").and_then(super::json::count) {
+    if let Some(turns) = value.get("total_turns").and_then(super::json::to_count) {
         record
             .tags
             .insert("total_turns".to_owned(), turns.to_string());
-        sink.quirk("the file has the later schema, with `total_turns`");
+        sink.note_quirk("the file has the later schema, with `total_turns`");
     }
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! The supported formats, one line each.
 
 use super::format::ForeignFormat;
-use super::importer::Format;
+use super::importer::FormatImporter;
 
 /// One line per format. Apart from this line, only the format's own files know it. To add a format, see CONTRIBUTING.md.
 ///
 /// A file belongs to the first format that claims it, so formats with distinctive names come before formats that share their shape with
 /// others.
-const FORMATS: [&Format; 26] = [
+const FORMATS: [&FormatImporter; 26] = [
     &super::export::FORMAT,
     &super::inspect::FORMAT,
     &super::harbor::FORMAT,
@@ -37,27 +37,27 @@ const FORMATS: [&Format; 26] = [
 ];
 
 /// Returns the formats in the order in which they may claim a file.
-pub(super) fn all() -> impl Iterator<Item = &'static Format> {
+pub(super) fn all_importers() -> impl Iterator<Item = &'static FormatImporter> {
     FORMATS.into_iter()
 }
 
-pub(super) fn named(name: &str) -> Option<&'static Format> {
-    all().find(|format| format.facts.name == name)
+pub(super) fn find_importer(name: &str) -> Option<&'static FormatImporter> {
+    all_importers().find(|format| format.facts.name == name)
 }
 
 impl ForeignFormat {
     /// Returns the formats in the order in which they may claim a file.
     pub fn all() -> impl Iterator<Item = Self> {
-        all().map(Format::handle)
+        all_importers().map(FormatImporter::handle)
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        named(name).map(Format::handle)
+        find_importer(name).map(FormatImporter::handle)
     }
 
     /// Returns the functions that read the format.
-    pub(super) fn importer(self) -> &'static Format {
-        named(self.name()).expect("handles are made of formats in the registry")
+    pub(super) fn importer(self) -> &'static FormatImporter {
+        find_importer(self.name()).expect("handles are made of formats in the registry")
     }
 
     /// Returns whether costs are computed from the tokens in the format's files.
@@ -107,7 +107,7 @@ mod tests {
                 .replace('\\', "/");
             let text = fs::read_to_string(entry.path()).expect("readable");
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-            for format in all() {
+            for format in all_importers() {
                 let (name, module) = (format.facts.name, format.facts.name.replace('-', "_"));
                 let is_own =
                     below == format!("{module}.rs") || below.starts_with(&format!("{module}/"));
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn names_are_few_characters_and_told_apart() {
-        let names: BTreeSet<&str> = all().map(|format| format.facts.name).collect();
+        let names: BTreeSet<&str> = all_importers().map(|format| format.facts.name).collect();
         assert_eq!(names.len(), FORMATS.len(), "no two formats share a name");
         for format in ForeignFormat::all() {
             assert_eq!(ForeignFormat::from_name(format.name()), Some(format));

@@ -10,7 +10,7 @@ use super::registry;
 /// Returns pairs of a replaced run and the run that replaces it. In each pair, at least one run of the task is `new`.
 ///
 /// Runs of a task may come on different nights or together. The store keeps the records of replaced runs.
-pub fn superseded<'r>(
+pub fn superseded_runs<'r>(
     stored: impl Iterator<Item = &'r Run>,
     new: &BTreeSet<RunId>,
 ) -> Vec<(&'r Run, &'r Run)> {
@@ -23,7 +23,7 @@ pub fn superseded<'r>(
         else {
             continue;
         };
-        let tag = registry::named(importer).and_then(|format| format.retry_tag);
+        let tag = registry::find_importer(importer).and_then(|format| format.retry_tag);
         if let Some(task) = tag
             .and_then(|tag| run.tags.get(tag))
             .filter(|_| !run.tags.contains_key(SUPERSEDED_TAG))

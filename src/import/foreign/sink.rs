@@ -11,53 +11,55 @@ use crate::domain::{
 use crate::results::Store;
 
 use super::super::cell::Refused;
-pub(in crate::import) use super::super::ledger::Handle;
-use super::super::ledger::{Ledger, Numbering};
-use super::super::names::GivenNames;
-use super::super::origin::{Origins, Unnamed as UnnamedModel};
-use super::super::report::{FieldHeld, ForeignReport, ImportedRun, SourceReport, StatedLine};
-use super::super::rows::Stop;
-pub(in crate::import) use super::super::stored::Moment;
-use super::super::stored::Unnamed;
-use super::super::texts::MOST_TEXT_CHARS;
-pub(in crate::import) use super::super::texts::clip;
+pub(in crate::import) use super::super::ledger::RunHandle;
+use super::super::ledger::{AttemptNumbering, Ledger};
+use super::super::names::NameOverrides;
+use super::super::origin::{SourceOrigins, UnnamedModel};
+use super::super::report::{
+    FieldCoverage, ForeignReport, PublishedFigureLine, SourceReport, SourceRun,
+};
+use super::super::rows::ReadStop;
+pub(in crate::import) use super::super::stored::RunMoment;
+use super::super::stored::UnnamedRun;
+use super::super::texts::MAX_TEXT_CHARS;
+pub(in crate::import) use super::super::texts::clip_text;
 use super::format::ForeignFormat;
-use super::source::ForeignSource;
+use super::source::ForeignFileGroup;
 
 /// Maximum length of a name of a suite, an approach, a model or an item.
-const MOST_NAME_CHARS: usize = 500;
-const MOST_QUIRKS: usize = 64;
-const CUT: &str = "texts are cut to 2000 characters";
+const MAX_NAME_CHARS: usize = 500;
+const MAX_QUIRKS: usize = 64;
+const CUT_QUIRK: &str = "texts are cut to 2000 characters";
 
 /// Takes an importer's records of one source.
-pub(in crate::import) struct Sink<'a> {
+pub(in crate::import) struct ImportSink<'a> {
     format: ForeignFormat,
-    names: &'a GivenNames,
+    names: &'a NameOverrides,
     ledger: Ledger<'a>,
     /// File or folder that tells models without a name apart.
     origin: PathBuf,
-    origins: &'a Origins,
+    origins: &'a SourceOrigins,
     file: &'a str,
-    last_repeated: Option<ImportedRun>,
-    notes: Notes,
+    last_repeated: Option<SourceRun>,
+    notes: SourceNotes,
 }
 
 /// What a source of another tool has besides runs.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct SourceNotes {
     /// Published figures of runs that are stored already.
-    repeated_stated: Vec<(Vec<StatedFigure>, ImportedRun)>,
+    repeated_stated: Vec<(Vec<StatedFigure>, SourceRun)>,
     version: Option<String>,
     quirks: Vec<(String, u64)>,
     held: BTreeMap<&'static str, u64>,
 }
 
-impl<'a> Sink<'a> {
+impl<'a> ImportSink<'a> {
     pub(super) fn new(
         ledger: Ledger<'a>,
-        source: &'a ForeignSource,
-        names: &'a GivenNames,
-        origins: &'a Origins,
+        source: &'a ForeignFileGroup,
+        names: &'a NameOverrides,
+        origins: &'a SourceOrigins,
     ) -> Self {
         Self {
             format: source.format,
@@ -67,11 +69,11 @@ impl<'a> Sink<'a> {
             origins,
             file: &source.shown,
             last_repeated: None,
-            notes: Notes::default(),
+            notes: SourceNotes::default(),
         }
     }
 
-    pub(super) fn end(self) -> (Ledger<'a>, Notes) {
+    pub(super) fn into_parts(self) -> (Ledger<'a>, SourceNotes) {
         (self.ledger, self.notes)
     }
 
@@ -79,11 +81,11 @@ impl<'a> Sink<'a> {
     ///
     /// `identity` is the source's own id of the run, which no other run has, wherever its file lies. A file's name, an agent or a model is no
     /// such id. `names` are the run's suite, approach and model, which the command line may replace.
-    pub fn begin_run(&mut self, identity: &[&str], names: [&str; 3]) -> Option<Handle> {
+    pub fn begin_run(&mut self, identity: &[&str], names: [&str; 3]) -> Option<RunHandle> {
         if identity.iter().all(|part| part.trim().is_empty()) {
-            return self.begin_run_of_bytes(identity, names, Moment::Unread);
+            return self.begin_run_of_bytes(identity, names, RunMoment::Unread);
         }
-        self.begin(identity, names, None)
+        self.find_or_begin_run(identity, names, None)
     }
 
     /// Begins a run by its id, or by the source's bytes if it has none.
@@ -92,10 +94,10 @@ impl<'a> Sink<'a> {
         id: Option<&str>,
         identity: &[&str],
         names: [&str; 3],
-    ) -> Option<Handle> {
+    ) -> Option<RunHandle> {
         match id.filter(|id| !id.trim().is_empty()) {
-            Some(id) => self.begin(&[&[id], identity].concat(), names, None),
-            None => self.begin_run_of_bytes(identity, names, Moment::Unread),
+            Some(id) => self.find_or_begin_run(&[&[id], identity].concat(), names, None),
+            None => self.begin_run_of_bytes(identity, names, RunMoment::Unread),
         }
     }
 
@@ -105,10 +107,10 @@ impl<'a> Sink<'a> {
         &mut self,
         identity: &[&str],
         names: [&str; 3],
-        moment: Moment,
-    ) -> Option<Handle> {
-        self.begin(
-            &[identity, &[self.ledger.told().read.sha256]].concat(),
+        moment: RunMoment,
+    ) -> Option<RunHandle> {
+        self.find_or_begin_run(
+            &[identity, &[self.ledger.context().read.sha256]].concat(),
             names,
             Some(moment),
         )
@@ -120,42 +122,42 @@ impl<'a> Sink<'a> {
         &mut self,
         identity: &[&str],
         names: [&str; 3],
-        moment: Moment,
-    ) -> Option<Handle> {
-        self.begin(identity, names, Some(moment))
+        moment: RunMoment,
+    ) -> Option<RunHandle> {
+        self.find_or_begin_run(identity, names, Some(moment))
     }
 
-    fn begin(
+    fn find_or_begin_run(
         &mut self,
         identity: &[&str],
         [suite, approach, model]: [&str; 3],
-        unnamed: Option<Moment>,
-    ) -> Option<Handle> {
+        unnamed: Option<RunMoment>,
+    ) -> Option<RunHandle> {
         let given = |given: &Option<String>, own: &str, lacking: &str| -> String {
             let own = own.trim();
             given.clone().unwrap_or_else(|| {
                 if own.is_empty() {
                     lacking.to_owned()
                 } else {
-                    clip(own, MOST_NAME_CHARS).into_owned()
+                    clip_text(own, MAX_NAME_CHARS).into_owned()
                 }
             })
         };
         // Models without a name are not one model: each is its source's own. Reports of test runners speak of no model, and are runs of one
         // arm, however their files are named.
-        let told = *self.ledger.told();
+        let told = *self.ledger.context();
         let unknown = (self.names.model.is_none() && model.trim().is_empty()).then(|| {
             if self.format.kind() == ItemKind::Test {
-                Origins::shared()
+                SourceOrigins::shared_model()
             } else {
                 self.origins
-                    .unnamed(&self.origin, told.read.place, told.stored, told.store)
+                    .name_model(&self.origin, told.read.place, told.stored, told.store)
             }
         });
         let UnnamedModel {
             model: unknown,
             origin,
-        } = unknown.unwrap_or_else(Origins::shared);
+        } = unknown.unwrap_or_else(SourceOrigins::shared_model);
         let own = [
             (&self.names.suite, suite, "unnamed"),
             (&self.names.approach, approach, "unnamed"),
@@ -164,20 +166,20 @@ impl<'a> Sink<'a> {
         let [suite, approach, model] = own.map(|(set, own, lacking)| given(set, own, lacking));
         let mut id = self.first_id(identity);
         if let Some(moment) = unnamed {
-            id = self.ledger.unnamed(
+            id = self.ledger.resolve_unnamed(
                 id,
-                Unnamed {
+                UnnamedRun {
                     names: [&suite, &approach, &model],
                     index: None,
                     moment,
                 },
             );
         }
-        if let Some(handle) = self.ledger.begun(&id) {
+        if let Some(handle) = self.ledger.find_begun(&id) {
             return Some(handle);
         }
         let identity = Some(identity.join("/"));
-        let source = ImportedRun {
+        let source = SourceRun {
             id,
             suite,
             approach,
@@ -186,28 +188,28 @@ impl<'a> Sink<'a> {
             file: self.file.to_owned(),
             line: None,
         };
-        if told.looks_twice && self.ledger.has(&source.id) {
+        if told.looks_twice && self.ledger.is_stored(&source.id) {
             self.note_repeated(source);
             return None;
         }
-        let handle = self.ledger.begin(source, false);
+        let handle = self.ledger.begin_run(source, false);
         self.ledger.set_origin(handle, origin);
         Some(handle)
     }
 
     /// Begins a run under the id that it has in another store. Returns `None` if the store has it: then it is kept as it is. Other names
     /// from the command line make it another run.
-    pub fn begin_kept_run(&mut self, id: RunId, names: [&str; 3]) -> Option<Handle> {
+    pub fn begin_kept_run(&mut self, id: RunId, names: [&str; 3]) -> Option<RunHandle> {
         if !self.names.is_empty() {
             return self.begin_run(&[id.as_str()], names);
         }
-        if let Some(handle) = self.ledger.begun(&id) {
+        if let Some(handle) = self.ledger.find_begun(&id) {
             return Some(handle);
         }
         let [suite, approach, model] =
-            names.map(|name| clip(name.trim(), MOST_NAME_CHARS).into_owned());
+            names.map(|name| clip_text(name.trim(), MAX_NAME_CHARS).into_owned());
         let identity = Some(id.to_string());
-        let source = ImportedRun {
+        let source = SourceRun {
             id,
             suite,
             approach,
@@ -216,15 +218,15 @@ impl<'a> Sink<'a> {
             file: self.file.to_owned(),
             line: None,
         };
-        if self.ledger.told().stored.contains(&source.id) {
-            self.ledger.keep(source);
+        if self.ledger.context().stored.contains(&source.id) {
+            self.ledger.keep_run(source);
             return None;
         }
-        Some(self.ledger.begin(source, false))
+        Some(self.ledger.begin_run(source, false))
     }
 
     /// Keeps the totals that the run has now, instead of adding up its outcomes.
-    pub fn keep_totals(&mut self, handle: Handle) {
+    pub fn keep_totals(&mut self, handle: RunHandle) {
         self.ledger.keep_totals(handle);
     }
 
@@ -234,7 +236,7 @@ impl<'a> Sink<'a> {
         // Other names make it another run. Otherwise a run imported under wrong names could not be corrected.
         let names: Vec<String> = self
             .names
-            .parts()
+            .identity_parts()
             .iter()
             .map(|part| String::from_utf8_lossy(part).into_owned())
             .collect();
@@ -244,37 +246,43 @@ impl<'a> Sink<'a> {
         Store::imported_run_id(self.format.name(), &parts)
     }
 
-    fn note_repeated(&mut self, run: ImportedRun) {
+    fn note_repeated(&mut self, run: SourceRun) {
         self.last_repeated = Some(run.clone());
-        self.ledger.skip(run);
+        self.ledger.skip_run(run);
     }
 
     /// Notes that a run of the store was made in this session. The two are joined when the import ends.
-    pub fn note_named(&mut self, session: &str) {
-        if let Some(id) = self.ledger.told().stored.run_of_session(session).cloned() {
-            self.quirk(&format!("run `{id}` of the store names this session"));
+    pub fn note_naming_run(&mut self, session: &str) {
+        if let Some(id) = self
+            .ledger
+            .context()
+            .stored
+            .run_of_session(session)
+            .cloned()
+        {
+            self.note_quirk(&format!("run `{id}` of the store names this session"));
         }
     }
 
     /// Returns the session that counts the message, and its run.
     pub fn session_with(&self, message: u64) -> Option<(&'a str, &'a RunId)> {
-        self.ledger.told().stored.session_with(message)
+        self.ledger.context().stored.session_of_message(message)
     }
 
     /// Returns the stored run of a session, which grows if the source has further messages. Returns `None` if sources are read anew.
     pub fn stored_session(&self, session: &str) -> Option<&'a Run> {
         self.ledger
-            .told()
+            .context()
             .stored
-            .session(&self.first_id(&[session]))
-            .filter(|_| !self.ledger.told().stored.is_anew())
+            .session_run(&self.first_id(&[session]))
+            .filter(|_| !self.ledger.context().stored.is_anew())
     }
 
     /// Keeps the run that counts all messages of a session. The session gets no run of its own.
-    pub fn keep(&mut self, id: RunId, session: &str, names: [&str; 3]) {
+    pub fn keep_session_run(&mut self, id: RunId, session: &str, names: [&str; 3]) {
         let [suite, approach, model] = names.map(str::to_owned);
         let identity = Some(session.to_owned());
-        self.note_repeated(ImportedRun {
+        self.note_repeated(SourceRun {
             id,
             suite,
             approach,
@@ -291,12 +299,12 @@ impl<'a> Sink<'a> {
     }
 
     /// Returns the run, to be filled in. Missing counts, cost and tokens are added up from its outcomes at the end.
-    pub fn run(&mut self, handle: Handle) -> &mut Run {
-        self.ledger.run(handle)
+    pub fn run_mut(&mut self, handle: RunHandle) -> &mut Run {
+        self.ledger.run_mut(handle)
     }
 
     /// Names the folder that models without a name are called after, if it tells more than the source's own path.
-    pub fn origin(&mut self, folder: PathBuf) {
+    pub fn set_origin_folder(&mut self, folder: PathBuf) {
         self.origin = folder;
     }
 
@@ -306,12 +314,12 @@ impl<'a> Sink<'a> {
     }
 
     /// Returns the run's number of outcomes so far.
-    pub fn outcomes_of(&self, handle: Handle) -> u64 {
-        self.ledger.outcomes_of(handle)
+    pub fn outcome_count(&self, handle: RunHandle) -> u64 {
+        self.ledger.outcome_count(handle)
     }
 
     /// Creates an outcome with defaults for the caller to change: the first attempt at an item of the tool's kind, evaluated by the tool.
-    pub fn outcome(&self, handle: Handle, item: &str, status: ItemStatus) -> ItemOutcome {
+    pub fn new_outcome(&self, handle: RunHandle, item: &str, status: ItemStatus) -> ItemOutcome {
         ItemOutcome {
             run: self.ledger.run_of(handle).id.clone(),
             kind: self.format.kind(),
@@ -331,25 +339,25 @@ impl<'a> Sink<'a> {
     }
 
     /// Stores one outcome with its details, and refuses a repeated attempt. `place` names the outcome in the file.
-    pub fn item(
+    pub fn add_outcome(
         &mut self,
-        handle: Handle,
+        handle: RunHandle,
         place: &str,
         mut outcome: ItemOutcome,
         mut details: ItemDetails,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ReadStop> {
         self.ledger.rows_read += 1;
         if outcome.item.trim().is_empty() {
-            self.refuse_read(place, Refused::because("the item has no name"));
+            self.refuse_read(place, Refused::new("the item has no name"));
             return Ok(());
         }
-        outcome.item = self.name(&outcome.item);
-        outcome.evaluator = self.name(&outcome.evaluator);
+        outcome.item = self.shorten_name(&outcome.item);
+        outcome.evaluator = self.shorten_name(&outcome.evaluator);
         for group in [&mut outcome.cluster, &mut outcome.category] {
             *group = group
                 .take()
                 .filter(|name| !name.trim().is_empty())
-                .map(|name| self.name(&name));
+                .map(|name| self.shorten_name(&name));
         }
         outcome.score = outcome.score.filter(|score| is_figure(*score));
         outcome.duration_seconds = outcome
@@ -359,13 +367,20 @@ impl<'a> Sink<'a> {
         for tokens in [&mut outcome.input_tokens, &mut outcome.output_tokens] {
             *tokens = tokens.filter(|tokens| is_count(*tokens));
         }
-        self.cut(&mut details);
+        self.shorten_texts(&mut details);
 
-        match self.ledger.item(Some(handle), &outcome, Numbering::Given) {
+        match self
+            .ledger
+            .number_item(Some(handle), &outcome, AttemptNumbering::Given)
+        {
             Ok(item) => {
-                self.note_held(&outcome, &details);
-                self.ledger
-                    .take(handle, (item, Numbering::Given), &mut outcome, &details)?;
+                self.count_present_fields(&outcome, &details);
+                self.ledger.add_outcome(
+                    handle,
+                    (item, AttemptNumbering::Given),
+                    &mut outcome,
+                    &details,
+                )?;
             }
             Err(refused) => self.refuse_read(place, refused),
         }
@@ -373,29 +388,29 @@ impl<'a> Sink<'a> {
     }
 
     /// Counts a record that is a whole run, without outcomes.
-    pub fn record(&mut self) {
-        self.ledger.record(1);
+    pub fn count_run_record(&mut self) {
+        self.ledger.count_records(1);
     }
 
     /// Checks published figures of the repeated run that `begin_run` found last. This source may have other figures.
-    pub fn state_repeated(&mut self, figures: Vec<StatedFigure>) {
+    pub fn check_repeated_figures(&mut self, figures: Vec<StatedFigure>) {
         if let Some(run) = &self.last_repeated {
             self.notes.repeated_stated.push((figures, run.clone()));
         }
     }
 
     /// Refuses a part of the source; parts refused for the same reason are counted together.
-    pub fn refuse(&mut self, place: &str, refused: Refused) {
+    pub fn refuse_part(&mut self, place: &str, refused: Refused) {
         self.ledger.rows_read += 1;
         self.refuse_read(place, refused);
     }
 
     fn refuse_read(&mut self, place: &str, refused: Refused) {
-        self.ledger.refuse(refused, self.file, place, None);
+        self.ledger.note_refused(refused, self.file, place, None);
     }
 
     /// Notes an oddity and how it was read.
-    pub fn quirk(&mut self, text: &str) {
+    pub fn note_quirk(&mut self, text: &str) {
         if let Some((_, count)) = self
             .notes
             .quirks
@@ -403,22 +418,22 @@ impl<'a> Sink<'a> {
             .find(|(known, _)| known == text)
         {
             *count += 1;
-        } else if self.notes.quirks.len() < MOST_QUIRKS {
+        } else if self.notes.quirks.len() < MAX_QUIRKS {
             self.notes.quirks.push((text.to_owned(), 1));
         }
     }
 
     /// Notes the version of the tool or the format that the file names.
-    pub fn version(&mut self, version: &str) {
+    pub fn note_version(&mut self, version: &str) {
         self.notes
             .version
-            .get_or_insert_with(|| clip(version, MOST_NAME_CHARS).into_owned());
+            .get_or_insert_with(|| clip_text(version, MAX_NAME_CHARS).into_owned());
     }
 
     /// Keeps a published figure of the run, beside the recomputed one if there is one.
-    pub fn stated(
+    pub fn add_published_figure(
         &mut self,
-        handle: Handle,
+        handle: RunHandle,
         name: &str,
         value: f64,
         unit: Unit,
@@ -427,7 +442,7 @@ impl<'a> Sink<'a> {
     ) {
         if is_figure(value) {
             let recomputed = recomputed.filter(|value| is_figure(*value));
-            self.run(handle).stated.push(StatedFigure {
+            self.run_mut(handle).stated.push(StatedFigure {
                 name: name.to_owned(),
                 value,
                 unit,
@@ -437,20 +452,20 @@ impl<'a> Sink<'a> {
         }
     }
 
-    fn name(&mut self, name: &str) -> String {
-        let clipped = clip(name, MOST_NAME_CHARS);
+    fn shorten_name(&mut self, name: &str) -> String {
+        let clipped = clip_text(name, MAX_NAME_CHARS);
         if clipped.len() == name.len() {
             return name.to_owned();
         }
         // Long names may share their beginning.
-        self.quirk("names are shortened to 500 characters");
+        self.note_quirk("names are shortened to 500 characters");
         format!(
             "{clipped} {}",
             &super::super::source::hex_digest(&[name.as_bytes()], false)[..12]
         )
     }
 
-    fn cut(&mut self, details: &mut ItemDetails) {
+    fn shorten_texts(&mut self, details: &mut ItemDetails) {
         let ItemDetails {
             reason,
             reply,
@@ -466,18 +481,18 @@ impl<'a> Sink<'a> {
             .chain(expected);
         let mut is_cut = false;
         for text in texts {
-            let clipped = clip(text, MOST_TEXT_CHARS);
+            let clipped = clip_text(text, MAX_TEXT_CHARS);
             if clipped.len() < text.len() {
                 is_cut = true;
                 *text = clipped.into_owned();
             }
         }
         if is_cut {
-            self.quirk(CUT);
+            self.note_quirk(CUT_QUIRK);
         }
     }
 
-    fn note_held(&mut self, outcome: &ItemOutcome, details: &ItemDetails) {
+    fn count_present_fields(&mut self, outcome: &ItemOutcome, details: &ItemDetails) {
         let held = [
             ("item.score", outcome.score.is_some()),
             ("item.cluster", outcome.cluster.is_some()),
@@ -501,30 +516,30 @@ impl<'a> Sink<'a> {
     }
 }
 
-impl Notes {
+impl SourceNotes {
     /// Adds to the report what is known of the source, whose new runs are these.
-    pub fn tell(
+    pub fn add_to_report(
         self,
         format: ForeignFormat,
         files: usize,
         runs: &[Run],
         report: &mut SourceReport,
     ) {
-        let stated_by = |run: &RunId, figure: &StatedFigure| StatedLine {
+        let stated_by = |run: &RunId, figure: &StatedFigure| PublishedFigureLine {
             run: run.clone(),
             figure: figure.clone(),
         };
-        let mut stated: Vec<StatedLine> = runs
+        let mut stated: Vec<PublishedFigureLine> = runs
             .iter()
             .flat_map(|run| run.stated.iter().map(|figure| stated_by(&run.id, figure)))
             .collect();
         for (figures, run) in &self.repeated_stated {
-            report.stated.check(figures, run);
+            report.stated.check_figures(figures, run);
             stated.extend(figures.iter().map(|figure| stated_by(&run.id, figure)));
         }
-        let mut fields = fields_held(runs);
+        let mut fields = count_run_fields(runs);
         if report.items > 0 {
-            fields.extend(self.held.iter().map(|(field, held)| FieldHeld {
+            fields.extend(self.held.iter().map(|(field, held)| FieldCoverage {
                 field,
                 held: *held,
                 of: report.items,
@@ -541,9 +556,9 @@ impl Notes {
     }
 }
 
-fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
-    type Held = fn(&Run) -> bool;
-    let fields: [(&'static str, Held); 16] = [
+fn count_run_fields(runs: &[Run]) -> Vec<FieldCoverage> {
+    type HasField = fn(&Run) -> bool;
+    let fields: [(&'static str, HasField); 16] = [
         ("timestamp", |run| run.timestamp.is_some()),
         ("duration_seconds", |run| run.duration_seconds.is_some()),
         ("passed and total", |run| run.shared_tests_total.is_some()),
@@ -565,13 +580,13 @@ fn fields_held(runs: &[Run]) -> Vec<FieldHeld> {
         ("error", |run| run.error.is_some()),
     ];
     let of = runs.len() as u64;
-    let count = |held: Held| runs.iter().filter(|run| held(run)).count() as u64;
+    let count = |held: HasField| runs.iter().filter(|run| held(run)).count() as u64;
     if runs.is_empty() {
         Vec::new()
     } else {
         fields
             .into_iter()
-            .map(|(field, held)| FieldHeld {
+            .map(|(field, held)| FieldCoverage {
                 field,
                 held: count(held),
                 of,

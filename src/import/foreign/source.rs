@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::domain::{Problem, RunId, visible};
-use crate::files::{self, Allowance, Bounded};
+use crate::domain::{Problem, RunId, escape_invisible};
+use crate::files::{self, BoundedReader, ReadAllowance};
 
-use super::super::member_names::{leading_out, leads_out};
-use super::super::rows::Stop;
-use super::super::source::{digest_of, hex_digest};
+use super::super::member_names::{leads_out, leads_out_message};
+use super::super::rows::ReadStop;
+use super::super::source::{digest_file, hex_digest};
 use super::format::ForeignFormat;
-use super::near::Near;
+use super::near::BufferedSeekFile;
 
 const BUFFER_BYTES: usize = 64 << 10;
-const MOST_MEMBERS: usize = 2_000_000;
+const MAX_MEMBERS: usize = 2_000_000;
 
 /// A file, or the files of one run or job. It becomes one sealed pair.
 #[derive(Debug)]
-pub(in crate::import) struct ForeignSource {
+pub(in crate::import) struct ForeignFileGroup {
     pub format: ForeignFormat,
     /// Name in messages: the file, or the folder of the files.
     pub shown: String,
@@ -43,26 +43,26 @@ pub(in crate::import) struct ForeignFile {
 }
 
 /// Returns a path for messages. File names are foreign text too.
-pub(super) fn shown(path: &Path) -> String {
-    visible(&path.display().to_string())
+pub(super) fn visible_path(path: &Path) -> String {
+    escape_invisible(&path.display().to_string())
 }
 
 /// Returns a file's name without `.gz` and then without the ending.
-pub(super) fn stem<'n>(name: &'n str, ending: &str) -> &'n str {
+pub(super) fn strip_ending<'n>(name: &'n str, ending: &str) -> &'n str {
     let name = name.strip_suffix(".gz").unwrap_or(name);
     name.strip_suffix(ending).unwrap_or(name)
 }
 
 /// A source's files, read once for their digest.
-pub(super) struct Examined {
+pub(super) struct SourceDigest {
     /// SHA-256 of a single file, or of the names and digests of several.
     pub sha256: String,
     pub bytes: u64,
 }
 
-impl ForeignSource {
+impl ForeignFileGroup {
     /// Returns the first file whose name or end of the path is `name`.
-    pub fn file(&self, name: &str) -> Option<&ForeignFile> {
+    pub fn find_file(&self, name: &str) -> Option<&ForeignFile> {
         self.files_named(name).next()
     }
 
@@ -76,11 +76,11 @@ impl ForeignSource {
         })
     }
 
-    pub(super) fn examine(&self) -> Result<Examined, Problem> {
+    pub(super) fn digest_files(&self) -> Result<SourceDigest, Problem> {
         let mut digests = Vec::new();
         let mut bytes = 0;
         for file in &self.files {
-            let (digest, length) = file.digest()?;
+            let (digest, length) = file.digest_content()?;
             bytes += length;
             digests.push((file.name.as_str(), digest));
         }
@@ -94,7 +94,7 @@ impl ForeignSource {
                 hex_digest(&parts, true)
             }
         };
-        Ok(Examined { sha256, bytes })
+        Ok(SourceDigest { sha256, bytes })
     }
 }
 
@@ -102,24 +102,24 @@ impl ForeignFile {
     pub fn new(path: &Path, name: String) -> Self {
         Self {
             path: path.to_owned(),
-            shown: shown(path),
+            shown: visible_path(path),
             name,
         }
     }
 
     /// Returns the error for an unreadable source.
-    pub fn problem(&self, message: impl Into<String>) -> Stop {
+    pub fn problem(&self, message: impl Into<String>) -> ReadStop {
         Problem::in_file(&self.shown, message).into()
     }
 
-    fn digest(&self) -> Result<(String, u64), Problem> {
+    fn digest_content(&self) -> Result<(String, u64), Problem> {
         let problem =
             |error: io::Error| Problem::in_file(&self.shown, format!("cannot be read: {error}"));
         let metadata = fs::metadata(&self.path).map_err(problem)?;
         if !metadata.is_file() {
             return Err(Problem::in_file(&self.shown, "is not a regular file"));
         }
-        digest_of(&self.path).map_err(problem)
+        digest_file(&self.path).map_err(problem)
     }
 
     /// Returns whether the file begins like a zip archive. An unreadable file does not.
@@ -130,7 +130,7 @@ impl ForeignFile {
     }
 
     /// Opens the file, decompressed if it is gzip or zstd.
-    pub fn open(&self) -> Result<Bounded<Box<dyn Read>>, Stop> {
+    pub fn open(&self) -> Result<BoundedReader<Box<dyn Read>>, ReadStop> {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
         let mut file = files::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
@@ -150,11 +150,11 @@ impl ForeignFile {
         } else {
             Box::new(whole)
         };
-        Ok(Bounded::new(reader, &Allowance::of_file(bytes)))
+        Ok(BoundedReader::new(reader, &ReadAllowance::of_file(bytes)))
     }
 
     /// Reads the whole file, which may have at most `most` bytes when inflated.
-    pub fn read(&self, most: u64) -> Result<Vec<u8>, Stop> {
+    pub fn read_bytes(&self, most: u64) -> Result<Vec<u8>, ReadStop> {
         let mut bytes = Vec::new();
         self.open()?
             .take(most + 1)
@@ -166,23 +166,23 @@ impl ForeignFile {
         Ok(bytes)
     }
 
-    pub fn archive(&self) -> Result<Archive<'_>, Stop> {
+    pub fn open_archive(&self) -> Result<ZipMembers<'_>, ReadStop> {
         let cannot = |error: io::Error| self.problem(format!("cannot be read: {error}"));
         let file = files::open(&self.path).map_err(cannot)?;
         let bytes = file.metadata().map_err(cannot)?.len();
-        let archive = ZipArchive::new(Near::open(file).map_err(cannot)?)
-            .map_err(|error| damaged(self, &error))?;
-        if archive.len() > MOST_MEMBERS {
-            return Err(self.problem(format!("has more than {MOST_MEMBERS} members")));
+        let archive = ZipArchive::new(BufferedSeekFile::open(file).map_err(cannot)?)
+            .map_err(|error| damaged_archive(self, &error))?;
+        if archive.len() > MAX_MEMBERS {
+            return Err(self.problem(format!("has more than {MAX_MEMBERS} members")));
         }
         if let Some(name) = archive.file_names().find(|name| leads_out(name)) {
-            return Err(self.problem(leading_out(name)));
+            return Err(self.problem(leads_out_message(name)));
         }
-        Ok(Archive {
+        Ok(ZipMembers {
             file: self,
             bytes,
             members: archive,
-            left: Allowance::of_file(bytes),
+            left: ReadAllowance::of_file(bytes),
         })
     }
 }
@@ -192,55 +192,55 @@ pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
 }
 
-fn damaged(file: &ForeignFile, error: &ZipError) -> Stop {
+fn damaged_archive(file: &ForeignFile, error: &ZipError) -> ReadStop {
     Problem::in_file(&file.shown, format!("is a damaged zip archive: {error}"))
         .with_hint("nothing of it was imported; fetch the file again")
         .into()
 }
 
 /// A zip archive whose members are read by name. A limit bounds the inflated size of all members together.
-pub(in crate::import) struct Archive<'a> {
+pub(in crate::import) struct ZipMembers<'a> {
     pub file: &'a ForeignFile,
     /// Length of the archive on disk.
     pub bytes: u64,
-    members: ZipArchive<Near>,
-    left: Allowance,
+    members: ZipArchive<BufferedSeekFile>,
+    left: ReadAllowance,
 }
 
-impl Archive<'_> {
+impl ZipMembers<'_> {
     /// Returns the names of all members, in the order of the archive.
-    pub fn names(&self) -> Vec<String> {
+    pub fn member_names(&self) -> Vec<String> {
         self.members.file_names().map(str::to_owned).collect()
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub fn has_member(&self, name: &str) -> bool {
         self.members.index_for_name(name).is_some()
     }
 
     /// Returns a member's name for messages.
-    pub fn label(&self, name: &str) -> String {
-        format!("{}/{}", self.file.shown, visible(name))
+    pub fn member_label(&self, name: &str) -> String {
+        format!("{}/{}", self.file.shown, escape_invisible(name))
     }
 
     /// Calls `read` with a reader of the member's inflated bytes.
-    pub fn with<T>(
+    pub fn read_member_with<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&mut dyn Read) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        read: impl FnOnce(&mut dyn Read) -> Result<T, ReadStop>,
+    ) -> Result<T, ReadStop> {
         let member = self
             .members
             .by_name(name)
-            .map_err(|error| damaged(self.file, &error))?;
-        read(&mut Bounded::new(member, &self.left))
+            .map_err(|error| damaged_archive(self.file, &error))?;
+        read(&mut BoundedReader::new(member, &self.left))
     }
 
     /// Reads a whole member of at most `most` bytes.
-    pub fn read(&mut self, name: &str, most: u64) -> Result<Vec<u8>, Stop> {
-        let label = self.label(name);
-        self.with(name, |reader| {
+    pub fn read_member(&mut self, name: &str, most: u64) -> Result<Vec<u8>, ReadStop> {
+        let label = self.member_label(name);
+        self.read_member_with(name, |reader| {
             let mut bytes = Vec::new();
-            let problem = |message: String| Stop::from(Problem::in_file(&label, message));
+            let problem = |message: String| ReadStop::from(Problem::in_file(&label, message));
             reader
                 .take(most + 1)
                 .read_to_end(&mut bytes)

@@ -9,17 +9,17 @@ use crate::domain::ItemStatus;
 pub(super) const FLAKY_TAG: &str = "flaky";
 
 /// A try that does not count.
-pub(super) struct Try {
+pub(super) struct UncountedAttempt {
     pub status: ItemStatus,
     pub reason: Option<String>,
 }
 
 /// Returns the test's reason, with its tries before and after.
-pub(super) fn told(
+pub(super) fn reason_with_retries(
     status: ItemStatus,
     reason: Option<String>,
-    before: &[Try],
-    after: &[Try],
+    before: &[UncountedAttempt],
+    after: &[UncountedAttempt],
 ) -> Option<String> {
     if before.is_empty() && after.is_empty() {
         return reason;
@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn all_tries_are_told_in_their_order() {
-        let failed = |reason: Option<&str>| Try {
+        let failed = |reason: Option<&str>| UncountedAttempt {
             status: ItemStatus::Fail,
             reason: reason.map(str::to_owned),
         };
-        let of = |status, before: &[Try], after: &[Try]| {
-            told(status, Some("own".to_owned()), before, after).expect("something")
+        let of = |status, before: &[UncountedAttempt], after: &[UncountedAttempt]| {
+            reason_with_retries(status, Some("own".to_owned()), before, after).expect("something")
         };
         assert_eq!(of(ItemStatus::Pass, &[], &[]), "own");
         assert_eq!(
@@ -70,9 +70,9 @@ mod tests {
             "own (attempt 1); attempt 2: b"
         );
         assert_eq!(
-            told(ItemStatus::Error, None, &[failed(None)], &[]).as_deref(),
+            reason_with_retries(ItemStatus::Error, None, &[failed(None)], &[]).as_deref(),
             Some("error (attempt 2); attempt 1: fail")
         );
-        assert_eq!(told(ItemStatus::Pass, None, &[], &[]), None);
+        assert_eq!(reason_with_retries(ItemStatus::Pass, None, &[], &[]), None);
     }
 }

@@ -1,36 +1,36 @@
 //! Recognises files of known tools that are not supported. Naming the tool and a remedy helps more than an unknown file.
 
-use super::peek::{Content, Peek};
+use super::peek::{ContentKind, Peek};
 
 /// A file that is recognised but not supported.
-pub(super) struct Unread {
+pub(super) struct UnsupportedFile {
     /// The tool, and the kind of file if other files of the tool are supported.
     pub tool: &'static str,
     pub hint: &'static str,
 }
 
-const AS_TABLE: &str = "read its rows as a table: --map MAP, with `list` as their place; see `evalreport help import/tables`";
-const EVENTS: &str = "read its events as a table with a map that keeps the type `match`; see `evalreport help import/tables`";
-const AS_JSON: &str =
+const TABLE_HINT: &str = "read its rows as a table: --map MAP, with `list` as their place; see `evalreport help import/tables`";
+const EVENTS_HINT: &str = "read its events as a table with a map that keeps the type `match`; see `evalreport help import/tables`";
+const JSON_HINT: &str =
     "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
-const JUDGE_FIRST: &str =
+const PREDICTIONS_HINT: &str =
     "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
 
 /// Recognises the file's tool.
-pub(super) fn recognise(peek: &Peek) -> Option<Unread> {
+pub(super) fn recognise_unsupported(peek: &Peek) -> Option<UnsupportedFile> {
     let (tool, hint) = match peek.content {
-        Content::Json => json(peek)?,
-        Content::Text => (text(peek)?, AS_JSON),
-        Content::Zip | Content::Xml => return None,
+        ContentKind::Json => recognise_json(peek)?,
+        ContentKind::Text => (recognise_text(peek)?, JSON_HINT),
+        ContentKind::Zip | ContentKind::Xml => return None,
     };
-    Some(Unread { tool, hint })
+    Some(UnsupportedFile { tool, hint })
 }
 
-fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
+fn recognise_json(peek: &Peek) -> Option<(&'static str, &'static str)> {
     let has_all = |keys: &[&str]| peek.has_all(keys);
     let hint_of = |tool| match tool {
-        "OpenAI evals" => EVENTS,
-        _ => AS_TABLE,
+        "OpenAI evals" => EVENTS_HINT,
+        _ => TABLE_HINT,
     };
     let tool = if has_all(&["spec.completion_fns", "spec.eval_name"])
         || has_all(&["event_id", "sample_id", "type", "data"])
@@ -41,7 +41,7 @@ fn json(peek: &Peek) -> Option<(&'static str, &'static str)> {
     {
         "simple-evals"
     } else if is_predictions(peek) {
-        return Some(("SWE-bench (predictions)", JUDGE_FIRST));
+        return Some(("SWE-bench (predictions)", PREDICTIONS_HINT));
     } else {
         return None;
     };
@@ -58,7 +58,7 @@ fn is_predictions(peek: &Peek) -> bool {
     below("") || below("[].") || peek.keys_below("").any(|id| below(&format!("{id}.")))
 }
 
-fn text(peek: &Peek) -> Option<&'static str> {
+fn recognise_text(peek: &Peek) -> Option<&'static str> {
     let head = String::from_utf8_lossy(&peek.head);
     let has_line = |start: &str| head.lines().any(|line| line.starts_with(start));
     let header = head.lines().next().unwrap_or_default();

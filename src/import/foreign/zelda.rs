@@ -13,42 +13,42 @@ use crate::domain::{
     Direction, ItemDetails, ItemKind, ItemStatus, Problem, Run, RunStatus, ScoreRecord, Unit,
 };
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Table, amount, count, filled, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{ObjectTable, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::{read_object, read_value};
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
-use super::source::ForeignSource;
-use super::times::Span;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle};
+use super::source::ForeignFileGroup;
+use super::times::TimeSpan;
 
-const RESULT: &str = "result.json";
-const TRANSCRIPT: &str = "transcript.json";
-const FULFILMENT: &str = "requirementFulfillment";
+const RESULT_FILE: &str = "result.json";
+const TRANSCRIPT_FILE: &str = "transcript.json";
+const FULFILMENT_METRIC: &str = "requirementFulfillment";
 /// Half of the last digit: scores have one decimal.
 const ROUNDING: f64 = 0.05;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "zelda",
         title: "zelda",
         kind: ItemKind::Criterion,
         reads_names: false,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_in_run = peek.folder_name(1) == Some("runs") && peek.folder_name(2) == Some(".zelda");
     // A broken file shows no keys, but its location tells.
     let is_ours = match peek.name.as_str() {
-        RESULT => is_in_run || is_result(peek),
-        TRANSCRIPT => {
+        RESULT_FILE => is_in_run || is_result(peek),
+        TRANSCRIPT_FILE => {
             is_in_run || peek.has_all(&["messages", "metadata.turnCount", "metadata.durationMs"])
         }
         _ => return is_result(peek).then_some(Claim::Alone),
@@ -64,45 +64,46 @@ fn claim(peek: &Peek) -> Option<Claim> {
 }
 
 fn is_result(peek: &Peek) -> bool {
-    peek.content == Content::Json && peek.has_all(&["id", "timestamp", "metrics", "testSuite.name"])
+    peek.content == ContentKind::Json
+        && peek.has_all(&["id", "timestamp", "metrics", "testSuite.name"])
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Results {
+struct ZeldaResult {
     id: Value,
     timestamp: Value,
     test_suite: Value,
-    metrics: Table<Metric>,
+    metrics: ObjectTable<ZeldaMetric>,
     execution_backend: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Metric {
+struct ZeldaMetric {
     score: Value,
     details: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Transcript {
+struct ZeldaTranscript {
     metadata: Value,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let alone = source
         .files
         .first()
-        .filter(|file| source.files.len() == 1 && !file.name.ends_with(TRANSCRIPT));
-    let result = source.file(RESULT).or(alone);
-    let results: Option<Results> = match result {
+        .filter(|file| source.files.len() == 1 && !file.name.ends_with(TRANSCRIPT_FILE));
+    let result = source.find_file(RESULT_FILE).or(alone);
+    let results: Option<ZeldaResult> = match result {
         Some(file) => read_value(file.open()?, &file.shown).ok(),
         None => None,
     };
     let results =
         results.filter(|results| results.test_suite.is_object() || !results.metrics.is_empty());
-    let transcript: Option<Transcript> = match source.file(TRANSCRIPT) {
+    let transcript: Option<ZeldaTranscript> = match source.find_file(TRANSCRIPT_FILE) {
         Some(file) => read_object(
             file.open()?,
             &file.shown,
@@ -118,7 +119,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         && source
             .files
             .iter()
-            .all(|file| file.name != RESULT && file.name != TRANSCRIPT)
+            .all(|file| file.name != RESULT_FILE && file.name != TRANSCRIPT_FILE)
     {
         return Err(
             Problem::in_file(&source.shown, "holds no result and no transcript of a run").into(),
@@ -126,23 +127,26 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let crashed = results.is_none();
     let results = results.unwrap_or_default();
-    let of_suite = |key: &str| results.test_suite.get(key).and_then(filled);
+    let of_suite = |key: &str| results.test_suite.get(key).and_then(to_filled_text);
     let suite = of_suite("name").unwrap_or_else(|| "zelda".to_owned());
-    let approach = text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
-    let Some(run) = sink.begin_run_with(text(&results.id).as_deref(), &[], [&suite, &approach, ""])
-    else {
+    let approach = to_text(&results.execution_backend).unwrap_or_else(|| "zelda".to_owned());
+    let Some(run) = sink.begin_run_with(
+        to_text(&results.id).as_deref(),
+        &[],
+        [&suite, &approach, ""],
+    ) else {
         return Ok(());
     };
     if !sink.is_model_given() {
-        sink.quirk("the run names no model: name it with --set");
+        sink.note_quirk("the run names no model: name it with --set");
     }
     if crashed {
-        sink.quirk("a folder without a valid result.json is a crashed run");
+        sink.note_quirk("a folder without a valid result.json is a crashed run");
     }
-    let record = sink.run(run);
-    let mut span = Span::default();
-    span.take(&results.timestamp, &results.timestamp);
-    span.tell(record);
+    let record = sink.run_mut(run);
+    let mut span = TimeSpan::default();
+    span.add_times(&results.timestamp, &results.timestamp);
+    span.set_run_times(record);
     if crashed {
         record.status = RunStatus::Failed;
         record.error = Some("the run left no valid result.json".to_owned());
@@ -159,24 +163,24 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             Some(hex_digest(&[asked[0].as_bytes(), asked[1].as_bytes()], false)[..32].to_owned());
     }
     if let Some(transcript) = transcript {
-        tell(record, &transcript.metadata);
-        if count(&transcript.metadata["inputTokens"]).is_some_and(|tokens| tokens > 0) {
-            sink.quirk(
+        set_usage(record, &transcript.metadata);
+        if to_count(&transcript.metadata["inputTokens"]).is_some_and(|tokens| tokens > 0) {
+            sink.note_quirk(
                 "input tokens exclude the cache: they become a tag, and the total is unknown",
             );
         }
     }
     for (name, metric) in results.metrics.iter() {
-        let Some(score) = number(&metric.score) else {
+        let Some(score) = to_number(&metric.score) else {
             continue;
         };
-        sink.run(run).scores.push(ScoreRecord {
+        sink.run_mut(run).scores.push(ScoreRecord {
             evaluator: Some(name.clone()),
             ..ScoreRecord::new(name.clone(), score, Unit::Points, Direction::Up)
         });
-        let share = take_criteria(run, name, &metric.details, sink)?;
-        if name == FULFILMENT {
-            sink.stated(
+        let share = add_criteria(run, name, &metric.details, sink)?;
+        if name == FULFILMENT_METRIC {
+            sink.add_published_figure(
                 run,
                 name,
                 score,
@@ -190,14 +194,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 /// Sets the conversation's duration, calls, tokens and cost.
-fn tell(run: &mut Run, metadata: &Value) {
-    let measured = |key: &str| count(&metadata[key]).filter(|count| *count > 0);
+fn set_usage(run: &mut Run, metadata: &Value) {
+    let measured = |key: &str| to_count(&metadata[key]).filter(|count| *count > 0);
     run.duration_seconds =
-        amount(&metadata["durationMs"]).map(|milliseconds| milliseconds / 1000.0);
+        to_amount(&metadata["durationMs"]).map(|milliseconds| milliseconds / 1000.0);
     run.total_calls = measured("turnCount");
     run.output_tokens = measured("outputTokens");
     // A cost of zero means not measured.
-    run.cost_usd = amount(&metadata["costUsd"]).filter(|cost| *cost > 0.0);
+    run.cost_usd = to_amount(&metadata["costUsd"]).filter(|cost| *cost > 0.0);
     for (tag, key) in [
         ("uncached_input_tokens", "inputTokens"),
         ("errors", "errorCount"),
@@ -209,12 +213,12 @@ fn tell(run: &mut Run, metadata: &Value) {
 }
 
 /// Stores criteria that were judged one by one, and returns the share of passed ones.
-fn take_criteria(
-    run: Handle,
+fn add_criteria(
+    run: RunHandle,
     metric: &str,
     details: &Value,
-    sink: &mut Sink<'_>,
-) -> Result<Option<f64>, Stop> {
+    sink: &mut ImportSink<'_>,
+) -> Result<Option<f64>, ReadStop> {
     let criteria = details
         .get("criteria")
         .and_then(Value::as_array)
@@ -228,20 +232,20 @@ fn take_criteria(
             None => ItemStatus::NotEvaluated,
         };
         passed += u64::from(status == ItemStatus::Pass);
-        let asked = criterion.get("criterion").and_then(filled);
+        let asked = criterion.get("criterion").and_then(to_filled_text);
         let item = format!("criterion {}", index + 1);
-        let mut outcome = sink.outcome(run, &item, status);
+        let mut outcome = sink.new_outcome(run, &item, status);
         outcome.kind = ItemKind::Criterion;
         metric.clone_into(&mut outcome.evaluator);
         let details = ItemDetails {
-            reason: criterion.get("reasoning").and_then(text),
+            reason: criterion.get("reasoning").and_then(to_text),
             item_hash: asked
                 .as_deref()
                 .map(|asked| hex_digest(&[asked.trim().as_bytes()], false)[..32].to_owned()),
             question: asked,
             ..ItemDetails::default()
         };
-        sink.item(run, &item, outcome, details)?;
+        sink.add_outcome(run, &item, outcome, details)?;
     }
     Ok((!criteria.is_empty()).then(|| passed as f64 / criteria.len() as f64))
 }

@@ -1,39 +1,44 @@
 //! Finds the columns that tell the runs of a table apart.
 
 use super::super::path_part::PathPart;
-use super::draft::{Draft, constant, list, quoted};
-use super::look::{Look, Question};
-use super::summary::{Column, Kind, fraction, is_time};
-use super::words::{Role, is_benchmark, is_model, is_numbered, own_name, words_of};
+use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
+use super::look::{ExaminedTable, MappingQuestion};
+use super::summary::{ColumnSummary, ValueKind, is_time, parse_fraction};
+use super::words::{SuggestedRole, is_benchmark, is_model, is_numbered, own_name, split_title};
 
 /// Maximum number of values in a column that names approaches.
-pub(super) const MOST_APPROACHES: usize = 60;
+pub(super) const MAX_APPROACHES: usize = 60;
 
 /// Columns that tell runs apart.
-pub(super) struct Arms<'l> {
-    pub approach: Vec<&'l Column>,
-    pub model: Option<&'l Column>,
-    pub suite: Option<&'l Column>,
+pub(super) struct ArmColumns<'l> {
+    pub approach: Vec<&'l ColumnSummary>,
+    pub model: Option<&'l ColumnSummary>,
+    pub suite: Option<&'l ColumnSummary>,
 }
 
-impl<'l> Arms<'l> {
-    pub fn of(look: &'l Look<'_>, used: &[&Column]) -> Result<Self, Question> {
-        let is_free = |column: &Column| {
-            !column.is_among(used) && column.may_name() && column.kind != Kind::Outcomes
+impl<'l> ArmColumns<'l> {
+    pub fn from_table(
+        look: &'l ExaminedTable<'_>,
+        used: &[&ColumnSummary],
+    ) -> Result<Self, MappingQuestion> {
+        let is_free = |column: &ColumnSummary| {
+            !column.is_among(used) && column.may_name() && column.kind != ValueKind::Outcomes
         };
-        let is_name = |column: &Column| {
+        let is_name = |column: &ColumnSummary| {
             is_free(column)
-                && column.kind == Kind::Text
-                && column.values.len() <= MOST_APPROACHES.max(look.rows.len() / 3)
+                && column.kind == ValueKind::Text
+                && column.values.len() <= MAX_APPROACHES.max(look.rows.len() / 3)
         };
         // There may be more models than approaches, if the title says what they are.
-        let is_titled_model = |column: &Column| {
-            is_free(column) && column.kind == Kind::Text && column.clarity(Role::Model) >= 2
+        let is_titled_model = |column: &ColumnSummary| {
+            is_free(column)
+                && column.kind == ValueKind::Text
+                && column.clarity(SuggestedRole::Model) >= 2
         };
-        let model = match look.hinted(look.hints.model.as_ref(), "--model COLUMN")? {
+        let model = match look.hinted_column(look.hints.model.as_ref(), "--model COLUMN")? {
             Some(column) => Some(column),
             None => look
-                .best(Role::Model, 1, |column| {
+                .best_columns(SuggestedRole::Model, 1, |column| {
                     is_name(column)
                         || is_titled_model(column)
                         || (is_free(column) && column.values.keys().all(|text| is_model(text)))
@@ -42,14 +47,14 @@ impl<'l> Arms<'l> {
                 .copied(),
         };
         // Columns with typical names of models, whatever their title.
-        let are_models = |column: &&Column| {
+        let are_models = |column: &&ColumnSummary| {
             is_name(column)
                 && column.roles.iter().all(|(_, clarity)| *clarity < 2)
                 && column.values.keys().filter(|text| is_model(text)).count() * 10
                     >= column.values.len() * 6
         };
         let is_titled = look
-            .best(Role::Approach, 2, is_name)
+            .best_columns(SuggestedRole::Approach, 2, is_name)
             .into_iter()
             .any(|column| are_models(&column));
         let model = model.or_else(|| {
@@ -59,18 +64,20 @@ impl<'l> Arms<'l> {
                 look.summary.columns.iter().find(are_models)
             }
         });
-        let is_other = |column: &Column| model.is_none_or(|model| model.name != column.name);
-        let given = look.hinted(look.hints.suite.as_ref(), "--suite COLUMN")?;
+        let is_other = |column: &ColumnSummary| model.is_none_or(|model| model.name != column.name);
+        let given = look.hinted_column(look.hints.suite.as_ref(), "--suite COLUMN")?;
         let suite = given.or_else(|| {
-            look.best(Role::Suite, 2, |column| is_name(column) && is_other(column))
-                .first()
-                .copied()
+            look.best_columns(SuggestedRole::Suite, 2, |column| {
+                is_name(column) && is_other(column)
+            })
+            .first()
+            .copied()
         });
         // A column with a title for tasks whose values are names of benchmarks.
-        let are_benchmarks = |column: &Column| {
+        let are_benchmarks = |column: &ColumnSummary| {
             is_name(column)
                 && is_other(column)
-                && column.values.len() <= MOST_APPROACHES
+                && column.values.len() <= MAX_APPROACHES
                 && column
                     .values
                     .keys()
@@ -79,43 +86,48 @@ impl<'l> Arms<'l> {
                     * 3
                     >= column.values.len()
         };
-        let is_item = |column: &Column| {
+        let is_item = |column: &ColumnSummary| {
             look.hints
                 .item
                 .as_ref()
                 .is_some_and(|item| *item == column.name)
         };
         let suite = suite.or_else(|| {
-            look.best(Role::Item, 2, |column| {
+            look.best_columns(SuggestedRole::Item, 2, |column| {
                 are_benchmarks(column) && !is_item(column)
             })
             .first()
             .copied()
         });
         // A file or a folder for each benchmark.
-        let is_suite = |column: &&Column| column.values.keys().all(|name| is_benchmark(name));
-        let suite = suite.or_else(|| places(look).into_iter().find(is_suite));
-        let approach = match look.hinted(look.hints.approach.as_ref(), "--approach COLUMN")? {
+        let is_suite =
+            |column: &&ColumnSummary| column.values.keys().all(|name| is_benchmark(name));
+        let suite = suite.or_else(|| place_columns(look).into_iter().find(is_suite));
+        let approach = match look
+            .hinted_column(look.hints.approach.as_ref(), "--approach COLUMN")?
+        {
             Some(column) => vec![column],
             None => {
-                let clear = look.best(Role::Approach, 2, |column| {
+                let clear = look.best_columns(SuggestedRole::Approach, 2, |column| {
                     is_name(column) && is_other(column)
                 });
                 let clear = if clear.is_empty() && model.is_none() {
-                    look.best(Role::Approach, 1, |column| is_name(column))
+                    look.best_columns(SuggestedRole::Approach, 1, |column| is_name(column))
                 } else {
                     clear
                 };
-                let mut kept: Vec<&Column> = Vec::new();
+                let mut kept: Vec<&ColumnSummary> = Vec::new();
                 for column in clear {
                     // Skip a column that the others determine, such as an agent's version.
-                    let is_decided = !kept.is_empty() && look.decides(&kept, column);
+                    let is_decided = !kept.is_empty() && look.determines(&kept, column);
                     if !is_decided {
                         kept.push(column);
                     }
                 }
                 if kept.is_empty() && model.is_none() {
-                    kept.extend(keys_of_figures(look, is_name).or_else(|| versions(look, is_free)));
+                    kept.extend(
+                        figure_key_column(look, is_name).or_else(|| version_column(look, is_free)),
+                    );
                 }
                 kept
             }
@@ -126,15 +138,19 @@ impl<'l> Arms<'l> {
             suite,
         };
         if arms.approach.is_empty() && arms.model.is_none() {
-            arms.approach.extend(arms.by_place(look)?);
+            arms.approach.extend(arms.find_by_place(look)?);
         }
         Ok(arms)
     }
 
     /// Finds the files or folders that are the approaches, if no column names any.
-    fn by_place(&self, look: &'l Look<'_>) -> Result<Option<&'l Column>, Question> {
-        let is_suite = |column: &&Column| self.suite.is_some_and(|suite| suite.name == column.name);
-        let found: Vec<&Column> = places(look)
+    fn find_by_place(
+        &self,
+        look: &'l ExaminedTable<'_>,
+    ) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
+        let is_suite =
+            |column: &&ColumnSummary| self.suite.is_some_and(|suite| suite.name == column.name);
+        let found: Vec<&ColumnSummary> = place_columns(look)
             .into_iter()
             .filter(|column| !is_suite(column))
             .collect();
@@ -142,16 +158,16 @@ impl<'l> Arms<'l> {
             [] => Ok(None),
             [one] => Ok(Some(one)),
             // A file of its own in each folder, or repeats in each folder.
-            [folder, file] if look.decides(&[folder], file) || are_repeats(file) => {
+            [folder, file] if look.determines(&[folder], file) || are_repeats(file) => {
                 Ok(Some(folder))
             }
             [folder, .., file] => {
                 let text = format!(
                     "{} and {} may each name the approaches",
-                    shown(folder),
-                    shown(file)
+                    describe_places(folder),
+                    describe_places(file)
                 );
-                Err(Question::new(
+                Err(MappingQuestion::new(
                     text,
                     format!("--approach {} (or --approach {})", folder.name, file.name),
                 ))
@@ -160,33 +176,34 @@ impl<'l> Arms<'l> {
     }
 
     /// Finds the columns that tell apart the files of one arm, or `None` if each arm has one file. Asks if the files may be suites.
-    pub fn files(
+    pub fn file_columns(
         &self,
-        look: &'l Look<'_>,
-        item: &[&'l Column],
-    ) -> Result<Vec<&'l Column>, Question> {
+        look: &'l ExaminedTable<'_>,
+        item: &[&'l ColumnSummary],
+    ) -> Result<Vec<&'l ColumnSummary>, MappingQuestion> {
         let columns = self.columns();
-        let files: Vec<&Column> = places(look)
+        let files: Vec<&ColumnSummary> = place_columns(look)
             .into_iter()
             .filter(|column| !column.is_among(&columns))
             .collect();
-        let spans = |column: &&&Column| !look.decides(&columns, column);
+        let spans = |column: &&&ColumnSummary| !look.determines(&columns, column);
         let Some(first) = files.iter().find(spans).copied() else {
             return Ok(Vec::new());
         };
-        let own: Vec<&Column> = columns
+        let own: Vec<&ColumnSummary> = columns
             .iter()
             .copied()
             .chain(item.iter().copied())
             .collect();
-        let in_file: Vec<&Column> = own.iter().copied().chain(files.iter().copied()).collect();
+        let in_file: Vec<&ColumnSummary> =
+            own.iter().copied().chain(files.iter().copied()).collect();
         let are_repeated = !item.is_empty() && !look.is_unique(&own) && look.is_unique(&in_file);
         if are_repeated && !are_repeats(first) && look.hints.attempt.as_ref() != Some(&first.name) {
             let text = format!(
                 "{} have rows of the same items: each may be a suite, or a repeat",
-                shown(first)
+                describe_places(first)
             );
-            return Err(Question::new(
+            return Err(MappingQuestion::new(
                 text,
                 format!("--suite {0} (or --attempt {0})", first.name),
             ));
@@ -195,11 +212,11 @@ impl<'l> Arms<'l> {
     }
 
     /// Returns the columns that name the approach and the model, without the suite.
-    pub fn names(&self) -> Vec<&'l Column> {
+    pub fn name_columns(&self) -> Vec<&'l ColumnSummary> {
         self.approach.iter().copied().chain(self.model).collect()
     }
 
-    pub fn columns(&self) -> Vec<&'l Column> {
+    pub fn columns(&self) -> Vec<&'l ColumnSummary> {
         self.approach
             .iter()
             .copied()
@@ -209,17 +226,23 @@ impl<'l> Arms<'l> {
     }
 
     /// Writes suite, approach and model. If no column names them, the file's name does.
-    pub fn write(&self, look: &Look<'_>, suite: &str, draft: &mut Draft, notes: &mut Vec<String>) {
-        let set = |key: &str| look.hints.set.get(key).map(|text| constant(text));
-        let names = |columns: &[&Column]| match columns {
-            [one] => quoted(&one.name),
-            several => list(several.iter().map(|column| &column.name)),
+    pub fn write_fields(
+        &self,
+        look: &ExaminedTable<'_>,
+        suite: &str,
+        draft: &mut MapDraft,
+        notes: &mut Vec<String>,
+    ) {
+        let set = |key: &str| look.hints.set.get(key).map(|text| yaml_constant(text));
+        let names = |columns: &[&ColumnSummary]| match columns {
+            [one] => quote_yaml(&one.name),
+            several => yaml_list(several.iter().map(|column| &column.name)),
         };
         let is_alone = self.approach.is_empty() && self.model.is_none();
         let approach = if is_alone {
-            quoted(&PathPart::File.column())
+            quote_yaml(&PathPart::File.column_name())
         } else {
-            constant("unnamed")
+            yaml_constant("unnamed")
         };
         let approach = if self.approach.is_empty() {
             approach
@@ -230,7 +253,7 @@ impl<'l> Arms<'l> {
             "suite",
             set("suite").unwrap_or_else(|| {
                 self.suite
-                    .map_or_else(|| constant(suite), |column| quoted(&column.name))
+                    .map_or_else(|| yaml_constant(suite), |column| quote_yaml(&column.name))
             }),
         ));
         draft
@@ -239,21 +262,23 @@ impl<'l> Arms<'l> {
         draft.run.push((
             "model",
             set("model").unwrap_or_else(|| {
-                self.model
-                    .map_or_else(|| constant("unknown"), |column| quoted(&column.name))
+                self.model.map_or_else(
+                    || yaml_constant("unknown"),
+                    |column| quote_yaml(&column.name),
+                )
             }),
         ));
-        let is_place = |column: &Column| PathPart::of_column(&column.name).is_some();
+        let is_place = |column: &ColumnSummary| PathPart::from_column(&column.name).is_some();
         for column in self.columns().into_iter().filter(|column| is_place(column)) {
             let what = if self.suite.is_some_and(|suite| suite.name == column.name) {
                 "suites"
             } else {
                 "approaches"
             };
-            if column.kind == Kind::Nothing {
+            if column.kind == ValueKind::Nothing {
                 notes.push(format!(
                     "no column names the {what}: they are named by {}",
-                    shown(column)
+                    describe_places(column)
                 ));
             }
         }
@@ -267,24 +292,24 @@ impl<'l> Arms<'l> {
 }
 
 /// Returns the columns with names of files and folders that differ, folders first.
-pub(super) fn places<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
-    let part = |column: &&Column| match PathPart::of_column(&column.name) {
+pub(super) fn place_columns<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
+    let part = |column: &&ColumnSummary| match PathPart::from_column(&column.name) {
         Some(PathPart::Folder(level)) => level,
         _ => 0,
     };
-    let is_place = |column: &&Column| {
+    let is_place = |column: &&ColumnSummary| {
         matches!(
-            PathPart::of_column(&column.name),
+            PathPart::from_column(&column.name),
             Some(PathPart::File | PathPart::Folder(_))
         ) && column.values.len() > 1
     };
-    let mut found: Vec<&Column> = look.summary.columns.iter().filter(is_place).collect();
+    let mut found: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_place).collect();
     found.sort_by_key(|column| std::cmp::Reverse(part(column)));
     found
 }
 
 /// Returns whether the files or folders are called like repeats or parts: `run1`, `part-0`, `seed 3`, or by a time.
-fn are_repeats(column: &Column) -> bool {
+fn are_repeats(column: &ColumnSummary) -> bool {
     column
         .values
         .keys()
@@ -292,8 +317,8 @@ fn are_repeats(column: &Column) -> bool {
 }
 
 /// Names the files or folders in a sentence.
-fn shown(column: &Column) -> String {
-    let what = if PathPart::of_column(&column.name) == Some(PathPart::File) {
+fn describe_places(column: &ColumnSummary) -> String {
+    let what = if PathPart::from_column(&column.name) == Some(PathPart::File) {
         "files"
     } else {
         "folders"
@@ -309,28 +334,31 @@ fn shown(column: &Column) -> String {
 }
 
 /// Returns the keys of objects with published figures each, such as `{"nova": {"accuracy": 0.7, "n": 20}}`: they name what was evaluated.
-fn keys_of_figures<'l>(
-    look: &'l Look<'_>,
-    is_name: impl Fn(&Column) -> bool,
-) -> Option<&'l Column> {
-    let has = |role: Role| {
+fn figure_key_column<'l>(
+    look: &'l ExaminedTable<'_>,
+    is_name: impl Fn(&ColumnSummary) -> bool,
+) -> Option<&'l ColumnSummary> {
+    let has = |role: SuggestedRole| {
         !look
-            .best(role, 2, |column| {
+            .best_columns(role, 2, |column| {
                 column.numbers().is_some() || column.is_outcomes()
             })
             .is_empty()
     };
-    let has_figures =
-        (has(Role::Rate) || has(Role::PassedCount)) && (has(Role::Total) || has(Role::FailedCount));
-    let is_key = |column: &&Column| {
+    let has_figures = (has(SuggestedRole::Rate) || has(SuggestedRole::PassedCount))
+        && (has(SuggestedRole::Total) || has(SuggestedRole::FailedCount));
+    let is_key = |column: &&ColumnSummary| {
         column.name.ends_with("{}")
-            && column.roles.iter().all(|(role, _)| *role != Role::Item)
+            && column
+                .roles
+                .iter()
+                .all(|(role, _)| *role != SuggestedRole::Item)
             && is_name(column)
             && column.values.len() == look.rows.len()
             && !column
                 .values
                 .keys()
-                .any(|text| is_numbered(text) || fraction(text).is_some())
+                .any(|text| is_numbered(text) || parse_fraction(text).is_some())
     };
     if has_figures {
         look.summary.columns.iter().find(is_key)
@@ -340,8 +368,11 @@ fn keys_of_figures<'l>(
 }
 
 /// Returns the column with versions of the system, if nothing else tells the rows of an item apart.
-fn versions<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Option<&'l Column> {
-    const VERSIONS: [&str; 10] = [
+fn version_column<'l>(
+    look: &'l ExaminedTable<'_>,
+    is_free: impl Fn(&ColumnSummary) -> bool,
+) -> Option<&'l ColumnSummary> {
+    const VERSION_TITLES: [&str; 10] = [
         "version",
         "system_version",
         "agent_version",
@@ -353,22 +384,22 @@ fn versions<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Option
         "commit",
         "versione",
     ];
-    let is_version = |column: &&Column| {
-        let title = words_of(&own_name(&column.name)).join("_");
+    let is_version = |column: &&ColumnSummary| {
+        let title = split_title(&own_name(&column.name)).join("_");
         let is_name = is_free(column) || column.numbers().is_some();
-        VERSIONS.contains(&title.as_str())
+        VERSION_TITLES.contains(&title.as_str())
             && !column.name.starts_with("$.")
             && is_name
             && column.filled == look.rows.len()
-            && (2..=MOST_APPROACHES).contains(&column.values.len())
+            && (2..=MAX_APPROACHES).contains(&column.values.len())
     };
     let column = look.summary.columns.iter().find(is_version)?;
     // A version that is another one for each item is the item's.
-    let items = look.best(Role::Item, 2, |item| {
+    let items = look.best_columns(SuggestedRole::Item, 2, |item| {
         item.may_name() && item.name != column.name
     });
     items
         .iter()
-        .any(|item| !look.decides(&[item], column))
+        .any(|item| !look.determines(&[item], column))
         .then_some(column)
 }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::super::encoding::Encoding;
-use super::super::layout::Layout;
-use super::super::notation::Decimal;
+use super::super::encoding::TextEncoding;
+use super::super::layout::RowLayout;
+use super::super::notation::DecimalMark;
 
 /// A map being written: one line per key, in the order in which people read them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct MapDraft {
     pub name: String,
     pub is_items: bool,
-    pub layout: Layout,
-    pub decimal: Option<Decimal>,
+    pub layout: RowLayout,
+    pub decimal: Option<DecimalMark>,
     pub missing: Vec<String>,
     pub fill: Vec<String>,
     pub skip: Option<(String, Vec<String>)>,
@@ -38,15 +38,15 @@ pub(super) struct WideDraft {
 }
 
 /// Quotes a text so that YAML reads it as that text.
-pub(super) fn quoted(text: &str) -> String {
-    const WORDS: [&str; 10] = [
+pub(super) fn quote_yaml(text: &str) -> String {
+    const YAML_WORDS: [&str; 10] = [
         "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan",
     ];
     let is_plain = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && text
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
-        && !WORDS.contains(&text.to_lowercase().as_str());
+        && !YAML_WORDS.contains(&text.to_lowercase().as_str());
     // JSON strings are valid YAML.
     if is_plain {
         text.to_owned()
@@ -55,27 +55,27 @@ pub(super) fn quoted(text: &str) -> String {
     }
 }
 
-pub(super) fn list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+pub(super) fn yaml_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let texts: Vec<String> = texts
         .into_iter()
-        .map(|text| quoted(text.as_ref()))
+        .map(|text| quote_yaml(text.as_ref()))
         .collect();
     format!("[{}]", texts.join(", "))
 }
 
-pub(super) fn constant(text: &str) -> String {
-    format!("{{constant: {}}}", quoted(text))
+pub(super) fn yaml_constant(text: &str) -> String {
+    format!("{{constant: {}}}", quote_yaml(text))
 }
 
-impl Draft {
-    pub fn text(&self) -> String {
+impl MapDraft {
+    pub fn to_yaml(&self) -> String {
         let mut text = format!(
             "format: evalreport/map/1\nname: {}\nrows: {}\n",
-            quoted(&self.name),
+            quote_yaml(&self.name),
             if self.is_items { "item" } else { "run" }
         );
         let mut line = |key: &str, value: &str| text.push_str(&format!("{key}: {value}\n"));
-        let Layout {
+        let RowLayout {
             list: path,
             delimiter,
             header,
@@ -83,7 +83,7 @@ impl Draft {
             encoding,
         } = &self.layout;
         if let Some(path) = path {
-            line("list", &quoted(path));
+            line("list", &quote_yaml(path));
         }
         if let Some(delimiter) = delimiter {
             line(
@@ -91,7 +91,7 @@ impl Draft {
                 &if *delimiter == b'\t' {
                     "tab".to_owned()
                 } else {
-                    quoted(&char::from(*delimiter).to_string())
+                    quote_yaml(&char::from(*delimiter).to_string())
                 },
             );
         }
@@ -102,49 +102,57 @@ impl Draft {
             line("header_lines", &header.lines.to_string());
         }
         if let Some(sheet) = sheet {
-            line("sheet", &quoted(sheet));
+            line("sheet", &quote_yaml(sheet));
         }
-        if *encoding == Encoding::Windows1252 {
+        if *encoding == TextEncoding::Windows1252 {
             line("encoding", "windows-1252");
         }
         match self.decimal {
-            Some(Decimal::Comma) => line("decimal", "comma"),
-            Some(Decimal::Point) => line("decimal", "point"),
+            Some(DecimalMark::Comma) => line("decimal", "comma"),
+            Some(DecimalMark::Point) => line("decimal", "point"),
             None => {}
         }
         if !self.missing.is_empty() {
-            line("missing", &list(&self.missing));
+            line("missing", &yaml_list(&self.missing));
         }
         if !self.fill.is_empty() {
-            line("fill", &list(&self.fill));
+            line("fill", &yaml_list(&self.fill));
         }
         if let Some((column, values)) = &self.skip {
             line(
                 "skip",
-                &format!("{{column: {}, values: {}}}", quoted(column), list(values)),
+                &format!(
+                    "{{column: {}, values: {}}}",
+                    quote_yaml(column),
+                    yaml_list(values)
+                ),
             );
         }
         if let Some(wide) = &self.wide {
-            text.push_str(&format!("wide:\n  name: {}\n", quoted(&wide.name)));
+            text.push_str(&format!("wide:\n  name: {}\n", quote_yaml(&wide.name)));
             if wide.groups.is_empty() {
                 text.push_str(&format!(
                     "  value: {}\n  columns: {}\n",
-                    quoted(&wide.value),
-                    list(&wide.columns)
+                    quote_yaml(&wide.value),
+                    yaml_list(&wide.columns)
                 ));
             } else {
                 text.push_str("  columns:\n");
                 for (name, cells) in &wide.groups {
                     let cells: Vec<String> = cells
                         .iter()
-                        .map(|(to, from)| format!("{}: {}", quoted(to), quoted(from)))
+                        .map(|(to, from)| format!("{}: {}", quote_yaml(to), quote_yaml(from)))
                         .collect();
-                    text.push_str(&format!("    {}: {{{}}}\n", quoted(name), cells.join(", ")));
+                    text.push_str(&format!(
+                        "    {}: {{{}}}\n",
+                        quote_yaml(name),
+                        cells.join(", ")
+                    ));
                 }
             }
         }
         if let Some(tries) = &self.tries {
-            text.push_str(&format!("tries: {}\n", quoted(tries)));
+            text.push_str(&format!("tries: {}\n", quote_yaml(tries)));
         }
         for (section, fields) in [("run", &self.run), ("item", &self.item)] {
             if !fields.is_empty() {
@@ -158,7 +166,7 @@ impl Draft {
             if !figures.is_empty() {
                 text.push_str(&format!("{section}:\n"));
                 for (name, value) in figures {
-                    text.push_str(&format!("  {}: {value}\n", quoted(name)));
+                    text.push_str(&format!("  {}: {value}\n", quote_yaml(name)));
                 }
             }
         }
@@ -180,7 +188,7 @@ mod tests {
             ("$.model", "\"$.model\""),
             ("é", "\"é\""),
         ] {
-            assert_eq!(quoted(text), expected);
+            assert_eq!(quote_yaml(text), expected);
         }
     }
 }

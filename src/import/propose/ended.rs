@@ -2,37 +2,39 @@
 
 use crate::domain::ItemStatus;
 
-use super::draft::quoted;
-use super::look::{Look, Question};
-use super::statuses::words_of_status;
-use super::summary::{Column, Kind};
-use super::verdict::{is_ending, is_neutral_ending, verdict};
-use super::words::{own_name, words_of};
+use super::draft::quote_yaml;
+use super::look::{ExaminedTable, MappingQuestion};
+use super::statuses::write_status_words;
+use super::summary::{ColumnSummary, ValueKind};
+use super::verdict::{is_ending, is_neutral_ending, parse_status_word};
+use super::words::{own_name, split_title};
 
 /// Titles of columns with the state of a run.
 #[rustfmt::skip]
-const STATES: [&str; 22] = [
+const STATE_TITLES: [&str; 22] = [
     "status", "state", "outcome", "result", "exit", "ending", "termination", "completion", "ergebnis", "zustand", "stand", "statut", "etat", "resultat", "estado",
     "resultado", "stato", "esito", "stan", "状态", "状態", "статус",
 ];
 /// Titles of yes-or-no columns for whether an attempt ended.
 #[rustfmt::skip]
-const ENDED: [&str; 9] = ["completed", "complete", "finished", "done", "ended", "terminated", "abgeschlossen", "beendet", "fertig"];
+const ENDED_TITLES: [&str; 9] = ["completed", "complete", "finished", "done", "ended", "terminated", "abgeschlossen", "beendet", "fertig"];
 
 /// Returns whether the column tells how attempts ended: all its words for a pass mean a good ending, and no word is a plain fail.
-pub(super) fn is_ended(column: &Column) -> bool {
-    let names = words_of(&own_name(&column.name));
-    let is_state = names.iter().any(|word| STATES.contains(&word.as_str()));
-    let may_be = matches!(column.kind, Kind::Outcomes | Kind::Text);
+pub(super) fn is_end_reason_column(column: &ColumnSummary) -> bool {
+    let names = split_title(&own_name(&column.name));
+    let is_state = names
+        .iter()
+        .any(|word| STATE_TITLES.contains(&word.as_str()));
+    let may_be = matches!(column.kind, ValueKind::Outcomes | ValueKind::Text);
     let passes: Vec<&String> = column
         .values
         .keys()
-        .filter(|text| verdict(text) == Some(ItemStatus::Pass))
+        .filter(|text| parse_status_word(text) == Some(ItemStatus::Pass))
         .collect();
     let never_fails = column
         .values
         .keys()
-        .all(|text| verdict(text) != Some(ItemStatus::Fail));
+        .all(|text| parse_status_word(text) != Some(ItemStatus::Fail));
     is_state
         && may_be
         && !passes.is_empty()
@@ -41,21 +43,26 @@ pub(super) fn is_ended(column: &Column) -> bool {
 }
 
 /// Returns whether the column's words for a pass only mean an ending: `completed`, or yes in a column `finished`.
-pub(super) fn says_no_more_than_ended(column: &Column) -> bool {
-    let names = words_of(&own_name(&column.name));
-    let is_titled = names.iter().any(|word| ENDED.contains(&word.as_str()));
+pub(super) fn says_no_more_than_ended(column: &ColumnSummary) -> bool {
+    let names = split_title(&own_name(&column.name));
+    let is_titled = names
+        .iter()
+        .any(|word| ENDED_TITLES.contains(&word.as_str()));
     let mut passes = column
         .values
         .keys()
-        .filter(|text| verdict(text) == Some(ItemStatus::Pass))
+        .filter(|text| parse_status_word(text) == Some(ItemStatus::Pass))
         .peekable();
     is_titled || (passes.peek().is_some() && passes.all(|text| is_neutral_ending(text)))
 }
 
 /// Writes the statuses of rows whose attempt did not end well, or returns `None` if all did.
-pub(super) fn unless(look: &Look<'_>, column: &Column) -> Result<Option<String>, Question> {
+pub(super) fn write_unless(
+    look: &ExaminedTable<'_>,
+    column: &ColumnSummary,
+) -> Result<Option<String>, MappingQuestion> {
     let mut is_any = false;
-    let values = words_of_status(look, column, |found| {
+    let values = write_status_words(look, column, |found| {
         is_any |= found != ItemStatus::Pass;
         if found == ItemStatus::Pass {
             "null"
@@ -66,7 +73,7 @@ pub(super) fn unless(look: &Look<'_>, column: &Column) -> Result<Option<String>,
     Ok(is_any.then(|| {
         format!(
             "unless: {{column: {}, values: {{{values}}}}}",
-            quoted(&column.name)
+            quote_yaml(&column.name)
         )
     }))
 }

@@ -2,25 +2,25 @@
 
 use std::borrow::Cow;
 
-use super::super::sample::Sample;
-use super::words::{Role, roles_of};
+use super::super::sample::TableSample;
+use super::words::{SuggestedRole, suggested_roles};
 
 /// Titles of columns that may name a block of rows.
-const NAMES: [Role; 5] = [
-    Role::Approach,
-    Role::Model,
-    Role::Suite,
-    Role::Item,
-    Role::Category,
+const BLOCK_ROLES: [SuggestedRole; 5] = [
+    SuggestedRole::Approach,
+    SuggestedRole::Model,
+    SuggestedRole::Suite,
+    SuggestedRole::Item,
+    SuggestedRole::Category,
 ];
 
 /// Returns the table with such columns filled down, and the names of these columns.
-pub(super) fn filled_down(sample: &Sample) -> (Cow<'_, Sample>, Vec<String>) {
+pub(super) fn fill_down(sample: &TableSample) -> (Cow<'_, TableSample>, Vec<String>) {
     let is_block = |place: &usize| {
         let name = &sample.columns[*place];
-        roles_of(name)
+        suggested_roles(name)
             .iter()
-            .any(|(role, clarity)| NAMES.contains(role) && *clarity >= 2)
+            .any(|(role, clarity)| BLOCK_ROLES.contains(role) && *clarity >= 2)
             && is_of_blocks(sample, *place)
     };
     let places: Vec<usize> = (0..sample.columns.len()).filter(is_block).collect();
@@ -48,7 +48,7 @@ pub(super) fn filled_down(sample: &Sample) -> (Cow<'_, Sample>, Vec<String>) {
 }
 
 /// Returns whether each value of the column is followed by empty cells, from the first row.
-fn is_of_blocks(sample: &Sample, place: usize) -> bool {
+fn is_of_blocks(sample: &TableSample, place: usize) -> bool {
     let is_filled: Vec<bool> = sample.rows.iter().map(|row| row[place].is_some()).collect();
     is_filled.len() > 1
         && is_filled[0]
@@ -64,15 +64,15 @@ mod tests {
     fn only_blocks_are_filled() {
         let filled = |cells: &[&str]| {
             let row = |cell: &&str| vec![Some((*cell).to_owned()).filter(|cell| !cell.is_empty())];
-            let sample = Sample {
-                layout: crate::import::layout::Layout::default(),
+            let sample = TableSample {
+                layout: crate::import::layout::RowLayout::default(),
                 columns: vec!["model".to_owned()],
                 rows: cells.iter().map(row).collect(),
                 compound: std::collections::BTreeSet::new(),
                 doubled: Vec::new(),
                 uncomputed: std::collections::BTreeMap::new(),
             };
-            let (filled, _) = filled_down(&sample);
+            let (filled, _) = fill_down(&sample);
             filled
                 .rows
                 .iter()

@@ -2,51 +2,54 @@
 
 use crate::domain::{ItemStatus, shell_word};
 
-use super::draft::list;
-use super::ended::{is_ended, says_no_more_than_ended, unless};
-use super::look::{Look, Question, names, text};
+use super::draft::yaml_list;
+use super::ended::{is_end_reason_column, says_no_more_than_ended, write_unless};
+use super::look::{ExaminedTable, MappingQuestion, cell_text, join_names};
 use super::polarity::is_exit_code;
-use super::statuses::status;
-use super::summary::{Column, Kind, Yes};
-use super::verdict::{is_of_pair, is_plain, verdict};
-use super::words::{Role, own_name, words_of};
+use super::statuses::write_status_field;
+use super::summary::{ColumnSummary, ValueKind, YesMeaning};
+use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
+use super::words::{SuggestedRole, own_name, split_title};
 
 /// Longest answer that is judged by equality. Longer ones need a better judgement.
-const LONGEST_ANSWER: usize = 40;
+const MAX_ANSWER: usize = 40;
 
 /// How an item's pass is known.
-pub(super) enum Judged<'l> {
-    By(&'l Column),
-    Equal(&'l Column, &'l Column),
-    Score(&'l Column),
+pub(super) enum PassCriterion<'l> {
+    By(&'l ColumnSummary),
+    Equal(&'l ColumnSummary, &'l ColumnSummary),
+    Score(&'l ColumnSummary),
 }
 
 /// The columns that tell items' outcomes, and how their attempts ended.
-pub(super) struct Judgement<'l> {
-    pub by: Judged<'l>,
-    pub ended: Option<&'l Column>,
+pub(super) struct JudgingColumns<'l> {
+    pub by: PassCriterion<'l>,
+    pub ended: Option<&'l ColumnSummary>,
 }
 
-impl<'l> Judgement<'l> {
-    pub fn columns(&self) -> Vec<&'l Column> {
+impl<'l> JudgingColumns<'l> {
+    pub fn columns(&self) -> Vec<&'l ColumnSummary> {
         let by = match &self.by {
-            Judged::By(column) | Judged::Score(column) => vec![*column],
-            Judged::Equal(expected, given) => vec![*expected, *given],
+            PassCriterion::By(column) | PassCriterion::Score(column) => vec![*column],
+            PassCriterion::Equal(expected, given) => vec![*expected, *given],
         };
         by.into_iter().chain(self.ended).collect()
     }
 
     /// Writes the status of an item, or returns `None` if only a score is known.
-    pub fn status(&self, look: &Look<'_>) -> Result<Option<String>, Question> {
+    pub fn write_status(
+        &self,
+        look: &ExaminedTable<'_>,
+    ) -> Result<Option<String>, MappingQuestion> {
         let form = match &self.by {
-            Judged::By(column) => status(look, column)?,
-            Judged::Equal(expected, given) => {
-                format!("equal: {}", list([&expected.name, &given.name]))
+            PassCriterion::By(column) => write_status_field(look, column)?,
+            PassCriterion::Equal(expected, given) => {
+                format!("equal: {}", yaml_list([&expected.name, &given.name]))
             }
-            Judged::Score(_) => return Ok(None),
+            PassCriterion::Score(_) => return Ok(None),
         };
         let unless = match self.ended {
-            Some(column) => unless(look, column)?,
+            Some(column) => write_unless(look, column)?,
             None => None,
         };
         Ok(Some(format!(
@@ -61,28 +64,27 @@ impl<'l> Judgement<'l> {
     /// Returns notes on columns that are read in another way than their first look suggests.
     pub fn notes(&self) -> Vec<String> {
         let inverted = match self.by {
-            Judged::By(column) if is_exit_code(&column.name) => Some(format!(
+            PassCriterion::By(column) if is_exit_code(&column.name) => Some(format!(
                 "`{}` 0 is read as a pass, any other as a fail",
                 column.name
             )),
-            Judged::By(column) if column.yes() == Yes::Failed => Some(format!(
-                "`{}` names what failed: yes is read as a fail",
-                column.name
-            )),
+            PassCriterion::By(column) if column.yes_meaning() == YesMeaning::Failed => Some(
+                format!("`{}` names what failed: yes is read as a fail", column.name),
+            ),
             _ => None,
         };
-        inverted.into_iter().chain(self.note_of_ending()).collect()
+        inverted.into_iter().chain(self.note_end_reason()).collect()
     }
 
-    fn note_of_ending(&self) -> Option<String> {
+    fn note_end_reason(&self) -> Option<String> {
         let name = &self.ended?.name;
         Some(match self.by {
-            Judged::Score(_) => {
+            PassCriterion::Score(_) => {
                 format!(
                     "`{name}` says how attempts ended, which a score without a pass rate does not show: it is not read"
                 )
             }
-            Judged::By(_) | Judged::Equal(..) => {
+            PassCriterion::By(_) | PassCriterion::Equal(..) => {
                 format!("`{name}` says how attempts ended, and not whether they passed")
             }
         })
@@ -90,15 +92,17 @@ impl<'l> Judgement<'l> {
 }
 
 /// Finds the columns that tell items' outcomes.
-pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Question> {
-    let endings: Vec<&Column> = look
+pub(super) fn find_judging_columns<'l>(
+    look: &'l ExaminedTable<'_>,
+) -> Result<Option<JudgingColumns<'l>>, MappingQuestion> {
+    let endings: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
-        .filter(|column| is_ended(column))
+        .filter(|column| is_end_reason_column(column))
         .collect();
-    let beside = |by: Judged<'l>| {
-        let mut found = Judgement { by, ended: None };
+    let beside = |by: PassCriterion<'l>| {
+        let mut found = JudgingColumns { by, ended: None };
         let judges = found.columns();
         found.ended = endings
             .iter()
@@ -106,26 +110,30 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
             .find(|column| !column.is_among(&judges));
         found
     };
-    if let Some(column) = look.hinted(look.hints.passed.as_ref(), "--passed COLUMN")? {
-        return Ok(Some(beside(Judged::By(column))));
+    if let Some(column) = look.hinted_column(look.hints.passed.as_ref(), "--passed COLUMN")? {
+        return Ok(Some(beside(PassCriterion::By(column))));
     }
-    if let Some(column) = look.attempts.as_ref().and_then(|name| look.named(name)) {
-        return Ok(Some(beside(Judged::By(column))));
+    if let Some(column) = look
+        .attempts
+        .as_ref()
+        .and_then(|name| look.find_column(name))
+    {
+        return Ok(Some(beside(PassCriterion::By(column))));
     }
-    if let Some(column) = look.hinted(look.hints.score.as_ref(), "--score COLUMN")? {
-        return Ok(Some(beside(Judged::Score(column))));
+    if let Some(column) = look.hinted_column(look.hints.score.as_ref(), "--score COLUMN")? {
+        return Ok(Some(beside(PassCriterion::Score(column))));
     }
     check_pairs(look)?;
-    let grade = grade(look, &|column| {
-        (!column.name.starts_with("$.") || is_key_of_outcomes(column)) && !column.is_among(&endings)
+    let grade = find_grade(look, &|column| {
+        (!column.name.starts_with("$.") || is_outcome_key(column)) && !column.is_among(&endings)
     })?;
-    let varies = |column: &Column| {
+    let varies = |column: &ColumnSummary| {
         column
             .numbers()
             .is_some_and(|numbers| numbers.least < numbers.most)
     };
     // The exit codes of programs, if no column grades the answers or says how attempts ended.
-    let is_exit = |column: &&Column| {
+    let is_exit = |column: &&ColumnSummary| {
         is_exit_code(&column.name) && (column.is_outcomes() || column.numbers().is_some())
     };
     let by_exit = || {
@@ -134,22 +142,25 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
             .iter()
             .find(|column| endings.is_empty() && is_exit(column))
     };
-    let grade = grade.or_else(|| by_exit().map(Judged::By));
+    let grade = grade.or_else(|| by_exit().map(PassCriterion::By));
     let Some(ended) = endings.first() else {
-        if let Some(Judged::By(column)) = &grade {
+        if let Some(PassCriterion::By(column)) = &grade {
             check_verdict(look, column, varies)?;
         }
         return Ok(grade.map(beside));
     };
     match grade {
-        Some(Judged::Score(column))
-            if column.clarity(Role::Score).max(column.clarity(Role::Rate)) < 2 =>
+        Some(PassCriterion::Score(column))
+            if column
+                .clarity(SuggestedRole::Score)
+                .max(column.clarity(SuggestedRole::Rate))
+                < 2 =>
         {
             let text = format!(
                 "`{}` says how attempts ended, and `{}` may say how good they were",
                 ended.name, column.name
             );
-            Err(Question::new(
+            Err(MappingQuestion::new(
                 text,
                 format!(
                     "--passed {} (or --score {})",
@@ -158,22 +169,27 @@ pub(super) fn judged<'l>(look: &'l Look<'_>) -> Result<Option<Judgement<'l>>, Qu
                 ),
             ))
         }
-        Some(Judged::Score(column)) if !varies(column) => judged_by_end(look, ended).map(Some),
+        Some(PassCriterion::Score(column)) if !varies(column) => {
+            judge_by_end_reason(look, ended).map(Some)
+        }
         Some(grade) => Ok(Some(beside(grade))),
-        None => judged_by_end(look, ended).map(Some),
+        None => judge_by_end_reason(look, ended).map(Some),
     }
 }
 
 /// Returns whether the column is the key above lists of items, such as `passed` and `failed`.
-fn is_key_of_outcomes(column: &Column) -> bool {
+fn is_outcome_key(column: &ColumnSummary) -> bool {
     column.name.starts_with("$.")
         && column.name.ends_with("{}")
         && column.is_outcomes()
-        && column.values.keys().all(|text| is_plain(text))
+        && column.values.keys().all(|text| is_clear_verdict(text))
 }
 
 /// Without a grade, the ending may be all there is. It can mean a pass only if the column has words for good and bad endings.
-fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>, Question> {
+fn judge_by_end_reason<'l>(
+    look: &ExaminedTable<'_>,
+    ended: &'l ColumnSummary,
+) -> Result<JudgingColumns<'l>, MappingQuestion> {
     let is_told = ended
         .values
         .keys()
@@ -183,7 +199,7 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
             "`{}` says how attempts ended, and no column says whether they passed",
             ended.name
         );
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             format!(
                 "--passed {} (which counts each good end as a pass; or --passed COLUMN, or --score COLUMN)",
@@ -191,23 +207,23 @@ fn judged_by_end<'l>(look: &Look<'_>, ended: &'l Column) -> Result<Judgement<'l>
             ),
         ));
     }
-    Ok(Judgement {
-        by: Judged::By(ended),
+    Ok(JudgingColumns {
+        by: PassCriterion::By(ended),
         ended: None,
     })
 }
 
 /// Asks if a verdict may not be one: it is equal for all items, or only tells that attempts ended, while a score varies.
 fn check_verdict(
-    look: &Look<'_>,
-    column: &Column,
-    varies: impl Fn(&Column) -> bool,
-) -> Result<(), Question> {
+    look: &ExaminedTable<'_>,
+    column: &ColumnSummary,
+    varies: impl Fn(&ColumnSummary) -> bool,
+) -> Result<(), MappingQuestion> {
     let only_passes = column
         .values
         .keys()
-        .all(|text| column.says(text) == Some(ItemStatus::Pass));
-    let scores = look.best(Role::Score, 2, |score| {
+        .all(|text| column.status_of(text) == Some(ItemStatus::Pass));
+    let scores = look.best_columns(SuggestedRole::Score, 2, |score| {
         score.name != column.name && !score.name.starts_with("$.") && varies(score)
     });
     if let Some(score) = scores.first()
@@ -219,7 +235,7 @@ fn check_verdict(
             "may say no more than that an attempt ended"
         };
         let text = format!("`{}` {why}, and `{}` varies", column.name, score.name);
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             format!(
                 "--passed {} (or --score {})",
@@ -228,12 +244,12 @@ fn check_verdict(
             ),
         ));
     }
-    if column.values.keys().any(|text| is_of_pair(text)) {
+    if column.values.keys().any(|text| is_pair_word(text)) {
         let text = format!(
             "`{}` has wins and losses against another answer, which are no outcomes of one answer",
             column.name
         );
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             format!("--passed {}", shell_word(&column.name)),
         ));
@@ -242,8 +258,8 @@ fn check_verdict(
 }
 
 /// Asks if each row compares two answers, such as `model_a` and `model_b`.
-fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
-    const SIDES: [(&str, &str); 6] = [
+fn check_pairs(look: &ExaminedTable<'_>) -> Result<(), MappingQuestion> {
+    const PAIR_WORDS: [(&str, &str); 6] = [
         ("a", "b"),
         ("1", "2"),
         ("left", "right"),
@@ -251,14 +267,14 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
         ("chosen", "rejected"),
         ("x", "y"),
     ];
-    let parts = |column: &Column| words_of(&column.name);
+    let parts = |column: &ColumnSummary| split_title(&column.name);
     for first in look.summary.columns.iter().filter(|column| {
         column
-            .clarity(Role::Model)
-            .max(column.clarity(Role::Approach))
+            .clarity(SuggestedRole::Model)
+            .max(column.clarity(SuggestedRole::Approach))
             > 0
     }) {
-        for (one, other) in SIDES {
+        for (one, other) in PAIR_WORDS {
             let words = parts(first);
             let Some(place) = words.iter().position(|word| word == one) else {
                 continue;
@@ -276,7 +292,10 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
                     "each row compares `{}` with `{}`, and is no outcome of one answer; `evalreport fit preferences` makes a board of votes",
                     first.name, second.name
                 );
-                return Err(Question::new(text, "--passed COLUMN (or --score COLUMN)"));
+                return Err(MappingQuestion::new(
+                    text,
+                    "--passed COLUMN (or --score COLUMN)",
+                ));
             }
         }
     }
@@ -284,75 +303,80 @@ fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
 }
 
 /// Finds the column that tells how good the answers were, among the allowed ones.
-fn grade<'l>(
-    look: &'l Look<'_>,
-    may_grade: &dyn Fn(&Column) -> bool,
-) -> Result<Option<Judged<'l>>, Question> {
-    let may_judge = |column: &Column| {
+fn find_grade<'l>(
+    look: &'l ExaminedTable<'_>,
+    may_grade: &dyn Fn(&ColumnSummary) -> bool,
+) -> Result<Option<PassCriterion<'l>>, MappingQuestion> {
+    let may_judge = |column: &ColumnSummary| {
         may_grade(column) && (column.is_outcomes() || is_nearly_outcomes(column, look))
     };
-    let is_grade = |column: &Column| may_grade(column) && column.is_outcomes();
+    let is_grade = |column: &ColumnSummary| may_grade(column) && column.is_outcomes();
     let clear = [
-        look.best(Role::Passed, 2, may_judge),
-        look.best(Role::Failed, 2, is_grade),
-        look.best(Role::Passed, 1, is_grade),
+        look.best_columns(SuggestedRole::Passed, 2, may_judge),
+        look.best_columns(SuggestedRole::Failed, 2, is_grade),
+        look.best_columns(SuggestedRole::Passed, 1, is_grade),
     ];
     let found = clear
         .into_iter()
         .find(|found| !found.is_empty())
         .unwrap_or_default();
-    if let Some(column) = one_of(look, &found)? {
-        return Ok(Some(Judged::By(column)));
+    if let Some(column) = first_if_equal(look, &found)? {
+        return Ok(Some(PassCriterion::By(column)));
     }
-    if let Some((expected, given)) = compared(look) {
+    if let Some((expected, given)) = find_answer_columns(look) {
         let is_same = |row: &&&Vec<Option<String>>| {
-            text(row, expected).is_some() && text(row, expected) == text(row, given)
+            cell_text(row, expected).is_some() && cell_text(row, expected) == cell_text(row, given)
         };
         let same = look.rows.iter().filter(is_same).count();
-        if same > 0 && expected.longest.max(given.longest) <= LONGEST_ANSWER {
-            return Ok(Some(Judged::Equal(expected, given)));
+        if same > 0 && expected.longest.max(given.longest) <= MAX_ANSWER {
+            return Ok(Some(PassCriterion::Equal(expected, given)));
         }
     }
-    let plain: Vec<&Column> = look
+    let plain: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
-        .filter(|column| is_grade(column) && column.values.keys().any(|text| is_plain(text)))
+        .filter(|column| {
+            is_grade(column) && column.values.keys().any(|text| is_clear_verdict(text))
+        })
         .collect();
     if plain.len() == 1 {
-        return Ok(Some(Judged::By(plain[0])));
+        return Ok(Some(PassCriterion::By(plain[0])));
     }
-    let is_score = |column: &Column| {
-        may_grade(column) && (column.figures().is_some() || column.kind == Kind::Fractions)
+    let is_score = |column: &ColumnSummary| {
+        may_grade(column) && (column.figures().is_some() || column.kind == ValueKind::Fractions)
     };
-    let scores = look.best(Role::Score, 1, is_score);
-    if let Some(score) = headline(look, &scores)? {
-        return Ok(Some(Judged::Score(score)));
+    let scores = look.best_columns(SuggestedRole::Score, 1, is_score);
+    if let Some(score) = find_headline_score(look, &scores)? {
+        return Ok(Some(PassCriterion::Score(score)));
     }
     // A column `result` in percent or as `8/10` is a score.
-    let is_share = |column: &Column| {
+    let is_share = |column: &ColumnSummary| {
         may_grade(column)
-            && (column.kind == Kind::Fractions
+            && (column.kind == ValueKind::Fractions
                 || column.numbers().is_some_and(|numbers| numbers.has_percent))
     };
     Ok(look
-        .best(Role::Passed, 2, is_share)
+        .best_columns(SuggestedRole::Passed, 2, is_share)
         .first()
         .copied()
-        .map(Judged::Score))
+        .map(PassCriterion::Score))
 }
 
 /// Returns the score that sums up the others, or the only one. Asks if there are several.
-fn headline<'l>(look: &Look<'_>, scores: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
+fn find_headline_score<'l>(
+    look: &ExaminedTable<'_>,
+    scores: &[&'l ColumnSummary],
+) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
     #[rustfmt::skip]
-    const GENERAL: [&str; 20] = [
+    const GENERAL_SCORE_WORDS: [&str; 20] = [
         "score", "total", "overall", "average", "mean", "final", "points", "reward", "grade", "mark", "rating", "punktzahl", "punkte", "bewertung", "wertung", "puntuacion", "punteggio", "nota",
         "note", "brier",
     ];
-    let is_general = |column: &&&Column| {
-        words_of(&own_name(&column.name))
+    let is_general = |column: &&&ColumnSummary| {
+        split_title(&own_name(&column.name))
             .iter()
-            .all(|word| GENERAL.contains(&word.as_str()))
+            .all(|word| GENERAL_SCORE_WORDS.contains(&word.as_str()))
     };
     let (general, [first, second, ..]) =
         (scores.iter().filter(is_general).collect::<Vec<_>>(), scores)
@@ -365,7 +389,7 @@ fn headline<'l>(look: &Look<'_>, scores: &[&'l Column]) -> Result<Option<&'l Col
     let are_equal = look.rows.iter().all(|row| {
         scores
             .iter()
-            .all(|score| text(row, score) == text(row, first))
+            .all(|score| cell_text(row, score) == cell_text(row, first))
     });
     if are_equal {
         return Ok(Some(first));
@@ -374,7 +398,7 @@ fn headline<'l>(look: &Look<'_>, scores: &[&'l Column]) -> Result<Option<&'l Col
         "`{}` and `{}` may each be the score, and they differ",
         first.name, second.name
     );
-    Err(Question::new(
+    Err(MappingQuestion::new(
         text,
         format!(
             "--score {} (or another one; the others are kept beside it)",
@@ -384,29 +408,32 @@ fn headline<'l>(look: &Look<'_>, scores: &[&'l Column]) -> Result<Option<&'l Col
 }
 
 /// Returns whether most of a column's words are known outcomes, besides a few unknown ones.
-fn is_nearly_outcomes(column: &Column, look: &Look<'_>) -> bool {
-    const MOST_WORDS: usize = 12;
+fn is_nearly_outcomes(column: &ColumnSummary, look: &ExaminedTable<'_>) -> bool {
+    const MAX_WORDS: usize = 12;
     let is_known =
-        |text: &&String| verdict(text).is_some() || look.hints.values.contains_key(*text);
+        |text: &&String| parse_status_word(text).is_some() || look.hints.values.contains_key(*text);
     let known: usize = column
         .values
         .iter()
         .filter(|(text, _)| is_known(text))
         .map(|(_, count)| count)
         .sum();
-    column.kind == Kind::Text && column.values.len() <= MOST_WORDS && known * 2 > column.filled
+    column.kind == ValueKind::Text && column.values.len() <= MAX_WORDS && known * 2 > column.filled
 }
 
 /// Returns the first of several columns. Asks if they disagree.
-fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column>, Question> {
+fn first_if_equal<'l>(
+    look: &ExaminedTable<'_>,
+    found: &[&'l ColumnSummary],
+) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
     let [first, rest @ ..] = found else {
         return Ok(None);
     };
     for other in rest {
-        let says = |row: &Vec<Option<String>>, column: &Column| {
+        let says = |row: &Vec<Option<String>>, column: &ColumnSummary| {
             row[column.place]
                 .as_deref()
-                .and_then(|text| column.says(text))
+                .and_then(|text| column.status_of(text))
                 == Some(ItemStatus::Pass)
         };
         if look
@@ -416,9 +443,9 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
         {
             let text = format!(
                 "{} could each be the outcome, and they differ",
-                names(found)
+                join_names(found)
             );
-            return Err(Question::new(
+            return Err(MappingQuestion::new(
                 text,
                 format!("--passed {}", shell_word(&first.name)),
             ));
@@ -428,16 +455,18 @@ fn one_of<'l>(look: &Look<'_>, found: &[&'l Column]) -> Result<Option<&'l Column
 }
 
 /// Returns the expected answer's column and the given answer's.
-pub(super) fn compared<'l>(look: &'l Look<'_>) -> Option<(&'l Column, &'l Column)> {
-    let may = |column: &Column| column.may_name() || column.numbers().is_some();
-    let expected = look.best(Role::Expected, 2, |column| {
-        may(column) && column.clarity(Role::Answer) == 0
+pub(super) fn find_answer_columns<'l>(
+    look: &'l ExaminedTable<'_>,
+) -> Option<(&'l ColumnSummary, &'l ColumnSummary)> {
+    let may = |column: &ColumnSummary| column.may_name() || column.numbers().is_some();
+    let expected = look.best_columns(SuggestedRole::Expected, 2, |column| {
+        may(column) && column.clarity(SuggestedRole::Answer) == 0
     });
-    let given = look.best(Role::Answer, 2, |column| {
-        may(column) && column.clarity(Role::Expected) == 0
+    let given = look.best_columns(SuggestedRole::Answer, 2, |column| {
+        may(column) && column.clarity(SuggestedRole::Expected) == 0
     });
-    let either = look.best(Role::Answer, 2, |column| {
-        may(column) && column.clarity(Role::Expected) > 0
+    let either = look.best_columns(SuggestedRole::Answer, 2, |column| {
+        may(column) && column.clarity(SuggestedRole::Expected) > 0
     });
     match (expected.first(), given.first(), either.first()) {
         (Some(expected), Some(given), _)

@@ -2,87 +2,93 @@
 
 use crate::domain::shell_word;
 
-use super::arms::{Arms, MOST_APPROACHES};
-use super::candidates::candidates;
-use super::draft::{Draft, constant, list, quoted};
-use super::judged::{Judged, judged};
-use super::look::{Look, Question, names};
-use super::measures::{measures, texts};
-use super::summary::{Column, Kind};
-use super::words::{Role, is_numbered, own_name, words_of};
+use super::arms::{ArmColumns, MAX_APPROACHES};
+use super::candidates::outcome_candidates;
+use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
+use super::judged::{PassCriterion, find_judging_columns};
+use super::look::{ExaminedTable, MappingQuestion, join_names};
+use super::measures::{write_measures, write_texts};
+use super::summary::{ColumnSummary, ValueKind};
+use super::words::{SuggestedRole, is_numbered, own_name, split_title};
 
 /// Reads a table with one row per outcome.
-pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Question>> {
+pub(super) fn draft_outcome_table(
+    look: &mut ExaminedTable<'_>,
+    suite: &str,
+) -> Result<MapDraft, Vec<MappingQuestion>> {
     let mut notes = Vec::new();
-    let mut draft = Draft {
+    let mut draft = MapDraft {
         is_items: true,
-        ..Draft::default()
+        ..MapDraft::default()
     };
     let used = {
         let look = &*look;
-        let one = |question: Question| vec![question];
-        let Some(judged) = judged(look).map_err(one)? else {
-            return Err(candidates(look));
+        let one = |question: MappingQuestion| vec![question];
+        let Some(judged) = find_judging_columns(look).map_err(one)? else {
+            return Err(outcome_candidates(look));
         };
         let mut used = judged.columns();
-        let evaluator = evaluator(look, &used).map_err(one)?;
+        let evaluator = find_evaluator(look, &used).map_err(one)?;
         used.extend(evaluator);
-        let mut arms = Arms::of(look, &used).map_err(one)?;
+        let mut arms = ArmColumns::from_table(look, &used).map_err(one)?;
         used.extend(arms.columns());
-        let mut item = items(look, &used).map_err(one)?;
+        let mut item = find_items(look, &used).map_err(one)?;
         if arms.approach.is_empty() && arms.model.is_none() {
             arms.approach
-                .extend(unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
+                .extend(find_unnamed_arms(look, (&used, evaluator), &item).map_err(one)?);
             used.extend(&arms.approach);
             item.retain(|column| !column.is_among(&arms.approach));
         }
-        if look.has_repeated_titles && arms.names().is_empty() {
+        if look.has_repeated_titles && arms.name_columns().is_empty() {
             let text = "the titles are repeated, and no column names an approach or a model: each part may be another one";
-            return Err(vec![Question::new(
+            return Err(vec![MappingQuestion::new(
                 text,
                 "--approach COLUMN (after writing the name of each part into a column)",
             )]);
         }
         used.extend(&item);
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
-        arms.write(look, suite, &mut draft, &mut notes);
+        arms.write_fields(look, suite, &mut draft, &mut notes);
 
-        let repeats = Repeats::of(look, (&arms, evaluator), &mut item, &mut used).map_err(one)?;
+        let repeats = RepeatColumns::from_table(look, (&arms, evaluator), &mut item, &mut used)
+            .map_err(one)?;
         if item.is_empty() {
             notes.push("no column names the items: each row is an item by its number".to_owned());
         }
         let id = match item.as_slice() {
             [] => "{source: row}".to_owned(),
-            [one] => quoted(&one.name),
-            several => list(several.iter().map(|column| &column.name)),
+            [one] => quote_yaml(&one.name),
+            several => yaml_list(several.iter().map(|column| &column.name)),
         };
         draft.item.push(("id", id));
-        draft.item.push(("kind", constant(kind_of(&item))));
+        draft.item.push(("kind", yaml_constant(item_kind(&item))));
         draft.item.extend(
             judged
-                .status(look)
+                .write_status(look)
                 .map_err(one)?
                 .map(|status| ("status", status)),
         );
         notes.extend(judged.notes());
         draft
             .item
-            .extend(evaluator.map(|column| ("evaluator", quoted(&column.name))));
+            .extend(evaluator.map(|column| ("evaluator", quote_yaml(&column.name))));
         if !repeats.run.is_empty() {
             draft.run.push((
                 "identity",
-                list(repeats.run.iter().map(|column| &column.name)),
+                yaml_list(repeats.run.iter().map(|column| &column.name)),
             ));
         }
-        draft
-            .run
-            .extend(repeats.index.map(|column| ("index", quoted(&column.name))));
+        draft.run.extend(
+            repeats
+                .index
+                .map(|column| ("index", quote_yaml(&column.name))),
+        );
         draft
             .item
             .extend(repeats.attempt.map(|attempt| ("attempt", attempt)));
         // With all attempts in one row, its amounts are of all of them.
         if look.attempts.is_none() {
-            measures(
+            write_measures(
                 look,
                 (&judged.by, &arms.columns()),
                 &mut used,
@@ -91,7 +97,7 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
             )
             .map_err(one)?;
         }
-        texts(look, &judged.by, &item, &mut used, &mut draft);
+        write_texts(look, &judged.by, &item, &mut used, &mut draft);
         used.iter()
             .map(|column| column.name.clone())
             .collect::<Vec<_>>()
@@ -104,11 +110,11 @@ pub(super) fn read(look: &mut Look<'_>, suite: &str) -> Result<Draft, Vec<Questi
 /// Asks if nothing shows that the rows are outcomes of items. Without names of items or arms, scores may be anything. If each approach or
 /// model has one row, rows may be whole runs.
 fn check_rows(
-    look: &Look<'_>,
-    judged: &Judged<'_>,
-    arms: &Arms<'_>,
-    item: &[&Column],
-) -> Result<(), Question> {
+    look: &ExaminedTable<'_>,
+    judged: &PassCriterion<'_>,
+    arms: &ArmColumns<'_>,
+    item: &[&ColumnSummary],
+) -> Result<(), MappingQuestion> {
     if !item.is_empty() {
         return Ok(());
     }
@@ -116,12 +122,12 @@ fn check_rows(
         let text = format!(
             "`{name}` has several outcomes in a cell, and no column names an item: each outcome may be one"
         );
-        return Err(Question::new(text, "--item COLUMN"));
+        return Err(MappingQuestion::new(text, "--item COLUMN"));
     }
     let columns = arms.columns();
-    if columns.is_empty() && (matches!(judged, Judged::Score(_)) || look.rows.len() == 1) {
+    if columns.is_empty() && (matches!(judged, PassCriterion::Score(_)) || look.rows.len() == 1) {
         let text = "no column names an item, an approach or a model: the rows may be no outcomes";
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             "--item COLUMN (or --approach COLUMN, or --model COLUMN)",
         ));
@@ -129,58 +135,67 @@ fn check_rows(
     if !columns.is_empty() && look.is_unique(&columns) {
         let text = format!(
             "no column names an item, and each value of {} has a single row, which may be a whole run",
-            names(&columns)
+            join_names(&columns)
         );
-        return Err(Question::new(text, "--item COLUMN"));
+        return Err(MappingQuestion::new(text, "--item COLUMN"));
     }
     Ok(())
 }
 
 /// Finds the column that names who judged each outcome.
-fn evaluator<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Option<&'l Column>, Question> {
-    if let Some(column) = look.hinted(look.hints.evaluator.as_ref(), "--evaluator COLUMN")? {
+fn find_evaluator<'l>(
+    look: &'l ExaminedTable<'_>,
+    used: &[&ColumnSummary],
+) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
+    if let Some(column) = look.hinted_column(look.hints.evaluator.as_ref(), "--evaluator COLUMN")? {
         return Ok(Some(column));
     }
     let hints = look.hints;
     let others = [&hints.approach, &hints.model, &hints.item, &hints.attempt];
-    let is_free = |column: &Column| {
+    let is_free = |column: &ColumnSummary| {
         !column.is_among(used)
             && others
                 .iter()
                 .all(|other| other.as_ref() != Some(&column.name))
     };
-    let may_judge = |column: &Column| {
+    let may_judge = |column: &ColumnSummary| {
         is_free(column)
             && column.may_name()
-            && column.kind == Kind::Text
-            && column.values.len() <= MOST_APPROACHES
+            && column.kind == ValueKind::Text
+            && column.values.len() <= MAX_APPROACHES
     };
-    Ok(look.best(Role::Evaluator, 2, may_judge).first().copied())
+    Ok(look
+        .best_columns(SuggestedRole::Evaluator, 2, may_judge)
+        .first()
+        .copied())
 }
 
 /// Finds the columns that name an item.
-fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Question> {
-    if let Some(column) = look.hinted(look.hints.item.as_ref(), "--item COLUMN")? {
+fn find_items<'l>(
+    look: &'l ExaminedTable<'_>,
+    used: &[&ColumnSummary],
+) -> Result<Vec<&'l ColumnSummary>, MappingQuestion> {
+    if let Some(column) = look.hinted_column(look.hints.item.as_ref(), "--item COLUMN")? {
         return Ok(vec![column]);
     }
-    let is_free = |column: &Column| {
+    let is_free = |column: &ColumnSummary| {
         !column.is_among(used) && column.may_name() && column.filled * 10 >= look.rows.len() * 9
     };
-    let arms: Vec<&Column> = used
+    let arms: Vec<&ColumnSummary> = used
         .iter()
-        .filter(|column| look.named(&column.name).is_some())
+        .filter(|column| look.find_column(&column.name).is_some())
         .copied()
         .collect();
-    let has_several = look.rows.len() > look.counts(&arms[arms.len().min(1)..]).len();
+    let has_several = look.rows.len() > look.count_rows(&arms[arms.len().min(1)..]).len();
     for least in [3, 2, 1] {
-        let named = look.best(Role::Item, least, is_free);
+        let named = look.best_columns(SuggestedRole::Item, least, is_free);
         // Row numbers that continue across several arms are not items.
-        let mut sound: Vec<&Column> = named
+        let mut sound: Vec<&ColumnSummary> = named
             .iter()
             .copied()
             .filter(|column| column.values.len() > 1 || look.rows.len() == 1)
             .collect();
-        let is_shared = |column: &&Column| column.values.values().any(|count| *count > 1);
+        let is_shared = |column: &&ColumnSummary| column.values.values().any(|count| *count > 1);
         if has_several && sound.iter().any(is_shared) {
             sound.retain(is_shared);
         }
@@ -190,10 +205,12 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
             .copied()
         {
             // If a number and a text name the same item, the shorter is the better name.
-            let same: Vec<&Column> = sound
+            let same: Vec<&ColumnSummary> = sound
                 .iter()
                 .copied()
-                .filter(|column| look.decides(&[column], first) && look.decides(&[first], column))
+                .filter(|column| {
+                    look.determines(&[column], first) && look.determines(&[first], column)
+                })
                 .collect();
             return Ok(vec![
                 same.into_iter()
@@ -202,18 +219,18 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
             ]);
         }
     }
-    let questions = look.best(Role::Question, 1, is_free);
+    let questions = look.best_columns(SuggestedRole::Question, 1, is_free);
     if let Some(question) = questions.first() {
         return Ok(vec![question]);
     }
     // A column without a telling title, whose values look like item ids.
-    let numbered: Vec<&Column> = look
+    let numbered: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
         .filter(|column| {
             is_free(column)
-                && column.kind == Kind::Text
+                && column.kind == ValueKind::Text
                 && column.roles.is_empty()
                 && column.values.len() > 1
         })
@@ -229,21 +246,26 @@ fn items<'l>(look: &'l Look<'_>, used: &[&Column]) -> Result<Vec<&'l Column>, Qu
         .collect();
     match numbered.as_slice() {
         [one] => Ok(vec![one]),
-        [] => Ok(others(look, is_free)),
-        several => Err(Question::new(
-            format!("{} may each name the items", names(several)),
+        [] => Ok(most_varied_text(look, is_free)),
+        several => Err(MappingQuestion::new(
+            format!("{} may each name the items", join_names(several)),
             format!("--item {}", shell_word(&several[0].name)),
         )),
     }
 }
 
 /// Returns the text column with by far the most values.
-fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l Column> {
-    let mut texts: Vec<&Column> = look
+fn most_varied_text<'l>(
+    look: &'l ExaminedTable<'_>,
+    is_free: impl Fn(&ColumnSummary) -> bool,
+) -> Vec<&'l ColumnSummary> {
+    let mut texts: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
-        .filter(|column| is_free(column) && column.kind == Kind::Text && column.roles.is_empty())
+        .filter(|column| {
+            is_free(column) && column.kind == ValueKind::Text && column.roles.is_empty()
+        })
         .collect();
     texts.sort_by_key(|column| std::cmp::Reverse(column.values.len()));
     match texts.as_slice() {
@@ -254,73 +276,74 @@ fn others<'l>(look: &'l Look<'_>, is_free: impl Fn(&Column) -> bool) -> Vec<&'l 
 }
 
 /// Finds a column that names arms without a telling title: with it, each row of an item is unique.
-fn unnamed_arms<'l>(
-    look: &'l Look<'_>,
-    (used, evaluator): (&[&Column], Option<&Column>),
-    item: &[&Column],
-) -> Result<Option<&'l Column>, Question> {
-    let judged: Vec<&Column> = item.iter().copied().chain(evaluator).collect();
+fn find_unnamed_arms<'l>(
+    look: &'l ExaminedTable<'_>,
+    (used, evaluator): (&[&ColumnSummary], Option<&ColumnSummary>),
+    item: &[&ColumnSummary],
+) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
+    let judged: Vec<&ColumnSummary> = item.iter().copied().chain(evaluator).collect();
     if item.is_empty() || look.is_unique(&judged) {
         return Ok(None);
     }
-    let is_free = |column: &Column| {
+    let is_free = |column: &ColumnSummary| {
         !column.is_among(used)
             && !column.is_among(item)
-            && matches!(column.kind, Kind::Text)
-            && (2..=MOST_APPROACHES).contains(&column.values.len())
+            && matches!(column.kind, ValueKind::Text)
+            && (2..=MAX_APPROACHES).contains(&column.values.len())
     };
-    let is_arm = |column: &&Column| {
-        let both: Vec<&Column> = judged.iter().copied().chain([*column]).collect();
+    let is_arm = |column: &&ColumnSummary| {
+        let both: Vec<&ColumnSummary> = judged.iter().copied().chain([*column]).collect();
         is_free(column)
-            && column.clarity(Role::Category) < 2
-            && column.clarity(Role::Reason) == 0
-            && column.clarity(Role::Answer) == 0
-            && !look.decides(item, column)
+            && column.clarity(SuggestedRole::Category) < 2
+            && column.clarity(SuggestedRole::Reason) == 0
+            && column.clarity(SuggestedRole::Answer) == 0
+            && !look.determines(item, column)
             && look.is_unique(&both)
     };
-    let found: Vec<&Column> = look.summary.columns.iter().filter(is_arm).collect();
+    let found: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_arm).collect();
     match found.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one)),
-        several => Err(Question::new(
-            format!("{} may each name the approaches", names(several)),
+        several => Err(MappingQuestion::new(
+            format!("{} may each name the approaches", join_names(several)),
             format!("--approach {}", shell_word(&several[0].name)),
         )),
     }
 }
 
 /// Numbers the rows of an item as its attempts.
-const OCCURRENCE: &str = "{occurrence: true}";
+const OCCURRENCE_FIELD: &str = "{occurrence: true}";
 /// Maximum number of values of a setting.
-const MOST_SETTINGS: usize = 12;
+const MAX_SETTINGS: usize = 12;
 
 /// How repeated rows of an item are told apart.
 #[derive(Default)]
-struct Repeats<'l> {
+struct RepeatColumns<'l> {
     /// Columns that name a run.
-    run: Vec<&'l Column>,
-    index: Option<&'l Column>,
+    run: Vec<&'l ColumnSummary>,
+    index: Option<&'l ColumnSummary>,
     attempt: Option<String>,
 }
 
-impl<'l> Repeats<'l> {
-    fn of(
-        look: &'l Look<'_>,
-        (arms, evaluator): (&Arms<'l>, Option<&'l Column>),
-        item: &mut Vec<&'l Column>,
-        used: &mut Vec<&'l Column>,
-    ) -> Result<Self, Question> {
-        let files = arms.files(look, item)?;
+impl<'l> RepeatColumns<'l> {
+    fn from_table(
+        look: &'l ExaminedTable<'_>,
+        (arms, evaluator): (&ArmColumns<'l>, Option<&'l ColumnSummary>),
+        item: &mut Vec<&'l ColumnSummary>,
+        used: &mut Vec<&'l ColumnSummary>,
+    ) -> Result<Self, MappingQuestion> {
+        let files = arms.file_columns(look, item)?;
         // Without an item, the key is that of a run, which several evaluators may judge.
-        let key = |more: &[&'l Column], item: &[&'l Column]| -> Vec<&'l Column> {
-            let evaluator = evaluator.filter(|_| !item.is_empty());
-            let run = arms
-                .columns()
-                .into_iter()
-                .chain(files.iter().copied())
-                .chain(more.iter().copied());
-            run.chain(evaluator).chain(item.iter().copied()).collect()
-        };
+        let key =
+            |more: &[&'l ColumnSummary], item: &[&'l ColumnSummary]| -> Vec<&'l ColumnSummary> {
+                let evaluator = evaluator.filter(|_| !item.is_empty());
+                let run = arms
+                    .columns()
+                    .into_iter()
+                    .chain(files.iter().copied())
+                    .chain(more.iter().copied());
+                run.chain(evaluator).chain(item.iter().copied()).collect()
+            };
         let mut found = Self::default();
         if !files.is_empty() {
             found.run = key(&[], &[]);
@@ -329,27 +352,27 @@ impl<'l> Repeats<'l> {
             return Ok(found);
         }
         let taken: Vec<&str> = used.iter().map(|column| column.name.as_str()).collect();
-        let is_free = |column: &Column| !taken.contains(&column.name.as_str());
-        if let Some(column) = look.hinted(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
+        let is_free = |column: &ColumnSummary| !taken.contains(&column.name.as_str());
+        if let Some(column) = look.hinted_column(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
             used.push(column);
             if column
                 .numbers()
                 .is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0)
             {
-                found.attempt = Some(counted(column));
+                found.attempt = Some(write_counter(column));
             } else if !column.is_among(&found.run) {
                 // Names such as `run-0` tell runs apart.
                 found.run = key(&[column], &[]);
             }
             return Ok(found);
         }
-        let is_count = |column: &Column| {
+        let is_count = |column: &ColumnSummary| {
             is_free(column)
                 && column
                     .numbers()
                     .is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0)
         };
-        let counters = look.best(Role::Attempt, 2, |column| {
+        let counters = look.best_columns(SuggestedRole::Attempt, 2, |column| {
             is_count(column)
                 && column
                     .numbers()
@@ -359,10 +382,10 @@ impl<'l> Repeats<'l> {
             used.push(column);
             if look.is_unique(&key(&[column], item)) {
                 // What is called a run shifts all of its items together, so runs are no attempts within one run.
-                if column.clarity(Role::Run) >= 2 {
+                if column.clarity(SuggestedRole::Run) >= 2 {
                     found.index = Some(column);
                 } else {
-                    found.attempt = Some(counted(column));
+                    found.attempt = Some(write_counter(column));
                 }
                 return Ok(found);
             }
@@ -371,11 +394,11 @@ impl<'l> Repeats<'l> {
             return Ok(found);
         }
         if look.attempts.is_some() {
-            found.attempt = Some(OCCURRENCE.to_owned());
+            found.attempt = Some(OCCURRENCE_FIELD.to_owned());
             return Ok(found);
         }
         if let Some(column) = look
-            .best(Role::Seed, 1, |column| {
+            .best_columns(SuggestedRole::Seed, 1, |column| {
                 is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)
             })
             .first()
@@ -386,7 +409,9 @@ impl<'l> Repeats<'l> {
                 return Ok(found);
             }
         }
-        let runs = look.best(Role::Run, 2, |column| is_free(column) && column.may_name());
+        let runs = look.best_columns(SuggestedRole::Run, 2, |column| {
+            is_free(column) && column.may_name()
+        });
         if let Some(column) = runs
             .first()
             .filter(|column| look.is_unique(&key(&[column], item)))
@@ -394,7 +419,7 @@ impl<'l> Repeats<'l> {
             let is_own = arms
                 .columns()
                 .iter()
-                .all(|arm| look.decides(&[column], arm));
+                .all(|arm| look.determines(&[column], arm));
             if is_own || column.values.keys().all(|name| is_numbered(name)) {
                 used.push(column);
                 found.run = if is_own {
@@ -406,7 +431,7 @@ impl<'l> Repeats<'l> {
             }
         }
         // Item numbers may start again in each category.
-        let categories = look.best(Role::Category, 2, |column| {
+        let categories = look.best_columns(SuggestedRole::Category, 2, |column| {
             is_free(column) && column.may_name()
         });
         if let Some(column) = categories
@@ -417,10 +442,10 @@ impl<'l> Repeats<'l> {
             return Ok(found);
         }
         // The column in which an item's rows differ may be a setting. Only the user knows.
-        let is_setting = |column: &&'l Column| {
+        let is_setting = |column: &&'l ColumnSummary| {
             is_free(column)
                 && column.may_name_setting()
-                && (2..=MOST_SETTINGS).contains(&column.values.len())
+                && (2..=MAX_SETTINGS).contains(&column.values.len())
                 && look.is_unique(&key(&[column], item))
         };
         if let Some(column) = look.summary.columns.iter().find(is_setting) {
@@ -428,7 +453,7 @@ impl<'l> Repeats<'l> {
                 "the rows of an item differ in `{}`, which may be a setting or count attempts",
                 column.name
             );
-            return Err(Question::new(
+            return Err(MappingQuestion::new(
                 text,
                 format!(
                     "--approach {0} (or --attempt {0})",
@@ -436,10 +461,10 @@ impl<'l> Repeats<'l> {
                 ),
             ));
         }
-        let counts = look.counts(&key(&[], item));
+        let counts = look.count_rows(&key(&[], item));
         let most = counts.values().copied().max().unwrap_or(1);
         if counts.values().all(|count| *count == most) {
-            found.attempt = Some(OCCURRENCE.to_owned());
+            found.attempt = Some(OCCURRENCE_FIELD.to_owned());
             return Ok(found);
         }
         let doubled: usize = counts.values().filter(|count| **count > 1).count();
@@ -451,27 +476,27 @@ impl<'l> Repeats<'l> {
             "{doubled} of {} items have several rows, and not all as many",
             counts.len()
         );
-        Err(Question::new(
+        Err(MappingQuestion::new(
             text,
             "--attempt COLUMN (or --item COLUMN, or --approach COLUMN)",
         ))
     }
 }
 
-fn counted(column: &Column) -> String {
+fn write_counter(column: &ColumnSummary) -> String {
     let base = column
         .numbers()
         .map_or(1.0, |numbers| numbers.least.min(1.0));
     if base >= 1.0 {
-        quoted(&column.name)
+        quote_yaml(&column.name)
     } else {
-        format!("{{column: {}, base: 0}}", quoted(&column.name))
+        format!("{{column: {}, base: 0}}", quote_yaml(&column.name))
     }
 }
 
 /// Returns the kind of items. Tasks have a workspace; all others are questions.
-fn kind_of(item: &[&Column]) -> &'static str {
-    const TASKS: [&str; 16] = [
+fn item_kind(item: &[&ColumnSummary]) -> &'static str {
+    const TASK_WORDS: [&str; 16] = [
         "task",
         "instance",
         "issue",
@@ -490,9 +515,9 @@ fn kind_of(item: &[&Column]) -> &'static str {
         "problem",
     ];
     let is_task = item.iter().any(|column| {
-        words_of(&own_name(&column.name))
+        split_title(&own_name(&column.name))
             .iter()
-            .any(|word| TASKS.contains(&word.as_str()))
+            .any(|word| TASK_WORDS.contains(&word.as_str()))
     });
     if is_task { "task" } else { "question" }
 }

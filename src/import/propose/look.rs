@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::super::notation::Decimal;
-use super::super::sample::Sample;
-use super::polarity::Better;
-use super::summary::{Column, Kind, Summary, summarise};
-use super::verdict::is_nothing;
-use super::words::{Role, is_only_total, is_total};
+use super::super::notation::DecimalMark;
+use super::super::sample::TableSample;
+use super::polarity::BetterEnd;
+use super::summary::{ColumnSummary, TableSummary, ValueKind, summarise_table};
+use super::verdict::is_empty_word;
+use super::words::{SuggestedRole, is_only_total, is_total};
 
 /// Hints about a table from the command line. Columns are named as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct TableHints {
     pub approach: Option<String>,
     pub model: Option<String>,
     pub item: Option<String>,
@@ -23,9 +23,9 @@ pub struct Hints {
     pub sheet: Option<String>,
     pub list: Option<String>,
     /// Better end of the score's scale.
-    pub direction: Option<Better>,
+    pub direction: Option<BetterEnd>,
     /// Kind of the columns that are side by side.
-    pub wide: Option<WideAre>,
+    pub wide: Option<WideKind>,
     pub decimal_comma: Option<bool>,
     /// Words of the source, each with its status.
     pub values: BTreeMap<String, String>,
@@ -35,7 +35,7 @@ pub struct Hints {
 
 /// Kinds of columns side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WideAre {
+pub enum WideKind {
     Approaches,
     Items,
     Suites,
@@ -43,9 +43,9 @@ pub enum WideAre {
     Attempts,
 }
 
-impl Hints {
+impl TableHints {
     /// Returns whether there are hints other than fields of the run.
-    pub fn are_given(&self) -> bool {
+    pub fn has_hints(&self) -> bool {
         *self
             != Self {
                 set: self.set.clone(),
@@ -58,22 +58,22 @@ const NO_ROWS: &str = "the table has no rows";
 
 /// A decision that a table leaves open, with the option that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct MappingQuestion {
     pub text: String,
     /// The option, perhaps with an explanation or with alternatives in brackets. Empty if no option decides.
     pub option: String,
 }
 
-impl Question {
+impl MappingQuestion {
     /// Returns the option as it can be given, without what is in brackets after it.
-    pub fn given(&self) -> &str {
+    pub fn given_option(&self) -> &str {
         self.option
             .split_once(" (")
             .map_or(&self.option, |(option, _)| option)
     }
 }
 
-impl Question {
+impl MappingQuestion {
     /// Returns the question about a table with nothing but a header, which no option answers.
     pub(super) fn of_no_rows() -> Self {
         Self::new(NO_ROWS, "")
@@ -92,7 +92,7 @@ impl Question {
 }
 
 /// Names columns in a sentence.
-pub(super) fn names(columns: &[&Column]) -> String {
+pub(super) fn join_names(columns: &[&ColumnSummary]) -> String {
     columns
         .iter()
         .map(|column| format!("`{}`", column.name))
@@ -100,12 +100,12 @@ pub(super) fn names(columns: &[&Column]) -> String {
         .join(" and ")
 }
 
-pub(super) struct Look<'a> {
-    pub sample: &'a Sample,
-    pub hints: &'a Hints,
+pub(super) struct ExaminedTable<'a> {
+    pub sample: &'a TableSample,
+    pub hints: &'a TableHints,
     /// The rows without totals.
     pub rows: Vec<&'a Vec<Option<String>>>,
-    pub summary: Summary,
+    pub summary: TableSummary,
     /// The column and the values that mark rows of totals.
     pub skip: Option<(String, Vec<String>)>,
     /// Some rows repeat the titles, as where several tables were put together.
@@ -115,30 +115,30 @@ pub(super) struct Look<'a> {
     pub notes: Vec<String>,
 }
 
-impl<'a> Look<'a> {
-    pub fn new(sample: &'a Sample, hints: &'a Hints) -> Self {
+impl<'a> ExaminedTable<'a> {
+    pub fn new(sample: &'a TableSample, hints: &'a TableHints) -> Self {
         let given = hints.decimal_comma.map(|is_comma| {
             if is_comma {
-                Decimal::Comma
+                DecimalMark::Comma
             } else {
-                Decimal::Point
+                DecimalMark::Point
             }
         });
         let is_title = |(number, row): &(usize, &Vec<Option<String>>)| {
             repeats_titles(sample, row) || (*number == 0 && has_types(row))
         };
         let (titles, all): (Vec<_>, Vec<_>) = sample.rows.iter().enumerate().partition(is_title);
-        let titles: Vec<Row<'_>> = titles.into_iter().map(|(_, row)| row).collect();
-        let all: Vec<Row<'_>> = all.into_iter().map(|(_, row)| row).collect();
+        let titles: Vec<RowCells<'_>> = titles.into_iter().map(|(_, row)| row).collect();
+        let all: Vec<RowCells<'_>> = all.into_iter().map(|(_, row)| row).collect();
         let has_repeated_titles = titles.iter().any(|row| repeats_titles(sample, row));
-        let marks = |rows: &[Row<'_>], place: usize| -> Option<BTreeSet<String>> {
+        let marks = |rows: &[RowCells<'_>], place: usize| -> Option<BTreeSet<String>> {
             rows.iter().map(|row| row[place].clone()).collect()
         };
-        let whole = summarise(sample, &all, given);
+        let whole = summarise_table(sample, &all, given);
         for place in 0..sample.columns.len().min(4) {
             let names: BTreeSet<&str> =
                 all.iter().filter_map(|row| row[place].as_deref()).collect();
-            let is_sum = |row: &Row<'_>| {
+            let is_sum = |row: &RowCells<'_>| {
                 row[place]
                     .as_deref()
                     .is_some_and(|text| is_total(text) || is_total_of(text, &names))
@@ -150,9 +150,9 @@ impl<'a> Look<'a> {
             else {
                 continue;
             };
-            let summary = summarise(sample, &rows, given);
-            let is_clearer = |(with, without): (&Column, &Column)| {
-                with.kind != Kind::Outcomes && without.kind == Kind::Outcomes
+            let summary = summarise_table(sample, &rows, given);
+            let is_clearer = |(with, without): (&ColumnSummary, &ColumnSummary)| {
+                with.kind != ValueKind::Outcomes && without.kind == ValueKind::Outcomes
             };
             let decimal = summary.decimal.as_ref().ok().copied().flatten();
             let are_few = sums.len() * 4 <= all.len();
@@ -162,22 +162,22 @@ impl<'a> Look<'a> {
                     .is_some_and(|text| is_only_total(text) || is_total_of(text, &names))
             });
             // Among 1 and 0, a total may be an item with this name.
-            let may_add_up = |column: &&Column| {
-                column.numbers().is_some() || (are_named && column.kind == Kind::Outcomes)
+            let may_add_up = |column: &&ColumnSummary| {
+                column.numbers().is_some() || (are_named && column.kind == ValueKind::Outcomes)
             };
-            let figures: Vec<&Column> = summary.columns.iter().filter(may_add_up).collect();
+            let figures: Vec<&ColumnSummary> = summary.columns.iter().filter(may_add_up).collect();
             let are_totals = (are_few
                 && whole.columns.iter().zip(&summary.columns).any(is_clearer))
                 || figures
                     .iter()
                     .any(|column| are_few && adds_up(column, &rows, &sums, decimal))
-                || groups(&summary, place, &all)
+                || group_keys(&summary, place, &all)
                     .iter()
                     .any(|keys| adds_up_within(&figures, keys, &all, &is_sum, decimal))
                 || (are_named
                     && figures.iter().any(|column| {
                         column.numbers().is_some()
-                            && sums.iter().all(|row| text(row, column).is_some())
+                            && sums.iter().all(|row| cell_text(row, column).is_some())
                     }));
             if are_totals {
                 let values: BTreeSet<String> =
@@ -231,8 +231,8 @@ impl<'a> Look<'a> {
                 notes,
             };
         }
-        let all: Vec<Row<'_>> = sample.rows.iter().collect();
-        let whole = summarise(sample, &all, given);
+        let all: Vec<RowCells<'_>> = sample.rows.iter().collect();
+        let whole = summarise_table(sample, &all, given);
         Self {
             sample,
             hints,
@@ -245,7 +245,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    pub fn named(&self, name: &str) -> Option<&Column> {
+    pub fn find_column(&self, name: &str) -> Option<&ColumnSummary> {
         self.summary
             .columns
             .iter()
@@ -253,8 +253,12 @@ impl<'a> Look<'a> {
     }
 
     /// Returns the column named by a command line option, or `None` without the option.
-    pub fn hinted(&self, name: Option<&String>, option: &str) -> Result<Option<&Column>, Question> {
-        const SHOWN: usize = 20;
+    pub fn hinted_column(
+        &self,
+        name: Option<&String>,
+        option: &str,
+    ) -> Result<Option<&ColumnSummary>, MappingQuestion> {
+        const MAX_NAMED_COLUMNS: usize = 20;
         let Some(name) = name else { return Ok(None) };
         let named: Vec<String> = self
             .summary
@@ -263,22 +267,31 @@ impl<'a> Look<'a> {
             .filter(|column| !column.name.is_empty())
             .map(|column| format!("`{}`", column.name))
             .collect();
-        let more = if named.len() > SHOWN { ", …" } else { "" };
+        let more = if named.len() > MAX_NAMED_COLUMNS {
+            ", …"
+        } else {
+            ""
+        };
         let missing = || {
             format!(
                 "there is no column `{name}`; the columns are {}{more}",
-                named[..named.len().min(SHOWN)].join(", ")
+                named[..named.len().min(MAX_NAMED_COLUMNS)].join(", ")
             )
         };
-        self.named(name)
+        self.find_column(name)
             .map(Some)
-            .ok_or_else(|| Question::new(missing(), option))
+            .ok_or_else(|| MappingQuestion::new(missing(), option))
     }
 
     /// Returns the fitting columns whose titles are clearest for the role.
-    pub fn best(&self, role: Role, least: u8, fits: impl Fn(&Column) -> bool) -> Vec<&Column> {
-        let clarity = |column: &&Column| column.clarity(role);
-        let fitting: Vec<&Column> = self
+    pub fn best_columns(
+        &self,
+        role: SuggestedRole,
+        least: u8,
+        fits: impl Fn(&ColumnSummary) -> bool,
+    ) -> Vec<&ColumnSummary> {
+        let clarity = |column: &&ColumnSummary| column.clarity(role);
+        let fitting: Vec<&ColumnSummary> = self
             .summary
             .columns
             .iter()
@@ -292,10 +305,10 @@ impl<'a> Look<'a> {
     }
 
     /// Counts the rows by their values in the columns.
-    pub fn counts(&self, columns: &[&Column]) -> HashMap<Vec<&'a str>, usize> {
+    pub fn count_rows(&self, columns: &[&ColumnSummary]) -> HashMap<Vec<&'a str>, usize> {
         let mut counts = HashMap::new();
         for row in &self.rows {
-            if let Some(key) = key(row, columns) {
+            if let Some(key) = row_key(row, columns) {
                 *counts.entry(key).or_default() += 1;
             }
         }
@@ -304,9 +317,11 @@ impl<'a> Look<'a> {
 
     /// Notes the columns that the proposal does not read.
     pub fn note_unread(&mut self, used: &[String]) {
-        const SHOWN: usize = 12;
-        let is_unread = |column: &&Column| {
-            !used.contains(&column.name) && column.kind != Kind::Nothing && !column.name.is_empty()
+        const MAX_UNREAD_COLUMNS: usize = 12;
+        let is_unread = |column: &&ColumnSummary| {
+            !used.contains(&column.name)
+                && column.kind != ValueKind::Nothing
+                && !column.name.is_empty()
         };
         let unread: Vec<String> = self
             .summary
@@ -316,25 +331,29 @@ impl<'a> Look<'a> {
             .map(|column| format!("`{}`", column.name))
             .collect();
         if !unread.is_empty() {
-            let more = if unread.len() > SHOWN { ", …" } else { "" };
+            let more = if unread.len() > MAX_UNREAD_COLUMNS {
+                ", …"
+            } else {
+                ""
+            };
             self.notes.push(format!(
                 "not read: {}{more}",
-                unread[..unread.len().min(SHOWN)].join(", ")
+                unread[..unread.len().min(MAX_UNREAD_COLUMNS)].join(", ")
             ));
         }
     }
 
     /// Returns whether no two rows have the same values in the columns.
-    pub fn is_unique(&self, columns: &[&Column]) -> bool {
-        self.counts(columns).values().all(|count| *count == 1)
+    pub fn is_unique(&self, columns: &[&ColumnSummary]) -> bool {
+        self.count_rows(columns).values().all(|count| *count == 1)
     }
 
     /// Returns whether the first columns determine the second.
-    pub fn decides(&self, first: &[&Column], second: &Column) -> bool {
+    pub fn determines(&self, first: &[&ColumnSummary], second: &ColumnSummary) -> bool {
         let mut known: HashMap<Vec<&str>, &str> = HashMap::new();
         self.rows
             .iter()
-            .all(|row| match (key(row, first), text(row, second)) {
+            .all(|row| match (row_key(row, first), cell_text(row, second)) {
                 (Some(key), Some(text)) => *known.entry(key).or_insert(text) == text,
                 _ => true,
             })
@@ -342,21 +361,24 @@ impl<'a> Look<'a> {
 }
 
 /// Returns a row's values in the columns, or `None` if one is missing.
-fn key<'r>(row: &'r [Option<String>], columns: &[&Column]) -> Option<Vec<&'r str>> {
-    columns.iter().map(|column| text(row, column)).collect()
+fn row_key<'r>(row: &'r [Option<String>], columns: &[&ColumnSummary]) -> Option<Vec<&'r str>> {
+    columns
+        .iter()
+        .map(|column| cell_text(row, column))
+        .collect()
 }
 
 /// Returns the text of a cell, or `None` if nothing was measured.
-pub(super) fn text<'r>(row: &'r [Option<String>], column: &Column) -> Option<&'r str> {
+pub(super) fn cell_text<'r>(row: &'r [Option<String>], column: &ColumnSummary) -> Option<&'r str> {
     row[column.place]
         .as_deref()
-        .filter(|text| !is_nothing(text))
+        .filter(|text| !is_empty_word(text))
 }
 
-type Row<'a> = &'a Vec<Option<String>>;
+type RowCells<'a> = &'a Vec<Option<String>>;
 
 /// Returns whether a row has the titles of its columns again, as in files that were put together with `cat`.
-fn repeats_titles(sample: &Sample, row: &[Option<String>]) -> bool {
+fn repeats_titles(sample: &TableSample, row: &[Option<String>]) -> bool {
     let filled = row
         .iter()
         .zip(&sample.columns)
@@ -367,11 +389,11 @@ fn repeats_titles(sample: &Sample, row: &[Option<String>]) -> bool {
 
 /// Returns whether a row has the types or the units of its columns.
 fn has_types(row: &[Option<String>]) -> bool {
-    const TYPES: [&str; 10] = [
+    const TYPE_WORDS: [&str; 10] = [
         "bool", "boolean", "int", "integer", "float", "double", "str", "string", "number",
         "datetime",
     ];
-    const UNITS: [&str; 14] = [
+    const UNIT_WORDS: [&str; 14] = [
         "s", "sec", "seconds", "ms", "min", "h", "usd", "$", "eur", "€", "%", "text", "date",
         "tokens",
     ];
@@ -386,8 +408,8 @@ fn has_types(row: &[Option<String>]) -> bool {
             .filter(|cell| list.contains(&cell.as_str()))
             .count()
     };
-    let types = has(&TYPES);
-    let known = types + has(&UNITS);
+    let types = has(&TYPE_WORDS);
+    let known = types + has(&UNIT_WORDS);
     known > 0 && known == filled.len() && (types > 0 || known > 1)
 }
 
@@ -399,13 +421,13 @@ fn is_total_of(text: &str, names: &BTreeSet<&str>) -> bool {
 }
 
 /// Returns, for each column that may part the rows, its value in each row.
-fn groups(summary: &Summary, place: usize, all: &[Row<'_>]) -> Vec<Vec<String>> {
-    const MOST_PARTS: usize = 60;
+fn group_keys(summary: &TableSummary, place: usize, all: &[RowCells<'_>]) -> Vec<Vec<String>> {
+    const MAX_PARTS: usize = 60;
     let by_column = summary.columns.iter().filter(|column| {
         column.place != place
-            && (2..=MOST_PARTS).contains(&column.values.len())
+            && (2..=MAX_PARTS).contains(&column.values.len())
             && column.may_name()
-            && column.kind != Kind::Outcomes
+            && column.kind != ValueKind::Outcomes
     });
     by_column
         .map(|column| {
@@ -418,21 +440,21 @@ fn groups(summary: &Summary, place: usize, all: &[Row<'_>]) -> Vec<Vec<String>> 
 
 /// Returns whether in some column each total is the sum or the mean of its part of the rows.
 fn adds_up_within(
-    figures: &[&Column],
+    figures: &[&ColumnSummary],
     keys: &[String],
-    all: &[Row<'_>],
-    is_sum: &dyn Fn(&Row<'_>) -> bool,
-    decimal: Option<Decimal>,
+    all: &[RowCells<'_>],
+    is_sum: &dyn Fn(&RowCells<'_>) -> bool,
+    decimal: Option<DecimalMark>,
 ) -> bool {
     let parts: BTreeSet<&String> = keys.iter().collect();
-    let of = |part: &String, sums: bool| -> Vec<Row<'_>> {
+    let of = |part: &String, sums: bool| -> Vec<RowCells<'_>> {
         all.iter()
             .zip(keys)
             .filter(|(row, key)| *key == part && is_sum(row) == sums)
             .map(|(row, _)| *row)
             .collect()
     };
-    let split: Vec<(Vec<Row<'_>>, Vec<Row<'_>>)> = parts
+    let split: Vec<(Vec<RowCells<'_>>, Vec<RowCells<'_>>)> = parts
         .into_iter()
         .map(|part| (of(part, false), of(part, true)))
         .collect();
@@ -450,10 +472,10 @@ fn adds_up_within(
 
 /// Returns whether the rows named as totals have the sum or the mean of the other rows.
 fn adds_up(
-    column: &Column,
+    column: &ColumnSummary,
     rows: &[&Vec<Option<String>>],
     sums: &[&Vec<Option<String>>],
-    decimal: Option<Decimal>,
+    decimal: Option<DecimalMark>,
 ) -> bool {
     let value = |row: &&Vec<Option<String>>| {
         super::summary::read_number(row[column.place].as_deref()?, decimal)

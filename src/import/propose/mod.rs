@@ -22,17 +22,17 @@ mod words;
 
 use crate::domain::shell_word;
 
-use super::list_path::BY_COLUMNS;
-use super::sample::Sample;
-use arms::Arms;
-use draft::Draft;
-use look::Look;
-pub use look::{Hints, Question, WideAre};
-pub use polarity::Better;
+use super::list_path::COLUMNS_PATH;
+use super::sample::TableSample;
+use arms::ArmColumns;
+use draft::MapDraft;
+use look::ExaminedTable;
+pub use look::{MappingQuestion, TableHints, WideKind};
+pub use polarity::BetterEnd;
 
 /// A proposed reading of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct TableReading {
     /// A map in YAML.
     pub map: String,
     /// Assumptions, unread columns and skipped rows, each as a sentence.
@@ -43,12 +43,12 @@ pub(super) struct Reading {
 
 /// Proposes a map for one of the tables that a file may be, or returns the open questions. No questions mean that no part of the file is a
 /// table. `suite` is the suite's name if no column has it.
-pub(super) fn propose(
-    samples: &[Sample],
-    hints: &Hints,
+pub(super) fn propose_map(
+    samples: &[TableSample],
+    hints: &TableHints,
     suite: &str,
-) -> Result<Reading, Vec<Question>> {
-    let is_meant = |sample: &&Sample| {
+) -> Result<TableReading, Vec<MappingQuestion>> {
+    let is_meant = |sample: &&TableSample| {
         let is_sheet = hints
             .sheet
             .as_ref()
@@ -61,13 +61,13 @@ pub(super) fn propose(
             })
     };
     // If many columns have telling titles, the document is written column by column, whatever else it might be.
-    let by_columns = |sample: &&Sample| {
+    let by_columns = |sample: &&TableSample| {
         let is_told = |column: &&String| {
-            words::roles_of(column)
+            words::suggested_roles(column)
                 .iter()
                 .any(|(_, clarity)| *clarity >= 2)
         };
-        sample.layout.list.as_deref() == Some(BY_COLUMNS)
+        sample.layout.list.as_deref() == Some(COLUMNS_PATH)
             && sample.columns.iter().filter(is_told).count() * 2 >= sample.columns.len()
     };
     let samples = samples
@@ -76,7 +76,7 @@ pub(super) fn propose(
         .map_or(samples, std::slice::from_ref);
     let (mut readings, mut questions) = (Vec::new(), Vec::new());
     for sample in samples.iter().filter(is_meant) {
-        match read(sample, hints, suite) {
+        match read_sample(sample, hints, suite) {
             Ok(reading) => readings.push((sample, reading)),
             Err(open) => questions.push((sample, open)),
         }
@@ -85,7 +85,7 @@ pub(super) fn propose(
         if hints.list.is_none() && hints.sheet.is_none() {
             return Err(Vec::new());
         }
-        let name = |sample: &Sample| {
+        let name = |sample: &TableSample| {
             sample
                 .layout
                 .sheet
@@ -102,7 +102,7 @@ pub(super) fn propose(
         } else {
             format!("; it has {}", names.join(", "))
         };
-        return Err(vec![Question::new(
+        return Err(vec![MappingQuestion::new(
             format!("the file has no such table{known}"),
             "--list PATH (or --sheet NAME)",
         )]);
@@ -113,14 +113,14 @@ pub(super) fn propose(
     if let [(first, _), (second, _), ..] = readings.as_slice()
         && first.layout.sheet != second.layout.sheet
     {
-        let name = |sample: &Sample| {
+        let name = |sample: &TableSample| {
             sample
                 .layout
                 .sheet
                 .clone()
                 .unwrap_or_else(|| "the first sheet".to_owned())
         };
-        return Err(vec![Question::new(
+        return Err(vec![MappingQuestion::new(
             format!(
                 "`{}` and `{}` may each be the table",
                 name(first),
@@ -144,11 +144,11 @@ pub(super) fn propose(
 }
 
 /// Returns a note on what is side by side in the columns.
-fn side_by_side(unfolded: &wide::Unfolded) -> String {
-    const SHOWN: usize = 12;
+fn note_wide_columns(unfolded: &wide::UnfoldedTable) -> String {
+    const MAX_SHOWN: usize = 12;
     let draft = &unfolded.draft;
     let names: Vec<String> = match unfolded.are {
-        WideAre::Attempts => draft
+        WideKind::Attempts => draft
             .groups
             .iter()
             .flat_map(|(_, cells)| cells.values())
@@ -166,28 +166,28 @@ fn side_by_side(unfolded: &wide::Unfolded) -> String {
             .collect(),
     };
     let are = match unfolded.are {
-        WideAre::Approaches => "approaches",
-        WideAre::Items => "items",
-        WideAre::Suites => "suites",
-        WideAre::Attempts => "attempts of one approach",
+        WideKind::Approaches => "approaches",
+        WideKind::Items => "items",
+        WideKind::Suites => "suites",
+        WideKind::Attempts => "attempts of one approach",
     };
-    let more = if names.len() > SHOWN {
-        format!(" and {} others", names.len() - SHOWN)
+    let more = if names.len() > MAX_SHOWN {
+        format!(" and {} others", names.len() - MAX_SHOWN)
     } else {
         String::new()
     };
     format!(
         "side by side as {are}: {}{more}",
-        names[..names.len().min(SHOWN)].join(", ")
+        names[..names.len().min(MAX_SHOWN)].join(", ")
     )
 }
 
 /// Asks if the titles look like a first row: most have the form of the values below them, and none is a usual title.
-fn check_titles(look: &Look<'_>) -> Result<(), Question> {
-    if look.hints.are_given() || look.rows.len() < 2 {
+fn check_titles(look: &ExaminedTable<'_>) -> Result<(), MappingQuestion> {
+    if look.hints.has_hints() || look.rows.len() < 2 {
         return Ok(());
     }
-    let named: Vec<&summary::Column> = look
+    let named: Vec<&summary::ColumnSummary> = look
         .summary
         .columns
         .iter()
@@ -197,7 +197,7 @@ fn check_titles(look: &Look<'_>) -> Result<(), Question> {
         text.trim_end_matches(|letter: char| letter.is_ascii_digit())
             .to_owned()
     };
-    let is_like = |column: &&&summary::Column| {
+    let is_like = |column: &&&summary::ColumnSummary| {
         let is_numbered = |text: &str| words::is_numbered(text) && !stem(text).is_empty();
         let are_of_stem = || {
             column.values.len() > 1
@@ -207,7 +207,7 @@ fn check_titles(look: &Look<'_>) -> Result<(), Question> {
                     .all(|text| stem(text) == stem(&column.name))
         };
         let number = |text: &str| text.parse::<f64>().ok();
-        let is_within = |numbers: &summary::Numbers| {
+        let is_within = |numbers: &summary::NumberSummary| {
             number(&column.name).is_some_and(|value| {
                 (numbers.least..=numbers.most).contains(&value) && !numbers.are_whole
             })
@@ -218,7 +218,7 @@ fn check_titles(look: &Look<'_>) -> Result<(), Question> {
     };
     let (like, unlike): (Vec<_>, Vec<_>) = named.iter().partition(|column| is_like(column));
     let is_title =
-        |column: &&&summary::Column| column.roles.iter().any(|(_, clarity)| *clarity == 3);
+        |column: &&&summary::ColumnSummary| column.roles.iter().any(|(_, clarity)| *clarity == 3);
     if like.len() * 2 <= named.len() || unlike.iter().any(is_title) {
         return Ok(());
     }
@@ -231,7 +231,7 @@ fn check_titles(look: &Look<'_>) -> Result<(), Question> {
         "the first row, {}, looks like a row of results, and not like the titles of columns",
         shown.join(", ")
     );
-    Err(Question::new(
+    Err(MappingQuestion::new(
         text,
         format!(
             "--passed {} (if they are titles; otherwise write titles above it)",
@@ -241,7 +241,7 @@ fn check_titles(look: &Look<'_>) -> Result<(), Question> {
 }
 
 /// Asks if a column consists of formulas whose values are not stored.
-fn check_formulas(look: &Look<'_>) -> Result<(), Question> {
+fn check_formulas(look: &ExaminedTable<'_>) -> Result<(), MappingQuestion> {
     let is_uncomputed = |(place, count): &(&usize, &usize)| {
         look.summary
             .columns
@@ -253,7 +253,7 @@ fn check_formulas(look: &Look<'_>) -> Result<(), Question> {
             let name = &look.sample.columns[*place];
             let text =
                 format!("`{name}` has {count} formulas whose values the workbook does not have");
-            Err(Question::new(
+            Err(MappingQuestion::new(
                 text,
                 "--passed COLUMN (another one; or save the workbook in a spreadsheet program, which stores the values)",
             ))
@@ -263,7 +263,7 @@ fn check_formulas(look: &Look<'_>) -> Result<(), Question> {
 }
 
 /// Returns whether the keys of the object with the rows are fields of one record: `prompt_tokens` and `completion_tokens` are not items.
-fn is_record(sample: &Sample) -> bool {
+fn is_record(sample: &TableSample) -> bool {
     let Some(list) = sample
         .layout
         .list
@@ -285,7 +285,7 @@ fn is_record(sample: &Sample) -> bool {
         .filter_map(|row| row[place].as_ref())
         .collect();
     let is_field = |key: &&&String| {
-        words::roles_of(key)
+        words::suggested_roles(key)
             .iter()
             .any(|(_, clarity)| *clarity >= 2)
     };
@@ -293,16 +293,20 @@ fn is_record(sample: &Sample) -> bool {
     let has_lists = sample
         .columns
         .iter()
-        .any(|column| column == super::list_path::ITSELF);
-    if has_lists && keys.iter().all(|key| verdict::is_plain(key)) {
+        .any(|column| column == super::list_path::ROW_COLUMN);
+    if has_lists && keys.iter().all(|key| verdict::is_clear_verdict(key)) {
         return false;
     }
     keys.iter().filter(is_field).count() * 2 >= keys.len()
 }
 
-fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Question>> {
-    let (filled, fill) = fill::filled_down(sample);
-    let (long, tries) = tries::each_attempt(&filled, hints);
+fn read_sample(
+    sample: &TableSample,
+    hints: &TableHints,
+    suite: &str,
+) -> Result<TableReading, Vec<MappingQuestion>> {
+    let (filled, fill) = fill::fill_down(sample);
+    let (long, tries) = tries::unfold_attempts(&filled, hints);
     let sample = &*long;
     let doubled = sample
         .doubled
@@ -317,56 +321,56 @@ fn read(sample: &Sample, hints: &Hints, suite: &str) -> Result<Reading, Vec<Ques
         })
         .map_err(|questions| {
             let text = format!("several columns are called {doubled}, so that none of them is read: are there two rows of headers?");
-            let none = Question::new(text, "");
+            let none = MappingQuestion::new(text, "");
             (!doubled.is_empty()).then_some(none).into_iter().chain(questions).collect()
         })
 }
 
 fn read_filled(
-    sample: &Sample,
-    hints: &Hints,
+    sample: &TableSample,
+    hints: &TableHints,
     suite: &str,
     (fill, tries): (Vec<String>, Option<String>),
-) -> Result<Reading, Vec<Question>> {
-    let one = |question: Question| vec![question];
-    let mut look = Look::new(sample, hints);
+) -> Result<TableReading, Vec<MappingQuestion>> {
+    let one = |question: MappingQuestion| vec![question];
+    let mut look = ExaminedTable::new(sample, hints);
     look.attempts.clone_from(&tries);
     if let Err(why) = &look.summary.decimal {
-        return Err(one(Question::new(
+        return Err(one(MappingQuestion::new(
             format!("numbers may be read in two ways: {why}"),
             "--decimal comma (or point)",
         )));
     }
     if look.rows.is_empty() {
-        return Err(one(Question::of_no_rows()));
+        return Err(one(MappingQuestion::of_no_rows()));
     }
     check_titles(&look).map_err(one)?;
     check_formulas(&look).map_err(one)?;
     runs::check_pairs(&look).map_err(one)?;
-    let arms = Arms::of(&look, &[]);
-    let are_runs = arms.as_ref().is_ok_and(|arms| runs::is_runs(&look, arms));
+    let arms = ArmColumns::from_table(&look, &[]);
+    let are_runs = arms.as_ref().is_ok_and(|arms| runs::are_runs(&look, arms));
     if let (false, Ok(arms)) = (are_runs, &arms) {
         runs::check_parts(&look, arms).map_err(one)?;
     }
     let unfolded = if are_runs {
         None
     } else {
-        wide::unfold(&look).map_err(one)?
+        wide::unfold_wide_table(&look).map_err(one)?
     };
     let draft = match unfolded {
-        None if are_runs => runs::read(&mut look, None, suite)?,
-        None => long::read(&mut look, suite)?,
+        None if are_runs => runs::draft_run_table(&mut look, None, suite)?,
+        None => long::draft_outcome_table(&mut look, suite)?,
         Some(unfolded) => {
-            let mut inner = Look::new(&unfolded.sample, hints);
+            let mut inner = ExaminedTable::new(&unfolded.sample, hints);
             inner.attempts = unfolded.are_tries.then(|| unfolded.draft.value.clone());
             let draft = match unfolded.are {
-                are if unfolded.are_rates => runs::read(&mut inner, Some(are), suite)?,
-                WideAre::Suites => runs::read(&mut inner, Some(unfolded.are), suite)?,
-                WideAre::Approaches | WideAre::Items | WideAre::Attempts => {
-                    long::read(&mut inner, suite)?
+                are if unfolded.are_rates => runs::draft_run_table(&mut inner, Some(are), suite)?,
+                WideKind::Suites => runs::draft_run_table(&mut inner, Some(unfolded.are), suite)?,
+                WideKind::Approaches | WideKind::Items | WideKind::Attempts => {
+                    long::draft_outcome_table(&mut inner, suite)?
                 }
             };
-            look.notes.push(side_by_side(&unfolded));
+            look.notes.push(note_wide_columns(&unfolded));
             if unfolded.are_tries {
                 look.notes.push(
                     "a cell such as `2/3` or `[true, false]` has all attempts at an item, so the costs and times of a row are not read"
@@ -375,7 +379,7 @@ fn read_filled(
             }
             look.notes.append(&mut inner.notes);
             look.summary.missing.append(&mut inner.summary.missing);
-            Draft {
+            MapDraft {
                 tries: unfolded.are_tries.then(|| unfolded.draft.value.clone()),
                 wide: Some(unfolded.draft),
                 ..draft
@@ -384,7 +388,7 @@ fn read_filled(
     };
     look.summary.missing.sort();
     look.summary.missing.dedup();
-    let draft = Draft {
+    let draft = MapDraft {
         name: suite.to_owned(),
         layout: sample.layout.clone(),
         decimal: look.summary.decimal.ok().flatten(),
@@ -404,8 +408,8 @@ fn read_filled(
     look.notes.extend(draft.fill.iter().map(|name| {
         format!("`{name}` has a value in the first row of each block: it is filled down")
     }));
-    Ok(Reading {
-        map: draft.text(),
+    Ok(TableReading {
+        map: draft.to_yaml(),
         notes: look.notes,
         rows: look.rows.len(),
     })

@@ -1,10 +1,10 @@
 //! Whether more of a column's values is better, by its title.
 
-use super::words::{own_name, words_of};
+use super::words::{own_name, split_title};
 
 /// The better end of a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
+pub enum BetterEnd {
     High,
     Low,
     /// Either is plausible: a German `Note` is best at 1, a French one at 20.
@@ -14,7 +14,7 @@ pub enum Better {
 /// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/import/tables.md` lists
 /// them.
 #[rustfmt::skip]
-const LOWER: [&str; 98] = [
+const LOWER_IS_BETTER_WORDS: [&str; 98] = [
     "error", "errors", "fail", "fails", "failed", "failure", "failures", "wrong", "incorrect", "mistake", "mistakes", "unsolved", "unresolved", "loss", "perplexity", "ppl", "wer", "cer", "ter", "mae",
     "mse", "rmse", "mape", "brier", "ece", "eer", "fpr", "fnr", "fid", "distance", "divergence", "regret", "surprisal", "deviation", "hallucination", "hallucinations", "hallucinated", "toxicity",
     "toxic", "harm", "harmful", "harmfulness", "bias", "biased", "unsafe", "attack", "attacks", "asr", "jailbreak", "jailbreaks", "jailbroken", "violation", "violations", "violated", "leak", "leaked", "leakage", "bug",
@@ -25,12 +25,12 @@ const LOWER: [&str; 98] = [
 
 /// Words that are good in one evaluation and bad in another.
 #[rustfmt::skip]
-const UNCLEAR: [&str; 17] = [
+const UNCLEAR_WORDS: [&str; 17] = [
     "note", "schulnote", "refusal", "refusals", "refused", "refuse", "flagged", "flag", "detected", "detection", "found", "blocked", "length", "abstained", "abstention", "warning", "warnings",
 ];
 
 /// Words that turn a bad word into a good one, as in `error-free` or `no_errors`.
-const TURNED: [&str; 12] = [
+const NEGATIONS: [&str; 12] = [
     "no",
     "not",
     "non",
@@ -46,19 +46,23 @@ const TURNED: [&str; 12] = [
 ];
 
 /// Returns the better end of a column's scale. A title without a telling word is of something good.
-pub(super) fn better(column: &str) -> Better {
-    let words = words_of(&own_name(column));
+pub(super) fn better_end(column: &str) -> BetterEnd {
+    let words = split_title(&own_name(column));
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    match (has(&LOWER), has(&UNCLEAR), has(&TURNED)) {
-        (_, true, _) | (true, _, true) => Better::Unclear,
-        (true, false, false) => Better::Low,
-        (false, false, _) => Better::High,
+    match (
+        has(&LOWER_IS_BETTER_WORDS),
+        has(&UNCLEAR_WORDS),
+        has(&NEGATIONS),
+    ) {
+        (_, true, _) | (true, _, true) => BetterEnd::Unclear,
+        (true, false, false) => BetterEnd::Low,
+        (false, false, _) => BetterEnd::High,
     }
 }
 
 /// Returns whether the column has the exit codes of programs: 0 is a pass, anything else a fail.
 pub(super) fn is_exit_code(column: &str) -> bool {
-    let words = words_of(&own_name(column)).join("_");
+    let words = split_title(&own_name(column)).join("_");
     [
         "exit_code",
         "exitcode",
@@ -78,19 +82,19 @@ mod tests {
     #[test]
     fn titles_say_which_end_is_better() {
         for (title, expected) in [
-            ("Error rate (%)", Better::Low),
-            ("Hallucination rate", Better::Low),
-            ("attack_success", Better::Low),
-            ("WER", Better::Low),
-            ("Fehlerquote", Better::Low),
-            ("metrics.toxicity", Better::Low),
-            ("Note", Better::Unclear),
-            ("Refusal rate", Better::Unclear),
-            ("error_free", Better::Unclear),
-            ("accuracy", Better::High),
-            ("win rate", Better::High),
+            ("Error rate (%)", BetterEnd::Low),
+            ("Hallucination rate", BetterEnd::Low),
+            ("attack_success", BetterEnd::Low),
+            ("WER", BetterEnd::Low),
+            ("Fehlerquote", BetterEnd::Low),
+            ("metrics.toxicity", BetterEnd::Low),
+            ("Note", BetterEnd::Unclear),
+            ("Refusal rate", BetterEnd::Unclear),
+            ("error_free", BetterEnd::Unclear),
+            ("accuracy", BetterEnd::High),
+            ("win rate", BetterEnd::High),
         ] {
-            assert_eq!(better(title), expected, "{title}");
+            assert_eq!(better_end(title), expected, "{title}");
         }
         assert!(is_exit_code("exit_code") && !is_exit_code("code"));
     }

@@ -2,17 +2,17 @@
 
 use crate::domain::shell_word;
 
-use super::super::notation::Decimal;
-use super::arms::{Arms, places};
-use super::draft::{Draft, list, quoted};
-use super::look::{Look, Question, WideAre};
-use super::measures::{direction, metric_of, spent, spread, timestamp};
-use super::polarity::{Better, better};
-use super::summary::{Column, Kind, centre, fraction, read_number};
-use super::words::{Role, words_of};
+use super::super::notation::DecimalMark;
+use super::arms::{ArmColumns, place_columns};
+use super::draft::{MapDraft, quote_yaml, yaml_list};
+use super::look::{ExaminedTable, MappingQuestion, WideKind};
+use super::measures::{metric_name, score_direction, write_spread, write_timestamp, write_usage};
+use super::polarity::{BetterEnd, better_end};
+use super::summary::{ColumnSummary, ValueKind, parse_fraction, read_number, strip_spread};
+use super::words::{SuggestedRole, split_title};
 
 /// Returns whether the rows are runs with published figures.
-pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
+pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool {
     let columns = arms.columns();
     if columns.is_empty() || look.hints.item.is_some() || look.hints.passed.is_some() {
         return false;
@@ -29,51 +29,56 @@ pub(super) fn is_runs(look: &Look<'_>, arms: &Arms<'_>) -> bool {
     if sides >= 2 {
         return false;
     }
-    let may_be_item = |column: &Column| {
-        column.may_name() && column.kind != Kind::Outcomes && !column.is_among(&columns)
+    let may_be_item = |column: &ColumnSummary| {
+        column.may_name() && column.kind != ValueKind::Outcomes && !column.is_among(&columns)
     };
-    let items = look.best(Role::Item, 2, may_be_item);
+    let items = look.best_columns(SuggestedRole::Item, 2, may_be_item);
     // A unique number names its row if an arm has few rows: they are its runs.
-    let is_few = look.rows.len() * 2 <= look.counts(&columns).len() * 3;
-    let names_rows = |column: &Column| is_id(column) && column.values.len() == look.rows.len();
+    let is_few = look.rows.len() * 2 <= look.count_rows(&columns).len() * 3;
+    let names_rows =
+        |column: &ColumnSummary| is_id(column) && column.values.len() == look.rows.len();
     let has_items = items
         .iter()
         .any(|column| !(is_rank(column) || is_few && names_rows(column)));
-    let dated: Vec<&Column> = columns
+    let dated: Vec<&ColumnSummary> = columns
         .iter()
         .copied()
-        .chain(look.best(Role::Time, 2, Column::may_name))
-        .chain(look.best(Role::Run, 2, Column::may_name))
+        .chain(look.best_columns(SuggestedRole::Time, 2, ColumnSummary::may_name))
+        .chain(look.best_columns(SuggestedRole::Run, 2, ColumnSummary::may_name))
         .chain(row_ids(look))
         .collect();
-    let is_counted = counts(look).is_some();
-    let is_single = look.is_unique(&dated) || is_counted && by_category(look, &columns).is_some();
-    !has_items && is_single && (is_counted || !rates(look).is_empty())
+    let is_counted = find_counts(look).is_some();
+    let is_single =
+        look.is_unique(&dated) || is_counted && suite_category(look, &columns).is_some();
+    !has_items && is_single && (is_counted || !find_rates(look).is_empty())
 }
 
 /// Returns the category that tells the rows of an arm apart: each is a suite with its own counts.
-fn by_category<'l>(look: &'l Look<'_>, arms: &[&'l Column]) -> Option<&'l Column> {
-    let is_free = |column: &Column| {
-        column.kind == Kind::Text && !column.is_among(arms) && column.filled == look.rows.len()
+fn suite_category<'l>(
+    look: &'l ExaminedTable<'_>,
+    arms: &[&'l ColumnSummary],
+) -> Option<&'l ColumnSummary> {
+    let is_free = |column: &ColumnSummary| {
+        column.kind == ValueKind::Text && !column.is_among(arms) && column.filled == look.rows.len()
     };
-    let tells = |column: &&Column| {
+    let tells = |column: &&ColumnSummary| {
         look.is_unique(&arms.iter().copied().chain([*column]).collect::<Vec<_>>())
     };
     if look.is_unique(arms) {
         None
     } else {
-        look.best(Role::Category, 2, is_free)
+        look.best_columns(SuggestedRole::Category, 2, is_free)
             .into_iter()
             .find(tells)
     }
 }
 
-fn is_id(column: &Column) -> bool {
-    matches!(words_of(&column.name).as_slice(), [word] if matches!(word.as_str(), "id" | "uid" | "uuid" | "key"))
+fn is_id(column: &ColumnSummary) -> bool {
+    matches!(split_title(&column.name).as_slice(), [word] if matches!(word.as_str(), "id" | "uid" | "uuid" | "key"))
 }
 
 /// Returns the columns that name each row.
-fn row_ids<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
+fn row_ids<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
     look.summary
         .columns
         .iter()
@@ -81,8 +86,8 @@ fn row_ids<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
         .collect()
 }
 
-fn is_rank(column: &Column) -> bool {
-    words_of(&column.name).iter().any(|word| {
+fn is_rank(column: &ColumnSummary) -> bool {
+    split_title(&column.name).iter().any(|word| {
         matches!(
             word.as_str(),
             "rank" | "rang" | "nr" | "no" | "number" | "num" | "index" | "idx"
@@ -91,60 +96,67 @@ fn is_rank(column: &Column) -> bool {
 }
 
 /// Columns with the numbers of passed and of all items.
-struct Counts<'l> {
+struct CountColumns<'l> {
     /// The number of passed items, or cells such as `14/20` with the total.
-    passed: &'l Column,
+    passed: &'l ColumnSummary,
     /// One column with the total, or the columns that add up to it. Empty if the cells of `passed` have it.
-    total: Vec<&'l Column>,
+    total: Vec<&'l ColumnSummary>,
 }
 
-impl Counts<'_> {
-    fn passed(&self) -> String {
+impl CountColumns<'_> {
+    fn passed_field(&self) -> String {
         if self.total.is_empty() {
-            part_of_fraction(self.passed, 1)
+            write_fraction_part(self.passed, 1)
         } else {
-            quoted(&self.passed.name)
+            quote_yaml(&self.passed.name)
         }
     }
 
     /// Writes the total as a field of a map.
-    fn total(&self) -> String {
+    fn total_field(&self) -> String {
         match self.total.as_slice() {
-            [] => part_of_fraction(self.passed, 2),
-            [one] => quoted(&one.name),
+            [] => write_fraction_part(self.passed, 2),
+            [one] => quote_yaml(&one.name),
             several => format!(
                 "{{sum: {}}}",
-                list(several.iter().map(|column| &column.name))
+                yaml_list(several.iter().map(|column| &column.name))
             ),
         }
     }
 }
 
 /// Writes the part, or the whole, of cells such as `14/20`.
-fn part_of_fraction(column: &Column, group: u8) -> String {
+fn write_fraction_part(column: &ColumnSummary, group: u8) -> String {
     format!(
         r"{{regex: {{column: {}, pattern: '^(\d+)\s*/\s*(\d+)$', group: {group}}}}}",
-        quoted(&column.name)
+        quote_yaml(&column.name)
     )
 }
 
 /// Returns the columns of passed and total, if no row has more passed than total, or of passed and failed, which add up to the total.
-fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
-    let is_count = |column: &Column| {
+fn find_counts<'l>(look: &'l ExaminedTable<'_>) -> Option<CountColumns<'l>> {
+    let is_count = |column: &ColumnSummary| {
         column.numbers().is_some_and(|numbers| {
             numbers.are_whole && numbers.least >= 0.0 && !numbers.has_percent
         }) || column.is_outcomes()
     };
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let is_whole = |text: &String| {
-        fraction(text).is_some_and(|(part, whole)| part.fract() == 0.0 && whole.fract() == 0.0)
+        parse_fraction(text)
+            .is_some_and(|(part, whole)| part.fract() == 0.0 && whole.fract() == 0.0)
     };
-    let is_fraction =
-        |column: &Column| column.kind == Kind::Fractions && column.values.keys().all(is_whole);
-    let has_role = |column: &&Column| {
-        [Role::PassedCount, Role::Rate, Role::Score, Role::Passed]
-            .iter()
-            .any(|role| column.clarity(*role) >= 2)
+    let is_fraction = |column: &ColumnSummary| {
+        column.kind == ValueKind::Fractions && column.values.keys().all(is_whole)
+    };
+    let has_role = |column: &&ColumnSummary| {
+        [
+            SuggestedRole::PassedCount,
+            SuggestedRole::Rate,
+            SuggestedRole::Score,
+            SuggestedRole::Passed,
+        ]
+        .iter()
+        .any(|role| column.clarity(*role) >= 2)
     };
     if let Some(passed) = look
         .summary
@@ -153,35 +165,39 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
         .filter(|column| is_fraction(column))
         .find(has_role)
     {
-        return Some(Counts {
+        return Some(CountColumns {
             passed,
             total: Vec::new(),
         });
     }
-    let passed = *look.best(Role::PassedCount, 2, is_count).first()?;
-    let value = |row: &Vec<Option<String>>, column: &Column| {
+    let passed = *look
+        .best_columns(SuggestedRole::PassedCount, 2, is_count)
+        .first()?;
+    let value = |row: &Vec<Option<String>>, column: &ColumnSummary| {
         read_number(row[column.place].as_deref()?, decimal)
     };
     // A total of the whole document may count more than the row does.
-    let is_beside = |column: &Column| is_count(column) && !column.name.starts_with("$.");
+    let is_beside = |column: &ColumnSummary| is_count(column) && !column.name.starts_with("$.");
     let Some(total) = look
-        .best(Role::Total, 2, |column| {
+        .best_columns(SuggestedRole::Total, 2, |column| {
             is_beside(column) && column.name != passed.name
         })
         .first()
         .copied()
     else {
-        let failed = *look.best(Role::FailedCount, 3, is_count).first()?;
+        let failed = *look
+            .best_columns(SuggestedRole::FailedCount, 3, is_count)
+            .first()?;
         // A third count, such as of errors, may be part of the total or of the failed items. Skipped items are neither.
-        let is_other = |column: &&Column| {
+        let is_other = |column: &&ColumnSummary| {
             column.name != passed.name
                 && column.name != failed.name
-                && counts_ends(column)
+                && counts_other_outcomes(column)
                 && !is_skipped(column)
                 && is_count(column)
         };
         let is_alone = !look.summary.columns.iter().any(|column| is_other(&column));
-        return is_alone.then(|| Counts {
+        return is_alone.then(|| CountColumns {
             passed,
             total: vec![passed, failed],
         });
@@ -193,15 +209,15 @@ fn counts<'l>(look: &'l Look<'_>) -> Option<Counts<'l>> {
             (Some(passed), Some(total)) => passed <= total,
             _ => true,
         });
-    fits.then(|| Counts {
+    fits.then(|| CountColumns {
         passed,
         total: vec![total],
     })
 }
 
 /// Returns whether the column counts items that were not evaluated.
-fn is_skipped(column: &Column) -> bool {
-    words_of(&column.name).iter().any(|word| {
+fn is_skipped(column: &ColumnSummary) -> bool {
+    split_title(&column.name).iter().any(|word| {
         matches!(
             word.as_str(),
             "skipped"
@@ -217,7 +233,7 @@ fn is_skipped(column: &Column) -> bool {
 }
 
 /// Returns whether the column's title names attempts that neither passed nor failed.
-fn counts_ends(column: &Column) -> bool {
+fn counts_other_outcomes(column: &ColumnSummary) -> bool {
     let is_end = |word: &String| {
         matches!(
             word.as_str(),
@@ -236,23 +252,29 @@ fn counts_ends(column: &Column) -> bool {
                 | "draws"
         )
     };
-    words_of(&column.name).iter().any(is_end)
+    split_title(&column.name).iter().any(is_end)
 }
 
 /// Asks if whole numbers with a title such as `passed` may be counts or percentages, because there is no total and no percent sign.
-fn check_counts(look: &Look<'_>, counted: Option<&Counts<'_>>) -> Result<(), Question> {
-    let is_unclear = |column: &Column| {
+fn check_counts(
+    look: &ExaminedTable<'_>,
+    counted: Option<&CountColumns<'_>>,
+) -> Result<(), MappingQuestion> {
+    let is_unclear = |column: &ColumnSummary| {
         column.numbers().is_some_and(|numbers| {
             numbers.are_whole && !numbers.has_percent && !numbers.is_mixed && numbers.most > 1.0
         }) && !column.name.contains('%')
     };
-    match look.best(Role::PassedCount, 3, is_unclear).first() {
+    match look
+        .best_columns(SuggestedRole::PassedCount, 3, is_unclear)
+        .first()
+    {
         Some(column) if counted.is_none() => {
             let text = format!(
                 "`{}` may be a count or a percentage, and no column has the total",
                 column.name
             );
-            Err(Question::new(
+            Err(MappingQuestion::new(
                 text,
                 "--map MAP (with total: {constant: …}, or a score of the unit percent)",
             ))
@@ -261,26 +283,26 @@ fn check_counts(look: &Look<'_>, counted: Option<&Counts<'_>>) -> Result<(), Que
     }
 }
 
-fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
+fn find_rates<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
-    let is_rate = |column: &Column| {
+    let is_rate = |column: &ColumnSummary| {
         let sign = column.name.contains('%')
             || column.numbers().is_some_and(|numbers| numbers.has_percent);
         column.figures().is_some_and(|numbers| {
             !numbers.is_mixed && (!numbers.are_whole || sign || numbers.most > 1.0)
         }) && is_share(column, decimal)
-            && column.clarity(Role::StandardError) == 0
+            && column.clarity(SuggestedRole::StandardError) == 0
     };
-    let mut found: Vec<&Column> = look
+    let mut found: Vec<&ColumnSummary> = look
         .hints
         .score
         .iter()
-        .filter_map(|name| look.named(name))
+        .filter_map(|name| look.find_column(name))
         .filter(|column| is_rate(column))
         .collect();
-    for role in [Role::Rate, Role::Score] {
+    for role in [SuggestedRole::Rate, SuggestedRole::Score] {
         for least in [3, 2, 1] {
-            for column in look.best(role, least, is_rate) {
+            for column in look.best_columns(role, least, is_rate) {
                 if !column.is_among(&found) {
                     found.push(column);
                 }
@@ -291,53 +313,53 @@ fn rates<'l>(look: &'l Look<'_>) -> Vec<&'l Column> {
 }
 
 /// Reads a table of runs. `side` is given if the rows were made from columns.
-pub(super) fn read(
-    look: &mut Look<'_>,
-    side: Option<WideAre>,
+pub(super) fn draft_run_table(
+    look: &mut ExaminedTable<'_>,
+    side: Option<WideKind>,
     suite: &str,
-) -> Result<Draft, Vec<Question>> {
-    let mut draft = Draft::default();
+) -> Result<MapDraft, Vec<MappingQuestion>> {
+    let mut draft = MapDraft::default();
     let mut notes = Vec::new();
     let used = {
         let look = &*look;
-        let counted = counts(look);
+        let counted = find_counts(look);
         if side.is_none() {
             check_counts(look, counted.as_ref()).map_err(|question| vec![question])?;
         }
-        let mut used: Vec<&Column> = counted
+        let mut used: Vec<&ColumnSummary> = counted
             .iter()
             .flat_map(|counts| counts.total.iter().copied().chain([counts.passed]))
             .collect();
-        let mut arms = Arms::of(look, &used).map_err(|question| vec![question])?;
+        let mut arms = ArmColumns::from_table(look, &used).map_err(|question| vec![question])?;
         if counted.is_some()
             && arms.suite.is_none()
-            && let Some(category) = by_category(look, &arms.columns())
+            && let Some(category) = suite_category(look, &arms.columns())
         {
             notes.push(format!("each value of `{}` is a suite", category.name));
             arms.suite = Some(category);
         }
         used.extend(arms.columns());
-        arms.write(look, suite, &mut draft, &mut notes);
+        arms.write_fields(look, suite, &mut draft, &mut notes);
         if let Some(counts) = &counted {
             draft.run.extend([
-                ("passed", counts.passed()),
-                ("total", counts.total()),
+                ("passed", counts.passed_field()),
+                ("total", counts.total_field()),
                 ("counted", "task".to_owned()),
             ]);
         }
         let total = look
-            .best(Role::Total, 2, |column| {
+            .best_columns(SuggestedRole::Total, 2, |column| {
                 column.numbers().is_some_and(|numbers| numbers.are_whole)
             })
             .first()
             .copied();
-        let rates = rates(look);
+        let rates = find_rates(look);
         if counted.is_none() && side.is_none() {
             check_headline(look, &rates).map_err(|question| vec![question])?;
         }
         for column in rates
             .into_iter()
-            .chain(side.and_then(|_| look.named("score")))
+            .chain(side.and_then(|_| look.find_column("score")))
         {
             if column.is_among(&used) {
                 continue;
@@ -346,8 +368,9 @@ pub(super) fn read(
             let Some(numbers) = column.figures() else {
                 continue;
             };
-            let words = words_of(&column.name);
-            let is_rate = column.clarity(Role::Rate) > 0 && !words.contains(&"score".to_owned());
+            let words = split_title(&column.name);
+            let is_rate =
+                column.clarity(SuggestedRole::Rate) > 0 && !words.contains(&"score".to_owned());
             let has_sign = numbers.has_percent
                 || column.name.contains('%')
                 || words
@@ -358,7 +381,7 @@ pub(super) fn read(
                 (_, false) => "fraction",
                 (false, true) => "points",
             };
-            let metric = match metric_of(column).as_str() {
+            let metric = match metric_name(column).as_str() {
                 "accuracy" | "acc" | "success_rate" | "correct" | "solved" | "success"
                 | "pass_1" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate"
                 | "pass" | "passed" | "quote" | "erfolgsquote" | "genauigkeit" | "taux"
@@ -368,10 +391,14 @@ pub(super) fn read(
             };
             let n = total
                 .filter(|_| counted.is_none())
-                .map_or_else(String::new, |total| format!(", n: {}", quoted(&total.name)));
+                .map_or_else(String::new, |total| {
+                    format!(", n: {}", quote_yaml(&total.name))
+                });
             used.extend(total);
             let error = look
-                .best(Role::StandardError, 2, |error| error.numbers().is_some())
+                .best_columns(SuggestedRole::StandardError, 2, |error| {
+                    error.numbers().is_some()
+                })
                 .first()
                 .copied();
             let error =
@@ -379,50 +406,51 @@ pub(super) fn read(
                     .filter(|_| draft.scores.is_empty())
                     .map_or_else(String::new, |error| {
                         used.push(error);
-                        format!(", standard_error: {}", quoted(&error.name))
+                        format!(", standard_error: {}", quote_yaml(&error.name))
                     });
             let is_headline = counted.is_none() && draft.scores.is_empty();
-            let direction = direction(look, column, is_headline, &mut notes)
+            let direction = score_direction(look, column, is_headline, &mut notes)
                 .map_err(|question| vec![question])?;
             let source = match column.kind {
-                Kind::Spreads(_) => {
+                ValueKind::Spreads(_) => {
                     notes.push(format!("the ± of `{}` is not read: it may be a standard error, a deviation or an interval", column.name));
-                    format!("{{{}}}", spread(&quoted(&column.name)))
+                    format!("{{{}}}", write_spread(&quote_yaml(&column.name)))
                 }
-                _ => quoted(&column.name),
+                _ => quote_yaml(&column.name),
             };
             let value =
                 format!("{{value: {source}, unit: {unit}, direction: {direction}{n}{error}}}");
             if let Some(counts) = counted.as_ref().filter(|_| is_rate && unit != "points") {
                 let stated = format!(
                     "{{value: {}, unit: {unit}, passed: {}, total: {}}}",
-                    quoted(&column.name),
-                    counts.passed(),
-                    counts.total()
+                    quote_yaml(&column.name),
+                    counts.passed_field(),
+                    counts.total_field()
                 );
                 draft.stated.push((metric, stated));
             } else if !draft.scores.iter().any(|(known, _)| *known == metric) {
                 draft.scores.push((metric, value));
             }
         }
-        let is_time = |column: &Column| {
-            !column.is_among(&used) && matches!(column.kind, Kind::Times(_) | Kind::UnclearTimes)
+        let is_time = |column: &ColumnSummary| {
+            !column.is_among(&used)
+                && matches!(column.kind, ValueKind::Times(_) | ValueKind::UnclearTimes)
         };
-        if let Some(column) = look.best(Role::Time, 1, is_time).first() {
+        if let Some(column) = look.best_columns(SuggestedRole::Time, 1, is_time).first() {
             used.push(column);
-            draft.run.extend(timestamp(column, &mut notes));
+            draft.run.extend(write_timestamp(column, &mut notes));
         }
         let arms_alone = arms.columns();
         if !look.is_unique(&arms_alone) {
             let named = look
-                .best(Role::Run, 2, Column::may_name)
+                .best_columns(SuggestedRole::Run, 2, ColumnSummary::may_name)
                 .into_iter()
-                .chain(look.best(Role::Time, 2, Column::may_name));
-            let is_whole = |column: &&Column| column.filled == look.rows.len();
+                .chain(look.best_columns(SuggestedRole::Time, 2, ColumnSummary::may_name));
+            let is_whole = |column: &&ColumnSummary| column.filled == look.rows.len();
             let more = row_ids(look)
                 .into_iter()
                 .chain(named)
-                .chain(places(look))
+                .chain(place_columns(look))
                 .find(is_whole);
             if let Some(column) = more {
                 used.push(column);
@@ -433,7 +461,7 @@ pub(super) fn read(
                         arms_alone
                             .iter()
                             .chain([&column])
-                            .map(|column| quoted(&column.name))
+                            .map(|column| quote_yaml(&column.name))
                             .collect::<Vec<_>>()
                             .join(", ")
                     ),
@@ -441,7 +469,7 @@ pub(super) fn read(
             }
         }
         let mut fields = Vec::new();
-        spent(look, &mut used, &mut fields, &mut notes);
+        write_usage(look, &mut used, &mut fields, &mut notes);
         draft.run.extend(fields);
         used.iter()
             .map(|column| column.name.clone())
@@ -453,10 +481,10 @@ pub(super) fn read(
 }
 
 /// Asks if each row counts wins and losses of pairs.
-pub(super) fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
-    let has = |column: &Column, words: &[&str]| {
+pub(super) fn check_pairs(look: &ExaminedTable<'_>) -> Result<(), MappingQuestion> {
+    let has = |column: &ColumnSummary, words: &[&str]| {
         column.numbers().is_some()
-            && words_of(&column.name)
+            && split_title(&column.name)
                 .iter()
                 .any(|word| words.contains(&word.as_str()))
     };
@@ -476,24 +504,27 @@ pub(super) fn check_pairs(look: &Look<'_>) -> Result<(), Question> {
                 "`{}` counts wins against other answers, which are no outcomes of one answer",
                 column.name
             );
-            Err(Question::new(text, "--map MAP"))
+            Err(MappingQuestion::new(text, "--map MAP"))
         }
         _ => Ok(()),
     }
 }
 
 /// Asks which of several rates sums up a run, if all are of something bad or may be.
-fn check_headline(look: &Look<'_>, rates: &[&Column]) -> Result<(), Question> {
+fn check_headline(
+    look: &ExaminedTable<'_>,
+    rates: &[&ColumnSummary],
+) -> Result<(), MappingQuestion> {
     let is_any_good = rates
         .iter()
-        .any(|column| better(&column.name) == Better::High);
+        .any(|column| better_end(&column.name) == BetterEnd::High);
     match rates {
         [first, second, ..] if look.hints.score.is_none() && !is_any_good => {
             let text = format!(
                 "`{}` and `{}` may each be the score",
                 first.name, second.name
             );
-            Err(Question::new(
+            Err(MappingQuestion::new(
                 text,
                 format!("--score {}", shell_word(&first.name)),
             ))
@@ -503,34 +534,41 @@ fn check_headline(look: &Look<'_>, rates: &[&Column]) -> Result<(), Question> {
 }
 
 /// Asks if each row has the figures of a part of a run, such as a subject: parts have no sum or mean that the table gives.
-pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Question> {
-    let names = arms.names();
-    let is_free = |column: &&Column| {
-        column.kind == Kind::Text
+pub(super) fn check_parts(
+    look: &ExaminedTable<'_>,
+    arms: &ArmColumns<'_>,
+) -> Result<(), MappingQuestion> {
+    let names = arms.name_columns();
+    let is_free = |column: &&ColumnSummary| {
+        column.kind == ValueKind::Text
             && !column.is_among(&arms.columns())
-            && column.clarity(Role::Item) < 2
+            && column.clarity(SuggestedRole::Item) < 2
     };
-    let has_words = |column: &Column| {
+    let has_words = |column: &ColumnSummary| {
         column
             .values
             .keys()
             .any(|text| text.parse::<f64>().is_err())
     };
     let is_judged = !look
-        .best(Role::Passed, 2, |column| {
+        .best_columns(SuggestedRole::Passed, 2, |column| {
             column.is_outcomes() && has_words(column)
         })
         .is_empty();
     let has_size = !look
-        .best(Role::Total, 2, |column| {
+        .best_columns(SuggestedRole::Total, 2, |column| {
             column
                 .numbers()
                 .is_some_and(|numbers| numbers.are_whole && numbers.most > 1.0)
         })
         .is_empty();
-    let is_share = |column: &Column| column.numbers().is_some_and(|numbers| !numbers.are_whole);
-    let has_figures =
-        counts(look).is_some() || (has_size && !look.best(Role::Rate, 2, is_share).is_empty());
+    let is_share =
+        |column: &ColumnSummary| column.numbers().is_some_and(|numbers| !numbers.are_whole);
+    let has_figures = find_counts(look).is_some()
+        || (has_size
+            && !look
+                .best_columns(SuggestedRole::Rate, 2, is_share)
+                .is_empty());
     if names.is_empty()
         || !has_figures
         || is_judged
@@ -539,7 +577,7 @@ pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Questi
     {
         return Ok(());
     }
-    let parts_rows = |column: &&Column| {
+    let parts_rows = |column: &&ColumnSummary| {
         look.is_unique(
             &arms
                 .columns()
@@ -554,7 +592,7 @@ pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Questi
                 "each row has the figures of a part of a run, by `{}`",
                 part.name
             );
-            Err(Question::new(
+            Err(MappingQuestion::new(
                 text,
                 format!(
                     "--suite {0} (each is a suite of its own)",
@@ -567,9 +605,9 @@ pub(super) fn check_parts(look: &Look<'_>, arms: &Arms<'_>) -> Result<(), Questi
 }
 
 /// Returns whether a column has shares of whole runs: 68.2 or 0.682.
-fn is_share(column: &Column, decimal: Option<Decimal>) -> bool {
+fn is_share(column: &ColumnSummary, decimal: Option<DecimalMark>) -> bool {
     column.values.keys().all(|text| {
-        read_number(centre(text).unwrap_or(text), decimal)
+        read_number(strip_spread(text).unwrap_or(text), decimal)
             .is_some_and(|value| (0.0..=100.0).contains(&value))
     })
 }

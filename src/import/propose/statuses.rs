@@ -2,20 +2,23 @@
 
 use crate::domain::{ItemStatus, shell_word};
 
-use super::draft::quoted;
-use super::look::{Look, Question};
-use super::summary::{Column, Yes};
-use super::verdict::{is_nothing, verdict};
+use super::draft::quote_yaml;
+use super::look::{ExaminedTable, MappingQuestion};
+use super::summary::{ColumnSummary, YesMeaning};
+use super::verdict::{is_empty_word, parse_status_word};
 
 /// Word for an empty cell on the command line.
-const BLANK: &str = "blank";
+const BLANK_WORD: &str = "blank";
 /// Maximum number of further unknown words that a question names.
-const MOST_WORDS: usize = 8;
+const MAX_WORDS: usize = 8;
 
 /// Writes each word of the column with its status, without the braces around the list.
-pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Question> {
+pub(super) fn write_status_field(
+    look: &ExaminedTable<'_>,
+    column: &ColumnSummary,
+) -> Result<String, MappingQuestion> {
     check_meaning(look, column)?;
-    let values = words_of_status(look, column, |found| {
+    let values = write_status_words(look, column, |found| {
         if found == ItemStatus::NotEvaluated {
             "null"
         } else {
@@ -23,12 +26,12 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
         }
     })?;
     // A dash in the place of a word is a blank cell too.
-    let is_blank = |(word, _): &(&String, &String)| *word == BLANK || is_nothing(word);
+    let is_blank = |(word, _): &(&String, &String)| *word == BLANK_WORD || is_empty_word(word);
     let blank = look
         .hints
         .values
         .iter()
-        .filter(|_| !column.values.contains_key(BLANK))
+        .filter(|_| !column.values.contains_key(BLANK_WORD))
         .find(is_blank)
         .map(|(_, status)| status);
     let empty = look.rows.len() - column.filled;
@@ -36,8 +39,8 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
         // A filled cell has its word's status, a blank one the status from the command line.
         return Ok(format!(
             "constant: {}, unless: {{column: {}, values: {{{values}}}}}",
-            quoted(given),
-            quoted(&column.name)
+            quote_yaml(given),
+            quote_yaml(&column.name)
         ));
     }
     let status_of = |text: &String| {
@@ -45,7 +48,7 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
             .values
             .get(text)
             .and_then(|name| ItemStatus::from_name(name))
-            .or_else(|| column.says(text))
+            .or_else(|| column.status_of(text))
     };
     if empty > 0
         && column
@@ -53,8 +56,9 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
             .keys()
             .all(|text| status_of(text) == Some(ItemStatus::Pass))
     {
-        let nothing_of =
-            |row: &&Vec<Option<String>>| row[column.place].clone().filter(|text| is_nothing(text));
+        let nothing_of = |row: &&Vec<Option<String>>| {
+            row[column.place].clone().filter(|text| is_empty_word(text))
+        };
         let nothing = look.rows.iter().find_map(nothing_of).map_or_else(
             || "nothing".to_owned(),
             |text| format!("nothing or `{text}`"),
@@ -64,28 +68,28 @@ pub(super) fn status(look: &Look<'_>, column: &Column) -> Result<String, Questio
             column.name,
             look.rows.len()
         );
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
-            format!("--value {BLANK}=fail (or not_evaluated)"),
+            format!("--value {BLANK_WORD}=fail (or not_evaluated)"),
         ));
     }
     Ok(format!(
         "column: {}, values: {{{values}}}",
-        quoted(&column.name)
+        quote_yaml(&column.name)
     ))
 }
 
 /// Asks if yes in the column may be good or bad, as in `refused`.
-fn check_meaning(look: &Look<'_>, column: &Column) -> Result<(), Question> {
+fn check_meaning(look: &ExaminedTable<'_>, column: &ColumnSummary) -> Result<(), MappingQuestion> {
     let is_told = column
         .values
         .keys()
         .all(|text| look.hints.values.contains_key(text));
-    if is_told || column.yes() != Yes::Unclear {
+    if is_told || column.yes_meaning() != YesMeaning::Unclear {
         return Ok(());
     }
     let opposite = |text: &String| {
-        let status = match verdict(text)? {
+        let status = match parse_status_word(text)? {
             ItemStatus::Pass => ItemStatus::Fail,
             ItemStatus::Fail => ItemStatus::Pass,
             _ => return None,
@@ -94,7 +98,7 @@ fn check_meaning(look: &Look<'_>, column: &Column) -> Result<(), Question> {
     };
     let options: Vec<String> = column.values.keys().filter_map(opposite).collect();
     let text = format!("yes in `{}` may be good or bad", column.name);
-    Err(Question::new(
+    Err(MappingQuestion::new(
         text,
         format!(
             "--passed {} {} (or the other way round)",
@@ -105,17 +109,17 @@ fn check_meaning(look: &Look<'_>, column: &Column) -> Result<(), Question> {
 }
 
 /// Writes each word of the column with its status: from the command line, or else by `name`.
-pub(super) fn words_of_status(
-    look: &Look<'_>,
-    column: &Column,
+pub(super) fn write_status_words(
+    look: &ExaminedTable<'_>,
+    column: &ColumnSummary,
     mut name: impl FnMut(ItemStatus) -> &'static str,
-) -> Result<String, Question> {
+) -> Result<String, MappingQuestion> {
     let mut values = Vec::new();
     let mut unknown = Vec::new();
     for (text, count) in &column.values {
-        match (look.hints.values.get(text), column.says(text)) {
-            (Some(given), _) => values.push(format!("{}: {}", quoted(text), quoted(given))),
-            (None, Some(found)) => values.push(format!("{}: {}", quoted(text), name(found))),
+        match (look.hints.values.get(text), column.status_of(text)) {
+            (Some(given), _) => values.push(format!("{}: {}", quote_yaml(text), quote_yaml(given))),
+            (None, Some(found)) => values.push(format!("{}: {}", quote_yaml(text), name(found))),
             (None, None) => unknown.push((text, count)),
         }
     }
@@ -124,7 +128,7 @@ pub(super) fn words_of_status(
             "`{}` has numbers from {} to {}, which do not say whether an item passed: they may be scores",
             column.name, numbers.least, numbers.most
         );
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             format!("--score {}", shell_word(&column.name)),
         ));
@@ -132,7 +136,7 @@ pub(super) fn words_of_status(
     if let Some((text, count)) = unknown.first() {
         let others: Vec<String> = unknown[1..]
             .iter()
-            .take(MOST_WORDS)
+            .take(MAX_WORDS)
             .map(|(text, count)| format!("`{text}` in {count}"))
             .collect();
         let others = if others.is_empty() {
@@ -144,7 +148,7 @@ pub(super) fn words_of_status(
             "`{}` has `{text}` in {count} of {} rows, which is neither passed nor failed by itself{others}",
             column.name, column.filled
         );
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             question,
             format!(
                 "--value {}=fail (or pass, error, limit, infra, skipped, not_evaluated)",

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::super::sample::Sample;
-use super::super::shape::{is_list_of_outcomes, outcomes_of};
-use super::look::Hints;
-use super::words::{Role, own_name, roles_of, words_of};
+use super::super::sample::TableSample;
+use super::super::shape::{is_list_of_outcomes, parse_attempt_outcomes};
+use super::look::TableHints;
+use super::words::{SuggestedRole, own_name, split_title, suggested_roles};
 
 /// Titles of columns with several attempts.
 #[rustfmt::skip]
-const ATTEMPTS: [&str; 24] = [
+const ATTEMPT_WORDS: [&str; 24] = [
     "attempts", "trials", "tries", "repeats", "repetitions", "reps", "runs", "epochs", "iterations", "samples", "results", "outcomes", "passes", "successes",
     "versuche", "durchlaufe", "wiederholungen", "ergebnisse", "essais", "tentatives", "resultats", "intentos", "tentativi", "resultados",
 ];
@@ -17,11 +17,11 @@ const ATTEMPTS: [&str; 24] = [
 /// Returns the table with a row for each attempt, and the column that has them, if each of its cells is a list such as `[true, false]`.
 /// Without a hint, its title must be one of attempts or of outcomes, and another column must name the items: a list without items may
 /// have a value for each item.
-pub(super) fn each_attempt<'s>(
-    sample: &'s Sample,
-    hints: &Hints,
-) -> (Cow<'s, Sample>, Option<String>) {
-    let has_role = |name: &String, role: Role| roles_of(name).contains(&(role, 3));
+pub(super) fn unfold_attempts<'s>(
+    sample: &'s TableSample,
+    hints: &TableHints,
+) -> (Cow<'s, TableSample>, Option<String>) {
+    let has_role = |name: &String, role: SuggestedRole| suggested_roles(name).contains(&(role, 3));
     let is_list = |place: &usize| {
         let mut cells = sample
             .rows
@@ -36,14 +36,16 @@ pub(super) fn each_attempt<'s>(
             (Some(passed), _) => passed == name,
             (None, Some(_)) => false,
             (None, None) => {
-                let is_titled = ATTEMPTS.contains(&words_of(&own_name(name)).join("_").as_str());
+                let is_titled =
+                    ATTEMPT_WORDS.contains(&split_title(&own_name(name)).join("_").as_str());
                 let has_items = || {
                     sample
                         .columns
                         .iter()
-                        .any(|other| other != name && has_role(other, Role::Item))
+                        .any(|other| other != name && has_role(other, SuggestedRole::Item))
                 };
-                (is_titled || has_role(name, Role::Passed)) && (hints.item.is_some() || has_items())
+                (is_titled || has_role(name, SuggestedRole::Passed))
+                    && (hints.item.is_some() || has_items())
             }
         }
     };
@@ -52,14 +54,14 @@ pub(super) fn each_attempt<'s>(
         return (Cow::Borrowed(sample), None);
     };
     let mut long = sample.clone();
-    each_try(&mut long, place);
+    unfold_attempt_column(&mut long, place);
     (Cow::Owned(long), Some(sample.columns[place].clone()))
 }
 
 /// Makes a row of each attempt in the column, as the map will do it.
-pub(super) fn each_try(sample: &mut Sample, place: usize) {
+pub(super) fn unfold_attempt_column(sample: &mut TableSample, place: usize) {
     for mut row in std::mem::take(&mut sample.rows) {
-        let outcomes = row[place].as_deref().and_then(outcomes_of);
+        let outcomes = row[place].as_deref().and_then(parse_attempt_outcomes);
         for outcome in outcomes.iter().flatten() {
             row[place] = Some(outcome.to_string());
             sample.rows.push(row.clone());
@@ -77,8 +79,8 @@ mod tests {
     #[test]
     fn lists_below_a_title_for_attempts_are_attempts() {
         let rows_of = |titles: [&str; 2], cells: [&str; 2], passed: Option<&str>| {
-            let sample = Sample {
-                layout: crate::import::layout::Layout::default(),
+            let sample = TableSample {
+                layout: crate::import::layout::RowLayout::default(),
                 columns: titles.map(str::to_owned).to_vec(),
                 rows: cells
                     .iter()
@@ -88,11 +90,11 @@ mod tests {
                 doubled: Vec::new(),
                 uncomputed: std::collections::BTreeMap::new(),
             };
-            let hints = Hints {
+            let hints = TableHints {
                 passed: passed.map(str::to_owned),
-                ..Hints::default()
+                ..TableHints::default()
             };
-            let (long, column) = each_attempt(&sample, &hints);
+            let (long, column) = unfold_attempts(&sample, &hints);
             column.map(|_| {
                 long.rows
                     .iter()

@@ -4,7 +4,7 @@ use crate::domain::ItemStatus;
 
 /// Words of each status. Items that nobody judged were not evaluated.
 #[rustfmt::skip]
-const WORDS: [(ItemStatus, &[&str]); 7] = [
+const STATUS_WORDS: [(ItemStatus, &[&str]); 7] = [
     (
         ItemStatus::Pass,
         &[
@@ -38,19 +38,19 @@ const WORDS: [(ItemStatus, &[&str]); 7] = [
 
 /// Texts that mean an empty cell in any column.
 #[rustfmt::skip]
-const NOTHING: [&str; 20] = [
+const EMPTY_WORDS: [&str; 20] = [
     "n/a", "na", "nan", "null", "-", "–", "—", "--", "k.a.", "k. a.", "#n/a", "#nv", "n.a.", "n. a.", "n/d", "n.v.t.", "b.d.", "nil", "#div/0!", "(blank)",
 ];
 
 /// Returns the status of a word.
-pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
+pub(super) fn parse_status_word(text: &str) -> Option<ItemStatus> {
     let word = text.trim().to_lowercase();
     let word = match word.parse::<f64>() {
         Ok(1.0) => "1",
         Ok(0.0) => "0",
         _ => word.as_str(),
     };
-    WORDS
+    STATUS_WORDS
         .iter()
         .find(|(_, words)| words.contains(&word))
         .map(|(verdict, _)| *verdict)
@@ -58,34 +58,37 @@ pub(super) fn verdict(text: &str) -> Option<ItemStatus> {
 
 /// Returns the status of a word with a reason behind it: `FAIL (timeout)`, `passed: 3 of 3 tests`. Only words that mean an outcome in any
 /// column have reasons.
-pub(super) fn reasoned(text: &str) -> Option<ItemStatus> {
+pub(super) fn parse_reasoned_status(text: &str) -> Option<ItemStatus> {
     let (word, reason) = text
         .trim()
         .split_once(['(', ':', ';', '—', '–'])
         .or_else(|| text.trim().split_once(" - "))?;
-    verdict(word).filter(|_| is_plain(word) && !reason.trim().is_empty())
+    parse_status_word(word).filter(|_| is_clear_verdict(word) && !reason.trim().is_empty())
 }
 
 /// Returns whether the word means an outcome in any column: `bestanden` does, `ja` and `1` need a title.
-pub(super) fn is_plain(text: &str) -> bool {
-    const ANYTHING: [&str; 10] = [
+pub(super) fn is_clear_verdict(text: &str) -> bool {
+    const AMBIGUOUS_WORDS: [&str; 10] = [
         "c", "i", "p", "goed", "good", "bad", "win", "loss", "○", "×",
     ];
-    !ANYTHING.contains(&text.trim().to_lowercase().as_str())
+    !AMBIGUOUS_WORDS.contains(&text.trim().to_lowercase().as_str())
         && !is_flag(text)
         && !is_neutral_ending(text)
-        && matches!(verdict(text), Some(ItemStatus::Pass | ItemStatus::Fail))
+        && matches!(
+            parse_status_word(text),
+            Some(ItemStatus::Pass | ItemStatus::Fail)
+        )
 }
 
 /// Returns whether the text is a number, or only means yes or no.
 pub(super) fn is_flag(text: &str) -> bool {
-    const FLAGS: [&str; 32] = [
+    const FLAG_WORDS: [&str; 32] = [
         "true", "false", "t", "f", "yes", "no", "y", "n", "ja", "nein", "j", "oui", "non", "sí",
         "si", "sim", "não", "nao", "nee", "tak", "nie", "是", "否", "да", "нет", "wahr", "falsch",
         "vrai", "faux", "nej", "nei", "sant",
     ];
     let word = text.trim().to_lowercase();
-    FLAGS.contains(&word.as_str()) || word.parse::<f64>().is_ok()
+    FLAG_WORDS.contains(&word.as_str()) || word.parse::<f64>().is_ok()
 }
 
 /// Words for an attempt that ended, with any result.
@@ -106,12 +109,12 @@ pub(super) fn is_neutral_ending(text: &str) -> bool {
 }
 
 /// Returns whether the word compares an answer with another one.
-pub(super) fn is_of_pair(text: &str) -> bool {
+pub(super) fn is_pair_word(text: &str) -> bool {
     ["win", "loss", "won", "lost", "tie", "draw"].contains(&text.trim().to_lowercase().as_str())
 }
 
-pub(super) fn is_nothing(text: &str) -> bool {
-    NOTHING.contains(&text.trim().to_lowercase().as_str())
+pub(super) fn is_empty_word(text: &str) -> bool {
+    EMPTY_WORDS.contains(&text.trim().to_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -129,9 +132,9 @@ mod tests {
             ("partial", None),
             ("0.5", None),
         ] {
-            assert_eq!(verdict(word), expected, "{word}");
+            assert_eq!(parse_status_word(word), expected, "{word}");
         }
-        assert!(is_plain("bestanden") && !is_plain("ja") && !is_plain("1"));
+        assert!(is_clear_verdict("bestanden") && !is_clear_verdict("ja") && !is_clear_verdict("1"));
         for (text, expected) in [
             ("FAIL (timeout)", Some(ItemStatus::Fail)),
             ("passed: 3 of 3 tests", Some(ItemStatus::Pass)),
@@ -142,9 +145,9 @@ mod tests {
             ("Paris (France)", None),
             ("pass", None),
         ] {
-            assert_eq!(reasoned(text), expected, "{text}");
+            assert_eq!(parse_reasoned_status(text), expected, "{text}");
         }
-        let twice: Vec<&str> = WORDS
+        let twice: Vec<&str> = STATUS_WORDS
             .iter()
             .flat_map(|(_, words)| *words)
             .copied()

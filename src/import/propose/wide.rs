@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::super::sample::Sample;
-use super::super::shape::tries_of;
+use super::super::sample::TableSample;
+use super::super::shape::parse_passed_of_all;
 use super::draft::WideDraft;
-use super::ended::is_ended;
-use super::look::{Look, Question, WideAre};
-use super::polarity::{Better, better};
-use super::summary::{Column, Kind, currency_in_name, is_time, unit_in_name};
-use super::tries::each_try;
-use super::verdict::{is_of_pair, is_plain};
+use super::ended::is_end_reason_column;
+use super::look::{ExaminedTable, MappingQuestion, WideKind};
+use super::polarity::{BetterEnd, better_end};
+use super::summary::{ColumnSummary, ValueKind, currency_in_name, is_time, unit_in_name};
+use super::tries::unfold_attempt_column;
+use super::verdict::{is_clear_verdict, is_pair_word};
 use super::words::{
-    Role, is_about_others, is_benchmark, is_beside_outcome, is_model, is_numbered, is_total,
-    words_of,
+    SuggestedRole, is_benchmark, is_model, is_numbered, is_other_subject, is_outcome_filler,
+    is_total, split_title,
 };
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
-pub(super) struct Unfolded {
-    pub sample: Sample,
+pub(super) struct UnfoldedTable {
+    pub sample: TableSample,
     pub draft: WideDraft,
-    pub are: WideAre,
+    pub are: WideKind,
     /// Each cell has the passed and all attempts at an item, such as `2/3`.
     pub are_tries: bool,
     /// Each row is a suite, and its cells are published rates.
@@ -28,33 +28,40 @@ pub(super) struct Unfolded {
 }
 
 /// Finds columns that are side by side, and turns the table long. Returns `None` if it is long already.
-pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
+pub(super) fn unfold_wide_table(
+    look: &ExaminedTable<'_>,
+) -> Result<Option<UnfoldedTable>, MappingQuestion> {
     let hints = look.hints;
     if hints.wide.is_none() && (hints.passed.is_some() || hints.score.is_some()) {
         return Ok(None);
     }
-    let is_name = |column: &Column| column.kind == Kind::Text && column.may_name();
-    let has_arms = !look.best(Role::Model, 2, is_name).is_empty()
-        || !look.best(Role::Approach, 2, is_name).is_empty();
-    if hints.wide.is_none_or(|wide| wide == WideAre::Attempts)
-        && let Some(found) = repeats(look)
+    let is_name = |column: &ColumnSummary| column.kind == ValueKind::Text && column.may_name();
+    let has_arms = !look
+        .best_columns(SuggestedRole::Model, 2, is_name)
+        .is_empty()
+        || !look
+            .best_columns(SuggestedRole::Approach, 2, is_name)
+            .is_empty();
+    if hints.wide.is_none_or(|wide| wide == WideKind::Attempts)
+        && let Some(found) = unfold_repeats(look)
     {
         return Ok(Some(found));
     }
     let has_items = !look
-        .best(Role::Item, 2, |column| {
-            column.may_name() && column.kind != Kind::Outcomes && !is_numbered(&column.name)
+        .best_columns(SuggestedRole::Item, 2, |column| {
+            column.may_name() && column.kind != ValueKind::Outcomes && !is_numbered(&column.name)
         })
         .is_empty();
     if !has_arms
-        && hints.wide.is_none_or(|wide| wide == WideAre::Approaches)
-        && let Some(found) = groups(look)
+        && hints.wide.is_none_or(|wide| wide == WideKind::Approaches)
+        && let Some(found) = unfold_groups(look)
     {
         return Ok(Some(found));
     }
     // A cost or a time of an approach, such as `nova (s)`, is no outcome of it.
-    let is_other = |column: &Column| is_attribute(&column.name) || is_spent_by_an_arm(&column.name);
-    let outcomes: Vec<&Column> = look
+    let is_other =
+        |column: &ColumnSummary| is_attribute(&column.name) || is_arm_usage(&column.name);
+    let outcomes: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
@@ -63,34 +70,40 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
             column.is_outcomes()
                 && !is_total(&column.name)
                 && !is_around(column)
-                && !is_ended(column)
+                && !is_end_reason_column(column)
                 && !is_other(column)
         })
         .collect();
     // Beside columns with words such as `passed`, a column with yes and no tells something else about the rows.
-    let (plain, unsure): (Vec<&Column>, Vec<&Column>) = outcomes
+    let (plain, unsure): (Vec<&ColumnSummary>, Vec<&ColumnSummary>) = outcomes
         .iter()
         .copied()
-        .partition(|column| column.values.keys().any(|text| is_plain(text)));
+        .partition(|column| column.values.keys().any(|text| is_clear_verdict(text)));
     let outcomes = if plain.len() >= 2 && !unsure.is_empty() {
         plain
     } else {
         outcomes
     };
-    let numbers: Vec<&Column> = look
+    let numbers: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
         .filter(|column| {
-            is_side(column) && !is_around(column) && !is_total(&column.name) && !is_other(column)
+            may_be_side_by_side(column)
+                && !is_around(column)
+                && !is_total(&column.name)
+                && !is_other(column)
         })
         .collect();
     let has_judge = outcomes
         .iter()
-        .any(|column| column.clarity(Role::Passed) >= 2)
+        .any(|column| column.clarity(SuggestedRole::Passed) >= 2)
         || look.summary.columns.iter().any(|column| {
             column.numbers().is_some()
-                && column.clarity(Role::Score).max(column.clarity(Role::Rate)) >= 2
+                && column
+                    .clarity(SuggestedRole::Score)
+                    .max(column.clarity(SuggestedRole::Rate))
+                    >= 2
                 && outcomes.len() < 2
         });
     if hints.wide.is_none() && (has_judge || (has_arms && has_items)) {
@@ -106,14 +119,14 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
             .is_some_and(|numbers| numbers.most <= 1.0 && !numbers.are_whole)
     });
     let are_outcomes = outcomes.len() >= 2 && !(are_points && has_parts);
-    let columns: Vec<&Column> = match (are_outcomes, outcomes.is_empty()) {
+    let columns: Vec<&ColumnSummary> = match (are_outcomes, outcomes.is_empty()) {
         (true, _) => outcomes,
         (false, true) => numbers,
         (false, false) => {
-            let is_part = |column: &&Column| {
+            let is_part = |column: &&ColumnSummary| {
                 column.is_outcomes() || column.numbers().is_some_and(|numbers| numbers.most <= 1.0)
             };
-            let mut both: Vec<&Column> = outcomes
+            let mut both: Vec<&ColumnSummary> = outcomes
                 .into_iter()
                 .chain(numbers)
                 .filter(is_part)
@@ -123,7 +136,7 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         }
     };
     let tried = if columns.is_empty() {
-        tried(look, &is_other)
+        find_attempt_columns(look, &is_other)
     } else {
         Vec::new()
     };
@@ -134,13 +147,13 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         (columns, are_outcomes)
     };
     if columns.len() < 2 {
-        return Ok(answers(look, has_arms));
+        return Ok(unfold_answers(look, has_arms));
     }
-    let labels: Vec<&Column> = look
+    let labels: Vec<&ColumnSummary> = look
         .summary
         .columns
         .iter()
-        .filter(|column| column.kind == Kind::Text && !column.is_among(&columns))
+        .filter(|column| column.kind == ValueKind::Text && !column.is_among(&columns))
         .collect();
     if hints.wide.is_none()
         && columns
@@ -154,7 +167,7 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
             "`{}`, `{}` and others are times side by side, which are no approaches, items or suites",
             columns[0].name, columns[1].name
         );
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             "--wide approaches (or items, or suites), or --map MAP",
         ));
@@ -170,9 +183,10 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         if columns.len() > 4 { ", …" } else { "" }
     );
     let by_suite = !has_arms && !are_outcomes && rows_are_suites(look, &labels);
-    let by_suite = by_suite.then_some(WideAre::Approaches);
-    let found =
-        || by_suite.or_else(|| orientation(&columns, &labels, has_arms, has_items, are_outcomes));
+    let by_suite = by_suite.then_some(WideKind::Approaches);
+    let found = || {
+        by_suite.or_else(|| detect_wide_kind(&columns, &labels, has_arms, has_items, are_outcomes))
+    };
     let Some(are) = hints.wide.or_else(found) else {
         let (kinds, option) = if has_arms {
             ("items, or suites with rates", "--wide suites (or items)")
@@ -182,34 +196,34 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
                 "--wide approaches (or items, or suites)",
             )
         };
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             format!("{names} are side by side: {kinds}?"),
             option,
         ));
     };
     let are_rates = by_suite == Some(are);
-    let are_scores = |column: &&Column| {
+    let are_scores = |column: &&ColumnSummary| {
         column
             .numbers()
             .is_none_or(|numbers| numbers.most <= 1.0 || numbers.has_percent)
     };
     if hints.wide.is_none()
-        && are == WideAre::Approaches
+        && are == WideKind::Approaches
         && !are_rates
         && !columns.iter().all(are_scores)
     {
         let text = format!("the numbers of {names} may be scores, times or costs");
-        return Err(Question::new(
+        return Err(MappingQuestion::new(
             text,
             "--wide approaches (which reads them as scores, more is better)",
         ));
     }
     let (name, value) = match are {
-        WideAre::Approaches | WideAre::Attempts => {
+        WideKind::Approaches | WideKind::Attempts => {
             ("approach", if are_outcomes { "passed" } else { "score" })
         }
-        WideAre::Items => ("item", if are_outcomes { "passed" } else { "score" }),
-        WideAre::Suites => ("suite", "score"),
+        WideKind::Items => ("item", if are_outcomes { "passed" } else { "score" }),
+        WideKind::Suites => ("suite", "score"),
     };
     let groups: Vec<(String, BTreeMap<String, String>)> = columns
         .iter()
@@ -226,12 +240,12 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
         groups: Vec::new(),
     };
-    let mut sample = unfolded(look, name, &groups);
+    let mut sample = unfold_rows(look, name, &groups);
     if are_tries {
         let place = sample.columns.len() - 1;
-        each_try(&mut sample, place);
+        unfold_attempt_column(&mut sample, place);
     }
-    Ok(Some(Unfolded {
+    Ok(Some(UnfoldedTable {
         sample,
         draft,
         are,
@@ -242,9 +256,12 @@ pub(super) fn unfold(look: &Look<'_>) -> Result<Option<Unfolded>, Question> {
 
 /// Finds columns whose cells have all attempts at an item, such as `[true, false]` or `2/3`. Points look like the second: attempts are few, as many in
 /// every cell, and at some items none and at others all passed.
-fn tried<'l>(look: &'l Look<'_>, is_other: &dyn Fn(&Column) -> bool) -> Vec<&'l Column> {
-    const MOST_TRIES: u32 = 5;
-    let is_one = |kind: &Kind, column: &Column| {
+fn find_attempt_columns<'l>(
+    look: &'l ExaminedTable<'_>,
+    is_other: &dyn Fn(&ColumnSummary) -> bool,
+) -> Vec<&'l ColumnSummary> {
+    const MAX_TRIES: u32 = 5;
+    let is_one = |kind: &ValueKind, column: &ColumnSummary| {
         let has_title = column.roles.iter().any(|(_, clarity)| *clarity >= 2);
         column.kind == *kind
             && !has_title
@@ -252,28 +269,28 @@ fn tried<'l>(look: &'l Look<'_>, is_other: &dyn Fn(&Column) -> bool) -> Vec<&'l 
             && !is_total(&column.name)
             && !is_other(column)
     };
-    let of_kind = |kind: &Kind| -> Vec<&Column> {
+    let of_kind = |kind: &ValueKind| -> Vec<&ColumnSummary> {
         look.summary
             .columns
             .iter()
             .filter(|column| is_one(kind, column))
             .collect()
     };
-    let lists = of_kind(&Kind::Tries);
+    let lists = of_kind(&ValueKind::Tries);
     if lists.len() > 1 {
         return lists;
     }
-    let columns = of_kind(&Kind::Fractions);
+    let columns = of_kind(&ValueKind::Fractions);
     let cells: Option<Vec<(u32, u32)>> = columns
         .iter()
         .flat_map(|column| column.values.keys())
-        .map(|text| tries_of(text))
+        .map(|text| parse_passed_of_all(text))
         .collect();
     let cells = cells.unwrap_or_default();
     let Some(all) = cells
         .first()
         .map(|(_, all)| *all)
-        .filter(|all| (2..=MOST_TRIES).contains(all))
+        .filter(|all| (2..=MAX_TRIES).contains(all))
     else {
         return Vec::new();
     };
@@ -286,27 +303,27 @@ fn tried<'l>(look: &'l Look<'_>, is_other: &dyn Fn(&Column) -> bool) -> Vec<&'l 
 }
 
 /// Returns whether each row is a suite of its own: a column with a title for suites has names of known benchmarks.
-fn rows_are_suites(look: &Look<'_>, labels: &[&Column]) -> bool {
-    let is_known = |column: &Column| column.values.keys().any(|name| is_benchmark(name));
+fn rows_are_suites(look: &ExaminedTable<'_>, labels: &[&ColumnSummary]) -> bool {
+    let is_known = |column: &ColumnSummary| column.values.keys().any(|name| is_benchmark(name));
     labels.iter().any(|column| {
-        column.clarity(Role::Suite) >= 2 && look.is_unique(&[*column]) && is_known(column)
+        column.clarity(SuggestedRole::Suite) >= 2 && look.is_unique(&[*column]) && is_known(column)
     })
 }
 
 /// Finds the answers of several approaches beside the expected one. An answer is one of the expected ones, and some are wrong.
-fn answers(look: &Look<'_>, has_arms: bool) -> Option<Unfolded> {
-    const MOST_CHOICES: usize = 12;
-    const TARGET: &str = "response";
-    let is_choice = |column: &Column| {
-        (2..=MOST_CHOICES).contains(&column.values.len()) && column.kind == Kind::Text
+fn unfold_answers(look: &ExaminedTable<'_>, has_arms: bool) -> Option<UnfoldedTable> {
+    const MAX_CHOICES: usize = 12;
+    const ANSWER_COLUMN: &str = "response";
+    let is_choice = |column: &ColumnSummary| {
+        (2..=MAX_CHOICES).contains(&column.values.len()) && column.kind == ValueKind::Text
     };
-    let expected = look.best(Role::Expected, 2, |column| {
+    let expected = look.best_columns(SuggestedRole::Expected, 2, |column| {
         is_choice(column) && !is_around(column)
     });
     let [expected] = expected.as_slice() else {
         return None;
     };
-    let is_answer = |column: &&Column| {
+    let is_answer = |column: &&ColumnSummary| {
         let same = look
             .rows
             .iter()
@@ -314,7 +331,7 @@ fn answers(look: &Look<'_>, has_arms: bool) -> Option<Unfolded> {
             .count();
         !is_around(column)
             && column.name != expected.name
-            && column.kind == Kind::Text
+            && column.kind == ValueKind::Text
             && column.roles.iter().all(|(_, clarity)| *clarity < 2)
             && column
                 .values
@@ -322,7 +339,7 @@ fn answers(look: &Look<'_>, has_arms: bool) -> Option<Unfolded> {
                 .all(|answer| expected.values.contains_key(answer))
             && (1..look.rows.len()).contains(&same)
     };
-    let columns: Vec<&Column> = look.summary.columns.iter().filter(is_answer).collect();
+    let columns: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_answer).collect();
     if has_arms || look.hints.wide.is_some() || columns.len() < 2 {
         return None;
     }
@@ -331,49 +348,49 @@ fn answers(look: &Look<'_>, has_arms: bool) -> Option<Unfolded> {
         .map(|column| {
             (
                 column.name.clone(),
-                BTreeMap::from([(TARGET.to_owned(), column.name.clone())]),
+                BTreeMap::from([(ANSWER_COLUMN.to_owned(), column.name.clone())]),
             )
         })
         .collect();
     let draft = WideDraft {
         name: "approach".to_owned(),
-        value: TARGET.to_owned(),
+        value: ANSWER_COLUMN.to_owned(),
         columns: columns.iter().map(|column| column.name.clone()).collect(),
         groups: Vec::new(),
     };
-    let sample = unfolded(look, "approach", &groups);
-    Some(Unfolded {
+    let sample = unfold_rows(look, "approach", &groups);
+    Some(UnfoldedTable {
         sample,
         draft,
-        are: WideAre::Approaches,
+        are: WideKind::Approaches,
         are_tries: false,
         are_rates: false,
     })
 }
 
 /// Returns whether the column belongs to the values around the rows, which are not side by side with others.
-fn is_around(column: &Column) -> bool {
+fn is_around(column: &ColumnSummary) -> bool {
     column.name.starts_with("$.")
 }
 
 /// Returns whether the column has plain numbers with no other role.
-fn is_side(column: &Column) -> bool {
-    const OTHER: [Role; 9] = [
-        Role::Cost,
-        Role::Duration,
-        Role::InputTokens,
-        Role::OutputTokens,
-        Role::TotalTokens,
-        Role::Attempt,
-        Role::Seed,
-        Role::Total,
-        Role::StandardError,
+fn may_be_side_by_side(column: &ColumnSummary) -> bool {
+    const OTHER_ROLES: [SuggestedRole; 9] = [
+        SuggestedRole::Cost,
+        SuggestedRole::Duration,
+        SuggestedRole::InputTokens,
+        SuggestedRole::OutputTokens,
+        SuggestedRole::TotalTokens,
+        SuggestedRole::Attempt,
+        SuggestedRole::Seed,
+        SuggestedRole::Total,
+        SuggestedRole::StandardError,
     ];
-    let is_other = better(&column.name) != Better::High
-        || is_about_others(&column.name)
-        || OTHER.iter().any(|role| column.clarity(*role) >= 2)
-        || column.clarity(Role::Item) >= 2
-        || words_of(&column.name).iter().any(|word| word == "rank");
+    let is_other = better_end(&column.name) != BetterEnd::High
+        || is_other_subject(&column.name)
+        || OTHER_ROLES.iter().any(|role| column.clarity(*role) >= 2)
+        || column.clarity(SuggestedRole::Item) >= 2
+        || split_title(&column.name).iter().any(|word| word == "rank");
     column
         .numbers()
         .is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed)
@@ -382,13 +399,13 @@ fn is_side(column: &Column) -> bool {
 }
 
 /// Returns the kind of the columns side by side, by their titles and the rows' labels.
-fn orientation(
-    columns: &[&Column],
-    labels: &[&Column],
+fn detect_wide_kind(
+    columns: &[&ColumnSummary],
+    labels: &[&ColumnSummary],
     has_arms: bool,
     has_items: bool,
     are_outcomes: bool,
-) -> Option<WideAre> {
+) -> Option<WideKind> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let share = |check: &dyn Fn(&str) -> bool| {
         names.iter().filter(|name| check(name)).count() * 10 >= names.len() * 6
@@ -400,21 +417,21 @@ fn orientation(
                     || column.name.contains('%')
             });
         if are_rates {
-            return Some(WideAre::Suites);
+            return Some(WideKind::Suites);
         }
         if has_arms && share(&is_numbered) {
-            return Some(WideAre::Items);
+            return Some(WideKind::Items);
         }
         if !has_arms && share(&is_model) {
-            return Some(WideAre::Approaches);
+            return Some(WideKind::Approaches);
         }
         return None;
     }
     if has_arms {
-        return Some(WideAre::Items);
+        return Some(WideKind::Items);
     }
     if has_items {
-        return Some(WideAre::Approaches);
+        return Some(WideKind::Approaches);
     }
     // The rows are of unknown kind, but their labels and the columns' titles may tell.
     let row_labels: Vec<&str> = labels
@@ -428,15 +445,15 @@ fn orientation(
     let by_items = share(&is_model) || rows_share(&is_numbered);
     let by_arms = share(&is_numbered) || rows_share(&is_model);
     match (by_items, by_arms) {
-        (true, false) => Some(WideAre::Approaches),
-        (false, true) => Some(WideAre::Items),
+        (true, false) => Some(WideKind::Approaches),
+        (false, true) => Some(WideKind::Items),
         _ => None,
     }
 }
 
 /// Words of columns that describe the item of a row: no approach has such a name.
 #[rustfmt::skip]
-const ATTRIBUTES: [&str; 70] = [
+const ATTRIBUTE_WORDS: [&str; 70] = [
     "public", "private", "hidden", "verified", "flaky", "hard", "easy", "difficulty", "level", "network", "internet", "delta", "diff", "difference", "gap", "change", "improvement", "params", "parameters", "param",
     "size", "context", "window", "year", "released", "price", "votes", "rank", "rang", "weight", "weights", "length", "steps", "turns", "depth", "age", "priority", "deprecated", "license", "required",
     "gpu", "reviewed", "annotated", "labeled", "valid", "low", "high", "ci", "std", "sd", "stderr", "ci_low", "ci_high", "offentlich", "schwer", "leicht", "einfach", "gepruft", "verifiziert", "gewicht",
@@ -445,22 +462,24 @@ const ATTRIBUTES: [&str; 70] = [
 
 /// First words of a column about the item of a row: `is_public`, `needs_network`.
 #[rustfmt::skip]
-const ABOUT_ITEMS: [&str; 22] = [
+const ITEM_PREFIX_WORDS: [&str; 22] = [
     "is", "has", "was", "are", "can", "needs", "need", "requires", "require", "uses", "used", "should", "must", "allows", "contains", "ist", "hat", "war", "braucht", "tiene", "necesita", "est",
 ];
 
 /// Returns whether the column describes the item of a row or the size of a model, and is neither an approach nor a suite.
 fn is_attribute(name: &str) -> bool {
-    let words = words_of(name);
+    let words = split_title(name);
     let is_small =
         |word: &String| word.len() == 1 || word.bytes().all(|byte| byte.is_ascii_digit());
     let are_attributes = || {
         words
             .iter()
-            .all(|word| is_small(word) || ATTRIBUTES.contains(&word.as_str()))
+            .all(|word| is_small(word) || ATTRIBUTE_WORDS.contains(&word.as_str()))
     };
-    let has_attribute = words.iter().any(|word| ATTRIBUTES.contains(&word.as_str()));
-    (words.len() > 1 && ABOUT_ITEMS.contains(&words[0].as_str()))
+    let has_attribute = words
+        .iter()
+        .any(|word| ATTRIBUTE_WORDS.contains(&word.as_str()));
+    (words.len() > 1 && ITEM_PREFIX_WORDS.contains(&words[0].as_str()))
         || (has_attribute && are_attributes())
 }
 
@@ -468,42 +487,42 @@ const SEPARATORS: [char; 6] = ['_', ' ', '.', ':', '/', '-'];
 
 /// Returns whether a part of a title names something that is measured of each approach.
 fn is_measure(what: &str) -> bool {
-    const MEASURES: [Role; 8] = [
-        Role::Passed,
-        Role::Failed,
-        Role::Score,
-        Role::Cost,
-        Role::Duration,
-        Role::InputTokens,
-        Role::OutputTokens,
-        Role::Answer,
+    const MEASURE_ROLES: [SuggestedRole; 8] = [
+        SuggestedRole::Passed,
+        SuggestedRole::Failed,
+        SuggestedRole::Score,
+        SuggestedRole::Cost,
+        SuggestedRole::Duration,
+        SuggestedRole::InputTokens,
+        SuggestedRole::OutputTokens,
+        SuggestedRole::Answer,
     ];
-    super::words::roles_of(what)
+    super::words::suggested_roles(what)
         .iter()
-        .any(|(role, clarity)| MEASURES.contains(role) && *clarity >= 2)
+        .any(|(role, clarity)| MEASURE_ROLES.contains(role) && *clarity >= 2)
 }
 
 /// Returns whether a measure is a cost, a time or a number of tokens.
-fn is_spending(what: &str) -> bool {
-    const SPENT: [Role; 5] = [
-        Role::Cost,
-        Role::Duration,
-        Role::InputTokens,
-        Role::OutputTokens,
-        Role::TotalTokens,
+fn is_usage(what: &str) -> bool {
+    const USAGE_ROLES: [SuggestedRole; 5] = [
+        SuggestedRole::Cost,
+        SuggestedRole::Duration,
+        SuggestedRole::InputTokens,
+        SuggestedRole::OutputTokens,
+        SuggestedRole::TotalTokens,
     ];
-    super::words::roles_of(what)
+    super::words::suggested_roles(what)
         .iter()
-        .any(|(role, clarity)| SPENT.contains(role) && *clarity >= 2)
+        .any(|(role, clarity)| USAGE_ROLES.contains(role) && *clarity >= 2)
 }
 
 /// Returns whether a column has the costs or the times of one approach, such as `nova (s)`.
-pub(super) fn is_spent_by_an_arm(title: &str) -> bool {
-    parted(title).is_some_and(|(_, what)| is_spending(&what))
+pub(super) fn is_arm_usage(title: &str) -> bool {
+    split_measure_title(title).is_some_and(|(_, what)| is_usage(&what))
 }
 
 /// Parts a title into a name and a measure: `nova_cost_usd`, `time_nova`, `nova (s)`. Returns `None` if no part is a measure.
-fn parted(title: &str) -> Option<(String, String)> {
+fn split_measure_title(title: &str) -> Option<(String, String)> {
     let title = title.trim();
     if let Some((name, unit)) = title
         .strip_suffix([')', ']'])
@@ -525,8 +544,9 @@ fn parted(title: &str) -> Option<(String, String)> {
             .map(|(place, _)| place)
     };
     let split = |place: usize| (title[..place].trim(), title[place + 1..].trim());
-    let is_name =
-        |name: &str| !name.is_empty() && !words_of(name).iter().all(|word| is_beside_outcome(word));
+    let is_name = |name: &str| {
+        !name.is_empty() && !split_title(name).iter().all(|word| is_outcome_filler(word))
+    };
     let last = places()
         .map(split)
         .find(|(name, what)| is_measure(what) && is_name(name));
@@ -541,7 +561,7 @@ fn parted(title: &str) -> Option<(String, String)> {
 }
 
 /// Finds columns such as `gpt4_passed` and `gpt4_cost`, or `correct_gpt4` and `time_gpt4`: a name and a measure.
-fn groups(look: &Look<'_>) -> Option<Unfolded> {
+fn unfold_groups(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
     let mut found: Vec<(String, BTreeMap<String, String>)> = Vec::new();
     for column in look
         .summary
@@ -556,7 +576,7 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
                 column.name[place + 1..].trim().to_owned(),
             ))
         };
-        let Some((name, what)) = parted(&column.name).or_else(by_last) else {
+        let Some((name, what)) = split_measure_title(&column.name).or_else(by_last) else {
             continue;
         };
         if name.is_empty() || what.is_empty() {
@@ -570,9 +590,9 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
     // The column of an approach itself, beside its cost or its time.
     for (name, cells) in &mut found {
         if let Some(column) = look
-            .named(name)
+            .find_column(name)
             .filter(|column| column.is_outcomes() || column.numbers().is_some())
-            && cells.keys().any(|what| is_spending(what))
+            && cells.keys().any(|what| is_usage(what))
         {
             let what = if column.is_outcomes() {
                 "passed"
@@ -584,22 +604,25 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
                 .or_insert_with(|| column.name.clone());
         }
     }
-    let judge_by = |roles: &[Role], fits: &dyn Fn(&Column) -> bool| {
+    let judge_by = |roles: &[SuggestedRole], fits: &dyn Fn(&ColumnSummary) -> bool| {
         found.iter().find_map(|(_, cells)| {
             let is_judge = |what: &&String| {
-                super::words::roles_of(what)
+                super::words::suggested_roles(what)
                     .iter()
                     .any(|(role, clarity)| roles.contains(role) && *clarity >= 2)
             };
             let (what, column) = cells.iter().find(|(what, _)| is_judge(what))?;
-            look.named(column)
+            look.find_column(column)
                 .filter(|column| fits(column))
                 .map(|_| what.clone())
         })
     };
-    let passed = judge_by(&[Role::Passed, Role::Failed], &Column::is_outcomes);
+    let passed = judge_by(
+        &[SuggestedRole::Passed, SuggestedRole::Failed],
+        &ColumnSummary::is_outcomes,
+    );
     let scored = || {
-        judge_by(&[Role::Score], &|column: &Column| {
+        judge_by(&[SuggestedRole::Score], &|column: &ColumnSummary| {
             column.numbers().is_some()
         })
     };
@@ -610,9 +633,9 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
     };
     let are_named = || {
         let is_name =
-            |value: &String| found.iter().any(|(name, _)| name == value) || is_of_pair(value);
+            |value: &String| found.iter().any(|(name, _)| name == value) || is_pair_word(value);
         look.summary.columns.iter().any(|column| {
-            column.kind == Kind::Text
+            column.kind == ValueKind::Text
                 && column.values.len() > 1
                 && column.values.keys().all(is_name)
         })
@@ -629,18 +652,18 @@ fn groups(look: &Look<'_>) -> Option<Unfolded> {
         columns: Vec::new(),
         groups: found.clone(),
     };
-    Some(Unfolded {
-        sample: unfolded(look, "approach", &found),
+    Some(UnfoldedTable {
+        sample: unfold_rows(look, "approach", &found),
         draft,
-        are: WideAre::Approaches,
+        are: WideKind::Approaches,
         are_tries: false,
         are_rates: false,
     })
 }
 
 /// Finds columns with repeats of the same approach: `run 1`, `run 2`, or `passed_1`, `passed_2`.
-fn repeats(look: &Look<'_>) -> Option<Unfolded> {
-    const COUNTERS: [&str; 18] = [
+fn unfold_repeats(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
+    const COUNTER_WORDS: [&str; 18] = [
         "run",
         "seed",
         "trial",
@@ -661,38 +684,38 @@ fn repeats(look: &Look<'_>) -> Option<Unfolded> {
         "poging",
     ];
     // `run1` and `run 1` are `run` and its number.
-    let counted = |column: &&Column| {
+    let counted = |column: &&ColumnSummary| {
         let name = column.name.trim();
         let word = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let is_number = word.len() < name.len();
-        let word = words_of(word.trim_end_matches(SEPARATORS)).join("_");
+        let word = split_title(word.trim_end_matches(SEPARATORS)).join("_");
         is_number.then_some(word)
     };
     let names_outcomes = |word: &str| {
-        super::words::roles_of(word)
+        super::words::suggested_roles(word)
             .iter()
-            .any(|(role, clarity)| *role == Role::Passed && *clarity == 3)
+            .any(|(role, clarity)| *role == SuggestedRole::Passed && *clarity == 3)
     };
-    let is_repeat = |column: &&Column| {
+    let is_repeat = |column: &&ColumnSummary| {
         !is_around(column)
             && (column.is_outcomes()
                 || column
                     .numbers()
                     .is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 1.0))
             && counted(column).is_some_and(|word| {
-                COUNTERS.contains(&word.as_str()) || (column.is_outcomes() && names_outcomes(&word))
+                COUNTER_WORDS.contains(&word.as_str())
+                    || (column.is_outcomes() && names_outcomes(&word))
             })
     };
-    let columns: Vec<&Column> = look.summary.columns.iter().filter(is_repeat).collect();
+    let columns: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_repeat).collect();
     let (first, rest) = columns.split_first()?;
     let are_alike = rest.iter().all(|column| {
         counted(column) == counted(first) && column.is_outcomes() == first.is_outcomes()
     });
-    let is_taken = look
-        .summary
-        .columns
-        .iter()
-        .any(|column| column.clarity(Role::Attempt) >= 2 && !column.is_among(&columns));
+    let is_taken =
+        look.summary.columns.iter().any(|column| {
+            column.clarity(SuggestedRole::Attempt) >= 2 && !column.is_among(&columns)
+        });
     if rest.is_empty() || !are_alike || is_taken {
         return None;
     }
@@ -717,17 +740,21 @@ fn repeats(look: &Look<'_>) -> Option<Unfolded> {
         columns: Vec::new(),
         groups: groups.clone(),
     };
-    Some(Unfolded {
-        sample: unfolded(look, "attempt", &groups),
+    Some(UnfoldedTable {
+        sample: unfold_rows(look, "attempt", &groups),
         draft,
-        are: WideAre::Attempts,
+        are: WideKind::Attempts,
         are_tries: false,
         are_rates: false,
     })
 }
 
 /// Returns the long table that the map will produce.
-fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, String>)]) -> Sample {
+fn unfold_rows(
+    look: &ExaminedTable<'_>,
+    name: &str,
+    groups: &[(String, BTreeMap<String, String>)],
+) -> TableSample {
     let taken: Vec<&String> = groups
         .iter()
         .flat_map(|(_, cells)| cells.values())
@@ -761,7 +788,7 @@ fn unfolded(look: &Look<'_>, name: &str, groups: &[(String, BTreeMap<String, Str
             rows.push(long);
         }
     }
-    Sample {
+    TableSample {
         layout: look.sample.layout.clone(),
         columns,
         rows,

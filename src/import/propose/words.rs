@@ -1,10 +1,10 @@
 //! Common column titles in several languages, with the roles that they suggest.
 
-pub(super) use crate::domain::words_of;
+pub(super) use crate::domain::split_title;
 
 /// Possible role of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
+pub(super) enum SuggestedRole {
     Approach,
     Model,
     Suite,
@@ -42,9 +42,9 @@ pub(super) enum Role {
 
 /// Titles in lower case without accents, with their words joined by `_`.
 #[rustfmt::skip]
-const NAMES: [(Role, &[&str]); 28] = [
+const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
     (
-        Role::Approach,
+        SuggestedRole::Approach,
         &[
             "approach", "system", "agent", "agent_name", "harness", "scaffold", "scaffolding", "method", "strategy", "config", "configuration", "variant",
             "condition", "treatment", "arm", "setup", "framework", "pipeline", "workflow", "bot", "assistant", "submission", "participant", "candidate",
@@ -54,14 +54,14 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::Model,
+        SuggestedRole::Model,
         &[
             "model", "model_name", "model_id", "model_name_or_path", "llm", "lm", "engine", "modell", "modele", "modelo", "modello", "checkpoint",
             "model_version", "deployment", "sprachmodell", "模型", "モデル", "модель",
         ],
     ),
     (
-        Role::Evaluator,
+        SuggestedRole::Evaluator,
         &[
             "judge", "judge_name", "judge_id", "judge_model", "evaluator", "evaluator_name", "evaluator_id", "evaluator_model", "evaluated_by", "judged_by",
             "grader", "grader_name", "grader_id", "grader_model", "graded_by", "rater", "rater_name", "rater_id", "rated_by", "annotator", "annotator_name",
@@ -70,11 +70,11 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::Suite,
+        SuggestedRole::Suite,
         &["suite", "benchmark", "dataset", "data_set", "eval_name", "evaluation", "test_suite", "testset", "test_set", "eval_set", "datensatz", "数据集"],
     ),
     (
-        Role::Item,
+        SuggestedRole::Item,
         &[
             "item", "task", "task_id", "task_name", "question_id", "qid", "question_number", "problem", "problem_id", "problem_name", "instance",
             "instance_id", "example", "example_id", "sample", "sample_id", "case", "case_id", "case_name", "test_case", "testcase", "test_id", "test",
@@ -86,9 +86,9 @@ const NAMES: [(Role, &[&str]); 28] = [
             "input", "query",
         ],
     ),
-    (Role::Question, &["question", "question_text", "prompt", "prompt_text", "input", "query", "instruction", "frage", "pregunta", "domanda", "问题"]),
+    (SuggestedRole::Question, &["question", "question_text", "prompt", "prompt_text", "input", "query", "instruction", "frage", "pregunta", "domanda", "问题"]),
     (
-        Role::Passed,
+        SuggestedRole::Passed,
         &[
             "passed", "pass", "correct", "is_correct", "success", "succeeded", "successful", "is_success", "resolved", "is_resolved", "solved", "is_solved",
             "ok", "outcome", "result", "status", "verdict", "grade", "right", "acc", "accuracy", "exact_match", "em", "pass_fail", "completed", "won",
@@ -100,7 +100,7 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::Failed,
+        SuggestedRole::Failed,
         &[
             "failed", "fail", "failure", "is_failed", "is_failure", "did_fail", "has_failed", "wrong", "is_wrong", "incorrect", "is_incorrect", "unsolved",
             "unresolved", "not_passed", "not_correct", "not_solved", "not_resolved", "nicht_bestanden", "nicht_gelost", "durchgefallen", "fehlgeschlagen",
@@ -109,7 +109,7 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::Score,
+        SuggestedRole::Score,
         &[
             "score", "points", "reward", "rating", "grade", "mark", "f1", "bleu", "rouge", "rouge_l", "similarity", "quality", "judge_score", "overall",
             "helpfulness", "accuracy", "relevance", "faithfulness", "coherence", "fluency", "safety", "toxicity", "harmfulness", "brier", "brier_score", "log_loss",
@@ -119,7 +119,7 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::Rate,
+        SuggestedRole::Rate,
         &[
             "accuracy", "acc", "pass_rate", "success_rate", "rate", "resolved_rate", "resolve_rate", "resolution_rate", "solve_rate", "completion_rate",
             "percent", "percentage", "pct", "score", "resolved", "solved", "passed", "correct", "success", "pass", "pass_1", "quote", "erfolgsquote",
@@ -127,21 +127,21 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::PassedCount,
+        SuggestedRole::PassedCount,
         &[
             "passed", "correct", "solved", "resolved", "n_correct", "num_correct", "n_passed", "num_passed", "successes", "wins", "passes",
             "tests_passed", "n_resolved", "bestanden", "richtig", "gelost", "korrekt", "reussis", "corrects", "aprobados", "correctos", "corretti",
         ],
     ),
     (
-        Role::FailedCount,
+        SuggestedRole::FailedCount,
         &[
             "failed", "failures", "fails", "wrong", "incorrect", "unsolved", "n_failed", "num_failed", "n_wrong", "n_incorrect", "losses", "tests_failed",
             "nicht_bestanden", "falsch", "durchgefallen", "echoues", "faux", "fallidos", "incorrectos", "falliti", "errati",
         ],
     ),
     (
-        Role::Total,
+        SuggestedRole::Total,
         &[
             "total", "n", "n_total", "num_samples", "n_samples", "samples", "questions", "tasks", "items", "count", "size", "num_tasks", "n_tasks",
             "num_questions", "instances", "total_tasks", "total_questions", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
@@ -149,18 +149,18 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::Attempt,
+        SuggestedRole::Attempt,
         &[
             "attempt", "trial", "repeat", "repetition", "rep", "epoch", "try", "run", "iteration", "iter", "replicate", "sample_index", "sample_idx", "k",
             "trial_id", "attempt_id", "run_number", "run_index", "versuch", "durchlauf", "wiederholung", "lauf", "essai", "tentative", "intento", "tentativo",
             "tentativa", "poging", "proba", "попытка",
         ],
     ),
-    (Role::Seed, &["seed", "random_seed", "rng_seed", "startwert"]),
-    (Role::Run, &["run_id", "run", "run_name", "job_id", "job", "experiment_id", "experiment", "session_id", "session", "batch", "lauf_id"]),
-    (Role::Cost, &["cost", "costs", "cost_usd", "usd", "spend", "spent", "total_cost", "kosten", "gesamtkosten", "cout", "costo", "coste", "custo", "koszt", "kostnad", "费用", "成本"]),
+    (SuggestedRole::Seed, &["seed", "random_seed", "rng_seed", "startwert"]),
+    (SuggestedRole::Run, &["run_id", "run", "run_name", "job_id", "job", "experiment_id", "experiment", "session_id", "session", "batch", "lauf_id"]),
+    (SuggestedRole::Cost, &["cost", "costs", "cost_usd", "usd", "spend", "spent", "total_cost", "kosten", "gesamtkosten", "cout", "costo", "coste", "custo", "koszt", "kostnad", "费用", "成本"]),
     (
-        Role::Duration,
+        SuggestedRole::Duration,
         &[
             "duration", "duration_seconds", "latency", "seconds", "elapsed", "elapsed_time", "time_elapsed", "runtime", "run_time", "wall_time", "wall_clock", "time_taken",
             "time", "response_time", "execution_time", "time_s", "time_ms", "dauer", "laufzeit", "zeit", "duree", "temps", "duracion", "tiempo", "latencia",
@@ -168,36 +168,36 @@ const NAMES: [(Role, &[&str]); 28] = [
         ],
     ),
     (
-        Role::InputTokens,
+        SuggestedRole::InputTokens,
         &["input_tokens", "prompt_tokens", "tokens_in", "in_tokens", "n_input_tokens", "num_input_tokens", "input_token_count", "eingabetoken", "eingabe_token", "eingabe_tokens", "tokens_input", "tokens_prompt"],
     ),
     (
-        Role::OutputTokens,
+        SuggestedRole::OutputTokens,
         &["output_tokens", "completion_tokens", "tokens_out", "out_tokens", "n_output_tokens", "num_output_tokens", "output_token_count", "ausgabetoken", "ausgabe_token", "ausgabe_tokens", "generated_tokens", "tokens_output", "tokens_completion"],
     ),
-    (Role::TotalTokens, &["total_tokens", "tokens", "n_tokens", "token_count", "num_tokens", "tokens_total"]),
+    (SuggestedRole::TotalTokens, &["total_tokens", "tokens", "n_tokens", "token_count", "num_tokens", "tokens_total"]),
     (
-        Role::Time,
+        SuggestedRole::Time,
         &["timestamp", "date", "datetime", "ts", "started_at", "created_at", "finished_at", "completed_at", "ended_at", "start_time", "end_time", "time", "when", "run_date", "datum", "zeitpunkt", "zeitstempel", "fecha", "data", "日期", "时间", "дата"],
     ),
     (
-        Role::Category,
+        SuggestedRole::Category,
         &["category", "subject", "topic", "domain", "type", "task_type", "difficulty", "language", "lang", "tag", "level", "section", "kategorie", "thema", "fach", "schwierigkeit", "bereich", "categorie", "sujet", "categoria", "tema", "materia", "niveau", "类别", "类型", "категория"],
     ),
     (
-        Role::Cluster,
+        SuggestedRole::Cluster,
         &["cluster", "cluster_id", "passage", "passage_id", "paragraph_id", "context_id", "story_id", "article_id", "template_id", "testlet", "testlet_id"],
     ),
     (
-        Role::Expected,
+        SuggestedRole::Expected,
         &["expected", "expected_output", "expected_answer", "gold", "gold_answer", "target", "reference", "ground_truth", "groundtruth", "correct_answer", "label", "truth", "solution", "answer_key", "answer", "losung", "soll", "erwartet", "attendu", "esperado", "esperada", "atteso", "oczekiwane", "标准答案"],
     ),
     (
-        Role::Answer,
+        SuggestedRole::Answer,
         &["answer", "prediction", "pred", "predicted", "predicted_answer", "response", "output", "given", "model_answer", "model_output", "completion", "generated", "reply", "antwort", "ist", "vorhersage", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "回答", "答案"],
     ),
-    (Role::Reason, &["reason", "explanation", "rationale", "comment", "comments", "notes", "remark", "feedback", "error", "error_message", "failure_reason", "begrundung", "kommentar", "bemerkung", "anmerkung", "fehler", "commentaire", "comentario", "commento", "备注"]),
-    (Role::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
+    (SuggestedRole::Reason, &["reason", "explanation", "rationale", "comment", "comments", "notes", "remark", "feedback", "error", "error_message", "failure_reason", "begrundung", "kommentar", "bemerkung", "anmerkung", "fehler", "commentaire", "comentario", "commento", "备注"]),
+    (SuggestedRole::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
 ];
 
 /// Returns the telling part of a column's name: `correct` of `eval.correct`, `task` of `$.tasks{}`.
@@ -226,13 +226,13 @@ pub(super) fn own_name(column: &str) -> String {
 
 /// Units and small words that do not affect a column's role.
 #[rustfmt::skip]
-const BESIDE: [&str; 34] = [
+const NEUTRAL_WORDS: [&str; 34] = [
     "ms", "ns", "us", "milliseconds", "s", "sec", "secs", "seconds", "min", "mins", "minutes", "h", "hours", "usd", "eur", "gbp", "chf", "cents", "cent", "ct", "ct", "percent", "pct", "in", "the", "of", "is", "was",
     "avg", "mean", "per", "sekunden", "minuten", "prozent",
 ];
 
 /// Words that reverse a title: `not_passed`, `failed_tests`.
-const OPPOSITE: [&str; 12] = [
+const REVERSING_WORDS: [&str; 12] = [
     "not",
     "non",
     "fail",
@@ -249,7 +249,7 @@ const OPPOSITE: [&str; 12] = [
 
 /// Words beside a title for outcomes that do not make the column about something else.
 #[rustfmt::skip]
-const BESIDE_OUTCOME: [&str; 50] = [
+const OUTCOME_FILLER_WORDS: [&str; 50] = [
     "a", "an", "all", "my", "our", "has", "did", "test", "tests", "task", "tasks", "item", "items", "question", "questions", "run", "trial", "final", "total", "overall", "best", "across",
     "judge", "auto", "automatic", "human", "llm", "model", "agent", "answer", "answers", "response", "output", "official", "strict", "hidden", "public", "private", "eval", "evaluation",
     "benchmark", "primary", "main", "case", "n", "num", "reponse", "antwort", "aufgaben", "fragen",
@@ -257,14 +257,14 @@ const BESIDE_OUTCOME: [&str; 50] = [
 
 /// Words beside a title for costs, times and tokens that do not make it another amount than what the attempt or the run took.
 #[rustfmt::skip]
-const BESIDE_AMOUNT: [&str; 40] = [
+const AMOUNT_FILLER_WORDS: [&str; 40] = [
     "total", "sum", "all", "overall", "run", "task", "item", "question", "test", "case", "sample", "trial", "attempt", "agent", "model", "llm", "api", "wall", "clock", "elapsed", "taken",
     "duration", "time", "solve", "response", "answer", "generation", "inference", "execution", "processing", "completion", "request", "us", "dollars", "dollar", "gesamt", "aufgabe", "modell", "frage", "antwort",
 ];
 
 /// Words that make a column about something else than the result, the cost or the time of its row: bounds, plans, comparisons, spreads.
 #[rustfmt::skip]
-const ABOUT_OTHERS: [&str; 58] = [
+const OTHER_SUBJECT_WORDS: [&str; 58] = [
     "baseline", "previous", "prev", "prior", "old", "expected", "target", "reference", "threshold", "goal", "limit", "limits", "budget", "max", "maximum", "min", "minimum", "cap", "quota", "allowed",
     "timeout", "planned", "std", "stdev", "sd", "var", "variance", "low", "high", "lower", "upper", "delta", "diff", "difference", "gap", "change", "improvement", "vs", "random",
     "chance", "weight", "weights", "median", "p50", "p90", "p95", "p99", "learning", "sampling", "dropout", "frame", "discount", "cumulative", "estimate", "saved", "remaining", "human_baseline",
@@ -272,27 +272,29 @@ const ABOUT_OTHERS: [&str; 58] = [
 ];
 
 /// Returns whether the role needs all words of a title to be known: a `budget_usd` is no cost, and `attack_success` no pass.
-fn is_strict(role: Role) -> Option<&'static [&'static str]> {
+fn allowed_words(role: SuggestedRole) -> Option<&'static [&'static str]> {
     match role {
-        Role::Passed | Role::Failed | Role::PassedCount | Role::FailedCount | Role::Total => {
-            Some(&BESIDE_OUTCOME)
-        }
-        Role::Cost
-        | Role::Duration
-        | Role::InputTokens
-        | Role::OutputTokens
-        | Role::TotalTokens => Some(&BESIDE_AMOUNT),
+        SuggestedRole::Passed
+        | SuggestedRole::Failed
+        | SuggestedRole::PassedCount
+        | SuggestedRole::FailedCount
+        | SuggestedRole::Total => Some(&OUTCOME_FILLER_WORDS),
+        SuggestedRole::Cost
+        | SuggestedRole::Duration
+        | SuggestedRole::InputTokens
+        | SuggestedRole::OutputTokens
+        | SuggestedRole::TotalTokens => Some(&AMOUNT_FILLER_WORDS),
         _ => None,
     }
 }
 
 /// Returns whether a word may stand beside a title for outcomes without naming an approach: `public` in `passed_public`.
-pub(super) fn is_beside_outcome(word: &str) -> bool {
-    BESIDE_OUTCOME.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
+pub(super) fn is_outcome_filler(word: &str) -> bool {
+    OUTCOME_FILLER_WORDS.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Words of a rate that are also those of a single outcome.
-const PASSES: [&str; 6] = ["resolved", "solved", "passed", "correct", "success", "pass"];
+const PASS_WORDS: [&str; 6] = ["resolved", "solved", "passed", "correct", "success", "pass"];
 
 /// Writes `ä`, `ö` and `ü` that were written `ae`, `oe` and `ue` like the others: `begruendung` is `begrundung`.
 fn without_umlauts(word: &str) -> String {
@@ -302,40 +304,43 @@ fn without_umlauts(word: &str) -> String {
 }
 
 /// Returns whether the title, or the place of the column in its document, is about something else than the row: `budget.cost_usd`.
-pub(super) fn is_about_others(column: &str) -> bool {
-    let words = words_of(column);
+pub(super) fn is_other_subject(column: &str) -> bool {
+    let words = split_title(column);
     // At the end, `min` means minutes.
     let is_unit = |place: usize| place > 0 && place + 1 == words.len() && words[place] == "min";
     words
         .iter()
         .enumerate()
-        .any(|(place, word)| ABOUT_OTHERS.contains(&word.as_str()) && !is_unit(place))
+        .any(|(place, word)| OTHER_SUBJECT_WORDS.contains(&word.as_str()) && !is_unit(place))
 }
 
 /// Returns the roles that the column's title suggests, with their clarity: 3 for the exact title, 2 with extra units, 1 for one of its
 /// words.
-pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
-    let words = words_of(&own_name(column));
+pub(super) fn suggested_roles(column: &str) -> Vec<(SuggestedRole, u8)> {
+    let words = split_title(&own_name(column));
     if words.is_empty() {
         return Vec::new();
     }
-    let is_opposite = words.len() > 1 && words.iter().any(|word| OPPOSITE.contains(&word.as_str()));
-    let is_other = is_about_others(column);
+    let is_opposite = words.len() > 1
+        && words
+            .iter()
+            .any(|word| REVERSING_WORDS.contains(&word.as_str()));
+    let is_other = is_other_subject(column);
     let whole = words.join("_");
     // For example, `Best score (across scorers)` is a score.
     let before = column
         .split('(')
         .next()
         .map(own_name)
-        .map_or_else(Vec::new, |name| words_of(&name));
+        .map_or_else(Vec::new, |name| split_title(&name));
     let bare: Vec<&str> = words
         .iter()
         .map(String::as_str)
-        .filter(|word| !BESIDE.contains(word))
+        .filter(|word| !NEUTRAL_WORDS.contains(word))
         .collect();
     let bare = bare.join("_");
     let (whole_german, bare_german) = (without_umlauts(&whole), without_umlauts(&bare));
-    let clarity = |role: Role, names: &[&str]| -> u8 {
+    let clarity = |role: SuggestedRole, names: &[&str]| -> u8 {
         if names.contains(&whole.as_str()) || names.contains(&whole_german.as_str()) {
             return 3;
         }
@@ -349,34 +354,41 @@ pub(super) fn roles_of(column: &str) -> Vec<(Role, u8)> {
             let word = word.as_str();
             names.contains(&word)
                 || beside.contains(&word)
-                || BESIDE.contains(&word)
+                || NEUTRAL_WORDS.contains(&word)
                 || word.bytes().all(|byte| byte.is_ascii_digit())
         };
-        match is_strict(role) {
+        match allowed_words(role) {
             Some(beside) => u8::from(
                 (has_noun || words.first().is_some_and(is_name))
                     && words.iter().all(|word| is_known(beside, word)),
             ),
             // A rate or a score has its name before the noun: `win rate`, `judge score`.
             // `passed` is a rate only in a title that says no more.
-            None if role == Role::Rate
+            None if role == SuggestedRole::Rate
                 && words
                     .last()
-                    .is_some_and(|word| PASSES.contains(&word.as_str())) =>
+                    .is_some_and(|word| PASS_WORDS.contains(&word.as_str())) =>
             {
-                u8::from(words.iter().all(|word| is_known(&BESIDE_OUTCOME, word)))
+                u8::from(
+                    words
+                        .iter()
+                        .all(|word| is_known(&OUTCOME_FILLER_WORDS, word)),
+                )
             }
-            None if matches!(role, Role::Rate | Role::Score) => u8::from(has_noun),
+            None if matches!(role, SuggestedRole::Rate | SuggestedRole::Score) => {
+                u8::from(has_noun)
+            }
             None => u8::from(has_noun || words.first().is_some_and(is_name)),
         }
     };
-    let is_figure =
-        |role: Role| is_strict(role).is_some() || matches!(role, Role::Rate | Role::Score);
-    let is_kept = |role: Role| {
-        (!is_opposite || !matches!(role, Role::Passed | Role::PassedCount))
-            && (!is_other || !is_figure(role) || role == Role::FailedCount)
+    let is_figure = |role: SuggestedRole| {
+        allowed_words(role).is_some() || matches!(role, SuggestedRole::Rate | SuggestedRole::Score)
     };
-    NAMES
+    let is_kept = |role: SuggestedRole| {
+        (!is_opposite || !matches!(role, SuggestedRole::Passed | SuggestedRole::PassedCount))
+            && (!is_other || !is_figure(role) || role == SuggestedRole::FailedCount)
+    };
+    ROLE_TITLES
         .iter()
         .map(|(role, names)| (*role, clarity(*role, names)))
         .filter(|(role, clarity)| *clarity > 0 && is_kept(*role))
@@ -393,7 +405,7 @@ const BENCHMARKS: [&str; 43] = [
 
 pub(super) fn is_benchmark(name: &str) -> bool {
     // For example, `MMLU (5-shot)` is MMLU.
-    let name = words_of(name).join("_");
+    let name = split_title(name).join("_");
     BENCHMARKS.iter().any(|known| {
         name.strip_prefix(known)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -402,14 +414,14 @@ pub(super) fn is_benchmark(name: &str) -> bool {
 
 /// Common beginnings of models' names.
 #[rustfmt::skip]
-const MODELS: [&str; 21] = [
+const MODEL_PREFIXES: [&str; 21] = [
     "gpt", "claude", "llama", "gemini", "gemma", "qwen", "mistral", "mixtral", "deepseek", "phi", "o1", "o3", "o4", "grok", "kimi", "glm", "sonnet", "opus", "haiku", "codex",
     "codestral",
 ];
 
 pub(super) fn is_model(name: &str) -> bool {
-    words_of(name).iter().any(|word| {
-        MODELS.iter().any(|model| {
+    split_title(name).iter().any(|word| {
+        MODEL_PREFIXES.iter().any(|model| {
             word == model
                 || (word.starts_with(model)
                     && word[model.len()..].starts_with(|letter: char| letter.is_ascii_digit()))
@@ -426,16 +438,16 @@ pub(super) fn is_numbered(name: &str) -> bool {
 
 /// Names of rows and columns with totals of the others. An item may have one of the last names, too.
 #[rustfmt::skip]
-const TOTALS: [&str; 28] = [
+const TOTAL_WORDS: [&str; 28] = [
     "total", "totals", "grand total", "subtotal", "average", "avg", "overall", "summe", "gesamt", "insgesamt", "gesamtergebnis", "mittelwert", "durchschnitt", "schnitt", "zwischensumme",
     "pass rate", "moyenne", "somme", "promedio", "totale", "gemiddelde", "totaal", "razem", "总计", "ø", "∅", "σ", "summa",
 ];
-const MAYBE_TOTALS: [&str; 13] = [
+const POSSIBLE_TOTAL_WORDS: [&str; 13] = [
     "sum", "sums", "mean", "all", "mittel", "quote", "rate", "accuracy", "score", "ensemble",
     "media", "suma", "mittelw.",
 ];
 
-fn total_word(text: &str) -> String {
+fn normalise_total(text: &str) -> String {
     let text = text.trim();
     let bare = text
         .trim_start_matches(['Ø', '∅', 'Σ'])
@@ -449,14 +461,14 @@ fn total_word(text: &str) -> String {
 }
 
 pub(super) fn is_total(text: &str) -> bool {
-    let word = total_word(text);
-    is_only_total(text) || MAYBE_TOTALS.contains(&word.as_str())
+    let word = normalise_total(text);
+    is_only_total(text) || POSSIBLE_TOTAL_WORDS.contains(&word.as_str())
 }
 
 /// Returns whether the text names a total, and hardly ever an item.
 pub(super) fn is_only_total(text: &str) -> bool {
-    let word = total_word(text);
-    word.is_empty() || matches!(word.as_str(), "%") || TOTALS.contains(&word.as_str())
+    let word = normalise_total(text);
+    word.is_empty() || matches!(word.as_str(), "%") || TOTAL_WORDS.contains(&word.as_str())
 }
 
 #[cfg(test)]
@@ -466,55 +478,55 @@ mod tests {
     #[test]
     fn names_say_what_columns_are() {
         for (name, role, clarity) in [
-            ("model", Role::Model, 3),
-            ("modelName", Role::Model, 3),
-            ("Richtig", Role::Passed, 3),
-            ("réussi", Role::Passed, 3),
-            ("Correct?", Role::Passed, 3),
-            ("latency_ms", Role::Duration, 2),
-            ("Dauer (s)", Role::Duration, 2),
-            ("eval.correct", Role::Passed, 3),
-            ("$.tasks{}", Role::Item, 3),
-            ("$.runs[].model", Role::Model, 3),
-            ("agent.name", Role::Approach, 3),
-            ("是否正确", Role::Passed, 3),
+            ("model", SuggestedRole::Model, 3),
+            ("modelName", SuggestedRole::Model, 3),
+            ("Richtig", SuggestedRole::Passed, 3),
+            ("réussi", SuggestedRole::Passed, 3),
+            ("Correct?", SuggestedRole::Passed, 3),
+            ("latency_ms", SuggestedRole::Duration, 2),
+            ("Dauer (s)", SuggestedRole::Duration, 2),
+            ("eval.correct", SuggestedRole::Passed, 3),
+            ("$.tasks{}", SuggestedRole::Item, 3),
+            ("$.runs[].model", SuggestedRole::Model, 3),
+            ("agent.name", SuggestedRole::Approach, 3),
+            ("是否正确", SuggestedRole::Passed, 3),
         ] {
             assert!(
-                roles_of(name).contains(&(role, clarity)),
+                suggested_roles(name).contains(&(role, clarity)),
                 "{name}: {:?}",
-                roles_of(name)
+                suggested_roles(name)
             );
         }
-        assert_eq!(roles_of("agent-a"), [(Role::Approach, 1)]);
+        assert_eq!(suggested_roles("agent-a"), [(SuggestedRole::Approach, 1)]);
         for (name, role, clarity) in [
-            ("begruendung", Role::Reason, 3),
-            ("tests passed", Role::PassedCount, 3),
-            ("total_cost_usd", Role::Cost, 2),
-            ("model_cost ($)", Role::Cost, 1),
-            ("Percent correct", Role::Rate, 2),
-            ("judge_score", Role::Score, 3),
-            ("Hallucination rate", Role::Rate, 1),
-            ("wall_time_s", Role::Duration, 2),
+            ("begruendung", SuggestedRole::Reason, 3),
+            ("tests passed", SuggestedRole::PassedCount, 3),
+            ("total_cost_usd", SuggestedRole::Cost, 2),
+            ("model_cost ($)", SuggestedRole::Cost, 1),
+            ("Percent correct", SuggestedRole::Rate, 2),
+            ("judge_score", SuggestedRole::Score, 3),
+            ("Hallucination rate", SuggestedRole::Rate, 1),
+            ("wall_time_s", SuggestedRole::Duration, 2),
         ] {
             assert!(
-                roles_of(name).contains(&(role, clarity)),
+                suggested_roles(name).contains(&(role, clarity)),
                 "{name}: {:?}",
-                roles_of(name)
+                suggested_roles(name)
             );
         }
-        assert!(roles_of("zork").is_empty());
-        assert_eq!(roles_of("not_passed"), [(Role::Failed, 3)]);
+        assert!(suggested_roles("zork").is_empty());
+        assert_eq!(suggested_roles("not_passed"), [(SuggestedRole::Failed, 3)]);
     }
 
     #[test]
     fn what_is_about_something_else_is_no_result_cost_or_time() {
         let figures = [
-            Role::Passed,
-            Role::Score,
-            Role::Rate,
-            Role::Cost,
-            Role::Duration,
-            Role::InputTokens,
+            SuggestedRole::Passed,
+            SuggestedRole::Score,
+            SuggestedRole::Rate,
+            SuggestedRole::Cost,
+            SuggestedRole::Duration,
+            SuggestedRole::InputTokens,
         ];
         for name in [
             "attack_success",
@@ -549,7 +561,7 @@ mod tests {
             "learning_rate",
             "Percent using correct edit format",
         ] {
-            let roles = roles_of(name);
+            let roles = suggested_roles(name);
             assert!(
                 roles.iter().all(|(role, _)| !figures.contains(role)),
                 "{name}: {roles:?}"

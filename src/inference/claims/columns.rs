@@ -3,27 +3,27 @@
 
 use std::collections::BTreeSet;
 
-use super::counts::{Relation, fit, names_together};
-use super::figure::Printed;
+use super::counts::{CountRelation, fit_relation, names_together};
+use super::figure::PrintedFigure;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Series, Sheet};
-use super::titles::Role;
+use super::sheet::{FigureColumn, FigureTable};
+use super::titles::ColumnRole;
 use crate::stats::Rounding;
 
 /// Rows that must share an explanation before it is one of the column.
-const LEAST_ROWS: usize = 4;
+const MIN_ROWS: usize = 4;
 /// Different figures that must agree with it, neither nothing nor everything.
-const LEAST_TELLING: usize = 4;
+const MIN_TELLING: usize = 4;
 /// Largest share of rows that may agree with what the titles say.
-const MOST_AS_TITLED: f64 = 0.25;
+const MAX_AS_TITLED: f64 = 0.25;
 
 /// Returns whether so many rows are as good as all of them.
 pub(super) fn are_nearly_all(rows: usize, all: usize) -> bool {
-    rows >= LEAST_ROWS && rows * 10 >= all * 9
+    rows >= MIN_ROWS && rows * 10 >= all * 9
 }
 
 /// Reads the columns on the scale that their counts confirm, and says where the titles or signs are of another one.
-pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
+pub(super) fn correct_units(sheet: &mut FigureTable<'_>) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
     for rate in 0..sheet.series.len() {
         let series = &sheet.series[rate];
@@ -34,15 +34,15 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
             .all(|value| (0.0..=1.0).contains(&value.value()));
         if series.whole != Some(100)
             || !within_one
-            || !matches!(series.role, Role::Rate | Role::Unknown)
+            || !matches!(series.role, ColumnRole::Rate | ColumnRole::Unknown)
         {
             continue;
         }
-        let claims = claims(sheet, rate);
-        let agree = |sheet: &Sheet<'_>| {
+        let claims = titled_relations(sheet, rate);
+        let agree = |sheet: &FigureTable<'_>| {
             claims
                 .iter()
-                .map(|claim| rows_that_agree(sheet, *claim))
+                .map(|claim| count_agreeing_rows(sheet, *claim))
                 .max_by_key(|(agree, ..)| *agree)
         };
         let Some((as_titled, ..)) = agree(sheet) else {
@@ -52,8 +52,8 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
         sheet.series[rate].scale = Some(1);
         let found = agree(sheet).filter(|(rows, all, telling)| {
             are_nearly_all(*rows, *all)
-                && *telling >= LEAST_TELLING
-                && (as_titled as f64) <= MOST_AS_TITLED * *all as f64
+                && *telling >= MIN_TELLING
+                && (as_titled as f64) <= MAX_AS_TITLED * *all as f64
         });
         let Some((rows, all, _)) = found else {
             sheet.series[rate].whole = Some(100);
@@ -71,7 +71,7 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
             "`{}` says percent, but its figures are shares from 0 to 1, as the counts of {rows} of {all} rows confirm",
             series.name
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::WrongUnit,
             Severity::Contradictory,
             &places,
@@ -84,21 +84,21 @@ pub(super) fn correct_units(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
 }
 
 /// Returns the counts that the titles say are behind a rate.
-fn claims(sheet: &Sheet<'_>, rate: usize) -> Vec<Relation> {
-    let of = |roles: &'static [Role]| {
+fn titled_relations(sheet: &FigureTable<'_>, rate: usize) -> Vec<CountRelation> {
+    let of = |roles: &'static [ColumnRole]| {
         (0..sheet.series.len()).filter(move |place| {
             roles.contains(&sheet.series[*place].role) && sheet.series[*place].are_whole
         })
     };
     let mut found = Vec::new();
-    if !Sheet::is_rate(&sheet.series[rate]) {
+    if !FigureTable::may_be_rate(&sheet.series[rate]) {
         return found;
     }
-    for count in of(&[Role::Passed, Role::Failed]) {
-        for total in of(&[Role::Total]).filter(|total| *total != count) {
+    for count in of(&[ColumnRole::Passed, ColumnRole::Failed]) {
+        for total in of(&[ColumnRole::Total]).filter(|total| *total != count) {
             for is_inverse in [false, true] {
                 if names_together(sheet, rate, count, total, is_inverse) {
-                    found.push(Relation {
+                    found.push(CountRelation {
                         rate,
                         count,
                         total,
@@ -113,7 +113,7 @@ fn claims(sheet: &Sheet<'_>, rate: usize) -> Vec<Relation> {
 }
 
 /// Returns the number of rows that agree, of rows with all figures, and of different figures that agree, with the rounding that fits best.
-fn rows_that_agree(sheet: &Sheet<'_>, relation: Relation) -> (usize, usize, usize) {
+fn count_agreeing_rows(sheet: &FigureTable<'_>, relation: CountRelation) -> (usize, usize, usize) {
     let has_all = |row: &&usize| {
         [relation.rate, relation.count, relation.total]
             .iter()
@@ -121,14 +121,14 @@ fn rows_that_agree(sheet: &Sheet<'_>, relation: Relation) -> (usize, usize, usiz
     };
     let all = sheet.rows.iter().filter(has_all).count();
     let with = |rounding: Rounding| {
-        let fit = fit(
+        let fit = fit_relation(
             sheet,
-            Relation {
+            CountRelation {
                 rounding,
                 ..relation
             },
         );
-        (fit.agree(), all, fit.telling.len())
+        (fit.agree_count(), all, fit.telling.len())
     };
     Rounding::ALL
         .into_iter()
@@ -138,53 +138,57 @@ fn rows_that_agree(sheet: &Sheet<'_>, relation: Relation) -> (usize, usize, usiz
 }
 
 /// Reports columns of rates that follow, in nearly all rows, from other counts than their titles say.
-pub(super) fn check(sheet: &Sheet<'_>, relations: &[Relation], findings: &mut Vec<ClaimFinding>) {
+pub(super) fn check_rate_columns(
+    sheet: &FigureTable<'_>,
+    relations: &[CountRelation],
+    findings: &mut Vec<ClaimFinding>,
+) {
     let mut told: BTreeSet<usize> = BTreeSet::new();
     for rate in 0..sheet.series.len() {
-        let claims: Vec<Relation> = claims(sheet, rate)
+        let claims: Vec<CountRelation> = titled_relations(sheet, rate)
             .into_iter()
             .filter(|claim| sheet.series[claim.count].part_of.is_none())
             .collect();
         let Some(claim) = claims.first().copied().filter(|_| !told.contains(&rate)) else {
             continue;
         };
-        let is_as_titled = |claim: &Relation| {
-            let (agree, rows, _) = rows_that_agree(sheet, *claim);
-            agree as f64 > MOST_AS_TITLED * rows as f64 || rows < LEAST_ROWS
+        let is_as_titled = |claim: &CountRelation| {
+            let (agree, rows, _) = count_agreeing_rows(sheet, *claim);
+            agree as f64 > MAX_AS_TITLED * rows as f64 || rows < MIN_ROWS
         };
         if claims.iter().any(is_as_titled) {
             continue;
         }
         match relations.iter().find(|relation| relation.rate == rate) {
-            Some(found) if is_established(sheet, *found) => {
-                told.extend(explain(sheet, claim, *found, relations, findings))
-            }
+            Some(found) if is_established(sheet, *found) => told.extend(report_followed_counts(
+                sheet, claim, *found, relations, findings,
+            )),
             Some(_) => {}
-            None => other_denominator(sheet, claim, findings),
+            None => report_other_denominator(sheet, claim, findings),
         }
     }
 }
 
-fn is_established(sheet: &Sheet<'_>, relation: Relation) -> bool {
-    let (agree, rows, telling) = rows_that_agree(sheet, relation);
-    are_nearly_all(agree, rows) && telling >= LEAST_TELLING
+fn is_established(sheet: &FigureTable<'_>, relation: CountRelation) -> bool {
+    let (agree, rows, telling) = count_agreeing_rows(sheet, relation);
+    are_nearly_all(agree, rows) && telling >= MIN_TELLING
 }
 
 /// Says which counts a column follows instead of those of its title. Returns the rates that the explanation covers.
-fn explain(
-    sheet: &Sheet<'_>,
-    claim: Relation,
-    found: Relation,
-    relations: &[Relation],
+fn report_followed_counts(
+    sheet: &FigureTable<'_>,
+    claim: CountRelation,
+    found: CountRelation,
+    relations: &[CountRelation],
     findings: &mut Vec<ClaimFinding>,
 ) -> Vec<usize> {
     let name = |place: usize| format!("`{}`", sheet.series[place].name);
-    let rows = |relation: Relation| -> Vec<usize> { fit(sheet, relation).rows };
+    let rows = |relation: CountRelation| -> Vec<usize> { fit_relation(sheet, relation).rows };
     let mut covered = vec![found.rate];
     let is_same_count = found.count == claim.count && found.is_inverse == claim.is_inverse;
     if is_same_count {
         // `accuracy_of_attempted` says its denominator.
-        if names_other(&sheet.series[found.rate], &sheet.series[found.total]) {
+        if names_total(&sheet.series[found.rate], &sheet.series[found.total]) {
             return covered;
         }
         let text = format!(
@@ -195,7 +199,7 @@ fn explain(
             name(claim.total)
         );
         let place = sheet.series[found.rate].place;
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::OtherDenominator,
             Severity::NotEstablished,
             &rows(found),
@@ -247,7 +251,7 @@ fn explain(
         )
     };
     let place = sheet.series[found.rate].place;
-    findings.push(sheet.finding(
+    findings.push(sheet.finding_at(
         ClaimKind::WrongColumn,
         Severity::Contradictory,
         &rows(found),
@@ -258,7 +262,7 @@ fn explain(
     covered
 }
 
-fn names_other(rate: &Series, total: &Series) -> bool {
+fn names_total(rate: &FigureColumn, total: &FigureColumn) -> bool {
     rate.title
         .words
         .iter()
@@ -266,11 +270,18 @@ fn names_other(rate: &Series, total: &Series) -> bool {
 }
 
 /// Finds one number of items that all rates are of, or two columns that sum to it, where no column is.
-fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<ClaimFinding>) {
+fn report_other_denominator(
+    sheet: &FigureTable<'_>,
+    claim: CountRelation,
+    findings: &mut Vec<ClaimFinding>,
+) {
     let [rate, count, total] =
         [claim.rate, claim.count, claim.total].map(|place| &sheet.series[place]);
     let counted = |row: usize| {
-        let (own, all) = (Sheet::count(count, row)?, Sheet::count(total, row)?);
+        let (own, all) = (
+            FigureTable::whole_count(count, row)?,
+            FigureTable::whole_count(total, row)?,
+        );
         if claim.is_inverse {
             all.checked_sub(own)
         } else {
@@ -281,19 +292,21 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
         .rows
         .iter()
         .copied()
-        .filter(|row| Sheet::rate(rate, *row).is_some() && counted(*row).is_some())
+        .filter(|row| FigureTable::printed_rate(rate, *row).is_some() && counted(*row).is_some())
         .collect();
     let agree = |of: &dyn Fn(usize) -> Option<u64>| {
         let mut telling = BTreeSet::new();
         let fits = |row: &&usize| {
-            let (Some(rate), Some(counted), Some(of)) =
-                (Sheet::rate(rate, **row), counted(**row), of(**row))
-            else {
+            let (Some(rate), Some(counted), Some(of)) = (
+                FigureTable::printed_rate(rate, **row),
+                counted(**row),
+                of(**row),
+            ) else {
                 return false;
             };
             let is_fit = counted <= of
                 && Rounding::ALL.iter().any(|rounding| {
-                    rate.counts(of, *rounding)
+                    rate.possible_counts(of, *rounding)
                         .is_some_and(|(least, most)| (least..=most).contains(&counted))
                 });
             if is_fit && !rate.is_trivial() {
@@ -305,11 +318,11 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
         (agree, telling.len())
     };
     let is_enough = |(fits, telling): (usize, usize)| {
-        are_nearly_all(fits, rows.len()) && telling >= LEAST_TELLING
+        are_nearly_all(fits, rows.len()) && telling >= MIN_TELLING
     };
     // Candidates from the row whose figures are most exact.
     let range = |row: &usize| {
-        let (rate, counted) = (Sheet::rate(rate, *row)?, counted(*row)?);
+        let (rate, counted) = (FigureTable::printed_rate(rate, *row)?, counted(*row)?);
         let (own, half) = (rate.value(), 1.0 / rate.whole as f64);
         (counted > 0 && own > 2.0 * half)
             .then(|| (counted as f64 / (own + half), counted as f64 / (own - half)))
@@ -332,7 +345,7 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
             "`{}` is `{}` of {of}, not of `{}`",
             rate.name, count.name, total.name
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::OtherDenominator,
             Severity::Contradictory,
             &rows,
@@ -350,10 +363,12 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
         *other != claim.count
             && *other != claim.total
             && series.are_whole
-            && !matches!(series.role, Role::Rank | Role::Id)
+            && !matches!(series.role, ColumnRole::Rank | ColumnRole::Id)
     });
     let sum = |other: usize| {
-        move |row: usize| counted(row)?.checked_add(Sheet::count(&sheet.series[other], row)?)
+        move |row: usize| {
+            counted(row)?.checked_add(FigureTable::whole_count(&sheet.series[other], row)?)
+        }
     };
     if let Some(other) = others
         .into_iter()
@@ -367,8 +382,8 @@ fn other_denominator(sheet: &Sheet<'_>, claim: Relation, findings: &mut Vec<Clai
 }
 
 /// Removes the rows that are the sum or the mean of all others without a name that says so, and reports them.
-pub(super) fn take_out_totals(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
-    let Some((row, word, columns)) = total_row(sheet) else {
+pub(super) fn exclude_total_rows(sheet: &mut FigureTable<'_>) -> Vec<ClaimFinding> {
+    let Some((row, word, columns)) = find_total_row(sheet) else {
         return Vec::new();
     };
     let others = sheet.rows.len() - 1;
@@ -379,14 +394,14 @@ pub(super) fn take_out_totals(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
     };
     let text = format!(
         "`{}` is the {word} of the {others} other rows in {columns}: it is no system of its own, though it stands among them",
-        sheet.name_of(row)
+        sheet.row_name(row)
     );
     let place = sheet
         .series
         .iter()
-        .find(|series| series.role != Role::Rank)
+        .find(|series| series.role != ColumnRole::Rank)
         .map_or(0, |series| series.place);
-    let found = sheet.finding(
+    let found = sheet.finding_at(
         ClaimKind::TotalRow,
         Severity::NotEstablished,
         &[row],
@@ -394,29 +409,36 @@ pub(super) fn take_out_totals(sheet: &mut Sheet<'_>) -> Vec<ClaimFinding> {
         Vec::new(),
         text,
     );
-    sheet.leave_out(row);
+    sheet.exclude_row(row);
     vec![found]
 }
 
-fn total_row(sheet: &Sheet<'_>) -> Option<(usize, &'static str, usize)> {
-    const LEAST_OTHERS: usize = 4;
-    if sheet.rows.len() <= LEAST_OTHERS || sheet.groups.len() > 1 {
+fn find_total_row(sheet: &FigureTable<'_>) -> Option<(usize, &'static str, usize)> {
+    const MIN_OTHERS: usize = 4;
+    if sheet.rows.len() <= MIN_OTHERS || sheet.groups.len() > 1 {
         return None;
     }
-    let is_count = |series: &&Series| {
-        series.are_whole && matches!(series.role, Role::Passed | Role::Failed | Role::Total)
+    let is_count = |series: &&FigureColumn| {
+        series.are_whole
+            && matches!(
+                series.role,
+                ColumnRole::Passed | ColumnRole::Failed | ColumnRole::Total
+            )
     };
-    let is_rate = |series: &&Series| {
-        let may_be = matches!(series.role, Role::Rate | Role::Unknown) && !series.title.is_average;
+    let is_rate = |series: &&FigureColumn| {
+        let may_be = matches!(series.role, ColumnRole::Rate | ColumnRole::Unknown)
+            && !series.title.is_average;
         may_be && !series.are_whole && series.scale.is_some() && series.part_of.is_none()
     };
-    let counts: Vec<&Series> = sheet.series.iter().filter(is_count).collect();
-    let rates: Vec<&Series> = sheet.series.iter().filter(is_rate).collect();
+    let counts: Vec<&FigureColumn> = sheet.series.iter().filter(is_count).collect();
+    let rates: Vec<&FigureColumn> = sheet.series.iter().filter(is_rate).collect();
     sheet.rows.iter().copied().find_map(|row| {
-        let is_sum = |series: &&Series| others(sheet, row, series).is_some_and(|of| of.is_sum);
-        let means: Vec<Others> = rates
+        let is_sum = |series: &&FigureColumn| {
+            compare_with_others(sheet, row, series).is_some_and(|of| of.is_sum)
+        };
+        let means: Vec<RowAgainstOthers> = rates
             .iter()
-            .filter_map(|series| others(sheet, row, series))
+            .filter_map(|series| compare_with_others(sheet, row, series))
             .collect();
         let known = counts
             .iter()
@@ -431,31 +453,35 @@ fn total_row(sheet: &Sheet<'_>) -> Option<(usize, &'static str, usize)> {
         // Arbitrary figures are the mean in all columns this rarely.
         let chance: f64 =
             means.iter().map(|of| of.chance).product::<f64>() * sheet.rows.len() as f64;
-        (sums == 0 && means.len() >= LEAST_MEANS && fitting == means.len() && chance < MOST_CHANCE)
+        (sums == 0 && means.len() >= MIN_MEANS && fitting == means.len() && chance < MAX_CHANCE)
             .then_some((row, "mean", fitting))
     })
 }
 
 /// Columns of which a row must be the mean, if it is not the sum of any, and the chance of that.
-const LEAST_MEANS: usize = 3;
-const MOST_CHANCE: f64 = 0.000_1;
+const MIN_MEANS: usize = 3;
+const MAX_CHANCE: f64 = 0.000_1;
 
 /// A row's figure against those of all others.
-struct Others {
+struct RowAgainstOthers {
     is_sum: bool,
     is_mean: bool,
     /// Share of the column's range that would be taken for the mean.
     chance: f64,
 }
 
-fn others(sheet: &Sheet<'_>, row: usize, series: &Series) -> Option<Others> {
+fn compare_with_others(
+    sheet: &FigureTable<'_>,
+    row: usize,
+    series: &FigureColumn,
+) -> Option<RowAgainstOthers> {
     let own = series.values[row]?;
     let others: Vec<f64> = sheet
         .rows
         .iter()
         .filter(|other| **other != row)
         .filter_map(|other| series.values[*other])
-        .map(Printed::value)
+        .map(PrintedFigure::value)
         .collect();
     let (sum, count) = (others.iter().sum::<f64>(), others.len() as f64);
     let (least, most) = others.iter().fold(
@@ -465,7 +491,7 @@ fn others(sheet: &Sheet<'_>, row: usize, series: &Series) -> Option<Others> {
     // A count that is the sum of a few others may be so by chance.
     let is_sum = others.len() >= 4 && (own.value() - sum).abs() < 1e-9 && own.value() > 2.0 * most;
     let near = 2.0 * own.half_unit();
-    Some(Others {
+    Some(RowAgainstOthers {
         is_sum,
         is_mean: (own.value() - sum / count).abs() <= near + 1e-9,
         chance: if most > least {

@@ -7,13 +7,13 @@ use crate::stats::{
 };
 
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Series, Sheet, shown};
-use super::titles::Role;
+use super::sheet::{FigureColumn, FigureTable, format_rate};
+use super::titles::ColumnRole;
 
 /// The counts that a column of rates follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Relation {
-    /// Places in [`Sheet::series`].
+pub(super) struct CountRelation {
+    /// Places in [`FigureTable::series`].
     pub rate: usize,
     pub count: usize,
     pub total: usize,
@@ -24,7 +24,7 @@ pub(super) struct Relation {
 
 /// The total behind each rate of a column.
 #[derive(Clone, Debug)]
-pub(super) struct Totals {
+pub(super) struct RateTotals {
     /// By row.
     pub items: Vec<Option<u64>>,
     pub rounding: Rounding,
@@ -34,18 +34,18 @@ pub(super) struct Totals {
 }
 
 /// Share of the rows that must agree before the others are wrong.
-const LEAST_AGREE: f64 = 0.75;
-const LEAST_AGREE_NAMED: f64 = 0.5;
-const LEAST_AGREE_UNNAMED: f64 = 0.9;
+const MIN_AGREE: f64 = 0.75;
+const MIN_AGREE_NAMED: f64 = 0.5;
+const MIN_AGREE_UNNAMED: f64 = 0.9;
 /// Chance of as many fits with arbitrary digits, for a column that the title names, and for any other.
-const MOST_CHANCE_NAMED: f64 = 0.05;
-const MOST_CHANCE: f64 = 0.000_1;
+const MAX_CHANCE_NAMED: f64 = 0.05;
+const MAX_CHANCE: f64 = 0.000_1;
 /// A total that allows more of the printable rates cannot refuse one.
-const MOST_SHARE: f64 = 0.9;
+const MAX_SHARE: f64 = 0.9;
 
 /// What agreed and disagreed in the rows of a relation.
 #[derive(Default)]
-pub(super) struct Fit {
+pub(super) struct RelationFit {
     pub rows: Vec<usize>,
     misfits: Vec<usize>,
     /// Rows whose count is neither nothing nor everything, and those of them that agree.
@@ -57,21 +57,21 @@ pub(super) struct Fit {
     items: u64,
 }
 
-impl Fit {
-    pub fn agree(&self) -> usize {
+impl RelationFit {
+    pub fn agree_count(&self) -> usize {
         self.rows.len() - self.misfits.len()
     }
 }
 
-pub(super) fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
-    let mut fit = Fit::default();
+pub(super) fn fit_relation(sheet: &FigureTable<'_>, relation: CountRelation) -> RelationFit {
+    let mut fit = RelationFit::default();
     let [rate, count, total] =
         [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     for row in &sheet.rows {
         let (Some(rate), Some(count), Some(total)) = (
-            Sheet::rate(rate, *row),
-            Sheet::count(count, *row),
-            Sheet::count(total, *row),
+            FigureTable::printed_rate(rate, *row),
+            FigureTable::whole_count(count, *row),
+            FigureTable::whole_count(total, *row),
         ) else {
             continue;
         };
@@ -88,7 +88,7 @@ pub(super) fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
             count
         };
         if rate
-            .counts(total, relation.rounding)
+            .possible_counts(total, relation.rounding)
             .is_some_and(|(least, most)| (least..=most).contains(&count))
         {
             fit.partial_agree += usize::from(is_partial);
@@ -104,36 +104,38 @@ pub(super) fn fit(sheet: &Sheet<'_>, relation: Relation) -> Fit {
 
 /// Finds the counts behind each column of rates. A relation is accepted if most rows agree: among columns that the titles bring together
 /// half of them, among others nearly all, on several rates that chance does not give.
-pub(super) fn relations(sheet: &Sheet<'_>) -> Vec<Relation> {
-    const MOST_COUNTS: usize = 40;
-    let of_role = |roles: &[Role]| -> Vec<usize> {
+pub(super) fn find_relations(sheet: &FigureTable<'_>) -> Vec<CountRelation> {
+    const MAX_COUNTS: usize = 40;
+    let of_role = |roles: &[ColumnRole]| -> Vec<usize> {
         (0..sheet.series.len())
             .filter(|place| {
                 sheet.series[*place].are_whole && roles.contains(&sheet.series[*place].role)
             })
-            .take(MOST_COUNTS)
+            .take(MAX_COUNTS)
             .collect()
     };
     let counts = of_role(&[
-        Role::Passed,
-        Role::Failed,
-        Role::Unknown,
-        Role::Total,
-        Role::Rate,
+        ColumnRole::Passed,
+        ColumnRole::Failed,
+        ColumnRole::Unknown,
+        ColumnRole::Total,
+        ColumnRole::Rate,
     ]);
-    let totals = of_role(&[Role::Total, Role::Unknown, Role::Passed]);
+    let totals = of_role(&[ColumnRole::Total, ColumnRole::Unknown, ColumnRole::Passed]);
     let mut found = Vec::new();
     for (rate, series) in sheet.series.iter().enumerate() {
         let is_rate = series.whole.is_some()
             && matches!(
                 series.role,
-                Role::Rate | Role::Unknown | Role::Passed | Role::OneRun
+                ColumnRole::Rate | ColumnRole::Unknown | ColumnRole::Passed | ColumnRole::OneRun
             );
-        if !is_rate || (series.are_whole && series.role == Role::Passed) || !Sheet::is_rate(series)
+        if !is_rate
+            || (series.are_whole && series.role == ColumnRole::Passed)
+            || !FigureTable::may_be_rate(series)
         {
             continue;
         }
-        let mut accepted: Vec<(Relation, bool, Fit)> = Vec::new();
+        let mut accepted: Vec<(CountRelation, bool, RelationFit)> = Vec::new();
         for count in counts.iter().copied().filter(|count| *count != rate) {
             for total in totals
                 .iter()
@@ -143,14 +145,14 @@ pub(super) fn relations(sheet: &Sheet<'_>) -> Vec<Relation> {
                 for is_inverse in [false, true] {
                     let is_named = names_together(sheet, rate, count, total, is_inverse);
                     for rounding in Rounding::ALL {
-                        let relation = Relation {
+                        let relation = CountRelation {
                             rate,
                             count,
                             total,
                             is_inverse,
                             rounding,
                         };
-                        let fit = fit(sheet, relation);
+                        let fit = fit_relation(sheet, relation);
                         if is_accepted(&fit, is_named) {
                             accepted.push((relation, is_named, fit));
                         }
@@ -158,17 +160,17 @@ pub(super) fn relations(sheet: &Sheet<'_>) -> Vec<Relation> {
                 }
             }
         }
-        found.extend(best_of(&accepted));
+        found.extend(best_relation(&accepted));
     }
     found
 }
 
 /// Chooses the count that agrees most, and of its totals the smallest: a rate is over the cases that were run, if the source also has those
 /// that were planned.
-fn best_of(accepted: &[(Relation, bool, Fit)]) -> Option<Relation> {
+fn best_relation(accepted: &[(CountRelation, bool, RelationFit)]) -> Option<CountRelation> {
     // A few rows that all agree tell less than many of which nearly all do.
-    let score = |fit: &Fit| fit.agree() as f64 / (fit.rows.len() + 2) as f64;
-    let order = |(relation, is_named, fit): &(Relation, bool, Fit)| {
+    let score = |fit: &RelationFit| fit.agree_count() as f64 / (fit.rows.len() + 2) as f64;
+    let order = |(relation, is_named, fit): &(CountRelation, bool, RelationFit)| {
         (
             *is_named,
             score(fit),
@@ -187,7 +189,7 @@ fn best_of(accepted: &[(Relation, bool, Fit)]) -> Option<Relation> {
     if !is_named {
         return Some(*best);
     }
-    let is_like = |(relation, is_named, fit): &&(Relation, bool, Fit)| {
+    let is_like = |(relation, is_named, fit): &&(CountRelation, bool, RelationFit)| {
         let is_same = (relation.count, relation.is_inverse, relation.rounding)
             == (best.count, best.is_inverse, best.rounding);
         is_same && *is_named && fit.rows.len() * 2 >= top.rows.len()
@@ -199,20 +201,20 @@ fn best_of(accepted: &[(Relation, bool, Fit)]) -> Option<Relation> {
         .map(|(relation, ..)| *relation)
 }
 
-fn is_accepted(fit: &Fit, is_named: bool) -> bool {
+fn is_accepted(fit: &RelationFit, is_named: bool) -> bool {
     let share = |agree: usize, all: usize| agree as f64 / all.max(1) as f64;
-    let agree = share(fit.agree(), fit.rows.len()).min(share(fit.partial_agree, fit.partial));
+    let agree = share(fit.agree_count(), fit.rows.len()).min(share(fit.partial_agree, fit.partial));
     if is_named {
-        agree >= LEAST_AGREE_NAMED && !fit.telling.is_empty()
+        agree >= MIN_AGREE_NAMED && !fit.telling.is_empty()
     } else {
-        agree >= LEAST_AGREE && fit.telling.len() >= 3
+        agree >= MIN_AGREE && fit.telling.len() >= 3
     }
 }
 
 /// Returns whether the titles say that the counts are behind the rate: `pass_num_2` and `pass_rate_2`, `correct` and `accuracy`,
 /// `num_with_malformed_responses` and `percent_cases_well_formed`.
 pub(super) fn names_together(
-    sheet: &Sheet<'_>,
+    sheet: &FigureTable<'_>,
     rate: usize,
     count: usize,
     total: usize,
@@ -222,9 +224,9 @@ pub(super) fn names_together(
     if count.part_of.is_some() || total.part_of.is_some() {
         return count.part_of == total.part_of
             && !is_inverse
-            && (count.part_of == Some(rate.place) || rate.role == Role::Rate);
+            && (count.part_of == Some(rate.place) || rate.role == ColumnRole::Rate);
     }
-    if total.role != Role::Total {
+    if total.role != ColumnRole::Total {
         return false;
     }
     if is_inverse {
@@ -236,31 +238,31 @@ pub(super) fn names_together(
                     .iter()
                     .any(|other| other.ends_with(word.as_str()) && other != word)
         });
-        return count.role == Role::Failed && shares_root;
+        return count.role == ColumnRole::Failed && shares_root;
     }
     // A count of failures and a rate of failures.
-    let fails = |series: &Series| {
-        series.role == Role::Failed
+    let fails = |series: &FigureColumn| {
+        series.role == ColumnRole::Failed
             || series
                 .title
                 .words
                 .iter()
                 .any(|word| word == "error" || word == "failure")
     };
-    (count.role == Role::Passed || (count.role == Role::Failed && fails(rate)))
-        && rate.role == Role::Rate
+    (count.role == ColumnRole::Passed || (count.role == ColumnRole::Failed && fails(rate)))
+        && rate.role == ColumnRole::Rate
         && rate.title.stem == count.title.stem
 }
 
 /// Reports the rates that are not those of their counts.
 /// Returns the rows that have counts.
-pub(super) fn against_counts(
-    sheet: &Sheet<'_>,
-    relation: Relation,
+pub(super) fn check_against_counts(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
 ) -> Vec<usize> {
-    let fit = fit(sheet, relation);
+    let fit = fit_relation(sheet, relation);
     let [rate, count, total] =
         [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     let follows = match relation.is_inverse {
@@ -273,30 +275,30 @@ pub(super) fn against_counts(
         column: rate.name.clone(),
         follows,
         rows: fit.rows.len() as u64,
-        agree: fit.agree() as u64,
+        agree: fit.agree_count() as u64,
         recovered: None,
         chance: None,
     });
-    for (why, rows) in by_reason(sheet, relation, &fit.misfits) {
+    for (why, rows) in group_by_reason(sheet, relation, &fit.misfits) {
         if let Some(why) =
-            why.filter(|why| rows.len() >= LEAST_ALIKE || matches!(why, Reason::Share))
+            why.filter(|why| rows.len() >= MIN_ALIKE || matches!(why, MisfitReason::Share))
         {
-            findings.push(one_reason(sheet, relation, why, &rows));
+            findings.push(report_reason(sheet, relation, why, &rows));
             continue;
         }
         for row in rows {
-            findings.extend(misfit(sheet, relation, row, why));
+            findings.extend(report_misfit(sheet, relation, row, why));
         }
     }
     fit.rows
 }
 
 /// Rows that are wrong in the same way are one finding from this number on.
-const LEAST_ALIKE: usize = 3;
+const MIN_ALIKE: usize = 3;
 
 /// Why a rate is not that of its counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reason {
+enum MisfitReason {
     /// It is a share from 0 to 1 among percentages.
     Share,
     /// It is of another number of items.
@@ -306,14 +308,14 @@ enum Reason {
 }
 
 /// Groups the rows that disagree by what explains them.
-fn by_reason(
-    sheet: &Sheet<'_>,
-    relation: Relation,
+fn group_by_reason(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
     rows: &[usize],
-) -> Vec<(Option<Reason>, Vec<usize>)> {
-    let mut found: Vec<(Option<Reason>, Vec<usize>)> = Vec::new();
+) -> Vec<(Option<MisfitReason>, Vec<usize>)> {
+    let mut found: Vec<(Option<MisfitReason>, Vec<usize>)> = Vec::new();
     for row in rows {
-        let why = reason(sheet, relation, *row);
+        let why = find_reason(sheet, relation, *row);
         match found.iter_mut().find(|(known, _)| *known == why) {
             Some((_, rows)) => rows.push(*row),
             None => found.push((why, vec![*row])),
@@ -322,11 +324,15 @@ fn by_reason(
     found
 }
 
-fn reason(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<Reason> {
+fn find_reason(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
+    row: usize,
+) -> Option<MisfitReason> {
     let series = &sheet.series[relation.rate];
-    let (stated, passed, all) = counted(sheet, relation, row)?;
+    let (stated, passed, all) = rate_and_counts(sheet, relation, row)?;
     let fits = |rate: PrintedRate, passed: u64, all: u64| {
-        rate.counts(all, relation.rounding)
+        rate.possible_counts(all, relation.rounding)
             .is_some_and(|(least, most)| (least..=most).contains(&passed))
     };
     let as_share = PrintedRate {
@@ -338,18 +344,24 @@ fn reason(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<Reason> {
         && !as_share.is_trivial()
         && fits(as_share, passed, all)
     {
-        return Some(Reason::Share);
+        return Some(MisfitReason::Share);
     }
-    let of = other_total(sheet, relation, row, stated, passed).map(Reason::Of);
-    of.or_else(|| (2 * passed != all && fits(stated, all - passed, all)).then_some(Reason::Others))
+    let of = find_other_total(sheet, relation, row, stated, passed).map(MisfitReason::Of);
+    of.or_else(|| {
+        (2 * passed != all && fits(stated, all - passed, all)).then_some(MisfitReason::Others)
+    })
 }
 
 /// Returns the stated rate, the count of which it should be, and the total.
-fn counted(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<(PrintedRate, u64, u64)> {
-    let stated = Sheet::rate(&sheet.series[relation.rate], row)?;
+fn rate_and_counts(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
+    row: usize,
+) -> Option<(PrintedRate, u64, u64)> {
+    let stated = FigureTable::printed_rate(&sheet.series[relation.rate], row)?;
     let (counted, all) = (
-        Sheet::count(&sheet.series[relation.count], row)?,
-        Sheet::count(&sheet.series[relation.total], row)?,
+        FigureTable::whole_count(&sheet.series[relation.count], row)?,
+        FigureTable::whole_count(&sheet.series[relation.total], row)?,
     );
     let passed = if relation.is_inverse {
         all.checked_sub(counted)?
@@ -360,7 +372,12 @@ fn counted(sheet: &Sheet<'_>, relation: Relation, row: usize) -> Option<(Printed
 }
 
 /// Says once why several rows disagree.
-fn one_reason(sheet: &Sheet<'_>, relation: Relation, why: Reason, rows: &[usize]) -> ClaimFinding {
+fn report_reason(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
+    why: MisfitReason,
+    rows: &[usize],
+) -> ClaimFinding {
     let [rate, count, total] =
         [relation.rate, relation.count, relation.total].map(|place| &sheet.series[place]);
     let figures = match rows.len() {
@@ -368,18 +385,18 @@ fn one_reason(sheet: &Sheet<'_>, relation: Relation, why: Reason, rows: &[usize]
         more => format!("{more} figures are"),
     };
     let (kind, text) = match why {
-        Reason::Share => (
+        MisfitReason::Share => (
             ClaimKind::WrongUnit,
             format!("{figures} a share from 0 to 1, among percentages"),
         ),
-        Reason::Of(other) => (
+        MisfitReason::Of(other) => (
             ClaimKind::OtherDenominator,
             format!(
                 "{figures} `{}` of {other}, not of the stated `{}`",
                 count.name, total.name
             ),
         ),
-        Reason::Others => (
+        MisfitReason::Others => (
             ClaimKind::WrongColumn,
             format!(
                 "{figures} of the other items: 1 less the share of `{}`",
@@ -388,14 +405,14 @@ fn one_reason(sheet: &Sheet<'_>, relation: Relation, why: Reason, rows: &[usize]
         ),
     };
     let right = rows.iter().take(3).filter_map(|row| {
-        let (stated, passed, all) = counted(sheet, relation, *row)?;
-        Some(shown(
-            PrintedRate::of(passed, all, stated.whole, relation.rounding),
+        let (stated, passed, all) = rate_and_counts(sheet, relation, *row)?;
+        Some(format_rate(
+            PrintedRate::from_count(passed, all, stated.whole, relation.rounding),
             rate,
             rate.values[*row]?,
         ))
     });
-    sheet.finding(
+    sheet.finding_at(
         kind,
         Severity::Contradictory,
         rows,
@@ -406,22 +423,22 @@ fn one_reason(sheet: &Sheet<'_>, relation: Relation, why: Reason, rows: &[usize]
 }
 
 /// Reports a rate that is not that of its counts.
-fn misfit(
-    sheet: &Sheet<'_>,
-    relation: Relation,
+fn report_misfit(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
     row: usize,
-    why: Option<Reason>,
+    why: Option<MisfitReason>,
 ) -> Option<ClaimFinding> {
     let rate = &sheet.series[relation.rate];
-    let (stated, passed, all) = counted(sheet, relation, row)?;
+    let (stated, passed, all) = rate_and_counts(sheet, relation, row)?;
     let printed = rate.values[row]?;
-    let right = shown(
-        PrintedRate::of(passed, all, stated.whole, relation.rounding),
+    let right = format_rate(
+        PrintedRate::from_count(passed, all, stated.whole, relation.rounding),
         rate,
         printed,
     );
-    let stated_text = shown(stated, rate, printed);
-    let is_impossible = stated.counts(all, relation.rounding).is_none();
+    let stated_text = format_rate(stated, rate, printed);
+    let is_impossible = stated.possible_counts(all, relation.rounding).is_none();
     let (kind, severity) = if is_impossible {
         (ClaimKind::ImpossibleRate, Severity::Impossible)
     } else {
@@ -438,35 +455,35 @@ fn misfit(
     }
     // The rate may be over another total that the table has.
     match why {
-        Some(Reason::Of(other)) => text.push_str(&format!("; it is {passed} of {other}")),
-        Some(Reason::Others) => text.push_str(&format!("; it is {} of {all}", all - passed)),
-        Some(Reason::Share) | None => {}
+        Some(MisfitReason::Of(other)) => text.push_str(&format!("; it is {passed} of {other}")),
+        Some(MisfitReason::Others) => text.push_str(&format!("; it is {} of {all}", all - passed)),
+        Some(MisfitReason::Share) | None => {}
     }
-    Some(sheet.finding(kind, severity, &[row], rate.place, vec![right], text))
+    Some(sheet.finding_at(kind, severity, &[row], rate.place, vec![right], text))
 }
 
 /// Returns a total of the same row, or the column's most frequent one, of which the count gives the rate.
-fn other_total(
-    sheet: &Sheet<'_>,
-    relation: Relation,
+fn find_other_total(
+    sheet: &FigureTable<'_>,
+    relation: CountRelation,
     row: usize,
     stated: PrintedRate,
     passed: u64,
 ) -> Option<u64> {
-    let own = Sheet::count(&sheet.series[relation.total], row)?;
+    let own = FigureTable::whole_count(&sheet.series[relation.total], row)?;
     let of_row = sheet
         .series
         .iter()
-        .filter(|series| series.role == Role::Total)
-        .filter_map(|series| Sheet::count(series, row));
+        .filter(|series| series.role == ColumnRole::Total)
+        .filter_map(|series| FigureTable::whole_count(series, row));
     let of_column = sheet
         .rows
         .iter()
-        .filter_map(|row| Sheet::count(&sheet.series[relation.total], *row));
+        .filter_map(|row| FigureTable::whole_count(&sheet.series[relation.total], *row));
     let fits = |total: &u64| {
         *total != own
             && stated
-                .counts(*total, relation.rounding)
+                .possible_counts(*total, relation.rounding)
                 .is_some_and(|(least, most)| (least..=most).contains(&passed))
     };
     of_row.chain(of_column).find(fits)
@@ -474,29 +491,31 @@ fn other_total(
 
 /// Reports the rates that no count of the stated total gives. Returns the totals if the column follows from them.
 /// `done` are the rows whose counts were checked.
-pub(super) fn against_totals(
-    sheet: &Sheet<'_>,
+pub(super) fn check_against_totals(
+    sheet: &FigureTable<'_>,
     rate: usize,
     done: &[usize],
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
-) -> Option<Totals> {
+) -> Option<RateTotals> {
     let series = &sheet.series[rate];
-    let stated = stated_totals(sheet, series);
-    let mut best: Option<Stated<'_>> = None;
+    let stated = reported_totals(sheet, series);
+    let mut best: Option<TotalFit<'_>> = None;
     for total in &stated {
         // The mean of several runs is a count of as many times the items.
-        for by in 1..=if total.is_named { MOST_RUNS } else { 1 } {
+        for by in 1..=if total.is_named { MAX_RUNS } else { 1 } {
             let known = |row: usize| {
                 total.items[row]?
-                    .checked_mul(sheet.runs_of(series, row).unwrap_or(1))?
+                    .checked_mul(sheet.reported_runs(series, row).unwrap_or(1))?
                     .checked_mul(by)
             };
             for rounding in Rounding::ALL {
                 let (mut rows, mut misfits, mut shares, mut telling) =
                     (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
                 for row in &sheet.rows {
-                    let Some((rate, total)) = Sheet::rate(series, *row).zip(known(*row)) else {
+                    let Some((rate, total)) =
+                        FigureTable::printed_rate(series, *row).zip(known(*row))
+                    else {
                         continue;
                     };
                     if rate.is_trivial() || rate.units >= rate.whole || done.contains(row) {
@@ -504,7 +523,7 @@ pub(super) fn against_totals(
                     }
                     rows.push(*row);
                     shares += possible_share(total, rate.whole, rounding);
-                    match rate.counts(total, rounding) {
+                    match rate.possible_counts(total, rounding) {
                         Some(_) => _ = telling.insert((rate, total)),
                         None => misfits.push(*row),
                     }
@@ -512,9 +531,9 @@ pub(super) fn against_totals(
                 let share = shares / rows.len().max(1) as f64;
                 let is_named = total.is_named;
                 let most_chance = if is_named && by == 1 {
-                    MOST_CHANCE_NAMED
+                    MAX_CHANCE_NAMED
                 } else {
-                    MOST_CHANCE
+                    MAX_CHANCE
                 };
                 let agree = (rows.len() - misfits.len()) as f64 / rows.len().max(1) as f64;
                 let chance = upper_tail(
@@ -525,12 +544,12 @@ pub(super) fn against_totals(
                 // The mean of several runs explains a column only as a whole, and so does a total that the title does not name.
                 let is_enough = agree
                     >= if by == 1 && is_named {
-                        LEAST_AGREE
+                        MIN_AGREE
                     } else {
-                        LEAST_AGREE_UNNAMED
+                        MIN_AGREE_UNNAMED
                     };
                 let is_accepted =
-                    !rows.is_empty() && share <= MOST_SHARE && is_enough && chance <= most_chance;
+                    !rows.is_empty() && share <= MAX_SHARE && is_enough && chance <= most_chance;
                 if is_accepted
                     && best
                         .as_ref()
@@ -546,7 +565,7 @@ pub(super) fn against_totals(
     }
     let (total, by, rounding, rows, misfits) = best?;
     let of = |row: usize| {
-        total.items[row].map(|total| (total, sheet.runs_of(series, row).unwrap_or(1) * by))
+        total.items[row].map(|total| (total, sheet.reported_runs(series, row).unwrap_or(1) * by))
     };
     checked.push(CheckedColumn {
         table: sheet.table.name.clone(),
@@ -567,15 +586,17 @@ pub(super) fn against_totals(
         Severity::Contradictory
     };
     for row in misfits {
-        let (Some(rate), Some(printed), Some((items, runs))) =
-            (Sheet::rate(series, row), series.values[row], of(row))
-        else {
+        let (Some(rate), Some(printed), Some((items, runs))) = (
+            FigureTable::printed_rate(series, row),
+            series.values[row],
+            of(row),
+        ) else {
             continue;
         };
         let near = rate
-            .neighbours(items * runs, rounding)
-            .map(|(_, near)| shown(near, series, printed));
-        let stated = shown(rate, series, printed);
+            .neighbouring_counts(items * runs, rounding)
+            .map(|(_, near)| format_rate(near, series, printed));
+        let stated = format_rate(rate, series, printed);
         let all = if runs > 1 {
             format!("{runs} runs of {items}")
         } else {
@@ -588,13 +609,13 @@ pub(super) fn against_totals(
         let usual = most_frequent(sheet.rows.iter().filter_map(|row| total.items[*row]));
         if let Some((usual, (count, _))) = usual
             .filter(|usual| *usual != items && runs == 1)
-            .and_then(|usual| Some((usual, rate.counts(usual, rounding)?)))
+            .and_then(|usual| Some((usual, rate.possible_counts(usual, rounding)?)))
         {
             text.push_str(&format!(
                 "; it is {count} of {usual}, which other rows have"
             ));
         }
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::ImpossibleRate,
             severity,
             &[row],
@@ -603,23 +624,24 @@ pub(super) fn against_totals(
             text,
         ));
     }
-    Some(Totals {
+    Some(RateTotals {
         items: total.items.clone(),
         rounding,
         is_stated: true,
         are_means: by > 1
-            || sheet
-                .rows
-                .iter()
-                .any(|row| sheet.runs_of(series, *row).is_some_and(|runs| runs > 1)),
+            || sheet.rows.iter().any(|row| {
+                sheet
+                    .reported_runs(series, *row)
+                    .is_some_and(|runs| runs > 1)
+            }),
     })
 }
 
 /// Largest number of figures of a short column that are reported for being no counts of the recovered total.
-const MOST_OUTLIERS: usize = 2;
+const MAX_OUTLIERS: usize = 2;
 
 /// A total that the source states.
-struct StatedTotal {
+struct ReportedTotal {
     /// The column, or the number in the rate's title.
     name: String,
     /// By row. Never 0.
@@ -629,29 +651,29 @@ struct StatedTotal {
 }
 
 /// Totals, the number of runs, the rounding, and the rows that were checked and those that misfit.
-type Stated<'s> = (&'s StatedTotal, u64, Rounding, Vec<usize>, Vec<usize>);
+type TotalFit<'s> = (&'s ReportedTotal, u64, Rounding, Vec<usize>, Vec<usize>);
 
 /// Returns the totals that a rate may be of: the number in its title, else the columns of totals. A column without a telling title is one only
 /// if it cannot be a share.
-fn stated_totals(sheet: &Sheet<'_>, rate: &Series) -> Vec<StatedTotal> {
+fn reported_totals(sheet: &FigureTable<'_>, rate: &FigureColumn) -> Vec<ReportedTotal> {
     if let Some(items) = rate.title.items.filter(|_| !rate.title.is_average) {
-        return vec![StatedTotal {
+        return vec![ReportedTotal {
             name: format!("{items} items"),
             items: vec![Some(items); sheet.table.rows.len()],
             is_named: true,
         }];
     }
-    let may_be_total = |series: &&Series| {
+    let may_be_total = |series: &&FigureColumn| {
         series.are_whole
-            && (series.role == Role::Total
-                || (series.role == Role::Unknown && series.whole.is_none()))
+            && (series.role == ColumnRole::Total
+                || (series.role == ColumnRole::Unknown && series.whole.is_none()))
     };
-    let total = |series: &Series| StatedTotal {
+    let total = |series: &FigureColumn| ReportedTotal {
         name: format!("`{}`", series.name),
         items: (0..sheet.table.rows.len())
-            .map(|row| Sheet::count(series, row).filter(|total| *total > 0))
+            .map(|row| FigureTable::whole_count(series, row).filter(|total| *total > 0))
             .collect(),
-        is_named: series.role == Role::Total,
+        is_named: series.role == ColumnRole::Total,
     };
     sheet
         .series
@@ -662,17 +684,17 @@ fn stated_totals(sheet: &Sheet<'_>, rate: &Series) -> Vec<StatedTotal> {
 }
 
 /// Largest number of runs that a table may have averaged without saying so.
-const MOST_RUNS: u64 = 10;
+const MAX_RUNS: u64 = 10;
 
 /// Recovers the total of a column of rates without one, by group, and reports rates that are no count of it.
-pub(super) fn against_column(
-    sheet: &Sheet<'_>,
+pub(super) fn check_against_column(
+    sheet: &FigureTable<'_>,
     rate: usize,
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
-) -> Option<Totals> {
+) -> Option<RateTotals> {
     let series = &sheet.series[rate];
-    let mut totals = Totals {
+    let mut totals = RateTotals {
         items: vec![None; sheet.table.rows.len()],
         rounding: Rounding::Nearest,
         is_stated: false,
@@ -682,7 +704,7 @@ pub(super) fn against_column(
     for (group, rows) in &sheet.groups {
         let rates: Vec<(usize, PrintedRate)> = rows
             .iter()
-            .filter_map(|row| Some((*row, Sheet::rate(series, *row)?)))
+            .filter_map(|row| Some((*row, FigureTable::printed_rate(series, *row)?)))
             .collect();
         let Some(whole) = most_frequent(rates.iter().map(|(_, rate)| rate.whole)) else {
             continue;
@@ -698,10 +720,14 @@ pub(super) fn against_column(
         // In a column of win rates, rows that tie have half a win each.
         let is_tie = |rate: &PrintedRate| {
             rates.iter().filter(|(_, other)| other == rate).count() > 1
-                && rate.counts(2 * found.total, found.rounding).is_some()
+                && rate
+                    .possible_counts(2 * found.total, found.rounding)
+                    .is_some()
         };
         let is_count = |rate: &PrintedRate| {
-            rate.counts(found.total, found.rounding).is_some() || rate.is_trivial() || is_tie(rate)
+            rate.possible_counts(found.total, found.rounding).is_some()
+                || rate.is_trivial()
+                || is_tie(rate)
         };
         let misfits: Vec<(usize, PrintedRate)> = rates
             .iter()
@@ -710,11 +736,11 @@ pub(super) fn against_column(
             .collect();
         let agree = rates.len() - misfits.len();
         // Rows with other numbers of digits may have other totals, too.
-        if (agree as f64) < LEAST_AGREE * rates.len() as f64 {
+        if (agree as f64) < MIN_AGREE * rates.len() as f64 {
             continue;
         }
         any = true;
-        another_total(sheet, series, rows, &found, findings);
+        report_another_total(sheet, series, rows, &found, findings);
         totals.rounding = found.rounding;
         for row in rows {
             totals.items[*row] = Some(found.total);
@@ -734,7 +760,7 @@ pub(super) fn against_column(
             chance: Some(found.chance),
         });
         // Many misfits are rows of another data set, or figures that are no counts.
-        let most = MOST_OUTLIERS.max(rates.len() / 20);
+        let most = MAX_OUTLIERS.max(rates.len() / 20);
         let Some((row, rate)) = misfits.first().copied().filter(|_| misfits.len() <= most) else {
             continue;
         };
@@ -742,8 +768,8 @@ pub(super) fn against_column(
             continue;
         };
         let near = rate
-            .neighbours(found.total, found.rounding)
-            .map(|(_, near)| shown(near, series, printed));
+            .neighbouring_counts(found.total, found.rounding)
+            .map(|(_, near)| format_rate(near, series, printed));
         let others = match misfits.len() {
             1 => String::new(),
             2 => ", nor is 1 more".to_owned(),
@@ -751,13 +777,13 @@ pub(super) fn against_column(
         };
         let text = format!(
             "{} is no count out of {}, as {agree} other figures are{others}: another number of items, or a wrong digit; the nearest are {} and {}",
-            shown(rate, series, printed),
+            format_rate(rate, series, printed),
             found.total,
             near[0],
             near[1]
         );
         let wrong: Vec<usize> = misfits.iter().map(|(row, _)| *row).collect();
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::RateAgainstColumn,
             Severity::NotEstablished,
             &wrong,
@@ -770,27 +796,28 @@ pub(super) fn against_column(
 }
 
 /// Says that the digits tell another number of items than the only column that states one.
-fn another_total(
-    sheet: &Sheet<'_>,
-    rate: &Series,
+fn report_another_total(
+    sheet: &FigureTable<'_>,
+    rate: &FigureColumn,
     rows: &[usize],
     found: &RecoveredTotal,
     findings: &mut Vec<ClaimFinding>,
 ) {
-    const LEAST_ROWS: usize = 4;
+    const MIN_ROWS: usize = 4;
     let mut stated = sheet
         .series
         .iter()
-        .filter(|series| series.role == Role::Total && series.are_whole);
+        .filter(|series| series.role == ColumnRole::Total && series.are_whole);
     let (Some(total), None) = (stated.next(), stated.next()) else {
         return;
     };
-    let is_stated =
-        |row: &usize| rate.values[*row].is_some() && Sheet::count(total, *row).is_some();
+    let is_stated = |row: &usize| {
+        rate.values[*row].is_some() && FigureTable::whole_count(total, *row).is_some()
+    };
     let rows: Vec<usize> = rows.iter().copied().filter(is_stated).collect();
     let totals: BTreeSet<u64> = rows
         .iter()
-        .filter_map(|row| Sheet::count(total, *row))
+        .filter_map(|row| FigureTable::whole_count(total, *row))
         .collect();
     let Some(all) = totals
         .first()
@@ -807,7 +834,7 @@ fn another_total(
             && told.table == sheet.table.name
             && told.column == rate.name
     });
-    if !rate.title.names_rate || is_kin || is_told || rows.len() < LEAST_ROWS {
+    if !rate.title.names_rate || is_kin || is_told || rows.len() < MIN_ROWS {
         return;
     }
     let text = format!(
@@ -815,7 +842,7 @@ fn another_total(
         found.total, total.name
     );
     let possible = vec![found.total.to_string()];
-    findings.push(sheet.finding(
+    findings.push(sheet.finding_at(
         ClaimKind::OtherDenominator,
         Severity::Contradictory,
         &rows,
@@ -845,26 +872,26 @@ pub(super) fn most_frequent(values: impl Iterator<Item = u64>) -> Option<u64> {
 }
 
 /// Reports rows whose number of items is not that of most rows.
-pub(super) fn different_totals(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
-    const LEAST_ROWS: usize = 4;
-    const LEAST_ALIKE: f64 = 0.6;
+pub(super) fn report_different_totals(sheet: &FigureTable<'_>, findings: &mut Vec<ClaimFinding>) {
+    const MIN_ROWS: usize = 4;
+    const MIN_ALIKE: f64 = 0.6;
     // Rows of different suites or categories have their own items.
     let is_divided = sheet
         .texts
         .iter()
-        .any(|place| sheet.titles[*place].role == Role::Group && !sheet.is_constant(*place));
+        .any(|place| sheet.titles[*place].role == ColumnRole::Group && !sheet.is_constant(*place));
     if is_divided && sheet.groups.len() == 1 {
         return;
     }
     for series in sheet
         .series
         .iter()
-        .filter(|series| series.role == Role::Total && series.are_whole)
+        .filter(|series| series.role == ColumnRole::Total && series.are_whole)
     {
         for (_, rows) in &sheet.groups {
             let known: Vec<(usize, u64)> = rows
                 .iter()
-                .filter_map(|row| Some((*row, Sheet::count(series, *row)?)))
+                .filter_map(|row| Some((*row, FigureTable::whole_count(series, *row)?)))
                 .collect();
             let Some(usual) = most_frequent(known.iter().map(|(_, total)| *total)) else {
                 continue;
@@ -875,7 +902,7 @@ pub(super) fn different_totals(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFindin
                 .filter(|total| *total != usual)
                 .collect();
             let alike = known.iter().filter(|(_, total)| *total == usual).count();
-            if known.len() < LEAST_ROWS || (alike as f64) < LEAST_ALIKE * known.len() as f64 {
+            if known.len() < MIN_ROWS || (alike as f64) < MIN_ALIKE * known.len() as f64 {
                 continue;
             }
             for other in others {
@@ -887,7 +914,7 @@ pub(super) fn different_totals(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFindin
                 let text = format!(
                     "{other} items, where {alike} other rows have {usual}: their rates are not over the same items"
                 );
-                findings.push(sheet.finding(
+                findings.push(sheet.finding_at(
                     ClaimKind::DifferentTotals,
                     Severity::NotEstablished,
                     &rows,

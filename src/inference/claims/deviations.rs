@@ -2,66 +2,66 @@
 
 use std::collections::BTreeSet;
 
-use crate::stats::{Divisor, PrintedNumber, Rounding, upper_tail};
+use crate::stats::{PrintedNumber, Rounding, VarianceDivisor, upper_tail};
 
-use super::counts::Totals;
-use super::figure::Printed;
+use super::counts::RateTotals;
+use super::figure::PrintedFigure;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Series, Sheet};
-use super::spreads::rate_of;
-use super::titles::Role;
+use super::sheet::{FigureColumn, FigureTable};
+use super::spreads::rate_of_spread;
+use super::titles::ColumnRole;
 
 /// Share of the rows that must be possible before the others are wrong, and their least number.
-const LEAST_AGREE: f64 = 0.75;
-const LEAST_ROWS: usize = 4;
+const MIN_AGREE: f64 = 0.75;
+const MIN_ROWS: usize = 4;
 /// Chance that as many arbitrary figures are possible.
-const MOST_CHANCE: f64 = 0.001;
+const MAX_CHANCE: f64 = 0.001;
 /// Figures of which more are possible cannot be refused.
-const MOST_SHARE: f64 = 0.9;
+const MAX_SHARE: f64 = 0.9;
 
 /// A row with a mean and the number of scores behind it.
-struct Scored {
+struct MeanRow {
     row: usize,
     mean: PrintedNumber,
     items: u64,
 }
 
 /// Returns the columns that are means of whole scores, with a deviation beside them.
-pub(super) fn whole_means(sheet: &Sheet<'_>) -> BTreeSet<usize> {
+pub(super) fn whole_means(sheet: &FigureTable<'_>) -> BTreeSet<usize> {
     let Some(total) = only_total(sheet) else {
         return BTreeSet::new();
     };
-    let found = spreads(sheet).filter_map(|spread| rate_of(sheet, spread));
+    let found = deviation_columns(sheet).filter_map(|spread| rate_of_spread(sheet, spread));
     found
         .filter(|mean| {
-            ROUNDINGS
-                .iter()
-                .any(|rounding| means(sheet, &sheet.series[*mean], total, *rounding).is_some())
+            TRIED_ROUNDINGS.iter().any(|rounding| {
+                split_possible_means(sheet, &sheet.series[*mean], total, *rounding).is_some()
+            })
         })
         .collect()
 }
 
-const ROUNDINGS: [Rounding; 2] = [Rounding::Nearest, Rounding::Down];
+const TRIED_ROUNDINGS: [Rounding; 2] = [Rounding::Nearest, Rounding::Down];
 
-fn spreads<'s>(sheet: &'s Sheet<'_>) -> impl Iterator<Item = &'s Series> {
+fn deviation_columns<'s>(sheet: &'s FigureTable<'_>) -> impl Iterator<Item = &'s FigureColumn> {
     sheet
         .series
         .iter()
-        .filter(|series| matches!(series.role, Role::Deviation | Role::HalfWidth))
+        .filter(|series| matches!(series.role, ColumnRole::Deviation | ColumnRole::HalfWidth))
 }
 
 /// Returns the only column of numbers of items.
-fn only_total<'s>(sheet: &'s Sheet<'_>) -> Option<&'s Series> {
+fn only_total<'s>(sheet: &'s FigureTable<'_>) -> Option<&'s FigureColumn> {
     let mut stated = sheet.series.iter().filter(|series| {
-        series.role == Role::Total && series.are_whole && series.part_of.is_none()
+        series.role == ColumnRole::Total && series.are_whole && series.part_of.is_none()
     });
     stated.next().filter(|_| stated.next().is_none())
 }
 
 /// Checks each column of means with a deviation beside it. Rates, whose `totals` are known, are checked with their spreads.
-pub(super) fn check(
-    sheet: &Sheet<'_>,
-    totals: &[Option<Totals>],
+pub(super) fn check_means_and_deviations(
+    sheet: &FigureTable<'_>,
+    totals: &[Option<RateTotals>],
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
 ) {
@@ -69,19 +69,19 @@ pub(super) fn check(
         return;
     };
     let mut told = BTreeSet::new();
-    for spread in spreads(sheet) {
-        let Some(mean) = rate_of(sheet, spread)
+    for spread in deviation_columns(sheet) {
+        let Some(mean) = rate_of_spread(sheet, spread)
             .filter(|mean| totals[*mean].as_ref().is_none_or(|known| !known.is_stated))
         else {
             continue;
         };
         let series = &sheet.series[mean];
-        for rounding in ROUNDINGS {
-            let Some((scored, wrong)) = means(sheet, series, total, rounding) else {
+        for rounding in TRIED_ROUNDINGS {
+            let Some((scored, wrong)) = split_possible_means(sheet, series, total, rounding) else {
                 continue;
             };
             if told.insert(mean) {
-                note(
+                note_checked(
                     sheet,
                     series,
                     format!("a mean of `{}` whole scores", total.name),
@@ -89,25 +89,25 @@ pub(super) fn check(
                     checked,
                 );
                 for other in wrong {
-                    findings.extend(impossible_mean(sheet, series, &other));
+                    findings.extend(report_impossible_mean(sheet, series, &other));
                 }
             }
-            deviations(sheet, series, spread, &scored, rounding, findings, checked);
+            report_deviations(sheet, series, spread, &scored, rounding, findings, checked);
             break;
         }
     }
 }
 
-fn printed_number(printed: Printed) -> PrintedNumber {
+fn printed_number(printed: PrintedFigure) -> PrintedNumber {
     PrintedNumber {
         units: printed.units,
-        scale: printed.scale(),
+        scale: printed.units_per_one(),
     }
 }
 
-fn note(
-    sheet: &Sheet<'_>,
-    series: &Series,
+fn note_checked(
+    sheet: &FigureTable<'_>,
+    series: &FigureColumn,
     follows: String,
     (rows, agree): (usize, usize),
     checked: &mut Vec<CheckedColumn>,
@@ -125,33 +125,33 @@ fn note(
 }
 
 /// Returns the rows whose mean some whole scores have, and those whose mean none have. `None` if the column does not look like such means.
-fn means(
-    sheet: &Sheet<'_>,
-    series: &Series,
-    total: &Series,
+fn split_possible_means(
+    sheet: &FigureTable<'_>,
+    series: &FigureColumn,
+    total: &FigureColumn,
     rounding: Rounding,
-) -> Option<(Vec<Scored>, Vec<Scored>)> {
+) -> Option<(Vec<MeanRow>, Vec<MeanRow>)> {
     let (mut possible, mut wrong, mut shares, mut telling) =
         (Vec::new(), Vec::new(), 0.0, BTreeSet::new());
     for row in &sheet.rows {
         let Some((printed, items)) = series.values[*row]
-            .zip(Sheet::count(total, *row))
+            .zip(FigureTable::whole_count(total, *row))
             .filter(|(_, items)| *items > 1)
         else {
             continue;
         };
         let mean = printed_number(printed);
         let share = (items as f64 / mean.scale as f64).min(1.0);
-        if share > MOST_SHARE {
+        if share > MAX_SHARE {
             continue;
         }
         shares += share;
-        let scored = Scored {
+        let scored = MeanRow {
             row: *row,
             mean,
             items,
         };
-        if mean.sums(items, rounding).is_some() {
+        if mean.possible_sums(items, rounding).is_some() {
             telling.insert((mean, items));
             possible.push(scored);
         } else {
@@ -159,17 +159,20 @@ fn means(
         }
     }
     let all = possible.len() + wrong.len();
-    let is_enough =
-        telling.len() >= LEAST_ROWS && possible.len() as f64 >= LEAST_AGREE * all as f64;
+    let is_enough = telling.len() >= MIN_ROWS && possible.len() as f64 >= MIN_AGREE * all as f64;
     let chance = upper_tail(
         telling.len() as u64,
         (telling.len() + wrong.len()) as u64,
         shares / all.max(1) as f64,
     );
-    (is_enough && chance <= MOST_CHANCE).then_some((possible, wrong))
+    (is_enough && chance <= MAX_CHANCE).then_some((possible, wrong))
 }
 
-fn impossible_mean(sheet: &Sheet<'_>, series: &Series, scored: &Scored) -> Option<ClaimFinding> {
+fn report_impossible_mean(
+    sheet: &FigureTable<'_>,
+    series: &FigureColumn,
+    scored: &MeanRow,
+) -> Option<ClaimFinding> {
     let printed = series.values[scored.row]?;
     let digits = printed.decimals as usize;
     let near = |sum: f64| format!("{:.*}", digits, sum / scored.items as f64);
@@ -182,7 +185,7 @@ fn impossible_mean(sheet: &Sheet<'_>, series: &Series, scored: &Scored) -> Optio
         near[0],
         near[1]
     );
-    Some(sheet.finding(
+    Some(sheet.finding_at(
         ClaimKind::ImpossibleMean,
         Severity::Contradictory,
         &[scored.row],
@@ -193,16 +196,16 @@ fn impossible_mean(sheet: &Sheet<'_>, series: &Series, scored: &Scored) -> Optio
 }
 
 /// Reports deviations that no whole scores of the row's number and mean have.
-fn deviations(
-    sheet: &Sheet<'_>,
-    mean: &Series,
-    spread: &Series,
-    scored: &[Scored],
+fn report_deviations(
+    sheet: &FigureTable<'_>,
+    mean: &FigureColumn,
+    spread: &FigureColumn,
+    scored: &[MeanRow],
     rounding: Rounding,
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
 ) {
-    let judged = |divisor: Divisor| {
+    let judged = |divisor: VarianceDivisor| {
         let (mut agree, mut wrong, mut shares) = (0_usize, Vec::new(), 0.0);
         for row in scored {
             let Some(printed) = spread.values[row.row] else {
@@ -212,7 +215,7 @@ fn deviations(
             let share = row
                 .mean
                 .possible_deviations(deviation, row.items, divisor, rounding);
-            if share > MOST_SHARE {
+            if share > MAX_SHARE {
                 continue;
             }
             shares += share;
@@ -227,19 +230,18 @@ fn deviations(
         }
         let all = agree + wrong.len();
         let chance = upper_tail(agree as u64, all as u64, shares / all.max(1) as f64);
-        let is_enough = agree >= LEAST_ROWS
-            && agree as f64 >= LEAST_AGREE * all as f64
-            && chance <= MOST_CHANCE;
+        let is_enough =
+            agree >= MIN_ROWS && agree as f64 >= MIN_AGREE * all as f64 && chance <= MAX_CHANCE;
         is_enough.then_some((all, agree, wrong))
     };
-    let found = [Divisor::Sample, Divisor::Population]
+    let found = [VarianceDivisor::Sample, VarianceDivisor::Population]
         .map(judged)
         .into_iter()
         .flatten();
     let Some((all, agree, wrong)) = found.min_by_key(|(.., wrong)| wrong.len()) else {
         return;
     };
-    note(
+    note_checked(
         sheet,
         spread,
         format!(
@@ -261,7 +263,7 @@ fn deviations(
             printed.decimals as usize,
             printed.value()
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::ImpossibleDeviation,
             Severity::Contradictory,
             &[row.row],

@@ -2,7 +2,7 @@
 
 /// A printed number in units of its last digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Printed {
+pub(super) struct PrintedFigure {
     pub units: i64,
     pub decimals: u32,
     pub has_percent: bool,
@@ -10,32 +10,32 @@ pub(super) struct Printed {
 
 /// The numbers of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Figures {
-    pub main: Option<Printed>,
+pub(super) struct CellFigures {
+    pub main: Option<PrintedFigure>,
     /// Behind a `±`, or alone in brackets.
-    pub spread: Option<Printed>,
-    pub ends: Option<(Printed, Printed)>,
+    pub spread: Option<PrintedFigure>,
+    pub ends: Option<(PrintedFigure, PrintedFigure)>,
     /// A part and its whole: `139/225`.
     pub counts: Option<(u64, u64)>,
     pub is_bold: bool,
 }
 
 /// More digits than this are of a float, not of a person.
-const MOST_DECIMALS: u32 = 6;
+const MAX_DECIMALS: u32 = 6;
 
-impl Printed {
+impl PrintedFigure {
     pub fn value(self) -> f64 {
-        self.units as f64 / self.scale() as f64
+        self.units as f64 / self.units_per_one() as f64
     }
 
     /// Returns the number of units in 1.
-    pub fn scale(self) -> u64 {
+    pub fn units_per_one(self) -> u64 {
         10_u64.pow(self.decimals)
     }
 
     /// Returns half of a unit of the last digit.
     pub fn half_unit(self) -> f64 {
-        0.5 / self.scale() as f64
+        0.5 / self.units_per_one() as f64
     }
 
     /// Returns the number with more decimals, all zero. Unchanged if it has as many.
@@ -51,8 +51,8 @@ impl Printed {
         }
     }
 
-    pub fn whole(self) -> Option<u64> {
-        let scale = i64::try_from(self.scale()).ok()?;
+    pub fn whole_number(self) -> Option<u64> {
+        let scale = i64::try_from(self.units_per_one()).ok()?;
         u64::try_from(self.units / scale)
             .ok()
             .filter(|_| self.units % scale == 0)
@@ -60,12 +60,12 @@ impl Printed {
 }
 
 /// Reads a cell. Every field is empty if it is not a figure.
-pub(super) fn figures(text: &str) -> Figures {
-    let (text, is_bold) = unmarked(text);
-    let Some((numbers, form)) = scan(&text) else {
-        return Figures {
+pub(super) fn parse_cell(text: &str) -> CellFigures {
+    let (text, is_bold) = strip_marks(text);
+    let Some((numbers, form)) = scan_numbers(&text) else {
+        return CellFigures {
             is_bold,
-            ..Figures::default()
+            ..CellFigures::default()
         };
     };
     let one = |place: usize| numbers.get(place).copied();
@@ -75,12 +75,12 @@ pub(super) fn figures(text: &str) -> Figures {
             .filter(|(low, high)| low.value() <= high.value())
     };
     let counts = |place: usize| {
-        let (part, whole) = (one(place)?.whole()?, one(place + 1)?.whole()?);
+        let (part, whole) = (one(place)?.whole_number()?, one(place + 1)?.whole_number()?);
         (part <= whole && whole > 0).then_some((part, whole))
     };
-    let mut found = Figures {
+    let mut found = CellFigures {
         is_bold,
-        ..Figures::default()
+        ..CellFigures::default()
     };
     match form.as_str() {
         "#" => found.main = one(0),
@@ -105,7 +105,7 @@ pub(super) fn figures(text: &str) -> Figures {
 }
 
 /// Removes what marks a cell and is no part of its figure. Returns whether the cell is bold.
-fn unmarked(text: &str) -> (String, bool) {
+fn strip_marks(text: &str) -> (String, bool) {
     let text = text.trim();
     let pairs = [
         ("**", "**"),
@@ -152,15 +152,15 @@ fn unmarked(text: &str) -> (String, bool) {
 }
 
 /// Splits a text into its numbers and its form, in which `#` stands for a number.
-fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
-    const LONGEST: usize = 60;
-    if text.is_empty() || text.len() > LONGEST {
+fn scan_numbers(text: &str) -> Option<(Vec<PrintedFigure>, String)> {
+    const MAX_FIGURE_LENGTH: usize = 60;
+    if text.is_empty() || text.len() > MAX_FIGURE_LENGTH {
         return None;
     }
     let letters: Vec<char> = text.chars().collect();
     let is_digit = |place: usize| letters.get(place).is_some_and(char::is_ascii_digit);
     let has_point = text.contains('.');
-    let (mut numbers, mut form, mut place) = (Vec::<Printed>::new(), String::new(), 0);
+    let (mut numbers, mut form, mut place) = (Vec::<PrintedFigure>::new(), String::new(), 0);
     while place < letters.len() {
         let letter = letters[place];
         let is_sign = matches!(letter, '-' | '−' | '+') && !form.ends_with('#');
@@ -206,20 +206,20 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
         }
         // An exponent is of a float.
         if matches!(letters.get(place), Some('e' | 'E')) {
-            return float(text);
+            return parse_float(text);
         }
-        while decimals > MOST_DECIMALS {
+        while decimals > MAX_DECIMALS {
             let last = units
                 .pop()
                 .and_then(|digit| digit.to_digit(10))
                 .unwrap_or(0);
             decimals -= 1;
-            if decimals == MOST_DECIMALS && last >= 5 {
+            if decimals == MAX_DECIMALS && last >= 5 {
                 units = (units.parse::<i64>().ok()? + 1).to_string();
             }
         }
         let units: i64 = units.parse().ok()?;
-        numbers.push(Printed {
+        numbers.push(PrintedFigure {
             units: if is_negative { -units } else { units },
             decimals,
             has_percent: false,
@@ -229,15 +229,15 @@ fn scan(text: &str) -> Option<(Vec<Printed>, String)> {
     (!numbers.is_empty()).then_some((numbers, form))
 }
 
-fn float(text: &str) -> Option<(Vec<Printed>, String)> {
+fn parse_float(text: &str) -> Option<(Vec<PrintedFigure>, String)> {
     let value: f64 = text.parse().ok().filter(|value: &f64| value.abs() < 1e9)?;
-    let scale = 10_f64.powi(i32::try_from(MOST_DECIMALS).ok()?);
+    let scale = 10_f64.powi(i32::try_from(MAX_DECIMALS).ok()?);
     #[expect(clippy::cast_possible_truncation, reason = "below 1e15")]
     let units = (value * scale).round() as i64;
     Some((
-        vec![Printed {
+        vec![PrintedFigure {
             units,
-            decimals: MOST_DECIMALS,
+            decimals: MAX_DECIMALS,
             has_percent: false,
         }],
         "#".to_owned(),
@@ -249,8 +249,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        let found = figures(text);
-        let number = |printed: Printed| {
+        let found = parse_cell(text);
+        let number = |printed: PrintedFigure| {
             format!(
                 "{}/{}{}",
                 printed.units,

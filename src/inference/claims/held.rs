@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::Filter;
 use crate::warehouse::Warehouse;
 
-use super::super::{Grouping, suite_groups};
+use super::super::{BatchSelection, suite_groups};
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Sheet, cell, plain_name};
-use super::titles::Role;
+use super::sheet::{FigureTable, cell_text, plain_name};
+use super::titles::ColumnRole;
 
 /// Runs of an approach and a model at a suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldRuns {
+pub struct RunsInStore {
     pub suite: String,
     pub approach: String,
     pub model: String,
@@ -21,14 +21,14 @@ pub struct HeldRuns {
 }
 
 /// Counts the selected runs by suite, approach and model.
-pub fn held_runs(warehouse: &Warehouse, filter: &Filter) -> Vec<HeldRuns> {
+pub fn stored_runs(warehouse: &Warehouse, filter: &Filter) -> Vec<RunsInStore> {
     let mut found: BTreeMap<(String, String, String), Option<u64>> = BTreeMap::new();
-    for group in suite_groups(warehouse, filter, Grouping::AllBatches) {
-        let matrix = group.matrix(warehouse);
+    for group in suite_groups(warehouse, filter, BatchSelection::AllBatches) {
+        let matrix = group.outcome_matrix(warehouse);
         for arm in &group.arms {
-            for row in arm.all() {
+            for row in arm.all_runs() {
                 let attempts = matrix
-                    .rows_of(&row.run.id)
+                    .rows_of_run(&row.run.id)
                     .iter()
                     .map(|row| u64::from(row.attempt))
                     .max();
@@ -46,7 +46,7 @@ pub fn held_runs(warehouse: &Warehouse, filter: &Filter) -> Vec<HeldRuns> {
     }
     found
         .into_iter()
-        .map(|((suite, approach, model), runs)| HeldRuns {
+        .map(|((suite, approach, model), runs)| RunsInStore {
             suite,
             approach,
             model,
@@ -56,20 +56,24 @@ pub fn held_runs(warehouse: &Warehouse, filter: &Filter) -> Vec<HeldRuns> {
 }
 
 /// Returns whether a table states a number of runs of any row.
-pub(super) fn states_runs(sheet: &Sheet<'_>) -> bool {
-    sheet.rows.iter().any(|row| stated(sheet, *row).is_some())
+pub(super) fn has_reported_runs(sheet: &FigureTable<'_>) -> bool {
+    sheet
+        .rows
+        .iter()
+        .any(|row| reported_runs(sheet, *row).is_some())
 }
 
 /// Returns the number of runs that a row states, and the column that does.
-fn stated(sheet: &Sheet<'_>, row: usize) -> Option<(u64, usize)> {
+fn reported_runs(sheet: &FigureTable<'_>, row: usize) -> Option<(u64, usize)> {
     let of_series = sheet
         .series
         .iter()
-        .find(|series| series.role == Role::Runs && series.are_whole);
-    let of_row = of_series.and_then(|series| Some((Sheet::count(series, row)?, series.place)));
+        .find(|series| series.role == ColumnRole::Runs && series.are_whole);
+    let of_row =
+        of_series.and_then(|series| Some((FigureTable::whole_count(series, row)?, series.place)));
     let titled = || {
-        let of_mean = |series: &&super::sheet::Series| {
-            series.title.runs.is_some() && series.role != Role::Runs
+        let of_mean = |series: &&super::sheet::FigureColumn| {
+            series.title.runs.is_some() && series.role != ColumnRole::Runs
         };
         sheet
             .series
@@ -83,21 +87,26 @@ fn stated(sheet: &Sheet<'_>, row: usize) -> Option<(u64, usize)> {
 }
 
 /// Reports the rows that state more runs than the store holds of their system. A system that the store does not hold is not accused.
-pub(super) fn check(sheet: &Sheet<'_>, held: &[HeldRuns], findings: &mut Vec<ClaimFinding>) {
+pub(super) fn check_stored_runs(
+    sheet: &FigureTable<'_>,
+    held: &[RunsInStore],
+    findings: &mut Vec<ClaimFinding>,
+) {
     for row in &sheet.rows {
-        let Some((runs, place)) = stated(sheet, *row) else {
+        let Some((runs, place)) = reported_runs(sheet, *row) else {
             continue;
         };
-        let Some((there, suite)) = runs_of(sheet, *row, held).filter(|(there, _)| *there < runs)
+        let Some((there, suite)) =
+            stored_runs_of_row(sheet, *row, held).filter(|(there, _)| *there < runs)
         else {
             continue;
         };
-        let name = sheet.name_of(*row);
+        let name = sheet.row_name(*row);
         let text = format!(
             "{runs} runs of `{name}` are stated; the store holds {there}, on the suite `{suite}`"
         );
         let possible = vec![there.to_string()];
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::RunsAgainstStore,
             Severity::NotEstablished,
             &[*row],
@@ -109,13 +118,17 @@ pub(super) fn check(sheet: &Sheet<'_>, held: &[HeldRuns], findings: &mut Vec<Cla
 }
 
 /// Returns the number of stored runs of a row's system on its suite, or on the suite that has most of them if the table names none.
-fn runs_of<'h>(sheet: &Sheet<'_>, row: usize, held: &'h [HeldRuns]) -> Option<(u64, &'h str)> {
-    let names = names_of(sheet, row);
-    let own = || held.iter().filter(|held| is_named(held, &names));
+fn stored_runs_of_row<'h>(
+    sheet: &FigureTable<'_>,
+    row: usize,
+    held: &'h [RunsInStore],
+) -> Option<(u64, &'h str)> {
+    let names = system_names(sheet, row);
+    let own = || held.iter().filter(|held| is_of_system(held, &names));
     let suites = suites_of(sheet, row);
     let is_divided = suites.cells.iter().any(|name| !name.is_empty());
-    let is_asked = |held: &&HeldRuns| {
-        let suite = plain(&held.suite);
+    let is_asked = |held: &&RunsInStore| {
+        let suite = normalise_name(&held.suite);
         if is_divided {
             suites.cells.contains(&suite)
         } else {
@@ -125,7 +138,7 @@ fn runs_of<'h>(sheet: &Sheet<'_>, row: usize, held: &'h [HeldRuns]) -> Option<(u
     // A file that is named after a suite is about this suite.
     let titled: BTreeSet<&str> = own()
         .map(|held| held.suite.as_str())
-        .filter(|suite| suites.titles.contains(&plain(suite)))
+        .filter(|suite| suites.titles.contains(&normalise_name(suite)))
         .collect();
     let mut sums: BTreeMap<&str, Option<u64>> = BTreeMap::new();
     for held in own()
@@ -144,26 +157,26 @@ fn runs_of<'h>(sheet: &Sheet<'_>, row: usize, held: &'h [HeldRuns]) -> Option<(u
 }
 
 /// Returns the names of a row's system: the cells that name it, in their order and in reverse.
-fn names_of(sheet: &Sheet<'_>, row: usize) -> BTreeSet<String> {
+fn system_names(sheet: &FigureTable<'_>, row: usize) -> BTreeSet<String> {
     let cells: Vec<String> = sheet
         .texts
         .iter()
-        .filter(|place| sheet.titles[**place].role == Role::Name)
-        .filter_map(|place| cell(sheet.table, row, *place))
-        .map(plain)
+        .filter(|place| sheet.titles[**place].role == ColumnRole::Name)
+        .filter_map(|place| cell_text(sheet.table, row, *place))
+        .map(normalise_name)
         .collect();
     // Of several cells, each alone names more than the system.
     let mut names: BTreeSet<String> =
         [cells.concat(), cells.iter().rev().cloned().collect()].into();
     if cells.is_empty() {
-        names.insert(plain(&sheet.name_of(row)));
+        names.insert(normalise_name(&sheet.row_name(row)));
     }
     names.remove("");
     names
 }
 
-fn is_named(held: &HeldRuns, names: &BTreeSet<String>) -> bool {
-    let (approach, model) = (plain(&held.approach), plain(&held.model));
+fn is_of_system(held: &RunsInStore, names: &BTreeSet<String>) -> bool {
+    let (approach, model) = (normalise_name(&held.approach), normalise_name(&held.model));
     [
         format!("{approach}{model}"),
         format!("{model}{approach}"),
@@ -174,21 +187,21 @@ fn is_named(held: &HeldRuns, names: &BTreeSet<String>) -> bool {
     .any(|name| names.contains(name))
 }
 
-struct Suites {
+struct RowSuites {
     /// Of the cells that divide the rows.
     cells: BTreeSet<String>,
     /// Of the table and its columns.
     titles: BTreeSet<String>,
 }
 
-fn suites_of(sheet: &Sheet<'_>, row: usize) -> Suites {
+fn suites_of(sheet: &FigureTable<'_>, row: usize) -> RowSuites {
     let groups = sheet
         .texts
         .iter()
-        .filter(|place| sheet.titles[**place].role == Role::Group);
+        .filter(|place| sheet.titles[**place].role == ColumnRole::Group);
     let cells = groups
-        .filter_map(|place| cell(sheet.table, row, *place))
-        .map(plain)
+        .filter_map(|place| cell_text(sheet.table, row, *place))
+        .map(normalise_name)
         .collect();
     let file = sheet
         .table
@@ -200,14 +213,14 @@ fn suites_of(sheet: &Sheet<'_>, row: usize) -> Suites {
     let titles = sheet
         .series
         .iter()
-        .map(|series| plain(&series.name))
-        .chain([plain(stem)])
+        .map(|series| normalise_name(&series.name))
+        .chain([normalise_name(stem)])
         .collect();
-    Suites { cells, titles }
+    RowSuites { cells, titles }
 }
 
 /// Returns the letters and digits of a name.
-fn plain(text: &str) -> String {
+fn normalise_name(text: &str) -> String {
     plain_name(text)
         .chars()
         .filter(|letter| letter.is_alphanumeric())

@@ -18,33 +18,33 @@ mod spreads;
 mod titles;
 mod winners;
 
-use crate::domain::ClaimedTable;
+use crate::domain::PublishedTable;
 
 pub use finding::{
     AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity,
 };
-pub use held::{HeldRuns, held_runs};
+pub use held::{RunsInStore, stored_runs};
 
-use counts::{Relation, Totals};
-use sheet::Sheet;
+use counts::{CountRelation, RateTotals};
+use sheet::FigureTable;
 
 /// Returns whether a table states how many runs are behind its figures.
-pub fn states_runs(tables: &[ClaimedTable]) -> bool {
+pub fn reports_runs(tables: &[PublishedTable]) -> bool {
     tables
         .iter()
-        .map(Sheet::of)
-        .any(|sheet| held::states_runs(&sheet))
+        .map(FigureTable::from_table)
+        .any(|sheet| held::has_reported_runs(&sheet))
 }
 
 /// Audits the tables of one or several files. Rows with the same id in several tables are compared, and stated runs with those that are `held`.
-pub fn audit_claims(tables: &[ClaimedTable], held: &[HeldRuns]) -> ClaimsAudit {
+pub fn audit_claims(tables: &[PublishedTable], held: &[RunsInStore]) -> ClaimsAudit {
     let mut audit = ClaimsAudit::default();
-    let mut sheets: Vec<Sheet<'_>> = tables.iter().map(Sheet::of).collect();
+    let mut sheets: Vec<FigureTable<'_>> = tables.iter().map(FigureTable::from_table).collect();
     for sheet in &mut sheets {
-        audit.findings.extend(columns::take_out_totals(sheet));
+        audit.findings.extend(columns::exclude_total_rows(sheet));
         audit.findings.extend(columns::correct_units(sheet));
     }
-    let known: Vec<Vec<Relation>> = sheets.iter().map(counts::relations).collect();
+    let known: Vec<Vec<CountRelation>> = sheets.iter().map(counts::find_relations).collect();
     for (place, sheet) in sheets.iter().enumerate() {
         let (rows, columns) = (
             sheet.table.rows.len() as u64,
@@ -55,11 +55,11 @@ pub fn audit_claims(tables: &[ClaimedTable], held: &[HeldRuns]) -> ClaimsAudit {
             rows,
             columns,
         });
-        let relations = with_those_of_others(&sheets, &known, place);
-        one(sheet, &relations, &mut audit);
-        held::check(sheet, held, &mut audit.findings);
+        let relations = with_relations_of_others(&sheets, &known, place);
+        audit_table(sheet, &relations, &mut audit);
+        held::check_stored_runs(sheet, held, &mut audit.findings);
     }
-    repeats::across(&sheets, &mut audit.findings);
+    repeats::check_across_tables(&sheets, &mut audit.findings);
     audit.findings.sort_by(|left, right| {
         let key = |finding: &ClaimFinding| {
             (
@@ -74,17 +74,17 @@ pub fn audit_claims(tables: &[ClaimedTable], held: &[HeldRuns]) -> ClaimsAudit {
     audit
 }
 
-fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
+fn audit_table(sheet: &FigureTable<'_>, relations: &[CountRelation], audit: &mut ClaimsAudit) {
     let (findings, checked) = (&mut audit.findings, &mut audit.checked);
-    let means = parts::check(sheet, findings, checked);
-    let mut totals: Vec<Option<Totals>> = sheet.series.iter().map(|_| None).collect();
-    columns::check(sheet, relations, findings);
+    let means = parts::find_composite_columns(sheet, findings, checked);
+    let mut totals: Vec<Option<RateTotals>> = sheet.series.iter().map(|_| None).collect();
+    columns::check_rate_columns(sheet, relations, findings);
     let mut done: Vec<Vec<usize>> = sheet.series.iter().map(|_| Vec::new()).collect();
     for relation in relations {
-        done[relation.rate] = counts::against_counts(sheet, *relation, findings, checked);
-        let of = |row: usize| Sheet::count(&sheet.series[relation.total], row);
+        done[relation.rate] = counts::check_against_counts(sheet, *relation, findings, checked);
+        let of = |row: usize| FigureTable::whole_count(&sheet.series[relation.total], row);
         let known = (0..sheet.table.rows.len()).map(of).collect();
-        totals[relation.rate] = Some(Totals {
+        totals[relation.rate] = Some(RateTotals {
             items: known,
             rounding: relation.rounding,
             is_stated: true,
@@ -92,7 +92,7 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
         });
     }
     let rates: Vec<usize> = (0..sheet.series.len())
-        .filter(|place| Sheet::is_rate(&sheet.series[*place]))
+        .filter(|place| FigureTable::may_be_rate(&sheet.series[*place]))
         .collect();
     let whole_means = deviations::whole_means(sheet);
     for rate in rates {
@@ -100,9 +100,10 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
             continue;
         }
         // Rows without counts may have a total.
-        let stated = counts::against_totals(sheet, rate, &done[rate], findings, checked);
+        let stated = counts::check_against_totals(sheet, rate, &done[rate], findings, checked);
         if totals[rate].is_none() {
-            let recovered = |rate: usize| counts::against_column(sheet, rate, findings, checked);
+            let recovered =
+                |rate: usize| counts::check_against_column(sheet, rate, findings, checked);
             totals[rate] = stated.or_else(|| {
                 Some(rate)
                     .filter(|rate| !whole_means.contains(rate))
@@ -110,26 +111,29 @@ fn one(sheet: &Sheet<'_>, relations: &[Relation], audit: &mut ClaimsAudit) {
             });
         }
     }
-    counts::different_totals(sheet, findings);
-    spreads::check(sheet, &with_titled(sheet, &totals), findings, checked);
-    deviations::check(sheet, &totals, findings, checked);
-    ranks::check(sheet, &means, findings, checked);
-    repeats::check(sheet, findings);
-    runs::check(sheet, &totals, findings);
-    winners::check(sheet, &totals, findings);
+    counts::report_different_totals(sheet, findings);
+    spreads::check_spreads(sheet, &with_titled_total(sheet, &totals), findings, checked);
+    deviations::check_means_and_deviations(sheet, &totals, findings, checked);
+    ranks::check_ranks(sheet, &means, findings, checked);
+    repeats::check_repeated_rows(sheet, findings);
+    runs::check_run_numbers(sheet, &totals, findings);
+    winners::check_winners(sheet, &totals, findings);
 }
 
 /// Returns the totals, and for a column without one that of the only column that the title calls so. That does for spreads: if a formula
 /// gives them, the total is confirmed.
-fn with_titled(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Vec<Option<Totals>> {
+fn with_titled_total(
+    sheet: &FigureTable<'_>,
+    totals: &[Option<RateTotals>],
+) -> Vec<Option<RateTotals>> {
     let mut titled = sheet
         .series
         .iter()
-        .filter(|series| series.role == titles::Role::Total && series.are_whole);
+        .filter(|series| series.role == titles::ColumnRole::Total && series.are_whole);
     let only = titled.next().filter(|_| titled.next().is_none());
-    let stated = only.map(|series| Totals {
+    let stated = only.map(|series| RateTotals {
         items: (0..sheet.table.rows.len())
-            .map(|row| Sheet::count(series, row).filter(|total| *total > 0))
+            .map(|row| FigureTable::whole_count(series, row).filter(|total| *total > 0))
             .collect(),
         rounding: crate::stats::Rounding::Nearest,
         is_stated: true,
@@ -143,11 +147,11 @@ fn with_titled(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Vec<Option<Total
 
 /// Returns a table's relations, with those that other tables have between columns of the same names: a short list is of the same source as
 /// a long one.
-fn with_those_of_others(
-    sheets: &[Sheet<'_>],
-    known: &[Vec<Relation>],
+fn with_relations_of_others(
+    sheets: &[FigureTable<'_>],
+    known: &[Vec<CountRelation>],
     place: usize,
-) -> Vec<Relation> {
+) -> Vec<CountRelation> {
     let own = &sheets[place];
     let mut found = known[place].clone();
     for (sheet, relations) in sheets.iter().zip(known) {
@@ -170,7 +174,7 @@ fn with_those_of_others(
             if !found.iter().any(|known| known.rate == rate)
                 && own.series[rate].whole == sheet.series[relation.rate].whole
             {
-                found.push(Relation {
+                found.push(CountRelation {
                     rate,
                     count,
                     total,

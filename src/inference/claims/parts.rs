@@ -2,15 +2,15 @@
 
 use crate::stats::{WeightedMean, WeightedRow, weighted_mean};
 
-use super::figure::Printed;
+use super::figure::PrintedFigure;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Series, Sheet};
-use super::titles::Role;
+use super::sheet::{FigureColumn, FigureTable};
+use super::titles::ColumnRole;
 
 /// Share of the complete rows that must agree before the others are wrong, and their least number.
-const LEAST_AGREE: f64 = 0.8;
-const LEAST_ROWS: usize = 4;
-const FEW_COLUMNS: usize = 16;
+const MIN_AGREE: f64 = 0.8;
+const MIN_ROWS: usize = 4;
+const MAX_COLUMNS_WITH_GAPS: usize = 16;
 
 /// How a column follows from others.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,32 +21,35 @@ enum Combination {
 }
 
 /// A column that is the mean or the sum of others.
-pub(super) struct Combined {
+pub(super) struct CompositeColumn {
     /// Places of the series.
     pub place: usize,
     pub parts: Vec<usize>,
 }
 
 /// Finds the columns that are the mean, weighted or not, or the sum of others, and reports the rows where they are not.
-pub(super) fn check(
-    sheet: &Sheet<'_>,
+pub(super) fn find_composite_columns(
+    sheet: &FigureTable<'_>,
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
-) -> Vec<Combined> {
+) -> Vec<CompositeColumn> {
     let mut found = Vec::new();
     for (place, series) in sheet.series.iter().enumerate() {
         let is_mean = series.title.is_average
             && series.scale.is_some()
-            && matches!(series.role, Role::Rate | Role::Unknown);
-        let is_sum =
-            series.are_whole && matches!(series.role, Role::Total | Role::Passed | Role::Failed);
+            && matches!(series.role, ColumnRole::Rate | ColumnRole::Unknown);
+        let is_sum = series.are_whole
+            && matches!(
+                series.role,
+                ColumnRole::Total | ColumnRole::Passed | ColumnRole::Failed
+            );
         let best = if is_mean {
             let candidates = mean_parts(sheet, place);
             let best =
-                best_of(sheet, place, &candidates, true).map(|best| (Combination::Mean, best));
-            best.or_else(|| weighted(sheet, place))
+                best_parts(sheet, place, &candidates, true).map(|best| (Combination::Mean, best));
+            best.or_else(|| find_weighted_mean(sheet, place))
         } else if is_sum {
-            best_of(sheet, place, &sum_parts(sheet, place), false)
+            best_parts(sheet, place, &sum_parts(sheet, place), false)
                 .map(|best| (Combination::Sum, best))
         } else {
             None
@@ -54,7 +57,7 @@ pub(super) fn check(
         let Some((combination, (parts, rows, misfits))) = best else {
             continue;
         };
-        let said = said(sheet, &combination, &parts);
+        let said = describe_combination(sheet, &combination, &parts);
         checked.push(CheckedColumn {
             table: sheet.table.name.clone(),
             column: series.name.clone(),
@@ -68,18 +71,18 @@ pub(super) fn check(
             let Some(printed) = series.values[row] else {
                 continue;
             };
-            let Some(values) = values(sheet, &parts, row) else {
+            let Some(values) = part_values(sheet, &parts, row) else {
                 continue;
             };
             let right = match &combination {
                 Combination::Sum => values.iter().sum(),
                 Combination::Mean => values.iter().sum::<f64>() / values.len() as f64,
-                Combination::Weighted(mean) => mean.of(&values),
+                Combination::Weighted(mean) => mean.mean_of_parts(&values),
             };
             let right = format!("{right:.*}", printed.decimals as usize);
             let stated = format!("{:.*}", printed.decimals as usize, printed.value());
             let text = format!("{said} is {right}, not {stated}");
-            findings.push(sheet.finding(
+            findings.push(sheet.finding_at(
                 ClaimKind::TotalAgainstParts,
                 Severity::Contradictory,
                 &[row],
@@ -88,12 +91,16 @@ pub(super) fn check(
                 text,
             ));
         }
-        found.push(Combined { place, parts });
+        found.push(CompositeColumn { place, parts });
     }
     found
 }
 
-fn said(sheet: &Sheet<'_>, combination: &Combination, parts: &[usize]) -> String {
+fn describe_combination(
+    sheet: &FigureTable<'_>,
+    combination: &Combination,
+    parts: &[usize],
+) -> String {
     let names: Vec<String> = parts
         .iter()
         .map(|part| format!("`{}`", sheet.series[*part].name))
@@ -126,22 +133,22 @@ fn said(sheet: &Sheet<'_>, combination: &Combination, parts: &[usize]) -> String
 }
 
 /// Returns the figures of a row's parts. `None` if one is missing.
-fn values(sheet: &Sheet<'_>, parts: &[usize], row: usize) -> Option<Vec<f64>> {
+fn part_values(sheet: &FigureTable<'_>, parts: &[usize], row: usize) -> Option<Vec<f64>> {
     parts
         .iter()
-        .map(|part| sheet.series[*part].values[row].map(Printed::value))
+        .map(|part| sheet.series[*part].values[row].map(PrintedFigure::value))
         .collect()
 }
 
 /// Finds weights for a mean: those in the titles, such as `Retrieval (15 datasets)`, else those that the rows tell.
-fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
+fn find_weighted_mean(sheet: &FigureTable<'_>, place: usize) -> Option<(Combination, BestParts)> {
     let series = &sheet.series[place];
     let row_of = |parts: &[usize], row: usize| {
-        let (own, known) = (series.values[row]?, values(sheet, parts, row)?);
+        let (own, known) = (series.values[row]?, part_values(sheet, parts, row)?);
         let halves = parts
             .iter()
             .filter_map(|part| sheet.series[*part].values[row])
-            .map(Printed::half_unit);
+            .map(PrintedFigure::half_unit);
         // The last digits of the parts, and of the mean, which may be cut off.
         let rounding = halves.fold(0.0, f64::max) + 2.0 * own.half_unit();
         Some(WeightedRow {
@@ -179,7 +186,7 @@ fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
         };
         let (rows, figures) = figures_of(&titled);
         let is_off = |figures: &WeightedRow| {
-            (figures.mean - mean.of(&figures.parts)).abs() > figures.rounding
+            (figures.mean - mean.mean_of_parts(&figures.parts)).abs() > figures.rounding
         };
         let misfits: Vec<usize> = rows
             .iter()
@@ -188,7 +195,7 @@ fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
             .map(|(row, _)| *row)
             .collect();
         let agree = rows.len() - misfits.len();
-        if agree >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * rows.len() as f64 {
+        if agree >= MIN_ROWS && agree as f64 >= MIN_AGREE * rows.len() as f64 {
             return Some((Combination::Weighted(mean), (titled, rows, misfits)));
         }
     }
@@ -213,30 +220,35 @@ fn weighted(sheet: &Sheet<'_>, place: usize) -> Option<(Combination, Best)> {
     };
     let found = [right, left, all]
         .into_iter()
-        .filter(|parts| (2..=MOST_WEIGHTED).contains(&parts.len()))
+        .filter(|parts| (2..=MAX_WEIGHTED).contains(&parts.len()))
         .filter_map(fitted);
     // A column without a weight may lack figures of some rows.
     found.max_by_key(|(_, (parts, rows, _))| (rows.len(), std::cmp::Reverse(parts.len())))
 }
 
 /// Largest number of columns whose weights are recovered.
-const MOST_WEIGHTED: usize = 80;
+const MAX_WEIGHTED: usize = 80;
 
 /// Returns whether a column may be a part of a mean: a figure of its own, between -1 and 1 or -100 and 100.
-fn may_be_part(sheet: &Sheet<'_>, mean: usize, other: usize) -> bool {
+fn may_be_part(sheet: &FigureTable<'_>, mean: usize, other: usize) -> bool {
     let series = &sheet.series[other];
     other != mean
         && series.scale.is_some()
         && series.part_of.is_none()
         && matches!(
             series.role,
-            Role::Rate | Role::Unknown | Role::OneRun | Role::Group
+            ColumnRole::Rate | ColumnRole::Unknown | ColumnRole::OneRun | ColumnRole::Group
         )
 }
 
 /// Returns the mean or the sum of a row, with the most that rounding of the parts adds. `None` if a part is missing.
-fn combined(sheet: &Sheet<'_>, parts: &[usize], row: usize, is_mean: bool) -> Option<(f64, f64)> {
-    let values: Vec<Printed> = parts
+fn combine_parts(
+    sheet: &FigureTable<'_>,
+    parts: &[usize],
+    row: usize,
+    is_mean: bool,
+) -> Option<(f64, f64)> {
+    let values: Vec<PrintedFigure> = parts
         .iter()
         .map(|part| sheet.series[*part].values[row])
         .collect::<Option<_>>()?;
@@ -251,22 +263,22 @@ fn combined(sheet: &Sheet<'_>, parts: &[usize], row: usize, is_mean: bool) -> Op
 }
 
 /// The parts, the rows that were checked, and those that disagree.
-type Best = (Vec<usize>, Vec<usize>, Vec<usize>);
+type BestParts = (Vec<usize>, Vec<usize>, Vec<usize>);
 
-fn best_of(
-    sheet: &Sheet<'_>,
+fn best_parts(
+    sheet: &FigureTable<'_>,
     place: usize,
     candidates: &[Vec<usize>],
     is_mean: bool,
-) -> Option<Best> {
+) -> Option<BestParts> {
     let series = &sheet.series[place];
-    let mut best: Option<Best> = None;
+    let mut best: Option<BestParts> = None;
     for parts in candidates.iter().filter(|parts| parts.len() >= 2) {
         let (mut rows, mut misfits) = (Vec::new(), Vec::new());
         let mut different = std::collections::BTreeSet::new();
         for row in &sheet.rows {
             let Some((value, (expected, rounding))) =
-                series.values[*row].zip(combined(sheet, parts, *row, is_mean))
+                series.values[*row].zip(combine_parts(sheet, parts, *row, is_mean))
             else {
                 continue;
             };
@@ -282,14 +294,14 @@ fn best_of(
             } else {
                 misfits.push(*row);
                 // Most sets of columns end here.
-                if misfits.len() as f64 > (1.0 - LEAST_AGREE) * sheet.rows.len() as f64 {
+                if misfits.len() as f64 > (1.0 - MIN_AGREE) * sheet.rows.len() as f64 {
                     break;
                 }
             }
         }
         let agree = rows.len() - misfits.len();
         let is_enough =
-            different.len() >= LEAST_ROWS && agree as f64 >= LEAST_AGREE * rows.len() as f64;
+            different.len() >= MIN_ROWS && agree as f64 >= MIN_AGREE * rows.len() as f64;
         if is_enough
             && best
                 .as_ref()
@@ -304,7 +316,7 @@ fn best_of(
 }
 
 /// Returns sets of columns that a mean may be of: all on its scale, those in a row beside it, and each without one.
-fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
+fn mean_parts(sheet: &FigureTable<'_>, place: usize) -> Vec<Vec<usize>> {
     let own = &sheet.series[place];
     let is_part = |other: &usize| may_be_part(sheet, place, *other);
     let is_alike = |other: &usize| is_part(other) && sheet.series[*other].scale == own.scale;
@@ -318,7 +330,7 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
     let runs: Vec<usize> = all
         .iter()
         .copied()
-        .filter(|other| sheet.series[*other].role == Role::OneRun)
+        .filter(|other| sheet.series[*other].role == ColumnRole::OneRun)
         .collect();
     let right: Vec<usize> = (place + 1..sheet.series.len())
         .take_while(is_part)
@@ -333,7 +345,7 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
         );
     }
     // Of a few columns, any run of them may lack one.
-    let bases = if right.len().max(left.len()) <= FEW_COLUMNS {
+    let bases = if right.len().max(left.len()) <= MAX_COLUMNS_WITH_GAPS {
         found.clone()
     } else {
         bases
@@ -354,12 +366,15 @@ fn mean_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
 }
 
 /// Returns sets of columns that a sum of counts may be of: those in a row beside it.
-fn sum_parts(sheet: &Sheet<'_>, place: usize) -> Vec<Vec<usize>> {
+fn sum_parts(sheet: &FigureTable<'_>, place: usize) -> Vec<Vec<usize>> {
     let is_part = |other: &usize| {
-        let series: &Series = &sheet.series[*other];
+        let series: &FigureColumn = &sheet.series[*other];
         series.are_whole
             && series.part_of.is_none()
-            && !matches!(series.role, Role::Rank | Role::Id | Role::Aside)
+            && !matches!(
+                series.role,
+                ColumnRole::Rank | ColumnRole::Id | ColumnRole::Aside
+            )
     };
     let right: Vec<usize> = (place + 1..sheet.series.len())
         .take_while(is_part)

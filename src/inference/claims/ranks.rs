@@ -1,24 +1,24 @@
 //! Stated ranks against the figures that they follow.
 
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::parts::Combined;
-use super::sheet::{Series, Sheet};
-use super::titles::Role;
+use super::parts::CompositeColumn;
+use super::sheet::{FigureColumn, FigureTable};
+use super::titles::ColumnRole;
 
-const LEAST_ROWS: usize = 5;
+const MIN_ROWS: usize = 5;
 /// Two rows whose ranks were exchanged.
-const TWO: usize = 2;
+const EXCHANGED_ROWS: usize = 2;
 /// Longer lists are not compared pair by pair.
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 /// Share of the rows that may be out of order, if more than one is.
-const MOST_WRONG: f64 = 0.05;
+const MAX_WRONG: f64 = 0.05;
 /// Neighbours that lie closer than a pair out of order and are in order. If the ranks followed another figure that is like this one, each would
 /// be in order about half of the time.
-const LEAST_CLOSER: usize = 10;
+const MIN_CLOSER: usize = 10;
 
 /// A row with its rank and the figure that may decide it, greater is better.
 #[derive(Clone, Copy)]
-struct Ranked {
+struct RankedRow {
     row: usize,
     rank: i64,
     value: f64,
@@ -27,10 +27,10 @@ struct Ranked {
 }
 
 /// Rows in the order of their ranks, and those out of it, each with the row that it is furthest from.
-type InOrder = (Vec<Ranked>, Vec<(Ranked, Ranked)>);
+type OrderedRows = (Vec<RankedRow>, Vec<(RankedRow, RankedRow)>);
 
 /// What ranks may follow.
-struct Order {
+struct RankBasis {
     name: String,
     /// By row, with the most that digits which are not printed move it.
     values: Vec<Option<(f64, f64)>>,
@@ -41,23 +41,23 @@ struct Order {
 }
 
 /// Checks each column of ranks. `means` are the columns that are means of others.
-pub(super) fn check(
-    sheet: &Sheet<'_>,
-    means: &[Combined],
+pub(super) fn check_ranks(
+    sheet: &FigureTable<'_>,
+    means: &[CompositeColumn],
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
 ) {
     for ranks in sheet
         .series
         .iter()
-        .filter(|series| series.role == Role::Rank && series.are_whole)
+        .filter(|series| series.role == ColumnRole::Rank && series.are_whole)
     {
-        let orders = orders(sheet, ranks, means);
+        let orders = rank_bases(sheet, ranks, means);
         for (group, rows) in &sheet.groups {
-            let ranked = |order: &Order| -> Vec<Ranked> {
+            let ranked = |order: &RankBasis| -> Vec<RankedRow> {
                 let one = |row: &usize| {
                     let (rank, (value, slack)) = (ranks.values[*row]?.units, order.values[*row]?);
-                    Some(Ranked {
+                    Some(RankedRow {
                         row: *row,
                         rank,
                         value,
@@ -66,16 +66,16 @@ pub(super) fn check(
                 };
                 rows.iter().filter_map(one).collect()
             };
-            let mut best: Option<(&Order, InOrder)> = None;
+            let mut best: Option<(&RankBasis, OrderedRows)> = None;
             for order in &orders {
                 let known = ranked(order);
-                if known.len() > MOST_ROWS {
+                if known.len() > MAX_ROWS {
                     continue;
                 }
-                let Some((kept, wrong)) = in_order(known) else {
+                let Some((kept, wrong)) = take_out_discordant(known) else {
                     continue;
                 };
-                if kept.len() + wrong.len() < LEAST_ROWS {
+                if kept.len() + wrong.len() < MIN_ROWS {
                     continue;
                 }
                 let is_better = best
@@ -103,18 +103,18 @@ pub(super) fn check(
                 chance: None,
             });
             for (row, other) in wrong {
-                findings.push(finding(sheet, ranks, order, row, other));
+                findings.push(rank_finding(sheet, ranks, order, row, other));
             }
         }
     }
 }
 
-fn finding(
-    sheet: &Sheet<'_>,
-    ranks: &Series,
-    order: &Order,
-    row: Ranked,
-    other: Ranked,
+fn rank_finding(
+    sheet: &FigureTable<'_>,
+    ranks: &FigureColumn,
+    order: &RankBasis,
+    row: RankedRow,
+    other: RankedRow,
 ) -> ClaimFinding {
     let (ahead, behind) = if row.rank <= other.rank {
         (row, other)
@@ -124,8 +124,8 @@ fn finding(
     let text = if ahead.rank == behind.rank {
         format!(
             "`{}` and `{}` share rank {}, but differ in {}",
-            sheet.name_of(ahead.row),
-            sheet.name_of(behind.row),
+            sheet.row_name(ahead.row),
+            sheet.row_name(behind.row),
             ahead.rank,
             order.name
         )
@@ -133,13 +133,13 @@ fn finding(
         format!(
             "rank {} of `{}` is before rank {} of `{}`, which is better by {}",
             ahead.rank,
-            sheet.name_of(ahead.row),
+            sheet.row_name(ahead.row),
             behind.rank,
-            sheet.name_of(behind.row),
+            sheet.row_name(behind.row),
             order.name
         )
     };
-    sheet.finding(
+    sheet.finding_at(
         ClaimKind::RankAgainstFigures,
         Severity::Contradictory,
         &[row.row, other.row],
@@ -150,7 +150,7 @@ fn finding(
 }
 
 /// Returns whether two rows are in the wrong order.
-fn is_discordant(one: &Ranked, other: &Ranked) -> bool {
+fn is_discordant(one: &RankedRow, other: &RankedRow) -> bool {
     let (lead, slack) = (
         one.value - other.value,
         one.slack + other.slack + f64::EPSILON,
@@ -163,9 +163,9 @@ fn is_discordant(one: &Ranked, other: &Ranked) -> bool {
 }
 
 /// Takes out the rows that are out of order, worst first, each with the row that it is furthest from. `None` if too many are.
-fn in_order(mut rows: Vec<Ranked>) -> Option<InOrder> {
+fn take_out_discordant(mut rows: Vec<RankedRow>) -> Option<OrderedRows> {
     let most = most_wrong(rows.len());
-    let against = |one: &Ranked| {
+    let against = |one: &RankedRow| {
         rows.iter()
             .filter(|other| is_discordant(one, other))
             .count()
@@ -178,10 +178,10 @@ fn in_order(mut rows: Vec<Ranked>) -> Option<InOrder> {
             return None;
         }
     }
-    let mut wrong: Vec<(Ranked, Ranked)> = Vec::new();
+    let mut wrong: Vec<(RankedRow, RankedRow)> = Vec::new();
     loop {
-        let distance = |one: &Ranked, other: &Ranked| (one.value - other.value).abs();
-        let furthest = |row: &Ranked| {
+        let distance = |one: &RankedRow, other: &RankedRow| (one.value - other.value).abs();
+        let furthest = |row: &RankedRow| {
             let others = rows.iter().filter(|other| is_discordant(row, other));
             others
                 .copied()
@@ -216,13 +216,13 @@ fn most_wrong(rows: usize) -> usize {
         clippy::cast_sign_loss,
         reason = "a share of a count"
     )]
-    let share = (rows as f64 * MOST_WRONG) as usize;
-    share.max(TWO)
+    let share = (rows as f64 * MAX_WRONG) as usize;
+    share.max(EXCHANGED_ROWS)
 }
 
 /// Returns whether the ranks follow this order closely enough to accuse the rows that do not.
-fn is_accused(order: &Order, kept: &[Ranked], wrong: &[(Ranked, Ranked)]) -> bool {
-    if kept.len() < LEAST_ROWS {
+fn is_accused(order: &RankBasis, kept: &[RankedRow], wrong: &[(RankedRow, RankedRow)]) -> bool {
+    if kept.len() < MIN_ROWS {
         return false;
     }
     if order.is_named {
@@ -235,14 +235,18 @@ fn is_accused(order: &Order, kept: &[Ranked], wrong: &[(Ranked, Ranked)]) -> boo
         .map(|pair| (pair[0].value - pair[1].value).abs())
         .filter(|gap| *gap > 0.0)
         .collect();
-    let is_shown = |(row, other): &(Ranked, Ranked)| {
+    let is_shown = |(row, other): &(RankedRow, RankedRow)| {
         let gap = (row.value - other.value).abs();
-        gaps.iter().filter(|closer| **closer < gap).count() >= LEAST_CLOSER
+        gaps.iter().filter(|closer| **closer < gap).count() >= MIN_CLOSER
     };
     order.is_usual && wrong.iter().all(is_shown)
 }
 
-fn orders(sheet: &Sheet<'_>, ranks: &Series, means: &[Combined]) -> Vec<Order> {
+fn rank_bases(
+    sheet: &FigureTable<'_>,
+    ranks: &FigureColumn,
+    means: &[CompositeColumn],
+) -> Vec<RankBasis> {
     let is_borda = ranks.title.words.iter().any(|word| word == "borda");
     let about: Vec<&String> = ranks
         .title
@@ -250,22 +254,27 @@ fn orders(sheet: &Sheet<'_>, ranks: &Series, means: &[Combined]) -> Vec<Order> {
         .iter()
         .filter(|word| !matches!(word.as_str(), "rank" | "ranking" | "#" | "by"))
         .collect();
-    let is_figure = |series: &&Series| {
+    let is_figure = |series: &&FigureColumn| {
         !matches!(
             series.role,
-            Role::Rank | Role::Low | Role::High | Role::HalfWidth
+            ColumnRole::Rank | ColumnRole::Low | ColumnRole::High | ColumnRole::HalfWidth
         ) && series.part_of.is_none()
     };
-    let figures: Vec<&Series> = sheet.series.iter().filter(is_figure).collect();
+    let figures: Vec<&FigureColumn> = sheet.series.iter().filter(is_figure).collect();
     let results = figures
         .iter()
-        .filter(|series| matches!(series.role, Role::Rate | Role::Unknown | Role::Passed))
+        .filter(|series| {
+            matches!(
+                series.role,
+                ColumnRole::Rate | ColumnRole::Unknown | ColumnRole::Passed
+            )
+        })
         .count();
     let mut found = Vec::new();
     for mean in means {
         let name = format!("the Borda count of {} columns", mean.parts.len());
-        let values = borda(sheet, &mean.parts);
-        found.push(Order {
+        let values = borda_counts(sheet, &mean.parts);
+        found.push(RankBasis {
             name,
             values,
             is_named: false,
@@ -273,13 +282,16 @@ fn orders(sheet: &Sheet<'_>, ranks: &Series, means: &[Combined]) -> Vec<Order> {
         });
     }
     for series in figures {
-        let is_result = matches!(series.role, Role::Rate | Role::Unknown | Role::Passed);
+        let is_result = matches!(
+            series.role,
+            ColumnRole::Rate | ColumnRole::Unknown | ColumnRole::Passed
+        );
         let names_it =
             !about.is_empty() && about.iter().all(|word| series.title.words.contains(word));
         for is_lower_better in [false, true] {
             let sign = if is_lower_better { -1.0 } else { 1.0 };
             let is_its_way = is_lower_better == series.title.is_lower_better;
-            found.push(Order {
+            found.push(RankBasis {
                 name: format!("`{}`", series.name),
                 values: series
                     .values
@@ -302,7 +314,7 @@ fn orders(sheet: &Sheet<'_>, ranks: &Series, means: &[Combined]) -> Vec<Order> {
 
 /// Returns the Borda counts of the rows: by column, the number of rows that a row is better than. Rows that are printed alike are half better,
 /// give or take a half.
-fn borda(sheet: &Sheet<'_>, parts: &[usize]) -> Vec<Option<(f64, f64)>> {
+fn borda_counts(sheet: &FigureTable<'_>, parts: &[usize]) -> Vec<Option<(f64, f64)>> {
     let mut counts: Vec<Option<(f64, f64)>> = vec![None; sheet.table.rows.len()];
     for part in parts {
         let values = &sheet.series[*part].values;
@@ -310,11 +322,11 @@ fn borda(sheet: &Sheet<'_>, parts: &[usize]) -> Vec<Option<(f64, f64)>> {
             .rows
             .iter()
             .filter_map(|row| values[*row])
-            .map(super::figure::Printed::value)
+            .map(super::figure::PrintedFigure::value)
             .collect();
         sorted.sort_by(f64::total_cmp);
         for row in &sheet.rows {
-            let Some(own) = values[*row].map(super::figure::Printed::value) else {
+            let Some(own) = values[*row].map(super::figure::PrintedFigure::value) else {
                 continue;
             };
             let (below, up_to) = (

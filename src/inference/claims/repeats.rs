@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Sheet, cell, is_nothing, plain_name};
-use super::titles::Role;
+use super::sheet::{FigureTable, cell_text, is_nothing, plain_name};
+use super::titles::ColumnRole;
 
 /// If more of the keys repeat than this, repeats are the design: runs or attempts without a column for them.
-const MOST_REPEATED: f64 = 0.1;
+const MAX_REPEATED: f64 = 0.1;
 
 /// Reports conflicts within a table.
-pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
+pub(super) fn check_repeated_rows(sheet: &FigureTable<'_>, findings: &mut Vec<ClaimFinding>) {
     for row in &sheet.rows {
         for place in &sheet.table.rows[*row].doubled {
             let text = format!(
                 "the row has `{}` twice, with different values",
                 sheet.table.columns[*place]
             );
-            findings.push(sheet.finding(
+            findings.push(sheet.finding_at(
                 ClaimKind::DoubledKey,
                 Severity::Contradictory,
                 &[*row],
@@ -31,7 +31,7 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
     let keys = if outcomes.is_empty() {
         row_keys(sheet)
     } else {
-        vec![item_key(sheet, &outcomes)]
+        vec![item_key_columns(sheet, &outcomes)]
     };
     let compared: Vec<usize> = if outcomes.is_empty() {
         result_columns(sheet)
@@ -40,13 +40,13 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
     };
     let mut told: std::collections::BTreeSet<Vec<usize>> = std::collections::BTreeSet::new();
     for key in keys.iter().filter(|key| !key.is_empty()) {
-        for (rows, place) in conflicts(sheet, key, &compared) {
+        for (rows, place) in find_conflicts(sheet, key, &compared) {
             if !told.insert(rows.clone()) {
                 continue;
             }
             let values: Vec<&str> = rows
                 .iter()
-                .filter_map(|row| cell(sheet.table, *row, place))
+                .filter_map(|row| cell_text(sheet.table, *row, place))
                 .collect();
             let (kind, noun) = if outcomes.is_empty() {
                 (ClaimKind::ConflictingRows, "figures")
@@ -55,7 +55,7 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
             };
             let name = key
                 .iter()
-                .filter_map(|place| cell(sheet.table, rows[0], *place))
+                .filter_map(|place| cell_text(sheet.table, rows[0], *place))
                 .map(plain_name)
                 .collect::<Vec<_>>()
                 .join(" · ");
@@ -64,7 +64,7 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
                 rows.len(),
                 values.join(" and ")
             );
-            findings.push(sheet.finding(
+            findings.push(sheet.finding_at(
                 kind,
                 Severity::Contradictory,
                 &rows,
@@ -77,13 +77,17 @@ pub(super) fn check(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
 }
 
 /// Returns the rows with equal keys and different values, and the first column where they differ.
-fn conflicts(sheet: &Sheet<'_>, key: &[usize], compared: &[usize]) -> Vec<(Vec<usize>, usize)> {
+fn find_conflicts(
+    sheet: &FigureTable<'_>,
+    key: &[usize],
+    compared: &[usize],
+) -> Vec<(Vec<usize>, usize)> {
     let mut rows_of: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
     for row in &sheet.rows {
         let values: Vec<String> = key
             .iter()
             .map(|place| {
-                cell(sheet.table, *row, *place)
+                cell_text(sheet.table, *row, *place)
                     .map(|text| plain_name(text).to_lowercase())
                     .unwrap_or_default()
             })
@@ -92,22 +96,27 @@ fn conflicts(sheet: &Sheet<'_>, key: &[usize], compared: &[usize]) -> Vec<(Vec<u
         let is_named = key
             .iter()
             .zip(&values)
-            .filter(|(place, _)| matches!(sheet.titles[**place].role, Role::Name | Role::Id))
+            .filter(|(place, _)| {
+                matches!(
+                    sheet.titles[**place].role,
+                    ColumnRole::Name | ColumnRole::Id
+                )
+            })
             .all(|(_, value)| !value.is_empty());
         if is_named && values.iter().any(|value| !value.is_empty()) {
             rows_of.entry(values).or_default().push(*row);
         }
     }
     let repeated = rows_of.values().filter(|rows| rows.len() > 1).count();
-    if repeated > 1 && repeated as f64 > MOST_REPEATED * rows_of.len() as f64 {
+    if repeated > 1 && repeated as f64 > MAX_REPEATED * rows_of.len() as f64 {
         return Vec::new();
     }
     let different = |rows: &Vec<usize>, place: &usize| {
         let mut values = rows
             .iter()
-            .filter_map(|row| cell(sheet.table, *row, *place))
+            .filter_map(|row| cell_text(sheet.table, *row, *place))
             .filter(|text| !is_nothing(text))
-            .map(normal);
+            .map(normalise_value);
         let first = values.next();
         values.any(|value| Some(value) != first)
     };
@@ -123,7 +132,7 @@ fn conflicts(sheet: &Sheet<'_>, key: &[usize], compared: &[usize]) -> Vec<(Vec<u
 }
 
 /// Returns a figure or an outcome in one spelling.
-fn normal(text: &str) -> String {
+fn normalise_value(text: &str) -> String {
     let text = plain_name(text).to_lowercase();
     text.trim_end_matches('%')
         .trim()
@@ -132,13 +141,13 @@ fn normal(text: &str) -> String {
 }
 
 /// Returns the columns that may be keys of the rows: each id, and all the texts together.
-fn row_keys(sheet: &Sheet<'_>) -> Vec<Vec<usize>> {
+fn row_keys(sheet: &FigureTable<'_>) -> Vec<Vec<usize>> {
     let role = |place: &usize| sheet.titles[*place].role;
     let mut keys: Vec<Vec<usize>> = sheet
         .texts
         .iter()
         .copied()
-        .filter(|place| role(place) == Role::Id)
+        .filter(|place| role(place) == ColumnRole::Id)
         .map(|place| vec![place])
         .collect();
     let all: Vec<usize> = sheet
@@ -150,7 +159,9 @@ fn row_keys(sheet: &Sheet<'_>) -> Vec<Vec<usize>> {
     let settings = sheet
         .series
         .iter()
-        .filter(|series| series.role == Role::OneRun || matches!(series.role, Role::Runs))
+        .filter(|series| {
+            series.role == ColumnRole::OneRun || matches!(series.role, ColumnRole::Runs)
+        })
         .map(|series| series.place);
     keys.push(
         all.into_iter()
@@ -161,7 +172,7 @@ fn row_keys(sheet: &Sheet<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Returns whether a column is a text about the row. A date tells rows apart.
-fn is_note(sheet: &Sheet<'_>, place: usize) -> bool {
+fn is_note(sheet: &FigureTable<'_>, place: usize) -> bool {
     let words = [
         "notes",
         "note",
@@ -185,11 +196,11 @@ fn is_note(sheet: &Sheet<'_>, place: usize) -> bool {
         .any(|word| words.contains(&word.as_str()))
 }
 
-fn result_columns(sheet: &Sheet<'_>) -> Vec<usize> {
-    let is_result = |role: Role| {
+fn result_columns(sheet: &FigureTable<'_>) -> Vec<usize> {
+    let is_result = |role: ColumnRole| {
         matches!(
             role,
-            Role::Rate | Role::Passed | Role::Failed | Role::Unknown
+            ColumnRole::Rate | ColumnRole::Passed | ColumnRole::Failed | ColumnRole::Unknown
         )
     };
     let mut places: Vec<usize> = sheet
@@ -203,8 +214,8 @@ fn result_columns(sheet: &Sheet<'_>) -> Vec<usize> {
 }
 
 /// Returns the columns whose values are outcomes of single items.
-fn outcome_columns(sheet: &Sheet<'_>) -> Vec<usize> {
-    const OUTCOMES: [&str; 24] = [
+fn outcome_columns(sheet: &FigureTable<'_>) -> Vec<usize> {
+    const OUTCOME_WORDS: [&str; 24] = [
         "pass",
         "fail",
         "passed",
@@ -230,7 +241,7 @@ fn outcome_columns(sheet: &Sheet<'_>) -> Vec<usize> {
         "1.0",
         "error",
     ];
-    const TITLES: [&str; 22] = [
+    const OUTCOME_TITLES: [&str; 22] = [
         "passed",
         "pass",
         "correct",
@@ -259,25 +270,25 @@ fn outcome_columns(sheet: &Sheet<'_>) -> Vec<usize> {
             let values: Vec<&str> = sheet
                 .rows
                 .iter()
-                .filter_map(|row| cell(sheet.table, *row, *place))
+                .filter_map(|row| cell_text(sheet.table, *row, *place))
                 .collect();
             let is_titled = sheet.titles[*place]
                 .words
                 .iter()
-                .any(|word| TITLES.contains(&word.as_str()));
+                .any(|word| OUTCOME_TITLES.contains(&word.as_str()));
             let different: std::collections::BTreeSet<String> =
                 values.iter().map(|value| value.to_lowercase()).collect();
             let are_outcomes = different
                 .iter()
-                .all(|value| OUTCOMES.contains(&value.as_str()));
+                .all(|value| OUTCOME_WORDS.contains(&value.as_str()));
             is_titled && values.len() >= 4 && different.len() >= 2 && are_outcomes
         })
         .collect()
 }
 
 /// Returns everything that tells attempts at items apart.
-fn item_key(sheet: &Sheet<'_>, outcomes: &[usize]) -> Vec<usize> {
-    const TELLING: [&str; 16] = [
+fn item_key_columns(sheet: &FigureTable<'_>, outcomes: &[usize]) -> Vec<usize> {
+    const ITEM_KEY_WORDS: [&str; 16] = [
         "item", "task", "question", "id", "attempt", "run", "trial", "seed", "epoch", "repeat",
         "case", "instance", "sample", "problem", "number", "try",
     ];
@@ -285,7 +296,7 @@ fn item_key(sheet: &Sheet<'_>, outcomes: &[usize]) -> Vec<usize> {
         sheet
             .rows
             .iter()
-            .filter_map(|row| cell(sheet.table, *row, place))
+            .filter_map(|row| cell_text(sheet.table, *row, place))
             .any(|text| text.len() > 120)
     };
     let is_key = |place: &usize| {
@@ -293,7 +304,7 @@ fn item_key(sheet: &Sheet<'_>, outcomes: &[usize]) -> Vec<usize> {
         let tells = title
             .words
             .iter()
-            .any(|word| TELLING.contains(&word.as_str()))
+            .any(|word| ITEM_KEY_WORDS.contains(&word.as_str()))
             || sheet.texts.contains(place);
         let is_about_answer = title.words.iter().any(|word| {
             [
@@ -309,7 +320,7 @@ fn item_key(sheet: &Sheet<'_>, outcomes: &[usize]) -> Vec<usize> {
         });
         tells
             && !outcomes.contains(place)
-            && !matches!(title.role, Role::Aside)
+            && !matches!(title.role, ColumnRole::Aside)
             && !is_about_answer
             && !is_note(sheet, *place)
             && !is_long(*place)
@@ -318,22 +329,22 @@ fn item_key(sheet: &Sheet<'_>, outcomes: &[usize]) -> Vec<usize> {
 }
 
 /// Reports rows with the same id in several tables, with different figures in columns of the same name.
-pub(super) fn across(sheets: &[Sheet<'_>], findings: &mut Vec<ClaimFinding>) {
+pub(super) fn check_across_tables(sheets: &[FigureTable<'_>], findings: &mut Vec<ClaimFinding>) {
     /// Where a row was first seen.
-    type Seen<'s> = BTreeMap<(String, String), (&'s str, BTreeMap<String, String>)>;
-    let mut seen: Seen<'_> = BTreeMap::new();
+    type SeenRows<'s> = BTreeMap<(String, String), (&'s str, BTreeMap<String, String>)>;
+    let mut seen: SeenRows<'_> = BTreeMap::new();
     for sheet in sheets {
         let ids: Vec<usize> = sheet
             .texts
             .iter()
             .copied()
-            .filter(|place| sheet.titles[*place].role == Role::Id)
+            .filter(|place| sheet.titles[*place].role == ColumnRole::Id)
             .collect();
         let results = result_columns(sheet);
-        let mut own: Seen<'_> = BTreeMap::new();
+        let mut own: SeenRows<'_> = BTreeMap::new();
         for row in &sheet.rows {
             for id in &ids {
-                let Some(value) = cell(sheet.table, *row, *id) else {
+                let Some(value) = cell_text(sheet.table, *row, *id) else {
                     continue;
                 };
                 let key = (sheet.table.columns[*id].clone(), value.to_owned());
@@ -342,8 +353,9 @@ pub(super) fn across(sheets: &[Sheet<'_>], findings: &mut Vec<ClaimFinding>) {
                     .filter_map(|place| {
                         Some((
                             sheet.table.columns[*place].clone(),
-                            normal(
-                                cell(sheet.table, *row, *place).filter(|text| !is_nothing(text))?,
+                            normalise_value(
+                                cell_text(sheet.table, *row, *place)
+                                    .filter(|text| !is_nothing(text))?,
                             ),
                         ))
                     })
@@ -356,7 +368,7 @@ pub(super) fn across(sheets: &[Sheet<'_>], findings: &mut Vec<ClaimFinding>) {
                 {
                     let other = &known[column];
                     let text = format!("`{value}` has {figure} here, and {other} in {table}");
-                    findings.push(sheet.finding(
+                    findings.push(sheet.finding_at(
                         ClaimKind::ConflictingRows,
                         Severity::Contradictory,
                         &[*row],

@@ -4,51 +4,53 @@ use std::collections::BTreeMap;
 
 use crate::stats::{PrintedRate, Rounding, possible_share};
 
-use super::counts::Totals;
+use super::counts::RateTotals;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Sheet, cell, is_nothing};
-use super::titles::Role;
+use super::sheet::{FigureTable, cell_text, is_nothing};
+use super::titles::ColumnRole;
 
 /// Chance below which digits of single runs are taken as such.
-const MOST_CHANCE: f64 = 0.001;
+const MAX_CHANCE: f64 = 0.001;
 
-pub(super) fn check(
-    sheet: &Sheet<'_>,
-    totals: &[Option<Totals>],
+pub(super) fn check_run_numbers(
+    sheet: &FigureTable<'_>,
+    totals: &[Option<RateTotals>],
     findings: &mut Vec<ClaimFinding>,
 ) {
-    fewer_with_more(sheet, findings);
+    check_more_attempts(sheet, findings);
     if let Some(stated) = sheet
         .series
         .iter()
-        .position(|series| series.role == Role::Runs && series.are_whole)
+        .position(|series| series.role == ColumnRole::Runs && series.are_whole)
     {
-        columns_of_runs(sheet, stated, findings);
-        rows_of_runs(sheet, stated, findings);
+        check_run_columns(sheet, stated, findings);
+        check_run_rows(sheet, stated, findings);
     }
     for (rate, known) in totals.iter().enumerate() {
         if let Some(known) = known
             .as_ref()
-            .filter(|_| sheet.series[rate].role != Role::OneRun)
+            .filter(|_| sheet.series[rate].role != ColumnRole::OneRun)
         {
-            grid_of_one_run(sheet, rate, known, findings);
+            check_single_run_counts(sheet, rate, known, findings);
         }
     }
 }
 
 /// A row states more runs than it has figures of single runs.
-fn columns_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
+fn check_run_columns(sheet: &FigureTable<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
     let columns: Vec<usize> = sheet
         .series
         .iter()
-        .filter(|series| series.role == Role::OneRun)
+        .filter(|series| series.role == ColumnRole::OneRun)
         .map(|series| series.place)
         .collect();
-    let count = |row: usize| Sheet::count(&sheet.series[stated], row);
+    let count = |row: usize| FigureTable::whole_count(&sheet.series[stated], row);
     let there = |row: usize| {
         columns
             .iter()
-            .filter(|place| cell(sheet.table, row, **place).is_some_and(|text| !is_nothing(text)))
+            .filter(|place| {
+                cell_text(sheet.table, row, **place).is_some_and(|text| !is_nothing(text))
+            })
             .count() as u64
     };
     let known: Vec<usize> = sheet
@@ -66,12 +68,12 @@ fn columns_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFin
         return;
     }
     for row in wrong {
-        report(sheet, stated, &[row], there(row), "columns", findings);
+        report_missing_runs(sheet, stated, &[row], there(row), "columns", findings);
     }
 }
 
 /// A system states more runs than it has rows.
-fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
+fn check_run_rows(sheet: &FigureTable<'_>, stated: usize, findings: &mut Vec<ClaimFinding>) {
     let is_run = |place: &usize| {
         sheet.titles[*place].words.iter().any(|word| {
             matches!(
@@ -82,8 +84,8 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
     };
     let has_number = (0..sheet.table.columns.len()).any(|place| {
         is_run(&place)
-            && sheet.titles[place].role != Role::Runs
-            && sheet.titles[place].role != Role::OneRun
+            && sheet.titles[place].role != ColumnRole::Runs
+            && sheet.titles[place].role != ColumnRole::OneRun
     });
     let names: Vec<usize> = sheet
         .texts
@@ -92,7 +94,7 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
         .filter(|place| {
             matches!(
                 sheet.titles[*place].role,
-                Role::Name | Role::Group | Role::Unknown
+                ColumnRole::Name | ColumnRole::Group | ColumnRole::Unknown
             ) && !is_run(place)
         })
         .collect();
@@ -105,13 +107,13 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
             .entry(
                 names
                     .iter()
-                    .map(|place| cell(sheet.table, *row, *place))
+                    .map(|place| cell_text(sheet.table, *row, *place))
                     .collect(),
             )
             .or_default()
             .push(*row);
     }
-    let runs = |rows: &[usize]| Sheet::count(&sheet.series[stated], rows[0]);
+    let runs = |rows: &[usize]| FigureTable::whole_count(&sheet.series[stated], rows[0]);
     let wrong: Vec<&Vec<usize>> = systems
         .values()
         .filter(|rows| runs(rows).is_some_and(|runs| runs != rows.len() as u64))
@@ -120,12 +122,12 @@ fn rows_of_runs(sheet: &Sheet<'_>, stated: usize, findings: &mut Vec<ClaimFindin
         return;
     }
     for rows in wrong {
-        report(sheet, stated, rows, rows.len() as u64, "rows", findings);
+        report_missing_runs(sheet, stated, rows, rows.len() as u64, "rows", findings);
     }
 }
 
-fn report(
-    sheet: &Sheet<'_>,
+fn report_missing_runs(
+    sheet: &FigureTable<'_>,
     stated: usize,
     rows: &[usize],
     there: u64,
@@ -133,9 +135,9 @@ fn report(
     findings: &mut Vec<ClaimFinding>,
 ) {
     let series = &sheet.series[stated];
-    let runs = Sheet::count(series, rows[0]).unwrap_or_default();
+    let runs = FigureTable::whole_count(series, rows[0]).unwrap_or_default();
     let text = format!("{runs} runs are stated; {of} of single runs: {there}");
-    findings.push(sheet.finding(
+    findings.push(sheet.finding_at(
         ClaimKind::MissingRuns,
         Severity::Contradictory,
         rows,
@@ -146,24 +148,26 @@ fn report(
 }
 
 /// Means of several runs would be counts of as many times the items. If every one is a count of the items alone, they look like single runs.
-fn grid_of_one_run(
-    sheet: &Sheet<'_>,
+fn check_single_run_counts(
+    sheet: &FigureTable<'_>,
     rate: usize,
-    totals: &Totals,
+    totals: &RateTotals,
     findings: &mut Vec<ClaimFinding>,
 ) {
     let series = &sheet.series[rate];
     let stated = sheet
         .series
         .iter()
-        .find(|series| series.role == Role::Runs && series.are_whole);
-    let runs_of = |row: usize| sheet.runs_of(series, row);
+        .find(|series| series.role == ColumnRole::Runs && series.are_whole);
+    let runs_of = |row: usize| sheet.reported_runs(series, row);
     let (mut rows, mut chance) = (Vec::new(), 1.0);
     let mut different = std::collections::BTreeSet::new();
     for row in &sheet.rows {
-        let (Some(printed), Some(total), Some(runs)) =
-            (Sheet::rate(series, *row), totals.items[*row], runs_of(*row))
-        else {
+        let (Some(printed), Some(total), Some(runs)) = (
+            FigureTable::printed_rate(series, *row),
+            totals.items[*row],
+            runs_of(*row),
+        ) else {
             continue;
         };
         let several = total.saturating_mul(runs);
@@ -172,13 +176,13 @@ fn grid_of_one_run(
         if runs < 2 || may_be_all || printed.is_trivial() || !different.insert((printed, total)) {
             continue;
         }
-        if printed.counts(total, Rounding::Nearest).is_none() {
+        if printed.possible_counts(total, Rounding::Nearest).is_none() {
             return;
         }
-        chance *= chance_of_one(printed, total, several);
+        chance *= chance_of_single_run(printed, total, several);
         rows.push(*row);
     }
-    if rows.is_empty() || chance > MOST_CHANCE {
+    if rows.is_empty() || chance > MAX_CHANCE {
         return;
     }
     let runs = runs_of(rows[0]).unwrap_or_default();
@@ -188,7 +192,7 @@ fn grid_of_one_run(
         (1.0 / chance).min(1e9).round()
     );
     let place = stated.map_or(series.place, |stated| stated.place);
-    findings.push(sheet.finding(
+    findings.push(sheet.finding_at(
         ClaimKind::MissingRuns,
         Severity::Contradictory,
         &rows,
@@ -199,7 +203,7 @@ fn grid_of_one_run(
 }
 
 /// Returns the share of the means of several runs that are printed like counts of a single one.
-fn chance_of_one(printed: PrintedRate, total: u64, several: u64) -> f64 {
+fn chance_of_single_run(printed: PrintedRate, total: u64, several: u64) -> f64 {
     let (one, all) = (
         possible_share(total, printed.whole, Rounding::Nearest),
         possible_share(several, printed.whole, Rounding::Nearest),
@@ -208,7 +212,7 @@ fn chance_of_one(printed: PrintedRate, total: u64, several: u64) -> f64 {
 }
 
 /// Reports rows where pass@k is smaller than pass@j with j < k.
-fn fewer_with_more(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
+fn check_more_attempts(sheet: &FigureTable<'_>, findings: &mut Vec<ClaimFinding>) {
     let attempts = |place: usize| -> Option<(String, u64)> {
         let series = &sheet.series[place];
         let is_pass = series
@@ -260,7 +264,7 @@ fn fewer_with_more(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
                     fewer.name,
                     wrong.len()
                 );
-                findings.push(sheet.finding(
+                findings.push(sheet.finding_at(
                     ClaimKind::WrongColumn,
                     Severity::Contradictory,
                     &wrong,
@@ -277,7 +281,7 @@ fn fewer_with_more(sheet: &Sheet<'_>, findings: &mut Vec<ClaimFinding>) {
                     "`{}` is below `{}`, though more attempts cannot pass fewer items",
                     more.name, fewer.name
                 );
-                findings.push(sheet.finding(
+                findings.push(sheet.finding_at(
                     ClaimKind::FewerWithMore,
                     Severity::Impossible,
                     &[row],

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::ClaimedTable;
+use crate::domain::PublishedTable;
 use crate::stats::PrintedRate;
 
-use super::figure::{Figures, Printed, figures};
+use super::figure::{CellFigures, PrintedFigure, parse_cell};
 use super::finding::{ClaimFinding, ClaimKind, ClaimPlace, Severity};
-use super::titles::{Role, Title, title};
+use super::titles::{ColumnRole, ColumnTitle, parse_title};
 
 /// A column, or the part of its cells that is a figure of its own, such as the `± 3.2` of `61.7 ± 3.2`.
-pub(super) struct Series {
+pub(super) struct FigureColumn {
     /// Column of the table.
     pub place: usize,
     pub name: String,
-    pub title: Title,
-    pub role: Role,
+    pub title: ColumnTitle,
+    pub role: ColumnRole,
     /// By row.
-    pub values: Vec<Option<Printed>>,
+    pub values: Vec<Option<PrintedFigure>>,
     pub bold: Vec<bool>,
     /// The column whose cells it is a part of.
     pub part_of: Option<usize>,
@@ -29,10 +29,10 @@ pub(super) struct Series {
     pub scale: Option<u64>,
 }
 
-pub(super) struct Sheet<'a> {
-    pub table: &'a ClaimedTable,
-    pub titles: Vec<Title>,
-    pub series: Vec<Series>,
+pub(super) struct FigureTable<'a> {
+    pub table: &'a PublishedTable,
+    pub titles: Vec<ColumnTitle>,
+    pub series: Vec<FigureColumn>,
     /// Rows that are not totals of others.
     pub rows: Vec<usize>,
     /// Columns of text, in their order.
@@ -42,24 +42,28 @@ pub(super) struct Sheet<'a> {
 }
 
 /// Smallest share of the filled cells of a column that must be figures.
-const LEAST_FIGURES: f64 = 0.6;
+const MIN_FIGURES: f64 = 0.6;
 
-impl<'a> Sheet<'a> {
-    pub fn of(table: &'a ClaimedTable) -> Self {
-        let titles: Vec<Title> = table.columns.iter().map(|name| title(name)).collect();
+impl<'a> FigureTable<'a> {
+    pub fn from_table(table: &'a PublishedTable) -> Self {
+        let titles: Vec<ColumnTitle> = table.columns.iter().map(|name| parse_title(name)).collect();
         let rows: Vec<usize> = (0..table.rows.len())
             .filter(|row| !is_total_row(table, *row))
             .collect();
         let (mut series, mut texts) = (Vec::new(), Vec::new());
         for (place, title) in titles.iter().enumerate() {
-            let cells: Vec<Figures> = (0..table.rows.len())
-                .map(|row| cell(table, row, place).map(figures).unwrap_or_default())
+            let cells: Vec<CellFigures> = (0..table.rows.len())
+                .map(|row| {
+                    cell_text(table, row, place)
+                        .map(parse_cell)
+                        .unwrap_or_default()
+                })
                 .collect();
             let filled = rows
                 .iter()
-                .filter(|row| cell(table, **row, place).is_some_and(|text| !is_nothing(text)))
+                .filter(|row| cell_text(table, **row, place).is_some_and(|text| !is_nothing(text)))
                 .count();
-            let is_figure = |found: &Figures| {
+            let is_figure = |found: &CellFigures| {
                 found.main.is_some()
                     || found.spread.is_some()
                     || found.ends.is_some()
@@ -69,20 +73,20 @@ impl<'a> Sheet<'a> {
             if filled == 0 {
                 continue;
             }
-            if (numeric as f64) < LEAST_FIGURES * filled as f64 {
+            if (numeric as f64) < MIN_FIGURES * filled as f64 {
                 texts.push(place);
                 continue;
             }
-            push(table, place, title, &cells, &rows, &mut series);
+            push_columns(table, place, title, &cells, &rows, &mut series);
             // Numbers may be names, and levels may divide the rows; `test_timeouts` does neither.
-            let is_level = title.role == Role::Group
+            let is_level = title.role == ColumnRole::Group
                 && title.words.len() == 1
                 && series.last().is_some_and(|own| own.are_whole);
-            if matches!(title.role, Role::Id | Role::Name) || is_level {
+            if matches!(title.role, ColumnRole::Id | ColumnRole::Name) || is_level {
                 texts.push(place);
             }
         }
-        let groups = groups_of(table, &titles, &texts, &rows);
+        let groups = group_rows(table, &titles, &texts, &rows);
         Self {
             table,
             titles,
@@ -94,14 +98,14 @@ impl<'a> Sheet<'a> {
     }
 
     /// Takes a row out of what the audit is about.
-    pub fn leave_out(&mut self, row: usize) {
+    pub fn exclude_row(&mut self, row: usize) {
         self.rows.retain(|other| *other != row);
         self.groups
             .iter_mut()
             .for_each(|(_, rows)| rows.retain(|other| *other != row));
     }
 
-    pub fn finding(
+    pub fn finding_at(
         &self,
         kind: ClaimKind,
         severity: Severity,
@@ -112,14 +116,14 @@ impl<'a> Sheet<'a> {
     ) -> ClaimFinding {
         let stated = rows
             .first()
-            .and_then(|row| cell(self.table, *row, place))
+            .and_then(|row| cell_text(self.table, *row, place))
             .unwrap_or_default()
             .to_owned();
         ClaimFinding {
             kind,
             severity,
             table: self.table.name.clone(),
-            places: rows.iter().map(|row| self.place(*row)).collect(),
+            places: rows.iter().map(|row| self.claim_place(*row)).collect(),
             column: self.table.columns[place].clone(),
             stated,
             possible,
@@ -127,26 +131,31 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    fn place(&self, row: usize) -> ClaimPlace {
+    fn claim_place(&self, row: usize) -> ClaimPlace {
         let found = &self.table.rows[row];
         ClaimPlace {
             row: found.number,
             line: found.line,
-            name: self.name_of(row),
+            name: self.row_name(row),
         }
     }
 
     /// Returns the text that names a row best.
-    pub fn name_of(&self, row: usize) -> String {
-        let order = [Role::Name, Role::Id, Role::Unknown, Role::Group];
-        let has_role = |role: Role| {
+    pub fn row_name(&self, row: usize) -> String {
+        let order = [
+            ColumnRole::Name,
+            ColumnRole::Id,
+            ColumnRole::Unknown,
+            ColumnRole::Group,
+        ];
+        let has_role = |role: ColumnRole| {
             self.texts
                 .iter()
                 .filter(move |place| self.titles[**place].role == role && !self.are_marks(**place))
         };
         let mut named = order.iter().flat_map(|role| has_role(*role));
         named
-            .find_map(|place| cell(self.table, row, *place))
+            .find_map(|place| cell_text(self.table, row, *place))
             .map(plain_name)
             .unwrap_or_default()
     }
@@ -156,23 +165,23 @@ impl<'a> Sheet<'a> {
         let mut values = self
             .rows
             .iter()
-            .filter_map(|row| cell(self.table, *row, place));
+            .filter_map(|row| cell_text(self.table, *row, place));
         values.all(|text| is_nothing(text) || is_mark(text))
     }
 
     /// Returns the printed rates of a series, by row, as shares with the digits that were printed.
-    pub fn rate(series: &Series, row: usize) -> Option<PrintedRate> {
+    pub fn printed_rate(series: &FigureColumn, row: usize) -> Option<PrintedRate> {
         let (printed, whole) = (series.values[row]?, series.whole?);
         let units = u64::try_from(printed.units).ok()?;
-        let whole = printed.scale().checked_mul(whole)?;
+        let whole = printed.units_per_one().checked_mul(whole)?;
         (units <= whole).then_some(PrintedRate { units, whole })
     }
 
     /// Returns whether the figures of a series may be shares of items.
-    pub fn is_rate(series: &Series) -> bool {
+    pub fn may_be_rate(series: &FigureColumn) -> bool {
         let may_be = matches!(
             series.role,
-            Role::Rate | Role::Unknown | Role::OneRun | Role::Group
+            ColumnRole::Rate | ColumnRole::Unknown | ColumnRole::OneRun | ColumnRole::Group
         );
         let is_share = series.whole.is_some() && !series.title.is_no_share && may_be;
         let has_digits = series
@@ -188,32 +197,36 @@ impl<'a> Sheet<'a> {
         let mut values = self
             .rows
             .iter()
-            .filter_map(|row| cell(self.table, *row, place));
+            .filter_map(|row| cell_text(self.table, *row, place));
         let first = values.next();
         values.all(|value| Some(value) == first)
     }
 
     /// Returns the number of runs that a figure is said to be the mean of.
-    pub fn runs_of(&self, series: &Series, row: usize) -> Option<u64> {
+    pub fn reported_runs(&self, series: &FigureColumn, row: usize) -> Option<u64> {
         let stated = self
             .series
             .iter()
-            .find(|series| series.role == Role::Runs && series.are_whole)
-            .filter(|_| series.role != Role::OneRun);
+            .find(|series| series.role == ColumnRole::Runs && series.are_whole)
+            .filter(|_| series.role != ColumnRole::OneRun);
         stated
-            .and_then(|stated| Self::count(stated, row))
+            .and_then(|stated| Self::whole_count(stated, row))
             .or(series.title.runs)
             .filter(|runs| (1..=1000).contains(runs))
     }
 
     /// Returns the whole number of a series in a row.
-    pub fn count(series: &Series, row: usize) -> Option<u64> {
-        series.values[row]?.whole()
+    pub fn whole_count(series: &FigureColumn, row: usize) -> Option<u64> {
+        series.values[row]?.whole_number()
     }
 }
 
 /// Prints a share with the digits and on the scale of a series.
-pub(super) fn shown(rate: PrintedRate, series: &Series, printed: Printed) -> String {
+pub(super) fn format_rate(
+    rate: PrintedRate,
+    series: &FigureColumn,
+    printed: PrintedFigure,
+) -> String {
     let units = rate.units;
     let scale = rate.whole / series.whole.unwrap_or(1);
     let digits = printed.decimals as usize;
@@ -225,7 +238,7 @@ pub(super) fn shown(rate: PrintedRate, series: &Series, printed: Printed) -> Str
     }
 }
 
-pub(super) fn cell(table: &ClaimedTable, row: usize, place: usize) -> Option<&str> {
+pub(super) fn cell_text(table: &PublishedTable, row: usize, place: usize) -> Option<&str> {
     table.rows[row]
         .cells
         .get(place)?
@@ -284,7 +297,7 @@ pub(super) fn plain_name(text: &str) -> String {
     text.trim().to_owned()
 }
 
-fn is_total_row(table: &ClaimedTable, row: usize) -> bool {
+fn is_total_row(table: &PublishedTable, row: usize) -> bool {
     let first = table.rows[row]
         .cells
         .iter()
@@ -312,28 +325,28 @@ fn is_total_row(table: &ClaimedTable, row: usize) -> bool {
     first.is_some_and(|first| words.contains(&first.trim_end_matches(':')))
 }
 
-fn push(
-    table: &ClaimedTable,
+fn push_columns(
+    table: &PublishedTable,
     place: usize,
-    title: &Title,
-    cells: &[Figures],
+    title: &ColumnTitle,
+    cells: &[CellFigures],
     rows: &[usize],
-    series: &mut Vec<Series>,
+    series: &mut Vec<FigureColumn>,
 ) {
     let name = &table.columns[place];
     let bold: Vec<bool> = cells.iter().map(|found| found.is_bold).collect();
-    let add = |series: &mut Vec<Series>,
-               role: Role,
+    let add = |series: &mut Vec<FigureColumn>,
+               role: ColumnRole,
                part_of: Option<usize>,
-               values: Vec<Option<Printed>>| {
-        let values = alike(values, rows);
-        let filled: Vec<Printed> = rows.iter().filter_map(|row| values[*row]).collect();
+               values: Vec<Option<PrintedFigure>>| {
+        let values = unify_decimals(values, rows);
+        let filled: Vec<PrintedFigure> = rows.iter().filter_map(|row| values[*row]).collect();
         if filled.is_empty() {
             return;
         }
         let are_whole = filled
             .iter()
-            .all(|value| value.units >= 0 && value.whole().is_some());
+            .all(|value| value.units >= 0 && value.whole_number().is_some());
         let within = |most: f64| filled.iter().all(|value| value.value().abs() <= most);
         let is_negative = filled.iter().any(|value| value.units < 0);
         let is_percent = filled.iter().any(|value| value.has_percent)
@@ -348,11 +361,11 @@ fn push(
         };
         // `resolved` may be a count or a share, and `Rank` a sort of task.
         let role = match role {
-            Role::Passed if !are_whole => Role::Rate,
-            Role::Rank if !are_whole => Role::Unknown,
+            ColumnRole::Passed if !are_whole => ColumnRole::Rate,
+            ColumnRole::Rank if !are_whole => ColumnRole::Unknown,
             role => role,
         };
-        series.push(Series {
+        series.push(FigureColumn {
             place,
             name: name.clone(),
             title: title.clone(),
@@ -367,7 +380,7 @@ fn push(
     };
     let mains = cells.iter().filter(|found| found.main.is_some()).count();
     let whole_number = |number: u64| {
-        i64::try_from(number).ok().map(|units| Printed {
+        i64::try_from(number).ok().map(|units| PrintedFigure {
             units,
             decimals: 0,
             has_percent: false,
@@ -382,10 +395,13 @@ fn push(
         );
     }
     let base = (mains > 0).then_some(place).or(Some(place));
-    let spread_role = if matches!(title.role, Role::StandardError | Role::Deviation) {
+    let spread_role = if matches!(
+        title.role,
+        ColumnRole::StandardError | ColumnRole::Deviation
+    ) {
         title.role
     } else {
-        Role::HalfWidth
+        ColumnRole::HalfWidth
     };
     add(
         series,
@@ -395,7 +411,7 @@ fn push(
     );
     add(
         series,
-        Role::Low,
+        ColumnRole::Low,
         base,
         cells
             .iter()
@@ -404,7 +420,7 @@ fn push(
     );
     add(
         series,
-        Role::High,
+        ColumnRole::High,
         base,
         cells
             .iter()
@@ -413,7 +429,7 @@ fn push(
     );
     add(
         series,
-        Role::Passed,
+        ColumnRole::Passed,
         base,
         cells
             .iter()
@@ -422,7 +438,7 @@ fn push(
     );
     add(
         series,
-        Role::Total,
+        ColumnRole::Total,
         base,
         cells
             .iter()
@@ -432,26 +448,29 @@ fn push(
 }
 
 /// Gives values the digits that the column prints, if its writer drops zeros at the end: `62` beside `61.7` is `62.0`.
-fn alike(mut values: Vec<Option<Printed>>, rows: &[usize]) -> Vec<Option<Printed>> {
-    const LEAST: usize = 4;
+fn unify_decimals(
+    mut values: Vec<Option<PrintedFigure>>,
+    rows: &[usize],
+) -> Vec<Option<PrintedFigure>> {
+    const MIN_PADDED_VALUES: usize = 4;
     // Digits that are zero in every row were added by the writer.
-    let are_padded = |values: &[Option<Printed>]| {
-        let filled: Vec<Printed> = rows.iter().filter_map(|row| values[*row]).collect();
-        filled.len() >= LEAST
+    let are_padded = |values: &[Option<PrintedFigure>]| {
+        let filled: Vec<PrintedFigure> = rows.iter().filter_map(|row| values[*row]).collect();
+        filled.len() >= MIN_PADDED_VALUES
             && filled
                 .iter()
                 .all(|value| value.decimals > 0 && value.units % 10 == 0)
     };
     while are_padded(&values) && values.iter().flatten().all(|value| value.decimals > 0) {
         values.iter_mut().flatten().for_each(|value| {
-            *value = Printed {
+            *value = PrintedFigure {
                 units: value.units / 10,
                 decimals: value.decimals - 1,
                 ..*value
             }
         });
     }
-    let filled: Vec<Printed> = rows.iter().filter_map(|row| values[*row]).collect();
+    let filled: Vec<PrintedFigure> = rows.iter().filter_map(|row| values[*row]).collect();
     let Some(most) = filled
         .iter()
         .map(|value| value.decimals)
@@ -464,7 +483,7 @@ fn alike(mut values: Vec<Option<Printed>>, rows: &[usize]) -> Vec<Option<Printed
         .iter()
         .any(|value| value.decimals > 0 && value.units % 10 == 0);
     let longest = filled.iter().filter(|value| value.decimals == most).count();
-    if !keeps_zeros && longest >= LEAST && longest * 10 >= filled.len() * 7 {
+    if !keeps_zeros && longest >= MIN_PADDED_VALUES && longest * 10 >= filled.len() * 7 {
         values
             .iter_mut()
             .flatten()
@@ -474,26 +493,26 @@ fn alike(mut values: Vec<Option<Printed>>, rows: &[usize]) -> Vec<Option<Printed
 }
 
 /// Divides the rows by a column with few different values, such as the suite.
-fn groups_of(
-    table: &ClaimedTable,
-    titles: &[Title],
+fn group_rows(
+    table: &PublishedTable,
+    titles: &[ColumnTitle],
     texts: &[usize],
     rows: &[usize],
 ) -> Vec<(String, Vec<usize>)> {
-    const LEAST_ROWS: usize = 3;
+    const MIN_ROWS: usize = 3;
     let mut places: Vec<usize> = Vec::new();
     for place in texts
         .iter()
         .copied()
-        .filter(|place| titles[*place].role == Role::Group)
+        .filter(|place| titles[*place].role == ColumnRole::Group)
     {
         let values: BTreeSet<&str> = rows
             .iter()
-            .filter_map(|row| cell(table, *row, place))
+            .filter_map(|row| cell_text(table, *row, place))
             .collect();
         if values.len() > 1
             && values.len() * 2 <= rows.len()
-            && rows.len() >= values.len() * LEAST_ROWS
+            && rows.len() >= values.len() * MIN_ROWS
         {
             places.push(place);
         }
@@ -506,7 +525,7 @@ fn groups_of(
     for row in rows {
         let key = places
             .iter()
-            .filter_map(|place| cell(table, *row, *place))
+            .filter_map(|place| cell_text(table, *row, *place))
             .collect::<Vec<_>>()
             .join(" · ");
         if !groups.contains_key(&key) {

@@ -1,20 +1,20 @@
 //! Standard errors, half widths and intervals against rate and total.
 
-use crate::stats::{LEVELS, SpreadFormula, standard_deviation, standard_error};
+use crate::stats::{SpreadFormula, TRIED_LEVELS, standard_deviation, standard_error};
 
-use super::counts::Totals;
-use super::figure::Printed;
+use super::counts::RateTotals;
+use super::figure::PrintedFigure;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Series, Sheet};
-use super::titles::Role;
+use super::sheet::{FigureColumn, FigureTable};
+use super::titles::ColumnRole;
 
 /// Share of the rows that must follow one formula before the others are wrong, and their least number.
-const LEAST_AGREE: f64 = 0.6;
-const LEAST_ROWS: usize = 3;
+const MIN_AGREE: f64 = 0.6;
+const MIN_ROWS: usize = 3;
 
 /// What a spread is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Measure {
+enum SpreadMeasure {
     /// The standard deviation of single outcomes: for 0 and 1, rate and total give it (DEBIT).
     Deviation,
     Error,
@@ -24,15 +24,15 @@ enum Measure {
 
 /// A formula with what it gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Recipe {
+struct SpreadRecipe {
     formula: SpreadFormula,
-    measure: Measure,
+    measure: SpreadMeasure,
     /// The spread is printed on the scale from 0 to 1 though the rate is in percent, or the reverse.
     by: f64,
 }
 
 /// The figures of a row on the scale from 0 to 1.
-struct Case {
+struct SpreadCase {
     row: usize,
     rate: f64,
     /// Half a unit of the rate's last digit.
@@ -43,9 +43,9 @@ struct Case {
 }
 
 /// Checks the spreads beside each rate. `totals` are the known totals by series.
-pub(super) fn check(
-    sheet: &Sheet<'_>,
-    totals: &[Option<Totals>],
+pub(super) fn check_spreads(
+    sheet: &FigureTable<'_>,
+    totals: &[Option<RateTotals>],
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
 ) {
@@ -53,42 +53,45 @@ pub(super) fn check(
         let role = spread.role;
         if !matches!(
             role,
-            Role::StandardError | Role::HalfWidth | Role::Deviation | Role::Low
+            ColumnRole::StandardError
+                | ColumnRole::HalfWidth
+                | ColumnRole::Deviation
+                | ColumnRole::Low
         ) {
             continue;
         }
-        let high = if role == Role::Low {
-            upper_of(sheet, place)
+        let high = if role == ColumnRole::Low {
+            upper_end_column(sheet, place)
         } else {
             None
         };
-        if role == Role::Low && high.is_none() {
+        if role == ColumnRole::Low && high.is_none() {
             continue;
         }
-        let Some(rate) = rate_of(sheet, spread) else {
+        let Some(rate) = rate_of_spread(sheet, spread) else {
             continue;
         };
         let series = &sheet.series[rate];
         if let Some(high) = high {
-            outside(sheet, series, spread, high, findings);
+            report_outside(sheet, series, spread, high, findings);
         }
         let Some(known) = totals[rate].as_ref().filter(|known| !known.are_means) else {
             continue;
         };
-        formula(sheet, series, known, spread, high, findings, checked);
+        check_formula(sheet, series, known, spread, high, findings, checked);
     }
 }
 
 /// Returns the column that a spread belongs to: the one it is a part of, the one whose title it has, or the last rate before it.
-pub(super) fn rate_of(sheet: &Sheet<'_>, spread: &Series) -> Option<usize> {
-    let is_rate = |series: &Series| {
+pub(super) fn rate_of_spread(sheet: &FigureTable<'_>, spread: &FigureColumn) -> Option<usize> {
+    let is_rate = |series: &FigureColumn| {
         series.whole.is_some()
             && matches!(
                 series.role,
-                Role::Rate | Role::Unknown | Role::OneRun | Role::Group
+                ColumnRole::Rate | ColumnRole::Unknown | ColumnRole::OneRun | ColumnRole::Group
             )
     };
-    let found = |check: &dyn Fn(&Series) -> bool| {
+    let found = |check: &dyn Fn(&FigureColumn) -> bool| {
         sheet
             .series
             .iter()
@@ -120,29 +123,29 @@ pub(super) fn rate_of(sheet: &Sheet<'_>, spread: &Series) -> Option<usize> {
         .or_else(|| found(&|_| true))
 }
 
-fn upper_of<'s>(sheet: &'s Sheet<'_>, low: usize) -> Option<&'s Series> {
+fn upper_end_column<'s>(sheet: &'s FigureTable<'_>, low: usize) -> Option<&'s FigureColumn> {
     let own = &sheet.series[low];
     let highs = || {
         sheet
             .series
             .iter()
-            .filter(|series| series.role == Role::High)
+            .filter(|series| series.role == ColumnRole::High)
     };
     if own.part_of.is_some() {
         return highs().find(|series| series.place == own.place);
     }
-    let is_near = |series: &&Series| series.place.abs_diff(own.place) <= 2;
+    let is_near = |series: &&FigureColumn| series.place.abs_diff(own.place) <= 2;
     highs()
         .find(|series| series.title.stem == own.title.stem && is_near(series))
         .or_else(|| highs().find(|series| series.title.stem == own.title.stem))
 }
 
 /// Reports intervals that do not contain their figure.
-fn outside(
-    sheet: &Sheet<'_>,
-    rate: &Series,
-    low: &Series,
-    high: &Series,
+fn report_outside(
+    sheet: &FigureTable<'_>,
+    rate: &FigureColumn,
+    low: &FigureColumn,
+    high: &FigureColumn,
     findings: &mut Vec<ClaimFinding>,
 ) {
     let mut known = 0;
@@ -165,12 +168,12 @@ fn outside(
     }
     // If most are outside, the interval is of another figure, or on another scale.
     if wrong.len() * 4 > known {
-        swapped(sheet, rate, low, high, findings);
+        report_swapped_ends(sheet, rate, low, high, findings);
         return;
     }
     for row in wrong {
-        let text = |series: &Series| {
-            series.values[row].map_or_else(String::new, |value| printed(value.value(), value))
+        let text = |series: &FigureColumn| {
+            series.values[row].map_or_else(String::new, |value| print_like(value.value(), value))
         };
         let text = format!(
             "{} is outside of its interval from {} to {}",
@@ -178,7 +181,7 @@ fn outside(
             text(low),
             text(high)
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::FigureOutsideInterval,
             Severity::Contradictory,
             &[row],
@@ -190,11 +193,11 @@ fn outside(
 }
 
 /// Says that the ends of the intervals are in each other's column, if they are so in nearly all rows.
-fn swapped(
-    sheet: &Sheet<'_>,
-    rate: &Series,
-    low: &Series,
-    high: &Series,
+fn report_swapped_ends(
+    sheet: &FigureTable<'_>,
+    rate: &FigureColumn,
+    low: &FigureColumn,
+    high: &FigureColumn,
     findings: &mut Vec<ClaimFinding>,
 ) {
     if low.part_of.is_some() {
@@ -228,7 +231,7 @@ fn swapped(
         turned.len(),
         known.len()
     );
-    findings.push(sheet.finding(
+    findings.push(sheet.finding_at(
         ClaimKind::WrongColumn,
         Severity::Contradictory,
         &turned,
@@ -238,45 +241,47 @@ fn swapped(
     ));
 }
 
-fn printed(value: f64, like: Printed) -> String {
+fn print_like(value: f64, like: PrintedFigure) -> String {
     format!("{value:.*}", like.decimals as usize)
 }
 
-fn formula(
-    sheet: &Sheet<'_>,
-    rate: &Series,
-    totals: &Totals,
-    spread: &Series,
-    high: Option<&Series>,
+fn check_formula(
+    sheet: &FigureTable<'_>,
+    rate: &FigureColumn,
+    totals: &RateTotals,
+    spread: &FigureColumn,
+    high: Option<&FigureColumn>,
     findings: &mut Vec<ClaimFinding>,
     checked: &mut Vec<CheckedColumn>,
 ) {
     let whole = rate.whole.unwrap_or(1) as f64;
-    let cases: Vec<Case> = sheet
+    let cases: Vec<SpreadCase> = sheet
         .rows
         .iter()
         .filter_map(|row| {
-            let (printed, total) = (Sheet::rate(rate, *row)?, totals.items[*row]?);
+            let (printed, total) = (FigureTable::printed_rate(rate, *row)?, totals.items[*row]?);
             spread.values[*row]?;
             if let Some(high) = high {
                 high.values[*row]?;
             }
-            let near = printed.counts(total, totals.rounding).unwrap_or_else(|| {
-                let nearest = (printed.value() * total as f64).round();
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "between 0 and the total"
-                )]
-                let nearest = nearest as u64;
-                (nearest, nearest)
-            });
+            let near = printed
+                .possible_counts(total, totals.rounding)
+                .unwrap_or_else(|| {
+                    let nearest = (printed.value() * total as f64).round();
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        clippy::cast_sign_loss,
+                        reason = "between 0 and the total"
+                    )]
+                    let nearest = nearest as u64;
+                    (nearest, nearest)
+                });
             let rate_rounding = if near.0 == near.1 {
                 0.0
             } else {
                 0.5 / printed.whole as f64
             };
-            Some(Case {
+            Some(SpreadCase {
                 row: *row,
                 rate: printed.value(),
                 rate_rounding,
@@ -285,16 +290,17 @@ fn formula(
             })
         })
         .collect();
-    let telling = |case: &&Case| case.counts.1 > 0 && case.counts.0 < case.total;
-    let cases: Vec<Case> = cases.into_iter().filter(|case| telling(&case)).collect();
-    if cases.len() < LEAST_ROWS {
+    let telling = |case: &&SpreadCase| case.counts.1 > 0 && case.counts.0 < case.total;
+    let cases: Vec<SpreadCase> = cases.into_iter().filter(|case| telling(&case)).collect();
+    if cases.len() < MIN_ROWS {
         return;
     }
-    let fits = |recipe: Recipe, case: &Case| follows(recipe, case, spread, high, whole);
+    let fits =
+        |recipe: SpreadRecipe, case: &SpreadCase| follows_recipe(recipe, case, spread, high, whole);
     let role = spread.role;
-    let recipes = recipes(role, high.is_some());
-    let agreeing = |recipe: &Recipe| cases.iter().filter(|case| fits(*recipe, case)).count();
-    let mut best: Option<(Recipe, usize)> = None;
+    let recipes = candidate_recipes(role, high.is_some());
+    let agreeing = |recipe: &SpreadRecipe| cases.iter().filter(|case| fits(*recipe, case)).count();
+    let mut best: Option<(SpreadRecipe, usize)> = None;
     for recipe in &recipes {
         let agree = agreeing(recipe);
         if best.is_none_or(|(_, known)| agree > known) {
@@ -308,12 +314,12 @@ fn formula(
         .map(|case| case.counts)
         .collect::<std::collections::BTreeSet<_>>()
         .len();
-    if different < LEAST_ROWS || (agree as f64) < LEAST_AGREE * cases.len() as f64 {
+    if different < MIN_ROWS || (agree as f64) < MIN_AGREE * cases.len() as f64 {
         return;
     }
     // A row may follow another formula than its neighbours, but hardly at another level.
-    let is_alike = |other: &&Recipe| other.measure == recipe.measure;
-    let wrong: Vec<&Case> = cases
+    let is_alike = |other: &&SpreadRecipe| other.measure == recipe.measure;
+    let wrong: Vec<&SpreadCase> = cases
         .iter()
         .filter(|case| {
             !recipes
@@ -325,7 +331,7 @@ fn formula(
     checked.push(CheckedColumn {
         table: sheet.table.name.clone(),
         column: spread.name.clone(),
-        follows: format!("{} of `{}`", named(recipe), rate.name),
+        follows: format!("{} of `{}`", recipe_name(recipe), rate.name),
         rows: cases.len() as u64,
         agree: (cases.len() - wrong.len()) as u64,
         recovered: None,
@@ -335,36 +341,36 @@ fn formula(
         let Some(value) = spread.values[case.row] else {
             continue;
         };
-        let right = match expected(recipe, case) {
+        let right = match expected_ends(recipe, case) {
             Some((low, up)) if high.is_some() => {
                 let scale = whole * recipe.by;
                 format!(
                     "{} to {}",
-                    printed(low * scale, value),
-                    printed(up * scale, value)
+                    print_like(low * scale, value),
+                    print_like(up * scale, value)
                 )
             }
-            Some((low, up)) if matches!(recipe.measure, Measure::Level(_)) => {
-                printed((up - low) / 2.0 * whole * recipe.by, value)
+            Some((low, up)) if matches!(recipe.measure, SpreadMeasure::Level(_)) => {
+                print_like((up - low) / 2.0 * whole * recipe.by, value)
             }
-            Some((spread, _)) => printed(spread * whole * recipe.by, value),
+            Some((spread, _)) => print_like(spread * whole * recipe.by, value),
             None => continue,
         };
         let stated = match high.and_then(|high| high.values[case.row]) {
             Some(up) => format!(
                 "{} to {}",
-                printed(value.value(), value),
-                printed(up.value(), up)
+                print_like(value.value(), value),
+                print_like(up.value(), up)
             ),
-            None => printed(value.value(), value),
+            None => print_like(value.value(), value),
         };
         let text = format!(
             "{} of {} of {} items is {right}, not {stated}; no usual formula of this level gives that",
-            named(recipe),
-            rate.values[case.row].map_or_else(String::new, |rate| printed(rate.value(), rate)),
+            recipe_name(recipe),
+            rate.values[case.row].map_or_else(String::new, |rate| print_like(rate.value(), rate)),
             case.total
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::SpreadAgainstRate,
             Severity::Contradictory,
             &[case.row],
@@ -375,15 +381,15 @@ fn formula(
     }
     // The title promises a level that the figures do not have.
     let rows: Vec<usize> = cases.iter().map(|case| case.row).collect();
-    if let (Some(stated), Measure::Level(level)) = (spread.title.level, recipe.measure)
+    if let (Some(stated), SpreadMeasure::Level(level)) = (spread.title.level, recipe.measure)
         && (stated - level).abs() > 0.01
     {
         let text = format!(
             "the title says {}%, but the figures are {}",
             (stated * 100.0).round(),
-            named(recipe)
+            recipe_name(recipe)
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::SpreadAgainstRate,
             Severity::Contradictory,
             &rows,
@@ -392,14 +398,14 @@ fn formula(
             text,
         ));
     }
-    if role == Role::StandardError && recipe.measure == Measure::Deviation {
+    if role == ColumnRole::StandardError && recipe.measure == SpreadMeasure::Deviation {
         let text = format!(
             "`{}` says a standard error, but the figures are {} of `{}`: √n times as large",
             spread.name,
-            named(recipe),
+            recipe_name(recipe),
             rate.name
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::WrongColumn,
             Severity::Contradictory,
             &rows,
@@ -410,62 +416,62 @@ fn formula(
     }
 }
 
-fn recipes(role: Role, is_interval: bool) -> Vec<Recipe> {
+fn candidate_recipes(role: ColumnRole, is_interval: bool) -> Vec<SpreadRecipe> {
     let mut found = Vec::new();
     for by in [1.0, 0.01, 100.0] {
-        let of_outcomes = |measure: Measure| {
-            [SpreadFormula::Wald, SpreadFormula::WaldOfSample].map(|formula| Recipe {
+        let of_outcomes = |measure: SpreadMeasure| {
+            [SpreadFormula::Wald, SpreadFormula::WaldOfSample].map(|formula| SpreadRecipe {
                 formula,
                 measure,
                 by,
             })
         };
         if !is_interval {
-            found.extend(of_outcomes(Measure::Error));
-            found.extend(of_outcomes(Measure::Deviation));
+            found.extend(of_outcomes(SpreadMeasure::Error));
+            found.extend(of_outcomes(SpreadMeasure::Deviation));
         }
-        if is_interval || role == Role::HalfWidth {
+        if is_interval || role == ColumnRole::HalfWidth {
             let of_level = |level: &f64| {
-                SpreadFormula::ALL.map(|formula| Recipe {
+                SpreadFormula::ALL.map(|formula| SpreadRecipe {
                     formula,
-                    measure: Measure::Level(*level),
+                    measure: SpreadMeasure::Level(*level),
                     by,
                 })
             };
-            found.extend(LEVELS.iter().flat_map(of_level));
+            found.extend(TRIED_LEVELS.iter().flat_map(of_level));
         }
     }
     found
 }
 
 /// Returns the ends of the interval, or twice the standard error or deviation.
-fn expected(recipe: Recipe, case: &Case) -> Option<(f64, f64)> {
+fn expected_ends(recipe: SpreadRecipe, case: &SpreadCase) -> Option<(f64, f64)> {
     let count = u64::midpoint(case.counts.0, case.counts.1);
     let of_sample = recipe.formula == SpreadFormula::WaldOfSample;
     let twice = |spread: f64| (spread, spread);
     match recipe.measure {
-        Measure::Error => standard_error(count, case.total, of_sample).map(twice),
-        Measure::Deviation => standard_deviation(count, case.total, of_sample).map(twice),
-        Measure::Level(level) => recipe
+        SpreadMeasure::Error => standard_error(count, case.total, of_sample).map(twice),
+        SpreadMeasure::Deviation => standard_deviation(count, case.total, of_sample).map(twice),
+        SpreadMeasure::Level(level) => recipe
             .formula
-            .interval(count, case.total, level)
+            .interval_at(count, case.total, level)
             .map(|interval| (interval.low, interval.high)),
     }
 }
 
-fn follows(
-    recipe: Recipe,
-    case: &Case,
-    spread: &Series,
-    high: Option<&Series>,
+fn follows_recipe(
+    recipe: SpreadRecipe,
+    case: &SpreadCase,
+    spread: &FigureColumn,
+    high: Option<&FigureColumn>,
     whole: f64,
 ) -> bool {
-    let Some((low, up)) = expected(recipe, case) else {
+    let Some((low, up)) = expected_ends(recipe, case) else {
         return false;
     };
     let scale = whole * recipe.by;
     // The last digit may be cut off, and the rate known to its printed digits alone.
-    let near = |value: f64, printed: Printed, rate_rounding: f64| {
+    let near = |value: f64, printed: PrintedFigure, rate_rounding: f64| {
         (printed.value() - value * scale).abs()
             <= 2.0 * printed.half_unit()
                 + rate_rounding * scale
@@ -481,7 +487,7 @@ fn follows(
             (near(low, own, case.rate_rounding) || near(clipped_low, own, case.rate_rounding))
                 && (near(up, end, case.rate_rounding) || near(clipped_up, end, case.rate_rounding))
         }
-        None if matches!(recipe.measure, Measure::Level(_)) => {
+        None if matches!(recipe.measure, SpreadMeasure::Level(_)) => {
             near((up - low) / 2.0, own, 0.1 * case.rate_rounding)
                 || near(up - case.rate, own, case.rate_rounding)
                 || near(case.rate - low, own, case.rate_rounding)
@@ -490,7 +496,7 @@ fn follows(
     }
 }
 
-fn named(recipe: Recipe) -> String {
+fn recipe_name(recipe: SpreadRecipe) -> String {
     let formula = match recipe.formula {
         SpreadFormula::Wald => "Wald's",
         SpreadFormula::WaldOfSample => "Wald's (n − 1)",
@@ -505,8 +511,8 @@ fn named(recipe: Recipe) -> String {
         " (n − 1)"
     };
     match recipe.measure {
-        Measure::Error => format!("the binomial standard error{divisor}"),
-        Measure::Deviation => format!("the standard deviation of outcomes{divisor}"),
-        Measure::Level(level) => format!("{formula} {:.0}% interval", level * 100.0),
+        SpreadMeasure::Error => format!("the binomial standard error{divisor}"),
+        SpreadMeasure::Deviation => format!("the standard deviation of outcomes{divisor}"),
+        SpreadMeasure::Level(level) => format!("{formula} {:.0}% interval", level * 100.0),
     }
 }

@@ -1,10 +1,10 @@
 //! What the title of a column says about its figures.
 
-use crate::domain::words_of;
+use crate::domain::split_title;
 
 /// What a column's figures are, by its title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum ColumnRole {
     /// A share, or any figure that might be.
     Rate,
     /// A number of items that passed, or of those that did not.
@@ -40,8 +40,8 @@ pub(super) enum Role {
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own about the words"
 )]
-pub(super) struct Title {
-    pub role: Role,
+pub(super) struct ColumnTitle {
+    pub role: ColumnRole,
     /// The words that are not about the kind of figure.
     pub stem: Vec<String>,
     pub words: Vec<String>,
@@ -62,58 +62,59 @@ pub(super) struct Title {
 
 #[rustfmt::skip]
 mod lists {
-    pub const ASIDE: [&str; 58] = [
+    pub const ASIDE_WORDS: [&str; 58] = [
         "cost", "costs", "usd", "price", "dollar", "dollars", "token", "tokens", "second", "seconds", "sec", "secs", "time", "latency", "duration", "minutes", "hours", "ms",
         "date", "url", "urls", "link", "links", "version", "versions", "year", "size", "params", "parameters", "released", "release", "license", "licence", "commit", "hash", "command",
         "notes", "note", "comment", "comments", "source", "paper", "website", "site", "elo", "speed", "context", "logs", "log", "email", "description", "created", "submitted", "timestamp",
         "co2", "temperature", "likes", "downloads",
     ];
-    pub const RATE: [&str; 30] = [
+    pub const RATE_WORDS: [&str; 30] = [
         "rate", "accuracy", "acc", "percent", "percentage", "pct", "score", "share", "em", "solved", "resolved", "passed", "correct", "success", "precision", "recall", "quote", "ratio",
         "result", "results", "pass", "win", "winrate", "resolve", "solve", "performance", "genauigkeit", "taux", "tasa", "exactitud",
     ];
-    pub const PASSED: [&str; 18] = [
+    pub const PASSED_WORDS: [&str; 18] = [
         "passed", "correct", "solved", "resolved", "pass", "passes", "success", "successes", "succeeded", "successful", "wins", "hits", "right", "completed", "bestanden", "richtig",
         "gelost", "answered",
     ];
-    pub const FAILED: [&str; 16] = [
+    pub const FAILED_WORDS: [&str; 16] = [
         "failed", "fail", "fails", "failures", "wrong", "incorrect", "unsolved", "unresolved", "malformed", "invalid", "errors", "error", "losses", "falsch", "missed", "misses",
     ];
-    pub const TOTAL: [&str; 24] = [
+    pub const TOTAL_WORDS: [&str; 24] = [
         "total", "n", "tasks", "items", "questions", "samples", "instances", "cases", "problems", "prompts", "examples", "size", "tests", "exercises", "queries", "denominator", "issues",
         "puzzles", "rows", "anzahl", "aufgaben", "fragen", "gesamt", "documents",
     ];
-    pub const PARTS: [&str; 8] = ["datasets", "benchmarks", "suites", "subsets", "types", "categories", "columns", "languages"];
-    pub const COUNT: [&str; 7] = ["num", "count", "n", "number", "nr", "no", "total"];
-    pub const RUNS: [&str; 13] = ["runs", "trials", "seeds", "repeats", "repetitions", "epochs", "replicates", "replications", "reps", "rollouts", "laufe", "wiederholungen", "attempts"];
-    pub const ONE_RUN: [&str; 9] = ["run", "trial", "seed", "repeat", "repetition", "epoch", "rep", "lauf", "attempt"];
-    pub const AVERAGE: [&str; 13] = ["average", "avg", "mean", "overall", "global", "macro", "aggregate", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "ø"];
-    pub const LOW: [&str; 8] = ["low", "lower", "lo", "lb", "lcl", "lcb", "left", "from"];
-    pub const HIGH: [&str; 8] = ["high", "upper", "hi", "ub", "ucl", "ucb", "right", "to"];
-    pub const INTERVAL: [&str; 10] = ["ci", "interval", "bound", "conf", "confidence", "limit", "95", "90", "99", "ci95"];
-    pub const NAME: [&str; 32] = [
+    pub const PART_WORDS: [&str; 8] = ["datasets", "benchmarks", "suites", "subsets", "types", "categories", "columns", "languages"];
+    pub const COUNT_WORDS: [&str; 7] = ["num", "count", "n", "number", "nr", "no", "total"];
+    pub const RUN_COUNT_WORDS: [&str; 13] = ["runs", "trials", "seeds", "repeats", "repetitions", "epochs", "replicates", "replications", "reps", "rollouts", "laufe", "wiederholungen", "attempts"];
+    pub const ONE_RUN_WORDS: [&str; 9] = ["run", "trial", "seed", "repeat", "repetition", "epoch", "rep", "lauf", "attempt"];
+    pub const AVERAGE_WORDS: [&str; 13] = ["average", "avg", "mean", "overall", "global", "macro", "aggregate", "mittelwert", "durchschnitt", "moyenne", "promedio", "media", "ø"];
+    pub const LOW_END_WORDS: [&str; 8] = ["low", "lower", "lo", "lb", "lcl", "lcb", "left", "from"];
+    pub const HIGH_END_WORDS: [&str; 8] = ["high", "upper", "hi", "ub", "ucl", "ucb", "right", "to"];
+    pub const INTERVAL_WORDS: [&str; 10] = ["ci", "interval", "bound", "conf", "confidence", "limit", "95", "90", "99", "ci95"];
+    pub const NAME_WORDS: [&str; 32] = [
         "model", "models", "system", "agent", "name", "method", "approach", "team", "submission", "modell", "llm", "harness", "scaffold", "run", "arm", "entry", "org", "organization",
         "format", "edit", "setting", "config", "configuration", "variant", "prompt", "item", "attempt", "trial", "seed", "repeat", "epoch", "shots",
     ];
-    pub const ID: [&str; 9] = ["id", "dirname", "uuid", "uid", "key", "guid", "hash", "slug", "sha"];
-    pub const GROUP: [&str; 22] = [
+    pub const ID_WORDS: [&str; 9] = ["id", "dirname", "uuid", "uid", "key", "guid", "hash", "slug", "sha"];
+    pub const GROUP_WORDS: [&str; 22] = [
         "suite", "benchmark", "dataset", "task", "subset", "split", "subject", "category", "language", "eval", "evaluation", "domain", "track", "leaderboard", "board", "metric", "scenario",
         "difficulty", "level", "test", "testset", "lang",
     ];
-    pub const NO_SHARE: [&str; 26] = [
+    pub const NO_SHARE_WORDS: [&str; 26] = [
         "corr", "correlation", "spearman", "pearson", "kendall", "kappa", "f1", "bleu", "rouge", "chrf", "meteor", "bertscore", "auc", "auroc", "mcc", "bias", "variance", "loss",
         "perplexity", "ppl", "wer", "cer", "ndcg", "mrr", "brier", "rmse",
     ];
-    pub const LOWER: [&str; 14] = ["error", "errors", "loss", "perplexity", "ppl", "wer", "cer", "latency", "cost", "time", "failed", "failures", "rank", "hallucination"];
+    pub const LOWER_IS_BETTER_WORDS: [&str; 14] = ["error", "errors", "loss", "perplexity", "ppl", "wer", "cer", "latency", "cost", "time", "failed", "failures", "rank", "hallucination"];
 }
 use lists::{
-    ASIDE, AVERAGE, COUNT, FAILED, GROUP, HIGH, ID, INTERVAL, LOW, LOWER, NAME, NO_SHARE, ONE_RUN,
-    PARTS, PASSED, RATE, RUNS, TOTAL,
+    ASIDE_WORDS, AVERAGE_WORDS, COUNT_WORDS, FAILED_WORDS, GROUP_WORDS, HIGH_END_WORDS, ID_WORDS,
+    INTERVAL_WORDS, LOW_END_WORDS, LOWER_IS_BETTER_WORDS, NAME_WORDS, NO_SHARE_WORDS,
+    ONE_RUN_WORDS, PART_WORDS, PASSED_WORDS, RATE_WORDS, RUN_COUNT_WORDS, TOTAL_WORDS,
 };
 
 /// Reads a title.
-pub(super) fn title(name: &str) -> Title {
-    let mut words = words_of(name);
+pub(super) fn parse_title(name: &str) -> ColumnTitle {
+    let mut words = split_title(name);
     let marks = [
         ('%', "percent"),
         ('±', "±"),
@@ -135,37 +136,49 @@ pub(super) fn title(name: &str) -> Title {
         .iter()
         .filter_map(|word| word.trim_start_matches("ci").parse().ok())
         .collect();
-    let has_interval = has(&INTERVAL) || words.iter().any(|word| word.starts_with("ci"));
+    let has_interval = has(&INTERVAL_WORDS) || words.iter().any(|word| word.starts_with("ci"));
     // A value around the rows of a list names all of them.
     let role = if name.starts_with("$.") && !name.ends_with('}') {
-        Role::Group
+        ColumnRole::Group
     } else {
-        role_of(&words, has_interval, &has, &is_only)
+        role_of_words(&words, has_interval, &has, &is_only)
     };
-    let items = stated_items(&words);
+    let items = reported_items(&words);
     // A column of totals does not state one, and a mean over tasks does not divide the rows.
-    let is_figure = (role == Role::Total && items.is_some())
-        || (role == Role::Group && has(&AVERAGE) && !name.starts_with("$."));
-    let role = if is_figure { Role::Unknown } else { role };
-    let level = (has_interval || matches!(role, Role::Low | Role::High | Role::HalfWidth))
-        .then(|| {
-            numbers
-                .iter()
-                .copied()
-                .find(|number| [80.0, 90.0, 95.0, 99.0].contains(number))
-        })
-        .flatten()
-        .map(|number| number / 100.0);
+    let is_figure = (role == ColumnRole::Total && items.is_some())
+        || (role == ColumnRole::Group && has(&AVERAGE_WORDS) && !name.starts_with("$."));
+    let role = if is_figure { ColumnRole::Unknown } else { role };
+    let level = (has_interval
+        || matches!(
+            role,
+            ColumnRole::Low | ColumnRole::High | ColumnRole::HalfWidth
+        ))
+    .then(|| {
+        numbers
+            .iter()
+            .copied()
+            .find(|number| [80.0, 90.0, 95.0, 99.0].contains(number))
+    })
+    .flatten()
+    .map(|number| number / 100.0);
     let before = |place: usize| words.get(place.checked_sub(1)?)?.parse().ok();
     let runs = words
         .iter()
-        .position(|word| RUNS.contains(&word.as_str()))
+        .position(|word| RUN_COUNT_WORDS.contains(&word.as_str()))
         .and_then(before)
-        .or_else(|| mean_of(name, &words));
+        .or_else(|| runs_in_mean(name, &words));
     let about = |word: &&String| {
         let word = word.as_str();
         let lists: [&[&str]; 9] = [
-            &RATE, &PASSED, &FAILED, &TOTAL, &COUNT, &AVERAGE, &INTERVAL, &LOW, &HIGH,
+            &RATE_WORDS,
+            &PASSED_WORDS,
+            &FAILED_WORDS,
+            &TOTAL_WORDS,
+            &COUNT_WORDS,
+            &AVERAGE_WORDS,
+            &INTERVAL_WORDS,
+            &LOW_END_WORDS,
+            &HIGH_END_WORDS,
         ];
         !lists.iter().any(|list| list.contains(&word))
             && !matches!(
@@ -188,25 +201,25 @@ pub(super) fn title(name: &str) -> Title {
             )
     };
     let stem = words.iter().filter(about).cloned().collect();
-    Title {
+    ColumnTitle {
         role,
         stem,
-        is_average: has(&AVERAGE),
-        names_rate: has(&RATE),
-        is_no_share: has(&NO_SHARE),
+        is_average: has(&AVERAGE_WORDS),
+        names_rate: has(&RATE_WORDS),
+        is_no_share: has(&NO_SHARE_WORDS),
         level,
         runs,
         items,
-        is_lower_better: has(&LOWER),
+        is_lower_better: has(&LOWER_IS_BETTER_WORDS),
         words,
     }
 }
 
 /// Returns the number of runs of `mean of 3` or `avg@5`.
-fn mean_of(name: &str, words: &[String]) -> Option<u64> {
+fn runs_in_mean(name: &str, words: &[String]) -> Option<u64> {
     let place = words
         .iter()
-        .position(|word| AVERAGE.contains(&word.as_str()))?;
+        .position(|word| AVERAGE_WORDS.contains(&word.as_str()))?;
     let next = words.get(place + 1)?;
     let number = if next == "of" {
         words.get(place + 2)?
@@ -216,7 +229,7 @@ fn mean_of(name: &str, words: &[String]) -> Option<u64> {
     // "Mean of 8 tasks" is no mean of runs.
     let is_of_others = words
         .iter()
-        .any(|word| TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()));
+        .any(|word| TOTAL_WORDS.contains(&word.as_str()) || PART_WORDS.contains(&word.as_str()));
     number
         .parse()
         .ok()
@@ -224,7 +237,7 @@ fn mean_of(name: &str, words: &[String]) -> Option<u64> {
 }
 
 /// Returns the number of items or tasks behind a figure: `500 instances`, `12 datasets`, `n = 198`.
-fn stated_items(words: &[String]) -> Option<u64> {
+fn reported_items(words: &[String]) -> Option<u64> {
     let number = |place: usize| {
         words
             .get(place)?
@@ -233,7 +246,7 @@ fn stated_items(words: &[String]) -> Option<u64> {
             .filter(|number| *number > 0)
     };
     let is_unit = |word: &String| {
-        word != "n" && (TOTAL.contains(&word.as_str()) || PARTS.contains(&word.as_str()))
+        word != "n" && (TOTAL_WORDS.contains(&word.as_str()) || PART_WORDS.contains(&word.as_str()))
     };
     let named = (1..words.len())
         .find(|place| is_unit(&words[*place]))
@@ -246,12 +259,12 @@ fn stated_items(words: &[String]) -> Option<u64> {
     })
 }
 
-fn role_of(
+fn role_of_words(
     words: &[String],
     has_interval: bool,
     has: &dyn Fn(&[&str]) -> bool,
     is_only: &dyn Fn(&[&str]) -> bool,
-) -> Role {
+) -> ColumnRole {
     let is_share = has(&[
         "rate",
         "percent",
@@ -267,17 +280,21 @@ fn role_of(
         .any(|word| word == "stderr" || word == "sem" || word == "se")
         || (has(&["standard", "std"]) && has(&["error", "err"]))
     {
-        return Role::StandardError;
+        return ColumnRole::StandardError;
     }
     if has(&["std", "sd", "stdev", "stddev", "deviation"]) {
-        return Role::Deviation;
+        return ColumnRole::Deviation;
     }
-    let (low, high) = (has(&LOW), has(&HIGH));
+    let (low, high) = (has(&LOW_END_WORDS), has(&HIGH_END_WORDS));
     if low != high
-        && (has_interval || is_only(&LOW) || is_only(&HIGH))
+        && (has_interval || is_only(&LOW_END_WORDS) || is_only(&HIGH_END_WORDS))
         && words.iter().all(|word| word != "effort")
     {
-        return if low { Role::Low } else { Role::High };
+        return if low {
+            ColumnRole::Low
+        } else {
+            ColumnRole::High
+        };
     }
     if has(&[
         "ci",
@@ -289,65 +306,68 @@ fn role_of(
         "ci95",
         "ci90",
     ]) {
-        return Role::HalfWidth;
+        return ColumnRole::HalfWidth;
     }
     if is_only(&["#"])
         || (has(&["rank", "place", "position", "ranking", "rang", "platz"])
             && (words.len() <= 2 || (words[0] == "rank" && words.len() <= 4)))
     {
-        return Role::Rank;
+        return ColumnRole::Rank;
     }
-    if has(&RUNS) && !is_share {
-        return Role::Runs;
+    if has(&RUN_COUNT_WORDS) && !is_share {
+        return ColumnRole::Runs;
     }
     let is_numbered = words.last().is_some_and(|word| word.parse::<u64>().is_ok());
-    if has(&ONE_RUN) && is_numbered && words.len() == 2 {
-        return Role::OneRun;
+    if has(&ONE_RUN_WORDS) && is_numbered && words.len() == 2 {
+        return ColumnRole::OneRun;
     }
     if words.iter().any(|word| {
         word.strip_prefix("run")
             .or_else(|| word.strip_prefix("seed"))
             .is_some_and(|rest| rest.parse::<u64>().is_ok())
     }) {
-        return Role::OneRun;
+        return ColumnRole::OneRun;
     }
     if has(&["model", "system", "agent"]) && has(&["name", "version", "full"]) {
-        return Role::Name;
+        return ColumnRole::Name;
     }
-    if has(&ASIDE) && !is_share {
-        return Role::Aside;
+    if has(&ASIDE_WORDS) && !is_share {
+        return ColumnRole::Aside;
     }
-    if has(&ID) {
-        return Role::Id;
+    if has(&ID_WORDS) {
+        return ColumnRole::Id;
     }
     if !is_share
-        && has(&FAILED)
-        && (has(&COUNT) || words.len() <= 2 || has(&["responses", "outputs"]))
+        && has(&FAILED_WORDS)
+        && (has(&COUNT_WORDS) || words.len() <= 2 || has(&["responses", "outputs"]))
     {
-        return Role::Failed;
-    }
-    if !is_share && has(&PASSED) && (has(&COUNT) || is_only(&PASSED) || has(&TOTAL)) {
-        return Role::Passed;
+        return ColumnRole::Failed;
     }
     if !is_share
-        && (is_only(&TOTAL)
-            || (has(&TOTAL) && (has(&COUNT) || has(&["test"])))
-            || (has(&["#"]) && has(&TOTAL))
+        && has(&PASSED_WORDS)
+        && (has(&COUNT_WORDS) || is_only(&PASSED_WORDS) || has(&TOTAL_WORDS))
+    {
+        return ColumnRole::Passed;
+    }
+    if !is_share
+        && (is_only(&TOTAL_WORDS)
+            || (has(&TOTAL_WORDS) && (has(&COUNT_WORDS) || has(&["test"])))
+            || (has(&["#"]) && has(&TOTAL_WORDS))
             || is_only(&["count"])
             || is_only(&["sample", "size"]))
     {
-        return Role::Total;
+        return ColumnRole::Total;
     }
-    if is_share || has(&RATE) {
-        return Role::Rate;
+    if is_share || has(&RATE_WORDS) {
+        return ColumnRole::Rate;
     }
-    if has(&GROUP) {
-        return Role::Group;
+    if has(&GROUP_WORDS) {
+        return ColumnRole::Group;
     }
-    if has(&NAME) {
-        Role::Name
+    if has(&NAME_WORDS) {
+        ColumnRole::Name
     } else {
-        Role::Unknown
+        ColumnRole::Unknown
     }
 }
 
@@ -358,42 +378,42 @@ mod tests {
     #[test]
     fn titles_say_what_figures_are() {
         for (name, role) in [
-            ("pass_rate_2", Role::Rate),
-            ("pass_num_2", Role::Passed),
-            ("num_with_malformed_responses", Role::Failed),
-            ("test_cases", Role::Total),
-            ("n", Role::Total),
-            ("num_examples", Role::Total),
-            ("# tasks", Role::Total),
-            ("% resolved", Role::Rate),
-            ("resolved", Role::Passed),
-            ("acc_stderr", Role::StandardError),
-            ("Standard error", Role::StandardError),
-            ("std", Role::Deviation),
-            ("95% CI low", Role::Low),
-            ("ci_upper", Role::High),
-            ("CI_high", Role::High),
-            ("upper", Role::High),
-            ("± 95% CI", Role::HalfWidth),
-            ("runs", Role::Runs),
-            ("run_2", Role::OneRun),
-            ("seconds_per_case", Role::Aside),
-            ("total_cost", Role::Aside),
-            ("dirname", Role::Id),
-            ("model", Role::Name),
-            ("benchmark", Role::Group),
-            ("Rank", Role::Rank),
-            ("MMLU", Role::Unknown),
-            ("$.leaderboards[].name", Role::Group),
-            ("Rank (Borda)", Role::Rank),
-            ("Rank (Mean Task)", Role::Rank),
-            ("GPQA (n=198)", Role::Unknown),
-            ("Mean (TaskType)", Role::Unknown),
+            ("pass_rate_2", ColumnRole::Rate),
+            ("pass_num_2", ColumnRole::Passed),
+            ("num_with_malformed_responses", ColumnRole::Failed),
+            ("test_cases", ColumnRole::Total),
+            ("n", ColumnRole::Total),
+            ("num_examples", ColumnRole::Total),
+            ("# tasks", ColumnRole::Total),
+            ("% resolved", ColumnRole::Rate),
+            ("resolved", ColumnRole::Passed),
+            ("acc_stderr", ColumnRole::StandardError),
+            ("Standard error", ColumnRole::StandardError),
+            ("std", ColumnRole::Deviation),
+            ("95% CI low", ColumnRole::Low),
+            ("ci_upper", ColumnRole::High),
+            ("CI_high", ColumnRole::High),
+            ("upper", ColumnRole::High),
+            ("± 95% CI", ColumnRole::HalfWidth),
+            ("runs", ColumnRole::Runs),
+            ("run_2", ColumnRole::OneRun),
+            ("seconds_per_case", ColumnRole::Aside),
+            ("total_cost", ColumnRole::Aside),
+            ("dirname", ColumnRole::Id),
+            ("model", ColumnRole::Name),
+            ("benchmark", ColumnRole::Group),
+            ("Rank", ColumnRole::Rank),
+            ("MMLU", ColumnRole::Unknown),
+            ("$.leaderboards[].name", ColumnRole::Group),
+            ("Rank (Borda)", ColumnRole::Rank),
+            ("Rank (Mean Task)", ColumnRole::Rank),
+            ("GPQA (n=198)", ColumnRole::Unknown),
+            ("Mean (TaskType)", ColumnRole::Unknown),
         ] {
-            assert_eq!(title(name).role, role, "{name}");
+            assert_eq!(parse_title(name).role, role, "{name}");
         }
-        assert_eq!(title("95% CI low").level, Some(0.95));
-        assert_eq!(title("Accuracy (mean of 3 runs)").runs, Some(3));
+        assert_eq!(parse_title("95% CI low").level, Some(0.95));
+        assert_eq!(parse_title("Accuracy (mean of 3 runs)").runs, Some(3));
         for (name, runs, items) in [
             ("Accuracy (mean of 3)", Some(3), None),
             ("avg@5", Some(5), None),
@@ -405,11 +425,14 @@ mod tests {
             ("n", None, None),
         ] {
             assert_eq!(
-                (title(name).runs, title(name).items),
+                (parse_title(name).runs, parse_title(name).items),
                 (runs, items),
                 "{name}"
             );
         }
-        assert_eq!(title("pass_rate_2").stem, title("pass_num_2").stem);
+        assert_eq!(
+            parse_title("pass_rate_2").stem,
+            parse_title("pass_num_2").stem
+        );
     }
 }

@@ -1,18 +1,18 @@
 //! Marked figures against the others of their column, and first places against chance.
 
-use crate::stats::fisher;
+use crate::stats::fisher_exact;
 
-use super::counts::Totals;
+use super::counts::RateTotals;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{Series, Sheet};
-use super::titles::Role;
+use super::sheet::{FigureColumn, FigureTable};
+use super::titles::ColumnRole;
 
 /// p above which a lead is within chance.
-const SIGNIFICANT: f64 = 0.05;
+const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
-pub(super) fn check(
-    sheet: &Sheet<'_>,
-    totals: &[Option<Totals>],
+pub(super) fn check_winners(
+    sheet: &FigureTable<'_>,
+    totals: &[Option<RateTotals>],
     findings: &mut Vec<ClaimFinding>,
 ) {
     for series in sheet
@@ -20,23 +20,27 @@ pub(super) fn check(
         .iter()
         .filter(|series| series.part_of.is_none())
     {
-        bold(sheet, series, findings);
+        check_bold_figures(sheet, series, findings);
     }
     let main = main_rate(sheet, totals);
     if let Some(place) = main
         && let Some(known) = &totals[place]
     {
         for (_, rows) in &sheet.groups {
-            first_place(sheet, &sheet.series[place], known, rows, findings);
+            check_first_place(sheet, &sheet.series[place], known, rows, findings);
         }
     }
 }
 
 /// Returns the column that decides the places: a mean over others, else the one that the rows are ordered by, else the only one. Of several
 /// tries it is the last.
-fn main_rate(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Option<usize> {
+fn main_rate(sheet: &FigureTable<'_>, totals: &[Option<RateTotals>]) -> Option<usize> {
     let is_rate = |place: &usize| {
-        totals[*place].is_some() && matches!(sheet.series[*place].role, Role::Rate | Role::Unknown)
+        totals[*place].is_some()
+            && matches!(
+                sheet.series[*place].role,
+                ColumnRole::Rate | ColumnRole::Unknown
+            )
     };
     let known: Vec<usize> = (0..sheet.series.len()).filter(is_rate).collect();
     let is_ordered = |place: &&usize| {
@@ -44,7 +48,7 @@ fn main_rate(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Option<usize> {
             .rows
             .iter()
             .filter_map(|row| sheet.series[**place].values[*row])
-            .map(super::figure::Printed::value)
+            .map(super::figure::PrintedFigure::value)
             .collect();
         let falling = values.windows(2).filter(|pair| pair[0] >= pair[1]).count();
         values.len() > 2 && falling * 20 >= (values.len() - 1) * 19
@@ -74,7 +78,11 @@ fn main_rate(sheet: &Sheet<'_>, totals: &[Option<Totals>]) -> Option<usize> {
 }
 
 /// A bold figure is the best of its column. If several are bold, one of them is.
-fn bold(sheet: &Sheet<'_>, series: &Series, findings: &mut Vec<ClaimFinding>) {
+fn check_bold_figures(
+    sheet: &FigureTable<'_>,
+    series: &FigureColumn,
+    findings: &mut Vec<ClaimFinding>,
+) {
     for (_, rows) in &sheet.groups {
         let known: Vec<(usize, f64)> = rows
             .iter()
@@ -123,14 +131,15 @@ fn bold(sheet: &Sheet<'_>, series: &Series, findings: &mut Vec<ClaimFinding>) {
         if is_best(1.0) || is_best(-1.0) {
             continue;
         }
-        let place = |row: usize| sheet.name_of(row);
-        let marked_value = series.values[marked[0]].map_or(0.0, super::figure::Printed::value);
+        let place = |row: usize| sheet.row_name(row);
+        let marked_value =
+            series.values[marked[0]].map_or(0.0, super::figure::PrintedFigure::value);
         let text = format!(
             "{marked_value} of `{}` is bold, but {value} of `{}` is better",
             place(marked[0]),
             place(row)
         );
-        findings.push(sheet.finding(
+        findings.push(sheet.finding_at(
             ClaimKind::BoldIsNotBest,
             Severity::Contradictory,
             &[marked[0], row],
@@ -142,18 +151,21 @@ fn bold(sheet: &Sheet<'_>, series: &Series, findings: &mut Vec<ClaimFinding>) {
 }
 
 /// Says if the lead of the first over the second is within what chance gives, by Fisher's test of two independent counts.
-fn first_place(
-    sheet: &Sheet<'_>,
-    series: &Series,
-    totals: &Totals,
+fn check_first_place(
+    sheet: &FigureTable<'_>,
+    series: &FigureColumn,
+    totals: &RateTotals,
     rows: &[usize],
     findings: &mut Vec<ClaimFinding>,
 ) {
     let mut known: Vec<(usize, f64, u64, u64)> = rows
         .iter()
         .filter_map(|row| {
-            let (rate, total) = (Sheet::rate(series, *row)?, totals.items[*row]?);
-            let (least, most) = rate.counts(total, totals.rounding)?;
+            let (rate, total) = (
+                FigureTable::printed_rate(series, *row)?,
+                totals.items[*row]?,
+            );
+            let (least, most) = rate.possible_counts(total, totals.rounding)?;
             Some((*row, rate.value(), u64::midpoint(least, most), total))
         })
         .collect();
@@ -164,17 +176,17 @@ fn first_place(
     let [first, second, ..] = known.as_slice() else {
         return;
     };
-    let Ok(p) = fisher(first.2, first.3, second.2, second.3) else {
+    let Ok(p) = fisher_exact(first.2, first.3, second.2, second.3) else {
         return;
     };
-    if first.1 <= second.1 || p <= SIGNIFICANT {
+    if first.1 <= second.1 || p <= SIGNIFICANCE_LEVEL {
         return;
     }
     let behind: Vec<&(usize, f64, u64, u64)> = known
         .iter()
         .skip(1)
         .take_while(|other| {
-            fisher(first.2, first.3, other.2, other.3).is_ok_and(|p| p > SIGNIFICANT)
+            fisher_exact(first.2, first.3, other.2, other.3).is_ok_and(|p| p > SIGNIFICANCE_LEVEL)
         })
         .collect();
     let items =
@@ -182,14 +194,14 @@ fn first_place(
     let text = format!(
         "the first place of `{}` rests on {} of {} items more than `{}` has (p = {p:.2} by Fisher's test); {} of the {} others are as near. These figures alone do not \
          establish it; outcomes of the same items might",
-        sheet.name_of(first.0),
+        sheet.row_name(first.0),
         items.round().max(1.0),
         first.3,
-        sheet.name_of(second.0),
+        sheet.row_name(second.0),
         behind.len(),
         known.len() - 1,
     );
-    findings.push(sheet.finding(
+    findings.push(sheet.finding_at(
         ClaimKind::FirstPlace,
         Severity::NotEstablished,
         &[first.0, second.0],

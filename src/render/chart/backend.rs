@@ -14,14 +14,14 @@ use plotters_backend::{
     FontTransform,
 };
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 use super::ink::Ink;
-use super::size::{TEXT, UNIT};
+use super::size::{TEXT_PIXELS, UNITS_PER_PIXEL};
 use super::widths::text_width;
 
 /// Bytes after which marks get no title of their own. The rest of the budget has room for hundreds of bare marks.
-const ROOM: usize = 16 * 1024;
+const MAX_TITLED_BYTES: usize = 16 * 1024;
 
 /// A finished drawing. Its texts are escaped, so templates insert it as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Svg {
 
 impl Svg {
     /// Returns its size in a page, in bytes.
-    pub fn bytes(&self) -> usize {
+    pub fn byte_count(&self) -> usize {
         self.text.len()
     }
 }
@@ -48,7 +48,7 @@ impl HtmlSafe for Svg {}
 
 /// Title and description of a drawing, for those who cannot see it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct About<'a> {
+pub(super) struct DrawingDescription<'a> {
     /// Unique on its page, and chosen by us: it needs no escaping.
     pub id: &'a str,
     pub title: &'a str,
@@ -58,14 +58,14 @@ pub(super) struct About<'a> {
 
 /// A sheet to draw on.
 #[derive(Debug)]
-pub(super) struct Sheet {
+pub(super) struct DrawingSheet {
     width: u32,
     height: u32,
-    body: RefCell<Body>,
+    body: RefCell<SvgBody>,
 }
 
 #[derive(Debug, Default)]
-struct Body {
+struct SvgBody {
     out: String,
     /// Strokes of one class that follow each other become one path.
     strokes: Option<(Ink, String)>,
@@ -73,7 +73,7 @@ struct Body {
     links: usize,
 }
 
-impl Sheet {
+impl DrawingSheet {
     /// Creates an empty sheet of this size in pixels.
     pub fn new(width: u32, height: u32) -> Self {
         Self {
@@ -85,11 +85,11 @@ impl Sheet {
 
     /// Says whether there is room for marks with a title and a link.
     pub fn has_room(&self) -> bool {
-        self.body.borrow().out.len() < ROOM
+        self.body.borrow().out.len() < MAX_TITLED_BYTES
     }
 
     /// Draws marks as one group with a title. With `href` the group is a link.
-    pub fn group(&self, title: &str, href: Option<&str>, draw: impl FnOnce()) {
+    pub fn draw_group(&self, title: &str, href: Option<&str>, draw: impl FnOnce()) {
         let close = {
             let mut body = self.body.borrow_mut();
             body.flush();
@@ -97,7 +97,7 @@ impl Sheet {
                 Some(href) => {
                     body.links += 1;
                     body.out
-                        .push_str(&format!("<a href=\"{}\">", escaped(href)));
+                        .push_str(&format!("<a href=\"{}\">", escape_markup(href)));
                     "</a>"
                 }
                 None => {
@@ -106,7 +106,7 @@ impl Sheet {
                 }
             };
             body.out
-                .push_str(&format!("<title>{}</title>", escaped(title)));
+                .push_str(&format!("<title>{}</title>", escape_markup(title)));
             close
         };
         draw();
@@ -116,7 +116,7 @@ impl Sheet {
     }
 
     /// Ends the drawing. If it has links, its role is a group instead of a picture.
-    pub fn finish(self, about: About<'_>) -> Svg {
+    pub fn into_svg(self, about: DrawingDescription<'_>) -> Svg {
         let Self {
             width,
             height,
@@ -124,13 +124,13 @@ impl Sheet {
         } = self;
         let mut body = body.into_inner();
         body.flush();
-        let About { id, title, finding } = about;
+        let DrawingDescription { id, title, finding } = about;
         let role = if body.links > 0 { "group" } else { "img" };
         let text = format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"{role}\" aria-labelledby=\"{id}-t {id}-d\" font-size=\"{TEXT}\">\
+            "<svg class=\"chart\" viewBox=\"0 0 {width} {height}\" role=\"{role}\" aria-labelledby=\"{id}-t {id}-d\" font-size=\"{TEXT_PIXELS}\">\
              <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
-            escaped(title),
-            escaped(finding),
+            escape_markup(title),
+            escape_markup(finding),
             body.out
         );
         Svg {
@@ -140,7 +140,7 @@ impl Sheet {
     }
 }
 
-impl Body {
+impl SvgBody {
     fn flush(&mut self) {
         if let Some((ink, path)) = self.strokes.take() {
             self.out
@@ -148,16 +148,16 @@ impl Body {
         }
     }
 
-    fn stroke(&mut self, ink: Ink, points: &[BackendCoord]) {
+    fn add_stroke(&mut self, ink: Ink, points: &[BackendCoord]) {
         self.marks += 1;
         if self.strokes.as_ref().is_some_and(|(own, _)| *own != ink) {
             self.flush();
         }
         let (_, path) = self.strokes.get_or_insert_with(|| (ink, String::new()));
-        path.push_str(&path_of(points));
+        path.push_str(&path_data(points));
     }
 
-    fn shape(&mut self, element: &str) {
+    fn add_shape(&mut self, element: &str) {
         self.marks += 1;
         self.flush();
         self.out.push_str(element);
@@ -165,16 +165,16 @@ impl Body {
 }
 
 /// Writes a line through points as an SVG path, with short forms for horizontal and vertical parts.
-fn path_of(points: &[BackendCoord]) -> String {
+fn path_data(points: &[BackendCoord]) -> String {
     let mut path = String::new();
     let mut last: Option<BackendCoord> = None;
     for (x, y) in points.iter().copied() {
         match last {
-            None => path.push_str(&format!("M{} {}", pixels(x), pixels(y))),
+            None => path.push_str(&format!("M{} {}", format_pixels(x), format_pixels(y))),
             Some(before) if before == (x, y) => path.push_str("h0"),
-            Some((_, before)) if before == y => path.push_str(&format!("H{}", pixels(x))),
-            Some((before, _)) if before == x => path.push_str(&format!("V{}", pixels(y))),
-            Some(_) => path.push_str(&format!("L{} {}", pixels(x), pixels(y))),
+            Some((_, before)) if before == y => path.push_str(&format!("H{}", format_pixels(x))),
+            Some((before, _)) if before == x => path.push_str(&format!("V{}", format_pixels(y))),
+            Some(_) => path.push_str(&format!("L{} {}", format_pixels(x), format_pixels(y))),
         }
         last = Some((x, y));
     }
@@ -182,7 +182,7 @@ fn path_of(points: &[BackendCoord]) -> String {
 }
 
 /// Formats a length in pixels with at most two decimals, and never as a negative zero.
-fn pixels(units: i32) -> String {
+fn format_pixels(units: i32) -> String {
     let (whole, rest) = (units.unsigned_abs() / 100, units.unsigned_abs() % 100);
     let sign = if units < 0 { "-" } else { "" };
     match rest {
@@ -193,9 +193,9 @@ fn pixels(units: i32) -> String {
 }
 
 /// Escapes foreign text for both text and quoted attributes.
-fn escaped(text: &str) -> String {
+fn escape_markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for character in visible(text).chars() {
+    for character in escape_invisible(text).chars() {
         match character {
             '&' => safe.push_str("&#38;"),
             '<' => safe.push_str("&#60;"),
@@ -208,28 +208,33 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type DrawingResult = Result<(), DrawingErrorKind<Infallible>>;
 
-impl DrawingBackend for &Sheet {
+impl DrawingBackend for &DrawingSheet {
     type ErrorType = Infallible;
 
     fn get_size(&self) -> (u32, u32) {
         (
-            self.width * UNIT.unsigned_abs(),
-            self.height * UNIT.unsigned_abs(),
+            self.width * UNITS_PER_PIXEL.unsigned_abs(),
+            self.height * UNITS_PER_PIXEL.unsigned_abs(),
         )
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> DrawingResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> DrawingResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
-        self.draw_rect((x, y), (x + UNIT, y + UNIT), &color, true)
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> DrawingResult {
+        self.draw_rect(
+            (x, y),
+            (x + UNITS_PER_PIXEL, y + UNITS_PER_PIXEL),
+            &color,
+            true,
+        )
     }
 
     fn draw_line<S: BackendStyle>(
@@ -237,7 +242,7 @@ impl DrawingBackend for &Sheet {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawingResult {
         self.draw_path([from, to], style)
     }
 
@@ -245,11 +250,11 @@ impl DrawingBackend for &Sheet {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
-        if let Some(ink) = Ink::of(style.color()) {
+    ) -> DrawingResult {
+        if let Some(ink) = Ink::from_color(style.color()) {
             self.body
                 .borrow_mut()
-                .stroke(ink, &path.into_iter().collect::<Vec<_>>());
+                .add_stroke(ink, &path.into_iter().collect::<Vec<_>>());
         }
         Ok(())
     }
@@ -260,7 +265,7 @@ impl DrawingBackend for &Sheet {
         (right, bottom): BackendCoord,
         style: &S,
         _: bool,
-    ) -> Drawn {
+    ) -> DrawingResult {
         self.fill_polygon(
             [(left, top), (right, top), (right, bottom), (left, bottom)],
             style,
@@ -273,16 +278,16 @@ impl DrawingBackend for &Sheet {
         radius: u32,
         style: &S,
         _: bool,
-    ) -> Drawn {
-        if let Some(ink) = Ink::of(style.color()) {
-            let radius = pixels(i32::try_from(radius).unwrap_or(UNIT));
+    ) -> DrawingResult {
+        if let Some(ink) = Ink::from_color(style.color()) {
+            let radius = format_pixels(i32::try_from(radius).unwrap_or(UNITS_PER_PIXEL));
             let element = format!(
                 "<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{radius}\"/>",
                 ink.class(),
-                pixels(x),
-                pixels(y)
+                format_pixels(x),
+                format_pixels(y)
             );
-            self.body.borrow_mut().shape(&element);
+            self.body.borrow_mut().add_shape(&element);
         }
         Ok(())
     }
@@ -291,12 +296,12 @@ impl DrawingBackend for &Sheet {
         &mut self,
         corners: I,
         style: &S,
-    ) -> Drawn {
-        if let Some(ink) = Ink::of(style.color()) {
-            let path = path_of(&corners.into_iter().collect::<Vec<_>>());
+    ) -> DrawingResult {
+        if let Some(ink) = Ink::from_color(style.color()) {
+            let path = path_data(&corners.into_iter().collect::<Vec<_>>());
             self.body
                 .borrow_mut()
-                .shape(&format!("<path class=\"{}\" d=\"{path}Z\"/>", ink.class()));
+                .add_shape(&format!("<path class=\"{}\" d=\"{path}Z\"/>", ink.class()));
         }
         Ok(())
     }
@@ -306,11 +311,11 @@ impl DrawingBackend for &Sheet {
         text: &str,
         style: &T,
         (x, y): BackendCoord,
-    ) -> Drawn {
-        let Some(ink) = Ink::of(style.color()) else {
+    ) -> DrawingResult {
+        let Some(ink) = Ink::from_color(style.color()) else {
             return Ok(());
         };
-        let size = i32::try_from(TEXT).unwrap_or(0) * UNIT;
+        let size = i32::try_from(TEXT_PIXELS).unwrap_or(0) * UNITS_PER_PIXEL;
         // Distance from the anchor to the base line: capitals are about 70% of the font size high.
         let down = match style.anchor().v_pos {
             VPos::Top => size * 8 / 10,
@@ -328,16 +333,16 @@ impl DrawingBackend for &Sheet {
             FontTransform::Rotate180 => (Some(180), (x, y - down)),
             FontTransform::Rotate270 => (Some(-90), (x + down, y)),
         };
-        let (x, y) = (pixels(place.0), pixels(place.1));
+        let (x, y) = (format_pixels(place.0), format_pixels(place.1));
         let turn = turn.map_or_else(String::new, |degrees| {
             format!(" transform=\"rotate({degrees} {x} {y})\"")
         });
         let element = format!(
             "<text class=\"{}\" x=\"{x}\" y=\"{y}\"{anchor}{turn}>{}</text>",
             ink.class(),
-            escaped(text)
+            escape_markup(text)
         );
-        self.body.borrow_mut().shape(&element);
+        self.body.borrow_mut().add_shape(&element);
         Ok(())
     }
 
@@ -346,7 +351,7 @@ impl DrawingBackend for &Sheet {
         text: &str,
         _: &T,
     ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        let size = TEXT * UNIT.unsigned_abs();
+        let size = TEXT_PIXELS * UNITS_PER_PIXEL.unsigned_abs();
         Ok((text_width(text, size), size))
     }
 }

@@ -10,31 +10,31 @@ use plotters::element::{Circle, PathElement, Polygon};
 use plotters::style::{Color, TRANSPARENT};
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
 
-use super::axis::Axis;
-use super::backend::Sheet;
+use super::axis::ChartAxis;
+use super::backend::DrawingSheet;
 use super::ink::Ink;
-use super::size::{TEXT, UNIT};
-use super::widths::{shortened, text_width};
+use super::size::{TEXT_PIXELS, UNITS_PER_PIXEL};
+use super::widths::{shorten_to_width, text_width};
 
 /// A position on the sheet, in units.
-pub(super) type Point = (i32, i32);
+pub(super) type SheetPoint = (i32, i32);
 
 /// Maximum width of a name in pixels. Longer ones are shortened; the mark's title and the table have the whole name.
-const LONGEST_NAME: i32 = 130;
+const MAX_NAME: i32 = 130;
 
 /// The plane between two axes.
-pub(super) struct Frame<'a> {
-    area: DrawingArea<&'a Sheet, Shift>,
-    plane: ChartContext<'a, &'a Sheet, Cartesian2d<Axis, Axis>>,
-    x: Axis,
-    y: Axis,
+pub(super) struct ChartFrame<'a> {
+    area: DrawingArea<&'a DrawingSheet, Shift>,
+    plane: ChartContext<'a, &'a DrawingSheet, Cartesian2d<ChartAxis, ChartAxis>>,
+    x: ChartAxis,
+    y: ChartAxis,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> ChartFrame<'a> {
     /// Draws the axes.
-    pub fn new(sheet: &'a Sheet, x: Axis, y: Axis) -> Self {
+    pub fn new(sheet: &'a DrawingSheet, x: ChartAxis, y: ChartAxis) -> Self {
         let area = sheet.into_drawing_area();
-        let size = TEXT * UNIT.unsigned_abs();
+        let size = TEXT_PIXELS * UNITS_PER_PIXEL.unsigned_abs();
         let left = y
             .ticks
             .iter()
@@ -42,7 +42,7 @@ impl<'a> Frame<'a> {
             .max()
             .unwrap_or(0)
             + 2 * size
-            + 8 * UNIT.unsigned_abs();
+            + 8 * UNITS_PER_PIXEL.unsigned_abs();
         let mut builder = ChartBuilder::on(&area);
         builder
             .margin_top(size)
@@ -56,16 +56,16 @@ impl<'a> Frame<'a> {
             } else {
                 3 * size + size / 2
             });
-        let mut plane = drawn(builder.build_cartesian_2d(x.clone(), y.clone()));
-        drawn(
+        let mut plane = expect_drawn(builder.build_cartesian_2d(x.clone(), y.clone()));
+        expect_drawn(
             plane
                 .configure_mesh()
-                .bold_line_style(Ink::Grid.shape())
+                .bold_line_style(Ink::Grid.shape_style())
                 .light_line_style(TRANSPARENT)
-                .axis_style(Ink::Axis.shape())
-                .label_style(Ink::Tick.text())
-                .axis_desc_style(Ink::Tick.text())
-                .set_all_tick_mark_size(4 * UNIT)
+                .axis_style(Ink::Axis.shape_style())
+                .label_style(Ink::Tick.text_style())
+                .axis_desc_style(Ink::Tick.text_style())
+                .set_all_tick_mark_size(4 * UNITS_PER_PIXEL)
                 .x_desc(x.name.as_str())
                 .y_desc(y.name.as_str())
                 .draw(),
@@ -74,9 +74,9 @@ impl<'a> Frame<'a> {
     }
 
     /// Returns the position of a pair of values.
-    pub fn at(&self, x: f64, y: f64) -> Point {
+    pub fn position_of(&self, x: f64, y: f64) -> SheetPoint {
         self.plane
-            .backend_coord(&(self.x.place(x), self.y.place(y)))
+            .backend_coord(&(self.x.value_position(x), self.y.value_position(y)))
     }
 
     /// Returns the edges of the plane: left, top, right, bottom.
@@ -86,84 +86,90 @@ impl<'a> Frame<'a> {
         (left, top, right, bottom)
     }
 
-    pub fn line(&self, ink: Ink, points: Vec<Point>) {
-        drawn(self.area.draw(&PathElement::new(points, ink.shape())));
+    pub fn draw_line(&self, ink: Ink, points: Vec<SheetPoint>) {
+        expect_drawn(self.area.draw(&PathElement::new(points, ink.shape_style())));
     }
 
     /// Draws a dot in few bytes: a stroke of zero length, which the stylesheet makes round.
-    pub fn dot(&self, ink: Ink, (x, y): Point) {
-        self.line(ink, vec![(x, y), (x, y)]);
+    pub fn draw_dot(&self, ink: Ink, (x, y): SheetPoint) {
+        self.draw_line(ink, vec![(x, y), (x, y)]);
     }
 
-    pub fn circle(&self, ink: Ink, at: Point, radius: i32) {
-        drawn(self.area.draw(&Circle::new(at, radius, ink.shape())));
+    pub fn draw_circle(&self, ink: Ink, at: SheetPoint, radius: i32) {
+        expect_drawn(self.area.draw(&Circle::new(at, radius, ink.shape_style())));
     }
 
-    pub fn area(&self, ink: Ink, corners: Vec<Point>) {
-        drawn(
+    pub fn fill_area(&self, ink: Ink, corners: Vec<SheetPoint>) {
+        expect_drawn(
             self.area
-                .draw(&Polygon::new(corners, ink.shape().color.filled())),
+                .draw(&Polygon::new(corners, ink.shape_style().color.filled())),
         );
     }
 
-    pub fn text(&self, ink: Ink, text: &str, at: Point, side: HPos, height: VPos) {
-        drawn(
+    pub fn draw_text(&self, ink: Ink, text: &str, at: SheetPoint, side: HPos, height: VPos) {
+        expect_drawn(
             self.area
-                .draw_text(text, &ink.text().pos(Pos::new(side, height)), at),
+                .draw_text(text, &ink.text_style().pos(Pos::new(side, height)), at),
         );
     }
 }
 
 /// Unwraps a drawing result: drawing goes into memory, and the sizes are our own.
-fn drawn<T>(result: Result<T, DrawingAreaErrorKind<Infallible>>) -> T {
+fn expect_drawn<T>(result: Result<T, DrawingAreaErrorKind<Infallible>>) -> T {
     result.expect("drawing into memory cannot fail, and the label areas are smaller than the sheet")
 }
 
 /// Places names where there is free space.
-pub(super) struct Names {
+pub(super) struct NamePlacement {
     edges: (i32, i32, i32, i32),
     taken: Vec<(i32, i32, i32, i32)>,
 }
 
-impl Names {
-    pub fn within(frame: &Frame<'_>) -> Self {
+impl NamePlacement {
+    pub fn new(frame: &ChartFrame<'_>) -> Self {
         let (left, top, right, bottom) = frame.edges();
         // Names may also use the right margin.
         Self {
-            edges: (left, top, right + 30 * UNIT, bottom),
+            edges: (left, top, right + 30 * UNITS_PER_PIXEL, bottom),
             taken: Vec::new(),
         }
     }
 
     /// Keeps names away from a mark.
-    pub fn avoid(&mut self, (x, y): Point, radius: i32) {
+    pub fn avoid_mark(&mut self, (x, y): SheetPoint, radius: i32) {
         self.taken
             .push((x - radius, y - radius, x + radius, y + radius));
     }
 
     /// Keeps names off a line of horizontal and vertical parts.
-    pub fn avoid_line(&mut self, points: &[Point]) {
+    pub fn avoid_line(&mut self, points: &[SheetPoint]) {
         for part in points.windows(2) {
             let ((one, upper), (other, lower)) = (part[0], part[1]);
             self.taken.push((
-                one.min(other) - UNIT,
-                upper.min(lower) - UNIT,
-                one.max(other) + UNIT,
-                upper.max(lower) + UNIT,
+                one.min(other) - UNITS_PER_PIXEL,
+                upper.min(lower) - UNITS_PER_PIXEL,
+                one.max(other) + UNITS_PER_PIXEL,
+                upper.max(lower) + UNITS_PER_PIXEL,
             ));
         }
     }
 
     /// Writes a name at the first free place to the right or left of a point, above or below it. Returns whether there was one.
-    pub fn write(&mut self, frame: &Frame<'_>, ink: Ink, name: &str, (x, y): Point) -> bool {
-        let size = TEXT * UNIT.unsigned_abs();
-        let name = shortened(
+    pub fn write_name(
+        &mut self,
+        frame: &ChartFrame<'_>,
+        ink: Ink,
+        name: &str,
+        (x, y): SheetPoint,
+    ) -> bool {
+        let size = TEXT_PIXELS * UNITS_PER_PIXEL.unsigned_abs();
+        let name = shorten_to_width(
             name,
             size,
-            LONGEST_NAME.unsigned_abs() * UNIT.unsigned_abs(),
+            MAX_NAME.unsigned_abs() * UNITS_PER_PIXEL.unsigned_abs(),
         );
         let width = i32::try_from(text_width(&name, size)).unwrap_or(i32::MAX / 4);
-        let (gap, half) = (7 * UNIT, 7 * UNIT);
+        let (gap, half) = (7 * UNITS_PER_PIXEL, 7 * UNITS_PER_PIXEL);
         let beside = [
             (x + gap, y, HPos::Left),
             (x - gap, y, HPos::Right),
@@ -195,7 +201,7 @@ impl Names {
             };
             if fits && !self.taken.iter().any(meets) {
                 self.taken.push(own);
-                frame.text(ink, &name, (x, y), side, VPos::Center);
+                frame.draw_text(ink, &name, (x, y), side, VPos::Center);
                 return true;
             }
         }

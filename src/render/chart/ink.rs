@@ -3,12 +3,12 @@
 use plotters::style::{Color, RGBAColor, ShapeStyle, TextStyle};
 use plotters_backend::{BackendColor, FontFamily};
 
-use super::size::{TEXT, UNIT};
+use super::size::{TEXT_PIXELS, UNITS_PER_PIXEL};
 
 /// Number of arms with a colour and a sign of their own. Further arms share a grey.
-pub(super) const SERIES: usize = 6;
+pub(super) const SERIES_COUNT: usize = 6;
 /// The signs of the series, which identify arms without colour.
-pub(super) const SIGNS: [&str; SERIES] = ["●", "■", "▲", "◆", "✚", "▼"];
+pub(super) const SERIES_SIGNS: [&str; SERIES_COUNT] = ["●", "■", "▲", "◆", "✚", "▼"];
 
 /// The kind of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,26 +37,26 @@ pub(super) enum Ink {
     Break,
     Rest,
     /// An arm with a colour of its own, by its place among the first six.
-    Series(Place),
+    Series(SeriesIndex),
     /// The sign of such an arm.
-    SeriesSign(Place),
+    SeriesSign(SeriesIndex),
 }
 
 /// A place among the series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(u8);
+pub(super) struct SeriesIndex(u8);
 
-impl Place {
+impl SeriesIndex {
     /// Returns `None` from the seventh place on.
     pub fn new(index: usize) -> Option<Self> {
         u8::try_from(index)
             .ok()
-            .filter(|place| usize::from(*place) < SERIES)
+            .filter(|place| usize::from(*place) < SERIES_COUNT)
             .map(Self)
     }
 
     pub fn sign(self) -> &'static str {
-        SIGNS[usize::from(self.0)]
+        SERIES_SIGNS[usize::from(self.0)]
     }
 
     /// Returns the stylesheet's class of the series.
@@ -71,7 +71,7 @@ impl Place {
 }
 
 /// All kinds except the series, in the order of their codes.
-const PLAIN: [Ink; 16] = [
+const PLAIN_INKS: [Ink; 16] = [
     Ink::Grid,
     Ink::Axis,
     Ink::Tick,
@@ -90,15 +90,15 @@ const PLAIN: [Ink; 16] = [
     Ink::Rest,
 ];
 /// First code of the series.
-const FIRST_SERIES: u8 = 100;
+const FIRST_SERIES_CODE: u8 = 100;
 /// First code of the series' signs.
-const FIRST_SIGN: u8 = 200;
+const FIRST_SIGN_CODE: u8 = 200;
 
 impl Ink {
     /// Returns the ink of the arm with this colour number.
-    pub fn series(colour: Option<u8>) -> Self {
+    pub fn from_colour_number(colour: Option<u8>) -> Self {
         colour
-            .and_then(|colour| Place::new(usize::from(colour)))
+            .and_then(|colour| SeriesIndex::new(usize::from(colour)))
             .map_or(Self::Rest, Self::Series)
     }
 
@@ -127,20 +127,23 @@ impl Ink {
 
     pub fn code(self) -> u8 {
         match self {
-            Self::Series(place) => FIRST_SERIES + place.0,
-            Self::SeriesSign(place) => FIRST_SIGN + place.0,
+            Self::Series(place) => FIRST_SERIES_CODE + place.0,
+            Self::SeriesSign(place) => FIRST_SIGN_CODE + place.0,
             plain => (0..)
-                .zip(PLAIN)
+                .zip(PLAIN_INKS)
                 .find(|(_, ink)| *ink == plain)
                 .map_or(0, |(code, _)| code),
         }
     }
 
     pub fn from_code(code: u8) -> Option<Self> {
-        match (code.checked_sub(FIRST_SERIES), code.checked_sub(FIRST_SIGN)) {
-            (_, Some(place)) => Place::new(usize::from(place)).map(Self::SeriesSign),
-            (Some(place), None) => Place::new(usize::from(place)).map(Self::Series),
-            (None, None) => PLAIN.get(usize::from(code)).copied(),
+        match (
+            code.checked_sub(FIRST_SERIES_CODE),
+            code.checked_sub(FIRST_SIGN_CODE),
+        ) {
+            (_, Some(place)) => SeriesIndex::new(usize::from(place)).map(Self::SeriesSign),
+            (Some(place), None) => SeriesIndex::new(usize::from(place)).map(Self::Series),
+            (None, None) => PLAIN_INKS.get(usize::from(code)).copied(),
         }
     }
 }
@@ -148,11 +151,11 @@ impl Ink {
 /// Conversion between plotters' colours and our classes.
 impl Ink {
     /// Returns a colour that encodes the class for plotters.
-    fn color(self) -> RGBAColor {
+    fn encoded_color(self) -> RGBAColor {
         RGBAColor(0, 0, self.code(), 1.0)
     }
 
-    pub fn of(color: BackendColor) -> Option<Self> {
+    pub fn from_color(color: BackendColor) -> Option<Self> {
         if color.alpha > 0.0 {
             Self::from_code(color.rgb.2)
         } else {
@@ -160,12 +163,15 @@ impl Ink {
         }
     }
 
-    pub fn shape(self) -> ShapeStyle {
-        self.color().filled()
+    pub fn shape_style(self) -> ShapeStyle {
+        self.encoded_color().filled()
     }
 
-    pub fn text(self) -> TextStyle<'static> {
-        let mut style = TextStyle::from((FontFamily::SansSerif, TEXT * UNIT.unsigned_abs()));
+    pub fn text_style(self) -> TextStyle<'static> {
+        let mut style = TextStyle::from((
+            FontFamily::SansSerif,
+            TEXT_PIXELS * UNITS_PER_PIXEL.unsigned_abs(),
+        ));
         style.color = BackendColor {
             alpha: 1.0,
             rgb: (0, 0, self.code()),
@@ -180,16 +186,20 @@ mod tests {
 
     #[test]
     fn every_ink_survives_being_a_colour() {
-        for ink in PLAIN
+        for ink in PLAIN_INKS
             .into_iter()
-            .chain((0..6).map(|colour| Ink::series(Some(colour))))
-            .chain((0..SERIES).filter_map(Place::new).map(Ink::SeriesSign))
+            .chain((0..6).map(|colour| Ink::from_colour_number(Some(colour))))
+            .chain(
+                (0..SERIES_COUNT)
+                    .filter_map(SeriesIndex::new)
+                    .map(Ink::SeriesSign),
+            )
         {
             assert_eq!(Ink::from_code(ink.code()), Some(ink));
         }
         assert_eq!(
             (
-                Ink::series(Some(6)),
+                Ink::from_colour_number(Some(6)),
                 Ink::from_code(99),
                 Ink::from_code(255)
             ),

@@ -1,6 +1,6 @@
 //! Charts as SVG. Each comes with its finding in words and the table of its values.
 //!
-//! Plotters does layout, axes and series; the output is ours (see `backend`). A chart has at most [`MOST_BYTES`] and [`MOST_MARKS`]. If
+//! Plotters does layout, axes and series; the output is ours (see `backend`). A chart has at most [`MAX_BYTES`] and [`MAX_MARKS`]. If
 //! there is more to draw, rules decide what is not drawn, and the chart says so.
 
 mod axis;
@@ -16,22 +16,22 @@ mod tests;
 mod trend;
 mod widths;
 
-use super::table::Table;
+use super::table::ReportTable;
 
 pub use backend::Svg;
-pub use ecdf::ecdf;
-pub use pairs::pairs;
-pub use pareto::pareto;
-pub use trend::{trend, trend_shares};
+pub use ecdf::draw_ecdf;
+pub use pairs::draw_pairs;
+pub use pareto::draw_pareto;
+pub use trend::{draw_trend, trend_shares};
 
 /// Maximum bytes of a chart in its page.
-pub const MOST_BYTES: usize = 30 * 1024;
+pub const MAX_BYTES: usize = 30 * 1024;
 /// Maximum number of lines, shapes and texts in a chart.
-pub const MOST_MARKS: usize = 2000;
+pub const MAX_MARKS: usize = 2000;
 
 /// One entry of a chart's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct KeyEntry {
     pub sign: &'static str,
     /// Class that colours the sign.
     pub class: &'static str,
@@ -47,9 +47,9 @@ pub struct Chart {
     /// The finding in words, also used as the drawing's description.
     pub finding: String,
     pub svg: Svg,
-    pub key: Vec<Key>,
+    pub key: Vec<KeyEntry>,
     /// How to read the chart, and what is not drawn.
     pub notes: Vec<String>,
     /// The values, with one row for each mark or group of marks.
-    pub table: Table,
+    pub table: ReportTable,
 }

@@ -3,54 +3,57 @@
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use crate::domain::Unit;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{format, verdicts};
-use crate::views::{Disagreements, Discordance, Verdict};
+use crate::views::{Disagreements, Discordance, PairVerdict};
 
 use super::Chart;
-use super::axis::Axis;
-use super::backend::{About, Sheet};
-use super::frame::Frame;
+use super::axis::ChartAxis;
+use super::backend::{DrawingDescription, DrawingSheet};
+use super::frame::ChartFrame;
 use super::ink::Ink;
-use super::size::UNIT;
-use super::widths::brief;
+use super::size::UNITS_PER_PIXEL;
+use super::widths::shorten_name;
 
 /// Number of pairs with a title and a link. Further ones are bare dots.
-const FULL: usize = 70;
+const MAX_TITLED_PAIRS: usize = 70;
 /// Maximum number of pairs drawn, the clearest first.
-const MOST: usize = 550;
+const MAX_PAIRS_DRAWN: usize = 550;
 
 /// Draws the pairs. `names` has the arms' names in their order, `link` returns the address of two arms' page.
-pub fn pairs(
+pub fn draw_pairs(
     disagreements: &Disagreements,
     id: &str,
     names: &[String],
     link: &dyn Fn(usize, usize) -> Option<String>,
 ) -> Chart {
-    let drawn = &disagreements.pairs[..disagreements.pairs.len().min(MOST)];
-    let discordant = drawn.iter().map(|pair| pair.discordant() as f64);
+    let drawn = &disagreements.pairs[..disagreements.pairs.len().min(MAX_PAIRS_DRAWN)];
+    let discordant = drawn.iter().map(|pair| pair.discordant_count() as f64);
     let reach = disagreements
         .curve
         .first()
         .map(|point| point.discordant as f64);
-    let x = Axis::amounts(
+    let x = ChartAxis::for_amounts(
         "Items that only one of the two passes",
         Unit::Count,
         discordant.chain(reach).chain([0.0]),
     );
     let net = drawn
         .iter()
-        .map(|pair| pair.net() as f64)
+        .map(|pair| pair.net_lead() as f64)
         .chain(disagreements.curve.first().map(|point| point.net as f64));
-    let y = Axis::amounts("Lead, in items", Unit::Count, net.chain([0.0]));
+    let y = ChartAxis::for_amounts("Lead, in items", Unit::Count, net.chain([0.0]));
     let (widest, tallest) = (x.high, y.high);
     let title = "All pairs: differences and inconsistencies".to_owned();
-    let said: Vec<String> = names.iter().map(|name| brief(name)).collect();
-    let finding = finding(disagreements, &said);
-    let sheet = Sheet::new(760, 380);
-    let frame = Frame::new(&sheet, x, y);
+    let said: Vec<String> = names.iter().map(|name| shorten_name(name)).collect();
+    let finding = significance_finding(disagreements, &said);
+    let sheet = DrawingSheet::new(760, 380);
+    let frame = ChartFrame::new(&sheet, x, y);
     let bound = widest.min(tallest);
-    frame.line(Ink::Break, vec![frame.at(0.0, 0.0), frame.at(bound, bound)]);
+    frame.draw_line(
+        Ink::Break,
+        vec![frame.position_of(0.0, 0.0), frame.position_of(bound, bound)],
+    );
     let within = |point: &&crate::views::Threshold| {
         point.discordant as f64 <= widest && point.net as f64 <= tallest
     };
@@ -58,35 +61,37 @@ pub fn pairs(
         .curve
         .iter()
         .filter(within)
-        .map(|point| frame.at(point.discordant as f64, point.net as f64))
+        .map(|point| frame.position_of(point.discordant as f64, point.net as f64))
         .collect();
     if let [_, .., (right, height)] = curve.as_slice() {
-        let at = (*right, height - 4 * UNIT);
-        frame.text(
+        let at = (*right, height - 4 * UNITS_PER_PIXEL);
+        frame.draw_text(
             Ink::Tick,
-            &format!("p = {}", alpha(disagreements)),
+            &format!("p = {}", alpha_text(disagreements)),
             at,
             HPos::Right,
             VPos::Bottom,
         );
-        frame.line(Ink::Curve, curve);
+        frame.draw_line(Ink::Curve, curve);
     }
-    let place = |pair: &Discordance| frame.at(pair.discordant() as f64, pair.net() as f64);
+    let place = |pair: &Discordance| {
+        frame.position_of(pair.discordant_count() as f64, pair.net_lead() as f64)
+    };
     let mut bare: Vec<&Discordance> = Vec::new();
     for (index, pair) in drawn.iter().enumerate() {
-        if index >= FULL || !sheet.has_room() {
+        if index >= MAX_TITLED_PAIRS || !sheet.has_room() {
             bare.push(pair);
             continue;
         }
-        let kind = if is_told(pair) {
+        let kind = if has_winner(pair) {
             Ink::Strong
         } else {
             Ink::Weak
         };
-        sheet.group(
-            &about(pair, &said),
+        sheet.draw_group(
+            &pair_description(pair, &said),
             link(pair.first, pair.second).as_deref(),
-            || frame.circle(kind, place(pair), 4 * UNIT),
+            || frame.draw_circle(kind, place(pair), 4 * UNITS_PER_PIXEL),
         );
     }
     for is_strong in [false, true] {
@@ -95,8 +100,8 @@ pub fn pairs(
         } else {
             Ink::WeakDots
         };
-        for pair in bare.iter().filter(|pair| is_told(pair) == is_strong) {
-            frame.dot(kind, place(pair));
+        for pair in bare.iter().filter(|pair| has_winner(pair) == is_strong) {
+            frame.draw_dot(kind, place(pair));
         }
     }
     drop(frame);
@@ -104,9 +109,9 @@ pub fn pairs(
         "Further right: more flips. Higher: flips favour one arm; the dashed line is the maximum. Above the curve, McNemar's exact test gives \
          p ≤ {} for the pair alone. Filled: the suite's verdict, adjusted for all pairs, names a winner. With several attempts at an item, a \
          flip is an item with different pass rates. Pairs at one place cover each other.",
-        alpha(disagreements)
+        alpha_text(disagreements)
     )];
-    let many = |number: u64| format::integer(number);
+    let many = |number: u64| format::format_integer(number);
     if disagreements.pairs.len() > drawn.len() {
         notes.push(format!(
             "Showing the clearest {} of {} pairs.",
@@ -122,7 +127,7 @@ pub fn pairs(
             many(more)
         )),
     }
-    let svg = sheet.finish(About {
+    let svg = sheet.into_svg(DrawingDescription {
         id,
         title: &title,
         finding: &finding,
@@ -132,25 +137,25 @@ pub fn pairs(
         svg,
         key: Vec::new(),
         notes,
-        table: table(disagreements, names),
+        table: discordance_table(disagreements, names),
         title,
         finding,
     }
 }
 
-fn alpha(disagreements: &Disagreements) -> String {
-    format::tick(disagreements.alpha, Unit::Number, disagreements.alpha)
+fn alpha_text(disagreements: &Disagreements) -> String {
+    format::tick_label(disagreements.alpha, Unit::Number, disagreements.alpha)
 }
 
-fn is_told(pair: &Discordance) -> bool {
+fn has_winner(pair: &Discordance) -> bool {
     match pair.verdict {
-        Verdict::AWins | Verdict::BWins => true,
-        Verdict::Tie
-        | Verdict::Equivalent
-        | Verdict::NotEnoughEvidence { .. }
-        | Verdict::NotComparable { .. }
-        | Verdict::NoData { .. }
-        | Verdict::DeterministicDifference { .. } => false,
+        PairVerdict::AWins | PairVerdict::BWins => true,
+        PairVerdict::Tie
+        | PairVerdict::Equivalent
+        | PairVerdict::NotEnoughEvidence { .. }
+        | PairVerdict::NotComparable { .. }
+        | PairVerdict::NoData { .. }
+        | PairVerdict::DeterministicDifference { .. } => false,
     }
 }
 
@@ -158,58 +163,58 @@ fn pair_name(pair: &Discordance, names: &[String]) -> String {
     format!("{} vs {}", names[pair.first], names[pair.second])
 }
 
-fn counts(pair: &Discordance) -> String {
+fn discordant_counts(pair: &Discordance) -> String {
     format!(
         "{} to {}",
-        format::integer(pair.only_first),
-        format::integer(pair.only_second)
+        format::format_integer(pair.only_first),
+        format::format_integer(pair.only_second)
     )
 }
 
-fn about(pair: &Discordance, names: &[String]) -> String {
+fn pair_description(pair: &Discordance, names: &[String]) -> String {
     format!(
         "{}: {} of {} shared items, {}",
         pair_name(pair, names),
-        counts(pair),
-        format::integer(pair.shared),
-        verdict(pair, names)
+        discordant_counts(pair),
+        format::format_integer(pair.shared),
+        verdict_words(pair, names)
     )
 }
 
-fn verdict(pair: &Discordance, names: &[String]) -> String {
+fn verdict_words(pair: &Discordance, names: &[String]) -> String {
     match pair.verdict {
-        Verdict::AWins => format!("{} wins", names[pair.first]),
-        Verdict::BWins => format!("{} wins", names[pair.second]),
-        Verdict::Tie => "tie".to_owned(),
-        Verdict::Equivalent => "equivalent".to_owned(),
-        Verdict::NotEnoughEvidence { .. } => "not enough evidence".to_owned(),
-        Verdict::NotComparable { .. } => "not comparable".to_owned(),
-        Verdict::NoData { .. } => "no data".to_owned(),
-        Verdict::DeterministicDifference { .. } => "fixed result".to_owned(),
+        PairVerdict::AWins => format!("{} wins", names[pair.first]),
+        PairVerdict::BWins => format!("{} wins", names[pair.second]),
+        PairVerdict::Tie => "tie".to_owned(),
+        PairVerdict::Equivalent => "equivalent".to_owned(),
+        PairVerdict::NotEnoughEvidence { .. } => "not enough evidence".to_owned(),
+        PairVerdict::NotComparable { .. } => "not comparable".to_owned(),
+        PairVerdict::NoData { .. } => "no data".to_owned(),
+        PairVerdict::DeterministicDifference { .. } => "fixed result".to_owned(),
     }
 }
 
-fn finding(disagreements: &Disagreements, names: &[String]) -> String {
+fn significance_finding(disagreements: &Disagreements, names: &[String]) -> String {
     let told = disagreements
         .pairs
         .iter()
-        .filter(|pair| is_told(pair))
+        .filter(|pair| has_winner(pair))
         .count();
     let above = disagreements
         .pairs
         .iter()
         .filter(|pair| pair.p <= disagreements.alpha)
         .count();
-    let number = |count: usize| format::integer(count as u64);
+    let number = |count: usize| format::format_integer(count as u64);
     let clearest = disagreements
         .pairs
         .first()
-        .filter(|pair| pair.discordant() > 0)
+        .filter(|pair| pair.discordant_count() > 0)
         .map_or_else(String::new, |pair| {
             format!(
                 " Clearest: {}, {} flips.",
                 pair_name(pair, names),
-                counts(pair)
+                discordant_counts(pair)
             )
         });
     format!(
@@ -220,9 +225,9 @@ fn finding(disagreements: &Disagreements, names: &[String]) -> String {
     )
 }
 
-fn table(disagreements: &Disagreements, names: &[String]) -> Table {
-    let mut table = Table::new("All pairs, the clearest first");
-    table.left("Pair", 0);
+fn discordance_table(disagreements: &Disagreements, names: &[String]) -> ReportTable {
+    let mut table = ReportTable::new("All pairs, the clearest first");
+    table.add_text_column("Pair", 0);
     for column in [
         "Shared items",
         "Only the first : only the second",
@@ -231,20 +236,20 @@ fn table(disagreements: &Disagreements, names: &[String]) -> Table {
         "p alone",
         "p adjusted",
     ] {
-        table.right(column, 0);
+        table.add_number_column(column, 0);
     }
-    table.left("Verdict", 0);
+    table.add_text_column("Verdict", 0);
     for pair in &disagreements.pairs {
-        table.row([
+        table.add_row([
             pair_name(pair, names),
-            format::integer(pair.shared),
-            counts(pair),
-            format::integer(pair.discordant()),
-            format::integer(pair.net()),
+            format::format_integer(pair.shared),
+            discordant_counts(pair),
+            format::format_integer(pair.discordant_count()),
+            format::format_integer(pair.net_lead()),
             verdicts::p_value(Some(pair.p)),
             pair.p_adjusted
                 .map_or_else(String::new, |p| verdicts::p_value(Some(p))),
-            verdict(pair, names),
+            verdict_words(pair, names),
         ]);
     }
     table

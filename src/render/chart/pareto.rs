@@ -3,35 +3,35 @@
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use crate::domain::Unit;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{format, words};
 use crate::views::{Arm, Front, Pareto, ParetoPoint};
 
 use super::Chart;
-use super::axis::Axis;
-use super::backend::{About, Sheet};
-use super::frame::{Frame, Names, Point};
+use super::axis::ChartAxis;
+use super::backend::{DrawingDescription, DrawingSheet};
+use super::frame::{ChartFrame, NamePlacement, SheetPoint};
 use super::ink::Ink;
-use super::size::UNIT;
-use super::widths::brief;
+use super::size::UNITS_PER_PIXEL;
+use super::widths::shorten_name;
 
 /// Number of points with a title and whiskers. Further ones are bare dots.
-const FULL: usize = 80;
+const MAX_TITLED_POINTS: usize = 80;
 /// Maximum number of points drawn.
-const MOST: usize = 500;
+const MAX_POINTS_DRAWN: usize = 500;
 /// Maximum number of names beside points.
-const NAMED: usize = 16;
+const MAX_NAMED_POINTS: usize = 16;
 /// Maximum number of front arms that the finding names.
-const SAID: usize = 6;
+const MAX_ARMS_NAMED: usize = 6;
 
 /// Draws the front. `name` returns an arm's name on its page, `link` the address of two arms' comparison.
-pub fn pareto(
+pub fn draw_pareto(
     pareto: &Pareto,
     id: &str,
     name: &dyn Fn(&Arm) -> String,
     link: &dyn Fn(&Arm, &Arm) -> Option<String>,
 ) -> Chart {
-    let drawn = &pareto.points[..pareto.points.len().min(MOST)];
+    let drawn = &pareto.points[..pareto.points.len().min(MAX_POINTS_DRAWN)];
     let rates = drawn.iter().flat_map(|point| {
         let ends = point
             .pass_rate
@@ -47,8 +47,8 @@ pub fn pareto(
             .chain([point.usd_per_run])
     });
     let (x, y) = (
-        Axis::amounts("Cost per run", Unit::Usd, costs),
-        Axis::shares("Pass rate", rates),
+        ChartAxis::for_amounts("Cost per run", Unit::Usd, costs),
+        ChartAxis::for_shares("Pass rate", rates),
     );
     let mut notes = vec![
         "Crosses are 95% intervals; overlapping ones do not mean equal. Filled: on the front, which the line follows. Hollow: another arm is at \
@@ -67,44 +67,55 @@ pub fn pareto(
         ));
     }
     let title = "Pass rate over cost per run".to_owned();
-    let finding = finding(pareto, name);
-    let sheet = Sheet::new(760, 400);
-    let frame = Frame::new(&sheet, x, y);
-    let mut names = Names::within(&frame);
-    names.avoid_line(&line(&frame, drawn));
+    let finding = front_finding(pareto, name);
+    let sheet = DrawingSheet::new(760, 400);
+    let frame = ChartFrame::new(&sheet, x, y);
+    let mut names = NamePlacement::new(&frame);
+    names.avoid_line(&draw_front_line(&frame, drawn));
     for (index, point) in drawn.iter().enumerate() {
-        if index >= FULL || !sheet.has_room() {
+        if index >= MAX_TITLED_POINTS || !sheet.has_room() {
             let kind = if is_on_front(point) {
                 Ink::StrongDots
             } else {
                 Ink::WeakDots
             };
-            frame.dot(kind, frame.at(point.usd_per_run, point.pass_rate.value));
+            frame.draw_dot(
+                kind,
+                frame.position_of(point.usd_per_run, point.pass_rate.value),
+            );
             continue;
         }
         let by = match &point.front {
             Some(Front::Dominated { by }) => link(by, &point.arm),
             Some(Front::OnFront) | None => None,
         };
-        sheet.group(&about(point, name), by.as_deref(), || mark(&frame, point));
+        sheet.draw_group(&point_description(point, name), by.as_deref(), || {
+            draw_mark(&frame, point)
+        });
     }
     for point in drawn {
-        names.avoid(frame.at(point.usd_per_run, point.pass_rate.value), 5 * UNIT);
-        for line in cross(&frame, point) {
+        names.avoid_mark(
+            frame.position_of(point.usd_per_run, point.pass_rate.value),
+            5 * UNITS_PER_PIXEL,
+        );
+        for line in interval_lines(&frame, point) {
             names.avoid_line(&line);
         }
     }
     // If there are many points, name only those on the front.
-    let on_front = drawn.iter().filter(|point| is_on_front(point)).take(NAMED);
+    let on_front = drawn
+        .iter()
+        .filter(|point| is_on_front(point))
+        .take(MAX_NAMED_POINTS);
     let others = drawn
         .iter()
-        .filter(|point| !is_on_front(point) && drawn.len() <= NAMED);
+        .filter(|point| !is_on_front(point) && drawn.len() <= MAX_NAMED_POINTS);
     let write = |point: &ParetoPoint| {
-        names.write(
+        names.write_name(
             &frame,
             Ink::Name,
             &name(&point.arm),
-            frame.at(point.usd_per_run, point.pass_rate.value),
+            frame.position_of(point.usd_per_run, point.pass_rate.value),
         )
     };
     let written = on_front
@@ -113,7 +124,7 @@ pub fn pareto(
         .filter(|is_written| *is_written)
         .count();
     drop(frame);
-    let many = |number: usize| format::integer(number as u64);
+    let many = |number: usize| format::format_integer(number as u64);
     if written < drawn.len() {
         notes.push(format!(
             "{} of {} points carry their name; the table has all.",
@@ -136,7 +147,7 @@ pub fn pareto(
             many(count)
         ));
     }
-    let svg = sheet.finish(About {
+    let svg = sheet.into_svg(DrawingDescription {
         id,
         title: &title,
         finding: &finding,
@@ -146,7 +157,7 @@ pub fn pareto(
         svg,
         key: Vec::new(),
         notes,
-        table: table(pareto, name),
+        table: points_table(pareto, name),
         title,
         finding,
     }
@@ -157,10 +168,10 @@ fn is_on_front(point: &ParetoPoint) -> bool {
 }
 
 /// Draws the front as steps from cheap to expensive: each point's rate holds until the next point. Returns the line.
-fn line(frame: &Frame<'_>, points: &[ParetoPoint]) -> Vec<Point> {
-    let mut steps: Vec<Point> = Vec::new();
+fn draw_front_line(frame: &ChartFrame<'_>, points: &[ParetoPoint]) -> Vec<SheetPoint> {
+    let mut steps: Vec<SheetPoint> = Vec::new();
     for point in points.iter().rev().filter(|point| is_on_front(point)) {
-        let (x, y) = frame.at(point.usd_per_run, point.pass_rate.value);
+        let (x, y) = frame.position_of(point.usd_per_run, point.pass_rate.value);
         if let Some((_, before)) = steps.last() {
             steps.push((x, *before));
         }
@@ -169,43 +180,54 @@ fn line(frame: &Frame<'_>, points: &[ParetoPoint]) -> Vec<Point> {
     let (_, _, right, _) = frame.edges();
     if let Some((_, last)) = steps.last().copied() {
         steps.push((right, last));
-        frame.line(Ink::Curve, steps.clone());
+        frame.draw_line(Ink::Curve, steps.clone());
     }
     steps
 }
 
 /// Returns the intervals of a point as lines.
-fn cross(frame: &Frame<'_>, point: &ParetoPoint) -> Vec<Vec<Point>> {
+fn interval_lines(frame: &ChartFrame<'_>, point: &ParetoPoint) -> Vec<Vec<SheetPoint>> {
     let (usd, rate) = (point.usd_per_run, point.pass_rate.value);
-    let upright = point
-        .pass_rate
-        .interval
-        .map(|ends| vec![frame.at(usd, ends.low), frame.at(usd, ends.high)]);
-    let level = point
-        .interval
-        .map(|ends| vec![frame.at(ends.low, rate), frame.at(ends.high, rate)]);
+    let upright = point.pass_rate.interval.map(|ends| {
+        vec![
+            frame.position_of(usd, ends.low),
+            frame.position_of(usd, ends.high),
+        ]
+    });
+    let level = point.interval.map(|ends| {
+        vec![
+            frame.position_of(ends.low, rate),
+            frame.position_of(ends.high, rate),
+        ]
+    });
     upright.into_iter().chain(level).collect()
 }
 
-fn mark(frame: &Frame<'_>, point: &ParetoPoint) {
+fn draw_mark(frame: &ChartFrame<'_>, point: &ParetoPoint) {
     let (ink, cross_ink) = if is_on_front(point) {
         (Ink::Strong, Ink::StrongCross)
     } else {
         (Ink::Weak, Ink::WeakCross)
     };
-    for line in cross(frame, point) {
-        frame.line(cross_ink, line);
+    for line in interval_lines(frame, point) {
+        frame.draw_line(cross_ink, line);
     }
-    let (x, y) = frame.at(point.usd_per_run, point.pass_rate.value);
+    let (x, y) = frame.position_of(point.usd_per_run, point.pass_rate.value);
     if point.is_lower_bound {
         // The cost is a lower bound: the true point may be further right.
-        frame.text(Ink::Tick, "≥", (x - 6 * UNIT, y), HPos::Right, VPos::Center);
+        frame.draw_text(
+            Ink::Tick,
+            "≥",
+            (x - 6 * UNITS_PER_PIXEL, y),
+            HPos::Right,
+            VPos::Center,
+        );
     }
-    frame.circle(ink, (x, y), 4 * UNIT);
+    frame.draw_circle(ink, (x, y), 4 * UNITS_PER_PIXEL);
 }
 
 /// Formats a price with its interval: `$0.42 [$0.31, $0.53]`.
-fn price(point: &ParetoPoint) -> String {
+fn price_with_interval(point: &ParetoPoint) -> String {
     let value = format!(
         "{}{}",
         if point.is_lower_bound { "≥ " } else { "" },
@@ -221,25 +243,28 @@ fn price(point: &ParetoPoint) -> String {
     value + &ends.unwrap_or_default()
 }
 
-fn about(point: &ParetoPoint, name: &dyn Fn(&Arm) -> String) -> String {
+fn point_description(point: &ParetoPoint, name: &dyn Fn(&Arm) -> String) -> String {
     let standing = point.front.as_ref().map_or_else(String::new, |front| {
-        format!("; {}", words::front(front, |arm| brief(&name(arm))))
+        format!(
+            "; {}",
+            words::front_position(front, |arm| shorten_name(&name(arm)))
+        )
     });
     format!(
         "{}: {} at {} a run{standing}",
-        brief(&name(&point.arm)),
-        format::rate(&point.pass_rate),
-        price(point)
+        shorten_name(&name(&point.arm)),
+        format::rate_with_interval(&point.pass_rate),
+        price_with_interval(point)
     )
 }
 
-fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
+fn front_finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
     let front: Vec<&ParetoPoint> = pareto
         .points
         .iter()
         .filter(|point| is_on_front(point))
         .collect();
-    let placed = format::integer(pareto.points.len() as u64);
+    let placed = format::format_integer(pareto.points.len() as u64);
     if front.is_empty() {
         return format!(
             "No arm of {placed} is known to be on the front: costs are lower bounds, or no run completed."
@@ -247,51 +272,51 @@ fn finding(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> String {
     }
     let said: Vec<String> = front
         .iter()
-        .take(SAID)
+        .take(MAX_ARMS_NAMED)
         .map(|point| {
             format!(
                 "{} ({} at {})",
-                brief(&name(&point.arm)),
-                format::rate(&point.pass_rate),
-                price(point)
+                shorten_name(&name(&point.arm)),
+                format::rate_with_interval(&point.pass_rate),
+                price_with_interval(point)
             )
         })
         .collect();
-    let more = match front.len().saturating_sub(SAID) {
+    let more = match front.len().saturating_sub(MAX_ARMS_NAMED) {
         0 => String::new(),
-        more => format!(" and {} more", format::integer(more as u64)),
+        more => format!(" and {} more", format::format_integer(more as u64)),
     };
     let verb = if front.len() == 1 { "is" } else { "are" };
     format!(
         "{} of {placed} arms with a known cost {verb} on the Pareto front: {}{more}.",
-        format::integer(front.len() as u64),
+        format::format_integer(front.len() as u64),
         said.join(", ")
     )
 }
 
-fn table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> Table {
-    let mut table = Table::new("Pass rate and cost per run");
-    table.left("Arm", 0);
-    table.right("Pass rate [95% CI]", 0);
-    table.left("n", 0);
-    table.right("Cost per run [95% CI]", 0);
-    table.right("Runs with a cost", 0);
-    table.left("Front", 0);
+fn points_table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> ReportTable {
+    let mut table = ReportTable::new("Pass rate and cost per run");
+    table.add_text_column("Arm", 0);
+    table.add_number_column("Pass rate [95% CI]", 0);
+    table.add_text_column("n", 0);
+    table.add_number_column("Cost per run [95% CI]", 0);
+    table.add_number_column("Runs with a cost", 0);
+    table.add_text_column("Front", 0);
     for point in &pareto.points {
-        table.row([
+        table.add_row([
             name(&point.arm),
-            format::rate(&point.pass_rate),
-            words::basis(&point.pass_rate),
-            price(point),
+            format::rate_with_interval(&point.pass_rate),
+            words::sample_size(&point.pass_rate),
+            price_with_interval(point),
             format!(
                 "{} of {}",
-                format::integer(point.coverage.known),
-                format::integer(point.coverage.runs)
+                format::format_integer(point.coverage.known),
+                format::format_integer(point.coverage.runs)
             ),
-            point
-                .front
-                .as_ref()
-                .map_or_else(|| "not known".to_owned(), |front| words::front(front, name)),
+            point.front.as_ref().map_or_else(
+                || "not known".to_owned(),
+                |front| words::front_position(front, name),
+            ),
         ]);
     }
     table

@@ -1,7 +1,7 @@
 //! Sizes that all drawings share.
 
 /// Grid units per pixel.
-pub(super) const UNIT: i32 = 100;
+pub(super) const UNITS_PER_PIXEL: i32 = 100;
 
 /// Size of all text, in pixels.
-pub(super) const TEXT: u32 = 12;
+pub(super) const TEXT_PIXELS: u32 = 12;

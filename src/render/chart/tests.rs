@@ -5,15 +5,15 @@ use chrono::{Days, NaiveDate};
 use crate::domain::Unit;
 use crate::views::{
     Arm, ArmHistory, ArmSpread, Break, Coverage, Disagreements, Discordance, Distribution,
-    Estimate, Front, Interval, LevelChange, Method, Night, Pareto, ParetoPoint, Series, Step,
-    Threshold, Verdict,
+    Estimate, Front, Interval, LevelChange, Method, Night, PairVerdict, Pareto, ParetoPoint,
+    Series, Step, Threshold,
 };
 
-use super::backend::{About, Sheet};
-use super::frame::Frame;
+use super::backend::{DrawingDescription, DrawingSheet};
+use super::frame::ChartFrame;
 use super::ink::Ink;
 use super::*;
-use crate::render::cell::Cell;
+use crate::render::cell::TableCell;
 
 const HOSTILE: &str = "</title><script>x</script>\"'&\u{1b}[31m";
 
@@ -115,9 +115,9 @@ fn made_pairs(arms: usize) -> Disagreements {
         only_second: (second * 5 % 37) as u64,
         p: 0.01 * (second % 9) as f64,
         verdict: if second.is_multiple_of(3) {
-            Verdict::AWins
+            PairVerdict::AWins
         } else {
-            Verdict::NotEnoughEvidence { reason: None }
+            PairVerdict::NotEnoughEvidence { reason: None }
         },
         p_adjusted: Some(0.04),
         difference: None,
@@ -190,20 +190,20 @@ fn all(arms: usize, nights: u64, name: &dyn Fn(&Arm) -> String) -> Vec<Chart> {
     let names: Vec<String> = of.arms.iter().map(name).collect();
     let history = made_history(nights);
     vec![
-        pareto(&made_pareto(arms), "p", name, &|one, _| {
+        draw_pareto(&made_pareto(arms), "p", name, &|one, _| {
             Some(format!("../{}.html", name(one)))
         }),
-        ecdf(
+        draw_ecdf(
             &made_distribution(arms, arms.min(100)),
             "e",
             "Duration of a run",
             name,
             &|arm| arm.model.bytes().last().map(|letter| letter % 6),
         ),
-        pairs(&of, "a", &names, &|first, second| {
+        draw_pairs(&of, "a", &names, &|first, second| {
             Some(format!("../{first}--{second}.html?\"<"))
         }),
-        trend(&history, "t", &name(&history.arm), usize::MAX, &[0.4]).expect("many nights"),
+        draw_trend(&history, "t", &name(&history.arm), usize::MAX, &[0.4]).expect("many nights"),
     ]
 }
 
@@ -215,7 +215,12 @@ fn a_chart_of_each_kind() {
             .table
             .rows
             .iter()
-            .map(|row| row.iter().map(Cell::line).collect::<Vec<_>>().join(" | "))
+            .map(|row| {
+                row.iter()
+                    .map(TableCell::single_line)
+                    .collect::<Vec<_>>()
+                    .join(" | ")
+            })
             .collect();
         insta::assert_snapshot!(
             chart.id.as_str(),
@@ -235,12 +240,12 @@ fn the_largest_charts_keep_their_budget_and_say_what_is_left_out() {
         for chart in all(arms, nights, &plain) {
             let Chart { id, svg, .. } = &chart;
             assert!(
-                svg.bytes() <= MOST_BYTES,
+                svg.byte_count() <= MAX_BYTES,
                 "{id} with {arms} arms takes {} bytes",
-                svg.bytes()
+                svg.byte_count()
             );
             assert!(
-                svg.marks <= MOST_MARKS,
+                svg.marks <= MAX_MARKS,
                 "{id} with {arms} arms has {} marks",
                 svg.marks
             );
@@ -267,7 +272,7 @@ fn the_largest_charts_keep_their_budget_and_say_what_is_left_out() {
         "{:?}",
         pairs.notes
     );
-    let newest = trend(&made_history(30), "t", "arm", 10, &[]).expect("many nights");
+    let newest = draw_trend(&made_history(30), "t", "arm", 10, &[]).expect("many nights");
     assert_eq!(newest.table.rows.len(), 10);
     assert!(
         newest
@@ -326,10 +331,10 @@ fn what_it_is_given_stays_text() {
             "{svg}"
         );
     }
-    let sheet = Sheet::new(100, 50);
-    sheet.group(HOSTILE, Some("x\"y"), || {});
+    let sheet = DrawingSheet::new(100, 50);
+    sheet.draw_group(HOSTILE, Some("x\"y"), || {});
     let svg = sheet
-        .finish(About {
+        .into_svg(DrawingDescription {
             id: "x",
             title: "<b>",
             finding: "a & b",
@@ -351,22 +356,22 @@ fn what_it_is_given_stays_text() {
 
 #[test]
 fn coordinates_are_finer_than_a_pixel_and_strokes_of_a_kind_are_one_path() {
-    let sheet = Sheet::new(300, 200);
-    let frame = Frame::new(
+    let sheet = DrawingSheet::new(300, 200);
+    let frame = ChartFrame::new(
         &sheet,
-        axis::Axis::shares("x", [0.0, 1.0]),
-        axis::Axis::shares("y", [0.0, 1.0]),
+        axis::ChartAxis::for_shares("x", [0.0, 1.0]),
+        axis::ChartAxis::for_shares("y", [0.0, 1.0]),
     );
-    let (at, next) = (frame.at(0.5, 0.5), frame.at(0.501, 0.5));
+    let (at, next) = (frame.position_of(0.5, 0.5), frame.position_of(0.501, 0.5));
     assert!(
         next.0 > at.0 && next.0 - at.0 < 100 && next.1 == at.1,
         "{at:?} {next:?}"
     );
-    frame.line(Ink::Line, vec![(100, 100), (250, 100), (250, 5), (333, 1)]);
-    frame.line(Ink::Line, vec![(0, 0), (10, 10)]);
+    frame.draw_line(Ink::Line, vec![(100, 100), (250, 100), (250, 5), (333, 1)]);
+    frame.draw_line(Ink::Line, vec![(0, 0), (10, 10)]);
     drop(frame);
     let svg = sheet
-        .finish(About {
+        .into_svg(DrawingDescription {
             id: "x",
             title: "",
             finding: "",

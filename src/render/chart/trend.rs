@@ -2,32 +2,41 @@
 
 use plotters_backend::text_anchor::{HPos, VPos};
 
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{format, nights, words};
 use crate::views::{ArmHistory, Night, Series};
 
 use super::Chart;
-use super::axis::Axis;
-use super::backend::{About, Sheet};
-use super::frame::{Frame, Point};
+use super::axis::ChartAxis;
+use super::backend::{DrawingDescription, DrawingSheet};
+use super::frame::{ChartFrame, SheetPoint};
 use super::ink::Ink;
-use super::size::UNIT;
+use super::size::UNITS_PER_PIXEL;
 
 /// Number of nights with a title of their own.
-const FULL: usize = 60;
+const MAX_TITLED_NIGHTS: usize = 60;
 
 /// Draws the newest `most` nights of an arm that have a pass rate. `scale` has shares that the axis must include, so that neighbouring
 /// charts share a scale. Returns `None` with fewer than two such nights.
-pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64]) -> Option<Chart> {
-    let rated = rated(arm);
-    let shown = newest(&rated, most);
+pub fn draw_trend(
+    arm: &ArmHistory,
+    id: &str,
+    name: &str,
+    most: usize,
+    scale: &[f64],
+) -> Option<Chart> {
+    let rated = rated_nights(arm);
+    let shown = newest_nights(&rated, most);
     let (first, last) = (shown.first()?, shown.last()?);
     if shown.len() < 2 {
         return None;
     }
-    let x = Axis::days("", first.date, last.date);
-    let y = Axis::shares("Pass rate", shares(shown).chain(scale.iter().copied()));
-    let day = |night: &Night| Axis::day(first.date, night.date);
+    let x = ChartAxis::for_days("", first.date, last.date);
+    let y = ChartAxis::for_shares(
+        "Pass rate",
+        rates_with_ends(shown).chain(scale.iter().copied()),
+    );
+    let day = |night: &Night| ChartAxis::day_value(first.date, night.date);
     let mut notes = Vec::new();
     if y.is_cut() {
         notes.push(format!(
@@ -38,23 +47,25 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
     if rated.len() > shown.len() {
         notes.push(format!(
             "Showing the newest {} of {} nights; the data files have all.",
-            format::integer(shown.len() as u64),
-            format::integer(rated.len() as u64)
+            format::format_integer(shown.len() as u64),
+            format::format_integer(rated.len() as u64)
         ));
     }
     let title = format!("{name}: pass rate by night");
-    let finding = finding(arm, shown, name);
-    let sheet = Sheet::new(760, 220);
-    let frame = Frame::new(&sheet, x, y);
+    let finding = change_finding(arm, shown, name);
+    let sheet = DrawingSheet::new(760, 220);
+    let frame = ChartFrame::new(&sheet, x, y);
     let (_, top, _, bottom) = frame.edges();
-    for part in unbroken(shown) {
-        band(&frame, part, &day);
-        let line: Vec<Point> = part
+    for part in unbroken_stretches(shown) {
+        draw_interval_band(&frame, part, &day);
+        let line: Vec<SheetPoint> = part
             .iter()
-            .filter_map(|night| Some(frame.at(day(night), night.pass_rate.as_ref()?.value)))
+            .filter_map(|night| {
+                Some(frame.position_of(day(night), night.pass_rate.as_ref()?.value))
+            })
             .collect();
         if line.len() > 1 {
-            frame.line(Ink::Line, line);
+            frame.draw_line(Ink::Line, line);
         }
     }
     for night in shown
@@ -62,13 +73,13 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
         .skip(1)
         .filter(|night| !night.breaks.is_empty())
     {
-        let (x, _) = frame.at(day(night), 0.0);
+        let (x, _) = frame.position_of(day(night), 0.0);
         let why: Vec<&str> = night
             .breaks
             .iter()
-            .map(|what| nights::broken_by(*what))
+            .map(|what| nights::break_reason(*what))
             .collect();
-        sheet.group(
+        sheet.draw_group(
             &format!(
                 "{}: {}, nothing is compared across",
                 night.date,
@@ -76,7 +87,7 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
             ),
             None,
             || {
-                frame.line(Ink::Break, vec![(x, top), (x, bottom)]);
+                frame.draw_line(Ink::Break, vec![(x, top), (x, bottom)]);
             },
         );
     }
@@ -85,22 +96,22 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
         .iter()
         .filter(|change| change.series == Series::PassRate && change.date >= first.date)
     {
-        let (x, _) = frame.at(Axis::day(first.date, change.date), 0.0);
-        sheet.group(
+        let (x, _) = frame.position_of(ChartAxis::day_value(first.date, change.date), 0.0);
+        sheet.draw_group(
             &format!("{}: {}", change.date, nights::change_words(change)),
             None,
             || {
-                frame.line(Ink::Change, vec![(x, top), (x, bottom)]);
+                frame.draw_line(Ink::Change, vec![(x, top), (x, bottom)]);
                 let right = frame.edges().2;
-                let (at, side) = if x > right - 140 * UNIT {
-                    (x - 4 * UNIT, HPos::Right)
+                let (at, side) = if x > right - 140 * UNITS_PER_PIXEL {
+                    (x - 4 * UNITS_PER_PIXEL, HPos::Right)
                 } else {
-                    (x + 4 * UNIT, HPos::Left)
+                    (x + 4 * UNITS_PER_PIXEL, HPos::Left)
                 };
-                frame.text(
+                frame.draw_text(
                     Ink::Name,
                     &nights::change_words(change),
-                    (at, top + 2 * UNIT),
+                    (at, top + 2 * UNITS_PER_PIXEL),
                     side,
                     VPos::Top,
                 );
@@ -111,21 +122,23 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
         let Some(rate) = &night.pass_rate else {
             continue;
         };
-        let at = frame.at(day(night), rate.value);
-        if index + FULL >= shown.len() {
+        let at = frame.position_of(day(night), rate.value);
+        if index + MAX_TITLED_NIGHTS >= shown.len() {
             let about = format!(
                 "{}: {} over {}",
                 night.date,
-                format::rate(rate),
-                words::basis(rate)
+                format::rate_with_interval(rate),
+                words::sample_size(rate)
             );
-            sheet.group(&about, None, || frame.circle(Ink::Strong, at, 3 * UNIT));
+            sheet.draw_group(&about, None, || {
+                frame.draw_circle(Ink::Strong, at, 3 * UNITS_PER_PIXEL)
+            });
         } else {
-            frame.dot(Ink::StrongDots, at);
+            frame.draw_dot(Ink::StrongDots, at);
         }
     }
     drop(frame);
-    let svg = sheet.finish(About {
+    let svg = sheet.into_svg(DrawingDescription {
         id,
         title: &title,
         finding: &finding,
@@ -135,7 +148,7 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
         svg,
         key: Vec::new(),
         notes,
-        table: table(arm, shown),
+        table: nights_table(arm, shown),
         title,
         finding,
     })
@@ -143,21 +156,21 @@ pub fn trend(arm: &ArmHistory, id: &str, name: &str, most: usize, scale: &[f64])
 
 /// Returns every share that an arm's chart shows.
 pub fn trend_shares(arm: &ArmHistory, most: usize) -> Vec<f64> {
-    shares(newest(&rated(arm), most)).collect()
+    rates_with_ends(newest_nights(&rated_nights(arm), most)).collect()
 }
 
-fn rated(arm: &ArmHistory) -> Vec<&Night> {
+fn rated_nights(arm: &ArmHistory) -> Vec<&Night> {
     arm.nights
         .iter()
         .filter(|night| night.pass_rate.is_some())
         .collect()
 }
 
-fn newest<'a, 'b>(nights: &'a [&'b Night], most: usize) -> &'a [&'b Night] {
+fn newest_nights<'a, 'b>(nights: &'a [&'b Night], most: usize) -> &'a [&'b Night] {
     &nights[nights.len().saturating_sub(most)..]
 }
 
-fn shares<'a>(shown: &'a [&Night]) -> impl Iterator<Item = f64> + 'a {
+fn rates_with_ends<'a>(shown: &'a [&Night]) -> impl Iterator<Item = f64> + 'a {
     shown
         .iter()
         .filter_map(|night| night.pass_rate.as_ref())
@@ -168,26 +181,26 @@ fn shares<'a>(shown: &'a [&Night]) -> impl Iterator<Item = f64> + 'a {
 }
 
 /// Returns the stretches between breaks.
-fn unbroken<'a, 'b>(shown: &'a [&'b Night]) -> impl Iterator<Item = &'a [&'b Night]> {
+fn unbroken_stretches<'a, 'b>(shown: &'a [&'b Night]) -> impl Iterator<Item = &'a [&'b Night]> {
     shown.chunk_by(|_, next| next.breaks.is_empty())
 }
 
 /// Draws the intervals of consecutive nights as one surface.
-fn band(frame: &Frame<'_>, part: &[&Night], day: &dyn Fn(&Night) -> f64) {
-    let ends: Vec<(Point, Point)> = part
+fn draw_interval_band(frame: &ChartFrame<'_>, part: &[&Night], day: &dyn Fn(&Night) -> f64) {
+    let ends: Vec<(SheetPoint, SheetPoint)> = part
         .iter()
         .filter_map(|night| {
             let interval = night.pass_rate.as_ref()?.interval?;
             Some((
-                frame.at(day(night), interval.low),
-                frame.at(day(night), interval.high),
+                frame.position_of(day(night), interval.low),
+                frame.position_of(day(night), interval.high),
             ))
         })
         .collect();
     match ends.as_slice() {
         [] => {}
-        [(low, high)] => frame.line(Ink::StrongCross, vec![*low, *high]),
-        several => frame.area(
+        [(low, high)] => frame.draw_line(Ink::StrongCross, vec![*low, *high]),
+        several => frame.fill_area(
             Ink::Band,
             several
                 .iter()
@@ -198,14 +211,14 @@ fn band(frame: &Frame<'_>, part: &[&Night], day: &dyn Fn(&Night) -> f64) {
     }
 }
 
-fn rate(night: &Night) -> String {
+fn night_rate(night: &Night) -> String {
     night
         .pass_rate
         .as_ref()
-        .map_or_else(String::new, format::rate)
+        .map_or_else(String::new, format::rate_with_interval)
 }
 
-fn finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
+fn change_finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
     let changes: Vec<String> = arm
         .changes
         .iter()
@@ -215,9 +228,9 @@ fn finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
     let ends = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) => format!(
             "{} on {}, {} on {}",
-            rate(first),
+            night_rate(first),
             first.date,
-            rate(last),
+            night_rate(last),
             last.date
         ),
         (None, _) | (_, None) => String::new(),
@@ -229,33 +242,33 @@ fn finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
     };
     format!(
         "{name} over {} nights: {ends}; {level}.",
-        format::integer(shown.len() as u64)
+        format::format_integer(shown.len() as u64)
     )
 }
 
-fn table(arm: &ArmHistory, shown: &[&Night]) -> Table {
-    let mut table = Table::new("By night, newest first");
-    table.left("Night", 0);
-    table.right("Pass rate [95% CI]", 0);
-    table.left("n", 0);
-    table.right("Runs", 0);
-    table.right("Cost", 1);
-    table.right("Duration", 1);
-    table.left("Since the night before", 1);
+fn nights_table(arm: &ArmHistory, shown: &[&Night]) -> ReportTable {
+    let mut table = ReportTable::new("By night, newest first");
+    table.add_text_column("Night", 0);
+    table.add_number_column("Pass rate [95% CI]", 0);
+    table.add_text_column("n", 0);
+    table.add_number_column("Runs", 0);
+    table.add_number_column("Cost", 1);
+    table.add_number_column("Duration", 1);
+    table.add_text_column("Since the night before", 1);
     for night in shown.iter().rev() {
-        table.row([
+        table.add_row([
             night.date.to_string(),
-            rate(night),
+            night_rate(night),
             night
                 .pass_rate
                 .as_ref()
-                .map_or_else(String::new, words::basis),
-            format::integer(night.runs),
+                .map_or_else(String::new, words::sample_size),
+            format::format_integer(night.runs),
             night.cost_usd.map_or_else(String::new, format::money),
             night
                 .duration_seconds
-                .map_or_else(String::new, format::seconds),
-            nights::remarks(arm, night),
+                .map_or_else(String::new, format::duration),
+            nights::night_remarks(arm, night),
         ]);
     }
     table.drop_empty_columns();

@@ -8,16 +8,16 @@ use serde_json::{Map, Value, json};
 use crate::domain::{ItemDetails, ItemOutcome, ItemStatus, Run};
 use crate::views::RunTally;
 
-use super::{milliseconds, reason, tokens};
+use super::{nonblank_reason, token_counts, whole_milliseconds};
 
 const SPEC_VERSION: &str = "1.0.0";
 
 /// Text after the last test.
-pub const END: &str = "\n]}}\n";
+pub const DOCUMENT_END: &str = "\n]}}\n";
 
 /// Writes everything before the first test. `version` is this program's version.
-pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
-    let all = tally.all();
+pub fn write_head(run: &Run, tally: &RunTally, version: &str) -> String {
+    let all = tally.sum_groups();
     let count = |status| all.count(status);
     let mut summary = json!({
         "tests": all.total(),
@@ -27,7 +27,7 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
         "pending": 0,
         "other": count(ItemStatus::Infra) + count(ItemStatus::NotEvaluated),
     });
-    let took = run.duration_seconds.map(milliseconds);
+    let took = run.duration_seconds.map(whole_milliseconds);
     let ended = run.timestamp.map(|time| time.timestamp_millis());
     summary["start"] =
         json!(ended.map_or(0, |ended| ended.saturating_sub(took.unwrap_or(0)).max(0)));
@@ -49,7 +49,7 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
             environment.insert("branchName".to_owned(), json!(branch));
         }
     }
-    environment.insert("extra".to_owned(), names(run, tally));
+    environment.insert("extra".to_owned(), run_facts(run, tally));
     let text = |value: Value| value.to_string();
     format!(
         "{{\"reportFormat\":\"CTRF\",\"specVersion\":\"{SPEC_VERSION}\",\"runId\":{},\"generatedBy\":{},\"results\":{{\"tool\":{},\"summary\":{},\"environment\":{},\"tests\":[\n",
@@ -62,10 +62,10 @@ pub fn begin(run: &Run, tally: &RunTally, version: &str) -> String {
 }
 
 /// Returns the arm, suite and other known facts of the run.
-fn names(run: &Run, tally: &RunTally) -> Value {
+fn run_facts(run: &Run, tally: &RunTally) -> Value {
     let mut names =
         json!({"suite": run.suite, "approach": run.approach, "status": run.status.name()});
-    let counts = super::counts_alone(run, tally);
+    let counts = super::counts_without_outcomes(run, tally);
     let more = [
         (
             "model",
@@ -83,10 +83,10 @@ fn names(run: &Run, tally: &RunTally) -> Value {
             "output_tokens",
             run.output_tokens.map(|tokens| json!(tokens)),
         ),
-        (super::PASSED, counts.map(|(passed, _)| json!(passed))),
-        (super::TOTAL, counts.map(|(_, total)| json!(total))),
+        (super::PASSED_KEY, counts.map(|(passed, _)| json!(passed))),
+        (super::TOTAL_KEY, counts.map(|(_, total)| json!(total))),
         (
-            super::COUNTED,
+            super::COUNTED_KEY,
             counts.and(run.counted).map(|kind| json!(kind)),
         ),
     ];
@@ -97,7 +97,7 @@ fn names(run: &Run, tally: &RunTally) -> Value {
 }
 
 /// Writes one test, without a separator.
-pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> String {
+pub fn write_test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> String {
     let status = match outcome.status {
         ItemStatus::Pass => "passed",
         ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => "failed",
@@ -113,14 +113,14 @@ pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> S
     let mut test = json!({
         "name": name,
         "status": status,
-        "duration": outcome.duration_seconds.map_or(0, milliseconds),
+        "duration": outcome.duration_seconds.map_or(0, whole_milliseconds),
         "rawStatus": outcome.status.name(),
         "type": outcome.kind.name(),
     });
     if !tally.has_one_evaluator() {
         test["suite"] = json!([outcome.evaluator]);
     }
-    if let Some(reason) = reason(details) {
+    if let Some(reason) = nonblank_reason(details) {
         test["message"] = json!(reason);
     }
     let mut extra = json!({"attempt": outcome.attempt, "evaluator": outcome.evaluator});
@@ -141,7 +141,7 @@ pub fn test(tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> S
         ),
         (
             "total_tokens",
-            tokens(outcome).map(|(input, output)| json!(input.saturating_add(output))),
+            token_counts(outcome).map(|(input, output)| json!(input.saturating_add(output))),
         ),
         (
             "cluster",

@@ -12,31 +12,38 @@ use crate::domain::{
 use crate::views::{OutcomeGroup, RunTally, Share};
 
 use super::super::html::slug;
-use super::{reason, tokens};
+use super::{nonblank_reason, token_counts};
 
 const SCHEMA_VERSION: &str = "0.3.0";
-const UNKNOWN: &str = "unknown";
+const UNKNOWN_NAME: &str = "unknown";
 /// Maximum bytes of one part of a path.
-const LONGEST: usize = 80;
+const MAX_PATH_PART_BYTES: usize = 80;
 
 /// Folder and name of a run's files.
-pub struct Place {
+pub struct ExportedRunPaths {
     /// Path below the folder of the export, with `/` between its parts.
     pub folder: String,
     uuid: Uuid,
 }
 
-impl Place {
+impl ExportedRunPaths {
     /// Returns the place of a run's files, the same for every export.
-    pub fn of(run: &Run) -> Self {
-        let (developer, model) = run.model.split_once('/').unwrap_or((UNKNOWN, &run.model));
+    pub fn from_run(run: &Run) -> Self {
+        let (developer, model) = run
+            .model
+            .split_once('/')
+            .unwrap_or((UNKNOWN_NAME, &run.model));
         let part = |name: &str| {
-            slug::segments([name], LONGEST)
+            slug::unique_segments([name], MAX_PATH_PART_BYTES)
                 .into_values()
                 .next()
                 .unwrap_or_default()
         };
-        let model = if model.is_empty() { UNKNOWN } else { model };
+        let model = if model.is_empty() {
+            UNKNOWN_NAME
+        } else {
+            model
+        };
         let folder = ["data", &part(&run.suite), &part(developer), &part(model)].join("/");
         // The collection only takes ids of the random version of UUIDs; this one is derived from the run's id.
         let drawn = Uuid::new_v5(&Uuid::NAMESPACE_OID, run.id.as_str().as_bytes());
@@ -46,32 +53,32 @@ impl Place {
         }
     }
 
-    pub fn record(&self) -> String {
+    pub fn record_path(&self) -> String {
         format!("{}/{}.json", self.folder, self.uuid)
     }
 
-    pub fn samples(&self) -> String {
+    pub fn samples_path(&self) -> String {
         format!("{}/{}_samples.jsonl", self.folder, self.uuid)
     }
 }
 
 /// The written samples, for a reference from the record.
-pub struct Samples {
+pub struct WrittenSamples {
     pub sha256: String,
     pub rows: u64,
 }
 
 /// Writes a run's record, or returns `None` if there is no figure to publish.
-pub fn record(
+pub fn write_record(
     run: &Run,
     tally: &RunTally,
-    place: &Place,
-    samples: Option<&Samples>,
+    place: &ExportedRunPaths,
+    samples: Option<&WrittenSamples>,
 ) -> Option<String> {
     let mut results: Vec<Value> = tally
-        .groups()
+        .outcome_groups()
         .iter()
-        .filter_map(|group| of_group(run, group))
+        .filter_map(|group| group_result(run, group))
         .collect();
     // Without outcomes, fall back to the run's own counts.
     if let (true, Some(passed), Some(total)) = (
@@ -84,37 +91,41 @@ pub fn record(
         if let Some(kind) = run.counted {
             details["kind"] = json!(kind);
         }
-        results.push(result(
+        results.push(evaluation_result(
             run,
             HEADLINE,
-            &pass_rate(HEADLINE),
+            &pass_rate_metric(HEADLINE),
             &score_details(share.value, share.standard_error, Some(share.n), &details),
         ));
     }
-    results.extend(run.scores.iter().filter_map(|score| of_score(run, score)));
+    results.extend(
+        run.scores
+            .iter()
+            .filter_map(|score| score_result(run, score)),
+    );
     if results.is_empty() {
         return None;
     }
-    let ended = seconds(run);
+    let ended = unix_seconds(run);
     let mut record = json!({
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation_id(run),
-        "retrieved_timestamp": ended.clone().unwrap_or_else(|| UNKNOWN.to_owned()),
+        "retrieved_timestamp": ended.clone().unwrap_or_else(|| UNKNOWN_NAME.to_owned()),
         "source_metadata": {
             "source_name": "evalreport",
             "source_type": "evaluation_run",
-            "source_organization_name": UNKNOWN,
+            "source_organization_name": UNKNOWN_NAME,
             "evaluator_relationship": "other",
             "additional_details": {"run_id": run.id, "run_status": run.status.name()},
         },
         "eval_library": {
             "name": run.provenance.as_ref().map_or("evalreport", |provenance| provenance.importer.as_str()),
-            "version": run.tool_version.as_deref().unwrap_or(UNKNOWN),
+            "version": run.tool_version.as_deref().unwrap_or(UNKNOWN_NAME),
         },
         "model_info": {
-            "name": model(run),
-            "id": model(run),
-            "additional_details": {"deployment_type": UNKNOWN, "model_availability": UNKNOWN},
+            "name": model_name(run),
+            "id": model_name(run),
+            "additional_details": {"deployment_type": UNKNOWN_NAME, "model_availability": UNKNOWN_NAME},
         },
         "evaluation_results": results,
     });
@@ -127,7 +138,7 @@ pub fn record(
     if let Some(samples) = samples {
         record["detailed_evaluation_results"] = json!({
             "format": "jsonl",
-            "file_path": place.samples(),
+            "file_path": place.samples_path(),
             "hash_algorithm": "sha256",
             "checksum": samples.sha256,
             "total_rows": samples.rows,
@@ -139,7 +150,7 @@ pub fn record(
 }
 
 /// Writes the line of a sample, or returns `None` if the outcome is no sample.
-pub fn sample(
+pub fn write_sample(
     run: &Run,
     groups: &[OutcomeGroup],
     outcome: &ItemOutcome,
@@ -147,7 +158,7 @@ pub fn sample(
 ) -> Option<String> {
     let group = groups
         .iter()
-        .find(|group| group.has(outcome) && group.tally.counted() > 0)?;
+        .find(|group| group.contains_outcome(outcome) && group.tally.counted_total() > 0)?;
     let score = match outcome.status {
         ItemStatus::Pass => 1.0,
         ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => 0.0,
@@ -164,7 +175,7 @@ pub fn sample(
     let mut sample = json!({
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation_id(run),
-        "model_id": model(run),
+        "model_id": model_name(run),
         "evaluation_name": run.suite,
         "evaluation_result_id": group_name(group),
         "sample_id": outcome.item,
@@ -172,7 +183,7 @@ pub fn sample(
         "input": {"raw": details.question.as_deref().unwrap_or_default(), "reference": details.expected},
         "answer_attribution": [],
         "evaluation": {"score": score, "is_correct": outcome.status == ItemStatus::Pass},
-        "metadata": metadata(outcome, details),
+        "metadata": sample_metadata(outcome, details),
     });
     let source = if is_single {
         sample["output"] = json!({"raw": reply.into_iter().collect::<Vec<_>>()});
@@ -206,16 +217,17 @@ pub fn sample(
     if let Some(seconds) = outcome.duration_seconds {
         sample["performance"] = json!({"latency_ms": seconds * 1000.0});
     }
-    if let Some(error) = error(outcome.status) {
+    if let Some(error) = error_status(outcome.status) {
         sample["error"] = json!(
-            reason(details).map_or_else(|| error.to_owned(), |reason| format!("{error}: {reason}"))
+            nonblank_reason(details)
+                .map_or_else(|| error.to_owned(), |reason| format!("{error}: {reason}"))
         );
     }
     Some(sample.to_string())
 }
 
 /// Returns the status as an error if the outcome is no answer.
-fn error(status: ItemStatus) -> Option<&'static str> {
+fn error_status(status: ItemStatus) -> Option<&'static str> {
     match status {
         ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => None,
         ItemStatus::Error | ItemStatus::Limit | ItemStatus::Infra | ItemStatus::NotEvaluated => {
@@ -225,7 +237,7 @@ fn error(status: ItemStatus) -> Option<&'static str> {
 }
 
 /// Fields without a place of their own in the format. All values are text.
-fn metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
+fn sample_metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
     let all = [
         ("status", Some(outcome.status.name().to_owned())),
         ("kind", Some(outcome.kind.name().to_owned())),
@@ -237,8 +249,8 @@ fn metadata(outcome: &ItemOutcome, details: &ItemDetails) -> Value {
         // A reason for a wrong answer is not an error.
         (
             "reason",
-            reason(details)
-                .filter(|_| error(outcome.status).is_none())
+            nonblank_reason(details)
+                .filter(|_| error_status(outcome.status).is_none())
                 .map(str::to_owned),
         ),
     ];
@@ -267,7 +279,7 @@ fn token_usage(outcome: &ItemOutcome, details: &ItemDetails) -> Option<Value> {
         }
         return Some(tokens);
     }
-    let (input, output) = tokens(outcome)?;
+    let (input, output) = token_counts(outcome)?;
     Some(
         json!({"input_tokens": input, "output_tokens": output, "total_tokens": input.saturating_add(output)}),
     )
@@ -282,11 +294,11 @@ fn group_name(group: &OutcomeGroup) -> String {
     }
 }
 
-fn of_group(run: &Run, group: &OutcomeGroup) -> Option<Value> {
-    let share = group.tally.share()?;
+fn group_result(run: &Run, group: &OutcomeGroup) -> Option<Value> {
+    let share = group.tally.pass_share()?;
     let name = group_name(group);
-    let mut metric = pass_rate(&name);
-    if group.tally.missing() > 0 {
+    let mut metric = pass_rate_metric(&name);
+    if group.tally.missing_total() > 0 {
         // Then a score of -1 means unknown.
         metric["has_unknown_level"] = json!(true);
     }
@@ -295,10 +307,10 @@ fn of_group(run: &Run, group: &OutcomeGroup) -> Option<Value> {
         "evaluators": group.evaluators.iter().cloned().collect::<Vec<_>>().join(", "),
         "passed": group.tally.count(ItemStatus::Pass).to_string(),
         "counted": share.n.to_string(),
-        "missing": group.tally.missing().to_string(),
+        "missing": group.tally.missing_total().to_string(),
         "skipped": group.tally.count(ItemStatus::Skipped).to_string(),
     });
-    Some(result(
+    Some(evaluation_result(
         run,
         &name,
         &metric,
@@ -306,7 +318,7 @@ fn of_group(run: &Run, group: &OutcomeGroup) -> Option<Value> {
     ))
 }
 
-fn pass_rate(name: &str) -> Value {
+fn pass_rate_metric(name: &str) -> Value {
     json!({
         "metric_id": name,
         "metric_name": name,
@@ -320,7 +332,7 @@ fn pass_rate(name: &str) -> Value {
 }
 
 /// Returns an evaluator's score of the run, or `None` if its better direction is unknown: the format requires one.
-fn of_score(run: &Run, score: &ScoreRecord) -> Option<Value> {
+fn score_result(run: &Run, score: &ScoreRecord) -> Option<Value> {
     let value = score.value?;
     let lower_is_better = match score.direction {
         Direction::Up => false,
@@ -353,7 +365,7 @@ fn of_score(run: &Run, score: &ScoreRecord) -> Option<Value> {
         .as_ref()
         .map_or_else(|| json!({}), |evaluator| json!({"evaluator": evaluator}));
     let name = format!("score.{}.{}", score.metric, score.revision);
-    Some(result(
+    Some(evaluation_result(
         run,
         &name,
         &metric,
@@ -384,7 +396,7 @@ fn score_details(
     described
 }
 
-fn result(run: &Run, id: &str, metric: &Value, score: &Value) -> Value {
+fn evaluation_result(run: &Run, id: &str, metric: &Value, score: &Value) -> Value {
     let mut source = json!({"dataset_name": run.suite, "source_type": "other"});
     if let Some(version) = &run.suite_version {
         source["additional_details"] = json!({"suite_version": version});
@@ -405,24 +417,24 @@ fn result(run: &Run, id: &str, metric: &Value, score: &Value) -> Value {
 
 /// Returns the id that the format recommends, plus the run's id, because an arm has several runs.
 fn evaluation_id(run: &Run) -> String {
-    let ended = seconds(run).unwrap_or_else(|| UNKNOWN.to_owned());
+    let ended = unix_seconds(run).unwrap_or_else(|| UNKNOWN_NAME.to_owned());
     format!(
         "{}/{}/{ended}/{}",
         run.suite.replace('/', "_"),
-        model(run).replace('/', "_"),
+        model_name(run).replace('/', "_"),
         run.id
     )
 }
 
-fn model(run: &Run) -> &str {
+fn model_name(run: &Run) -> &str {
     if run.model.is_empty() {
-        UNKNOWN
+        UNKNOWN_NAME
     } else {
         &run.model
     }
 }
 
 /// Formats the time of a run as seconds since 1970.
-fn seconds(run: &Run) -> Option<String> {
+fn unix_seconds(run: &Run) -> Option<String> {
     run.timestamp.map(|time| time.timestamp().to_string())
 }

@@ -5,23 +5,23 @@
 
 use chrono::{SecondsFormat, TimeDelta};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, beginning};
+use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, shorten_to};
 use crate::views::RunTally;
 
-use super::super::junit::{escape, escape_lines};
-use super::{arm, milliseconds, reason};
+use super::super::junit::{escape_attribute, escape_lines};
+use super::{nonblank_reason, run_arm_name, whole_milliseconds};
 
-pub const BEGIN: &str =
+pub const DOCUMENT_BEGIN: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"evalreport\">\n";
-pub const END_SUITE: &str = "  </testsuite>\n";
-pub const END: &str = "</testsuites>\n";
+pub const SUITE_END: &str = "  </testsuite>\n";
+pub const DOCUMENT_END: &str = "</testsuites>\n";
 
 /// Maximum characters of a message. The element's text has the whole reason.
-const MOST_OF_A_MESSAGE: usize = 300;
+const MAX_OF_A_MESSAGE: usize = 300;
 
 /// Begins the suite of a run.
 pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
-    let all = tally.all();
+    let all = tally.sum_groups();
     let count = |statuses: &[ItemStatus]| {
         statuses
             .iter()
@@ -30,7 +30,12 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
     };
     let mut text = format!(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"",
-        escape(&format!("{} · {} · {}", run.suite, arm(run), run.id)),
+        escape_attribute(&format!(
+            "{} · {} · {}",
+            run.suite,
+            run_arm_name(run),
+            run.id
+        )),
         all.total(),
         count(&[ItemStatus::Fail]),
         count(&[ItemStatus::Error, ItemStatus::Limit]),
@@ -41,11 +46,12 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ]),
     );
     if let Some(seconds) = run.duration_seconds.or(all.seconds) {
-        text.push_str(&format!(" time=\"{}\"", time(seconds)));
+        text.push_str(&format!(" time=\"{}\"", format_seconds(seconds)));
     }
     // JUnit's time is the start of the suite, a run's the end. Do not sum the outcomes' durations: they may have overlapped.
     let began = run.timestamp.and_then(|ended| {
-        let took = TimeDelta::try_milliseconds(milliseconds(run.duration_seconds.unwrap_or(0.0)))?;
+        let took =
+            TimeDelta::try_milliseconds(whole_milliseconds(run.duration_seconds.unwrap_or(0.0)))?;
         ended.checked_sub_signed(took)
     });
     if let Some(began) = began {
@@ -55,15 +61,15 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ));
     }
     if let Some(host) = &run.host {
-        text.push_str(&format!(" hostname=\"{}\"", escape(host)));
+        text.push_str(&format!(" hostname=\"{}\"", escape_attribute(host)));
     }
     text.push_str(">\n    <properties>\n");
     let cost = run.cost_usd.map(|cost| cost.to_string());
-    let headline = tally.headline();
+    let headline = tally.headline_group();
     let ended = run
         .timestamp
         .map(|ended| ended.to_rfc3339_opts(SecondsFormat::AutoSi, true));
-    let counts = super::counts_alone(run, tally)
+    let counts = super::counts_without_outcomes(run, tally)
         .map(|(passed, total)| (passed.to_string(), total.to_string()));
     let properties = [
         ("run", Some(run.id.as_str())),
@@ -81,15 +87,15 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         ("kind", headline.map(|(kind, _)| kind.name())),
         ("evaluator", headline.map(|(_, evaluator)| evaluator)),
         (
-            super::PASSED,
+            super::PASSED_KEY,
             counts.as_ref().map(|(passed, _)| passed.as_str()),
         ),
         (
-            super::TOTAL,
+            super::TOTAL_KEY,
             counts.as_ref().map(|(_, total)| total.as_str()),
         ),
         (
-            super::COUNTED,
+            super::COUNTED_KEY,
             counts.as_ref().and(run.counted).map(ItemKind::name),
         ),
     ];
@@ -97,7 +103,7 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
         if let Some(value) = value {
             text.push_str(&format!(
                 "      <property name=\"{name}\" value=\"{}\"/>\n",
-                escape(value)
+                escape_attribute(value)
             ));
         }
     }
@@ -106,8 +112,13 @@ pub fn begin_suite(run: &Run, tally: &RunTally) -> String {
 }
 
 /// Writes the case of an outcome.
-pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDetails) -> String {
-    let mut class = format!("{}.{}", run.suite, arm(run));
+pub fn write_case(
+    run: &Run,
+    tally: &RunTally,
+    outcome: &ItemOutcome,
+    details: &ItemDetails,
+) -> String {
+    let mut class = format!("{}.{}", run.suite, run_arm_name(run));
     if !tally.has_one_evaluator() {
         class.push_str(&format!(".{}", outcome.evaluator));
     }
@@ -119,13 +130,13 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
     };
     let mut text = format!(
         "    <testcase classname=\"{}\" name=\"{}\"",
-        escape(&class),
-        escape(&format!("{}{attempt}", outcome.item))
+        escape_attribute(&class),
+        escape_attribute(&format!("{}{attempt}", outcome.item))
     );
     if let Some(seconds) = outcome.duration_seconds {
-        text.push_str(&format!(" time=\"{}\"", time(seconds)));
+        text.push_str(&format!(" time=\"{}\"", format_seconds(seconds)));
     }
-    let properties = properties(tally, outcome);
+    let properties = case_properties(tally, outcome);
     let element = match outcome.status {
         ItemStatus::Pass if properties.is_empty() => return text + "/>\n",
         ItemStatus::Pass => return text + ">\n" + &properties + "    </testcase>\n",
@@ -133,10 +144,10 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
         ItemStatus::Error | ItemStatus::Limit => "error",
         ItemStatus::Infra | ItemStatus::NotEvaluated | ItemStatus::Skipped => "skipped",
     };
-    let reason = reason(details);
+    let reason = nonblank_reason(details);
     let first_line = reason
         .and_then(|reason| reason.lines().next())
-        .map(|line| beginning(line, MOST_OF_A_MESSAGE));
+        .map(|line| shorten_to(line, MAX_OF_A_MESSAGE));
     let status = outcome.status.name();
     text.push_str(">\n");
     text.push_str(&properties);
@@ -145,13 +156,13 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
         // A skipped element has no type, and in some schemas no text.
         ("skipped", Some(line), _) => text.push_str(&format!(
             "<skipped message=\"{}\"/>",
-            escape(&format!("{status}: {line}"))
+            escape_attribute(&format!("{status}: {line}"))
         )),
         ("skipped", None, _) => text.push_str(&format!("<skipped message=\"{status}\"/>")),
         (_, Some(line), Some(reason)) => {
             text.push_str(&format!(
                 "<{element} type=\"{status}\" message=\"{}\">{}</{element}>",
-                escape(&line),
+                escape_attribute(&line),
                 escape_lines(reason)
             ));
         }
@@ -163,8 +174,8 @@ pub fn case(run: &Run, tally: &RunTally, outcome: &ItemOutcome, details: &ItemDe
 }
 
 /// Returns an outcome's kind and evaluator as properties if they differ from the run's headline.
-fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
-    let (kind, evaluator) = tally.headline().unzip();
+fn case_properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
+    let (kind, evaluator) = tally.headline_group().unzip();
     let own = [
         ("kind", outcome.kind.name(), kind != Some(outcome.kind)),
         (
@@ -177,7 +188,7 @@ fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
     for (name, value, _) in own.into_iter().filter(|(_, _, is_other)| *is_other) {
         lines.push_str(&format!(
             "        <property name=\"{name}\" value=\"{}\"/>\n",
-            escape(value)
+            escape_attribute(value)
         ));
     }
     if lines.is_empty() {
@@ -188,6 +199,6 @@ fn properties(tally: &RunTally, outcome: &ItemOutcome) -> String {
 }
 
 /// Formats seconds for programs.
-fn time(seconds: f64) -> String {
+fn format_seconds(seconds: f64) -> String {
     format!("{seconds:.3}")
 }

@@ -10,23 +10,23 @@ use crate::views::{Arm, RunTally};
 use super::words;
 
 /// Names of the counts of a run without outcomes.
-const PASSED: &str = "shared_tests_passed";
-const TOTAL: &str = "shared_tests_total";
-const COUNTED: &str = "counted";
+const PASSED_KEY: &str = "shared_tests_passed";
+const TOTAL_KEY: &str = "shared_tests_total";
+const COUNTED_KEY: &str = "counted";
 
-fn arm(run: &Run) -> String {
-    words::arm_name(&run.suite, &Arm::of(run))
+fn run_arm_name(run: &Run) -> String {
+    words::arm_name(&run.suite, &Arm::from_run(run))
 }
 
 /// Returns passed and total of a run that has counts but no outcomes, which formats of tests cannot show.
-pub fn counts_alone(run: &Run, tally: &RunTally) -> Option<(u64, u64)> {
+pub fn counts_without_outcomes(run: &Run, tally: &RunTally) -> Option<(u64, u64)> {
     run.shared_tests_passed
         .zip(run.shared_tests_total)
-        .filter(|_| tally.all().total() == 0)
+        .filter(|_| tally.sum_groups().total() == 0)
 }
 
 /// Returns the reason for an outcome, or `None` if it is blank.
-fn reason(details: &ItemDetails) -> Option<&str> {
+fn nonblank_reason(details: &ItemDetails) -> Option<&str> {
     details
         .reason
         .as_deref()
@@ -35,7 +35,7 @@ fn reason(details: &ItemDetails) -> Option<&str> {
 }
 
 /// Returns an outcome's input and output tokens if both are known.
-fn tokens(outcome: &ItemOutcome) -> Option<(u64, u64)> {
+fn token_counts(outcome: &ItemOutcome) -> Option<(u64, u64)> {
     outcome.input_tokens.zip(outcome.output_tokens)
 }
 
@@ -44,6 +44,6 @@ fn tokens(outcome: &ItemOutcome) -> Option<(u64, u64)> {
     clippy::cast_possible_truncation,
     reason = "a float turns into the nearest number there is"
 )]
-fn milliseconds(seconds: f64) -> i64 {
+fn whole_milliseconds(seconds: f64) -> i64 {
     (seconds * 1000.0).round() as i64
 }

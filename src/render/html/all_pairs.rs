@@ -3,33 +3,33 @@
 use std::collections::BTreeMap;
 
 use crate::render::{format, words};
-use crate::views::{Arm, OverviewSuite, PairEvidence, PairWay, Scale, Verdict};
+use crate::views::{Arm, OverviewSuite, PairEvidence, PairMethod, PairVerdict, Scale};
 
 use super::any_pair;
-use super::plan::tone;
-use super::plan::{Plan, SuitePlace};
+use super::plan::tone_class;
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Maximum number of arms with a row. The data have all.
-const MOST_ARMS: usize = 80;
+const MAX_ARMS: usize = 80;
 /// Maximum number of arms for which all pairs are linked and titled. With more, only pairs with a rendered page are linked, so that the page
 /// keeps its size budget.
-const MOST_LINKED: usize = 26;
+const MAX_LINKED: usize = 26;
 /// Maximum number of arms for which both halves of the table are drawn. With more, only that above the diagonal is: the other repeats it.
-const MOST_WHOLE: usize = 48;
+const MAX_WHOLE: usize = 48;
 /// Differences from which on a cell has the next darker shade.
-const SHADES: [f64; 4] = [0.025, 0.075, 0.15, 0.3];
+const SHADE_THRESHOLDS: [f64; 4] = [0.025, 0.075, 0.15, 0.3];
 /// Maximum characters of an arm's name.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME: usize = 60;
 
 pub(super) struct AllPairs {
-    pub rows: Vec<Row>,
+    pub rows: Vec<PairTableRow>,
     pub left_out: Option<String>,
     /// Address of the page that compares any two arms.
     pub any_pair: Option<String>,
 }
 
-pub(super) struct Row {
+pub(super) struct PairTableRow {
     /// Number of the row and of its column, from 1.
     pub number: usize,
     pub name: Text,
@@ -38,12 +38,12 @@ pub(super) struct Row {
     pub segment: String,
     /// Number of cells below the diagonal that are not drawn.
     pub skipped: usize,
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PairTableCell>,
 }
 
 /// The lead of the row's arm, in percentage points.
 #[derive(Default)]
-pub(super) struct Cell {
+pub(super) struct PairTableCell {
     pub class: String,
     pub text: String,
     pub href: String,
@@ -52,17 +52,17 @@ pub(super) struct Cell {
 }
 
 /// Lays the pairs out, or returns `None` with fewer than three arms or if no two arms can be compared.
-pub(super) fn of_suite(
+pub(super) fn lay_out_pairs(
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
 ) -> Option<AllPairs> {
     let of = suite
         .pair_table
         .as_ref()
         .filter(|of| of.pairs.iter().any(|pair| pair.evidence.is_some()))?;
-    let shown = of.arms.len().min(MOST_ARMS);
+    let shown = of.arms.len().min(MAX_ARMS);
     let files: BTreeMap<(&Arm, &Arm), String> = suite
         .pairs
         .iter()
@@ -76,12 +76,12 @@ pub(super) fn of_suite(
         })
         .collect();
     let names = words::arm_labels(&suite.board.suite, &of.arms);
-    let any =
-        any_pair::href(suite, place, "").and_then(|path| Some(path.rsplit('/').next()?.to_owned()));
-    let made = any.as_ref().filter(|_| shown <= MOST_LINKED);
+    let any = any_pair::page_href(suite, place, "")
+        .and_then(|path| Some(path.rsplit('/').next()?.to_owned()));
+    let made = any.as_ref().filter(|_| shown <= MAX_LINKED);
     let cell = |row: usize, column: usize| {
-        let Some((pair, is_first)) = of.pair(row, column) else {
-            return Cell::default();
+        let Some((pair, is_first)) = of.pair_between(row, column) else {
+            return PairTableCell::default();
         };
         let (one, other) = (&of.arms[row], &of.arms[column]);
         let file = files
@@ -101,7 +101,7 @@ pub(super) fn of_suite(
             if is_first {
                 evidence.clone()
             } else {
-                evidence.reversed()
+                evidence.swap_arms()
             }
         });
         let found = seen
@@ -110,40 +110,41 @@ pub(super) fn of_suite(
             .filter(|found| found.scale == Scale::Share);
         let ahead = found
             .map(|found| found.value)
-            .filter(|_| !matches!(pair.way, PairWay::NotComparable(_)));
-        let n = seen.as_ref().map_or(0, PairEvidence::units);
-        Cell {
+            .filter(|_| !matches!(pair.way, PairMethod::NotComparable(_)));
+        let n = seen.as_ref().map_or(0, PairEvidence::unit_count);
+        PairTableCell {
             class: seen
                 .as_ref()
                 .zip(ahead)
-                .map_or_else(String::new, |(seen, ahead)| class(seen, ahead)),
+                .map_or_else(String::new, |(seen, ahead)| shade_class(seen, ahead)),
             text: match ahead {
                 None => "n/a".to_owned(),
                 Some(0.0) => "0".to_owned(),
-                Some(ahead) => {
-                    format::signed(ahead * 100.0, usize::from(n >= 100 || ahead.abs() < 0.01))
-                }
+                Some(ahead) => format::signed_number(
+                    ahead * 100.0,
+                    usize::from(n >= 100 || ahead.abs() < 0.01),
+                ),
             },
             href: file.or_else(made).unwrap_or_default(),
-            about: if shown <= MOST_LINKED {
-                Text::from(about(seen.as_ref(), &names[row], &names[column]))
+            about: if shown <= MAX_LINKED {
+                Text::from(describe_pair(seen.as_ref(), &names[row], &names[column]))
             } else {
                 Text::default()
             },
         }
     };
-    let skipped = |row: usize| if shown > MOST_WHOLE { row } else { 0 };
-    let row = |row: usize| Row {
+    let skipped = |row: usize| if shown > MAX_WHOLE { row } else { 0 };
+    let row = |row: usize| PairTableRow {
         number: row + 1,
-        name: Text::from(crate::domain::beginning(&names[row], LONGEST_NAME)),
-        tone: tone(place.colour(&of.arms[row])),
+        name: Text::from(crate::domain::shorten_to(&names[row], MAX_NAME)),
+        tone: tone_class(place.arm_colour(&of.arms[row])),
         href: plan.arm_href(root, &of.arms[row]),
         segment: plan.arms.segment(&of.arms[row]),
         skipped: skipped(row),
         cells: (skipped(row)..shown)
             .map(|column| {
                 if row == column {
-                    Cell::default()
+                    PairTableCell::default()
                 } else {
                     cell(row, column)
                 }
@@ -156,13 +157,13 @@ pub(super) fn of_suite(
         left_out: (shown < of.arms.len()).then(|| {
             format!(
                 "The leading {shown} of {} arms are listed; the data have all.",
-                format::integer(of.arms.len() as u64)
+                format::format_integer(of.arms.len() as u64)
             )
         }),
     })
 }
 
-fn about(seen: Option<&PairEvidence>, one: &str, other: &str) -> String {
+fn describe_pair(seen: Option<&PairEvidence>, one: &str, other: &str) -> String {
     let record = seen
         .and_then(|seen| seen.record)
         .map_or_else(String::new, |record| {
@@ -171,21 +172,24 @@ fn about(seen: Option<&PairEvidence>, one: &str, other: &str) -> String {
                 record.lost,
                 record.won + record.lost + record.same,
             ]
-            .map(format::integer);
+            .map(format::format_integer);
             format!(": better on {won}, worse on {lost}, of {all}")
         });
     format!("{one} vs {other}{record}")
 }
 
 /// Returns the shade: `p` if the row's arm leads, `n` if it is behind, with a number for the size. A significant difference is bold.
-fn class(pair: &PairEvidence, ahead: f64) -> String {
+fn shade_class(pair: &PairEvidence, ahead: f64) -> String {
     if ahead == 0.0 {
         return String::new();
     }
-    let shade = 1 + SHADES.iter().filter(|from| ahead.abs() >= **from).count();
+    let shade = 1 + SHADE_THRESHOLDS
+        .iter()
+        .filter(|from| ahead.abs() >= **from)
+        .count();
     let is_decided = matches!(
         pair.verdict,
-        Verdict::AWins | Verdict::BWins | Verdict::DeterministicDifference { .. }
+        PairVerdict::AWins | PairVerdict::BWins | PairVerdict::DeterministicDifference { .. }
     );
     format!(
         "{}{shade}{}",

@@ -12,37 +12,37 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use crate::domain::{beginning, visible};
+use crate::domain::{escape_invisible, shorten_to};
 use crate::render::{format, verdicts, words};
 use crate::views::{
-    Arm, KnownPair, OverviewSuite, PairCell, PairEvidence, PairTable, PairWay, Scale, SiteContext,
-    SuiteState, Verdict,
+    Arm, KnownPair, OverviewSuite, PairCell, PairEvidence, PairMethod, PairTable, PairVerdict,
+    Scale, SiteContext, SuiteState,
 };
 
 use super::items::item_href_at;
-use super::plan::tone;
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::state::sign;
-use super::suite_tabs::{Tab, bar};
+use super::plan::tone_class;
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::state::state_sign;
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, shard};
 
 /// Maximum characters of an answer or a reason, and maximum bytes of a suite's answers and reasons.
-const LONGEST_TEXT: usize = 240;
-const MOST_TEXT_BYTES: usize = 2 << 20;
+const MAX_TEXT: usize = 240;
+const MAX_TEXT_BYTES: usize = 2 << 20;
 /// Bytes beside the texts of one arm.
-const TOLD_BYTES: usize = 12;
+const ANSWER_OVERHEAD_BYTES: usize = 12;
 /// Maximum number of outcomes that a browser is asked to load: four megabytes of encoded bits.
-const MOST_OUTCOMES: usize = 12_000_000;
+const MAX_OUTCOMES: usize = 12_000_000;
 /// Maximum number of items: a browser loads their names, too.
-const MOST_ITEMS: usize = 50_000;
+const MAX_ITEMS: usize = 50_000;
 /// Maximum number of pairs whose figures the browser cannot make: one megabyte.
-const MOST_FIGURES: usize = 20_000;
+const MAX_FIGURES: usize = 20_000;
 
 #[derive(Template)]
 #[template(path = "any_pair.html")]
 struct AnyPairPage {
-    shell: Shell,
+    shell: PageShell,
     suite: Text,
     /// Addresses of the parts, separated by spaces.
     parts: String,
@@ -54,7 +54,7 @@ struct AnyPairPage {
 
 /// The first part: outcomes and counts of all arms, in the order of the board. Pairs go first and second, first and third, and so on.
 #[derive(Serialize)]
-struct Outcomes<'a> {
+struct PairOutcomeData<'a> {
     version: u32,
     suite: String,
     /// Noun for the items: `questions`, `tests`.
@@ -68,7 +68,7 @@ struct Outcomes<'a> {
     totals: &'a [(u64, u64)],
     /// Bits per number.
     width: u32,
-    /// The outcomes as [`packed`], arm by arm, in base64.
+    /// The outcomes as [`pack_outcomes`], arm by arm, in base64.
     bits: String,
     /// By item: its columns. Empty if each column is an item.
     items: &'a [Vec<u32>],
@@ -79,14 +79,14 @@ struct Outcomes<'a> {
     tools: &'a [u32],
     /// By pair: `m` for McNemar's test, `c` for Fisher's, `o` for other methods, `x` if the two cannot be compared.
     ways: String,
-    /// By pair: the verdict on the pass rate, adjusted for all pairs of the suite. See [`letter`].
+    /// By pair: the verdict on the pass rate, adjusted for all pairs of the suite. See [`verdict_letter`].
     verdicts: String,
     /// By letter: the word, the class and the shape of its state.
     signs: BTreeMap<char, (&'static str, &'static str, &'static str)>,
     /// Reasons why pairs cannot be compared, each once, with the index of its first pair.
     reasons: Vec<(usize, &'static str)>,
     /// By pair of way `o`, in order: the program's figures, because its method takes more than these outcomes.
-    figures: Vec<Figures>,
+    figures: Vec<PairFigures>,
     /// The methods of the figures, each once.
     methods: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,58 +97,70 @@ struct Outcomes<'a> {
 }
 
 /// Difference, ends of its interval, p-value of this pair alone, and number of the method.
-type Figures = (Option<f64>, Option<f64>, Option<f64>, Option<f64>, usize);
+type PairFigures = (Option<f64>, Option<f64>, Option<f64>, Option<f64>, usize);
 
 /// The second part: the name of each item and the address of its page.
 #[derive(Serialize)]
-struct Names {
+struct ItemNameData {
     names: Vec<(String, String)>,
 }
 
 /// The third part: the right answers to items, and by item what arms answered and why that was judged as it was.
 #[derive(Serialize)]
-struct Answers {
+struct ItemAnswerData {
     expected: Vec<(usize, String)>,
-    told: Vec<(usize, Vec<Told>)>,
+    told: Vec<(usize, Vec<ArmAnswerTexts>)>,
     /// Items beyond these have more to tell.
     is_cut: bool,
 }
 
 /// An arm's place, its answer and the reason.
-type Told = (usize, String, String);
+type ArmAnswerTexts = (usize, String, String);
 
 /// Returns the suite's pair table if it is small enough for a browser.
-pub(super) fn of_suite(suite: &OverviewSuite) -> Option<&PairTable> {
+pub(super) fn loadable_table(suite: &OverviewSuite) -> Option<&PairTable> {
     suite.pair_table.as_ref().filter(|table| {
-        table.arms.len() * table.columns <= MOST_OUTCOMES && table.columns <= MOST_ITEMS
+        table.arms.len() * table.columns <= MAX_OUTCOMES && table.columns <= MAX_ITEMS
     })
 }
 
 /// Returns the address of the page, for tables whose rows can be ticked.
-pub(super) fn href(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Option<String> {
-    of_suite(suite).map(|_| format!("{root}{}", place.any_pair_path()))
+pub(super) fn page_href(suite: &OverviewSuite, place: &SuiteRoutes, root: &str) -> Option<String> {
+    loadable_table(suite).map(|_| format!("{root}{}", place.any_pair_path()))
 }
 
 /// Makes the page and its parts. Empty with fewer than three arms.
-pub(super) fn files(
+pub(super) fn render_files(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Vec<SiteFile> {
-    let Some(table) = of_suite(suite) else {
+    let Some(table) = loadable_table(suite) else {
         return Vec::new();
     };
     let path = place.any_pair_path();
     let title = format!("Any two arms of {} · {}", place.label, context.title);
     let about = format!("Compare any two arms of {} item by item.", place.label);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
-    let bar = bar(suite, place, &shell.root, Tab::Pairs);
-    let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
-    let parts: Vec<SiteFile> = [outcomes(plan, suite, place, table), names(suite, place)]
-        .into_iter()
-        .chain(answers(suite, place, table))
-        .collect();
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    );
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Pairs);
+    let shell = shell
+        .with_suite_bar(bar)
+        .with_assets(plan.assets.pair.clone());
+    let parts: Vec<SiteFile> = [
+        outcomes_file(plan, suite, place, table),
+        item_names_file(suite, place),
+    ]
+    .into_iter()
+    .chain(answers_file(suite, place, table))
+    .collect();
     let page = AnyPairPage {
         suite: Text::new(&place.label),
         parts: parts
@@ -161,20 +173,25 @@ pub(super) fn files(
         outcomes: match table.totals.len() {
             0 => format!(
                 "{} outcomes",
-                format::integer((table.arms.len() * table.columns) as u64)
+                format::format_integer((table.arms.len() * table.columns) as u64)
             ),
-            arms => format!("the counts of {} arms", format::integer(arms as u64)),
+            arms => format!("the counts of {} arms", format::format_integer(arms as u64)),
         },
         shell,
     };
-    [SiteFile::page(path, &page)]
+    [SiteFile::from_template(path, &page)]
         .into_iter()
         .chain(parts)
         .collect()
 }
 
-fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> SiteFile {
-    let (width, bytes) = packed(&table.cells);
+fn outcomes_file(
+    plan: &SiteRoutes,
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    table: &PairTable,
+) -> SiteFile {
+    let (width, bytes) = pack_outcomes(&table.cells);
     let number = |arm: &Arm| table.arms.iter().position(|known| known == arm);
     let page = |pair: &crate::views::Comparison| {
         let [first, second] = pair.arms.as_slice() else {
@@ -191,31 +208,31 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         let path = plan.arms.path(arm);
         (
             plan.arms.segment(arm),
-            visible(&words::arm_name(&suite.board.suite, arm)),
+            escape_invisible(&words::arm_name(&suite.board.suite, arm)),
             path.trim_start_matches("arms/").to_owned(),
-            tone(place.colour(arm)),
+            tone_class(place.arm_colour(arm)),
         )
     };
     let mut reasons: Vec<(usize, &'static str)> = Vec::new();
     for (number, pair) in table.pairs.iter().enumerate() {
-        if let PairWay::NotComparable(reason) = &pair.way {
-            let said = verdicts::incomparability(*reason);
+        if let PairMethod::NotComparable(reason) = &pair.way {
+            let said = verdicts::incomparability_text(*reason);
             if reasons.last().is_none_or(|(_, last)| *last != said) {
                 reasons.push((number, said));
             }
         }
     }
-    let (figures, methods) = figures(table);
+    let (figures, methods) = collect_figures(table);
     let way = |pair: &KnownPair| match pair.way {
-        PairWay::Mcnemar => 'm',
-        PairWay::Fisher => 'c',
-        PairWay::Other => 'o',
-        PairWay::NotComparable(_) => 'x',
+        PairMethod::Mcnemar => 'm',
+        PairMethod::Fisher => 'c',
+        PairMethod::Other => 'o',
+        PairMethod::NotComparable(_) => 'x',
     };
-    let content = Outcomes {
+    let content = PairOutcomeData {
         version: 2,
-        suite: visible(&place.label),
-        word: suite.items.word.unwrap_or_else(|| counted_as(suite)),
+        suite: escape_invisible(&place.label),
+        word: suite.items.word.unwrap_or_else(|| counted_noun(suite)),
         arms: table.arms.iter().map(arm).collect(),
         columns: table.columns,
         totals: &table.totals,
@@ -228,15 +245,15 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         verdicts: table
             .pairs
             .iter()
-            .map(|pair| letter(pair.evidence.as_ref()))
+            .map(|pair| verdict_letter(pair.evidence.as_ref()))
             .collect(),
         signs: table
             .pairs
             .iter()
             .map(|pair| {
                 (
-                    letter(pair.evidence.as_ref()),
-                    state_of(pair.evidence.as_ref()),
+                    verdict_letter(pair.evidence.as_ref()),
+                    verdict_state(pair.evidence.as_ref()),
                 )
             })
             .collect(),
@@ -247,44 +264,46 @@ fn outcomes(plan: &Plan, suite: &OverviewSuite, place: &SuitePlace, table: &Pair
         z: table.z,
         pages: suite.pairs.iter().filter_map(page).collect(),
     };
-    part(place, 0, &content)
+    part_file(place, 0, &content)
 }
 
 /// Returns the letter of a verdict: `a` and `b` for a winner, `f` and `g` for a fixed result with the first or the second arm ahead, `t` for
 /// a tie, `e` for equivalent, `o` for an open pair, `x` if the two cannot be compared, and `n` without a rate.
-fn letter(pair: Option<&PairEvidence>) -> char {
+fn verdict_letter(pair: Option<&PairEvidence>) -> char {
     match pair.map(|pair| (pair, pair.verdict)) {
-        Some((_, Verdict::AWins)) => 'a',
-        Some((_, Verdict::BWins)) => 'b',
-        Some((pair, Verdict::DeterministicDifference { .. }))
-            if pair.difference.is_some_and(|found| found.centred() < 0.0) =>
+        Some((_, PairVerdict::AWins)) => 'a',
+        Some((_, PairVerdict::BWins)) => 'b',
+        Some((pair, PairVerdict::DeterministicDifference { .. }))
+            if pair
+                .difference
+                .is_some_and(|found| found.signed_distance() < 0.0) =>
         {
             'g'
         }
-        Some((_, Verdict::DeterministicDifference { .. })) => 'f',
-        Some((_, Verdict::Tie)) => 't',
-        Some((_, Verdict::Equivalent)) => 'e',
-        Some((_, Verdict::NotEnoughEvidence { .. })) => 'o',
-        Some((_, Verdict::NotComparable { .. })) => 'x',
-        Some((_, Verdict::NoData { .. })) | None => 'n',
+        Some((_, PairVerdict::DeterministicDifference { .. })) => 'f',
+        Some((_, PairVerdict::Tie)) => 't',
+        Some((_, PairVerdict::Equivalent)) => 'e',
+        Some((_, PairVerdict::NotEnoughEvidence { .. })) => 'o',
+        Some((_, PairVerdict::NotComparable { .. })) => 'x',
+        Some((_, PairVerdict::NoData { .. })) | None => 'n',
     }
 }
 
-fn state_of(pair: Option<&PairEvidence>) -> (&'static str, &'static str, &'static str) {
-    let sign = sign(pair.map_or(SuiteState::NothingToCompare, |pair| {
-        SuiteState::of_verdict(pair.verdict)
+fn verdict_state(pair: Option<&PairEvidence>) -> (&'static str, &'static str, &'static str) {
+    let sign = state_sign(pair.map_or(SuiteState::NothingToCompare, |pair| {
+        SuiteState::from_verdict(pair.verdict)
     }));
     (sign.word, sign.class, sign.shape)
 }
 
 /// Returns the figures of the pairs whose method takes more than outcomes, and the methods. Empty if there are too many.
-fn figures(table: &PairTable) -> (Vec<Figures>, Vec<String>) {
+fn collect_figures(table: &PairTable) -> (Vec<PairFigures>, Vec<String>) {
     let others: Vec<&KnownPair> = table
         .pairs
         .iter()
-        .filter(|pair| pair.way == PairWay::Other)
+        .filter(|pair| pair.way == PairMethod::Other)
         .collect();
-    if others.len() > MOST_FIGURES {
+    if others.len() > MAX_FIGURES {
         return (Vec::new(), Vec::new());
     }
     let mut methods: Vec<String> = Vec::new();
@@ -292,7 +311,13 @@ fn figures(table: &PairTable) -> (Vec<Figures>, Vec<String>) {
         let evidence = pair.evidence.as_ref();
         let method = evidence.map_or_else(
             || "not measured".to_owned(),
-            |pair| format!("{}; {}", verdicts::units(pair), verdicts::method(pair)),
+            |pair| {
+                format!(
+                    "{}; {}",
+                    verdicts::units_compared(pair),
+                    verdicts::design_and_test(pair)
+                )
+            },
         );
         let number = methods
             .iter()
@@ -307,10 +332,10 @@ fn figures(table: &PairTable) -> (Vec<Figures>, Vec<String>) {
         let ends = found.and_then(|found| found.interval);
         let p = evidence.and_then(|pair| pair.p);
         (
-            found.map(|found| short(found.value)),
-            ends.map(|ends| short(ends.low)),
-            ends.map(|ends| short(ends.high)),
-            p.map(short),
+            found.map(|found| round_to_ten_digits(found.value)),
+            ends.map(|ends| round_to_ten_digits(ends.low)),
+            ends.map(|ends| round_to_ten_digits(ends.high)),
+            p.map(round_to_ten_digits),
             number,
         )
     };
@@ -319,12 +344,12 @@ fn figures(table: &PairTable) -> (Vec<Figures>, Vec<String>) {
 }
 
 /// Rounds to ten significant digits: more would only take room.
-fn short(value: f64) -> f64 {
+fn round_to_ten_digits(value: f64) -> f64 {
     format!("{value:.9e}").parse().unwrap_or(value)
 }
 
 /// Returns the noun for the counts of a suite without outcomes.
-fn counted_as(suite: &OverviewSuite) -> &'static str {
+fn counted_noun(suite: &OverviewSuite) -> &'static str {
     let of = suite
         .board
         .entries
@@ -334,35 +359,38 @@ fn counted_as(suite: &OverviewSuite) -> &'static str {
     of.filter(|word| *word != "runs").unwrap_or("items")
 }
 
-fn names(suite: &OverviewSuite, place: &SuitePlace) -> SiteFile {
+fn item_names_file(suite: &OverviewSuite, place: &SuiteRoutes) -> SiteFile {
     let name = |(number, item): (usize, &crate::views::ItemLine)| {
-        (visible(&item.item), item_href_at(place, "", number))
+        (
+            escape_invisible(&item.item),
+            item_href_at(place, "", number),
+        )
     };
-    part(
+    part_file(
         place,
         1,
-        &Names {
+        &ItemNameData {
             names: suite.items.items.iter().enumerate().map(name).collect(),
         },
     )
 }
 
 /// Nothing where no answers are known.
-fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Option<SiteFile> {
-    let mut found = Answers {
+fn answers_file(suite: &OverviewSuite, place: &SuiteRoutes, table: &PairTable) -> Option<SiteFile> {
+    let mut found = ItemAnswerData {
         expected: Vec::new(),
         told: Vec::new(),
         is_cut: false,
     };
     let short = |text: &str| {
-        visible(&beginning(
+        escape_invisible(&shorten_to(
             &text.split_whitespace().collect::<Vec<&str>>().join(" "),
-            LONGEST_TEXT,
+            MAX_TEXT,
         ))
     };
-    let mut left = MOST_TEXT_BYTES;
+    let mut left = MAX_TEXT_BYTES;
     for (number, item) in suite.items.items.iter().enumerate() {
-        let Some(story) = suite.stories.of(&item.item, &item.kind) else {
+        let Some(story) = suite.stories.get(&item.item, &item.kind) else {
             continue;
         };
         let told = |(place, arm): (usize, &Arm)| {
@@ -377,12 +405,12 @@ fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Opti
                 note.reason.as_deref().map(short).unwrap_or_default(),
             ))
         };
-        let told: Vec<Told> = table.arms.iter().enumerate().filter_map(told).collect();
+        let told: Vec<ArmAnswerTexts> = table.arms.iter().enumerate().filter_map(told).collect();
         let expected = short(&story.expected.join(" or "));
         let size = expected.len()
             + told
                 .iter()
-                .map(|(_, answer, reason)| answer.len() + reason.len() + TOLD_BYTES)
+                .map(|(_, answer, reason)| answer.len() + reason.len() + ANSWER_OVERHEAD_BYTES)
                 .sum::<usize>();
         if told.is_empty() {
             continue;
@@ -397,18 +425,18 @@ fn answers(suite: &OverviewSuite, place: &SuitePlace, table: &PairTable) -> Opti
         }
         found.told.push((number, told));
     }
-    (!found.told.is_empty()).then(|| part(place, 2, &found))
+    (!found.told.is_empty()).then(|| part_file(place, 2, &found))
 }
 
-fn part(place: &SuitePlace, number: usize, content: &impl Serialize) -> SiteFile {
-    shard::file(&format!("pairs-{}", place.segment), number, content)
+fn part_file(place: &SuiteRoutes, number: usize, content: &impl Serialize) -> SiteFile {
+    shard::script_file(&format!("pairs-{}", place.segment), number, content)
 }
 
 /// Packs outcomes as tightly as possible. Returns the bits per number, and the bytes.
 ///
 /// 2 bits: four outcomes a byte, the first in the lowest bits; 0 is absent, 1 failed, 2 passed, 3 not counted. 8 or 16 bits: two numbers an
 /// outcome, passed and counted, the lower byte first; 1 of 0 is not counted, 0 of 0 absent.
-fn packed(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
+fn pack_outcomes(cells: &[Vec<PairCell>]) -> (u32, Vec<u8>) {
     let all = || cells.iter().flatten();
     let most = all().map(|cell| cell.counted).max().unwrap_or(0);
     let counts = |cell: &PairCell| {
@@ -479,17 +507,20 @@ mod tests {
             vec![cell(0, 0), cell(0, 1), cell(1, 1), uncounted],
             vec![cell(1, 1)],
         ];
-        assert_eq!(packed(&cells), (2, vec![0b1110_0100, 0b10]));
+        assert_eq!(pack_outcomes(&cells), (2, vec![0b1110_0100, 0b10]));
         let million = vec![vec![cell(1, 1); 1_000_000]];
-        assert!(STANDARD.encode(&packed(&million).1).len() <= 334_000);
+        assert!(STANDARD.encode(&pack_outcomes(&million).1).len() <= 334_000);
     }
 
     #[test]
     fn several_attempts_are_counts() {
         assert_eq!(
-            packed(&[vec![cell(2, 3), cell(0, 0)]]),
+            pack_outcomes(&[vec![cell(2, 3), cell(0, 0)]]),
             (8, vec![2, 3, 0, 0])
         );
-        assert_eq!(packed(&[vec![cell(300, 301)]]), (16, vec![44, 1, 45, 1]));
+        assert_eq!(
+            pack_outcomes(&[vec![cell(300, 301)]]),
+            (16, vec![44, 1, 45, 1])
+        );
     }
 }

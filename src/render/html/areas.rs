@@ -4,14 +4,14 @@ use crate::render::format;
 use crate::views::Flips;
 
 /// Minimum width and height of an area that shows its number, in percent.
-const LEAST: (f64, f64) = (8.0, 14.0);
+const MIN_LABELLED_SIZE: (f64, f64) = (8.0, 14.0);
 
 /// The areas of a pair, each in percent of the drawing.
-pub(super) struct Areas {
-    pub all: Vec<Area>,
+pub(super) struct OutcomeAreas {
+    pub all: Vec<OutcomeArea>,
 }
 
-pub(super) struct Area {
+pub(super) struct OutcomeArea {
     pub class: String,
     pub x: String,
     pub y: String,
@@ -21,11 +21,11 @@ pub(super) struct Area {
     pub count: Option<(String, String, String)>,
 }
 
-impl Areas {
+impl OutcomeAreas {
     /// Makes the areas. Columns are items that the first arm passed or failed; the second arm's result divides them. By rate, they are the
     /// items on which the first arm does better, on which both are equal, and on which the second does better. `tones` are the classes of
     /// the arms' colours.
-    pub fn of(flips: &Flips, tones: [&'static str; 2]) -> Self {
+    pub fn from_flips(flips: &Flips, tones: [&'static str; 2]) -> Self {
         let share = |part: u64, whole: u64| {
             if whole == 0 {
                 0.0
@@ -43,7 +43,7 @@ impl Areas {
         let columns = if flips.by_rate {
             let (first, equal) = (
                 share(flips.only_first, flips.shared),
-                share(flips.equal(), flips.shared),
+                share(flips.equal_count(), flips.shared),
             );
             vec![
                 (
@@ -55,8 +55,8 @@ impl Areas {
                 (
                     first,
                     equal,
-                    flips.equal(),
-                    vec![(plain("equal"), flips.equal())],
+                    flips.equal_count(),
+                    vec![(plain("equal"), flips.equal_count())],
                 ),
                 (
                     first + equal,
@@ -93,15 +93,15 @@ impl Areas {
             for (class, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
                 let height = share(count, whole);
                 let at = |number: f64| format!("{number:.2}");
-                let has_room = width >= LEAST.0 && height >= LEAST.1;
+                let has_room = width >= MIN_LABELLED_SIZE.0 && height >= MIN_LABELLED_SIZE.1;
                 let text = has_room.then(|| {
                     (
-                        format::integer(count),
+                        format::format_integer(count),
                         at(x + width / 2.0),
                         at(y + height / 2.0),
                     )
                 });
-                all.push(Area {
+                all.push(OutcomeArea {
                     class: class.clone(),
                     x: at(x),
                     y: at(y),
@@ -132,7 +132,7 @@ mod tests {
             items: None,
             listed: None,
         };
-        let areas = Areas::of(&flips, ["a0", "a1"]);
+        let areas = OutcomeAreas::from_flips(&flips, ["a0", "a1"]);
         let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
         let sizes: Vec<f64> = areas
             .all
@@ -157,7 +157,7 @@ mod tests {
             items: None,
             listed: None,
         };
-        let areas = Areas::of(&flips, ["a0", "other"]);
+        let areas = OutcomeAreas::from_flips(&flips, ["a0", "other"]);
         let told: Vec<_> = areas
             .all
             .iter()
@@ -191,6 +191,6 @@ mod tests {
             items: None,
             listed: None,
         };
-        assert_eq!(Areas::of(&flips, ["an", "an"]).all.len(), 1);
+        assert_eq!(OutcomeAreas::from_flips(&flips, ["an", "an"]).all.len(), 1);
     }
 }

@@ -7,16 +7,16 @@ use crate::render::{chart, format, verdicts, words};
 use crate::views::{ArmOnSuite, ArmPage, Entry, Lead, Overview, Scale, SuiteState};
 
 use super::SiteFile;
-use super::arm_list::spent_words;
-use super::arms::axis;
-use super::figure::Figure;
-use super::grid::{Grid, Kind, Look, Sort};
-use super::plan::tone;
-use super::plan::{Plan, SuitePlace};
-use super::runs::{Of, run_grid};
-use super::shell::{Crumb, Here, Shell, Text};
-use super::state::{Sign, sign};
-use super::strip::{self, Axis, Mark};
+use super::arm_list::format_spent;
+use super::arms::rate_axis;
+use super::figure::ChartFigure;
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::plan::tone_class;
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::runs::{RunListScope, run_grid};
+use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text};
+use super::state::{StateSign, state_sign};
+use super::strip::{self, IntervalMark, LinearAxis};
 
 /// Maximum number of runs listed. The list of all runs has the others.
 const MAX_RUNS: usize = 20;
@@ -31,7 +31,7 @@ const MAX_WEAK: usize = 6;
 #[derive(Template)]
 #[template(path = "arm.html")]
 struct ArmHtml {
-    shell: Shell,
+    shell: PageShell,
     headline: Text,
     /// CSS class of the arm's colour.
     tone: &'static str,
@@ -43,17 +43,17 @@ struct ArmHtml {
     /// Ends of the axis of the rates.
     ends: Option<[String; 2]>,
     facts: Vec<(&'static str, String)>,
-    rows: Vec<Row>,
+    rows: Vec<ArmSuiteRow>,
     more_rows: Option<String>,
-    trends: Vec<Trend>,
-    weak: Vec<Weak>,
+    trends: Vec<SuiteTrend>,
+    weak: Vec<WeakCategories>,
     runs: Grid,
     more_runs: Option<String>,
 }
 
 /// The arm on one suite.
-struct Row {
-    sign: Sign,
+struct ArmSuiteRow {
+    sign: StateSign,
     /// The better arm, if known.
     by: Text,
     label: Text,
@@ -61,96 +61,96 @@ struct Row {
     rank: String,
     rate: Text,
     /// The rate with its interval, on the axis of all suites.
-    drawn: Option<Mark>,
+    drawn: Option<IntervalMark>,
     /// The best other arm with its page's address.
     against: Option<(Text, String)>,
     pair: Option<String>,
-    difference: Option<Difference>,
+    difference: Option<BestOtherDifference>,
     cost: String,
     time: String,
 }
 
 /// Difference from the best other arm, with zero on the axis.
-struct Difference {
+struct BestOtherDifference {
     key: String,
     text: Text,
     interval: Text,
     is_clear: bool,
     zero: String,
-    mark: Option<Mark>,
+    mark: Option<IntervalMark>,
 }
 
 /// The arm over a suite's nights.
-struct Trend {
+struct SuiteTrend {
     href: String,
-    figure: Figure,
+    figure: ChartFigure,
 }
 
 /// The arm's weakest categories on a suite.
-struct Weak {
+struct WeakCategories {
     label: Text,
     href: String,
     categories: Vec<(Text, String, String)>,
 }
 
-pub(super) fn pages<'a>(
+pub(super) fn render_pages<'a>(
     overview: &'a Overview,
-    plan: &'a Plan,
+    plan: &'a SiteRoutes,
 ) -> impl Iterator<Item = SiteFile> + 'a {
     overview
         .arm_pages()
         .into_iter()
-        .map(|arm| page(overview, plan, &arm))
+        .map(|arm| render_page(overview, plan, &arm))
 }
 
-fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
+fn render_page(overview: &Overview, plan: &SiteRoutes, arm: &ArmPage<'_>) -> SiteFile {
     let path = plan.arms.path(arm.arm);
-    let name = words::arm_over(&arm.suite_names(), arm.arm);
-    let headline = headline(plan, arm, &name);
+    let name = words::arm_over_suites(&arm.suite_names(), arm.arm);
+    let headline = arm_headline(plan, arm, &name);
     let title = format!("Arm {name} · {}", overview.context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         &overview.context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         headline.clone(),
     );
     let shell = shell
-        .styled(&plan.assets.suite)
-        .styled(&plan.assets.pair)
-        .crumbs(vec![Crumb::new("index.html", "Arms")])
-        .foot(&overview.context);
+        .with_style(&plan.assets.suite)
+        .with_style(&plan.assets.pair)
+        .with_breadcrumbs(vec![Breadcrumb::new("index.html", "Arms")])
+        .with_footer(&overview.context);
     let root = shell.root.as_str();
     let shown = &arm.runs[..arm.runs.len().min(MAX_RUNS)];
     let listed = &arm.suites[..arm.suites.len().min(MAX_SUITES)];
     let is_share = |on: &&ArmOnSuite<'_>| on.suite.board.primary.unit == Unit::Fraction;
-    let shared = axis(
+    let shared = rate_axis(
         listed
             .iter()
             .filter(is_share)
             .filter_map(|on| on.entry.primary.as_ref()),
         true,
     );
-    let rows: Vec<Row> = listed
+    let rows: Vec<ArmSuiteRow> = listed
         .iter()
-        .map(|on| row(plan, on, shared.filter(|_| is_share(&on)), root))
+        .map(|on| build_suite_row(plan, on, shared.filter(|_| is_share(&on)), root))
         .collect();
     let of = |number: usize, all: usize, what: &str| {
         (number < all).then(|| {
             format!(
                 "{} of {} are listed here.",
-                format::integer(number as u64),
-                words::count_of(all as u64, what)
+                format::format_integer(number as u64),
+                words::count_with_noun(all as u64, what)
             )
         })
     };
     let page = ArmHtml {
         headline: Text::from(headline),
-        tone: tone(
+        tone: tone_class(
             listed
                 .iter()
-                .find_map(|on| plan.suites[on.place].colour(arm.arm)),
+                .find_map(|on| plan.suites[on.place].arm_colour(arm.arm)),
         ),
         measure: if listed.iter().all(|on| is_share(&on)) {
             "Pass rate"
@@ -161,17 +161,18 @@ fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
             .iter()
             .any(|on| on.entry.cost_per_solved_usd.is_some()),
         has_time: listed.iter().any(|on| on.entry.duration.is_some()),
-        ends: shared
-            .map(|axis| [axis.low, axis.high].map(|end| format!("{}%", strip::end(end * 100.0)))),
-        facts: facts(arm),
+        ends: shared.map(|axis| {
+            [axis.low, axis.high].map(|end| format!("{}%", strip::format_axis_end(end * 100.0)))
+        }),
+        facts: list_facts(arm),
         rows,
         more_rows: of(listed.len(), arm.suites.len(), "suites"),
-        trends: trends(plan, arm, &name, root),
+        trends: draw_trends(plan, arm, &name, root),
         weak: listed
             .iter()
             .filter(|on| !on.weakest.is_empty())
             .take(MAX_WEAK)
-            .map(|on| weak(plan, on, root))
+            .map(|on| list_weak_categories(plan, on, root))
             .collect(),
         runs: run_grid(
             "runs-table",
@@ -179,19 +180,19 @@ fn page(overview: &Overview, plan: &Plan, arm: &ArmPage<'_>) -> SiteFile {
             shown,
             plan,
             root,
-            Of::OneArm,
+            RunListScope::OneArm,
         ),
         more_runs: of(shown.len(), arm.runs.len(), "runs"),
         name: Text::from(name),
         shell,
     };
-    SiteFile::page(path, &page)
+    SiteFile::from_template(path, &page)
 }
 
 /// Summarises the evidence of all the arm's suites.
-fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
-    let (wins, leads) = arm.leads();
-    let compared = arm.compared() as u64;
+fn arm_headline(plan: &SiteRoutes, arm: &ArmPage<'_>, name: &str) -> String {
+    let (wins, leads) = arm.count_wins_and_leads();
+    let compared = arm.count_compared() as u64;
     let label = |lead: Lead| {
         arm.suites
             .iter()
@@ -200,14 +201,18 @@ fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
     };
     let of_all = |count: usize, lead: Lead| match (count, compared) {
         (1, _) => label(lead).to_owned(),
-        (count, all) if count as u64 == all => format!("all {}", words::count_of(all, "suites")),
+        (count, all) if count as u64 == all => {
+            format!("all {}", words::count_with_noun(all, "suites"))
+        }
         (count, all) => format!(
             "{} of {}",
-            format::integer(count as u64),
-            words::count_of(all, "suites")
+            format::format_integer(count as u64),
+            words::count_with_noun(all, "suites")
         ),
     };
-    let heads = |first: usize| words::heads(first - arm.fixed(), arm.fixed());
+    let heads = |first: usize| {
+        words::leading_verb(first - arm.count_fixed_orders(), arm.count_fixed_orders())
+    };
     match (wins, leads) {
         _ if compared == 0 && arm.suites.is_empty() => format!("{name} has no counted run."),
         _ if compared == 0 => format!("{name} has no other arm to compare with."),
@@ -218,21 +223,21 @@ fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
                 .find(|on| on.lead == Lead::Behind)
                 .and_then(|on| on.entry.standing.as_ref());
             let rank = standing.map_or_else(String::new, |standing| {
-                format!("; its rank there is {}", words::rank(standing.rank))
+                format!("; its rank there is {}", words::rank_range(standing.rank))
             });
             format!("{name} does not lead {}{rank}.", label(Lead::Behind))
         }
         (0, 0) => {
-            let rank = arm.best().map_or_else(String::new, |(on, rank)| {
+            let rank = arm.best_rank().map_or_else(String::new, |(on, rank)| {
                 format!(
                     "; its best rank is {} on {}",
-                    words::rank(rank),
+                    words::rank_range(rank),
                     plan.suites[on.place].label
                 )
             });
             format!(
                 "{name} does not lead any of {}{rank}.",
-                words::count_of(compared, "suites")
+                words::count_with_noun(compared, "suites")
             )
         }
         (0, leads) => format!(
@@ -249,15 +254,15 @@ fn headline(plan: &Plan, arm: &ArmPage<'_>, name: &str) -> String {
     }
 }
 
-fn facts(arm: &ArmPage<'_>) -> Vec<(&'static str, String)> {
+fn list_facts(arm: &ArmPage<'_>) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        ("Suites", format::integer(arm.suites.len() as u64)),
-        ("Runs", format::integer(arm.runs.len() as u64)),
+        ("Suites", format::format_integer(arm.suites.len() as u64)),
+        ("Runs", format::format_integer(arm.runs.len() as u64)),
         (
             "Cost of all runs",
             arm.spent.map_or_else(
                 || "unknown".to_owned(),
-                |(usd, is_less)| spent_words(usd, is_less),
+                |(usd, is_less)| format_spent(usd, is_less),
             ),
         ),
     ];
@@ -265,14 +270,19 @@ fn facts(arm: &ArmPage<'_>) -> Vec<(&'static str, String)> {
         arm.runs
             .first()
             .and_then(|run| run.timestamp)
-            .map(|time| ("Newest run", format::date(&time))),
+            .map(|time| ("Newest run", format::day_with_time(&time))),
     );
     facts
 }
 
-fn row(plan: &Plan, on: &ArmOnSuite<'_>, axis: Option<Axis>, root: &str) -> Row {
-    let place: &SuitePlace = &plan.suites[on.place];
-    let names = words::names_on(&on.suite.board);
+fn build_suite_row(
+    plan: &SiteRoutes,
+    on: &ArmOnSuite<'_>,
+    axis: Option<LinearAxis>,
+    root: &str,
+) -> ArmSuiteRow {
+    let place: &SuiteRoutes = &plan.suites[on.place];
+    let names = words::arm_namer(&on.suite.board);
     let Entry {
         standing,
         primary,
@@ -282,7 +292,7 @@ fn row(plan: &Plan, on: &ArmOnSuite<'_>, axis: Option<Axis>, root: &str) -> Row 
     } = on.entry;
     let against = on.against.as_ref();
     let state = against.map_or(SuiteState::NothingToCompare, |against| {
-        SuiteState::of_pair(against.pair)
+        SuiteState::from_pair(against.pair)
     });
     let better = against.and_then(|against| {
         Some(if against.better? {
@@ -291,24 +301,25 @@ fn row(plan: &Plan, on: &ArmOnSuite<'_>, axis: Option<Axis>, root: &str) -> Row 
             names(against.other)
         })
     });
-    Row {
-        sign: sign(state),
+    ArmSuiteRow {
+        sign: state_sign(state),
         by: Text::from(better.unwrap_or_default()),
         label: Text::new(&place.label),
         href: format!("{root}{}", place.path()),
-        rank: standing
-            .as_ref()
-            .map_or_else(|| "n/a".to_owned(), |standing| words::rank(standing.rank)),
+        rank: standing.as_ref().map_or_else(
+            || "n/a".to_owned(),
+            |standing| words::rank_range(standing.rank),
+        ),
         rate: Text::from(primary.as_ref().map_or_else(
             || "unknown".to_owned(),
             |figure| match on.suite.board.primary.unit {
-                Unit::Fraction => format::rate(figure),
+                Unit::Fraction => format::rate_with_interval(figure),
                 _ => words::figure_with_interval(&on.suite.board.primary, figure),
             },
         )),
         drawn: axis
             .zip(primary.as_ref())
-            .map(|(axis, rate)| axis.mark(rate.value, rate.interval)),
+            .map(|(axis, rate)| axis.mark_interval(rate.value, rate.interval)),
         against: against.map(|against| {
             (
                 Text::from(names(against.other)),
@@ -318,16 +329,16 @@ fn row(plan: &Plan, on: &ArmOnSuite<'_>, axis: Option<Axis>, root: &str) -> Row 
         pair: against
             .and_then(|against| place.pair_path(against.pair))
             .map(|path| format!("{root}{path}")),
-        difference: difference(on),
+        difference: draw_difference(on),
         cost: cost_per_solved_usd.map_or_else(|| "unknown".to_owned(), format::money),
         time: duration.as_ref().map_or_else(
             || "unknown".to_owned(),
-            |spread| format::seconds(spread.median),
+            |spread| format::duration(spread.median),
         ),
     }
 }
 
-fn difference(on: &ArmOnSuite<'_>) -> Option<Difference> {
+fn draw_difference(on: &ArmOnSuite<'_>) -> Option<BestOtherDifference> {
     let against = on.against.as_ref()?;
     let seen = against.evidence.as_ref()?;
     let found = seen.difference?;
@@ -335,7 +346,7 @@ fn difference(on: &ArmOnSuite<'_>) -> Option<Difference> {
         .interval
         .into_iter()
         .flat_map(|ends| [ends.low, ends.high]);
-    let axis = Axis::around(
+    let axis = LinearAxis::from_values(
         &[0.0, found.value]
             .into_iter()
             .chain(ends)
@@ -343,7 +354,7 @@ fn difference(on: &ArmOnSuite<'_>) -> Option<Difference> {
         None,
     )
     .filter(|_| found.scale != Scale::Ratio);
-    let said = verdicts::change_of(&against.pair.primary()?.metric, seen)?;
+    let said = verdicts::pair_change(&against.pair.primary_row()?.metric, seen)?;
     // Exactly equal values have no sign.
     let said = if found.value == 0.0 && found.interval.is_none() {
         "none".to_owned()
@@ -355,25 +366,25 @@ fn difference(on: &ArmOnSuite<'_>) -> Option<Difference> {
         .map_or((said.as_str(), String::new()), |(text, ends)| {
             (text, format!("[{ends}"))
         });
-    Some(Difference {
+    Some(BestOtherDifference {
         key: format!("{}", found.value),
         text: Text::new(text),
         interval: Text::from(interval),
         is_clear: against.better.is_some(),
-        zero: axis.map(|axis| axis.at(0.0)).unwrap_or_default(),
-        mark: axis.map(|axis| axis.mark(found.value, found.interval)),
+        zero: axis.map(|axis| axis.percent_at(0.0)).unwrap_or_default(),
+        mark: axis.map(|axis| axis.mark_interval(found.value, found.interval)),
     })
 }
 
 /// Draws the arm's trends, starting with the suites that have the most nights.
-fn trends(plan: &Plan, arm: &ArmPage<'_>, name: &str, root: &str) -> Vec<Trend> {
+fn draw_trends(plan: &SiteRoutes, arm: &ArmPage<'_>, name: &str, root: &str) -> Vec<SuiteTrend> {
     let followed = arm
         .suites
         .iter()
         .filter_map(|on| Some((&plan.suites[on.place], on.history?)));
-    let draw = |(number, (place, history)): (usize, (&SuitePlace, &crate::views::ArmHistory))| {
+    let draw = |(number, (place, history)): (usize, (&SuiteRoutes, &crate::views::ArmHistory))| {
         let scale = chart::trend_shares(history, MAX_NIGHTS);
-        let drawn = chart::trend(
+        let drawn = chart::draw_trend(
             history,
             &format!("trend-{number}-chart"),
             name,
@@ -383,10 +394,11 @@ fn trends(plan: &Plan, arm: &ArmPage<'_>, name: &str, root: &str) -> Vec<Trend> 
         let heading = format!(
             "{}: {}",
             place.label,
-            words::count_of(history.nights.len() as u64, "nights")
+            words::count_with_noun(history.nights.len() as u64, "nights")
         );
-        let figure = Figure::of_rows(&format!("trend-{number}"), heading, drawn, MAX_NIGHTS);
-        Some(Trend {
+        let figure =
+            ChartFigure::with_max_rows(&format!("trend-{number}"), heading, drawn, MAX_NIGHTS);
+        Some(SuiteTrend {
             href: format!("{root}{}", place.history_path()),
             figure,
         })
@@ -398,17 +410,17 @@ fn trends(plan: &Plan, arm: &ArmPage<'_>, name: &str, root: &str) -> Vec<Trend> 
         .collect()
 }
 
-fn weak(plan: &Plan, on: &ArmOnSuite<'_>, root: &str) -> Weak {
+fn list_weak_categories(plan: &SiteRoutes, on: &ArmOnSuite<'_>, root: &str) -> WeakCategories {
     let place = &plan.suites[on.place];
     let category = |(name, cell): &(&str, crate::views::CategoryCell)| {
         (
             Text::new(name),
             format::percent(cell.rate, cell.outcomes),
-            words::count_of(cell.items, "items"),
+            words::count_with_noun(cell.items, "items"),
         )
     };
     let categories = on.weakest.iter().map(category).collect();
-    Weak {
+    WeakCategories {
         label: Text::new(&place.label),
         href: format!("{root}{}", place.categories_path()),
         categories,

@@ -7,25 +7,25 @@ use crate::views::{ArmPage, Lead, Overview};
 
 use super::SiteFile;
 use super::arm_links::link_arms;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::plan::Plan;
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
+use super::plan::SiteRoutes;
 use super::runs::Pager;
-use super::shell::{Here, Shell};
+use super::shell::{NavigationEntry, PageShell};
 
 /// Arms per page.
-const PER_PAGE: usize = 300;
+const ARMS_PER_PAGE: usize = 300;
 
 #[derive(Template)]
 #[template(path = "arms.html")]
 struct ArmsPage {
-    shell: Shell,
+    shell: PageShell,
     heading: String,
     about: String,
     grid: Grid,
     pager: Option<Pager>,
 }
 
-pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
+pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFile> {
     let arms = overview.arm_pages();
     let name = |page: u64| {
         if page == 1 {
@@ -37,7 +37,7 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let chunks: Vec<&[ArmPage<'_>]> = if arms.is_empty() {
         vec![&[]]
     } else {
-        arms.chunks(PER_PAGE).collect()
+        arms.chunks(ARMS_PER_PAGE).collect()
     };
     let count = chunks.len() as u64;
     let page = |(page, chunk): (u64, &[ArmPage<'_>])| {
@@ -49,59 +49,66 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
         };
         let title = format!("{heading} · {}", overview.context.title);
         let about = "Every arm with the suites that it ran on, by name.";
-        let shell = Shell::new(
+        let shell = PageShell::new(
             &overview.context,
             &plan.assets,
             &path,
-            Here::Arms,
+            NavigationEntry::Arms,
             title,
             about,
         )
-        .foot(&overview.context);
+        .with_footer(&overview.context);
         let mut grid = Grid::new("arms-table", "Arms by name");
         let counts = |of: &dyn Fn(&ArmPage<'_>) -> usize| {
             chunk
                 .iter()
-                .map(|arm| Cell::count(of(arm) as u64))
-                .collect::<Vec<Cell>>()
+                .map(|arm| GridCell::count(of(arm) as u64))
+                .collect::<Vec<GridCell>>()
         };
         let led =
             |arm: &ArmPage<'_>, lead: Lead| arm.suites.iter().filter(|on| on.lead == lead).count();
-        grid.column(
-            Column::new("Arm", Look::Key, Sort::Ascending),
+        grid.add_column(
+            GridColumn::new("Arm", ColumnLook::Key, SortOrder::Ascending),
             chunk
                 .iter()
-                .map(|arm| Cell::head(words::arm_over(&arm.suite_names(), arm.arm))),
+                .map(|arm| GridCell::head(words::arm_over_suites(&arm.suite_names(), arm.arm))),
         );
-        grid.column(
-            Column::new("Suites", Look::Number, Sort::Descending),
+        grid.add_column(
+            GridColumn::new("Suites", ColumnLook::Number, SortOrder::Descending),
             counts(&|arm| arm.suites.len()),
         );
-        grid.column(
-            Column::new("Wins", Look::Number, Sort::Descending).sub("suites"),
-            counts(&|arm| led(arm, Lead::Wins) - arm.fixed()),
+        grid.add_column(
+            GridColumn::new("Wins", ColumnLook::Number, SortOrder::Descending)
+                .with_subtext("suites"),
+            counts(&|arm| led(arm, Lead::Wins) - arm.count_fixed_orders()),
         );
-        if arms.iter().any(|arm| arm.fixed() > 0) {
-            let ahead =
-                Column::new("Ahead in every run", Look::Number, Sort::Descending).sub("suites");
-            grid.column(ahead, counts(&|arm| arm.fixed()));
+        if arms.iter().any(|arm| arm.count_fixed_orders() > 0) {
+            let ahead = GridColumn::new(
+                "Ahead in every run",
+                ColumnLook::Number,
+                SortOrder::Descending,
+            )
+            .with_subtext("suites");
+            grid.add_column(ahead, counts(&|arm| arm.count_fixed_orders()));
         }
-        grid.column(
-            Column::new("Leads", Look::Number, Sort::Descending).sub("suites, no winner yet"),
+        grid.add_column(
+            GridColumn::new("Leads", ColumnLook::Number, SortOrder::Descending)
+                .with_subtext("suites, no winner yet"),
             counts(&|arm| led(arm, Lead::Leads)),
         );
-        grid.column(
-            Column::new("Runs", Look::Number, Sort::Descending),
+        grid.add_column(
+            GridColumn::new("Runs", ColumnLook::Number, SortOrder::Descending),
             counts(&|arm| arm.runs.len()),
         );
         let spent = chunk.iter().map(|arm| {
-            Cell::maybe(
+            GridCell::number_or_unknown(
                 arm.spent
-                    .map(|(usd, is_less)| (spent_words(usd, is_less), usd)),
+                    .map(|(usd, is_less)| (format_spent(usd, is_less), usd)),
             )
         });
-        grid.column(
-            Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"),
+        grid.add_column(
+            GridColumn::new("Cost", ColumnLook::Number, SortOrder::Descending)
+                .with_subtext("all runs"),
             spent,
         );
         link_arms(
@@ -112,19 +119,19 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
             &shell.root,
         );
         let html = ArmsPage {
-            about: format!("{}.", words::count_of(arms.len() as u64, "arms")),
-            grid: grid.filtered(if count > 1 { "on this page" } else { "" }),
+            about: format!("{}.", words::count_with_noun(arms.len() as u64, "arms")),
+            grid: grid.with_filter(if count > 1 { "on this page" } else { "" }),
             pager: Pager::new(page, count, name),
             heading,
             shell,
         };
-        SiteFile::page(path, &html)
+        SiteFile::from_template(path, &html)
     };
     (1..).zip(chunks).map(page).collect()
 }
 
 /// Formats a sum of costs, as a lower bound if a part is unknown.
-pub(super) fn spent_words(usd: f64, is_less: bool) -> String {
+pub(super) fn format_spent(usd: f64, is_less: bool) -> String {
     if is_less {
         format!("≥ {}", format::money(usd))
     } else {

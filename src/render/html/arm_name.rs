@@ -3,7 +3,7 @@
 use crate::render::words;
 use crate::views::{Arm, SuiteBoard};
 
-use super::plan::{Plan, SuitePlace};
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// An arm's name on a page.
@@ -19,8 +19,8 @@ pub(super) struct ArmName {
 }
 
 /// Names the arms of a suite's board by their shortest distinct names.
-pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) -> ArmName {
-    let name = words::names_on(board);
+pub(super) fn arm_namer(board: &SuiteBoard, place: &SuiteRoutes) -> impl Fn(&Arm) -> ArmName {
+    let name = words::arm_namer(board);
     move |arm| {
         let label = Text::from(name(arm));
         let label = if label.is_blank() {
@@ -30,21 +30,21 @@ pub(super) fn of_board(board: &SuiteBoard, place: &SuitePlace) -> impl Fn(&Arm) 
         };
         ArmName {
             label,
-            tone: place.tone(arm),
+            tone: place.arm_tone(arm),
             href: None,
             segment: String::new(),
         }
     }
 }
 
-/// Names the arms like [`of_board`], with links to their pages. `root` is the relative path to the site's root.
-pub(super) fn linked(
+/// Names the arms like [`arm_namer`], with links to their pages. `root` is the relative path to the site's root.
+pub(super) fn linked_arm_namer(
     board: &SuiteBoard,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
 ) -> impl Fn(&Arm) -> ArmName {
-    let name = of_board(board, place);
+    let name = arm_namer(board, place);
     move |arm| ArmName {
         href: Some(plan.arm_href(root, arm)),
         segment: plan.arms.segment(arm),

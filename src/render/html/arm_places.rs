@@ -7,35 +7,35 @@ use serde::{Serialize, Serializer};
 
 use crate::views::Arm;
 
-use super::slug::segments;
+use super::slug::unique_segments;
 
 /// Maximum length of a segment.
-const LONGEST: usize = 120;
+const MAX_SEGMENT_LENGTH: usize = 120;
 
 /// The addresses of a site's arms.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ArmPlaces {
+pub(super) struct ArmRoutes {
     /// Arms whose segment had to differ from the one that their name alone gives.
     moved: BTreeMap<Arm, String>,
 }
 
-impl ArmPlaces {
-    pub fn of<'a>(arms: impl Iterator<Item = &'a Arm>) -> Self {
+impl ArmRoutes {
+    pub fn new<'a>(arms: impl Iterator<Item = &'a Arm>) -> Self {
         let arms: BTreeSet<&Arm> = arms.collect();
         let mut users = BTreeMap::<String, usize>::new();
         for arm in &arms {
-            *users.entry(name(arm)).or_default() += 1;
+            *users.entry(segment_text(arm)).or_default() += 1;
         }
         // Two arms can have the same name but differ in where the approach ends and the model begins.
-        let full = |arm: &Arm| match users[&name(arm)] {
-            1 => name(arm),
+        let full = |arm: &Arm| match users[&segment_text(arm)] {
+            1 => segment_text(arm),
             _ => format!("{}\u{1f}{}", arm.approach, arm.model),
         };
         let names: Vec<String> = arms.iter().map(|arm| full(arm)).collect();
-        let given = segments(names.iter().map(String::as_str), LONGEST);
+        let given = unique_segments(names.iter().map(String::as_str), MAX_SEGMENT_LENGTH);
         let moved = arms.iter().zip(&names).filter_map(|(arm, name)| {
             let segment = &given[name.as_str()];
-            (*segment != alone(arm)).then(|| ((*arm).clone(), segment.clone()))
+            (*segment != own_segment(arm)).then(|| ((*arm).clone(), segment.clone()))
         });
         Self {
             moved: moved.collect(),
@@ -44,7 +44,10 @@ impl ArmPlaces {
 
     /// Returns the arm's unique part of addresses.
     pub fn segment(&self, arm: &Arm) -> String {
-        self.moved.get(arm).cloned().unwrap_or_else(|| alone(arm))
+        self.moved
+            .get(arm)
+            .cloned()
+            .unwrap_or_else(|| own_segment(arm))
     }
 
     pub fn path(&self, arm: &Arm) -> String {
@@ -56,7 +59,7 @@ impl ArmPlaces {
     }
 }
 
-impl Serialize for ArmPlaces {
+impl Serialize for ArmRoutes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(&self.moved)
     }
@@ -64,7 +67,7 @@ impl Serialize for ArmPlaces {
 
 /// Returns the text from which an arm's segment is made. The usual dot between approach and model would be lost in a segment, so it is a
 /// space.
-fn name(arm: &Arm) -> String {
+fn segment_text(arm: &Arm) -> String {
     if arm.model.is_empty() {
         arm.approach.clone()
     } else {
@@ -73,9 +76,9 @@ fn name(arm: &Arm) -> String {
 }
 
 /// Returns the segment that the arm's name alone gives.
-fn alone(arm: &Arm) -> String {
-    let name = name(arm);
-    segments([name.as_str()], LONGEST)
+fn own_segment(arm: &Arm) -> String {
+    let name = segment_text(arm);
+    unique_segments([name.as_str()], MAX_SEGMENT_LENGTH)
         .remove(name.as_str())
         .unwrap_or_default()
 }
@@ -98,7 +101,7 @@ mod tests {
             arm("Planner", "m1"),
             arm("react", "m1"),
         ];
-        let places = ArmPlaces::of([&one, &other].into_iter());
+        let places = ArmRoutes::new([&one, &other].into_iter());
         assert_eq!(
             (places.path(&one), places.path(&other)),
             (
@@ -107,7 +110,7 @@ mod tests {
             )
         );
         assert!(places.moved.is_empty());
-        let met = ArmPlaces::of([&one, &upper, &other].into_iter());
+        let met = ArmRoutes::new([&one, &upper, &other].into_iter());
         assert_eq!(met.path(&other), places.path(&other));
         assert_ne!(met.path(&one), met.path(&upper));
     }
@@ -115,10 +118,10 @@ mod tests {
     #[test]
     fn arms_of_one_name_and_the_list_of_arms_are_told_apart() {
         let (left, right) = (arm("a b", ""), arm("a", "b"));
-        let places = ArmPlaces::of([&left, &right].into_iter());
+        let places = ArmRoutes::new([&left, &right].into_iter());
         assert_ne!(places.path(&left), places.path(&right));
         assert_ne!(
-            ArmPlaces::of([&arm("index", "")].into_iter()).path(&arm("index", "")),
+            ArmRoutes::new([&arm("index", "")].into_iter()).path(&arm("index", "")),
             "arms/index.html"
         );
     }

@@ -2,31 +2,31 @@
 
 use crate::domain::Unit;
 use crate::render::board::arms_table;
-use crate::render::sparkline::MOST_POINTS;
+use crate::render::sparkline::MAX_POINTS;
 use crate::render::{format, nights, verdicts, words};
-use crate::views::{Against, Arm, Entry, Estimate, OverviewSuite, Scale, SuiteBoard};
+use crate::views::{Arm, Entry, Estimate, OverviewSuite, ReferenceComparison, Scale, SuiteBoard};
 
 use super::any_pair;
-use super::arm_name::{ArmName, linked};
-use super::bars::{self, Bars};
+use super::arm_name::{ArmName, linked_arm_namer};
+use super::bars::{self, NightBars};
 use super::grid;
-use super::plan::{Plan, SuitePlace};
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
-use super::strip::{self, Axis, Mark};
+use super::strip::{self, IntervalMark, LinearAxis};
 
 /// Minimum number of rows for a filter.
 const FILTER_FROM: usize = 12;
 /// Number of rows from which on each has one line.
 const DENSE_FROM: usize = 25;
 /// Maximum number of arms with trends here. With more, only the page on nights draws them.
-const MOST_TRENDS: usize = 60;
+const MAX_TRENDS: usize = 60;
 /// Maximum number of arms with further columns.
-const MOST_CHOSEN: usize = 120;
+const MAX_CHOSEN: usize = 120;
 /// Share of the width up to which a rate is written at the right end of its interval.
-const RIGHT: f64 = 0.86;
+const MAX_RIGHT_LABEL_SHARE: f64 = 0.86;
 
-pub(super) struct Arms {
-    pub ticks: Vec<Tick>,
+pub(super) struct SuiteArmTable {
+    pub ticks: Vec<AxisTick>,
     /// Number of steps of the axis, for the lines behind the marks.
     pub steps: usize,
     /// The leader's interval: left end and width.
@@ -35,33 +35,33 @@ pub(super) struct Arms {
     pub measure: Text,
     /// The arm that all are compared with: `the leader`, or the baseline's name.
     pub reference: Text,
-    pub has: Has,
+    pub has: PresentColumns,
     pub has_filter: bool,
     /// Whether each row has one line.
     pub is_dense: bool,
     /// Address of the page that compares any two of the arms.
     pub any_pair: Option<String>,
     /// Further columns of the board, hidden at first. Scripts let a reader choose them.
-    pub more: Vec<grid::Column>,
-    pub rows: Vec<Row>,
+    pub more: Vec<grid::GridColumn>,
+    pub rows: Vec<SuiteArmRow>,
 }
 
 /// Columns that are not empty.
-pub(super) struct Has {
+pub(super) struct PresentColumns {
     pub trend: bool,
     pub cost: bool,
     pub time: bool,
 }
 
 /// A number at a position on an axis.
-pub(super) struct Tick {
+pub(super) struct AxisTick {
     pub x: String,
     pub label: String,
     pub anchor: &'static str,
 }
 
 /// One arm.
-pub(super) struct Row {
+pub(super) struct SuiteArmRow {
     /// Its place on the board, which links it with its point in other drawings.
     pub place: usize,
     pub name: ArmName,
@@ -70,17 +70,17 @@ pub(super) struct Row {
     pub leads: bool,
     /// The rate with its interval, in words.
     pub about: Text,
-    pub rate: Option<Rate>,
-    pub against: Difference,
+    pub rate: Option<DrawnRate>,
+    pub against: ReferenceDifference,
     pub cost: Option<(String, Text)>,
     pub time: Option<(String, Text)>,
-    pub trend: Option<Bars>,
+    pub trend: Option<NightBars>,
     /// Cells of the further columns.
-    pub more: Vec<grid::Cell>,
+    pub more: Vec<grid::GridCell>,
 }
 
-pub(super) struct Rate {
-    pub mark: Mark,
+pub(super) struct DrawnRate {
+    pub mark: IntervalMark,
     pub text: Text,
     /// Position of the text, and its side of the interval.
     pub x: String,
@@ -88,7 +88,7 @@ pub(super) struct Rate {
 }
 
 /// Difference from the reference arm.
-pub(super) struct Difference {
+pub(super) struct ReferenceDifference {
     /// Sort key. Empty without a difference.
     pub key: String,
     pub text: Text,
@@ -98,29 +98,29 @@ pub(super) struct Difference {
 }
 
 /// Lays the arms out, or returns `None` if no arm has a figure.
-pub(super) fn of_suite(
+pub(super) fn lay_out_arms(
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
-) -> Option<Arms> {
+) -> Option<SuiteArmTable> {
     let board = &suite.board;
     let is_share = board.primary.unit == Unit::Fraction;
-    let axis = axis(
+    let axis = rate_axis(
         board
             .entries
             .iter()
             .filter_map(|entry| entry.primary.as_ref()),
         is_share,
     )?;
-    let name = linked(board, place, plan, root);
+    let name = linked_arm_namer(board, place, plan, root);
     let ticks = axis.ticks();
     let steps = ticks.len().saturating_sub(1);
-    let labelled = |(at, tick): (usize, f64)| Tick {
-        x: axis.at(tick),
+    let labelled = |(at, tick): (usize, f64)| AxisTick {
+        x: axis.percent_at(tick),
         label: format!(
             "{}{}",
-            strip::end(if is_share { tick * 100.0 } else { tick }),
+            strip::format_axis_end(if is_share { tick * 100.0 } else { tick }),
             if is_share && at == steps { "%" } else { "" }
         ),
         anchor: if at == 0 {
@@ -131,7 +131,7 @@ pub(super) fn of_suite(
             "middle"
         },
     };
-    let leader = suite.leader();
+    let leader = suite.best_arm();
     let band = board
         .entries
         .iter()
@@ -140,43 +140,43 @@ pub(super) fn of_suite(
         .and_then(|entry| entry.primary.as_ref()?.interval)
         .map(|ends| {
             (
-                axis.at(ends.low),
-                strip::percent(axis.share(ends.high) - axis.share(ends.low)),
+                axis.percent_at(ends.low),
+                strip::width_percent(axis.position(ends.high) - axis.position(ends.low)),
             )
         });
     let history = suite
         .history
         .as_ref()
-        .filter(|_| board.entries.len() <= MOST_TRENDS);
+        .filter(|_| board.entries.len() <= MAX_TRENDS);
     let scale = history
-        .and_then(nights::scale)
-        .map(|ends| bars::Scale::new(ends, MOST_POINTS));
-    let (more, cells) = more(board);
-    let row = |(at, (entry, more)): (usize, (&Entry, Vec<grid::Cell>))| Row {
+        .and_then(nights::rate_range)
+        .map(|ends| bars::BarScale::new(ends, MAX_POINTS));
+    let (more, cells) = further_columns(board);
+    let row = |(at, (entry, more)): (usize, (&Entry, Vec<grid::GridCell>))| SuiteArmRow {
         more,
-        ..row(suite, at, entry, axis, scale, name(&entry.arm))
+        ..build_row(suite, at, entry, axis, scale, name(&entry.arm))
     };
-    let rows: Vec<Row> = board
+    let rows: Vec<SuiteArmRow> = board
         .entries
         .iter()
         .zip(cells)
         .enumerate()
         .map(row)
         .collect();
-    Some(Arms {
+    Some(SuiteArmTable {
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
         steps,
         band,
         measure: Text::from(words::metric_label(&board.primary)),
         reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
-        has: Has {
+        has: PresentColumns {
             trend: rows.iter().any(|row| row.trend.is_some()),
             cost: rows.iter().any(|row| row.cost.is_some()),
             time: rows.iter().any(|row| row.time.is_some()),
         },
         has_filter: rows.len() >= FILTER_FROM,
         is_dense: rows.len() >= DENSE_FROM,
-        any_pair: any_pair::href(suite, place, root),
+        any_pair: any_pair::page_href(suite, place, root),
         more,
         rows,
     })
@@ -184,19 +184,19 @@ pub(super) fn of_suite(
 
 /// Returns the board's columns of numbers that the page does not draw or show by default, with one row of cells per arm. Empty for many
 /// arms: the leaderboard has all columns.
-fn more(board: &SuiteBoard) -> (Vec<grid::Column>, Vec<Vec<grid::Cell>>) {
-    if board.entries.len() > MOST_CHOSEN {
+fn further_columns(board: &SuiteBoard) -> (Vec<grid::GridColumn>, Vec<Vec<grid::GridCell>>) {
+    if board.entries.len() > MAX_CHOSEN {
         return (Vec::new(), vec![Vec::new(); board.entries.len()]);
     }
-    let grid = grid::Grid::of(&arms_table(board), "more", "");
+    let grid = grid::Grid::from_table(&arms_table(board), "more", "");
     let shown = [
         "Rank",
         words::metric_label(&board.primary),
         "Cost per solved",
         "Duration",
     ];
-    let is_more = |column: &grid::Column| {
-        column.look == grid::Look::Number
+    let is_more = |column: &grid::GridColumn| {
+        column.look == grid::ColumnLook::Number
             && !shown
                 .iter()
                 .any(|name| column.name.to_string().starts_with(name))
@@ -221,7 +221,10 @@ fn more(board: &SuiteBoard) -> (Vec<grid::Column>, Vec<Vec<grid::Cell>>) {
 }
 
 /// Returns an axis that includes the rates and their intervals.
-pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool) -> Option<Axis> {
+pub(super) fn rate_axis<'a>(
+    rates: impl Iterator<Item = &'a Estimate>,
+    is_share: bool,
+) -> Option<LinearAxis> {
     let ends = |rate: &Estimate| {
         rate.interval
             .into_iter()
@@ -229,20 +232,20 @@ pub(super) fn axis<'a>(rates: impl Iterator<Item = &'a Estimate>, is_share: bool
             .chain([rate.value])
             .collect::<Vec<f64>>()
     };
-    Axis::around(
+    LinearAxis::from_values(
         &rates.flat_map(ends).collect::<Vec<f64>>(),
         is_share.then_some((0.0, 1.0)),
     )
 }
 
-fn row(
+fn build_row(
     suite: &OverviewSuite,
     at: usize,
     entry: &Entry,
-    axis: Axis,
-    scale: Option<bars::Scale>,
+    axis: LinearAxis,
+    scale: Option<bars::BarScale>,
     name: ArmName,
-) -> Row {
+) -> SuiteArmRow {
     let metric = &suite.board.primary;
     let rate = entry.primary.as_ref();
     let about = rate.map_or_else(
@@ -251,97 +254,103 @@ fn row(
             format!(
                 "{}, {}",
                 words::figure_with_interval(metric, rate),
-                words::basis(rate)
+                words::sample_size(rate)
             )
         },
     );
     let standing = entry.standing.as_ref();
-    Row {
+    SuiteArmRow {
         place: at,
         name,
-        rank: Text::from(
-            standing.map_or_else(|| "–".to_owned(), |standing| words::rank(standing.rank)),
-        ),
+        rank: Text::from(standing.map_or_else(
+            || "–".to_owned(),
+            |standing| words::rank_range(standing.rank),
+        )),
         rank_key: standing.map_or_else(String::new, |standing| standing.rank.best.to_string()),
         leads: crate::render::board::has_leaders(&suite.board)
             && standing.is_some_and(|standing| standing.is_leading),
         about: Text::from(about),
         rate: rate.map(|rate| {
-            let mark = axis.mark(rate.value, rate.interval);
+            let mark = axis.mark_interval(rate.value, rate.interval);
             let (low, high) = mark
                 .ends
                 .clone()
                 .unwrap_or_else(|| (mark.x.clone(), mark.x.clone()));
-            let is_left = axis.share(rate.interval.map_or(rate.value, |ends| ends.high)) > RIGHT;
-            Rate {
-                text: Text::from(words::figure(metric, rate)),
+            let is_left = axis.position(rate.interval.map_or(rate.value, |ends| ends.high))
+                > MAX_RIGHT_LABEL_SHARE;
+            DrawnRate {
+                text: Text::from(words::primary_figure(metric, rate)),
                 x: if is_left { low } else { high },
                 is_left,
                 mark,
             }
         }),
-        against: against(suite, &entry.arm),
+        against: compare_with_reference(suite, &entry.arm),
         cost: entry
             .cost_per_solved_usd
             .map(|usd| (usd.to_string(), Text::from(format::money(usd)))),
         time: entry.duration.as_ref().map(|spread| {
             (
                 spread.median.to_string(),
-                Text::from(format::seconds(spread.median)),
+                Text::from(format::duration(spread.median)),
             )
         }),
-        trend: scale.and_then(|scale| Bars::of(&rates(suite, &entry.arm), scale)),
+        trend: scale
+            .and_then(|scale| NightBars::from_rates(&nightly_rates(suite, &entry.arm), scale)),
         more: Vec::new(),
     }
 }
 
 /// Draws the arm's nights as bars, on the scale of the suite's history.
-pub(super) fn trend(suite: &OverviewSuite, arm: &Arm) -> Option<Bars> {
-    let ends = nights::scale(suite.history.as_ref()?)?;
-    Bars::of(&rates(suite, arm), bars::Scale::new(ends, MOST_POINTS))
+pub(super) fn draw_trend(suite: &OverviewSuite, arm: &Arm) -> Option<NightBars> {
+    let ends = nights::rate_range(suite.history.as_ref()?)?;
+    NightBars::from_rates(
+        &nightly_rates(suite, arm),
+        bars::BarScale::new(ends, MAX_POINTS),
+    )
 }
 
 /// Returns the arm's pass rates over its nights. Empty with fewer than two.
-fn rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
+fn nightly_rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
     let history = suite
         .history
         .as_ref()
         .and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
     history
-        .map(nights::rates)
+        .map(nights::nightly_rates)
         .filter(|rates| rates.len() > 1)
         .unwrap_or_default()
 }
 
-fn against(suite: &OverviewSuite, arm: &Arm) -> Difference {
-    let only = |text: &str| Difference {
+fn compare_with_reference(suite: &OverviewSuite, arm: &Arm) -> ReferenceDifference {
+    let only = |text: &str| ReferenceDifference {
         key: String::new(),
         text: Text::from(text),
         interval: Text::default(),
         is_clear: false,
     };
-    match suite.against(arm) {
-        Against::Itself => only(if suite.baseline.is_some() {
+    match suite.compare_with_reference(arm) {
+        ReferenceComparison::Itself => only(if suite.baseline.is_some() {
             "baseline"
         } else {
             "leader"
         }),
-        Against::Unknown => only("–"),
-        Against::Other(row, pair) => {
+        ReferenceComparison::Unknown => only("–"),
+        ReferenceComparison::Other(row, pair) => {
             let Some(found) = pair.difference.filter(|found| found.scale != Scale::Ratio) else {
                 return only("–");
             };
-            let text = verdicts::change_of(&row.metric, &pair).unwrap_or_default();
+            let text = verdicts::pair_change(&row.metric, &pair).unwrap_or_default();
             let (text, interval) = text
                 .split_once(" [")
                 .map_or((text.as_str(), String::new()), |(text, ends)| {
                     (text, format!("[{ends}"))
                 });
-            Difference {
+            ReferenceDifference {
                 key: found.value.to_string(),
                 text: Text::from(text),
                 interval: Text::from(interval),
-                is_clear: pair.verdict.better().is_some(),
+                is_clear: pair.verdict.better_place().is_some(),
             }
         }
     }

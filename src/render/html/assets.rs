@@ -5,47 +5,47 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 use serde::Serialize;
 
 use super::SiteFile;
-use super::slug::hex;
+use super::slug::hex_prefix;
 
 #[derive(RustEmbed)]
 #[folder = "static/"]
-struct Static;
+struct StaticFiles;
 
 /// Paths of the assets, relative to the site's root.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Assets {
+pub(super) struct SiteAssets {
     pub css: String,
     pub js: String,
     pub icon: String,
     /// Assets of a suite's pages only.
-    pub suite: Extra,
+    pub suite: PageAssets,
     /// The command palette, which the script loads when it is first opened.
-    pub palette: Extra,
+    pub palette: PageAssets,
     /// Assets of transcripts' pages only.
-    pub transcript: Extra,
+    pub transcript: PageAssets,
     /// Assets of pages with a map of items only.
-    pub map: Extra,
+    pub map: PageAssets,
     /// Assets of pages about one arm or two only. The script compares any two arms.
-    pub pair: Extra,
+    pub pair: PageAssets,
 }
 
 /// A stylesheet and a script that only some pages load.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Extra {
+pub(super) struct PageAssets {
     pub css: String,
     pub js: String,
 }
 
-impl Assets {
-    pub fn names() -> Self {
+impl SiteAssets {
+    pub fn new() -> Self {
         let name = |stem: &str, extension: &str| {
-            let file = file(&format!("{stem}.{extension}"));
+            let file = embedded_file(&format!("{stem}.{extension}"));
             format!(
                 "a/{stem}.{}.{extension}",
-                hex(&file.metadata.sha256_hash(), 12)
+                hex_prefix(&file.metadata.sha256_hash(), 12)
             )
         };
-        let extra = |stem: &str| Extra {
+        let extra = |stem: &str| PageAssets {
             css: name(stem, "css"),
             js: name(stem, "js"),
         };
@@ -64,10 +64,11 @@ impl Assets {
     pub fn files(&self) -> impl Iterator<Item = SiteFile> + use<> {
         let of = |path: &str, name: &str| SiteFile {
             path: path.to_owned(),
-            bytes: file(name).data.into_owned(),
+            bytes: embedded_file(name).data.into_owned(),
         };
-        let verify = of(VERIFY, VERIFY);
-        let both = |extra: &Extra, css: &str, js: &str| [of(&extra.css, css), of(&extra.js, js)];
+        let verify = of(VERIFIER_SCRIPT, VERIFIER_SCRIPT);
+        let both =
+            |extra: &PageAssets, css: &str, js: &str| [of(&extra.css, css), of(&extra.js, js)];
         let extras = [
             both(&self.suite, "suite.css", "suite.js"),
             both(&self.palette, "palette.css", "palette.js"),
@@ -87,24 +88,27 @@ impl Assets {
 
 /// Returns the stylesheets and the scripts for a single-file site, each kind as one text. The script for any two arms is missing: it would
 /// load outcomes from separate files.
-pub(super) fn all_texts() -> [String; 2] {
+pub(super) fn single_file_texts() -> [String; 2] {
     let (sheets, scripts) = (
         ["site.css", "suite.css", "palette.css", "pair.css"],
         ["site.js", "suite.js", "palette.js"],
     );
-    [sheets.map(text).join("\n"), scripts.map(text).join("\n")]
+    [
+        sheets.map(read_text).join("\n"),
+        scripts.map(read_text).join("\n"),
+    ]
 }
 
 /// Returns an asset's text.
-fn text(name: &str) -> String {
-    String::from_utf8_lossy(&file(name).data).into_owned()
+fn read_text(name: &str) -> String {
+    String::from_utf8_lossy(&embedded_file(name).data).into_owned()
 }
 
 /// Keeps its own name at the site's root, where readers look first.
-const VERIFY: &str = "verify_site.py";
+const VERIFIER_SCRIPT: &str = "verify_site.py";
 
-fn file(name: &str) -> EmbeddedFile {
-    Static::get(name).expect("static/ is compiled in with these files")
+fn embedded_file(name: &str) -> EmbeddedFile {
+    StaticFiles::get(name).expect("static/ is compiled in with these files")
 }
 
 #[cfg(test)]
@@ -134,7 +138,7 @@ mod tests {
             .chain(of_pairs)
             .chain(of_suites)
         {
-            let bytes = file(name).data.into_owned();
+            let bytes = embedded_file(name).data.into_owned();
             assert!(bytes.len() <= most, "{name} has {} bytes", bytes.len());
             let text = String::from_utf8_lossy(&bytes).replace("http://www.w3.org/2000/svg", "");
             for forbidden in [

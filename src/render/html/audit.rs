@@ -2,21 +2,21 @@
 
 use askama::Template;
 
-use crate::render::audit::{could_be_first, fact, tables};
-use crate::render::table::Seen;
+use crate::render::audit::{fact_name, place_and_standard_tables, possible_first_places};
+use crate::render::table::ColumnVisibility;
 use crate::views::{Arm, Audit, OverviewSuite, SiteContext, system_name};
 
-use super::arm_links::arm_rows;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::arm_links::link_arm_rows;
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, published};
 
 #[derive(Template)]
 #[template(path = "audit.html")]
 struct AuditPage {
-    shell: Shell,
+    shell: PageShell,
     label: Text,
     said: Text,
     places: Grid,
@@ -29,40 +29,47 @@ struct AuditPage {
 }
 
 /// Makes the page, or `None` if the suite has no audit.
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     let audit = suite.audit.as_ref()?;
     let path = place.audit_path();
-    let said = could_be_first(audit);
+    let said = possible_first_places(audit);
     let title = format!("{}: audit · {}", place.label, context.title);
     let about = format!(
         "How much of the order of {} is established: {said}.",
         place.label
     );
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-        .downloads(&place.data("audit"));
-    let bar = bar(suite, place, &shell.root, Tab::Audit);
-    let shell = shell.of_suite(bar);
-    let [mut places, card] = tables(audit);
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    )
+    .with_downloads(&place.data_stem("audit"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Audit);
+    let shell = shell.with_suite_bar(bar);
+    let [mut places, card] = place_and_standard_tables(audit);
     // A row is named after its system.
     places.columns.swap(0, 1);
     places.rows.iter_mut().for_each(|row| row.swap(0, 1));
-    let mut grid = Grid::of_seen(
-        &places.seen_as(Seen::Pages),
+    let mut grid = Grid::from_all_columns(
+        &places.seen_as(ColumnVisibility::Pages),
         "places",
         "Places that the scores cannot rule out",
     );
     let arms: Vec<&Arm> = audit
         .places
         .iter()
-        .filter_map(|place| arm_of(suite, &place.system))
+        .filter_map(|place| find_arm(suite, &place.system))
         .collect();
     if arms.len() == audit.places.len() {
-        arm_rows(
+        link_arm_rows(
             &mut grid,
             arms.into_iter(),
             (suite, place),
@@ -74,20 +81,20 @@ pub(super) fn page(
     let page = AuditPage {
         label: Text::new(&place.label),
         said: Text::from(said),
-        places: grid.filtered(""),
-        published: published::link(suite, place, &shell.root),
+        places: grid.with_filter(""),
+        published: published::contradictions_link(suite, place, &shell.root),
         notes: texts(&places.notes),
         warnings: texts(&card.notes),
-        card: Grid::of_seen(&card, "standard", card.title.as_deref().unwrap_or_default())
-            .unsorted()
-            .fits(),
-        provenance: provenance(audit),
+        card: Grid::from_all_columns(&card, "standard", card.title.as_deref().unwrap_or_default())
+            .without_sorting()
+            .fit_to_content(),
+        provenance: provenance_grid(audit),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
-fn arm_of<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
+fn find_arm<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
     suite
         .board
         .entries
@@ -96,20 +103,24 @@ fn arm_of<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
         .find(|arm| system_name(&suite.board.suite, arm) == system)
 }
 
-fn provenance(audit: &Audit) -> Grid {
+fn provenance_grid(audit: &Audit) -> Grid {
     let facts = &audit.provenance;
-    let mut grid = Grid::new("provenance", "What the runs record").fits();
-    grid.column(
-        Column::new("Fact", Look::Key, Sort::None),
-        facts.iter().map(|recorded| Cell::head(fact(recorded.fact))),
+    let mut grid = Grid::new("provenance", "What the runs record").fit_to_content();
+    grid.add_column(
+        GridColumn::new("Fact", ColumnLook::Key, SortOrder::None),
+        facts
+            .iter()
+            .map(|recorded| GridCell::head(fact_name(recorded.fact))),
     );
-    grid.column(
-        Column::new("Recorded by", Look::Number, Sort::None),
-        facts.iter().map(|recorded| Cell::count(recorded.recorded)),
+    grid.add_column(
+        GridColumn::new("Recorded by", ColumnLook::Number, SortOrder::None),
+        facts
+            .iter()
+            .map(|recorded| GridCell::count(recorded.recorded)),
     );
-    grid.column(
-        Column::new("of runs", Look::Number, Sort::None),
-        facts.iter().map(|recorded| Cell::count(recorded.of)),
+    grid.add_column(
+        GridColumn::new("of runs", ColumnLook::Number, SortOrder::None),
+        facts.iter().map(|recorded| GridCell::count(recorded.of)),
     );
     grid
 }

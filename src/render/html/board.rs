@@ -1,20 +1,20 @@
 //! A suite's leaderboard on a page.
 
 use crate::domain::Unit;
-use crate::render::table::Seen;
+use crate::render::table::ColumnVisibility;
 use crate::render::{board, details, format, since, verdicts, words};
 use crate::views::{Estimate, SuiteBoard};
 
-use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::grid::{ColumnLook, Grid, GridCell, GridColumn, SortOrder};
 use super::shell::Text;
 use super::whisker::Whisker;
 
-/// Lays a board out without columns that are empty for all arms. [`notes`] names those.
-pub(super) fn grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
+/// Lays a board out without columns that are empty for all arms. [`list_notes`] names those.
+pub(super) fn build_grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
     let table = board::arms_table(board);
     let primary = board::rate_key(&board.primary);
-    let table = table.seen_as(Seen::Pages);
-    let mut grid = Grid::of_seen(&table, id, caption).ranked();
+    let table = table.seen_as(ColumnVisibility::Pages);
+    let mut grid = Grid::from_all_columns(&table, id, caption).with_ranked_rows();
     if board.primary.unit == Unit::Fraction
         && board.entries.iter().any(|entry| entry.primary.is_some())
     {
@@ -23,37 +23,36 @@ pub(super) fn grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
             .columns
             .iter()
             .position(|column| column.keys.first().is_some_and(|key| *key == primary));
-        let head = Column::new(
+        let head = GridColumn::new(
             format!(
                 "{} and interval, drawn",
                 words::metric_label(&board.primary)
             ),
-            Look::Scale,
-            Sort::None,
+            ColumnLook::Scale,
+            SortOrder::None,
         );
-        let dots = board
-            .entries
-            .iter()
-            .map(|entry| Cell::dots(entry.primary.as_ref().map(Whisker::of)));
-        grid.insert(
+        let dots = board.entries.iter().map(|entry| {
+            GridCell::from_whisker(entry.primary.as_ref().map(Whisker::from_estimate))
+        });
+        grid.insert_column(
             place.map_or(grid.columns.len(), |place| place + 1),
             head,
             dots,
         );
     }
-    grid.filtered("")
+    grid.with_filter("")
 }
 
 /// Returns a cell with a rate and its interval, or `unknown`.
-pub(super) fn rate(estimate: Option<&Estimate>) -> Cell {
+pub(super) fn rate_cell(estimate: Option<&Estimate>) -> GridCell {
     estimate.map_or_else(
-        || Cell::unknown("unknown"),
-        |estimate| Cell::number(format::estimate(estimate), estimate.value),
+        || GridCell::unknown("unknown"),
+        |estimate| GridCell::number(format::estimate_with_interval(estimate), estimate.value),
     )
 }
 
 /// Adds the number of units behind each rate. If all arms count the same unit, the head names it.
-pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: Sort) {
+pub(super) fn add_sample_sizes(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: SortOrder) {
     let mut words: Vec<&str> = estimates
         .iter()
         .flatten()
@@ -67,32 +66,39 @@ pub(super) fn samples(grid: &mut Grid, estimates: &[Option<&Estimate>], sort: So
     };
     let cell = |estimate: Option<&Estimate>| {
         let Some(estimate) = estimate else {
-            return Cell::unknown("unknown");
+            return GridCell::unknown("unknown");
         };
-        let n = format::integer(estimate.n);
+        let n = format::format_integer(estimate.n);
         let text = if shared.is_empty() {
-            format!("{n} {}", words::one_or_many(estimate.n, estimate.n_of))
+            format!(
+                "{n} {}",
+                words::singular_or_plural(estimate.n, estimate.n_of)
+            )
         } else {
             n
         };
-        Cell::number(text, estimate.n as f64)
+        GridCell::number(text, estimate.n as f64)
     };
-    grid.column(
-        Column::new("n", Look::Number, sort).sub(shared),
-        estimates.iter().copied().map(cell).collect::<Vec<Cell>>(),
+    grid.add_column(
+        GridColumn::new("n", ColumnLook::Number, sort).with_subtext(shared),
+        estimates
+            .iter()
+            .copied()
+            .map(cell)
+            .collect::<Vec<GridCell>>(),
     );
 }
 
 /// Says since when the board counts, if that is not for all time.
-pub(super) fn since(board: &SuiteBoard) -> Option<Text> {
+pub(super) fn since_sentence(board: &SuiteBoard) -> Option<Text> {
     board
         .since
         .as_ref()
-        .map(|since| Text::from(since::sentence(&board.suite, since)))
+        .map(|since| Text::from(since::counted_runs_sentence(&board.suite, since)))
 }
 
 /// Returns notes on the ranks, the intervals' methods, and figures that were not measured.
-pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
+pub(super) fn list_notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes = verdicts::board_notes(board);
     notes.extend(details::entry_notes(board));
     if board
@@ -109,13 +115,13 @@ pub(super) fn notes(board: &SuiteBoard) -> Vec<String> {
             .as_ref()
             .map(crate::render::words::judged_by),
     );
-    notes.extend(board::methods(board));
-    notes.extend(board::unmeasured(board));
+    notes.extend(board::interval_methods_note(board));
+    notes.extend(board::unmeasured_amounts_note(board));
     notes
 }
 
 /// Names the approach or model that all arms share. The table does not repeat it.
-pub(super) fn common(board: &SuiteBoard) -> Option<String> {
+pub(super) fn name_shared_part(board: &SuiteBoard) -> Option<String> {
     let first = board.entries.first()?;
     let one_model = board
         .entries
@@ -136,11 +142,13 @@ pub(super) fn common(board: &SuiteBoard) -> Option<String> {
 }
 
 /// Lists arms with runs that did not complete, are not counted, or contradict themselves.
-pub(super) fn left_out(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.suite, &board::arms(board));
+pub(super) fn list_exclusions(board: &SuiteBoard) -> Vec<String> {
+    let labels = words::arm_labels(&board.suite, &board::arms_in_order(board));
     labels
         .iter()
         .zip(&board.entries)
-        .filter_map(|(label, entry)| Some(format!("{label}: {}.", words::exclusions(entry)?)))
+        .filter_map(|(label, entry)| {
+            Some(format!("{label}: {}.", words::excluded_runs_note(entry)?))
+        })
         .collect()
 }

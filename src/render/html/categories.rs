@@ -7,33 +7,33 @@ use crate::views::{Categories, CategoryCell, OverviewSuite, SiteContext};
 
 use super::SiteFile;
 use super::any_pair;
-use super::arm_name::{ArmName, linked};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::arm_name::{ArmName, linked_arm_namer};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of arms in the table. The data files have all.
-const MOST_ARMS: usize = 60;
+const MAX_ARMS: usize = 60;
 
 #[derive(Template)]
 #[template(path = "categories.html")]
 struct CategoriesPage {
-    shell: Shell,
+    shell: PageShell,
     label: Text,
-    heat: Heat,
+    heat: CategoryHeatmap,
     notes: Vec<String>,
 }
 
-pub(super) struct Heat {
+pub(super) struct CategoryHeatmap {
     /// Name and number of items.
     pub columns: Vec<(Text, String)>,
-    pub rows: Vec<(ArmName, Vec<Shade>)>,
+    pub rows: Vec<(ArmName, Vec<CategoryShade>)>,
     /// Address of the page that compares any two arms.
     pub any_pair: Option<String>,
 }
 
 /// A cell. The darker it is, the higher the pass rate.
-pub(super) struct Shade {
+pub(super) struct CategoryShade {
     pub class: &'static str,
     pub key: String,
     pub text: String,
@@ -41,83 +41,90 @@ pub(super) struct Shade {
     pub about: String,
 }
 
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     let categories = Some(suite)
-        .filter(|suite| Tab::Categories.is_there(suite))?
-        .categories()?;
+        .filter(|suite| SuiteTab::Categories.has_data(suite))?
+        .category_table()?;
     let path = place.categories_path();
     let title = format!("Categories of {} · {}", place.label, context.title);
     let about = format!(
         "How the arms of {} do on each category of items.",
         place.label
     );
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
-    let bar = bar(suite, place, &shell.root, Tab::Categories);
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    );
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Categories);
     let shell = shell
-        .of_suite(bar)
-        .download(&format!("{}.json", place.data("items")), "JSON");
+        .with_suite_bar(bar)
+        .with_download(&format!("{}.json", place.data_stem("items")), "JSON");
     let mut notes = Vec::new();
     if categories.left_out > 0 {
         notes.push(format!(
             "{} with fewer items not shown.",
-            words::count_of(categories.left_out as u64, "categories")
+            words::count_with_noun(categories.left_out as u64, "categories")
         ));
     }
     if categories.without > 0 {
         notes.push(format!(
             "{} without a category.",
-            words::count_of(categories.without as u64, "items")
+            words::count_with_noun(categories.without as u64, "items")
         ));
     }
-    if categories.arms.len() > MOST_ARMS {
+    if categories.arms.len() > MAX_ARMS {
         notes.push(format!(
-            "The first {MOST_ARMS} of {} arms.",
-            format::integer(categories.arms.len() as u64)
+            "The first {MAX_ARMS} of {} arms.",
+            format::format_integer(categories.arms.len() as u64)
         ));
     }
-    let heat = heat(&categories, suite, place, MOST_ARMS, plan, &shell.root);
+    let heat = lay_out_heatmap(&categories, suite, place, MAX_ARMS, plan, &shell.root);
     let page = CategoriesPage {
         label: Text::new(&place.label),
         heat,
         notes,
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
 /// Lays out the first `most` arms.
-pub(super) fn heat(
+pub(super) fn lay_out_heatmap(
     categories: &Categories,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     most: usize,
-    plan: &Plan,
+    plan: &SiteRoutes,
     root: &str,
-) -> Heat {
-    let name = linked(&suite.board, place, plan, root);
+) -> CategoryHeatmap {
+    let name = linked_arm_namer(&suite.board, place, plan, root);
     let row = |(at, arm): (usize, &crate::views::Arm)| {
         (
             name(arm),
             categories
                 .columns
                 .iter()
-                .map(|column| shade(column.cells.get(at).and_then(Option::as_ref)))
+                .map(|column| shade_cell(column.cells.get(at).and_then(Option::as_ref)))
                 .collect(),
         )
     };
-    Heat {
+    CategoryHeatmap {
         columns: categories
             .columns
             .iter()
             .map(|column| {
                 (
                     Text::new(&column.name),
-                    words::count_of(column.items as u64, "items"),
+                    words::count_with_noun(column.items as u64, "items"),
                 )
             })
             .collect(),
@@ -128,14 +135,14 @@ pub(super) fn heat(
             .take(most)
             .map(row)
             .collect(),
-        any_pair: any_pair::href(suite, place, root),
+        any_pair: any_pair::page_href(suite, place, root),
     }
 }
 
-fn shade(cell: Option<&CategoryCell>) -> Shade {
+fn shade_cell(cell: Option<&CategoryCell>) -> CategoryShade {
     let Some(cell) = cell else {
         let unknown = String::new();
-        return Shade {
+        return CategoryShade {
             class: "hn",
             key: String::new(),
             text: "–".to_owned(),
@@ -146,8 +153,8 @@ fn shade(cell: Option<&CategoryCell>) -> Shade {
     let step = (1..7)
         .filter(|step| cell.rate * 7.0 >= f64::from(*step))
         .count();
-    let whole = |share: f64| format::fixed(share * 100.0, 0);
-    Shade {
+    let whole = |share: f64| format::fixed_decimals(share * 100.0, 0);
+    CategoryShade {
         class: ["h0", "h1", "h2", "h3", "h4", "h5", "h6"][step],
         key: cell.rate.to_string(),
         text: whole(cell.rate),
@@ -156,8 +163,8 @@ fn shade(cell: Option<&CategoryCell>) -> Shade {
         }),
         about: format!(
             "{}, {}",
-            words::count_of(cell.items, "items"),
-            words::count_of(cell.outcomes, "outcomes")
+            words::count_with_noun(cell.items, "items"),
+            words::count_with_noun(cell.outcomes, "outcomes")
         ),
     }
 }

@@ -1,25 +1,25 @@
 //! The values of a suite's charts in full precision, one file per chart.
 
-use crate::render::cell::{Cell, Datum};
-use crate::render::table::{Column, Table};
+use crate::render::cell::{Datum, TableCell};
+use crate::render::table::{ReportTable, TableColumn};
 use crate::render::{csv, words};
 use crate::views::{Arm, Disagreements, Distribution, OverviewSuite, Pareto};
 
 use super::SiteFile;
-use super::plan::SuitePlace;
+use super::plan::SuiteRoutes;
 
 /// A chart of a suite.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ChartOf {
+pub(super) enum SuiteChart {
     Pareto,
     Cost,
     Duration,
     Pairs,
 }
 
-impl ChartOf {
+impl SuiteChart {
     /// Returns the path of the chart's values.
-    pub fn path(self, place: &SuitePlace) -> String {
+    pub fn data_path(self, place: &SuiteRoutes) -> String {
         let name = match self {
             Self::Pareto => "pareto",
             Self::Cost => "cost",
@@ -31,113 +31,122 @@ impl ChartOf {
 }
 
 /// Makes a file for each chart that the suite has.
-pub(super) fn files(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn csv_files(suite: &OverviewSuite, place: &SuiteRoutes) -> Vec<SiteFile> {
     let charts = &suite.charts;
     let known = [
         (
-            ChartOf::Pareto,
+            SuiteChart::Pareto,
             charts
                 .pareto
                 .as_ref()
-                .map(|of| pareto(&suite.board.suite, of)),
+                .map(|of| pareto_table(&suite.board.suite, of)),
         ),
-        (ChartOf::Cost, charts.cost.as_ref().map(steps)),
-        (ChartOf::Duration, charts.duration.as_ref().map(steps)),
-        (ChartOf::Pairs, charts.disagreements.as_ref().map(pairs)),
+        (
+            SuiteChart::Cost,
+            charts.cost.as_ref().map(distribution_table),
+        ),
+        (
+            SuiteChart::Duration,
+            charts.duration.as_ref().map(distribution_table),
+        ),
+        (
+            SuiteChart::Pairs,
+            charts.disagreements.as_ref().map(pair_table),
+        ),
     ];
-    let file = |(chart, values): (ChartOf, Option<Table>)| {
+    let file = |(chart, values): (SuiteChart, Option<ReportTable>)| {
         Some(SiteFile {
-            path: chart.path(place),
-            bytes: csv::table(&values?).into_bytes(),
+            path: chart.data_path(place),
+            bytes: csv::write_table(&values?).into_bytes(),
         })
     };
     known.into_iter().filter_map(file).collect()
 }
 
 /// Adds figures under their keys, one row for each of `rows`.
-fn add<R, const N: usize>(
-    table: &mut Table,
+fn add_column<R, const N: usize>(
+    table: &mut ReportTable,
     keys: [&'static str; N],
     rows: &[R],
     figures: impl Fn(&R) -> [Datum; N],
 ) {
-    table.column(
-        Column::data(keys),
+    table.add_filled_column(
+        TableColumn::for_programs(keys),
         rows.iter()
-            .map(|row| Cell::figures(figures(row)))
-            .collect::<Vec<Cell>>(),
+            .map(|row| TableCell::for_programs(figures(row)))
+            .collect::<Vec<TableCell>>(),
     );
 }
 
-fn named(arm: &Arm) -> [Datum; 2] {
+fn arm_data(arm: &Arm) -> [Datum; 2] {
     [arm.approach.as_str().into(), arm.model.as_str().into()]
 }
 
-fn pareto(suite: &str, of: &Pareto) -> Table {
-    let (mut table, points) = (Table::of("points"), &of.points);
-    add(&mut table, ["approach", "model"], points, |point| {
-        named(&point.arm)
+fn pareto_table(suite: &str, of: &Pareto) -> ReportTable {
+    let (mut table, points) = (ReportTable::for_rows("points"), &of.points);
+    add_column(&mut table, ["approach", "model"], points, |point| {
+        arm_data(&point.arm)
     });
-    add(&mut table, ["pass_rate"], points, |point| {
+    add_column(&mut table, ["pass_rate"], points, |point| {
         [point.pass_rate.value.into()]
     });
-    add(&mut table, ["ci95_low", "ci95_high"], points, |point| {
-        Datum::ends(point.pass_rate.interval)
+    add_column(&mut table, ["ci95_low", "ci95_high"], points, |point| {
+        Datum::interval_ends(point.pass_rate.interval)
     });
-    add(&mut table, ["usd_per_run"], points, |point| {
+    add_column(&mut table, ["usd_per_run"], points, |point| {
         [point.usd_per_run.into()]
     });
-    add(
+    add_column(
         &mut table,
         ["usd_ci95_low", "usd_ci95_high"],
         points,
-        |point| Datum::ends(point.interval),
+        |point| Datum::interval_ends(point.interval),
     );
-    add(&mut table, ["is_lower_bound"], points, |point| {
+    add_column(&mut table, ["is_lower_bound"], points, |point| {
         [point.is_lower_bound.into()]
     });
-    add(&mut table, ["runs_with_cost", "runs"], points, |point| {
+    add_column(&mut table, ["runs_with_cost", "runs"], points, |point| {
         [point.coverage.known.into(), point.coverage.runs.into()]
     });
-    add(&mut table, ["front"], points, |point| {
+    add_column(&mut table, ["front"], points, |point| {
         [point
             .front
             .as_ref()
-            .map(|front| words::front(front, |arm| words::arm_name(suite, arm)))
+            .map(|front| words::front_position(front, |arm| words::arm_name(suite, arm)))
             .into()]
     });
     table
 }
 
 /// Returns the share of each arm's runs at or below each value.
-fn steps(of: &Distribution) -> Table {
+fn distribution_table(of: &Distribution) -> ReportTable {
     let steps: Vec<_> = of
         .arms
         .iter()
         .flat_map(|arm| arm.steps.iter().map(move |step| (&arm.arm, step)))
         .collect();
-    let mut table = Table::of("steps");
-    add(&mut table, ["approach", "model"], &steps, |(arm, _)| {
-        named(arm)
+    let mut table = ReportTable::for_rows("steps");
+    add_column(&mut table, ["approach", "model"], &steps, |(arm, _)| {
+        arm_data(arm)
     });
-    add(&mut table, ["value", "share"], &steps, |(_, step)| {
+    add_column(&mut table, ["value", "share"], &steps, |(_, step)| {
         [step.value.into(), step.share.into()]
     });
     table
 }
 
-fn pairs(of: &Disagreements) -> Table {
-    let (mut table, pairs) = (Table::of("pairs"), &of.pairs);
-    add(&mut table, ["approach", "model"], pairs, |pair| {
-        named(&of.arms[pair.first])
+fn pair_table(of: &Disagreements) -> ReportTable {
+    let (mut table, pairs) = (ReportTable::for_rows("pairs"), &of.pairs);
+    add_column(&mut table, ["approach", "model"], pairs, |pair| {
+        arm_data(&of.arms[pair.first])
     });
-    add(
+    add_column(
         &mut table,
         ["other_approach", "other_model"],
         pairs,
-        |pair| named(&of.arms[pair.second]),
+        |pair| arm_data(&of.arms[pair.second]),
     );
-    add(
+    add_column(
         &mut table,
         ["shared", "only_first", "only_second"],
         pairs,
@@ -149,11 +158,11 @@ fn pairs(of: &Disagreements) -> Table {
             ]
         },
     );
-    add(&mut table, ["p", "p_adjusted", "verdict"], pairs, |pair| {
+    add_column(&mut table, ["p", "p_adjusted", "verdict"], pairs, |pair| {
         [
             pair.p.into(),
             pair.p_adjusted.into(),
-            Datum::name(pair.verdict),
+            Datum::json_name(pair.verdict),
         ]
     });
     table

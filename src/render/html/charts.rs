@@ -6,32 +6,32 @@ use crate::render::{board, chart, words};
 use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite, SiteContext};
 
 use super::SiteFile;
-use super::arm_links::arm_rows;
-use super::chart_data::ChartOf;
-use super::figure::{self, Figure};
-use super::grid::{Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::arm_links::link_arm_rows;
+use super::chart_data::SuiteChart;
+use super::figure::{self, ChartFigure};
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 #[derive(Template)]
 #[template(path = "suite_cost.html")]
-struct ChartsPage {
-    shell: Shell,
+struct SuiteCostPage {
+    shell: PageShell,
     suite: Text,
     costs: Option<Grid>,
     said: Vec<Text>,
-    figures: Vec<Figure>,
+    figures: Vec<ChartFigure>,
 }
 
 /// Makes the page on a suite's costs and charts, or returns `None` if there is neither.
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
-    if !Tab::Cost.is_there(suite) {
+    if !SuiteTab::Cost.has_data(suite) {
         return None;
     }
     let path = place.cost_path();
@@ -40,73 +40,85 @@ pub(super) fn page(
         "What the arms of {} cost, what more money buys, and how runs are spread.",
         place.label
     );
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about);
-    let bar = bar(suite, place, &shell.root, Tab::Cost);
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    );
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Cost);
     let shell = shell
-        .of_suite(bar)
-        .download(&format!("{}.json", place.data("suites")), "JSON");
+        .with_suite_bar(bar)
+        .with_download(&format!("{}.json", place.data_stem("suites")), "JSON");
     let priced: Vec<&Entry> = suite
         .board
         .entries
         .iter()
         .filter(|entry| entry.cost.is_some())
         .collect();
-    let table = board::costs(
+    let table = board::costs_table(
         &suite.board,
         priced.iter().copied(),
         suite.charts.spent.as_ref(),
     );
-    let page = ChartsPage {
+    let page = SuiteCostPage {
         suite: Text::new(&place.label),
         costs: (!priced.is_empty()).then(|| {
-            let mut grid = Grid::of(&table, "costs", "Arms by pass rate");
-            arm_rows(
+            let mut grid = Grid::from_table(&table, "costs", "Arms by pass rate");
+            link_arm_rows(
                 &mut grid,
                 priced.iter().map(|entry| &entry.arm),
                 (suite, place),
                 plan,
                 &shell.root,
             );
-            grid.filtered("")
+            grid.with_filter("")
         }),
         said: table.notes.into_iter().map(Text::from).collect(),
-        figures: of_suite(suite, place, plan, &shell.root),
+        figures: draw_charts(suite, place, plan, &shell.root),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
 /// Draws the charts of a suite.
-fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Vec<Figure> {
-    let name = words::names_on(&suite.board);
+fn draw_charts(
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
+    root: &str,
+) -> Vec<ChartFigure> {
+    let name = words::arm_namer(&suite.board);
     let spread =
-        |of: &Option<Distribution>, which: ChartOf, id: &str, heading: &str, what: &str| {
+        |of: &Option<Distribution>, which: SuiteChart, id: &str, heading: &str, what: &str| {
             let of = of.as_ref().filter(|of| of.can_be_drawn())?;
-            let figure = Figure::new(
+            let figure = ChartFigure::new(
                 id,
                 heading,
-                chart::ecdf(of, &format!("{id}-chart"), what, &name, &|arm| {
-                    place.colour(arm)
+                chart::draw_ecdf(of, &format!("{id}-chart"), what, &name, &|arm| {
+                    place.arm_colour(arm)
                 }),
             );
             Some(
                 figure
-                    .arms(of.arms.iter().map(|arm| &arm.arm), plan, root)
-                    .csv(format!("{root}{}", which.path(place))),
+                    .with_arm_links(of.arms.iter().map(|arm| &arm.arm), plan, root)
+                    .with_csv(format!("{root}{}", which.data_path(place))),
             )
         };
     [
-        pareto(suite, place, plan, root, "pareto", figure::MOST_ROWS),
+        draw_pareto(suite, place, plan, root, "pareto", figure::MAX_ROWS),
         spread(
             &suite.charts.cost,
-            ChartOf::Cost,
+            SuiteChart::Cost,
             "cost-spread",
             "Cost of runs",
             "Cost of a run",
         ),
         spread(
             &suite.charts.duration,
-            ChartOf::Duration,
+            SuiteChart::Duration,
             "duration-spread",
             "Duration of runs",
             "Duration of a run",
@@ -118,57 +130,61 @@ fn of_suite(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) 
 }
 
 /// Draws pass rate over cost. Returns `None` if too few arms have both.
-pub(super) fn pareto(
+pub(super) fn draw_pareto(
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
     id: &str,
     rows: usize,
-) -> Option<Figure> {
-    let name = words::names_on(&suite.board);
-    let link = |one: &Arm, other: &Arm| pair_link(suite, place, root, one, other);
+) -> Option<ChartFigure> {
+    let name = words::arm_namer(&suite.board);
+    let link = |one: &Arm, other: &Arm| pair_href(suite, place, root, one, other);
     let of = suite.charts.pareto.as_ref()?;
-    let figure = Figure::of_rows(
+    let figure = ChartFigure::with_max_rows(
         id,
         "Pass rate over cost per run",
-        chart::pareto(of, &format!("{id}-chart"), &name, &link),
+        chart::draw_pareto(of, &format!("{id}-chart"), &name, &link),
         rows,
     );
     Some(
         figure
-            .arms(of.points.iter().map(|point| &point.arm), plan, root)
-            .csv(format!("{root}{}", ChartOf::Pareto.path(place))),
+            .with_arm_links(of.points.iter().map(|point| &point.arm), plan, root)
+            .with_csv(format!("{root}{}", SuiteChart::Pareto.data_path(place))),
     )
 }
 
 /// Draws all pairs.
-pub(super) fn of_pairs(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Option<Figure> {
+pub(super) fn draw_pairs(
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    root: &str,
+) -> Option<ChartFigure> {
     let of = suite
         .charts
         .disagreements
         .as_ref()
-        .filter(|of| is_shown(Some(of)))?;
+        .filter(|of| has_several_pairs(Some(of)))?;
     let names = words::arm_labels(&suite.board.suite, &of.arms);
     let link =
-        |one: usize, other: usize| pair_link(suite, place, root, &of.arms[one], &of.arms[other]);
-    let figure = Figure::new(
+        |one: usize, other: usize| pair_href(suite, place, root, &of.arms[one], &of.arms[other]);
+    let figure = ChartFigure::new(
         "all",
         "All pairs in one picture",
-        chart::pairs(of, "all-chart", &names, &link),
+        chart::draw_pairs(of, "all-chart", &names, &link),
     );
-    Some(figure.csv(format!("{root}{}", ChartOf::Pairs.path(place))))
+    Some(figure.with_csv(format!("{root}{}", SuiteChart::Pairs.data_path(place))))
 }
 
 /// Says whether there is more than one pair. A single pair's own page says more than a chart.
-pub(super) fn is_shown(of: Option<&Disagreements>) -> bool {
+pub(super) fn has_several_pairs(of: Option<&Disagreements>) -> bool {
     of.is_some_and(|of| of.pairs.len() > 1)
 }
 
 /// Returns the address of two arms' comparison, in either order.
-pub(super) fn pair_link(
+pub(super) fn pair_href(
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     root: &str,
     one: &Arm,
     other: &Arm,

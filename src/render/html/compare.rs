@@ -2,26 +2,26 @@
 
 use askama::Template;
 
-use crate::domain::{Evaluator, beginning};
-use crate::render::run_title::{run_turn, short_id};
+use crate::domain::{Evaluator, shorten_to};
+use crate::render::run_title::{run_ordinal, short_id};
 use crate::render::{comparability, comparison, format, summary, verdicts, words};
 use crate::views::{
-    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MOST_LISTED,
+    Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MAX_LISTED,
     OverviewSuite, PairEvidence, SiteContext, SuiteState, Test,
 };
 
-use super::areas::Areas;
-use super::board::{rate, samples};
-use super::cut::cut;
-use super::forest::{self, Forest};
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::hero::Hero;
+use super::areas::OutcomeAreas;
+use super::board::{add_sample_sizes, rate_cell};
+use super::cut::truncate_text;
+use super::forest::{self, ForestPanel};
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
+use super::hero::PairHero;
 use super::items::{criterion_href, item_href};
-use super::link::{ItemLink, Link};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::sides::{self, Sides};
-use super::suite_tabs::{Tab, bar};
+use super::link::{ItemLink, PageLink};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::sides::{self, AnswerPairs};
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, metrics, state};
 
 /// Maximum number of runs listed per arm.
@@ -34,37 +34,37 @@ const FOLD_RUNS: usize = 6;
 /// Maximum number of listed items that are not compared.
 const MAX_CHANGED: usize = 20;
 /// Maximum characters of an item's name in a list or a heading.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME: usize = 120;
 /// Maximum number of criteria listed.
 const MAX_CRITERIA: usize = 60;
 
 #[derive(Template)]
 #[template(path = "compare.html")]
 struct ComparePage {
-    shell: Shell,
-    hero: Hero,
+    shell: PageShell,
+    hero: PairHero,
     mark: &'static str,
     sentences: Vec<Text>,
-    facts: Vec<Fact>,
-    fairness: Option<Fairness>,
+    facts: Vec<ComparisonFact>,
+    fairness: Option<ComparabilityDetails>,
     rates: Option<Grid>,
-    forests: Vec<Forest>,
+    forests: Vec<ForestPanel>,
     metrics: Grid,
     notes: Vec<Text>,
-    outcomes: Option<Outcomes>,
+    outcomes: Option<SharedOutcomes>,
     /// Whether the figures are a judge's, corrected. The outcomes by item are the judge's.
     is_corrected: bool,
     /// Address of the list of all the suite's items.
     all_items: Option<String>,
     /// Why no items are compared one by one.
     unpaired: Option<Text>,
-    criteria: Option<Criteria>,
-    sides: Option<Sides>,
-    runs: Vec<ArmLinks>,
+    criteria: Option<CriterionDifferences>,
+    sides: Option<AnswerPairs>,
+    runs: Vec<ArmRunLinks>,
 }
 
 /// A label with its text.
-struct Fact {
+struct ComparisonFact {
     label: &'static str,
     /// The label's anchor in the glossary.
     term: Option<&'static str>,
@@ -72,7 +72,7 @@ struct Fact {
 }
 
 /// Differences between the two arms' measurements.
-struct Fairness {
+struct ComparabilityDetails {
     grade: &'static str,
     /// Each difference with its grade.
     lines: Vec<(&'static str, Text)>,
@@ -82,17 +82,17 @@ struct Fairness {
 }
 
 /// Outcomes of the shared items.
-struct Outcomes {
+struct SharedOutcomes {
     heading: Text,
     sentences: Vec<Text>,
     /// Shares of the outcomes as areas.
-    areas: Areas,
+    areas: OutcomeAreas,
     /// One row per outcome.
     rows: Vec<OutcomeRow>,
     has_lists: bool,
     /// Items on which the arms differ, then items on which they do not.
-    differing: Vec<List>,
-    agreeing: Vec<List>,
+    differing: Vec<OutcomeItemList>,
+    agreeing: Vec<OutcomeItemList>,
 }
 
 /// The number of items with one outcome. It links to the list of these items.
@@ -107,7 +107,7 @@ struct OutcomeRow {
 }
 
 /// Items with one of the four pairs of outcomes.
-struct List {
+struct OutcomeItemList {
     anchor: &'static str,
     heading: Text,
     items: Vec<ItemLink>,
@@ -115,33 +115,33 @@ struct List {
 }
 
 /// Criteria that one arm meets and the other does not.
-struct Criteria {
+struct CriterionDifferences {
     sentences: Vec<Text>,
     grid: Option<Grid>,
     href: String,
 }
 
-struct ArmLinks {
+struct ArmRunLinks {
     label: Text,
     /// Number of runs, if they are folded.
     folded: Option<String>,
-    links: Vec<Link>,
+    links: Vec<PageLink>,
     more: Option<String>,
 }
 
 /// Makes a pair's page. Returns `None` unless the comparison has two arms.
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     pair: &Comparison,
 ) -> Option<SiteFile> {
     let path = place.pair_path(pair)?;
     let [first, second] = pair.arms.as_slice() else {
         return None;
     };
-    let labels = words::labels(pair);
+    let labels = words::comparison_labels(pair);
     let names = [
         words::arm_name(&pair.suite, &first.arm),
         words::arm_name(&pair.suite, &second.arm),
@@ -152,132 +152,144 @@ pub(super) fn page(
         names[0], names[1], place.label, context.title
     );
     let stem = place.pair_stem(pair)?;
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         sentences.join(" "),
     );
-    let bar = bar(suite, place, &shell.root, Tab::Pairs);
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Pairs);
     let shell = shell
-        .of_suite(bar)
-        .styled(&plan.assets.pair)
-        .downloads(&format!("data/{stem}"));
-    let runs = pair.arms.iter().zip(&labels).map(|(arm, label)| ArmLinks {
-        label: Text::new(label),
-        folded: (arm.run_ids.len() >= FOLD_RUNS)
-            .then(|| words::count_runs(arm.run_ids.len() as u64)),
-        links: arm
-            .run_ids
-            .iter()
-            .take(MAX_RUNS)
-            .map(|id| Link {
-                href: plan
-                    .run_path(id)
-                    .map_or_else(String::new, |path| format!("{}{path}", shell.root)),
-                label: Text::from(plan.run_turn(id).map_or_else(|| short_id(id), run_turn)),
-            })
-            .collect(),
-        more: match arm.run_ids.len() {
-            0 => Some("No run counts for this arm.".to_owned()),
-            all if all > MAX_RUNS => Some(format!(
-                "and {} more",
-                format::integer((all - MAX_RUNS) as u64)
-            )),
-            _ => None,
-        },
-    });
+        .with_suite_bar(bar)
+        .with_style(&plan.assets.pair)
+        .with_downloads(&format!("data/{stem}"));
+    let runs = pair
+        .arms
+        .iter()
+        .zip(&labels)
+        .map(|(arm, label)| ArmRunLinks {
+            label: Text::new(label),
+            folded: (arm.run_ids.len() >= FOLD_RUNS)
+                .then(|| words::count_runs(arm.run_ids.len() as u64)),
+            links: arm
+                .run_ids
+                .iter()
+                .take(MAX_RUNS)
+                .map(|id| PageLink {
+                    href: plan
+                        .run_path(id)
+                        .map_or_else(String::new, |path| format!("{}{path}", shell.root)),
+                    label: Text::from(plan.run_turn(id).map_or_else(|| short_id(id), run_ordinal)),
+                })
+                .collect(),
+            more: match arm.run_ids.len() {
+                0 => Some("No run counts for this arm.".to_owned()),
+                all if all > MAX_RUNS => Some(format!(
+                    "and {} more",
+                    format::format_integer((all - MAX_RUNS) as u64)
+                )),
+                _ => None,
+            },
+        });
     let link = |item: &ListedItem| ItemLink {
-        name: name(&item.item),
+        name: item_heading(&item.item),
         href: item_href(place, &shell.root, &item.item, Some(item.kind.name())),
         beside: None,
     };
-    let sides = sides::of_pair(pair, &labels, plan, &shell.root, &link);
-    let hero = Hero::of(pair, &labels, place, plan, &shell.root);
+    let sides = sides::pair_answers(pair, &labels, plan, &shell.root, &link);
+    let hero = PairHero::from_comparison(pair, &labels, place, plan, &shell.root);
     let tones = hero.tones;
     // The decision is already shown below the answer.
     let told = usize::from(hero.decision.is_some());
     let page = ComparePage {
         hero,
-        mark: state::mark(SuiteState::of_pair(pair)),
+        mark: state::text_mark(SuiteState::from_pair(pair)),
         sentences: sentences.into_iter().skip(told).map(Text::from).collect(),
-        facts: facts(pair),
-        fairness: pair.comparability.first().and_then(fairness),
-        rates: rates(pair, &labels),
-        forests: forest::panels(pair, &labels, &shell.root),
-        metrics: metrics::grid(pair, "metrics-table", "All metrics", plan, &shell.root)
-            .about("Each value is the arm's one run, or the mean over its runs."),
-        notes: metrics::notes(pair).into_iter().map(Text::from).collect(),
+        facts: list_facts(pair),
+        fairness: pair.comparability.first().and_then(describe_comparability),
+        rates: rate_grid(pair, &labels),
+        forests: forest::draw_panels(pair, &labels, &shell.root),
+        metrics: metrics::build_grid(pair, "metrics-table", "All metrics", plan, &shell.root)
+            .with_about("Each value is the arm's one run, or the mean over its runs."),
+        notes: metrics::list_notes(pair)
+            .into_iter()
+            .map(Text::from)
+            .collect(),
         outcomes: pair
             .flips
             .as_ref()
-            .map(|flips| outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
+            .map(|flips| summarise_outcomes(pair, flips, &labels, tones, &link, sides.as_ref())),
         is_corrected: comparison::is_corrected(pair),
         all_items: (!suite.items.items.is_empty())
             .then(|| format!("{}{}", shell.root, place.items_path())),
-        unpaired: pair.flips.is_none().then(|| unpaired(pair, &labels)),
+        unpaired: pair
+            .flips
+            .is_none()
+            .then(|| explain_unpaired(pair, &labels)),
         criteria: pair
             .criteria
             .as_ref()
-            .map(|flips| criteria(suite, place, pair, flips, &labels, &shell.root)),
+            .map(|flips| compare_criteria(suite, place, pair, flips, &labels, &shell.root)),
         sides,
         runs: runs.collect(),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
 /// Returns an item's name for a list or a heading.
-fn name(item: &str) -> Text {
+fn item_heading(item: &str) -> Text {
     if item.trim().is_empty() {
         Text::new("(no name)")
     } else {
-        Text::from(beginning(item, LONGEST_NAME))
+        Text::from(shorten_to(item, MAX_NAME))
     }
 }
 
 /// Returns the evidence of the deciding metric.
-fn headline(pair: &Comparison) -> Option<&PairEvidence> {
-    pair.primary()?.evidence.pairs.first()
+fn primary_evidence(pair: &Comparison) -> Option<&PairEvidence> {
+    pair.primary_row()?.evidence.pairs.first()
 }
 
 /// Returns the facts that a reader looks for first: difference, evidence and number of items.
-fn facts(pair: &Comparison) -> Vec<Fact> {
-    let Some(row) = pair.primary() else {
+fn list_facts(pair: &Comparison) -> Vec<ComparisonFact> {
+    let Some(row) = pair.primary_row() else {
         return Vec::new();
     };
     let Some(evidence) = row.evidence.pairs.first() else {
         return Vec::new();
     };
-    let difference = verdicts::change_of(&row.metric, evidence);
+    let difference = verdicts::pair_change(&row.metric, evidence);
     let margin = evidence
         .margin
-        .map(|_| verdicts::margin(&row.metric, evidence));
+        .map(|_| verdicts::margin_text(&row.metric, evidence));
     [
         ("Difference [95% interval]", Some("difference"), difference),
         (
             "Evidence",
             Some("comparisons"),
-            Some(verdicts::short(pair, row)),
+            Some(verdicts::verdict_cell(pair, row)),
         ),
         (
             "Compared over",
             Some("paired"),
-            Some(verdicts::units(evidence)),
+            Some(verdicts::units_compared(evidence)),
         ),
         (
             "Comparability",
             Some("comparability"),
-            pair.comparability.first().map(comparability::graded),
+            pair.comparability
+                .first()
+                .map(comparability::grade_with_differences),
         ),
         ("Declared margin", Some("margin"), margin),
-        ("Method", None, Some(verdicts::method(evidence))),
+        ("Method", None, Some(verdicts::design_and_test(evidence))),
     ]
     .into_iter()
     .filter_map(|(label, term, text)| {
-        Some(Fact {
+        Some(ComparisonFact {
             label,
             term,
             text: Text::from(text?),
@@ -286,12 +298,12 @@ fn facts(pair: &Comparison) -> Vec<Fact> {
     .collect()
 }
 
-fn fairness(pair: &Comparability) -> Option<Fairness> {
+fn describe_comparability(pair: &Comparability) -> Option<ComparabilityDetails> {
     let changed = pair.items.map_or(0, |items| items.changed);
     let listed = pair.changed_items.len().min(MAX_CHANGED) as u64;
-    (!pair.mismatches.is_empty()).then(|| Fairness {
-        grade: comparability::letter(pair.grade),
-        lines: comparability::lines(pair)
+    (!pair.mismatches.is_empty()).then(|| ComparabilityDetails {
+        grade: comparability::grade_letter(pair.grade),
+        lines: comparability::graded_differences(pair)
             .into_iter()
             .map(|(grade, said)| (grade, Text::from(said)))
             .collect(),
@@ -299,14 +311,15 @@ fn fairness(pair: &Comparability) -> Option<Fairness> {
             .changed_items
             .iter()
             .take(MAX_CHANGED)
-            .map(|changed| name(&changed.item))
+            .map(|changed| item_heading(&changed.item))
             .collect(),
-        more: (changed > listed).then(|| format!("and {} more", format::integer(changed - listed))),
+        more: (changed > listed)
+            .then(|| format!("and {} more", format::format_integer(changed - listed))),
     })
 }
 
 /// Lists the two rates with their intervals.
-fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
+fn rate_grid(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     let row = pair
         .rows
         .iter()
@@ -319,36 +332,37 @@ fn rates(pair: &Comparison, labels: &[String]) -> Option<Grid> {
     if estimates.iter().all(Option::is_none) {
         return None;
     }
-    let mut grid = Grid::new("rates", format!("{}: pass rates", row.metric.label)).fits();
-    grid.column(
-        Column::new("Arm", Look::Key, Sort::None),
-        labels.iter().map(|label| Cell::head(label.as_str())),
+    let mut grid = Grid::new("rates", format!("{}: pass rates", row.metric.label)).fit_to_content();
+    grid.add_column(
+        GridColumn::new("Arm", ColumnLook::Key, SortOrder::None),
+        labels.iter().map(|label| GridCell::head(label.as_str())),
     );
-    grid.column(
-        Column::new("Pass rate, %", Look::Number, Sort::None).sub("95% interval"),
-        estimates.iter().map(|estimate| rate(*estimate)),
+    grid.add_column(
+        GridColumn::new("Pass rate, %", ColumnLook::Number, SortOrder::None)
+            .with_subtext("95% interval"),
+        estimates.iter().map(|estimate| rate_cell(*estimate)),
     );
-    samples(&mut grid, &estimates, Sort::None);
+    add_sample_sizes(&mut grid, &estimates, SortOrder::None);
     Some(grid)
 }
 
-fn outcomes(
+fn summarise_outcomes(
     pair: &Comparison,
     flips: &Flips,
     labels: &[String],
     tones: [&'static str; 2],
     link: &dyn Fn(&ListedItem) -> ItemLink,
-    sides: Option<&Sides>,
-) -> Outcomes {
+    sides: Option<&AnswerPairs>,
+) -> SharedOutcomes {
     let (first, second) = (&labels[0], &labels[1]);
     let [shared, only_first, only_second, equal] = [
         flips.shared,
         flips.only_first,
         flips.only_second,
-        flips.equal(),
+        flips.equal_count(),
     ]
-    .map(format::integer);
-    let items = words::one_or_many(flips.shared, "items");
+    .map(format::format_integer);
+    let items = words::singular_or_plural(flips.shared, "items");
     let mut sentences = vec![if flips.by_rate {
         format!(
             "Of {shared} shared {items}, {first} has the higher pass rate on {only_first} and {second} on {only_second}; on {equal} the rates are equal."
@@ -356,14 +370,14 @@ fn outcomes(
     } else {
         format!(
             "Of {shared} shared {items}, the arms agree on {equal} and differ on {}.",
-            format::integer(flips.only_first + flips.only_second)
+            format::format_integer(flips.only_first + flips.only_second)
         )
     }];
-    if headline(pair).is_some_and(|evidence| evidence.test == Some(Test::McnemarExact)) {
+    if primary_evidence(pair).is_some_and(|evidence| evidence.test == Some(Test::McnemarExact)) {
         sentences.push(format!(
             "If neither arm were better, the {} would split like tosses of a coin. The exact McNemar test is the probability of a split at \
              least this uneven.",
-            words::count_of(flips.only_first + flips.only_second, "flips"),
+            words::count_with_noun(flips.only_first + flips.only_second, "flips"),
         ));
     }
     let heads: [(
@@ -434,20 +448,20 @@ fn outcomes(
         let heading = format!(
             "{before}{}{after}: {}",
             arm.map_or("", String::as_str),
-            format::integer(counts[place])
+            format::format_integer(counts[place])
         );
-        List {
+        OutcomeItemList {
             anchor,
             heading: Text::from(heading),
             items: items
                 .iter()
                 .take(most)
                 .map(|item| ItemLink {
-                    beside: sides.and_then(|sides| sides.anchor(item)),
+                    beside: sides.and_then(|sides| sides.find_anchor(item)),
                     ..link(item)
                 })
                 .collect(),
-            more: more(counts[place], items.len(), most),
+            more: truncation_note(counts[place], items.len(), most),
         }
     };
     let (differing, agreeing) = flips
@@ -475,25 +489,25 @@ fn outcomes(
             before,
             arm: arm.map(|arm| Text::new(arm)),
             after,
-            count: format::integer(count),
+            count: format::format_integer(count),
         })
         .collect();
     let differ = flips.only_first + flips.only_second;
-    Outcomes {
+    SharedOutcomes {
         heading: Text::from(match (differ, flips.by_rate) {
             (0, false) => "No item that only one arm passed".to_owned(),
             (0, true) => "No item with different pass rates".to_owned(),
             (_, false) => format!(
                 "{} that only one arm passed",
-                words::count_of(differ, "items")
+                words::count_with_noun(differ, "items")
             ),
             (_, true) => format!(
                 "{} with different pass rates",
-                words::count_of(differ, "items")
+                words::count_with_noun(differ, "items")
             ),
         }),
         sentences: sentences.into_iter().map(Text::from).collect(),
-        areas: Areas::of(flips, tones),
+        areas: OutcomeAreas::from_flips(flips, tones),
         rows,
         has_lists: flips.listed.is_some(),
         differing,
@@ -502,48 +516,48 @@ fn outcomes(
 }
 
 /// Says how many items a list shows and where the others are, or returns `None` if it shows all.
-fn more(count: u64, listed: usize, most: usize) -> Option<String> {
+fn truncation_note(count: u64, listed: usize, most: usize) -> Option<String> {
     let shown = listed.min(most) as u64;
     (count > shown).then(|| {
-        let kept = if count <= MOST_LISTED as u64 {
+        let kept = if count <= MAX_LISTED as u64 {
             "all".to_owned()
         } else {
-            format!("the first {MOST_LISTED}")
+            format!("the first {MAX_LISTED}")
         };
         format!(
             "The first {} are listed; the JSON file of this page has {kept}.",
-            format::integer(shown)
+            format::format_integer(shown)
         )
     })
 }
 
 /// Says why no items are compared one by one, and how the difference was computed instead.
-fn unpaired(pair: &Comparison, labels: &[String]) -> Text {
+fn explain_unpaired(pair: &Comparison, labels: &[String]) -> Text {
     let why = format!(
         "No item has a counted outcome of both {} and {}.",
         labels[0], labels[1]
     );
-    let method = headline(pair)
+    let method = primary_evidence(pair)
         .filter(|evidence| evidence.difference.is_some())
         .map(|evidence| {
             format!(
                 " Their difference is one of whole pass rates, not paired: {}, {}.",
-                verdicts::units(evidence),
-                verdicts::method(evidence)
+                verdicts::units_compared(evidence),
+                verdicts::design_and_test(evidence)
             )
         });
     Text::from(why + &method.unwrap_or_default())
 }
 
 /// Lists the criteria on which the arms differ, with the judge's reasons.
-fn criteria(
+fn compare_criteria(
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     pair: &Comparison,
     flips: &CriterionFlips,
     labels: &[String],
     root: &str,
-) -> Criteria {
+) -> CriterionDifferences {
     let href = format!("{root}{}", place.criteria_path());
     let sentences = words::criteria_notes(pair, labels)
         .into_iter()
@@ -554,7 +568,7 @@ fn criteria(
         [] => None,
         [one] => Some(one),
         _ => {
-            return Criteria {
+            return CriterionDifferences {
                 sentences,
                 grid: None,
                 href,
@@ -581,23 +595,23 @@ fn criteria(
             String::new()
         };
         let mut grid =
-            Grid::new("criteria-flips", "Criteria that only one arm meets").about(listed);
+            Grid::new("criteria-flips", "Criteria that only one arm meets").with_about(listed);
         let name = |row: &&CriterionRow| {
-            Cell::head(cut(&row.criterion)).link(criterion_href(
+            GridCell::head(truncate_text(&row.criterion)).with_link(criterion_href(
                 place,
                 root,
                 &row.criterion,
                 &table.evaluator,
             ))
         };
-        grid.column(
-            Column::new("Criterion", Look::Key, Sort::Ascending),
+        grid.add_column(
+            GridColumn::new("Criterion", ColumnLook::Key, SortOrder::Ascending),
             rows.iter().map(name),
         );
         for (label, arm) in labels.iter().zip(&pair.arms) {
             let cell = |row: &&CriterionRow| {
-                let Some(cell) = row.cell_of(table, &arm.arm) else {
-                    return Cell::words("");
+                let Some(cell) = row.cell_for_arm(table, &arm.arm) else {
+                    return GridCell::words("");
                 };
                 let met = 2 * cell.passed > cell.total;
                 // The count is of the runs with the outcome that is named.
@@ -611,26 +625,26 @@ fn criteria(
                 } else {
                     cell.reasons.first()
                 };
-                let mut shown = Cell::item_status(if met { "pass" } else { "fail" });
+                let mut shown = GridCell::item_status(if met { "pass" } else { "fail" });
                 let counts = format!(
                     "{} of {} runs",
-                    format::integer(of_outcome),
-                    format::integer(cell.total)
+                    format::format_integer(of_outcome),
+                    format::format_integer(cell.total)
                 );
                 shown.text = Text::from(format!(
                     "{} in {counts}",
                     if met { "met" } else { "not met" }
                 ));
-                shown.sub(reason.map_or_else(String::new, |reason| cut(reason)))
+                shown.with_subtext(reason.map_or_else(String::new, |reason| truncate_text(reason)))
             };
-            grid.column(
-                Column::new(label.as_str(), Look::Words, Sort::Ascending),
+            grid.add_column(
+                GridColumn::new(label.as_str(), ColumnLook::Words, SortOrder::Ascending),
                 rows.iter().map(cell),
             );
         }
         grid
     });
-    Criteria {
+    CriterionDifferences {
         sentences,
         grid,
         href,

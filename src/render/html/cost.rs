@@ -5,79 +5,79 @@ use askama::Template;
 use crate::render::{board, format, words};
 use crate::views::{Entry, Overview, OverviewSuite};
 
-use super::arm_links::arm_rows;
-use super::figure::Figure;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
+use super::arm_links::link_arm_rows;
+use super::figure::ChartFigure;
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
 use super::{SiteFile, charts};
 
 /// Maximum number of arms of all suites together, so that the page keeps its size budget.
-const MOST_ARMS: usize = 120;
+const MAX_ARMS: usize = 120;
 /// Minimum number of arms shown per suite.
-const FEWEST_ARMS: usize = 3;
+const MIN_ARMS: usize = 3;
 /// Maximum number of suites with a chart here. Each suite's own page has its chart.
-const MOST_CHARTS: usize = 3;
+const MAX_CHARTS: usize = 3;
 /// Maximum number of rows of a chart's values here.
-const CHART_ROWS: usize = 20;
+const MAX_CHART_ROWS: usize = 20;
 /// Maximum number of suites on this page.
-const MOST_SUITES: usize = 40;
+const MAX_SUITES: usize = 40;
 
 #[derive(Template)]
 #[template(path = "cost.html")]
 struct CostPage {
-    shell: Shell,
+    shell: PageShell,
     bill: Grid,
-    suites: Vec<Part>,
+    suites: Vec<SuiteCostSection>,
     unknown: Option<Text>,
 }
 
-struct Part {
+struct SuiteCostSection {
     anchor: String,
     href: String,
     label: Text,
     grid: Grid,
     more: Option<String>,
-    figure: Option<Figure>,
+    figure: Option<ChartFigure>,
 }
 
-pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
+pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
     let path = "cost.html";
     let context = &overview.context;
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         path,
-        Here::Cost,
+        NavigationEntry::Cost,
         format!("Cost · {}", context.title),
         "Cost by suite and arm.",
     )
-    .downloads("data/cost")
-    .foot(context);
+    .with_downloads("data/cost")
+    .with_footer(context);
     let all = || overview.suites.iter().zip(&plan.suites);
-    let priced: Vec<(&OverviewSuite, &SuitePlace)> = all()
+    let priced: Vec<(&OverviewSuite, &SuiteRoutes)> = all()
         .filter(|(suite, _)| suite.charts.spent.is_some())
         .collect();
-    let shown = &priced[..priced.len().min(MOST_SUITES)];
-    let most = (MOST_ARMS / shown.len().max(1)).max(FEWEST_ARMS);
+    let shown = &priced[..priced.len().min(MAX_SUITES)];
+    let most = (MAX_ARMS / shown.len().max(1)).max(MIN_ARMS);
     let mut charts = 0;
     let mut suites = Vec::new();
     for (number, (suite, place)) in (1..).zip(shown) {
-        let figure = if charts < MOST_CHARTS {
-            charts::pareto(
+        let figure = if charts < MAX_CHARTS {
+            charts::draw_pareto(
                 suite,
                 place,
                 plan,
                 &shell.root,
                 &format!("pareto-{number}"),
-                CHART_ROWS,
+                MAX_CHART_ROWS,
             )
-            .map(|figure| figure.on(&place.label))
+            .map(|figure| figure.on_suite(&place.label))
         } else {
             None
         };
         charts += usize::from(figure.is_some());
-        suites.push(part(number, suite, place, plan, most, figure));
+        suites.push(build_section(number, suite, place, plan, most, figure));
     }
     let free: Vec<&str> = all()
         .filter(|(suite, _)| suite.charts.spent.is_none())
@@ -85,10 +85,10 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
         .collect();
     let unknown =
         (!free.is_empty()).then(|| Text::from(format!("No known cost: {}.", free.join(", "))));
-    SiteFile::page(
+    SiteFile::from_template(
         path.to_owned(),
         &CostPage {
-            bill: bill(shown),
+            bill: bill_grid(shown),
             suites,
             unknown,
             shell,
@@ -97,44 +97,53 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
 }
 
 /// Lays out the bill, one row per suite.
-fn bill(suites: &[(&OverviewSuite, &SuitePlace)]) -> Grid {
-    let mut grid = Grid::new("bill", "Cost by suite").fits();
+fn bill_grid(suites: &[(&OverviewSuite, &SuiteRoutes)]) -> Grid {
+    let mut grid = Grid::new("bill", "Cost by suite").fit_to_content();
     let heads = (1..).zip(suites).map(|(number, (_, place))| {
-        Cell::head(place.label.as_str()).link(Some(format!("#cost-{number}")))
+        GridCell::head(place.label.as_str()).with_link(Some(format!("#cost-{number}")))
     });
-    grid.column(Column::new("Suite", Look::Key, Sort::Ascending), heads);
+    grid.add_column(
+        GridColumn::new("Suite", ColumnLook::Key, SortOrder::Ascending),
+        heads,
+    );
     let spent = suites.iter().map(|(suite, _)| suite.charts.spent.as_ref());
-    let cost = spent
-        .clone()
-        .map(|spent| Cell::maybe(spent.map(|money| (words::money(money), money.usd))));
-    grid.column(
-        Column::new("Cost", Look::Number, Sort::Descending).sub("all runs"),
+    let cost = spent.clone().map(|spent| {
+        GridCell::number_or_unknown(spent.map(|money| (words::money_or_bound(money), money.usd)))
+    });
+    grid.add_column(
+        GridColumn::new("Cost", ColumnLook::Number, SortOrder::Descending).with_subtext("all runs"),
         cost,
     );
     let coverage = spent.map(|spent| {
-        Cell::maybe(spent.map(|money| (words::runs_with_cost(money), money.coverage.known as f64)))
+        GridCell::number_or_unknown(
+            spent.map(|money| (words::runs_with_cost(money), money.coverage.known as f64)),
+        )
     });
-    grid.column(
-        Column::new("Runs with a cost", Look::Number, Sort::Descending),
+    grid.add_column(
+        GridColumn::new(
+            "Runs with a cost",
+            ColumnLook::Number,
+            SortOrder::Descending,
+        ),
         coverage,
     );
-    grid.column(
-        Column::new("Arms", Look::Number, Sort::Descending),
+    grid.add_column(
+        GridColumn::new("Arms", ColumnLook::Number, SortOrder::Descending),
         suites
             .iter()
-            .map(|(suite, _)| Cell::count(suite.board.entries.len() as u64)),
+            .map(|(suite, _)| GridCell::count(suite.board.entries.len() as u64)),
     );
     grid
 }
 
-fn part(
+fn build_section(
     number: usize,
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     most: usize,
-    figure: Option<Figure>,
-) -> Part {
+    figure: Option<ChartFigure>,
+) -> SuiteCostSection {
     let priced: Vec<&Entry> = suite
         .board
         .entries
@@ -142,20 +151,20 @@ fn part(
         .filter(|entry| entry.cost.is_some())
         .collect();
     let entries = &priced[..priced.len().min(most)];
-    let table = board::costs(&suite.board, entries.iter().copied(), None);
-    let mut grid = Grid::of(
+    let table = board::costs_table(&suite.board, entries.iter().copied(), None);
+    let mut grid = Grid::from_table(
         &table,
         format!("cost-{number}-arms"),
         format!("{}: arms by pass rate", place.label),
     );
-    arm_rows(
+    link_arm_rows(
         &mut grid,
         entries.iter().map(|entry| &entry.arm),
         (suite, place),
         plan,
         "",
     );
-    let count = |number: usize| format::integer(number as u64);
+    let count = |number: usize| format::format_integer(number as u64);
     let more = (entries.len() < priced.len()).then(|| {
         format!(
             "The first {} of {} arms with a known cost; the suite's page and the data files have all.",
@@ -163,11 +172,11 @@ fn part(
             count(priced.len())
         )
     });
-    Part {
+    SuiteCostSection {
         anchor: format!("cost-{number}"),
         href: place.path(),
         label: Text::new(&place.label),
-        grid: grid.filtered(""),
+        grid: grid.with_filter(""),
         more,
         figure,
     }

@@ -5,10 +5,10 @@ use askama::Template;
 use crate::views::SiteContext;
 
 use super::shell::Text;
-use super::site_file::{PAGE_ENDING, SiteFile};
+use super::site_file::{PAGE_EXTENSION, SiteFile};
 
 /// Maximum addresses in one sitemap, by its protocol.
-const MOST_ADDRESSES: usize = 50_000;
+const MAX_ADDRESSES: usize = 50_000;
 
 #[derive(Template)]
 #[template(path = "sitemap.xml")]
@@ -35,20 +35,20 @@ pub fn crawler_files<'a>(
         });
     }
     if let Some(base) = &context.base_url {
-        files.extend(sitemaps(base, paths, MOST_ADDRESSES));
+        files.extend(render_sitemaps(base, paths, MAX_ADDRESSES));
     }
     files
 }
 
 /// Makes one sitemap, or several with an index.
-fn sitemaps<'a>(
+fn render_sitemaps<'a>(
     base: &str,
     paths: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<SiteFile> {
     let pages: Vec<&str> = paths
         .into_iter()
-        .filter(|path| path.ends_with(PAGE_ENDING))
+        .filter(|path| path.ends_with(PAGE_EXTENSION))
         .collect();
     let addresses = |paths: &[&str]| {
         paths
@@ -58,7 +58,7 @@ fn sitemaps<'a>(
     };
     let main = "sitemap.xml".to_owned();
     if pages.len() <= most {
-        return vec![SiteFile::page(
+        return vec![SiteFile::from_template(
             main,
             &Sitemap {
                 addresses: addresses(&pages),
@@ -67,7 +67,7 @@ fn sitemaps<'a>(
     }
     let name = |number: usize| format!("sitemap-{number}.xml");
     let parts = (1..).zip(pages.chunks(most)).map(|(number, part)| {
-        SiteFile::page(
+        SiteFile::from_template(
             name(number),
             &Sitemap {
                 addresses: addresses(part),
@@ -76,7 +76,7 @@ fn sitemaps<'a>(
     });
     let mut files: Vec<SiteFile> = parts.collect();
     let names: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-    let index = SiteFile::page(
+    let index = SiteFile::from_template(
         main,
         &SitemapIndex {
             addresses: addresses(&names),
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn addresses_are_escaped_and_only_pages_are_listed() {
-        let files = sitemaps(
+        let files = render_sitemaps(
             "https://e.org/a&b",
             ["a/site.css", "data/x.json", "index.html"],
             2,
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn more_than_one_may_hold_are_split() {
-        let files = sitemaps("https://e.org", ["1.html", "2.html", "3.html"], 2);
+        let files = render_sitemaps("https://e.org", ["1.html", "2.html", "3.html"], 2);
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["sitemap-1.xml", "sitemap-2.xml", "sitemap.xml"]);
         assert!(text(&files[1]).contains("<loc>https://e.org/3.html</loc>"));

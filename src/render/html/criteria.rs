@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::domain::{ItemStatus, beginning};
+use crate::domain::{ItemStatus, shorten_to};
 use crate::render::judged::outcome_word;
 use crate::render::{format, judged, words};
 use crate::views::{
@@ -13,48 +13,48 @@ use crate::views::{
 };
 
 use super::SiteFile;
-use super::board::rate;
-use super::charts::pair_link;
-use super::cut::cut;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
-use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, in_turns};
-use super::link::Link;
-use super::plan::{Plan, SuitePlace};
+use super::board::rate_cell;
+use super::charts::pair_href;
+use super::cut::truncate_text;
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
+use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, round_robin};
+use super::link::PageLink;
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
-use super::shell::{Here, Shell, Text, escaped_length};
-use super::suite_tabs::{Tab, bar};
+use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::whisker::Whisker;
 
 /// Maximum criteria of one table of the index, and its maximum cells.
-const MOST_CRITERIA: usize = 200;
-const MOST_CELLS: usize = 1_200;
+const MAX_CRITERIA: usize = 200;
+const MAX_CELLS: usize = 1_200;
 /// Maximum number of criteria on which arms differ that the suite's page links to.
-const MOST_PARTING: usize = 6;
+const MAX_PARTING: usize = 6;
 /// Maximum arms of one criterion, and maximum pairs of arms that differ on it.
-const MOST_ARMS: usize = 20;
-const MOST_PAIRS: usize = 12;
+const MAX_ARMS: usize = 20;
+const MAX_PAIRS: usize = 12;
 /// Maximum bytes of the pairs, and bytes of one pair without its texts.
-const PAIRS_BYTES: usize = 2_500;
+const MAX_PAIR_LIST_BYTES: usize = 2_500;
 const PAIR_BYTES: usize = 60;
 /// Target bytes of a page with all its criteria, then bytes of an arm's drawn rate and of a verdict, both without their texts.
 const PAGE_BYTES: usize = 54_000;
 const ARM_BYTES: usize = 420;
 const VERDICT_BYTES: usize = 240;
 /// Bytes that the verdicts on a criterion may take in any case, however large the page.
-const LEAST_TOLD: usize = 2_500;
+const MIN_TOLD: usize = 2_500;
 /// Maximum characters of a criterion in its heading.
-const LONGEST: usize = 400;
+const MAX_HEADING_LENGTH: usize = 400;
 
 #[derive(Template)]
 #[template(path = "criteria.html")]
-struct Index {
-    shell: Shell,
+struct CriteriaIndexPage {
+    shell: PageShell,
     suite: Text,
-    tables: Vec<Judged>,
+    tables: Vec<JudgedCriteria>,
 }
 
 /// The criteria according to one judge.
-struct Judged {
+struct JudgedCriteria {
     id: String,
     heading: Text,
     grid: Grid,
@@ -63,49 +63,49 @@ struct Judged {
 
 #[derive(Template)]
 #[template(path = "criterion.html")]
-struct Details {
-    shell: Shell,
+struct CriterionPage {
+    shell: PageShell,
     suite: Text,
     heading: String,
-    criteria: Vec<Criterion>,
+    criteria: Vec<CriterionSection>,
     pager: Option<Pager>,
 }
 
 /// One criterion.
-struct Criterion {
+struct CriterionSection {
     anchor: String,
     name: Text,
-    parts: Vec<Part>,
+    parts: Vec<CriterionByJudge>,
 }
 
 /// One criterion according to one judge.
-struct Part {
+struct CriterionByJudge {
     heading: Text,
     sentences: Vec<Text>,
     rates: Grid,
     /// Links to the pages of pairs of which one arm meets the criterion and the other does not.
-    pairs: Vec<Link>,
+    pairs: Vec<PageLink>,
     pairs_said: String,
     verdicts: Option<Grid>,
     untold: Option<String>,
 }
 
 /// Context shared by all criteria of a page.
-struct Page<'a> {
-    plan: &'a Plan,
+struct CriterionContext<'a> {
+    plan: &'a SiteRoutes,
     suite: &'a OverviewSuite,
-    place: &'a SuitePlace,
+    place: &'a SuiteRoutes,
     root: &'a str,
     /// Target bytes of one criterion.
     bytes: usize,
 }
 
 /// Makes the list of a suite's criteria, or returns `None` if the suite has none.
-pub(super) fn index(
+pub(super) fn render_index(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     if suite.criterion_keys.is_empty() {
         return None;
@@ -113,24 +113,24 @@ pub(super) fn index(
     let path = place.criteria_path();
     let title = format!("{}: criteria · {}", place.label, context.title);
     let description = format!("How often each arm met each criterion of {}.", place.label);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         description,
     )
-    .downloads(&place.data("criteria"));
-    let bar = bar(suite, place, &shell.root, Tab::Criteria);
-    let shell = shell.of_suite(bar);
+    .with_downloads(&place.data_stem("criteria"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Criteria);
+    let shell = shell.with_suite_bar(bar);
     let tables = (1..)
         .zip(&suite.criteria)
-        .map(|(number, table)| judged(number, table, place, &shell.root))
+        .map(|(number, table)| judged_criteria(number, table, place, &shell.root))
         .collect();
-    Some(SiteFile::page(
+    Some(SiteFile::from_template(
         path,
-        &Index {
+        &CriteriaIndexPage {
             suite: Text::new(&place.label),
             tables,
             shell,
@@ -138,67 +138,76 @@ pub(super) fn index(
     ))
 }
 
-fn heading(table: &CriteriaTable) -> Text {
+fn judge_heading(table: &CriteriaTable) -> Text {
     Text::from(match &table.judge {
         Some(judge) => format!("{}, judged by {judge}", table.evaluator),
         None => table.evaluator.clone(),
     })
 }
 
-fn judged(number: usize, table: &CriteriaTable, place: &SuitePlace, root: &str) -> Judged {
+fn judged_criteria(
+    number: usize,
+    table: &CriteriaTable,
+    place: &SuiteRoutes,
+    root: &str,
+) -> JudgedCriteria {
     let labels = words::arm_labels(&place.label, &table.arms);
-    let most = MOST_CRITERIA.min(MOST_CELLS / (labels.len() + 1)).max(1);
+    let most = MAX_CRITERIA.min(MAX_CELLS / (labels.len() + 1)).max(1);
     let rows = &table.rows[..table.rows.len().min(most)];
     let mut grid = Grid::new(format!("criteria-{number}"), "Runs that met each criterion");
     let name = |row: &CriterionRow| {
-        Cell::head(cut(&row.criterion)).link(criterion_href(
+        GridCell::head(truncate_text(&row.criterion)).with_link(criterion_href(
             place,
             root,
             &row.criterion,
             &table.evaluator,
         ))
     };
-    grid.column(
-        Column::new("Criterion", Look::Key, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Criterion", ColumnLook::Key, SortOrder::Ascending),
         rows.iter().map(name),
     );
     for (arm, label) in labels.iter().enumerate() {
         let cells = rows
             .iter()
             .filter_map(|row| row.cells.get(arm))
-            .map(counted);
-        grid.column(
-            Column::new(label.as_str(), Look::Number, Sort::Descending),
+            .map(met_cell);
+        grid.add_column(
+            GridColumn::new(label.as_str(), ColumnLook::Number, SortOrder::Descending),
             cells,
         );
     }
     let more = (rows.len() < table.rows.len()).then(|| {
         format!(
             "{} of {} criteria are listed here; each has its place on the pages of criteria, and the data have them all.",
-            format::integer(rows.len() as u64),
-            format::integer(table.rows.len() as u64)
+            format::format_integer(rows.len() as u64),
+            format::format_integer(table.rows.len() as u64)
         )
     });
-    Judged {
+    JudgedCriteria {
         id: format!("judge-{number}"),
-        heading: heading(table),
-        grid: grid.filtered(""),
+        heading: judge_heading(table),
+        grid: grid.with_filter(""),
         more,
     }
 }
 
 /// Returns a cell with how many of an arm's outcomes met a criterion.
-fn counted(cell: &CriterionCell) -> Cell {
-    let (met, missing) = judged::met(cell);
+fn met_cell(cell: &CriterionCell) -> GridCell {
+    let (met, missing) = judged::met_and_missing(cell);
     if cell.total == 0 {
-        Cell::unknown(&met)
+        GridCell::unknown(&met)
     } else {
-        Cell::number(met, cell.passed as f64 / cell.total as f64).sub(missing)
+        GridCell::number(met, cell.passed as f64 / cell.total as f64).with_subtext(missing)
     }
 }
 
 /// Says on how many criteria arms differ, with links to the first of them.
-pub(super) fn finding(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> (Text, Vec<Link>) {
+pub(super) fn summarise_disagreement(
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    root: &str,
+) -> (Text, Vec<PageLink>) {
     let parts = |row: &&CriterionRow| {
         let standings = || row.cells.iter().filter_map(CriterionCell::is_met);
         standings().any(|met| met) && standings().any(|met| !met)
@@ -214,27 +223,27 @@ pub(super) fn finding(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> 
     let criteria = if all == 1 { "criterion" } else { "criteria" };
     let said = format!(
         "{} {criteria}; arms disagree on {}: some meet it in more than half of their runs, others do not.",
-        format::integer(all),
-        format::integer(some)
+        format::format_integer(all),
+        format::format_integer(some)
     );
     let link = |(criterion, evaluator): &(&str, &str)| {
-        Some(Link {
+        Some(PageLink {
             href: criterion_href(place, root, criterion, evaluator)?,
-            label: Text::from(cut(criterion)),
+            label: Text::from(truncate_text(criterion)),
         })
     };
     (
         Text::from(said),
-        parting.iter().filter_map(link).take(MOST_PARTING).collect(),
+        parting.iter().filter_map(link).take(MAX_PARTING).collect(),
     )
 }
 
 /// Makes the pages with the details of each criterion.
-pub(super) fn pages<'a>(
+pub(super) fn render_pages<'a>(
     context: &'a SiteContext,
-    plan: &'a Plan,
+    plan: &'a SiteRoutes,
     suite: &'a OverviewSuite,
-    place: &'a SuitePlace,
+    place: &'a SuiteRoutes,
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let chunks = suite.criterion_keys.chunks(CRITERIA_PER_BUCKET);
     let (count, all) = (chunks.len(), suite.criterion_keys.len());
@@ -245,7 +254,7 @@ pub(super) fn pages<'a>(
             bucket_name(bucket + 1)
         );
         let first = bucket * CRITERIA_PER_BUCKET;
-        let integer = |number: usize| format::integer(number as u64);
+        let integer = |number: usize| format::format_integer(number as u64);
         let heading = match chunk.len() {
             1 => format!("Criterion {} of {}", integer(first + 1), integer(all)),
             several => format!(
@@ -260,11 +269,18 @@ pub(super) fn pages<'a>(
             "Single criteria of {} by arm, with the judge's reasoning.",
             place.label
         );
-        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-            .downloads(&place.data("criteria"));
-        let bar = bar(suite, place, &shell.root, Tab::Criteria);
-        let shell = shell.of_suite(bar);
-        let page = Page {
+        let shell = PageShell::new(
+            context,
+            &plan.assets,
+            &path,
+            NavigationEntry::Below,
+            title,
+            about,
+        )
+        .with_downloads(&place.data_stem("criteria"));
+        let bar = suite_bar(suite, place, &shell.root, SuiteTab::Criteria);
+        let shell = shell.with_suite_bar(bar);
+        let page = CriterionContext {
             plan,
             suite,
             place,
@@ -273,14 +289,14 @@ pub(super) fn pages<'a>(
         };
         let criteria = (first..)
             .zip(chunk)
-            .map(|(index, key)| criterion(&page, index, key))
+            .map(|(index, key)| build_section(&page, index, key))
             .collect();
         let pager = Pager::new(bucket as u64 + 1, count as u64, |number| {
             bucket_name(usize::try_from(number).unwrap_or(usize::MAX))
         });
-        SiteFile::page(
+        SiteFile::from_template(
             path,
-            &Details {
+            &CriterionPage {
                 suite: Text::new(&place.label),
                 heading,
                 criteria,
@@ -291,7 +307,11 @@ pub(super) fn pages<'a>(
     })
 }
 
-fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
+fn build_section(
+    page: &CriterionContext<'_>,
+    index: usize,
+    key: &CriterionKey,
+) -> CriterionSection {
     let tables = page
         .suite
         .criteria
@@ -311,15 +331,15 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
     let name = if key.criterion.trim().is_empty() {
         Text::new("(no name)")
     } else {
-        Text::from(beginning(&key.criterion, LONGEST))
+        Text::from(shorten_to(&key.criterion, MAX_HEADING_LENGTH))
     };
     // A name is in the list at the top, in its own heading, and in the heading for each judge.
     let own = (2 + rows.len()) * name.escaped_length()
         + rows
             .iter()
-            .map(|(table, _)| arms_length(&page.place.label, table))
+            .map(|(table, _)| estimate_rate_bytes(&page.place.label, table))
             .sum::<usize>();
-    let told = page.bytes.saturating_sub(own).max(LEAST_TOLD) / rows.len().max(1);
+    let told = page.bytes.saturating_sub(own).max(MIN_TOLD) / rows.len().max(1);
     let part = |(judge, (table, row)): (usize, &(&CriteriaTable, &CriterionRow))| {
         let id = format!("{}-{judge}", index + 1);
         // Captions must be unique per table.
@@ -328,17 +348,20 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
         } else {
             String::new()
         };
-        part(
+        build_judge_part(
             page,
             table,
             row,
             &id,
-            &format!("criterion {}{judge}", format::integer(index as u64 + 1)),
+            &format!(
+                "criterion {}{judge}",
+                format::format_integer(index as u64 + 1)
+            ),
             told,
         )
     };
     let parts = (1..).zip(&rows).map(part);
-    Criterion {
+    CriterionSection {
         anchor: page.place.criteria.anchor(index),
         parts: parts.collect(),
         name,
@@ -346,23 +369,23 @@ fn criterion(page: &Page<'_>, index: usize, key: &CriterionKey) -> Criterion {
 }
 
 /// Estimates the bytes of the table of rates. An arm's name is in it, and in the sentences above.
-fn arms_length(suite: &str, table: &CriteriaTable) -> usize {
+fn estimate_rate_bytes(suite: &str, table: &CriteriaTable) -> usize {
     let labels = words::arm_labels(suite, &table.arms);
     labels
         .iter()
-        .take(MOST_ARMS)
+        .take(MAX_ARMS)
         .map(|label| ARM_BYTES + 2 * escaped_length(label))
         .sum()
 }
 
-fn part(
-    page: &Page<'_>,
+fn build_judge_part(
+    page: &CriterionContext<'_>,
     table: &CriteriaTable,
     row: &CriterionRow,
     id: &str,
     about: &str,
     told: usize,
-) -> Part {
+) -> CriterionByJudge {
     let labels = words::arm_labels(&page.place.label, &table.arms);
     // The other arms were only asked about other criteria.
     let asked: Vec<usize> = (0..labels.len())
@@ -383,7 +406,7 @@ fn part(
     let named = |word: &str, arms: &[usize]| {
         let names: Vec<&str> = arms
             .iter()
-            .take(MOST_ARMS)
+            .take(MAX_ARMS)
             .map(|arm| labels[*arm].as_str())
             .collect();
         let more = arms.len() - names.len();
@@ -398,38 +421,38 @@ fn part(
         .iter()
         .flat_map(|one| not_met.iter().map(move |other| (*one, *other)));
     let link = |(one, other): (usize, usize)| {
-        let href = pair_link(
+        let href = pair_href(
             page.suite,
             page.place,
             page.root,
             &table.arms[one],
             &table.arms[other],
         )?;
-        Some(Link {
+        Some(PageLink {
             href,
             label: Text::from(format!("{} vs {}", labels[one], labels[other])),
         })
     };
-    let mut links: Vec<Link> = pairs.filter_map(link).collect();
+    let mut links: Vec<PageLink> = pairs.filter_map(link).collect();
     let (all, mut bytes) = (links.len(), 0);
-    let fits = |link: &&Link| {
+    let fits = |link: &&PageLink| {
         bytes += PAIR_BYTES + link.href.len() + link.label.escaped_length();
-        bytes <= PAIRS_BYTES
+        bytes <= MAX_PAIR_LIST_BYTES
     };
-    let fitting = links.iter().take(MOST_PAIRS).take_while(fits).count();
+    let fitting = links.iter().take(MAX_PAIRS).take_while(fits).count();
     links.truncate(fitting);
     let pairs_said = if all > links.len() {
         format!(
             "{} of {} pairs of arms that disagree, side by side:",
             links.len(),
-            format::integer(all as u64)
+            format::format_integer(all as u64)
         )
     } else {
         "Pairs of arms that disagree, side by side:".to_owned()
     };
-    let (verdicts, untold) = verdicts(page, row, &labels, (id, about), told);
-    Part {
-        heading: heading(table),
+    let (verdicts, untold) = verdict_grid(page, row, &labels, (id, about), told);
+    CriterionByJudge {
+        heading: judge_heading(table),
         sentences: [
             named("In more than half of their runs met by", &met),
             named("Not met by", &not_met),
@@ -438,7 +461,7 @@ fn part(
         .into_iter()
         .flatten()
         .collect(),
-        rates: rates(row, &asked, &labels, (id, about)),
+        rates: rate_grid(row, &asked, &labels, (id, about)),
         pairs: links,
         pairs_said,
         verdicts,
@@ -447,8 +470,13 @@ fn part(
 }
 
 /// Lays out how often each arm met a criterion, with its interval.
-fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str, &str)) -> Grid {
-    let shown = &asked[..asked.len().min(MOST_ARMS)];
+fn rate_grid(
+    row: &CriterionRow,
+    asked: &[usize],
+    labels: &[String],
+    (id, on): (&str, &str),
+) -> Grid {
+    let shown = &asked[..asked.len().min(MAX_ARMS)];
     let cells: Vec<&CriterionCell> = shown.iter().map(|arm| &row.cells[*arm]).collect();
     let about = if shown.len() < asked.len() {
         format!(
@@ -463,32 +491,39 @@ fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str
         format!("rates-{id}"),
         format!("How often each arm met {on}"),
     )
-    .about(about)
-    .fits();
-    grid.column(
-        Column::new("Arm", Look::Key, Sort::Ascending),
-        shown.iter().map(|arm| Cell::head(labels[*arm].as_str())),
+    .with_about(about)
+    .fit_to_content();
+    grid.add_column(
+        GridColumn::new("Arm", ColumnLook::Key, SortOrder::Ascending),
+        shown
+            .iter()
+            .map(|arm| GridCell::head(labels[*arm].as_str())),
     );
     let estimates = cells.iter().map(|cell| {
         if cell.rate.is_some() {
-            rate(cell.rate.as_ref())
+            rate_cell(cell.rate.as_ref())
         } else {
-            counted(cell)
+            met_cell(cell)
         }
     });
-    grid.column(
-        Column::new("Met, %", Look::Number, Sort::Descending).sub("95% interval"),
+    grid.add_column(
+        GridColumn::new("Met, %", ColumnLook::Number, SortOrder::Descending)
+            .with_subtext("95% interval"),
         estimates,
     );
-    grid.column(
-        Column::new("Rate and interval, drawn", Look::Scale, Sort::None),
+    grid.add_column(
+        GridColumn::new(
+            "Rate and interval, drawn",
+            ColumnLook::Scale,
+            SortOrder::None,
+        ),
         cells
             .iter()
-            .map(|cell| Cell::dots(cell.rate.as_ref().map(Whisker::of))),
+            .map(|cell| GridCell::from_whisker(cell.rate.as_ref().map(Whisker::from_estimate))),
     );
-    grid.column(
-        Column::new("Runs that met it", Look::Number, Sort::None),
-        cells.iter().map(|cell| counted(cell)),
+    grid.add_column(
+        GridColumn::new("Runs that met it", ColumnLook::Number, SortOrder::None),
+        cells.iter().map(|cell| met_cell(cell)),
     );
     grid
 }
@@ -496,8 +531,8 @@ fn rates(row: &CriterionRow, asked: &[usize], labels: &[String], (id, on): (&str
 /// Lists the verdicts by run as far as the page has room, and says how many are not shown.
 ///
 /// Every arm gets a first verdict before any arm gets a second one. Verdicts on unmet criteria come first.
-fn verdicts(
-    page: &Page<'_>,
+fn verdict_grid(
+    page: &CriterionContext<'_>,
     row: &CriterionRow,
     labels: &[String],
     (id, on): (&str, &str),
@@ -516,8 +551,13 @@ fn verdicts(
     let mut of_shown: Vec<Vec<(usize, &CriterionVerdict, Text)>> =
         of_arms.iter().map(|_| Vec::new()).collect();
     let mut bytes = 0;
-    for (arm, verdict) in in_turns(&of_arms) {
-        let reason = Text::from(verdict.reason.as_deref().map_or_else(String::new, cut));
+    for (arm, verdict) in round_robin(&of_arms) {
+        let reason = Text::from(
+            verdict
+                .reason
+                .as_deref()
+                .map_or_else(String::new, truncate_text),
+        );
         // A run's id is also in its link.
         bytes += VERDICT_BYTES
             + escaped_length(&labels[arm])
@@ -543,7 +583,7 @@ fn verdicts(
         };
         format!(
             "{} more {verdicts} on the pages of the runs; the data have the first of each arm.",
-            format::integer(left)
+            format::format_integer(left)
         )
     });
     if shown.is_empty() {
@@ -553,47 +593,49 @@ fn verdicts(
         format!("verdicts-{id}"),
         format!("Judgements of {on}, run by run"),
     );
-    grid.column(
-        Column::new("Arm", Look::Key, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Arm", ColumnLook::Key, SortOrder::Ascending),
         shown
             .iter()
-            .map(|(arm, ..)| Cell::head(labels[*arm].as_str())),
+            .map(|(arm, ..)| GridCell::head(labels[*arm].as_str())),
     );
     let outcome = |verdict: &CriterionVerdict| {
-        let cell = Cell {
+        let cell = GridCell {
             text: Text::from(outcome_word(&verdict.status)),
-            ..Cell::item_status(&verdict.status)
+            ..GridCell::item_status(&verdict.status)
         };
-        cell.sub(if verdict.attempt > 1 {
+        cell.with_subtext(if verdict.attempt > 1 {
             format!("attempt {}", verdict.attempt)
         } else {
             String::new()
         })
     };
-    grid.column(
-        Column::new("Outcome", Look::Words, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Outcome", ColumnLook::Words, SortOrder::Ascending),
         shown.iter().map(|(_, verdict, _)| outcome(verdict)),
     );
-    grid.column(
-        Column::new("Reasoning", Look::Words, Sort::None),
-        shown.iter().map(|(.., reason)| Cell::words(reason.clone())),
+    grid.add_column(
+        GridColumn::new("Reasoning", ColumnLook::Words, SortOrder::None),
+        shown
+            .iter()
+            .map(|(.., reason)| GridCell::words(reason.clone())),
     );
     let run = |verdict: &CriterionVerdict| {
-        Cell::words(verdict.run.as_str()).link(
+        GridCell::words(verdict.run.as_str()).with_link(
             page.plan
                 .run_path(&verdict.run)
                 .map(|path| format!("{}{path}", page.root)),
         )
     };
-    grid.column(
-        Column::new("Run", Look::Words, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Run", ColumnLook::Words, SortOrder::Ascending),
         shown.iter().map(|(_, verdict, _)| run(verdict)),
     );
     let revision = shown
         .iter()
-        .map(|(_, verdict, _)| Cell::count(u64::from(verdict.revision)));
-    grid.column(
-        Column::new("Revision", Look::Number, Sort::Descending),
+        .map(|(_, verdict, _)| GridCell::count(u64::from(verdict.revision)));
+    grid.add_column(
+        GridColumn::new("Revision", ColumnLook::Number, SortOrder::Descending),
         revision,
     );
     (Some(grid), untold)

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{
     abilities, audit as audits, board, claims as published_figures, comparison, csv, horizons,
     items, json, judged, markdown, nights, overall as over_suites, tables,
@@ -16,11 +16,11 @@ use crate::views::{
 };
 
 use super::SiteFile;
-use super::plan::{RunPlace, SuitePlace};
+use super::plan::{RunRoutes, SuiteRoutes};
 
 /// A suite's data without its pairs, which have files of their own.
 #[derive(Serialize)]
-struct SuiteAnswer<'a> {
+struct SuiteDataAnswer<'a> {
     board: &'a SuiteBoard,
     tables: &'a [Comparison],
     #[serde(skip_serializing_if = "<[CriteriaTable]>::is_empty")]
@@ -79,7 +79,7 @@ struct RunAnswer<'a> {
 }
 
 /// Makes the data of all leaderboards and all runs.
-pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
+pub(super) fn leaderboard_files(overview: &Overview) -> Vec<SiteFile> {
     let board = Board {
         suites: overview
             .suites
@@ -90,24 +90,24 @@ pub(super) fn boards(overview: &Overview) -> Vec<SiteFile> {
         aliased: overview.context.aliased,
         sorted_by: SortKey::PassRate,
     };
-    let shown = tables::boards(&board);
+    let shown = tables::board_tables(&board);
     let answer = json::LeaderboardAnswer {
         board,
         overall: None,
     };
     vec![
-        json("data/leaderboard", "leaderboard", answer),
-        csv("data/leaderboard", csv::tables(&shown)),
-        markdown("data/leaderboard", &shown),
-        csv(
+        json_file("data/leaderboard", "leaderboard", answer),
+        csv_file("data/leaderboard", csv::write_tables(&shown)),
+        markdown_file("data/leaderboard", &shown),
+        csv_file(
             "data/runs",
-            csv::table(&tables::runs(overview.runs_by_name())),
+            csv::write_table(&tables::runs_table(overview.runs_by_name())),
         ),
     ]
 }
 
 /// Makes the data of the board over all suites.
-pub(super) fn overall(overview: &Overview) -> Vec<SiteFile> {
+pub(super) fn overall_files(overview: &Overview) -> Vec<SiteFile> {
     let Some(overall) = &overview.overall else {
         return Vec::new();
     };
@@ -117,26 +117,26 @@ pub(super) fn overall(overview: &Overview) -> Vec<SiteFile> {
         aliased: overview.context.aliased,
         sorted_by: SortKey::PassRate,
     };
-    let shown = [over_suites::table(overall)];
+    let shown = [over_suites::suite_means_table(overall)];
     let answer = json::LeaderboardAnswer {
         board,
         overall: Some(overall.clone()),
     };
     vec![
-        json("data/overall", "leaderboard", answer),
-        csv("data/overall", csv::tables(&shown)),
-        markdown("data/overall", &shown),
+        json_file("data/overall", "leaderboard", answer),
+        csv_file("data/overall", csv::write_tables(&shown)),
+        markdown_file("data/overall", &shown),
     ]
 }
 
 /// Makes the data of one suite: leaderboard, newest batches and runs.
-pub(super) fn suite(
+pub(super) fn suite_files(
     context: &SiteContext,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Vec<SiteFile> {
     let charts = &suite.charts;
-    let answer = SuiteAnswer {
+    let answer = SuiteDataAnswer {
         board: &suite.board,
         tables: &suite.tables,
         criteria: &suite.criteria,
@@ -146,20 +146,20 @@ pub(super) fn suite(
         cost: charts.cost.as_ref(),
         duration: charts.duration.as_ref(),
     };
-    let stem = place.data("suites");
-    let shown = tables::scoped(
-        vec![board::table(&suite.board)],
+    let stem = place.data_stem("suites");
+    let shown = tables::with_scope_notes(
+        vec![board::annotated_table(&suite.board)],
         suite.retracted,
         context.aliased,
     );
     let mut files = vec![
-        json(&stem, "suite", answer),
-        csv(&stem, csv::tables(&shown)),
-        markdown(&stem, &shown),
+        json_file(&stem, "suite", answer),
+        csv_file(&stem, csv::write_tables(&shown)),
+        markdown_file(&stem, &shown),
     ];
     if let Some(disagreements) = &charts.disagreements {
-        files.push(json(
-            &format!("{}/index", place.data("compare")),
+        files.push(json_file(
+            &format!("{}/index", place.data_stem("compare")),
             "disagreements",
             disagreements,
         ));
@@ -168,79 +168,79 @@ pub(super) fn suite(
 }
 
 /// Makes the data of one suite's audit: the answer of the command of that name.
-pub(super) fn audit(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn audit_files(suite: &OverviewSuite, place: &SuiteRoutes) -> Vec<SiteFile> {
     let Some(audit) = &suite.audit else {
         return Vec::new();
     };
-    let shown = audits::tables(audit);
-    let stem = place.data("audit");
+    let shown = audits::place_and_standard_tables(audit);
+    let stem = place.data_stem("audit");
     let answer = json::AuditAnswer {
         audits: vec![audit.clone()],
         without: Vec::new(),
         claims: None,
     };
     vec![
-        json(&stem, "audit", answer),
-        csv(&stem, csv::tables(&shown)),
-        markdown(&stem, &shown),
+        json_file(&stem, "audit", answer),
+        csv_file(&stem, csv::write_tables(&shown)),
+        markdown_file(&stem, &shown),
     ]
 }
 
 /// Makes the data of one suite's abilities and time horizons: the answers of the commands.
-pub(super) fn fits(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn fit_files(suite: &OverviewSuite, place: &SuiteRoutes) -> Vec<SiteFile> {
     let mut files = Vec::new();
     if let Some(apart) = &suite.abilities {
         let shown = [
-            abilities::table(&apart.found),
-            abilities::items(&apart.found),
+            abilities::arms_table(&apart.found),
+            abilities::difficulty_table(&apart.found),
         ];
-        let stem = place.data("abilities");
+        let stem = place.data_stem("abilities");
         let answer = json::AbilitiesAnswer {
             boards: vec![apart.found.clone()],
             without: Vec::new(),
         };
         files.extend([
-            json(&stem, "fit-abilities", answer),
-            csv(&stem, csv::tables(&shown)),
-            markdown(&stem, &shown),
+            json_file(&stem, "fit-abilities", answer),
+            csv_file(&stem, csv::write_tables(&shown)),
+            markdown_file(&stem, &shown),
         ]);
     }
     if let Some(found) = &suite.horizons {
-        let shown = [horizons::table(found)];
-        let stem = place.data("horizons");
+        let shown = [horizons::arms_table(found)];
+        let stem = place.data_stem("horizons");
         let answer = json::HorizonsAnswer {
             suites: vec![found.clone()],
         };
         files.extend([
-            json(&stem, "fit-horizons", answer),
-            csv(&stem, csv::tables(&shown)),
-            markdown(&stem, &shown),
+            json_file(&stem, "fit-horizons", answer),
+            csv_file(&stem, csv::write_tables(&shown)),
+            markdown_file(&stem, &shown),
         ]);
     }
     files
 }
 
 /// Makes the data of the published figures about a suite: the answer of `audit --claims`.
-pub(super) fn published(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn published_figure_files(suite: &OverviewSuite, place: &SuiteRoutes) -> Vec<SiteFile> {
     let Some(claims) = &suite.claims else {
         return Vec::new();
     };
-    let shown = published_figures::tables(&claims.audit);
-    let stem = place.data("published");
+    let shown = published_figures::finding_and_check_tables(&claims.audit);
+    let stem = place.data_stem("published");
     let answer = json::AuditAnswer {
         audits: Vec::new(),
         without: Vec::new(),
         claims: Some(claims.audit.clone()),
     };
     vec![
-        json(&stem, "audit", answer),
-        csv(&stem, csv::tables(&shown)),
-        markdown(&stem, &shown),
+        json_file(&stem, "audit", answer),
+        csv_file(&stem, csv::write_tables(&shown)),
+        markdown_file(&stem, &shown),
     ]
 }
 
 /// Makes the data of one suite's items by arm.
-pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn item_files(suite: &OverviewSuite, place: &SuiteRoutes) -> Vec<SiteFile> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
         return Vec::new();
@@ -250,10 +250,10 @@ pub(super) fn items(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> 
         suite_version: suite.board.suite_version.as_deref(),
         matrix,
     };
-    let stem = place.data("items");
+    let stem = place.data_stem("items");
     vec![
-        json(&stem, "items", answer),
-        csv(&stem, csv::table(&items::table(matrix))),
+        json_file(&stem, "items", answer),
+        csv_file(&stem, csv::write_table(&items::matrix_table(matrix))),
     ]
 }
 
@@ -289,34 +289,34 @@ struct CriteriaAnswer<'a> {
 }
 
 /// Makes the data of one suite's criteria by arm.
-pub(super) fn criteria(suite: &OverviewSuite, place: &SuitePlace) -> Vec<SiteFile> {
+pub(super) fn criteria_files(suite: &OverviewSuite, place: &SuiteRoutes) -> Vec<SiteFile> {
     if suite.criteria.is_empty() {
         return Vec::new();
     }
     let criteria = suite
         .criteria
         .iter()
-        .flat_map(|table| table.rows.iter().map(|row| of_row(table, row)))
+        .flat_map(|table| table.rows.iter().map(|row| criterion_answer(table, row)))
         .collect();
     let answer = CriteriaAnswer {
         suite: &suite.board.suite,
         suite_version: suite.board.suite_version.as_deref(),
         criteria,
     };
-    let shown: Vec<Table> = suite
+    let shown: Vec<ReportTable> = suite
         .criteria
         .iter()
         .map(|table| judged::criteria_by_arm(&suite.board, table))
         .collect();
-    let stem = place.data("criteria");
+    let stem = place.data_stem("criteria");
     vec![
-        json(&stem, "criteria", answer),
-        csv(&stem, csv::tables(&shown)),
-        markdown(&stem, &shown),
+        json_file(&stem, "criteria", answer),
+        csv_file(&stem, csv::write_tables(&shown)),
+        markdown_file(&stem, &shown),
     ]
 }
 
-fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswer<'a> {
+fn criterion_answer<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswer<'a> {
     let arm = |(arm, cell): (&'a Arm, &'a CriterionCell)| ArmOnCriterion {
         arm,
         passed: cell.passed,
@@ -334,18 +334,18 @@ fn of_row<'a>(table: &'a CriteriaTable, row: &'a CriterionRow) -> CriterionAnswe
 }
 
 /// Makes the data of one suite's nights.
-pub(super) fn history(
+pub(super) fn history_files(
     context: &SiteContext,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Vec<SiteFile> {
     let Some(history) = &suite.history else {
         return Vec::new();
     };
-    let nights = nights::table(history, usize::MAX);
-    let spreadsheet = csv::table(&nights);
-    let shown = tables::scoped(
-        vec![nights::levels(history), nights],
+    let nights = nights::arm_nights_table(history, usize::MAX);
+    let spreadsheet = csv::write_table(&nights);
+    let shown = tables::with_scope_notes(
+        vec![nights::trend_table(history), nights],
         suite.retracted,
         context.aliased,
     );
@@ -353,24 +353,24 @@ pub(super) fn history(
         histories: vec![history.clone()],
         retracted: suite.retracted,
     };
-    let stem = place.data("history");
+    let stem = place.data_stem("history");
     vec![
-        json(&stem, "history", answer),
-        csv(&stem, spreadsheet),
-        markdown(&stem, &shown),
+        json_file(&stem, "history", answer),
+        csv_file(&stem, spreadsheet),
+        markdown_file(&stem, &shown),
     ]
 }
 
 /// Makes the data of all costs, by suite and arm.
-pub(super) fn cost(overview: &Overview) -> Vec<SiteFile> {
+pub(super) fn cost_files(overview: &Overview) -> Vec<SiteFile> {
     let answer = CostAnswer {
         suites: overview.suites.iter().map(suite_cost).collect(),
     };
-    let shown: Vec<Table> = overview
+    let shown: Vec<ReportTable> = overview
         .suites
         .iter()
         .map(|suite| {
-            board::costs(
+            board::costs_table(
                 &suite.board,
                 &suite.board.entries,
                 suite.charts.spent.as_ref(),
@@ -378,9 +378,9 @@ pub(super) fn cost(overview: &Overview) -> Vec<SiteFile> {
         })
         .collect();
     vec![
-        json("data/cost", "cost", answer),
-        csv("data/cost", csv::tables(&shown)),
-        markdown("data/cost", &shown),
+        json_file("data/cost", "cost", answer),
+        csv_file("data/cost", csv::write_tables(&shown)),
+        markdown_file("data/cost", &shown),
     ]
 }
 
@@ -405,10 +405,10 @@ fn arm_cost(entry: &Entry) -> ArmCost<'_> {
 }
 
 /// Makes the data of one pair. Empty unless the comparison has two arms.
-pub(super) fn pair(
+pub(super) fn pair_files(
     context: &SiteContext,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     pair: &Comparison,
 ) -> Vec<SiteFile> {
     let Some(stem) = place.pair_stem(pair).map(|stem| format!("data/{stem}")) else {
@@ -420,40 +420,40 @@ pub(super) fn pair(
         taken: None,
         retracted: suite.retracted,
     };
-    let shown = tables::scoped(
-        vec![comparison::table(pair)],
+    let shown = tables::with_scope_notes(
+        vec![comparison::annotated_table(pair)],
         suite.retracted,
         context.aliased,
     );
     vec![
-        json(&stem, "compare", answer),
-        csv(&stem, csv::tables(&shown)),
-        markdown(&stem, &shown),
+        json_file(&stem, "compare", answer),
+        csv_file(&stem, csv::write_tables(&shown)),
+        markdown_file(&stem, &shown),
     ]
 }
 
 /// Makes the data of one run with all its items.
-pub(super) fn run(place: &RunPlace, run: &RunPage, items: &[ItemPage]) -> SiteFile {
+pub(super) fn run_file(place: &RunRoutes, run: &RunPage, items: &[ItemPage]) -> SiteFile {
     let answer = RunAnswer {
         run,
         items: items.iter().flat_map(|page| &page.rows).collect(),
     };
-    json(&format!("data/runs/{}", place.segment), "run", answer)
+    json_file(&format!("data/runs/{}", place.segment), "run", answer)
 }
 
-fn json(stem: &str, kind: &str, answer: impl Serialize) -> SiteFile {
-    file(format!("{stem}.json"), json::document(kind, answer))
+fn json_file(stem: &str, kind: &str, answer: impl Serialize) -> SiteFile {
+    text_file(format!("{stem}.json"), json::write_document(kind, answer))
 }
 
-fn csv(stem: &str, text: String) -> SiteFile {
-    file(format!("{stem}.csv"), text)
+fn csv_file(stem: &str, text: String) -> SiteFile {
+    text_file(format!("{stem}.csv"), text)
 }
 
-fn markdown(stem: &str, tables: &[Table]) -> SiteFile {
-    file(format!("{stem}.md"), markdown::tables(tables))
+fn markdown_file(stem: &str, tables: &[ReportTable]) -> SiteFile {
+    text_file(format!("{stem}.md"), markdown::write_tables(tables))
 }
 
-fn file(path: String, text: String) -> SiteFile {
+fn text_file(path: String, text: String) -> SiteFile {
     SiteFile {
         path,
         bytes: text.into_bytes(),

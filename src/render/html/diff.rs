@@ -7,11 +7,11 @@ use similar::{ChangeTag, DiffableStr, TextDiff};
 use super::shell::Text;
 
 /// Minimum share of common words for marks. Below it, marks on every other word would be useless.
-const LEAST_ALIKE: f64 = 0.25;
+const MIN_ALIKE: f64 = 0.25;
 
 /// A stretch of one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct DiffPiece {
     /// Whether only this text has it.
     pub is_own: bool,
     pub text: Text,
@@ -21,29 +21,29 @@ pub(super) struct Piece {
 
 /// Two texts with their marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Beside {
-    pub first: Vec<Piece>,
-    pub second: Vec<Piece>,
+pub(super) struct WordDiff {
+    pub first: Vec<DiffPiece>,
+    pub second: Vec<DiffPiece>,
     /// States that texts are equal, or too different for marks.
     pub note: Option<&'static str>,
 }
 
-impl Beside {
+impl WordDiff {
     /// Marks the words of each text that the other text lacks.
-    pub fn of(first: &str, second: &str) -> Self {
+    pub fn from_texts(first: &str, second: &str) -> Self {
         if first == second {
             return Self {
-                first: pieces([(first, false)]),
-                second: pieces([(second, false)]),
+                first: join_pieces([(first, false)]),
+                second: join_pieces([(second, false)]),
                 note: Some("Both texts are identical."),
             };
         }
         let words = [first, second].map(DiffableStr::tokenize_unicode_words);
-        if common(&words) < LEAST_ALIKE {
+        if common_word_share(&words) < MIN_ALIKE {
             let note = Some("The two have so little in common that no words are marked.");
             return Self {
-                first: pieces([(first, false)]),
-                second: pieces([(second, false)]),
+                first: join_pieces([(first, false)]),
+                second: join_pieces([(second, false)]),
                 note,
             };
         }
@@ -60,20 +60,20 @@ impl Beside {
             }
         }
         Self {
-            first: pieces(one),
-            second: pieces(other),
+            first: join_pieces(one),
+            second: join_pieces(other),
             note: None,
         }
     }
 
     /// Returns the pieces of one text without a counterpart.
-    pub fn alone(text: &str) -> Vec<Piece> {
-        pieces([(text, false)])
+    pub fn unmarked_pieces(text: &str) -> Vec<DiffPiece> {
+        join_pieces([(text, false)])
     }
 }
 
 /// Returns the share of non-blank words that both texts have, in any order. Cheap to compute, unlike the marks.
-fn common(words: &[Vec<&str>; 2]) -> f64 {
+fn common_word_share(words: &[Vec<&str>; 2]) -> f64 {
     let mut counts = BTreeMap::<&str, [u32; 2]>::new();
     for (side, words) in words.iter().enumerate() {
         for word in words.iter().filter(|word| !word.trim().is_empty()) {
@@ -90,7 +90,7 @@ fn common(words: &[Vec<&str>; 2]) -> f64 {
 }
 
 /// Joins adjacent pieces of one kind and splits them at line ends.
-fn pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<Piece> {
+fn join_pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<DiffPiece> {
     let mut joined = Vec::<(String, bool)>::new();
     for (word, is_own) in words {
         match joined.last_mut() {
@@ -105,7 +105,7 @@ fn pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<Piece> {
             let line = line.trim_end_matches('\r');
             let ends_line = lines.peek().is_some();
             if !line.is_empty() || ends_line {
-                pieces.push(Piece {
+                pieces.push(DiffPiece {
                     is_own: is_own && !line.trim().is_empty(),
                     text: Text::new(line),
                     ends_line,
@@ -120,8 +120,8 @@ fn pieces<'t>(words: impl IntoIterator<Item = (&'t str, bool)>) -> Vec<Piece> {
 mod tests {
     use super::*;
 
-    fn shown(pieces: &[Piece]) -> String {
-        let piece = |piece: &Piece| {
+    fn shown(pieces: &[DiffPiece]) -> String {
+        let piece = |piece: &DiffPiece| {
             let text = if piece.is_own {
                 format!("[{}]", piece.text)
             } else {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn words_that_one_text_has_alone_are_marked() {
         let check = |first: &str, second: &str, expected: (&str, &str)| {
-            let beside = Beside::of(first, second);
+            let beside = WordDiff::from_texts(first, second);
             assert_eq!(
                 (
                     shown(&beside.first).as_str(),
@@ -167,7 +167,7 @@ mod tests {
             ("same", "same"),
             ("one two three", "completely different words here"),
         ] {
-            let beside = Beside::of(first, second);
+            let beside = WordDiff::from_texts(first, second);
             assert!(beside.note.is_some(), "{first} / {second}");
             assert!(
                 beside
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_and_control_characters_are_visible() {
-        let beside = Beside::of("a\u{202e}b <ins>\r\n\nend", "a\u{202e}b <del>\r\n\nend");
+        let beside = WordDiff::from_texts("a\u{202e}b <ins>\r\n\nend", "a\u{202e}b <del>\r\n\nend");
         assert_eq!(shown(&beside.first), "a\\u{202e}b <[ins]>\n\nend");
         assert_eq!(shown(&beside.second), "a\\u{202e}b <[del]>\n\nend");
     }

@@ -2,37 +2,37 @@
 
 use askama::Template;
 
-use crate::domain::beginning;
+use crate::domain::shorten_to;
 use crate::views::{OverviewSuite, SiteContext, SuiteState};
 
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
 use super::{SiteFile, leading, state};
 
 /// Maximum number of sentences of the verdict.
-const SENTENCES: usize = 2;
+const MAX_SENTENCES: usize = 2;
 /// Maximum letters on a line of the card, and maximum lines.
-const LETTERS: usize = 62;
-const LINES: usize = 5;
-/// Distance of the card's first line from the top. [`LINE`] is the distance between lines.
-const FIRST_LINE: usize = 70;
+const MAX_LINE_LETTERS: usize = 62;
+const MAX_LINES: usize = 5;
+/// Distance of the card's first line from the top. [`LINE_HEIGHT`] is the distance between lines.
+const FIRST_LINE_Y: usize = 70;
 /// Maximum letters of the suite's name and of the site's name on the card.
-const LONGEST_NAME: usize = 44;
-const LONGEST_SITE: usize = 16;
-const LINE: usize = 20;
+const MAX_NAME: usize = 44;
+const MAX_SITE: usize = 16;
+const LINE_HEIGHT: usize = 20;
 
 #[derive(Template)]
 #[template(path = "embed.html")]
 struct EmbedPage {
-    shell: Shell,
-    verdict: Verdict,
+    shell: PageShell,
+    verdict: EmbeddedVerdict,
     href: String,
 }
 
 #[derive(Template)]
 #[template(path = "card.svg")]
-struct Card {
-    verdict: Verdict,
+struct VerdictCard {
+    verdict: EmbeddedVerdict,
     name: Text,
     site: Text,
     colour: &'static str,
@@ -42,7 +42,7 @@ struct Card {
 }
 
 #[derive(Clone)]
-struct Verdict {
+struct EmbeddedVerdict {
     label: Text,
     word: &'static str,
     class: &'static str,
@@ -51,50 +51,50 @@ struct Verdict {
 }
 
 /// Returns the path of a suite's page for an `iframe`.
-pub(super) fn path(place: &SuitePlace) -> String {
+pub(super) fn page_path(place: &SuiteRoutes) -> String {
     format!("embed/{}.html", place.segment)
 }
 
-pub(super) fn files(
+pub(super) fn render_files(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> [SiteFile; 2] {
-    let of = SuiteState::of(suite);
-    let (_, sentences) = leading::verdict(suite);
+    let of = SuiteState::from_suite(suite);
+    let (_, sentences) = leading::describe_verdict(suite);
     let said = sentences
         .iter()
-        .take(SENTENCES)
+        .take(MAX_SENTENCES)
         .map(String::as_str)
         .collect::<Vec<&str>>()
         .join(" ");
-    let verdict = Verdict {
+    let verdict = EmbeddedVerdict {
         label: Text::new(&place.label),
-        word: state::word(of),
-        class: state::class(of),
-        shape: state::shape(of),
+        word: state::display_word(of),
+        class: state::css_class(of),
+        shape: state::svg_shape(of),
         said: Text::new(&said),
     };
-    let lines: Vec<Text> = wrapped(&verdict.said.to_string())
+    let lines: Vec<Text> = wrap_text(&verdict.said.to_string())
         .into_iter()
         .map(Text::from)
         .collect();
-    let card = Card {
-        name: Text::from(beginning(&place.label, LONGEST_NAME)),
-        site: Text::from(beginning(&context.title, LONGEST_SITE)),
-        colour: state::colour(of),
-        height: FIRST_LINE + LINE * lines.len(),
-        lines: (FIRST_LINE..).step_by(LINE).zip(lines).collect(),
+    let card = VerdictCard {
+        name: Text::from(shorten_to(&place.label, MAX_NAME)),
+        site: Text::from(shorten_to(&context.title, MAX_SITE)),
+        colour: state::hex_colour(of),
+        height: FIRST_LINE_Y + LINE_HEIGHT * lines.len(),
+        lines: (FIRST_LINE_Y..).step_by(LINE_HEIGHT).zip(lines).collect(),
         verdict: verdict.clone(),
     };
-    let path = path(place);
+    let path = page_path(place);
     let title = format!("{} · verdict · {}", place.label, context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         "The verdict on one suite.",
     );
@@ -104,13 +104,13 @@ pub(super) fn files(
         verdict,
     };
     [
-        SiteFile::page(format!("embed/{}.svg", place.segment), &card),
-        SiteFile::page(path, &page),
+        SiteFile::from_template(format!("embed/{}.svg", place.segment), &card),
+        SiteFile::from_template(path, &page),
     ]
 }
 
 /// Breaks a text into lines, between words if possible.
-fn wrapped(text: &str) -> Vec<String> {
+fn wrap_text(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let mut letters: Vec<char> = word.chars().collect();
@@ -118,7 +118,7 @@ fn wrapped(text: &str) -> Vec<String> {
             let line = lines.last_mut().expect("it begins with one");
             let used = line.chars().count();
             let gap = usize::from(used > 0);
-            if used + gap + letters.len() <= LETTERS {
+            if used + gap + letters.len() <= MAX_LINE_LETTERS {
                 line.push_str(&" ".repeat(gap));
                 line.extend(&letters);
                 break;
@@ -126,13 +126,13 @@ fn wrapped(text: &str) -> Vec<String> {
             if used > 0 {
                 lines.push(String::new());
             } else {
-                line.extend(letters.drain(..LETTERS));
+                line.extend(letters.drain(..MAX_LINE_LETTERS));
             }
         }
     }
-    if lines.len() > LINES {
-        lines.truncate(LINES);
-        lines[LINES - 1].push_str(" …");
+    if lines.len() > MAX_LINES {
+        lines.truncate(MAX_LINES);
+        lines[MAX_LINES - 1].push_str(" …");
     }
     lines
 }
@@ -143,15 +143,19 @@ mod tests {
 
     #[test]
     fn lines_break_between_words_and_within_long_ones() {
-        assert_eq!(wrapped("one two"), ["one two"]);
-        let long = "x".repeat(LETTERS + 3);
+        assert_eq!(wrap_text("one two"), ["one two"]);
+        let long = "x".repeat(MAX_LINE_LETTERS + 3);
         assert_eq!(
-            wrapped(&format!("a {long} b")),
-            ["a".to_owned(), "x".repeat(LETTERS), "xxx b".to_owned()]
+            wrap_text(&format!("a {long} b")),
+            [
+                "a".to_owned(),
+                "x".repeat(MAX_LINE_LETTERS),
+                "xxx b".to_owned()
+            ]
         );
-        let many = wrapped(&"word ".repeat(200));
+        let many = wrap_text(&"word ".repeat(200));
         assert!(
-            many.len() == LINES && many[LINES - 1].ends_with('…'),
+            many.len() == MAX_LINES && many[MAX_LINES - 1].ends_with('…'),
             "{many:?}"
         );
     }

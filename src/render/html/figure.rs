@@ -2,32 +2,32 @@
 
 use crate::render::chart::{Chart, Svg};
 use crate::render::format;
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::views::Arm;
 
 use super::arm_links::link_arms;
 use super::grid::Grid;
-use super::plan::Plan;
+use super::plan::SiteRoutes;
 use super::shell::Text;
 
 /// Maximum number of rows of a chart's table. The data files have all.
-pub(super) const MOST_ROWS: usize = 60;
+pub(super) const MAX_ROWS: usize = 60;
 
 /// One sign of a chart's key.
-pub(super) struct Sign {
+pub(super) struct LegendEntry {
     pub glyph: &'static str,
     pub class: &'static str,
     pub name: Text,
 }
 
-pub(super) struct Figure {
+pub(super) struct ChartFigure {
     /// Anchor of the section, for links.
     pub anchor: String,
     pub heading: Text,
     pub title: Text,
     pub finding: Text,
     pub svg: Svg,
-    pub key: Vec<Sign>,
+    pub key: Vec<LegendEntry>,
     pub notes: Vec<Text>,
     pub grid: Grid,
     /// Address of the CSV file with all values in full precision.
@@ -38,13 +38,18 @@ pub(super) struct Figure {
     pub href: String,
 }
 
-impl Figure {
+impl ChartFigure {
     pub fn new(anchor: &str, heading: impl Into<Text>, chart: Chart) -> Self {
-        Self::of_rows(anchor, heading, chart, MOST_ROWS)
+        Self::with_max_rows(anchor, heading, chart, MAX_ROWS)
     }
 
     /// Shows a chart with `most` rows of its values.
-    pub fn of_rows(anchor: &str, heading: impl Into<Text>, chart: Chart, most: usize) -> Self {
+    pub fn with_max_rows(
+        anchor: &str,
+        heading: impl Into<Text>,
+        chart: Chart,
+        most: usize,
+    ) -> Self {
         let Chart {
             id,
             title,
@@ -56,8 +61,8 @@ impl Figure {
         } = chart;
         if table.rows.len() > most {
             let (some, all) = (
-                format::integer(most as u64),
-                format::integer(table.rows.len() as u64),
+                format::format_integer(most as u64),
+                format::format_integer(table.rows.len() as u64),
             );
             notes.push(format!(
                 "The table has the first {some} of {all} rows; the JSON file of this page has all."
@@ -66,7 +71,7 @@ impl Figure {
         Self {
             anchor: anchor.to_owned(),
             heading: heading.into(),
-            grid: grid(
+            grid: value_grid(
                 &table,
                 &format!("{id}-values"),
                 &format!("{title}: the values"),
@@ -77,7 +82,7 @@ impl Figure {
             svg,
             key: key
                 .into_iter()
-                .map(|key| Sign {
+                .map(|key| LegendEntry {
                     glyph: key.sign,
                     class: key.class,
                     name: Text::from(key.name),
@@ -91,16 +96,16 @@ impl Figure {
     }
 
     /// Names the suite in the caption of the values. A page with this chart of several suites has a table of each.
-    pub fn on(mut self, suite: &str) -> Self {
+    pub fn on_suite(mut self, suite: &str) -> Self {
         self.grid.caption = Text::from(format!("{} on {suite}: the values", self.title));
         self
     }
 
     /// Links the arms that the rows of the table are about.
-    pub fn arms<'a>(
+    pub fn with_arm_links<'a>(
         mut self,
         arms: impl IntoIterator<Item = &'a Arm>,
-        plan: &Plan,
+        plan: &SiteRoutes,
         root: &str,
     ) -> Self {
         link_arms(&mut self.grid, 0, arms, plan, root);
@@ -108,15 +113,15 @@ impl Figure {
     }
 
     /// Draws the chart of one arm in its colour, with a link to its page.
-    pub fn of_arm(self, arm: &Arm, plan: &Plan, root: &str) -> Self {
+    pub fn for_arm(self, arm: &Arm, plan: &SiteRoutes, root: &str) -> Self {
         Self {
-            tone: plan.tone(arm),
+            tone: plan.arm_tone(arm),
             href: plan.arm_href(root, arm),
             ..self
         }
     }
 
-    pub fn csv(self, href: String) -> Self {
+    pub fn with_csv(self, href: String) -> Self {
         Self {
             csv: Some(href),
             ..self
@@ -125,8 +130,10 @@ impl Figure {
 }
 
 /// Lays out the first rows of a chart's values.
-fn grid(table: &Table, id: &str, caption: &str, most: usize) -> Grid {
-    let mut grid = Grid::of(table, id, caption).unsorted().fits();
+fn value_grid(table: &ReportTable, id: &str, caption: &str, most: usize) -> Grid {
+    let mut grid = Grid::from_table(table, id, caption)
+        .without_sorting()
+        .fit_to_content();
     grid.rows.truncate(most);
     grid
 }

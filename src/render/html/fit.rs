@@ -3,30 +3,30 @@
 
 use askama::Template;
 
-use crate::render::table::Table;
+use crate::render::table::ReportTable;
 use crate::render::{abilities, horizons};
 use crate::views::{Arm, ArmHorizon, Horizons, OverviewSuite, SiteContext, system_name};
 
 use super::SiteFile;
-use super::arm_links::arm_rows;
-use super::arm_name::linked;
-use super::grid::{Grid, Kind, Look, Sort};
-use super::panes::{Pane, Panes, Point, path, percent_of};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::arm_links::link_arm_rows;
+use super::arm_name::linked_arm_namer;
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::panes::{SeriesPoint, SmallMultiple, SmallMultiples, side_percent, svg_path};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of drawn curves, those of the longest horizons.
-const MOST_DRAWN: usize = 12;
+const MAX_DRAWN: usize = 12;
 
 #[derive(Template)]
 #[template(path = "fit.html")]
 struct FitPage {
-    shell: Shell,
+    shell: PageShell,
     heading: &'static str,
     label: Text,
     lead: Option<Text>,
-    panes: Option<Panes>,
+    panes: Option<SmallMultiples>,
     panes_said: &'static str,
     table: Grid,
     notes: Vec<Text>,
@@ -42,17 +42,20 @@ pub(super) struct FitLink {
 }
 
 /// Returns what models say of a suite, for its first pages.
-pub(super) fn links(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<FitLink> {
+pub(super) fn page_links(suite: &OverviewSuite, place: &SuiteRoutes, root: &str) -> Vec<FitLink> {
     let to = |said: String, path: String, word| FitLink {
         said: Text::from(said),
         href: format!("{root}{path}"),
         word,
     };
-    let apart = suite
-        .abilities
-        .as_ref()
-        .map(|apart| to(abilities::why(apart), place.abilities_path(), "Abilities"));
-    let longest = suite.horizons.as_ref().and_then(horizons::longest);
+    let apart = suite.abilities.as_ref().map(|apart| {
+        to(
+            abilities::explain_incomparable_rates(apart),
+            place.abilities_path(),
+            "Abilities",
+        )
+    });
+    let longest = suite.horizons.as_ref().and_then(horizons::longest_horizon);
     apart
         .into_iter()
         .chain(longest.map(|said| to(said, place.horizons_path(), "Time horizons")))
@@ -60,40 +63,40 @@ pub(super) fn links(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Ve
 }
 
 /// Makes the page of abilities, or `None` if the suite needs none.
-pub(super) fn abilities_page(
+pub(super) fn render_abilities_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     let apart = suite.abilities.as_ref()?;
     let path = place.abilities_path();
     let title = format!("{}: abilities · {}", place.label, context.title);
-    let why = abilities::why(apart);
-    let shell = Shell::new(
+    let why = abilities::explain_incomparable_rates(apart);
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         why.clone(),
     )
-    .downloads(&place.data("abilities"));
-    let bar = bar(suite, place, &shell.root, Tab::Abilities);
-    let shell = shell.of_suite(bar);
-    let mut table = abilities::table(&apart.found);
+    .with_downloads(&place.data_stem("abilities"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Abilities);
+    let shell = shell.with_suite_bar(bar);
+    let mut table = abilities::arms_table(&apart.found);
     // A row is named after its arm.
     table.columns.swap(0, 1);
     table.rows.iter_mut().for_each(|row| row.swap(0, 1));
-    let mut grid = Grid::of(&table, "abilities", "Arms by ability");
+    let mut grid = Grid::from_table(&table, "abilities", "Arms by ability");
     let arms: Vec<&Arm> = apart
         .found
         .places
         .iter()
-        .filter_map(|place| arm_of(suite, &place.arm))
+        .filter_map(|place| find_arm(suite, &place.arm))
         .collect();
     if arms.len() == apart.found.places.len() {
-        arm_rows(
+        link_arm_rows(
             &mut grid,
             arms.into_iter(),
             (suite, place),
@@ -101,9 +104,9 @@ pub(super) fn abilities_page(
             &shell.root,
         );
     }
-    let mut items = abilities::items(&apart.found);
-    items.rows.truncate(MOST_ITEMS);
-    let caption = if apart.found.asked.len() > MOST_ITEMS {
+    let mut items = abilities::difficulty_table(&apart.found);
+    items.rows.truncate(MAX_ITEMS);
+    let caption = if apart.found.asked.len() > MAX_ITEMS {
         "The hardest items; the data have all"
     } else {
         "Items, the hardest first"
@@ -114,49 +117,56 @@ pub(super) fn abilities_page(
         lead: Some(Text::from(why)),
         panes: None,
         panes_said: "",
-        notes: texts(&table),
+        notes: note_texts(&table),
         more: Some((
             Text::new("Difficulty of the items"),
-            Grid::of(&items, "items", caption).filtered(""),
-            texts(&items),
+            Grid::from_table(&items, "items", caption).with_filter(""),
+            note_texts(&items),
         )),
-        table: grid.filtered(""),
+        table: grid.with_filter(""),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
 /// Maximum number of items in a table.
-const MOST_ITEMS: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 /// Makes the page of time horizons, or `None` if no item has a human time.
-pub(super) fn horizons_page(
+pub(super) fn render_horizons_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     let found = suite.horizons.as_ref()?;
     let path = place.horizons_path();
     let title = format!("{}: time horizons · {}", place.label, context.title);
-    let lead = horizons::longest(found);
+    let lead = horizons::longest_horizon(found);
     let about = lead.clone().unwrap_or_else(|| {
         format!(
             "How long the tasks of {} may be for its arms to do them.",
             place.label
         )
     });
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-        .downloads(&place.data("horizons"));
-    let bar = bar(suite, place, &shell.root, Tab::Horizons);
-    let shell = shell.of_suite(bar);
-    let table = horizons::table(found);
-    let mut grid = Grid::of(
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    )
+    .with_downloads(&place.data_stem("horizons"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Horizons);
+    let shell = shell.with_suite_bar(bar);
+    let table = horizons::arms_table(found);
+    let mut grid = Grid::from_table(
         &table,
         "horizons",
         "Arms by time horizon, the longest first",
     );
-    arm_rows(
+    link_arm_rows(
         &mut grid,
         found.arms.iter().map(|arm| &arm.arm),
         (suite, place),
@@ -167,63 +177,63 @@ pub(super) fn horizons_page(
         heading: "Time horizons on",
         label: Text::new(&place.label),
         lead: lead.map(Text::from),
-        panes: curves(found, suite, place, plan, &shell.root),
+        panes: draw_curves(found, suite, place, plan, &shell.root),
         panes_said: "Success in % over the length of tasks, on a logarithmic axis. Line: the fitted curve. Dots: tasks of similar length.",
-        notes: texts(&table),
+        notes: note_texts(&table),
         more: None,
-        table: grid.filtered(""),
+        table: grid.with_filter(""),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
-fn curves(
+fn draw_curves(
     found: &Horizons,
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
-) -> Option<Panes> {
-    let name = linked(&suite.board, place, plan, root);
+) -> Option<SmallMultiples> {
+    let name = linked_arm_namer(&suite.board, place, plan, root);
     let pane = |arm: &ArmHorizon| {
-        let (curve, observed) = found.drawn(arm);
+        let (curve, observed) = found.chart_points(arm);
         let point = |((x, y), group): (&(f64, f64), &crate::views::LengthGroup)| {
             let lengths = format!(
                 "{} to {}",
-                horizons::length(group.from_minutes),
-                horizons::length(group.to_minutes)
+                horizons::format_minutes(group.from_minutes),
+                horizons::format_minutes(group.to_minutes)
             );
-            Point {
-                x: percent_of(*x),
-                y: percent_of(1.0 - y),
-                about: Text::from(format!("{lengths}: {}%", percent_of(*y))),
+            SeriesPoint {
+                x: side_percent(*x),
+                y: side_percent(1.0 - y),
+                about: Text::from(format!("{lengths}: {}%", side_percent(*y))),
                 href: String::new(),
             }
         };
-        Pane {
+        SmallMultiple {
             arm: name(&arm.arm),
             about: Text::from(format!(
                 "success by length of tasks, {}",
-                horizons::half(arm)
+                horizons::half_time_horizon(arm)
             )),
-            last: horizons::half(arm),
+            last: horizons::half_time_horizon(arm),
             change: None,
-            line: path(&curve),
+            line: svg_path(&curve),
             dashes: String::new(),
             band: String::new(),
             shaded: None,
             points: observed.iter().zip(&arm.lengths).map(point).collect(),
         }
     };
-    let panes: Vec<Pane> = found.arms.iter().take(MOST_DRAWN).map(pane).collect();
-    let (low, high) = found.ends();
-    (!panes.is_empty()).then(|| Panes {
+    let panes: Vec<SmallMultiple> = found.arms.iter().take(MAX_DRAWN).map(pane).collect();
+    let (low, high) = found.task_length_range();
+    (!panes.is_empty()).then(|| SmallMultiples {
         panes,
-        ends: [low, high].map(horizons::length),
+        ends: [low, high].map(horizons::format_minutes),
     })
 }
 
-fn arm_of<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
+fn find_arm<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
     suite
         .board
         .entries
@@ -232,6 +242,6 @@ fn arm_of<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
         .find(|arm| system_name(&suite.board.suite, arm) == system)
 }
 
-fn texts(table: &Table) -> Vec<Text> {
+fn note_texts(table: &ReportTable) -> Vec<Text> {
     table.notes.iter().map(|note| Text::new(note)).collect()
 }

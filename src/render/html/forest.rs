@@ -9,30 +9,30 @@ use super::metrics::method_href;
 use super::shell::Text;
 
 /// Centre and half width of the drawing, which is 240 units wide, with room for half a dot at each end.
-const MIDDLE: f64 = 120.0;
-const HALF: f64 = 112.0;
+const CENTRE_X: f64 = 120.0;
+const HALF_WIDTH: f64 = 112.0;
 /// Factor by which the range exceeds the outermost value.
-const AIR: f64 = 1.08;
+const RANGE_FACTOR: f64 = 1.08;
 
 /// One panel of rows that share a scale.
-pub(super) struct Forest {
+pub(super) struct ForestPanel {
     pub id: String,
     pub caption: Text,
     /// Labels to the left and to the right of the middle.
     pub ends: [Text; 2],
-    pub ticks: Vec<Tick>,
+    pub ticks: Vec<ForestTick>,
     /// Path of the lines at the ticks.
     pub grid: String,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ForestRow>,
 }
 
-pub(super) struct Tick {
+pub(super) struct ForestTick {
     pub x: String,
     pub label: String,
 }
 
 /// One metric.
-pub(super) struct Row {
+pub(super) struct ForestRow {
     pub metric: Text,
     /// Address of the metric's method.
     pub href: String,
@@ -48,7 +48,7 @@ pub(super) struct Row {
 
 /// Panels group rows with the same scale. Rates come first because they decide the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Panel {
+enum PanelScale {
     Points,
     Ratios,
     /// A metric in a unit of its own, by its row's index.
@@ -56,42 +56,44 @@ enum Panel {
 }
 
 /// Draws the differences of a pair. Empty if no metric has one.
-pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Forest> {
+pub(super) fn draw_panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<ForestPanel> {
     let [first, second] = labels else {
         return Vec::new();
     };
-    let mut found = BTreeMap::<Panel, Vec<usize>>::new();
+    let mut found = BTreeMap::<PanelScale, Vec<usize>>::new();
     for (number, row) in pair.rows.iter().enumerate() {
         let Some(difference) = row
             .evidence
             .pairs
             .first()
             .and_then(|pair| pair.difference)
-            .filter(is_drawn)
+            .filter(is_drawable)
         else {
             continue;
         };
         let panel = match difference.scale {
-            Scale::Share => Panel::Points,
-            Scale::Ratio => Panel::Ratios,
-            Scale::Unit => Panel::Own(number),
+            Scale::Share => PanelScale::Points,
+            Scale::Ratio => PanelScale::Ratios,
+            Scale::Unit => PanelScale::Own(number),
         };
         found.entry(panel).or_default().push(number);
     }
-    let panel = |(number, (panel, rows)): (usize, (Panel, Vec<usize>))| {
+    let panel = |(number, (panel, rows)): (usize, (PanelScale, Vec<usize>))| {
         let reach = rows
             .iter()
-            .filter_map(|row| reach(pair.rows[*row].evidence.pairs.first()?))
+            .filter_map(|row| largest_distance(pair.rows[*row].evidence.pairs.first()?))
             .fold(0.0, f64::max)
-            * AIR;
+            * RANGE_FACTOR;
         let reach = if reach > 0.0 { reach } else { 1.0 };
-        let ticks = ticks(panel, reach);
+        let ticks = place_ticks(panel, reach);
         let caption = match panel {
-            Panel::Points => format!("{first} less {second}, in percentage points (pp)"),
-            Panel::Ratios => format!("{first} over {second}: 1× is no difference"),
-            Panel::Own(row) => format!("{}: {first} less {second}", pair.rows[row].metric.label),
+            PanelScale::Points => format!("{first} less {second}, in percentage points (pp)"),
+            PanelScale::Ratios => format!("{first} over {second}: 1× is no difference"),
+            PanelScale::Own(row) => {
+                format!("{}: {first} less {second}", pair.rows[row].metric.label)
+            }
         };
-        Forest {
+        ForestPanel {
             id: format!("differences-{number}"),
             caption: Text::from(caption),
             ends: [
@@ -105,7 +107,7 @@ pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Fo
             ticks,
             rows: rows
                 .iter()
-                .filter_map(|row| drawn(pair, *row, reach, root))
+                .filter_map(|row| draw_row(pair, *row, reach, root))
                 .collect(),
         }
     };
@@ -113,12 +115,12 @@ pub(super) fn panels(pair: &Comparison, labels: &[String], root: &str) -> Vec<Fo
 }
 
 /// Says whether a difference is on a finite scale: the logarithm of a ratio to or from zero is not.
-fn is_drawn(difference: &Difference) -> bool {
-    on_scale(difference, difference.value).is_finite()
+fn is_drawable(difference: &Difference) -> bool {
+    to_distance(difference, difference.value).is_finite()
 }
 
 /// Converts a value of a difference's scale to a distance from "no difference".
-fn on_scale(difference: &Difference, value: f64) -> f64 {
+fn to_distance(difference: &Difference, value: f64) -> f64 {
     match difference.scale {
         Scale::Share | Scale::Unit => value,
         Scale::Ratio => value.ln(),
@@ -126,7 +128,7 @@ fn on_scale(difference: &Difference, value: f64) -> f64 {
 }
 
 /// Returns the margin as a distance from "no difference". A relative margin is a ratio above 1.
-fn margin_of(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
+fn margin_distance(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
     let margin = pair.margin?;
     Some(match difference.scale {
         Scale::Share | Scale::Unit => margin,
@@ -135,18 +137,18 @@ fn margin_of(pair: &PairEvidence, difference: &Difference) -> Option<f64> {
 }
 
 /// Returns the largest distance from the middle in a row. An interval without a finite end is drawn to the edge.
-fn reach(pair: &PairEvidence) -> Option<f64> {
+fn largest_distance(pair: &PairEvidence) -> Option<f64> {
     let difference = pair.difference.as_ref()?;
     let ends = difference
         .interval
         .map_or([0.0; 2], |Interval { low, high }| {
-            [low, high].map(|end| on_scale(difference, end))
+            [low, high].map(|end| to_distance(difference, end))
         });
     let all = [
-        on_scale(difference, difference.value),
+        to_distance(difference, difference.value),
         ends[0],
         ends[1],
-        margin_of(pair, difference).unwrap_or(0.0),
+        margin_distance(pair, difference).unwrap_or(0.0),
     ];
     Some(
         all.into_iter()
@@ -156,42 +158,44 @@ fn reach(pair: &PairEvidence) -> Option<f64> {
     )
 }
 
-fn drawn(pair: &Comparison, number: usize, reach: f64, root: &str) -> Option<Row> {
+fn draw_row(pair: &Comparison, number: usize, reach: f64, root: &str) -> Option<ForestRow> {
     let row = &pair.rows[number];
     let evidence = row.evidence.pairs.first()?;
     let difference = evidence.difference.as_ref()?;
-    let at = |value: f64| MIDDLE + HALF * (on_scale(difference, value) / reach).clamp(-1.0, 1.0);
+    let at = |value: f64| {
+        CENTRE_X + HALF_WIDTH * (to_distance(difference, value) / reach).clamp(-1.0, 1.0)
+    };
     let coordinate = |x: f64| format!("{x:.2}");
-    Some(Row {
+    Some(ForestRow {
         metric: Text::new(&row.metric.label),
         href: method_href(&row.metric, root),
-        difference: Text::from(verdicts::change_of(&row.metric, evidence).unwrap_or_default()),
-        evidence: Text::from(verdicts::short(pair, row)),
+        difference: Text::from(verdicts::pair_change(&row.metric, evidence).unwrap_or_default()),
+        evidence: Text::from(verdicts::verdict_cell(pair, row)),
         margin: evidence.margin.map(|_| {
             Text::from(format!(
                 "margin {}",
-                verdicts::margin(&row.metric, evidence)
+                verdicts::margin_text(&row.metric, evidence)
             ))
         }),
         x: coordinate(at(difference.value)),
         whisker: difference
             .interval
             .map(|ends| [coordinate(at(ends.low)), coordinate(at(ends.high))]),
-        band: margin_of(evidence, difference).map(|margin| {
-            let half = HALF * (margin / reach).min(1.0);
-            [coordinate(MIDDLE - half), coordinate(2.0 * half)]
+        band: margin_distance(evidence, difference).map(|margin| {
+            let half = HALF_WIDTH * (margin / reach).min(1.0);
+            [coordinate(CENTRE_X - half), coordinate(2.0 * half)]
         }),
     })
 }
 
 /// Returns three ticks: the middle, and a round number on each side.
-fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
-    let tick = |distance: f64, label: String| Tick {
-        x: format!("{:.2}", MIDDLE + HALF * distance / reach),
+fn place_ticks(panel: PanelScale, reach: f64) -> Vec<ForestTick> {
+    let tick = |distance: f64, label: String| ForestTick {
+        x: format!("{:.2}", CENTRE_X + HALF_WIDTH * distance / reach),
         label,
     };
     match panel {
-        Panel::Ratios => {
+        PanelScale::Ratios => {
             const FACTORS: [f64; 12] = [
                 1.02, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0, 1_000.0,
             ];
@@ -205,15 +209,19 @@ fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
                 tick(factor.ln(), format!("{factor}×")),
             ]
         }
-        Panel::Points | Panel::Own(_) => {
-            let scale = if panel == Panel::Points { 100.0 } else { 1.0 };
-            let step = readable(reach * scale);
+        PanelScale::Points | PanelScale::Own(_) => {
+            let scale = if panel == PanelScale::Points {
+                100.0
+            } else {
+                1.0
+            };
+            let step = largest_round_step(reach * scale);
             let decimals = usize::from(step < 1.0) + usize::from(step < 0.1);
             let label = |value: f64| {
                 if value == 0.0 {
                     "0".to_owned()
                 } else {
-                    format::signed(value, decimals)
+                    format::signed_number(value, decimals)
                 }
             };
             [-step, 0.0, step]
@@ -225,7 +233,7 @@ fn ticks(panel: Panel, reach: f64) -> Vec<Tick> {
 }
 
 /// Returns the largest of 1, 2 and 5 times a power of ten up to `most`.
-fn readable(most: f64) -> f64 {
+fn largest_round_step(most: f64) -> f64 {
     let power = 10f64.powf(most.log10().floor());
     [5.0, 2.0]
         .into_iter()
@@ -249,20 +257,20 @@ mod tests {
             (0.03, 0.02),
         ] {
             assert!(
-                (readable(most) - expected).abs() < 1e-12,
+                (largest_round_step(most) - expected).abs() < 1e-12,
                 "{most}: {}",
-                readable(most)
+                largest_round_step(most)
             );
         }
         let labels = |panel, reach| {
-            ticks(panel, reach)
+            place_ticks(panel, reach)
                 .into_iter()
                 .map(|tick| tick.label)
                 .collect::<Vec<String>>()
         };
-        assert_eq!(labels(Panel::Points, 0.12), ["−10", "0", "+10"]);
-        assert_eq!(labels(Panel::Ratios, 0.8), ["1/2×", "1×", "2×"]);
-        let middle = &ticks(Panel::Ratios, 0.8)[1];
+        assert_eq!(labels(PanelScale::Points, 0.12), ["−10", "0", "+10"]);
+        assert_eq!(labels(PanelScale::Ratios, 0.8), ["1/2×", "1×", "2×"]);
+        let middle = &place_ticks(PanelScale::Ratios, 0.8)[1];
         assert_eq!(middle.x, "120.00");
     }
 }

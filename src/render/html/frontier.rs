@@ -4,39 +4,39 @@ use crate::domain::Unit;
 use crate::render::{format, words};
 use crate::views::{OverviewSuite, ParetoPoint};
 
-use super::arm_name::of_board;
-use super::arms::{Tick, axis};
-use super::plan::SuitePlace;
+use super::arm_name::arm_namer;
+use super::arms::{AxisTick, rate_axis};
+use super::plan::SuiteRoutes;
 use super::shell::Text;
-use super::strip::{self, Axis, LogAxis};
+use super::strip::{self, LinearAxis, LogAxis};
 
 /// Number of arms below which all are named.
-const NAME_ALL: usize = 12;
+const NAME_ALL_BELOW: usize = 12;
 /// Size of the drawing for placing names, in pixels. It may be displayed wider.
 const WIDTH: f64 = 236.0;
 const HEIGHT: f64 = 300.0;
 /// Approximate width of a letter, and height of a line, in pixels.
-const LETTER: f64 = 6.6;
-const LINE: f64 = 14.0;
+const LETTER_WIDTH: f64 = 6.6;
+const LINE_HEIGHT: f64 = 14.0;
 /// Letters of a name, and of its shorter forms if there is no room for it.
-const LENGTHS: [usize; 4] = [28, 20, 16, 13];
+const LABEL_LENGTHS: [usize; 4] = [28, 20, 16, 13];
 /// Rank of the arms that are named last.
-const OTHERS: usize = 3;
+const LAST_LABEL_RANK: usize = 3;
 /// Maximum number of points besides those on the front, so that a page keeps its size budget.
-const MOST: usize = 100;
+const MAX_POINTS: usize = 100;
 
-pub(super) struct Frontier {
+pub(super) struct CostFrontier {
     pub about: Text,
-    pub x_ticks: Vec<Tick>,
-    pub y_ticks: Vec<Tick>,
+    pub x_ticks: Vec<AxisTick>,
+    pub y_ticks: Vec<AxisTick>,
     /// Start and end of each line, in percent.
     pub steps: Vec<[String; 4]>,
-    pub points: Vec<Point>,
+    pub points: Vec<FrontierPoint>,
     /// Arms that are not drawn. Empty if all are.
     pub left_out: Text,
 }
 
-pub(super) struct Point {
+pub(super) struct FrontierPoint {
     /// The arm's index on the board.
     pub place: usize,
     pub about: Text,
@@ -46,11 +46,11 @@ pub(super) struct Point {
     /// The interval of the rate.
     pub ends: Option<(String, String)>,
     pub is_on: bool,
-    pub name: Name,
+    pub name: PointLabel,
 }
 
 /// A name beside its point, shortened if there is no room, and whether it is always shown.
-pub(super) struct Name {
+pub(super) struct PointLabel {
     pub text: Text,
     pub anchor: &'static str,
     pub dx: i32,
@@ -59,7 +59,7 @@ pub(super) struct Name {
 }
 
 /// An arm with both figures.
-struct Priced<'a> {
+struct PricedArm<'a> {
     point: &'a ParetoPoint,
     /// Cost per solved item, as in the table beside the drawing.
     usd: f64,
@@ -68,30 +68,32 @@ struct Priced<'a> {
 }
 
 /// Draws the arms that have both figures. Returns `None` with fewer than two.
-pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Frontier> {
-    let all = priced(suite)?;
-    let leader = suite.leader();
-    let points: Vec<&Priced<'_>> = all
+pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Option<CostFrontier> {
+    let all = list_priced_arms(suite)?;
+    let leader = suite.best_arm();
+    let points: Vec<&PricedArm<'_>> = all
         .iter()
         .enumerate()
-        .filter(|(at, priced)| *at < MOST || priced.is_on || Some(&priced.point.arm) == leader)
+        .filter(|(at, priced)| {
+            *at < MAX_POINTS || priced.is_on || Some(&priced.point.arm) == leader
+        })
         .map(|(_, priced)| priced)
         .collect();
     if points.len() < 2 {
         return None;
     }
-    let y = axis(points.iter().map(|priced| &priced.point.pass_rate), true)?;
-    let x = LogAxis::around(&points.iter().map(|priced| priced.usd).collect::<Vec<f64>>())?;
-    let name = of_board(&suite.board, place);
-    let plain = words::names_on(&suite.board);
-    let place_of = |priced: &Priced<'_>| {
+    let y = rate_axis(points.iter().map(|priced| &priced.point.pass_rate), true)?;
+    let x = LogAxis::from_amounts(&points.iter().map(|priced| priced.usd).collect::<Vec<f64>>())?;
+    let name = arm_namer(&suite.board, place);
+    let plain = words::arm_namer(&suite.board);
+    let place_of = |priced: &PricedArm<'_>| {
         [
-            x.share(priced.usd) * WIDTH,
-            (1.0 - y.share(priced.point.pass_rate.value)) * HEIGHT,
+            x.position(priced.usd) * WIDTH,
+            (1.0 - y.position(priced.point.pass_rate.value)) * HEIGHT,
         ]
     };
     // Names are placed by rank: the leader, the front, the baseline, then all others.
-    let rank = |priced: &Priced<'_>| {
+    let rank = |priced: &PricedArm<'_>| {
         if Some(&priced.point.arm) == leader {
             0
         } else if priced.is_on {
@@ -99,7 +101,7 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
         } else if suite.baseline.as_ref() == Some(&priced.point.arm.approach) {
             2
         } else {
-            OTHERS
+            LAST_LABEL_RANK
         }
     };
     let dots: Vec<[f64; 4]> = points
@@ -108,21 +110,21 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
         .map(|[left, top]| [left - 5.0, top - 5.0, left + 5.0, top + 5.0])
         .collect();
     let mut taken = Vec::new();
-    let mut names: Vec<Option<Name>> = points.iter().map(|_| None).collect();
-    for turn in 0..=OTHERS {
+    let mut names: Vec<Option<PointLabel>> = points.iter().map(|_| None).collect();
+    for turn in 0..=LAST_LABEL_RANK {
         for (priced, name) in points
             .iter()
             .zip(&mut names)
             .filter(|(priced, _)| rank(priced) == turn)
         {
-            let wanted = if turn < OTHERS {
-                Wanted::Always
-            } else if points.len() < NAME_ALL {
-                Wanted::IfThereIsRoom
+            let wanted = if turn < LAST_LABEL_RANK {
+                LabelVisibility::Always
+            } else if points.len() < NAME_ALL_BELOW {
+                LabelVisibility::IfThereIsRoom
             } else {
-                Wanted::No
+                LabelVisibility::No
             };
-            *name = Some(beside(
+            *name = Some(place_label(
                 place_of(priced),
                 &plain(&priced.point.arm),
                 wanted,
@@ -137,17 +139,17 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
         .filter_map(|(priced, name)| Some((priced, name?)))
         .map(|(priced, label)| {
             let point = priced.point;
-            let ends = |share: f64| strip::percent(1.0 - y.share(share));
-            Point {
+            let ends = |share: f64| strip::width_percent(1.0 - y.position(share));
+            FrontierPoint {
                 place: suite
                     .board
                     .entries
                     .iter()
                     .position(|entry| entry.arm == point.arm)
                     .unwrap_or_default(),
-                about: Text::from(about(priced, &plain(&point.arm))),
+                about: Text::from(describe_point(priced, &plain(&point.arm))),
                 tone: name(&point.arm).tone,
-                x: strip::percent(x.share(priced.usd)),
+                x: strip::width_percent(x.position(priced.usd)),
                 y: ends(point.pass_rate.value),
                 ends: point
                     .pass_rate
@@ -157,34 +159,38 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Fron
                 name: label,
             }
         });
-    Some(Frontier {
+    Some(CostFrontier {
         points: drawn.collect(),
-        about: Text::from(said(&points, &plain)),
+        about: Text::from(describe_frontier(&points, &plain)),
         x_ticks: x
             .ticks()
             .into_iter()
-            .map(|tick| Tick {
-                x: strip::percent(x.share(tick)),
-                label: dollars(tick),
+            .map(|tick| AxisTick {
+                x: strip::width_percent(x.position(tick)),
+                label: format_dollars(tick),
                 anchor: "middle",
             })
             .collect(),
         y_ticks: y
             .ticks()
             .into_iter()
-            .map(|tick| Tick {
-                x: strip::percent(1.0 - y.share(tick)),
-                label: share(tick),
+            .map(|tick| AxisTick {
+                x: strip::width_percent(1.0 - y.position(tick)),
+                label: format_share(tick),
                 anchor: "end",
             })
             .collect(),
-        steps: steps(&points, x, y),
-        left_out: Text::from(left_out(suite.board.entries.len(), all.len(), points.len())),
+        steps: draw_steps(&points, x, y),
+        left_out: Text::from(undrawn_note(
+            suite.board.entries.len(),
+            all.len(),
+            points.len(),
+        )),
     })
 }
 
 /// Returns the arms whose rate and cost per solved item are known, best rate first. A cost known in part dominates nothing.
-fn priced(suite: &OverviewSuite) -> Option<Vec<Priced<'_>>> {
+fn list_priced_arms(suite: &OverviewSuite) -> Option<Vec<PricedArm<'_>>> {
     let of = suite.charts.pareto.as_ref()?;
     let cost = |point: &ParetoPoint| {
         let entry = suite
@@ -209,7 +215,7 @@ fn priced(suite: &OverviewSuite) -> Option<Vec<Priced<'_>>> {
     Some(
         known
             .iter()
-            .map(|(point, usd)| Priced {
+            .map(|(point, usd)| PricedArm {
                 point,
                 usd: *usd,
                 is_on: is_on(point, *usd),
@@ -218,8 +224,8 @@ fn priced(suite: &OverviewSuite) -> Option<Vec<Priced<'_>>> {
     )
 }
 
-fn left_out(arms: usize, priced: usize, drawn: usize) -> String {
-    let count = |number: usize| words::count_of(number as u64, "arms");
+fn undrawn_note(arms: usize, priced: usize, drawn: usize) -> String {
+    let count = |number: usize| words::count_with_noun(number as u64, "arms");
     let unpriced =
         (priced < arms).then(|| format!("{} without a known cost", count(arms - priced)));
     let lower =
@@ -232,15 +238,15 @@ fn left_out(arms: usize, priced: usize, drawn: usize) -> String {
     }
 }
 
-fn share(tick: f64) -> String {
-    format!("{}%", strip::end(tick * 100.0))
+fn format_share(tick: f64) -> String {
+    format!("{}%", strip::format_axis_end(tick * 100.0))
 }
 
-fn dollars(tick: f64) -> String {
-    format::tick(tick, Unit::Usd, tick)
+fn format_dollars(tick: f64) -> String {
+    format::tick_label(tick, Unit::Usd, tick)
 }
 
-fn about(priced: &Priced<'_>, name: &str) -> String {
+fn describe_point(priced: &PricedArm<'_>, name: &str) -> String {
     let bound = if priced.point.is_lower_bound {
         "at least "
     } else {
@@ -253,7 +259,10 @@ fn about(priced: &Priced<'_>, name: &str) -> String {
     )
 }
 
-fn said(points: &[&Priced<'_>], name: &impl Fn(&crate::views::Arm) -> String) -> String {
+fn describe_frontier(
+    points: &[&PricedArm<'_>],
+    name: &impl Fn(&crate::views::Arm) -> String,
+) -> String {
     let names: Vec<String> = points
         .iter()
         .filter(|priced| priced.is_on)
@@ -262,23 +271,24 @@ fn said(points: &[&Priced<'_>], name: &impl Fn(&crate::views::Arm) -> String) ->
     if names.is_empty() {
         "Pass rate over cost per solved item.".to_owned()
     } else {
-        format!("On the frontier: {}.", words::listed_some(&names))
+        format!("On the frontier: {}.", words::join_some(&names))
     }
 }
 
 /// Returns lines from each arm on the front to the next cheaper one: horizontal at its rate, then down.
-fn steps(points: &[&Priced<'_>], x: LogAxis, y: Axis) -> Vec<[String; 4]> {
+fn draw_steps(points: &[&PricedArm<'_>], x: LogAxis, y: LinearAxis) -> Vec<[String; 4]> {
     let on: Vec<(f64, f64)> = points
         .iter()
         .filter(|priced| priced.is_on)
         .map(|priced| {
             (
-                x.share(priced.usd),
-                1.0 - y.share(priced.point.pass_rate.value),
+                x.position(priced.usd),
+                1.0 - y.position(priced.point.pass_rate.value),
             )
         })
         .collect();
-    let line = |from: (f64, f64), to: (f64, f64)| [from.0, from.1, to.0, to.1].map(strip::percent);
+    let line =
+        |from: (f64, f64), to: (f64, f64)| [from.0, from.1, to.0, to.1].map(strip::width_percent);
     on.windows(2)
         .flat_map(|pair| {
             let ((dear, high), (cheap, low)) = (pair[0], pair[1]);
@@ -296,28 +306,28 @@ fn steps(points: &[&Priced<'_>], x: LogAxis, y: Axis) -> Vec<[String; 4]> {
 
 /// Whether an arm has its name beside its point.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum LabelVisibility {
     Always,
     IfThereIsRoom,
     No,
 }
 
 /// Finds a place for a name that overlaps no other name, and no dot if that is possible. A long name is shortened rather than dropped.
-fn beside(
+fn place_label(
     [left, top]: [f64; 2],
     label: &str,
-    wanted: Wanted,
+    wanted: LabelVisibility,
     dots: &[[f64; 4]],
     taken: &mut Vec<[f64; 4]>,
-) -> Name {
+) -> PointLabel {
     let is_right = left < WIDTH / 2.0;
     let sides = if is_right {
         [("start", 8), ("end", -8)]
     } else {
         [("end", -8), ("start", 8)]
     };
-    let first = Name {
-        text: Text::from(cut(label, LENGTHS[0])),
+    let first = PointLabel {
+        text: Text::from(truncate_label(label, LABEL_LENGTHS[0])),
         anchor: sides[0].0,
         dx: sides[0].1,
         dy: -7,
@@ -331,19 +341,19 @@ fn beside(
     // Close to the point and clear of all, then further away, then over dots.
     let (close, far): (&[i32], &[i32]) = (&[-7, 15, 4], &[-7, 15, 4, -20, 28, -33, 41]);
     let tries: &[(&[i32], bool, &[usize])] = match wanted {
-        Wanted::Always => &[
-            (close, true, &LENGTHS),
-            (far, true, &LENGTHS[1..3]),
-            (close, false, &LENGTHS[2..]),
-            (far, false, &LENGTHS[3..]),
+        LabelVisibility::Always => &[
+            (close, true, &LABEL_LENGTHS),
+            (far, true, &LABEL_LENGTHS[1..3]),
+            (close, false, &LABEL_LENGTHS[2..]),
+            (far, false, &LABEL_LENGTHS[3..]),
         ],
-        Wanted::IfThereIsRoom => &[(close, true, &LENGTHS[..3])],
-        Wanted::No => &[],
+        LabelVisibility::IfThereIsRoom => &[(close, true, &LABEL_LENGTHS[..3])],
+        LabelVisibility::No => &[],
     };
     for (distances, avoids_dots, lengths) in tries {
         for length in *lengths {
-            let text = cut(label, *length);
-            let width = LETTER * text.chars().count() as f64;
+            let text = truncate_label(label, *length);
+            let width = LETTER_WIDTH * text.chars().count() as f64;
             for (anchor, dx) in sides {
                 for dy in *distances {
                     let begin = if anchor == "start" {
@@ -352,13 +362,13 @@ fn beside(
                         left + f64::from(dx) - width
                     };
                     let low = top + f64::from(*dy);
-                    let own = [begin, low - LINE + 3.0, begin + width, low + 3.0];
+                    let own = [begin, low - LINE_HEIGHT + 3.0, begin + width, low + 3.0];
                     let is_within =
                         own[0] > -34.0 && own[2] < WIDTH + 8.0 && own[1] > -8.0 && own[3] < HEIGHT;
                     if is_within && is_clear(&own, taken) && (!avoids_dots || is_clear(&own, dots))
                     {
                         taken.push(own);
-                        return Name {
+                        return PointLabel {
                             text: Text::from(text),
                             anchor,
                             dx,
@@ -374,7 +384,7 @@ fn beside(
 }
 
 /// Shortens a name to a number of letters.
-fn cut(label: &str, most: usize) -> String {
+fn truncate_label(label: &str, most: usize) -> String {
     if label.chars().count() <= most {
         return label.to_owned();
     }
@@ -390,10 +400,10 @@ mod tests {
         let mut taken = Vec::new();
         let dots = [[95.0, 95.0, 105.0, 105.0]];
         let named = |taken: &mut Vec<[f64; 4]>| {
-            beside(
+            place_label(
                 [100.0, 100.0],
                 "a name of forty letters that is very long",
-                Wanted::Always,
+                LabelVisibility::Always,
                 &dots,
                 taken,
             )
@@ -406,6 +416,6 @@ mod tests {
         );
         let below = named(&mut taken);
         assert!(below.is_shown && below.dy != name.dy);
-        assert!(!beside([100.0, 100.0], "a", Wanted::No, &dots, &mut taken).is_shown);
+        assert!(!place_label([100.0, 100.0], "a", LabelVisibility::No, &dots, &mut taken).is_shown);
     }
 }

@@ -1,19 +1,19 @@
 //! The difference of two arms in one drawing: value, interval, zero and the declared margin.
 
 use crate::render::verdicts;
-use crate::views::{ComparisonRow, PairEvidence, Scale, Verdict};
+use crate::views::{ComparisonRow, PairEvidence, PairVerdict, Scale};
 
 use super::shell::Text;
-use super::strip::{self, Axis, Mark};
+use super::strip::{self, IntervalMark, LinearAxis};
 
 /// The difference on an axis with zero.
-pub(super) struct Gap {
+pub(super) struct DifferencePlot {
     /// The metric, both arms and the numbers, for readers who cannot see the drawing.
     pub about: Text,
-    pub value: Label,
+    pub value: PlotLabel,
     /// The ends of the interval.
-    pub ends: Option<[Label; 2]>,
-    pub mark: Mark,
+    pub ends: Option<[PlotLabel; 2]>,
+    pub mark: IntervalMark,
     pub zero: String,
     /// Left edge, width and label of the margin.
     pub band: Option<(String, String, Text)>,
@@ -26,15 +26,19 @@ pub(super) struct Gap {
 }
 
 /// Text at a position, kept within the drawing.
-pub(super) struct Label {
+pub(super) struct PlotLabel {
     pub x: String,
     pub anchor: &'static str,
     pub text: Text,
 }
 
-impl Gap {
+impl DifferencePlot {
     /// Draws the difference of two arms. Returns `None` for a ratio or without a difference.
-    pub fn of(row: &ComparisonRow, pair: &PairEvidence, names: [&str; 2]) -> Option<Self> {
+    pub fn from_evidence(
+        row: &ComparisonRow,
+        pair: &PairEvidence,
+        names: [&str; 2],
+    ) -> Option<Self> {
         let found = pair
             .difference
             .filter(|found| found.scale != Scale::Ratio)?;
@@ -44,7 +48,7 @@ impl Gap {
             .into_iter()
             .flat_map(|ends| [ends.low, ends.high]);
         let band = margin.into_iter().flat_map(|margin| [-margin, margin]);
-        let axis = Axis::around(
+        let axis = LinearAxis::from_values(
             &[0.0, found.value]
                 .into_iter()
                 .chain(ends)
@@ -66,9 +70,9 @@ impl Gap {
         };
         let end = |value: f64| {
             let sign = if value > 0.0 { "+" } else { "" };
-            format!("{sign}{}", strip::end(number(value)))
+            format!("{sign}{}", strip::format_axis_end(number(value)))
         };
-        let said = verdicts::change_of(&row.metric, pair).unwrap_or_default();
+        let said = verdicts::pair_change(&row.metric, pair).unwrap_or_default();
         let (value, inner) = said.split_once(" [").unwrap_or((&said, ""));
         let inner: Vec<&str> = inner.trim_end_matches(']').split(", ").collect();
         let is_lower_better = row.metric.direction == crate::domain::Direction::Down;
@@ -78,25 +82,28 @@ impl Gap {
                 "{}: {} minus {}: {said}",
                 row.metric.label, names[0], names[1]
             )),
-            value: Label::at(&axis, found.value, value),
+            value: PlotLabel::new(&axis, found.value, value),
             ends: found.interval.zip(inner.get(1)).map(|(ends, high)| {
                 [
-                    Label::at(&axis, ends.low, inner[0]),
-                    Label::at(&axis, ends.high, high),
+                    PlotLabel::new(&axis, ends.low, inner[0]),
+                    PlotLabel::new(&axis, ends.high, high),
                 ]
             }),
-            mark: axis.mark(found.value, found.interval),
-            zero: axis.at(0.0),
+            mark: axis.mark_interval(found.value, found.interval),
+            zero: axis.percent_at(0.0),
             band: margin.map(|margin| {
-                let width = strip::percent(axis.share(margin) - axis.share(-margin));
+                let width = strip::width_percent(axis.position(margin) - axis.position(-margin));
                 (
-                    axis.at(-margin),
+                    axis.percent_at(-margin),
                     width,
-                    Text::from(format!("margin ±{}", verdicts::margin(&row.metric, pair))),
+                    Text::from(format!(
+                        "margin ±{}",
+                        verdicts::margin_text(&row.metric, pair)
+                    )),
                 )
             }),
-            is_clear: pair.verdict.winner().is_some()
-                || matches!(pair.verdict, Verdict::DeterministicDifference { .. }),
+            is_clear: pair.verdict.winning_place().is_some()
+                || matches!(pair.verdict, PairVerdict::DeterministicDifference { .. }),
             low: Text::from(end(axis.low)),
             high: Text::from(format!("{}{unit}", end(axis.high))),
             sides: if is_lower_better {
@@ -108,15 +115,15 @@ impl Gap {
     }
 }
 
-impl Label {
-    fn at(axis: &Axis, value: f64, text: &str) -> Self {
-        let anchor = match axis.share(value) {
+impl PlotLabel {
+    fn new(axis: &LinearAxis, value: f64, text: &str) -> Self {
+        let anchor = match axis.position(value) {
             share if share < 0.08 => "start",
             share if share > 0.92 => "end",
             _ => "middle",
         };
         Self {
-            x: axis.at(value),
+            x: axis.percent_at(value),
             anchor,
             text: Text::new(text),
         }

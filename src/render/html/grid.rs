@@ -5,9 +5,9 @@ use chrono::{DateTime, Utc};
 use crate::domain::{Direction, ItemStatus};
 use crate::render::cell::{self, Datum};
 use crate::render::format;
-use crate::render::table::{self, Seen, Table, add_cells};
+use crate::render::table::{self, ColumnVisibility, ReportTable, add_cells};
 
-use super::bars::Bars;
+use super::bars::NightBars;
 use super::shell::Text;
 use super::whisker::Whisker;
 
@@ -16,7 +16,7 @@ const FILTER_FROM: usize = 8;
 
 /// Order after the first click on a column's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum SortOrder {
     None,
     Ascending,
     Descending,
@@ -24,7 +24,7 @@ pub(super) enum Sort {
 
 /// How a column's head looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum ColumnLook {
     /// The row's name. It stays in view.
     Key,
     Number,
@@ -34,19 +34,19 @@ pub(super) enum Look {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Column {
+pub(super) struct GridColumn {
     pub name: Text,
     pub sub: Text,
-    pub look: Look,
-    pub sort: Sort,
+    pub look: ColumnLook,
+    pub sort: SortOrder,
     /// Whether the column is hidden at first if scripts let a reader choose columns.
     pub is_more: bool,
     /// Link of the head, only in tables that cannot be sorted.
     pub href: String,
 }
 
-impl Column {
-    pub fn new(name: impl Into<Text>, look: Look, sort: Sort) -> Self {
+impl GridColumn {
+    pub fn new(name: impl Into<Text>, look: ColumnLook, sort: SortOrder) -> Self {
         Self {
             name: name.into(),
             sub: Text::default(),
@@ -57,30 +57,29 @@ impl Column {
         }
     }
 
-    pub fn sub(mut self, sub: impl Into<Text>) -> Self {
+    pub fn with_subtext(mut self, sub: impl Into<Text>) -> Self {
         self.sub = sub.into();
         self
     }
 
-    fn of(column: &table::Column, look: Look) -> Self {
+    fn from_table_column(column: &table::TableColumn, look: ColumnLook) -> Self {
         let sort = match (look, column.direction) {
-            (Look::Scale, _) => Sort::None,
-            (Look::Number, Direction::Up | Direction::None) | (Look::Words, Direction::Up) => {
-                Sort::Descending
-            }
-            (Look::Number | Look::Words | Look::Key, _) => Sort::Ascending,
+            (ColumnLook::Scale, _) => SortOrder::None,
+            (ColumnLook::Number, Direction::Up | Direction::None)
+            | (ColumnLook::Words, Direction::Up) => SortOrder::Descending,
+            (ColumnLook::Number | ColumnLook::Words | ColumnLook::Key, _) => SortOrder::Ascending,
         };
         let small: Vec<&str> = [column.over.as_str(), column.about.as_str()]
             .into_iter()
             .filter(|text| !text.is_empty())
             .collect();
-        Self::new(column.label.as_str(), look, sort).sub(small.join("; "))
+        Self::new(column.label.as_str(), look, sort).with_subtext(small.join("; "))
     }
 }
 
 /// Kind of a cell.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum GridCellKind {
     /// The row's name.
     Head,
     Number,
@@ -93,12 +92,12 @@ pub(super) enum Kind {
     /// A status with its CSS class and its sign.
     Status(&'static str, &'static str),
     Dots(Whisker),
-    Bars(Bars),
+    Bars(NightBars),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
-    pub kind: Kind,
+pub(super) struct GridCell {
+    pub kind: GridCellKind,
     pub text: Text,
     pub sub: Text,
     pub href: String,
@@ -112,8 +111,8 @@ pub(super) struct Cell {
     pub key: Option<String>,
 }
 
-impl Cell {
-    fn of(kind: Kind, text: impl Into<Text>) -> Self {
+impl GridCell {
+    fn new(kind: GridCellKind, text: impl Into<Text>) -> Self {
         Self {
             kind,
             text: text.into(),
@@ -127,62 +126,62 @@ impl Cell {
     }
 
     /// Converts a table's cell, with its interval in small print.
-    fn of_table(cell: &cell::Cell, look: Look) -> Self {
+    fn from_table_cell(cell: &cell::TableCell, look: ColumnLook) -> Self {
         let text = cell.text.as_str();
         let shown = match (look, cell.data.first()) {
-            (Look::Key, _) => Self::head(text),
+            (ColumnLook::Key, _) => Self::head(text),
             (_, Some(Datum::Time(time))) => Self::time(Some(time)),
-            (Look::Number, _) if cell.is_unknown || text.is_empty() => {
+            (ColumnLook::Number, _) if cell.is_unknown || text.is_empty() => {
                 Self::unknown(if text.is_empty() { "unknown" } else { text })
             }
             (_, _) if cell.is_unknown && !text.is_empty() => Self::unknown(text),
-            (Look::Number, first) => {
+            (ColumnLook::Number, first) => {
                 let key = cell
                     .sort
                     .map(|number| number.to_string())
                     .or_else(|| first.and_then(Datum::sort_key));
                 Self {
                     key: Some(key.unwrap_or_default()),
-                    ..Self::of(Kind::Number, text)
+                    ..Self::new(GridCellKind::Number, text)
                 }
             }
-            (Look::Words | Look::Scale, _) => Self::words(text),
+            (ColumnLook::Words | ColumnLook::Scale, _) => Self::words(text),
         };
         let small = cell.ends.as_ref().map_or_else(
             || cell.small.clone(),
             |[low, high]| format!("{low} to {high}"),
         );
-        shown.sub(small).bold(cell.is_bold)
+        shown.with_subtext(small).with_bold(cell.is_bold)
     }
 
     pub fn head(text: impl Into<Text>) -> Self {
-        Self::of(Kind::Head, text).named()
+        Self::new(GridCellKind::Head, text).replace_blank_name()
     }
 
     pub fn words(text: impl Into<Text>) -> Self {
-        Self::of(Kind::Words, text)
+        Self::new(GridCellKind::Words, text)
     }
 
     pub fn number(text: impl Into<Text>, key: f64) -> Self {
         Self {
             key: Some(key.to_string()),
-            ..Self::of(Kind::Number, text)
+            ..Self::new(GridCellKind::Number, text)
         }
     }
 
     pub fn name(text: impl Into<Text>) -> Self {
-        Self::of(Kind::Name, text)
+        Self::new(GridCellKind::Name, text)
     }
 
     pub fn count(number: u64) -> Self {
         Self {
             key: Some(number.to_string()),
-            ..Self::of(Kind::Number, format::integer(number))
+            ..Self::new(GridCellKind::Number, format::format_integer(number))
         }
     }
 
     /// Creates a cell for a number, or `unknown`.
-    pub fn maybe(value: Option<(String, f64)>) -> Self {
+    pub fn number_or_unknown(value: Option<(String, f64)>) -> Self {
         value.map_or_else(
             || Self::unknown("unknown"),
             |(text, key)| Self::number(text, key),
@@ -192,7 +191,7 @@ impl Cell {
     pub fn unknown(word: &str) -> Self {
         Self {
             key: Some(String::new()),
-            ..Self::of(Kind::Unknown, word)
+            ..Self::new(GridCellKind::Unknown, word)
         }
     }
 
@@ -201,7 +200,10 @@ impl Cell {
             || Self::unknown("unknown"),
             |time| Self {
                 key: Some(time.timestamp().to_string()),
-                ..Self::of(Kind::Time(format::timestamp(time)), format::date(time))
+                ..Self::new(
+                    GridCellKind::Time(format::rfc3339_time(time)),
+                    format::day_with_time(time),
+                )
             },
         )
     }
@@ -215,40 +217,40 @@ impl Cell {
                 ("s-open", "–")
             }
         };
-        Self::of(Kind::Status(class, mark), name.replace('_', " "))
+        Self::new(GridCellKind::Status(class, mark), name.replace('_', " "))
     }
 
-    pub fn dots(whisker: Option<Whisker>) -> Self {
+    pub fn from_whisker(whisker: Option<Whisker>) -> Self {
         whisker.map_or_else(
-            || Self::of(Kind::Words, ""),
-            |whisker| Self::of(Kind::Dots(whisker), ""),
+            || Self::new(GridCellKind::Words, ""),
+            |whisker| Self::new(GridCellKind::Dots(whisker), ""),
         )
     }
 
-    pub fn bars(bars: Option<Bars>) -> Self {
+    pub fn from_bars(bars: Option<NightBars>) -> Self {
         bars.map_or_else(
             || Self::unknown("unknown"),
-            |bars| Self::of(Kind::Bars(bars), ""),
+            |bars| Self::new(GridCellKind::Bars(bars), ""),
         )
     }
 
-    pub fn sub(mut self, sub: impl Into<Text>) -> Self {
+    pub fn with_subtext(mut self, sub: impl Into<Text>) -> Self {
         self.sub = sub.into();
         self
     }
 
-    pub fn link(mut self, href: Option<String>) -> Self {
+    pub fn with_link(mut self, href: Option<String>) -> Self {
         self.href = href.unwrap_or_default();
-        self.named()
+        self.replace_blank_name()
     }
 
-    pub fn bold(mut self, is_bold: bool) -> Self {
+    pub fn with_bold(mut self, is_bold: bool) -> Self {
         self.is_bold = is_bold;
         self
     }
 
     /// Replaces a blank name: screen readers and pointers need something to find.
-    fn named(mut self) -> Self {
+    fn replace_blank_name(mut self) -> Self {
         if self.text.is_blank() {
             self.text = Text::new("(no name)");
         }
@@ -261,8 +263,8 @@ pub(super) struct Grid {
     pub id: String,
     pub caption: Text,
     pub about: Text,
-    pub columns: Vec<Column>,
-    pub rows: Vec<Vec<Cell>>,
+    pub columns: Vec<GridColumn>,
+    pub rows: Vec<Vec<GridCell>>,
     /// Text after "12 of 500 shown". `None` for a table without a filter.
     pub filter: Option<&'static str>,
     /// Whether the table is as wide as its content instead of the page.
@@ -289,57 +291,65 @@ impl Grid {
     }
 
     /// Shows a table's columns for pages, without those that are empty in all rows.
-    pub fn of(table: &Table, id: impl Into<String>, caption: impl Into<Text>) -> Self {
-        Self::of_seen(&table.seen_as(Seen::Pages), id, caption)
+    pub fn from_table(
+        table: &ReportTable,
+        id: impl Into<String>,
+        caption: impl Into<Text>,
+    ) -> Self {
+        Self::from_all_columns(&table.seen_as(ColumnVisibility::Pages), id, caption)
     }
 
     /// Shows all columns of a table.
-    pub fn of_seen(table: &Table, id: impl Into<String>, caption: impl Into<Text>) -> Self {
+    pub fn from_all_columns(
+        table: &ReportTable,
+        id: impl Into<String>,
+        caption: impl Into<Text>,
+    ) -> Self {
         let mut grid = Self::new(id, caption);
         for (place, column) in table.columns.iter().enumerate() {
             let look = match place {
-                0 => Look::Key,
-                _ if column.is_number => Look::Number,
-                _ => Look::Words,
+                0 => ColumnLook::Key,
+                _ if column.is_number => ColumnLook::Number,
+                _ => ColumnLook::Words,
             };
-            grid.column(
-                Column::of(column, look),
+            grid.add_column(
+                GridColumn::from_table_column(column, look),
                 table
                     .rows
                     .iter()
-                    .map(|row| Cell::of_table(&row[place], look)),
+                    .map(|row| GridCell::from_table_cell(&row[place], look)),
             );
         }
         grid
     }
 
     /// Disables sorting: the rows have an order of their own.
-    pub fn unsorted(mut self) -> Self {
+    pub fn without_sorting(mut self) -> Self {
         for column in &mut self.columns {
-            column.sort = Sort::None;
+            column.sort = SortOrder::None;
         }
         self
     }
 
-    pub fn about(mut self, about: impl Into<Text>) -> Self {
+    pub fn with_about(mut self, about: impl Into<Text>) -> Self {
         self.about = about.into();
         self
     }
 
-    pub fn fits(mut self) -> Self {
+    pub fn fit_to_content(mut self) -> Self {
         self.fits = true;
         self
     }
 
-    pub fn ranked(mut self) -> Self {
+    pub fn with_ranked_rows(mut self) -> Self {
         self.is_ranked = true;
         self
     }
 
     /// Hides all columns at first except the first column and those whose heads start with a name in `kept`.
-    pub fn chosen(mut self, kept: &[&str]) -> Self {
+    pub fn hide_columns_except(mut self, kept: &[&str]) -> Self {
         for column in self.columns.iter_mut().skip(1) {
-            column.is_more = column.look != Look::Scale
+            column.is_more = column.look != ColumnLook::Scale
                 && !kept
                     .iter()
                     .any(|name| column.name.to_string().starts_with(name));
@@ -348,13 +358,18 @@ impl Grid {
     }
 
     /// Adds a filter if the table is long enough.
-    pub fn filtered(mut self, within: &'static str) -> Self {
+    pub fn with_filter(mut self, within: &'static str) -> Self {
         self.filter = (self.rows.len() >= FILTER_FROM).then_some(within);
         self
     }
 
     /// Inserts a column before the one at `place`, with one cell per row.
-    pub fn insert(&mut self, place: usize, column: Column, cells: impl IntoIterator<Item = Cell>) {
+    pub fn insert_column(
+        &mut self,
+        place: usize,
+        column: GridColumn,
+        cells: impl IntoIterator<Item = GridCell>,
+    ) {
         self.columns.insert(place, column);
         for (row, cell) in self.rows.iter_mut().zip(cells) {
             row.insert(place, cell);
@@ -362,7 +377,7 @@ impl Grid {
     }
 
     /// Adds a column with one cell per row.
-    pub fn column(&mut self, column: Column, cells: impl IntoIterator<Item = Cell>) {
+    pub fn add_column(&mut self, column: GridColumn, cells: impl IntoIterator<Item = GridCell>) {
         add_cells(&mut self.rows, self.columns.is_empty(), cells);
         self.columns.push(column);
     }

@@ -4,34 +4,34 @@
 //! each run of equal cells. If there are too many items, a column is several neighbours of the order. The table below the drawing has the
 //! links. The texts that the script reads out are beside the drawing.
 
-use crate::domain::beginning;
+use crate::domain::shorten_to;
 use crate::render::{format, words};
 use crate::views::{ItemCell, ItemLine, OverviewSuite};
 
 use super::items::item_href_at;
-use super::mark::{mark, shade};
-use super::plan::tone;
-use super::plan::{Plan, SuitePlace};
+use super::mark::{mark_cell, rate_shade};
+use super::plan::tone_class;
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Maximum number of columns of one item, which can still be seen, and of columns of several items.
-const MOST_COLUMNS: usize = 600;
-const MOST_MERGED: usize = 300;
+const MAX_COLUMNS: usize = 600;
+const MAX_MERGED: usize = 300;
 /// Maximum number of cells of one outcome each, and of other cells, which take more bytes.
-const MOST_SINGLE: usize = 24_000;
-const MOST_SHADED: usize = 8_000;
+const MAX_SINGLE: usize = 24_000;
+const MAX_SHADED: usize = 8_000;
 /// Maximum number of arms with a row. The data have all.
-const MOST_ARMS: usize = 100;
+const MAX_ARMS: usize = 100;
 /// Maximum number of items with lines between their cells.
-const MOST_PARTED: usize = 120;
+const MAX_PARTED: usize = 120;
 /// Maximum letters of an item's name in the read-out.
-const LONGEST: usize = 60;
+const MAX_NAME_LENGTH: usize = 60;
 /// Number of shades from nothing to everything passed.
-const SHADES: u32 = 6;
+const SHADE_COUNT: u32 = 6;
 /// From this number of arms on, rows are lower.
 const DENSE_FROM: usize = 12;
 
-pub(super) struct Heat {
+pub(super) struct ItemHeatmap {
     pub caption: String,
     pub columns: usize,
     pub is_dense: bool,
@@ -44,13 +44,13 @@ pub(super) struct Heat {
     pub level: String,
     /// Lines between the columns.
     pub lines: String,
-    pub rows: Vec<HeatRow>,
+    pub rows: Vec<ItemHeatmapRow>,
     /// What the map lacks.
     pub note: String,
 }
 
 /// One arm.
-pub(super) struct HeatRow {
+pub(super) struct ItemHeatmapRow {
     pub name: Text,
     pub tone: &'static str,
     pub href: String,
@@ -63,25 +63,25 @@ pub(super) struct HeatRow {
 }
 
 /// Draws the items in this order, or returns `None` for fewer than two items. `across` describes the order.
-pub(super) fn of(
+pub(super) fn draw_heatmap(
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
     order: &[usize],
     across: &str,
-) -> Option<Heat> {
+) -> Option<ItemHeatmap> {
     let matrix = &suite.items;
     let items: Vec<&ItemLine> = order.iter().map(|index| &matrix.items[*index]).collect();
     let (first, last) = (items.first()?, items.last()?);
     if items.len() < 2 {
         return None;
     }
-    let arms = matrix.arms.len().min(MOST_ARMS);
+    let arms = matrix.arms.len().min(MAX_ARMS);
     let is_single = items
         .iter()
         .all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
-    let size = bin(items.len(), arms, is_single);
+    let size = items_per_column(items.len(), arms, is_single);
     let bins: Vec<&[&ItemLine]> = items.chunks(size).collect();
     let labels = words::arm_labels(
         &suite.board.suite,
@@ -108,7 +108,7 @@ pub(super) fn of(
         let height = (rate(items)? * 100.0).round().max(1.0);
         Some(format!(
             "M{column} 100V{}h1V100z",
-            format::fixed(100.0 - height, 0)
+            format::fixed_decimals(100.0 - height, 0)
         ))
     };
     let merged = if size > 1 {
@@ -119,7 +119,7 @@ pub(super) fn of(
     let left_out = if arms < matrix.arms.len() {
         format!(
             " The leading {arms} of {} arms are drawn.",
-            format::integer(matrix.arms.len() as u64)
+            format::format_integer(matrix.arms.len() as u64)
         )
     } else {
         String::new()
@@ -127,19 +127,19 @@ pub(super) fn of(
     let row = |arm: usize, label: &String| {
         let cells: Vec<ItemCell> = bins
             .iter()
-            .map(|items| sum(items.iter().map(|item| item.cells[arm])))
+            .map(|items| sum_cells(items.iter().map(|item| item.cells[arm])))
             .collect();
-        HeatRow {
-            tone: tone(place.colour(&matrix.arms[arm].arm)),
+        ItemHeatmapRow {
+            tone: tone_class(place.arm_colour(&matrix.arms[arm].arm)),
             href: plan.arm_href(root, &matrix.arms[arm].arm),
-            ..row(label, &cells, is_single && size == 1)
+            ..draw_row(label, &cells, is_single && size == 1)
         }
     };
-    Some(Heat {
+    Some(ItemHeatmap {
         caption: format!("Share of passed outcomes by arm and item, {across}"),
         columns: bins.len(),
         is_dense: arms >= DENSE_FROM,
-        names: bins.iter().map(|items| name(items)).collect(),
+        names: bins.iter().map(|items| column_name(items)).collect(),
         hrefs: order
             .iter()
             .step_by(size)
@@ -157,7 +157,7 @@ pub(super) fn of(
             percent(first.rate, u64::from(first.counted)),
             percent(last.rate, u64::from(last.counted))
         ),
-        lines: lines(bins.len()),
+        lines: draw_column_lines(bins.len()),
         rows: labels
             .iter()
             .take(arms)
@@ -171,27 +171,27 @@ pub(super) fn of(
 }
 
 /// Returns the number of items in a column.
-fn bin(items: usize, arms: usize, is_single: bool) -> usize {
-    let columns = |cells: usize| (cells / arms.max(1)).clamp(1, MOST_COLUMNS);
-    if items <= columns(if is_single { MOST_SINGLE } else { MOST_SHADED }) {
+fn items_per_column(items: usize, arms: usize, is_single: bool) -> usize {
+    let columns = |cells: usize| (cells / arms.max(1)).clamp(1, MAX_COLUMNS);
+    if items <= columns(if is_single { MAX_SINGLE } else { MAX_SHADED }) {
         return 1;
     }
-    items.div_ceil(columns(MOST_SHADED).min(MOST_MERGED))
+    items.div_ceil(columns(MAX_SHADED).min(MAX_MERGED))
 }
 
 /// Returns about how many bytes the map of a suite takes.
-pub(super) fn bytes(suite: &OverviewSuite) -> usize {
-    let (items, arms) = (&suite.items.items, suite.items.arms.len().min(MOST_ARMS));
+pub(super) fn estimate_bytes(suite: &OverviewSuite) -> usize {
+    let (items, arms) = (&suite.items.items, suite.items.arms.len().min(MAX_ARMS));
     let is_single = items
         .iter()
         .all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
-    let size = bin(items.len(), arms, is_single);
+    let size = items_per_column(items.len(), arms, is_single);
     let columns = items.len().div_ceil(size.max(1));
     columns * if size > 1 { 110 } else { 60 }
         + columns * arms * if is_single && size == 1 { 4 } else { 12 }
 }
 
-fn sum(cells: impl Iterator<Item = ItemCell>) -> ItemCell {
+fn sum_cells(cells: impl Iterator<Item = ItemCell>) -> ItemCell {
     cells.fold(ItemCell::default(), |sum, cell| ItemCell {
         passed: sum.passed + cell.passed,
         counted: sum.counted + cell.counted,
@@ -201,8 +201,8 @@ fn sum(cells: impl Iterator<Item = ItemCell>) -> ItemCell {
     })
 }
 
-fn lines(columns: usize) -> String {
-    if columns > MOST_PARTED {
+fn draw_column_lines(columns: usize) -> String {
+    if columns > MAX_PARTED {
         return String::new();
     }
     (1..columns)
@@ -212,9 +212,9 @@ fn lines(columns: usize) -> String {
 }
 
 /// Names a column by its first and last item.
-fn name(items: &[&ItemLine]) -> Text {
-    fn one(item: &ItemLine) -> String {
-        let text = beginning(&item.item, LONGEST);
+fn column_name(items: &[&ItemLine]) -> Text {
+    fn item_name(item: &ItemLine) -> String {
+        let text = shorten_to(&item.item, MAX_NAME_LENGTH);
         if text.trim().is_empty() {
             "(no name)".to_owned()
         } else {
@@ -224,18 +224,18 @@ fn name(items: &[&ItemLine]) -> Text {
     match items {
         [first, .., last] => Text::from(format!(
             "{} to {} ({} items)",
-            one(first),
-            one(last),
+            item_name(first),
+            item_name(last),
             items.len()
         )),
-        [only] => Text::from(one(only)),
+        [only] => Text::from(item_name(only)),
         [] => Text::default(),
     }
 }
 
-fn row(label: &str, cells: &[ItemCell], is_single: bool) -> HeatRow {
+fn draw_row(label: &str, cells: &[ItemCell], is_single: bool) -> ItemHeatmapRow {
     let sum = |of: fn(&ItemCell) -> u32| cells.iter().map(|cell| u64::from(of(cell))).sum::<u64>();
-    let classes: Vec<Option<String>> = cells.iter().map(class).collect();
+    let classes: Vec<Option<String>> = cells.iter().map(shade_class).collect();
     // Each shade with the place where its last piece ends.
     let mut shades = Vec::<(String, String, usize)>::new();
     let mut column = 0;
@@ -252,14 +252,14 @@ fn row(label: &str, cells: &[ItemCell], is_single: bool) -> HeatRow {
         }
         column += run.len();
     }
-    HeatRow {
+    ItemHeatmapRow {
         name: Text::new(label),
         tone: "",
         href: String::new(),
         about: format!(
             "{} of {} outcomes passed",
-            format::integer(sum(|cell| cell.passed)),
-            format::integer(sum(|cell| cell.counted))
+            format::format_integer(sum(|cell| cell.passed)),
+            format::format_integer(sum(|cell| cell.counted))
         ),
         cells: if is_single {
             cells
@@ -268,12 +268,16 @@ fn row(label: &str, cells: &[ItemCell], is_single: bool) -> HeatRow {
                     if cell.counted == 1 {
                         cell.passed.to_string()
                     } else {
-                        mark(*cell, "").sign.to_owned()
+                        mark_cell(*cell, "").sign.to_owned()
                     }
                 })
                 .collect()
         } else {
-            cells.iter().map(told).collect::<Vec<String>>().join(" ")
+            cells
+                .iter()
+                .map(cell_text)
+                .collect::<Vec<String>>()
+                .join(" ")
         },
         shades: shades
             .into_iter()
@@ -283,13 +287,13 @@ fn row(label: &str, cells: &[ItemCell], is_single: bool) -> HeatRow {
 }
 
 /// Returns the CSS class of a cell's shade, or `None` without a counted outcome.
-fn class(cell: &ItemCell) -> Option<String> {
-    (cell.counted > 0).then(|| format!("h{}", shade(cell.passed, cell.counted, SHADES)))
+fn shade_class(cell: &ItemCell) -> Option<String> {
+    (cell.counted > 0).then(|| format!("h{}", rate_shade(cell.passed, cell.counted, SHADE_COUNT)))
 }
 
-fn told(cell: &ItemCell) -> String {
+fn cell_text(cell: &ItemCell) -> String {
     if cell.counted == 0 {
-        mark(*cell, "").sign.to_owned()
+        mark_cell(*cell, "").sign.to_owned()
     } else {
         format!("{}/{}", cell.passed, cell.counted)
     }
@@ -309,7 +313,7 @@ mod tests {
 
     #[test]
     fn equal_neighbours_are_one_piece_and_what_has_no_outcome_stays_empty() {
-        let of = row(
+        let of = draw_row(
             "a",
             &[cell(2, 2), cell(1, 1), cell(0, 0), cell(1, 2), cell(3, 3)],
             false,
@@ -323,7 +327,7 @@ mod tests {
         assert_eq!(shades, [("h6", "M0 .5h2m2 0h1"), ("h3", "M3 .5h1")]);
         assert_eq!(of.about, "7 of 8 outcomes passed");
         assert_eq!(
-            row("a", &[cell(1, 1), cell(0, 1), cell(0, 0)], true).cells,
+            draw_row("a", &[cell(1, 1), cell(0, 1), cell(0, 0)], true).cells,
             "10–"
         );
     }
@@ -331,14 +335,22 @@ mod tests {
     #[test]
     fn large_matrices_have_several_items_in_a_column() {
         assert_eq!(
-            [bin(410, 5, true), bin(300, 70, true), bin(600, 13, false)],
+            [
+                items_per_column(410, 5, true),
+                items_per_column(300, 70, true),
+                items_per_column(600, 13, false)
+            ],
             [1, 1, 1]
         );
         assert_eq!(
-            [bin(601, 1, true), bin(12_000, 2, true), bin(300, 70, false)],
+            [
+                items_per_column(601, 1, true),
+                items_per_column(12_000, 2, true),
+                items_per_column(300, 70, false)
+            ],
             [3, 40, 3]
         );
-        let whole = sum([cell(1, 1), cell(0, 1), cell(0, 0)].into_iter());
+        let whole = sum_cells([cell(1, 1), cell(0, 1), cell(0, 0)].into_iter());
         assert_eq!((whole.passed, whole.counted), (1, 2));
     }
 }

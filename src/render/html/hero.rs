@@ -4,15 +4,15 @@ use crate::domain::COST_PER_SOLVED;
 use crate::render::{answer, comparison, summary, words};
 use crate::views::{Comparison, ComparisonRow, Difference, Scale, SuiteState};
 
-use super::gap::Gap;
-use super::link::Link;
-use super::plan::tone;
-use super::plan::{Plan, SuitePlace};
+use super::gap::DifferencePlot;
+use super::link::PageLink;
+use super::plan::tone_class;
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
-use super::state::{Sign, sign};
+use super::state::{StateSign, state_sign};
 
 /// Amounts of an arm, in the order of display.
-const AMOUNTS: [&str; 4] = [
+const AMOUNT_METRICS: [&str; 4] = [
     "cost_usd",
     COST_PER_SOLVED,
     "duration_seconds",
@@ -20,26 +20,26 @@ const AMOUNTS: [&str; 4] = [
 ];
 
 /// The top of a pair's page.
-pub(super) struct Hero {
-    pub sign: Sign,
+pub(super) struct PairHero {
+    pub sign: StateSign,
     pub answer: Text,
     /// Links with the arms' full names.
-    pub arms: [Link; 2],
+    pub arms: [PageLink; 2],
     /// CSS classes of the arms' colours.
     pub tones: [&'static str; 2],
-    pub suite: Link,
+    pub suite: PageLink,
     pub decision: Option<Text>,
     /// Who judges the items, and how far people checked that.
     pub judged: Option<Text>,
-    pub gap: Option<Gap>,
+    pub gap: Option<DifferencePlot>,
     pub labels: [Text; 2],
-    pub ratios: Vec<Ratio>,
+    pub ratios: Vec<AmountRatio>,
     /// Labels at the ends of the ratios' axis.
     pub reach: [String; 2],
 }
 
 /// An amount of both arms, with the ratio of the first to the second.
-pub(super) struct Ratio {
+pub(super) struct AmountRatio {
     pub label: Text,
     pub first: Text,
     pub second: Text,
@@ -48,25 +48,30 @@ pub(super) struct Ratio {
     pub ends: Option<(String, String)>,
 }
 
-impl Hero {
-    pub fn of(
+impl PairHero {
+    pub fn from_comparison(
         pair: &Comparison,
         labels: &[String],
-        place: &SuitePlace,
-        plan: &Plan,
+        place: &SuiteRoutes,
+        plan: &SiteRoutes,
         root: &str,
     ) -> Self {
-        let primary = pair.primary();
+        let primary = pair.primary_row();
         let arm = |at: usize| {
             let arm = &pair.arms[at].arm;
-            Link {
+            PageLink {
                 href: plan.arm_href(root, arm),
                 label: Text::from(words::arm_name(&pair.suite, arm)),
             }
         };
-        let gap = primary
-            .and_then(|row| Gap::of(row, row.evidence.pairs.first()?, [&labels[0], &labels[1]]));
-        let taken: Vec<(&ComparisonRow, Difference)> = AMOUNTS
+        let gap = primary.and_then(|row| {
+            DifferencePlot::from_evidence(
+                row,
+                row.evidence.pairs.first()?,
+                [&labels[0], &labels[1]],
+            )
+        });
+        let taken: Vec<(&ComparisonRow, Difference)> = AMOUNT_METRICS
             .iter()
             .filter_map(|name| {
                 let row = pair.rows.iter().find(|row| row.metric.name == *name)?;
@@ -84,28 +89,28 @@ impl Hero {
             .find(|times: &f64| times.ln() >= reach)
             .unwrap_or(10_000.0);
         Self {
-            sign: sign(SuiteState::of_pair(pair)),
+            sign: state_sign(SuiteState::from_pair(pair)),
             answer: Text::from(format!(
                 "{} on {}",
                 primary.map_or_else(
                     || "Nothing to compare".to_owned(),
-                    |row| answer::of_pair(row, labels)
+                    |row| answer::pair_sentence(row, labels)
                 ),
                 place.label
             )),
             arms: [arm(0), arm(1)],
-            tones: tones(pair, place),
-            suite: Link {
+            tones: distinct_tones(pair, place),
+            suite: PageLink {
                 href: format!("{root}{}", place.path()),
                 label: Text::new(&place.label),
             },
-            decision: summary::decision(pair, labels).map(Text::from),
-            judged: comparison::judged(pair).map(Text::from),
+            decision: summary::decision_sentence(pair, labels).map(Text::from),
+            judged: comparison::judges_note(pair).map(Text::from),
             gap,
             labels: [Text::new(&labels[0]), Text::new(&labels[1])],
             ratios: taken
                 .into_iter()
-                .map(|(row, found)| ratio(row, found, times))
+                .map(|(row, found)| draw_ratio(row, found, times))
                 .collect(),
             reach: [format!("1/{times}"), format!("{times}×")],
         }
@@ -113,12 +118,12 @@ impl Hero {
 }
 
 /// Returns the classes of the arms' colours. If both arms have one colour, or none, the second gets another.
-fn tones(pair: &Comparison, place: &SuitePlace) -> [&'static str; 2] {
-    let [first, second] = [0, 1].map(|at| tone(place.colour(&pair.arms[at].arm)));
+fn distinct_tones(pair: &Comparison, place: &SuiteRoutes) -> [&'static str; 2] {
+    let [first, second] = [0, 1].map(|at| tone_class(place.arm_colour(&pair.arms[at].arm)));
     [first, if first == second { "other" } else { second }]
 }
 
-fn ratio(row: &ComparisonRow, found: Difference, times: f64) -> Ratio {
+fn draw_ratio(row: &ComparisonRow, found: Difference, times: f64) -> AmountRatio {
     let at = |value: f64| {
         format!(
             "{:.2}",
@@ -129,14 +134,14 @@ fn ratio(row: &ComparisonRow, found: Difference, times: f64) -> Ratio {
         Text::from(
             row.cells
                 .get(place)
-                .map_or_else(String::new, |cell| words::cell(&row.metric, cell)),
+                .map_or_else(String::new, |cell| words::cell_value(&row.metric, cell)),
         )
     };
-    Ratio {
+    AmountRatio {
         label: Text::new(words::metric_label(&row.metric)),
         first: cell(0),
         second: cell(1),
-        reading: Text::from(words::times(found.value)),
+        reading: Text::from(words::ratio_words(found.value)),
         x: at(found.value),
         ends: found.interval.map(|ends| (at(ends.low), at(ends.high))),
     }

@@ -8,86 +8,88 @@ use crate::views::{
 };
 
 use super::SiteFile;
-use super::arm_links::{arm_rows, link_arms};
-use super::bars::{Bars, Scale};
-use super::charts::pair_link;
-use super::figure::Figure;
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::arm_links::{link_arm_rows, link_arms};
+use super::bars::{BarScale, NightBars};
+use super::charts::pair_href;
+use super::figure::ChartFigure;
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::items::item_href;
-use super::panes::{self, Panes};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::panes::{self, SmallMultiples};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of arms with a chart.
-const MOST_ARMS: usize = 12;
+const MAX_ARMS: usize = 12;
 /// Maximum number of arms with a small drawing, side by side.
-const MOST_PANES: usize = 6;
+const MAX_PANES: usize = 6;
 /// Maximum number of nights of all charts together, so that the page keeps its size budget.
-const MOST_NIGHTS: usize = 240;
+const MAX_NIGHTS: usize = 240;
 /// Maximum number of arms in the table.
-const MOST_LEVELS: usize = 100;
+const MAX_LEVELS: usize = 100;
 /// Maximum number of nights in one chart.
-const MOST_OF_ARM: usize = 90;
-const MOST_DUELS: usize = 66;
-const MOST_ITEMS: usize = 14;
+const MAX_OF_ARM: usize = 90;
+const MAX_DUELS: usize = 66;
+const MAX_ITEMS: usize = 14;
 /// Maximum number of broken and repaired items in the table.
-const MOST_CHANGED: usize = 8;
+const MAX_CHANGED: usize = 8;
 
 #[derive(Template)]
 #[template(path = "history.html")]
 struct HistoryPage {
-    shell: Shell,
+    shell: PageShell,
     suite: Text,
     sentences: Vec<Text>,
     notes: Vec<Text>,
-    panes: Option<Panes>,
+    panes: Option<SmallMultiples>,
     levels: Grid,
-    arms: Vec<ArmPart>,
+    arms: Vec<ArmHistorySection>,
     duels: Option<Grid>,
     changed: Option<Grid>,
     flaky: Option<Grid>,
 }
 
-struct ArmPart {
-    figure: Figure,
+struct ArmHistorySection {
+    figure: ChartFigure,
     notes: Vec<Text>,
 }
 
 /// Makes the page, or returns `None` for a suite without a history.
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     let history = suite.history.as_ref()?;
     let path = place.history_path();
-    let labels = nights::labels(history);
+    let labels = nights::arm_names(history);
     let followed: Vec<(&ArmHistory, &String)> = history
         .arms
         .iter()
         .zip(&labels)
-        .filter(|(arm, _)| rated(arm) > 1)
+        .filter(|(arm, _)| count_rated_nights(arm) > 1)
         .collect();
-    let accepted = nights::accepted(history, &labels);
-    let sentences: Vec<String> = sentences(history, &labels, followed.len())
+    let accepted = nights::accepted_regression_notes(history, &labels);
+    let sentences: Vec<String> = describe_changes(history, &labels, followed.len())
         .into_iter()
         .chain(accepted)
         .collect();
     let title = format!("History of {} · {}", place.label, context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         sentences.join(" "),
     );
-    let bar = bar(suite, place, &shell.root, Tab::History);
-    let shell = shell.of_suite(bar).downloads(&place.data("history"));
-    let drawn = &followed[..followed.len().min(MOST_ARMS)];
-    let most = (MOST_NIGHTS / drawn.len().max(1)).min(MOST_OF_ARM);
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::History);
+    let shell = shell
+        .with_suite_bar(bar)
+        .with_downloads(&place.data_stem("history"));
+    let drawn = &followed[..followed.len().min(MAX_ARMS)];
+    let most = (MAX_NIGHTS / drawn.len().max(1)).min(MAX_OF_ARM);
     let scale: Vec<f64> = drawn
         .iter()
         .flat_map(|(arm, _)| chart::trend_shares(arm, most))
@@ -95,58 +97,58 @@ pub(super) fn page(
     let page = HistoryPage {
         suite: Text::new(&place.label),
         sentences: sentences.into_iter().map(Text::from).collect(),
-        notes: notes(history, followed.len(), drawn.len())
+        notes: list_notes(history, followed.len(), drawn.len())
             .into_iter()
-            .chain(nights::scale(history).map(|ends| nights::scale_note(ends, "nights")))
+            .chain(nights::rate_range(history).map(|ends| nights::scale_note(ends, "nights")))
             .map(Text::from)
             .collect(),
-        panes: panes::nights(suite, place, MOST_PANES, plan, &shell.root, true),
-        levels: levels(history, &labels, (suite, place), plan, &shell.root),
+        panes: panes::draw_nights(suite, place, MAX_PANES, plan, &shell.root, true),
+        levels: level_grid(history, &labels, (suite, place), plan, &shell.root),
         arms: (1..)
             .zip(drawn)
             .filter_map(|(number, (arm, label))| {
-                let part = part(number, arm, label, most, &scale)?;
-                Some(ArmPart {
-                    figure: part.figure.of_arm(&arm.arm, plan, &shell.root),
+                let part = build_section(number, arm, label, most, &scale)?;
+                Some(ArmHistorySection {
+                    figure: part.figure.for_arm(&arm.arm, plan, &shell.root),
                     ..part
                 })
             })
             .collect(),
-        duels: duels(history, &labels, (suite, place), &shell.root),
-        changed: changed(history, &labels, place, plan, &shell.root),
-        flaky: flaky(history, &labels, place, plan, &shell.root),
+        duels: duel_grid(history, &labels, (suite, place), &shell.root),
+        changed: changed_item_grid(history, &labels, place, plan, &shell.root),
+        flaky: flaky_item_grid(history, &labels, place, plan, &shell.root),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }
 
-fn rated(arm: &ArmHistory) -> usize {
+fn count_rated_nights(arm: &ArmHistory) -> usize {
     arm.nights
         .iter()
         .filter(|night| night.pass_rate.is_some())
         .count()
 }
 
-fn part(
+fn build_section(
     number: usize,
     arm: &ArmHistory,
     label: &str,
     most: usize,
     scale: &[f64],
-) -> Option<ArmPart> {
-    let chart = chart::trend(arm, &format!("arm-{number}-chart"), label, most, scale)?;
+) -> Option<ArmHistorySection> {
+    let chart = chart::draw_trend(arm, &format!("arm-{number}-chart"), label, most, scale)?;
     let notes = nights::precision_note(arm, label)
         .into_iter()
         .map(Text::from)
         .collect();
-    Some(ArmPart {
-        figure: Figure::of_rows(&format!("arm-{number}"), label, chart, most),
+    Some(ArmHistorySection {
+        figure: ChartFigure::with_max_rows(&format!("arm-{number}"), label, chart, most),
         notes,
     })
 }
 
 /// Describes change points, those of pass rates first, or says that there are none.
-fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<String> {
+fn describe_changes(history: &History, labels: &[String], followed: usize) -> Vec<String> {
     let of = |is_rate: bool| {
         history
             .arms
@@ -166,7 +168,7 @@ fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<Strin
     }
     let arms = format!(
         "{} {}",
-        format::integer(followed as u64),
+        format::format_integer(followed as u64),
         if followed == 1 { "arm" } else { "arms" }
     );
     vec![format!(
@@ -174,12 +176,12 @@ fn sentences(history: &History, labels: &[String], followed: usize) -> Vec<Strin
     )]
 }
 
-fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
+fn list_notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if drawn < followed {
         let (some, all) = (
-            format::integer(drawn as u64),
-            format::integer(followed as u64),
+            format::format_integer(drawn as u64),
+            format::format_integer(followed as u64),
         );
         notes.push(format!(
             "Showing {some} of {all} arms with at least two nights; the data files have all."
@@ -190,7 +192,7 @@ fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
         let word = if single == 1 { "arm has" } else { "arms have" };
         notes.push(format!(
             "{} {word} fewer than two nights with a pass rate.",
-            format::integer(single as u64)
+            format::format_integer(single as u64)
         ));
     }
     if history.undated > 0 {
@@ -203,83 +205,95 @@ fn notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
 }
 
 /// Lays out each arm's first and newest pass rate, with a drawn trend.
-fn levels(
+fn level_grid(
     history: &History,
     labels: &[String],
-    of: (&OverviewSuite, &SuitePlace),
-    plan: &Plan,
+    of: (&OverviewSuite, &SuiteRoutes),
+    plan: &SiteRoutes,
     root: &str,
 ) -> Grid {
-    let arms = &history.arms[..history.arms.len().min(MOST_LEVELS)];
-    let rates: Vec<Vec<&Estimate>> = arms.iter().map(nights::rates).collect();
+    let arms = &history.arms[..history.arms.len().min(MAX_LEVELS)];
+    let rates: Vec<Vec<&Estimate>> = arms.iter().map(nights::nightly_rates).collect();
     let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
-    let scale = nights::scale(history).map(|ends| Scale::new(ends, longest));
+    let scale = nights::rate_range(history).map(|ends| BarScale::new(ends, longest));
     let rate = |rate: Option<&&Estimate>| {
-        Cell::maybe(rate.map(|rate| (format::estimate(rate), rate.value)))
+        GridCell::number_or_unknown(
+            rate.map(|rate| (format::estimate_with_interval(rate), rate.value)),
+        )
     };
-    let mut grid = Grid::new("levels-table", "Arms by night").fits();
-    grid.column(
-        Column::new("Arm", Look::Key, Sort::Ascending),
+    let mut grid = Grid::new("levels-table", "Arms by night").fit_to_content();
+    grid.add_column(
+        GridColumn::new("Arm", ColumnLook::Key, SortOrder::Ascending),
         labels
             .iter()
             .take(arms.len())
-            .map(|label| Cell::head(label.as_str())),
+            .map(|label| GridCell::head(label.as_str())),
     );
-    arm_rows(&mut grid, arms.iter().map(|arm| &arm.arm), of, plan, root);
-    grid.column(
-        Column::new("Nights", Look::Number, Sort::Descending),
-        arms.iter().map(|arm| Cell::count(arm.nights.len() as u64)),
+    link_arm_rows(&mut grid, arms.iter().map(|arm| &arm.arm), of, plan, root);
+    grid.add_column(
+        GridColumn::new("Nights", ColumnLook::Number, SortOrder::Descending),
+        arms.iter()
+            .map(|arm| GridCell::count(arm.nights.len() as u64)),
     );
-    let ends = |name: &str| Column::new(name, Look::Number, Sort::Descending).sub("95% interval");
-    grid.column(
+    let ends = |name: &str| {
+        GridColumn::new(name, ColumnLook::Number, SortOrder::Descending)
+            .with_subtext("95% interval")
+    };
+    grid.add_column(
         ends("First rate, %"),
         rates.iter().map(|rates| rate(rates.first())),
     );
-    grid.column(
+    grid.add_column(
         ends("Newest rate, %"),
         rates.iter().map(|rates| rate(rates.last())),
     );
     let basis = rates.iter().map(|rates| {
-        Cell::words(
+        GridCell::words(
             rates
                 .last()
-                .map_or_else(String::new, |rate| words::basis(rate)),
+                .map_or_else(String::new, |rate| words::sample_size(rate)),
         )
     });
-    grid.column(
-        Column::new("n", Look::Words, Sort::None).sub("newest"),
+    grid.add_column(
+        GridColumn::new("n", ColumnLook::Words, SortOrder::None).with_subtext("newest"),
         basis,
     );
-    let bars = rates
+    let bars = rates.iter().map(|rates| {
+        GridCell::from_bars(scale.and_then(|scale| NightBars::from_rates(rates, scale)))
+    });
+    grid.add_column(
+        GridColumn::new("Trend", ColumnLook::Words, SortOrder::None),
+        bars,
+    );
+    let changes = arms
         .iter()
-        .map(|rates| Cell::bars(scale.and_then(|scale| Bars::of(rates, scale))));
-    grid.column(Column::new("Trend", Look::Words, Sort::None), bars);
-    let changes = arms.iter().map(|arm| Cell::count(arm.changes.len() as u64));
-    grid.column(
-        Column::new("Changes", Look::Number, Sort::Descending).sub("of level"),
+        .map(|arm| GridCell::count(arm.changes.len() as u64));
+    grid.add_column(
+        GridColumn::new("Changes", ColumnLook::Number, SortOrder::Descending)
+            .with_subtext("of level"),
         changes,
     );
     grid
 }
 
-fn duels(
+fn duel_grid(
     history: &History,
     labels: &[String],
-    (suite, place): (&OverviewSuite, &SuitePlace),
+    (suite, place): (&OverviewSuite, &SuiteRoutes),
     root: &str,
 ) -> Option<Grid> {
-    let duels = &history.duels[..history.duels.len().min(MOST_DUELS)];
+    let duels = &history.duels[..history.duels.len().min(MAX_DUELS)];
     if duels.is_empty() {
         return None;
     }
-    let mut grid = Grid::new("duels-table", "Pairs of arms by night").fits();
+    let mut grid = Grid::new("duels-table", "Pairs of arms by night").fit_to_content();
     let arm = |at: usize| &history.arms[at].arm;
     let pair = duels.iter().map(|duel| {
-        let head = Cell::head(format!(
+        let head = GridCell::head(format!(
             "{} against {}",
             labels[duel.first], labels[duel.second]
         ));
-        head.link(pair_link(
+        head.with_link(pair_href(
             suite,
             place,
             root,
@@ -287,48 +301,54 @@ fn duels(
             arm(duel.second),
         ))
     });
-    grid.column(Column::new("Pair", Look::Key, Sort::Ascending), pair);
-    grid.column(
-        Column::new("Better", Look::Number, Sort::Descending).sub("nights"),
-        duels.iter().map(|duel| Cell::count(duel.won)),
+    grid.add_column(
+        GridColumn::new("Pair", ColumnLook::Key, SortOrder::Ascending),
+        pair,
     );
-    grid.column(
-        Column::new("Worse", Look::Number, Sort::Descending).sub("nights"),
-        duels.iter().map(|duel| Cell::count(duel.lost)),
+    grid.add_column(
+        GridColumn::new("Better", ColumnLook::Number, SortOrder::Descending).with_subtext("nights"),
+        duels.iter().map(|duel| GridCell::count(duel.won)),
     );
-    grid.column(
-        Column::new("Equal", Look::Number, Sort::Descending).sub("nights"),
-        duels.iter().map(|duel| Cell::count(duel.same)),
+    grid.add_column(
+        GridColumn::new("Worse", ColumnLook::Number, SortOrder::Descending).with_subtext("nights"),
+        duels.iter().map(|duel| GridCell::count(duel.lost)),
+    );
+    grid.add_column(
+        GridColumn::new("Equal", ColumnLook::Number, SortOrder::Descending).with_subtext("nights"),
+        duels.iter().map(|duel| GridCell::count(duel.same)),
     );
     let evidence = duels
         .iter()
-        .map(|duel| Cell::number(nights::e_value(duel), duel.e_value.min(f64::MAX)));
-    grid.column(Column::new("e", Look::Number, Sort::Descending), evidence);
+        .map(|duel| GridCell::number(nights::e_value(duel), duel.e_value.min(f64::MAX)));
+    grid.add_column(
+        GridColumn::new("e", ColumnLook::Number, SortOrder::Descending),
+        evidence,
+    );
     let verdict = duels
         .iter()
-        .map(|duel| Cell::words(nights::duel_verdict(duel, labels)));
-    grid.column(
-        Column::new("Verdict", Look::Words, Sort::Ascending),
+        .map(|duel| GridCell::words(nights::duel_verdict(duel, labels)));
+    grid.add_column(
+        GridColumn::new("Verdict", ColumnLook::Words, SortOrder::Ascending),
         verdict,
     );
     Some(grid)
 }
 
 /// Lays out the items that broke or were repaired.
-fn changed<'h>(
+fn changed_item_grid<'h>(
     history: &'h History,
     labels: &'h [String],
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
 ) -> Option<Grid> {
     let named = |(arm, item): (usize, &'h ItemChange)| {
         Some((&history.arms[arm].arm, labels.get(arm)?, item))
     };
     let items: Vec<(&Arm, &String, &ItemChange)> = history
-        .changed()
+        .changed_items()
         .into_iter()
-        .take(MOST_CHANGED)
+        .take(MAX_CHANGED)
         .filter_map(named)
         .collect();
     if items.is_empty() {
@@ -343,25 +363,25 @@ fn changed<'h>(
         "changed-table",
         "Items since the last break, newest change first",
     )
-    .fits();
+    .fit_to_content();
     if all > items.len() as u64 {
-        grid = grid.about(format!(
+        grid = grid.with_about(format!(
             "{} of {}, over all arms",
             items.len(),
-            words::count_of(all, "items")
+            words::count_with_noun(all, "items")
         ));
     }
-    grid.column(
-        Column::new("Item", Look::Key, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Item", ColumnLook::Key, SortOrder::Ascending),
         items.iter().map(|(_, _, item)| {
-            Cell::head(item.item.as_str()).link(item_href(place, root, &item.item, None))
+            GridCell::head(item.item.as_str()).with_link(item_href(place, root, &item.item, None))
         }),
     );
-    grid.column(
-        Column::new("Arm", Look::Words, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Arm", ColumnLook::Words, SortOrder::Ascending),
         items
             .iter()
-            .map(|(_, label, _)| Cell::words(label.as_str())),
+            .map(|(_, label, _)| GridCell::words(label.as_str())),
     );
     link_arms(
         &mut grid,
@@ -372,38 +392,41 @@ fn changed<'h>(
     );
     let state = items
         .iter()
-        .map(|(_, _, item)| Cell::words(courses::state(&item.course)));
-    grid.column(Column::new("Now", Look::Words, Sort::Ascending), state);
-    grid.column(
-        Column::new("Outcomes", Look::Words, Sort::None),
+        .map(|(_, _, item)| GridCell::words(courses::state_since(&item.course)));
+    grid.add_column(
+        GridColumn::new("Now", ColumnLook::Words, SortOrder::Ascending),
+        state,
+    );
+    grid.add_column(
+        GridColumn::new("Outcomes", ColumnLook::Words, SortOrder::None),
         items
             .iter()
-            .map(|(_, _, item)| Cell::words(courses::counts(&item.course))),
+            .map(|(_, _, item)| GridCell::words(courses::outcome_counts(&item.course))),
     );
-    let p = items
-        .iter()
-        .map(|(_, _, item)| Cell::maybe(item.course.p.map(|p| (verdicts::p_value(Some(p)), p))));
-    grid.column(
-        Column::new("p", Look::Number, Sort::Ascending).sub("if flaky"),
+    let p = items.iter().map(|(_, _, item)| {
+        GridCell::number_or_unknown(item.course.p.map(|p| (verdicts::p_value(Some(p)), p)))
+    });
+    grid.add_column(
+        GridColumn::new("p", ColumnLook::Number, SortOrder::Ascending).with_subtext("if flaky"),
         p,
     );
     Some(grid)
 }
 
-fn flaky<'h>(
+fn flaky_item_grid<'h>(
     history: &'h History,
     labels: &[String],
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
 ) -> Option<Grid> {
     let named = |(arm, item): (usize, &'h NoisyItem)| {
         Some((&history.arms[arm].arm, labels.get(arm)?, item))
     };
     let items: Vec<(&Arm, &String, &NoisyItem)> = history
-        .noisy()
+        .noisy_items()
         .into_iter()
-        .take(MOST_ITEMS)
+        .take(MAX_ITEMS)
         .filter_map(named)
         .collect();
     if items.is_empty() {
@@ -414,26 +437,27 @@ fn flaky<'h>(
         .iter()
         .map(|arm| arm.varying - arm.changed_count)
         .sum::<u64>();
-    let percent = |share: f64| Cell::number(words::chance(share), share);
-    let mut grid = Grid::new("flaky-table", "Items since the last break, flakiest first").fits();
+    let percent = |share: f64| GridCell::number(words::chance_percent(share), share);
+    let mut grid =
+        Grid::new("flaky-table", "Items since the last break, flakiest first").fit_to_content();
     if varying > items.len() as u64 {
-        grid = grid.about(format!(
+        grid = grid.with_about(format!(
             "{} of {} that vary, over all arms",
             items.len(),
-            words::count_of(varying, "items")
+            words::count_with_noun(varying, "items")
         ));
     }
-    grid.column(
-        Column::new("Item", Look::Key, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Item", ColumnLook::Key, SortOrder::Ascending),
         items.iter().map(|(_, _, item)| {
-            Cell::head(item.item.as_str()).link(item_href(place, root, &item.item, None))
+            GridCell::head(item.item.as_str()).with_link(item_href(place, root, &item.item, None))
         }),
     );
-    grid.column(
-        Column::new("Arm", Look::Words, Sort::Ascending),
+    grid.add_column(
+        GridColumn::new("Arm", ColumnLook::Words, SortOrder::Ascending),
         items
             .iter()
-            .map(|(_, label, _)| Cell::words(label.as_str())),
+            .map(|(_, label, _)| GridCell::words(label.as_str())),
     );
     link_arms(
         &mut grid,
@@ -445,22 +469,24 @@ fn flaky<'h>(
     let passed = items.iter().map(|(_, _, item)| {
         let text = format!(
             "{}/{}",
-            format::integer(item.passed),
-            format::integer(item.counted)
+            format::format_integer(item.passed),
+            format::format_integer(item.counted)
         );
-        Cell::number(text, item.passed as f64 / item.counted.max(1) as f64)
+        GridCell::number(text, item.passed as f64 / item.counted.max(1) as f64)
     });
-    grid.column(
-        Column::new("Passed", Look::Number, Sort::Descending),
+    grid.add_column(
+        GridColumn::new("Passed", ColumnLook::Number, SortOrder::Descending),
         passed,
     );
-    grid.column(
-        Column::new("Flaky", Look::Number, Sort::Descending).sub("chance of it"),
+    grid.add_column(
+        GridColumn::new("Flaky", ColumnLook::Number, SortOrder::Descending)
+            .with_subtext("chance of it"),
         items.iter().map(|(_, _, item)| percent(item.flaky)),
     );
-    grid.column(
-        Column::new("Noise", Look::Number, Sort::Descending).sub("of the arm's"),
+    grid.add_column(
+        GridColumn::new("Noise", ColumnLook::Number, SortOrder::Descending)
+            .with_subtext("of the arm's"),
         items.iter().map(|(_, _, item)| percent(item.noise)),
     );
-    Some(grid.filtered(""))
+    Some(grid.with_filter(""))
 }

@@ -2,25 +2,27 @@
 
 use askama::Template;
 
-use crate::domain::{ItemStatus, beginning};
-use crate::render::run_title::run_turn;
+use crate::domain::{ItemStatus, shorten_to};
+use crate::render::run_title::run_ordinal;
 use crate::render::shown::other_scores;
 use crate::render::{courses, format, words};
-use crate::views::{Go, ItemLine, ItemNote, ItemSign, ItemStory, OverviewSuite, SiteContext};
+use crate::views::{
+    ItemAnswers, ItemLine, ItemNote, ItemSign, OverviewSuite, RunAttempt, SiteContext,
+};
 
 use super::SiteFile;
-use super::items::{ITEMS_PER_BUCKET, bucket_name, in_turns};
-use super::mark::{Mark, mark, outcome_mark};
-use super::plan::tone;
-use super::plan::{Plan, SuitePlace};
+use super::items::{ITEMS_PER_BUCKET, bucket_name, round_robin};
+use super::mark::{OutcomeMark, mark_cell, status_mark};
+use super::plan::tone_class;
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
-use super::shell::{Here, Shell, Text, escaped_length};
-use super::suite_tabs::{Tab, bar};
+use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of arms with a row of their own for an item. The data have all.
-const MOST_ARMS: usize = 24;
+const MAX_ARMS: usize = 24;
 /// Maximum number of an item's outcomes with links to their runs, shared among its arms.
-const MOST_LINKS: usize = 24;
+const MAX_LINKS: usize = 24;
 /// Target bytes of a page with all its items, and bytes of a page without items.
 const PAGE_BYTES: usize = 58_000;
 const FRAME_BYTES: usize = 6_000;
@@ -30,81 +32,81 @@ const ARM_BYTES: usize = 140;
 const LINK_BYTES: usize = 50;
 const NOTE_BYTES: usize = 240;
 /// Minimum and maximum bytes for the question, answers and reasons of one item, however large the page.
-const LEAST_TOLD: usize = 2_000;
-const MOST_TOLD: usize = 5_000;
+const MIN_TOLD: usize = 2_000;
+const MAX_TOLD: usize = 5_000;
 /// Maximum characters of a text, of an item's whole name, and of a question.
-const LONGEST: usize = 240;
-const LONGEST_NAME: usize = 400;
-const LONGEST_ASKED: usize = 800;
+const MAX_TEXT_LENGTH: usize = 240;
+const MAX_NAME: usize = 400;
+const MAX_ASKED: usize = 800;
 
 #[derive(Template)]
 #[template(path = "item.html")]
-struct ItemPages {
-    shell: Shell,
+struct ItemDetailPage {
+    shell: PageShell,
     suite: Text,
     heading: String,
-    items: Vec<Item>,
+    items: Vec<ItemSection>,
     pager: Option<Pager>,
 }
 
-struct Item {
+struct ItemSection {
     anchor: String,
     number: usize,
     name: Text,
     facts: Vec<(&'static str, Text)>,
     signs: Vec<(&'static str, Text)>,
     asked: Option<Vec<Text>>,
-    arms: Vec<ArmRow>,
+    arms: Vec<ItemArmRow>,
     /// Whether the table has columns for answers and reasons.
     has_notes: bool,
     more_arms: Option<String>,
     untold: Option<String>,
 }
 
-struct ArmRow {
+struct ItemArmRow {
     name: Text,
     tone: &'static str,
     href: String,
     /// `None` for an arm of which only notes are shown.
-    mark: Option<(Mark, String)>,
-    outcomes: Vec<Outcome>,
+    mark: Option<(OutcomeMark, String)>,
+    outcomes: Vec<LinkedOutcome>,
     more: Option<String>,
-    notes: Vec<Note>,
+    notes: Vec<AnswerNote>,
 }
 
 /// One outcome, linked to its run.
-struct Outcome {
+struct LinkedOutcome {
     class: &'static str,
     sign: &'static str,
     word: String,
     href: String,
 }
 
-struct Note {
+struct AnswerNote {
     run: Text,
     href: String,
     class: &'static str,
     sign: &'static str,
     word: &'static str,
     times: String,
-    told: Told,
+    told: NoteTexts,
     transcript: Option<String>,
 }
 
 /// Context shared by all items of a page.
-struct Page<'a> {
-    plan: &'a Plan,
+struct ItemPageContext<'a> {
+    plan: &'a SiteRoutes,
     suite: &'a OverviewSuite,
-    place: &'a SuitePlace,
+    place: &'a SuiteRoutes,
     /// Names of the matrix's arms, then the attempts of each.
     labels: &'a [String],
-    goes: &'a [Vec<&'a Go>],
+    goes: &'a [Vec<&'a RunAttempt>],
     root: &'a str,
     /// Target bytes of one item.
     bytes: usize,
 }
 
-impl Page<'_> {
+impl ItemPageContext<'_> {
     fn run_href(&self, run: &str) -> String {
         self.plan
             .run_path(run)
@@ -113,11 +115,11 @@ impl Page<'_> {
 }
 
 /// Makes the pages of a suite's items.
-pub(super) fn pages<'a>(
+pub(super) fn render_pages<'a>(
     context: &'a SiteContext,
-    plan: &'a Plan,
+    plan: &'a SiteRoutes,
     suite: &'a OverviewSuite,
-    place: &'a SuitePlace,
+    place: &'a SuiteRoutes,
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let matrix = &suite.items;
     let count = matrix.items.len().div_ceil(ITEMS_PER_BUCKET);
@@ -129,7 +131,7 @@ pub(super) fn pages<'a>(
             .map(|arm| arm.arm.clone())
             .collect::<Vec<_>>(),
     );
-    let mut goes = vec![Vec::<&Go>::new(); matrix.arms.len()];
+    let mut goes = vec![Vec::<&RunAttempt>::new(); matrix.arms.len()];
     for go in &matrix.goes {
         goes[go.arm].push(go);
     }
@@ -137,7 +139,7 @@ pub(super) fn pages<'a>(
         let path = format!("suites/{}/i/{}", place.segment, bucket_name(bucket + 1));
         let first = bucket * ITEMS_PER_BUCKET;
         let last = (first + ITEMS_PER_BUCKET).min(matrix.items.len());
-        let integer = |number: usize| format::integer(number as u64);
+        let integer = |number: usize| format::format_integer(number as u64);
         let heading = match last - first {
             1 => format!("Item {} of {}", integer(last), integer(matrix.items.len())),
             _ => format!(
@@ -152,13 +154,20 @@ pub(super) fn pages<'a>(
             "Outcomes, answers and reasons of every arm on single items of {}.",
             place.label
         );
-        let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-            .download(&format!("{}.json", place.data("items")), "JSON")
-            .download(&format!("{}.csv", place.data("items")), "CSV");
-        let bar = bar(suite, place, &shell.root, Tab::Items);
-        let shell = shell.of_suite(bar).styled(&plan.assets.map);
+        let shell = PageShell::new(
+            context,
+            &plan.assets,
+            &path,
+            NavigationEntry::Below,
+            title,
+            about,
+        )
+        .with_download(&format!("{}.json", place.data_stem("items")), "JSON")
+        .with_download(&format!("{}.csv", place.data_stem("items")), "CSV");
+        let bar = suite_bar(suite, place, &shell.root, SuiteTab::Items);
+        let shell = shell.with_suite_bar(bar).with_style(&plan.assets.map);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
-        let of = Page {
+        let of = ItemPageContext {
             plan,
             suite,
             place,
@@ -167,21 +176,23 @@ pub(super) fn pages<'a>(
             root: &shell.root,
             bytes,
         };
-        let page = ItemPages {
+        let page = ItemDetailPage {
             suite: Text::new(&place.label),
-            items: (first..last).map(|index| item(&of, index)).collect(),
+            items: (first..last)
+                .map(|index| build_section(&of, index))
+                .collect(),
             pager: Pager::new(bucket as u64 + 1, count as u64, |number| {
                 bucket_name(usize::try_from(number).unwrap_or(usize::MAX))
             }),
             heading,
             shell,
         };
-        SiteFile::page(path, &page)
+        SiteFile::from_template(path, &page)
     })
 }
 
-fn item(page: &Page<'_>, index: usize) -> Item {
-    let Page {
+fn build_section(page: &ItemPageContext<'_>, index: usize) -> ItemSection {
+    let ItemPageContext {
         plan,
         suite,
         place,
@@ -191,19 +202,19 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     } = *page;
     let matrix = &suite.items;
     let line = &matrix.items[index];
-    let story = suite.stories.of(&line.item, &line.kind);
+    let story = suite.stories.get(&line.item, &line.kind);
     let anchor = place.items.anchor(index);
-    let shown = matrix.arms.len().min(MOST_ARMS);
-    let links = (MOST_LINKS / shown.max(1)).max(1);
+    let shown = matrix.arms.len().min(MAX_ARMS);
+    let links = (MAX_LINKS / shown.max(1)).max(1);
     let arm = |arm: usize| {
         let cell = line.cells[arm];
-        let with: Vec<(&Go, _)> = goes[arm]
+        let with: Vec<(&RunAttempt, _)> = goes[arm]
             .iter()
             .filter_map(|go| Some((*go, go.statuses[index]?)))
             .collect();
         let has_attempts = goes[arm].iter().any(|go| go.attempt > 1);
-        let outcome = |(go, status): &(&Go, ItemStatus)| {
-            let (class, sign, word) = outcome_mark(*status);
+        let outcome = |(go, status): &(&RunAttempt, ItemStatus)| {
+            let (class, sign, word) = status_mark(*status);
             let run = matrix.arms[arm]
                 .runs
                 .iter()
@@ -214,23 +225,23 @@ fn item(page: &Page<'_>, index: usize) -> Item {
             } else {
                 String::new()
             };
-            Outcome {
+            LinkedOutcome {
                 class,
                 sign,
                 word: format!("{word}, run {run}{attempt}"),
                 href: page.run_href(&go.run),
             }
         };
-        ArmRow {
+        ItemArmRow {
             name: Text::new(&labels[arm]),
-            tone: tone(place.colour(&matrix.arms[arm].arm)),
+            tone: tone_class(place.arm_colour(&matrix.arms[arm].arm)),
             href: plan.arm_href(page.root, &matrix.arms[arm].arm),
             mark: Some((
-                mark(cell, ""),
+                mark_cell(cell, ""),
                 format!(
                     "{} of {}",
-                    format::integer(cell.passed.into()),
-                    format::integer(cell.counted.into())
+                    format::format_integer(cell.passed.into()),
+                    format::format_integer(cell.counted.into())
                 ),
             )),
             notes: Vec::new(),
@@ -239,16 +250,16 @@ fn item(page: &Page<'_>, index: usize) -> Item {
                 .len()
                 .checked_sub(links)
                 .filter(|more| *more > 0)
-                .map(|more| format!("and {} older", format::integer(more as u64))),
+                .map(|more| format!("and {} older", format::format_integer(more as u64))),
         }
     };
     let name = if line.item.trim().is_empty() {
         Text::new("(no name)")
     } else {
-        Text::from(beginning(&line.item, LONGEST_NAME))
+        Text::from(shorten_to(&line.item, MAX_NAME))
     };
-    let mut arms: Vec<ArmRow> = (0..shown).map(arm).collect();
-    let links = |arm: &ArmRow| {
+    let mut arms: Vec<ItemArmRow> = (0..shown).map(arm).collect();
+    let links = |arm: &ItemArmRow| {
         arm.outcomes
             .iter()
             .map(|outcome| LINK_BYTES + outcome.href.len())
@@ -263,13 +274,14 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     let most = page
         .bytes
         .saturating_sub(own_bytes)
-        .clamp(LEAST_TOLD, MOST_TOLD);
+        .clamp(MIN_TOLD, MAX_TOLD);
     let asked = story
         .and_then(|story| story.asked.as_deref())
-        .map(|text| beginning(text, LONGEST_ASKED.min(most / 3)));
+        .map(|text| shorten_to(text, MAX_ASKED.min(most / 3)));
     let asked: Option<Vec<Text>> = asked.map(|text| text.lines().map(Text::new).collect());
     let most = most.saturating_sub(asked.iter().flatten().map(Text::escaped_length).sum());
-    let (notes, untold) = story.map_or_else(|| (Vec::new(), 0), |story| notes(page, story, most));
+    let (notes, untold) =
+        story.map_or_else(|| (Vec::new(), 0), |story| list_notes(page, story, most));
     let has_notes = notes.iter().any(|notes| !notes.is_empty());
     for (number, notes) in notes
         .into_iter()
@@ -278,7 +290,7 @@ fn item(page: &Page<'_>, index: usize) -> Item {
     {
         match arms.get_mut(number) {
             Some(arm) => arm.notes = notes,
-            None => arms.push(ArmRow {
+            None => arms.push(ItemArmRow {
                 mark: None,
                 outcomes: Vec::new(),
                 more: None,
@@ -287,10 +299,10 @@ fn item(page: &Page<'_>, index: usize) -> Item {
             }),
         }
     }
-    Item {
+    ItemSection {
         number: index + 1,
         name,
-        facts: facts(line, story),
+        facts: list_facts(line, story),
         signs: line
             .signs
             .iter()
@@ -300,7 +312,7 @@ fn item(page: &Page<'_>, index: usize) -> Item {
                     Text::from(sign_sentence(*sign, line, suite)),
                 )
             })
-            .chain(changes(line, suite))
+            .chain(list_changes(line, suite))
             .collect(),
         asked,
         arms,
@@ -308,14 +320,14 @@ fn item(page: &Page<'_>, index: usize) -> Item {
         more_arms: (shown < matrix.arms.len()).then(|| {
             format!(
                 "The leading {shown} of {} arms are listed; the data have all.",
-                format::integer(matrix.arms.len() as u64)
+                format::format_integer(matrix.arms.len() as u64)
             )
         }),
         untold: (untold > 0).then(|| {
-            let outcomes = words::one_or_many(untold, "outcomes").to_owned();
+            let outcomes = words::singular_or_plural(untold, "outcomes").to_owned();
             format!(
                 "Answers and reasons of {} more {outcomes} are on the run pages.",
-                format::integer(untold)
+                format::format_integer(untold)
             )
         }),
         anchor,
@@ -323,24 +335,27 @@ fn item(page: &Page<'_>, index: usize) -> Item {
 }
 
 /// Maximum number of arms whose change is told on an item.
-const MOST_CHANGES: usize = 5;
+const MAX_CHANGES: usize = 5;
 
 /// Says since when the item is broken or repaired, by arm: the first of many.
-fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
+fn list_changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> {
     let Some(history) = &suite.history else {
         return Vec::new();
     };
-    let found = history.changes_of(&line.item);
+    let found = history.changes_of_arm(&line.item);
     let name = |arm: usize| words::arm_name(&history.suite, &history.arms[arm].arm);
-    let told = found
-        .iter()
-        .take(MOST_CHANGES)
-        .map(|(arm, change)| format!("{}: {}.", name(*arm), courses::course(&change.course)));
-    let more = found.len().saturating_sub(MOST_CHANGES);
+    let told = found.iter().take(MAX_CHANGES).map(|(arm, change)| {
+        format!(
+            "{}: {}.",
+            name(*arm),
+            courses::describe_change(&change.course)
+        )
+    });
+    let more = found.len().saturating_sub(MAX_CHANGES);
     let rest = (more > 0).then(|| {
         format!(
             "{} more changed; the history has the first of them.",
-            words::count_of(more as u64, "arms")
+            words::count_with_noun(more as u64, "arms")
         )
     });
     told.chain(rest)
@@ -348,8 +363,8 @@ fn changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Text)> 
         .collect()
 }
 
-fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)> {
-    let integer = |number: u32| format::integer(number.into());
+fn list_facts(line: &ItemLine, story: Option<&ItemAnswers>) -> Vec<(&'static str, Text)> {
+    let integer = |number: u32| format::format_integer(number.into());
     let mut facts = vec![
         (
             "Passed",
@@ -377,14 +392,14 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
     if let Some(found) = line.discrimination {
         let chance = format!(
             "; by chance within ±{} for 19 of 20 items",
-            format::fixed(found.by_chance, 2)
+            format::fixed_decimals(found.by_chance, 2)
         );
         facts.push((
             "Discrimination",
             Text::from(format!(
                 "{} over {} runs{chance}",
-                format::signed(found.value, 2),
-                format::integer(found.n)
+                format::signed_number(found.value, 2),
+                format::format_integer(found.n)
             )),
         ));
     }
@@ -402,11 +417,9 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
                 .map(|story| story.expected.join(" or ")),
         ),
     ];
-    facts.extend(
-        known
-            .into_iter()
-            .filter_map(|(label, text)| Some((label, Text::from(beginning(&text?, LONGEST))))),
-    );
+    facts.extend(known.into_iter().filter_map(|(label, text)| {
+        Some((label, Text::from(shorten_to(&text?, MAX_TEXT_LENGTH))))
+    }));
     facts.retain(|(_, text)| !text.is_blank());
     facts
 }
@@ -414,7 +427,11 @@ fn facts(line: &ItemLine, story: Option<&ItemStory>) -> Vec<(&'static str, Text)
 /// Lists answers and reasons by arm as far as the page has room, and returns the number of outcomes that are not shown.
 ///
 /// Every arm gets a first note before any arm gets a second one.
-fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Vec<Note>>, u64) {
+fn list_notes(
+    page: &ItemPageContext<'_>,
+    story: &ItemAnswers,
+    most: usize,
+) -> (Vec<Vec<AnswerNote>>, u64) {
     let of_arms = page
         .suite
         .items
@@ -423,18 +440,18 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Vec<Note>>, u6
         .map(|arm| story.notes.get(&arm.arm).map_or(&[][..], Vec::as_slice));
     let of_arms: Vec<&[ItemNote]> = of_arms.collect();
     let firsts = of_arms.iter().filter(|notes| !notes.is_empty()).count();
-    let longest = if firsts * (NOTE_BYTES + 2 * LONGEST) <= most {
-        LONGEST
+    let longest = if firsts * (NOTE_BYTES + 2 * MAX_TEXT_LENGTH) <= most {
+        MAX_TEXT_LENGTH
     } else {
-        LONGEST / 2
+        MAX_TEXT_LENGTH / 2
     };
-    let mut shown: Vec<Vec<Note>> = of_arms.iter().map(|_| Vec::new()).collect();
+    let mut shown: Vec<Vec<AnswerNote>> = of_arms.iter().map(|_| Vec::new()).collect();
     let (mut bytes, mut untold) = (0, story.untold);
-    for (arm, note) in in_turns(&of_arms) {
+    for (arm, note) in round_robin(&of_arms) {
         let text = |text: Option<&str>| {
-            Text::from(text.map_or_else(String::new, |text| beginning(text, longest)))
+            Text::from(text.map_or_else(String::new, |text| shorten_to(text, longest)))
         };
-        let told = Told {
+        let told = NoteTexts {
             answer: text(note.answer.as_deref()),
             reason: text(note.reason.as_deref()),
             scores: text(Some(&other_scores(&note.scores))),
@@ -449,19 +466,19 @@ fn notes(page: &Page<'_>, story: &ItemStory, most: usize) -> (Vec<Vec<Note>>, u6
             continue;
         }
         bytes += size;
-        shown[arm].push(said(page, note, told));
+        shown[arm].push(build_note(page, note, told));
     }
     (shown, untold)
 }
 
 /// The texts of a note, as cut for the page.
-struct Told {
+struct NoteTexts {
     answer: Text,
     reason: Text,
     scores: Text,
 }
 
-impl Told {
+impl NoteTexts {
     fn escaped_length(&self) -> usize {
         [&self.answer, &self.reason, &self.scores]
             .into_iter()
@@ -470,25 +487,25 @@ impl Told {
     }
 }
 
-fn said(page: &Page<'_>, note: &ItemNote, told: Told) -> Note {
+fn build_note(page: &ItemPageContext<'_>, note: &ItemNote, told: NoteTexts) -> AnswerNote {
     let (class, sign, word) =
-        ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), outcome_mark);
+        ItemStatus::from_name(&note.status).map_or(("mo", "–", "unknown"), status_mark);
     let transcript = note
         .transcript
         .as_ref()
         .zip(page.plan.run_segment(&note.run));
-    Note {
+    AnswerNote {
         run: Text::from(
             page.plan
                 .run_turn(&note.run)
-                .map_or_else(|| note.run.clone(), run_turn),
+                .map_or_else(|| note.run.clone(), run_ordinal),
         ),
         href: page.run_href(&note.run),
         class,
         sign,
         word,
         times: if note.times > 1 {
-            format!("{} times", format::integer(note.times))
+            format!("{} times", format::format_integer(note.times))
         } else {
             String::new()
         },
@@ -520,7 +537,7 @@ fn sign_sentence(sign: ItemSign, line: &ItemLine, suite: &OverviewSuite) -> Stri
                 .map_or("", |item| item.reason.as_str());
             return format!(
                 "excluded from the leaderboard: {}",
-                beginning(reason, LONGEST)
+                shorten_to(reason, MAX_TEXT_LENGTH)
             );
         }
         ItemSign::AgainstTheRest => {

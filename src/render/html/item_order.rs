@@ -4,7 +4,7 @@ use crate::views::OverviewSuite;
 
 /// The selection and order of items on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ItemOrder {
     Name,
     Hardest,
     Category,
@@ -13,7 +13,7 @@ pub(super) enum Order {
     Suspect,
 }
 
-impl Order {
+impl ItemOrder {
     pub const ALL: [Self; 6] = [
         Self::Name,
         Self::Hardest,
@@ -23,7 +23,7 @@ impl Order {
         Self::Suspect,
     ];
 
-    fn stem(self) -> &'static str {
+    fn file_stem(self) -> &'static str {
         match self {
             Self::Name => "index",
             Self::Hardest => "hardest",
@@ -34,7 +34,7 @@ impl Order {
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Name => "all, by name",
             Self::Hardest => "hardest first",
@@ -45,7 +45,7 @@ impl Order {
         }
     }
 
-    pub fn about(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Name => "Every item, by name.",
             Self::Hardest => {
@@ -65,7 +65,7 @@ impl Order {
     }
 
     /// Describes the order of the map's columns.
-    pub fn across(self) -> &'static str {
+    pub fn map_description(self) -> &'static str {
         match self {
             Self::Name => "easiest at the left, hardest at the right",
             Self::Hardest => "hardest at the left",
@@ -77,7 +77,7 @@ impl Order {
     }
 
     /// Returns the items of this order, by index.
-    pub fn items(self, suite: &OverviewSuite) -> Vec<usize> {
+    pub fn item_indices(self, suite: &OverviewSuite) -> Vec<usize> {
         let matrix = &suite.items;
         match self {
             Self::Name => (0..matrix.items.len()).collect(),
@@ -90,12 +90,12 @@ impl Order {
     }
 
     /// Returns the file name of a page of this order, counted from 1.
-    pub fn name(self, page: u64) -> String {
+    pub fn page_name(self, page: u64) -> String {
         match (self, page) {
             (Self::Name, 1) => "index.html".to_owned(),
             (Self::Name, page) => format!("p{page:04}.html"),
-            (_, 1) => format!("{}.html", self.stem()),
-            (_, page) => format!("{}-{page:04}.html", self.stem()),
+            (_, 1) => format!("{}.html", self.file_stem()),
+            (_, page) => format!("{}-{page:04}.html", self.file_stem()),
         }
     }
 }

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::views::{CriterionKey, ItemMatrix};
 
-use super::slug::segments;
+use super::slug::unique_segments;
 
 /// Maximum length of the part of an anchor that comes from an item's name.
-const LONGEST: usize = 64;
+const MAX_SLUG_LENGTH: usize = 64;
 
 /// An item or criterion, whose name need not be unique in its suite.
-struct Named<'a> {
+struct NamedItem<'a> {
     name: &'a str,
     /// Evaluator, for a criterion, and kind, for an item.
     by: (&'a str, &'a str),
@@ -20,19 +20,19 @@ struct Named<'a> {
 
 /// Addresses of a suite's items or criteria.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct ItemPlaces {
+pub(super) struct ItemRoutes {
     /// Part of the anchor, by index of the item.
     slugs: Vec<String>,
     /// Evaluator, kind and index by name, in the suite's order.
     by_name: BTreeMap<String, Vec<(String, String, usize)>>,
 }
 
-impl ItemPlaces {
-    pub fn of_items(matrix: &ItemMatrix) -> Self {
+impl ItemRoutes {
+    pub fn from_items(matrix: &ItemMatrix) -> Self {
         let items = matrix.items.iter();
-        Self::of(
+        Self::new(
             &items
-                .map(|item| Named {
+                .map(|item| NamedItem {
                     name: &item.item,
                     by: ("", &item.kind),
                 })
@@ -40,11 +40,11 @@ impl ItemPlaces {
         )
     }
 
-    pub fn of_criteria(keys: &[CriterionKey]) -> Self {
-        Self::of(
+    pub fn from_criteria(keys: &[CriterionKey]) -> Self {
+        Self::new(
             &keys
                 .iter()
-                .map(|key| Named {
+                .map(|key| NamedItem {
                     name: &key.criterion,
                     by: (&key.evaluator, ""),
                 })
@@ -52,7 +52,7 @@ impl ItemPlaces {
         )
     }
 
-    fn of(items: &[Named<'_>]) -> Self {
+    fn new(items: &[NamedItem<'_>]) -> Self {
         let mut by_name = BTreeMap::<String, Vec<(String, String, usize)>>::new();
         for (index, item) in items.iter().enumerate() {
             let (evaluator, kind) = item.by;
@@ -64,12 +64,12 @@ impl ItemPlaces {
         }
         // Items with equal names differ by evaluator and kind. No name has the separator by accident, and a text with it gets a part of its
         // digest.
-        let full = |item: &Named<'_>| match by_name[item.name].len() {
+        let full = |item: &NamedItem<'_>| match by_name[item.name].len() {
             1 => item.name.to_owned(),
             _ => format!("{}\u{1f}{}\u{1f}{}", item.name, item.by.0, item.by.1),
         };
         let names: Vec<String> = items.iter().map(full).collect();
-        let given = segments(names.iter().map(String::as_str), LONGEST);
+        let given = unique_segments(names.iter().map(String::as_str), MAX_SLUG_LENGTH);
         let slugs = names
             .iter()
             .map(|name| given[name.as_str()].clone())
@@ -78,7 +78,7 @@ impl ItemPlaces {
     }
 
     /// Returns the index of the item with this name, evaluator and kind. Without `by`, returns the first item with this name.
-    pub fn index(&self, item: &str, by: Option<(&str, &str)>) -> Option<usize> {
+    pub fn find_index(&self, item: &str, by: Option<(&str, &str)>) -> Option<usize> {
         let found = self.by_name.get(item)?;
         let place = found.iter().find(|(evaluator, kind, _)| {
             by.is_none_or(|by| by == (evaluator.as_str(), kind.as_str()))

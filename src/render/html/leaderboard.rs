@@ -5,18 +5,18 @@ use askama::Template;
 use crate::render::{audit, summary, words};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
-use super::arm_links::arm_rows;
+use super::arm_links::link_arm_rows;
 use super::fit::{self, FitLink};
-use super::grid::{Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, board, metrics, published, stated};
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
 struct LeaderboardPage {
-    shell: Shell,
+    shell: PageShell,
     label: Text,
     board: Grid,
     /// How many arms could be first, and the address of the page that says why.
@@ -29,71 +29,78 @@ struct LeaderboardPage {
     since: Option<Text>,
     notes: Vec<Text>,
     left_out: Vec<Text>,
-    tables: Vec<Table>,
+    tables: Vec<BatchTable>,
     /// Figures that the runs' sources published.
     stated: Option<Grid>,
 }
 
-struct Table {
+struct BatchTable {
     grid: Grid,
     sentences: Vec<Text>,
 }
 
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> SiteFile {
     let path = place.leaderboard_path();
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let about = format!("All arms of {} with all their figures.", place.label);
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-        .downloads(&place.data("suites"));
-    let bar = bar(suite, place, &shell.root, Tab::Leaderboard);
-    let shell = shell.of_suite(bar);
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    )
+    .with_downloads(&place.data_stem("suites"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Leaderboard);
+    let shell = shell.with_suite_bar(bar);
     let page = LeaderboardPage {
         label: Text::new(&place.label),
         board: board_grid(suite, place, plan, &shell.root),
         audit: suite.audit.as_ref().map(|audit| {
             (
-                Text::from(audit::could_be_first(audit)),
+                Text::from(audit::possible_first_places(audit)),
                 format!("{}{}", shell.root, place.audit_path()),
             )
         }),
-        fits: fit::links(suite, place, &shell.root),
-        published: published::link(suite, place, &shell.root),
-        since: board::since(&suite.board),
-        notes: board::notes(&suite.board)
+        fits: fit::page_links(suite, place, &shell.root),
+        published: published::contradictions_link(suite, place, &shell.root),
+        since: board::since_sentence(&suite.board),
+        notes: board::list_notes(&suite.board)
             .into_iter()
             .map(Text::from)
             .collect(),
-        left_out: board::left_out(&suite.board)
+        left_out: board::list_exclusions(&suite.board)
             .into_iter()
             .map(Text::from)
             .collect(),
         tables: (1..)
             .zip(&suite.tables)
-            .map(|(number, table)| self::table(number, table, plan, &shell.root))
+            .map(|(number, table)| self::build_batch_table(number, table, plan, &shell.root))
             .collect(),
-        stated: stated::of_suite(suite, plan, &shell.root),
+        stated: stated::published_figures_of_suite(suite, plan, &shell.root),
         shell,
     };
-    SiteFile::page(path, &page)
+    SiteFile::from_template(path, &page)
 }
 
 /// Lays out the board. Names link to the arms' pages, and two rows can be ticked.
-fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str) -> Grid {
-    let mut grid = board::grid(&suite.board, "board", "Arms by pass rate")
-        .about(board::common(&suite.board).unwrap_or_default())
-        .chosen(&[
+fn board_grid(suite: &OverviewSuite, place: &SuiteRoutes, plan: &SiteRoutes, root: &str) -> Grid {
+    let mut grid = board::build_grid(&suite.board, "board", "Arms by pass rate")
+        .with_about(board::name_shared_part(&suite.board).unwrap_or_default())
+        .hide_columns_except(&[
             "Rank",
             words::metric_label(&suite.board.primary),
             "n",
             "Cost per solved",
             "Duration",
         ]);
-    arm_rows(
+    link_arm_rows(
         &mut grid,
         suite.board.entries.iter().map(|entry| &entry.arm),
         (suite, place),
@@ -103,16 +110,21 @@ fn board_grid(suite: &OverviewSuite, place: &SuitePlace, plan: &Plan, root: &str
     grid
 }
 
-fn table(number: usize, comparison: &Comparison, plan: &Plan, root: &str) -> Table {
+fn build_batch_table(
+    number: usize,
+    comparison: &Comparison,
+    plan: &SiteRoutes,
+    root: &str,
+) -> BatchTable {
     let caption = match &comparison.source {
         Some(source) => format!("All arms, from {source}"),
         None => "All arms".to_owned(),
     };
     let sentences = summary::summary_sentences(comparison)
         .into_iter()
-        .chain(metrics::notes(comparison));
-    Table {
-        grid: metrics::grid(
+        .chain(metrics::list_notes(comparison));
+    BatchTable {
+        grid: metrics::build_grid(
             comparison,
             &format!("newest-{number}"),
             &caption,

@@ -6,56 +6,56 @@ use crate::views::{Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Sca
 
 use super::shell::Text;
 use super::state;
-use super::strip::{self, Axis, Mark};
+use super::strip::{self, IntervalMark, LinearAxis};
 
 /// The leading two arms, or the only arm of a suite.
-pub(super) struct Leading {
+pub(super) struct TopPair {
     pub leader: Text,
     pub next: Text,
-    pub rates: Option<Rates>,
-    pub difference: Option<Difference>,
-    pub cost: Option<Amount>,
-    pub time: Option<Amount>,
+    pub rates: Option<TopPairRates>,
+    pub difference: Option<TopPairDifference>,
+    pub cost: Option<LeaderAmount>,
+    pub time: Option<LeaderAmount>,
     /// The decision: `Measure 20 more items per arm`.
     pub deed: Text,
     pub why: Text,
 }
 
 /// The leading two arms' rates on an axis of their own.
-pub(super) struct Rates {
+pub(super) struct TopPairRates {
     pub low: String,
     pub high: String,
     /// Both figures with their intervals.
     pub about: Text,
-    pub first: Mark,
-    pub second: Mark,
+    pub first: IntervalMark,
+    pub second: IntervalMark,
 }
 
 /// Difference of the leading two arms, with zero in the middle of the axis.
-pub(super) struct Difference {
+pub(super) struct TopPairDifference {
     pub key: String,
     pub text: Text,
     pub interval: Text,
     /// Whether the interval excludes zero, or no run varies.
     pub is_clear: bool,
-    pub mark: Option<Mark>,
+    pub mark: Option<IntervalMark>,
 }
 
 /// An amount of the leader, compared with the next arm.
-pub(super) struct Amount {
+pub(super) struct LeaderAmount {
     pub key: String,
     pub text: Text,
     pub beside: Text,
 }
 
-impl Leading {
-    pub fn of(suite: &OverviewSuite) -> Self {
+impl TopPair {
+    pub fn from_suite(suite: &OverviewSuite) -> Self {
         let top = suite.top.as_ref();
-        let labels = top.map(|top| names(suite, top)).unwrap_or_default();
+        let labels = top.map(|top| name_arms(suite, top)).unwrap_or_default();
         let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
-        let advice = top.and_then(|top| summary::advice(top, &labels, None));
+        let advice = top.and_then(|top| summary::decision_advice(top, &labels, None));
         // The difference has a figure of its own, and rows and pages of a suite need not say "this suite".
-        let deed = |deed: &str| words::capital(deed.trim_end_matches(" by this suite"));
+        let deed = |deed: &str| words::capitalize(deed.trim_end_matches(" by this suite"));
         let (deed, why) = advice
             .map(|advice| (deed(&advice.deed), advice.why))
             .unwrap_or_default();
@@ -63,15 +63,15 @@ impl Leading {
             .board
             .entries
             .first()
-            .map(|entry| words::names_on(&suite.board)(&entry.arm))
+            .map(|entry| words::arm_namer(&suite.board)(&entry.arm))
             .filter(|_| top.is_none());
         Self {
             leader: only.map_or_else(|| name(0), Text::from),
             next: name(1),
-            rates: top.and_then(|top| rates(top, &labels)),
-            difference: top.and_then(difference),
+            rates: top.and_then(|top| draw_rates(top, &labels)),
+            difference: top.and_then(draw_difference),
             cost: top.and_then(|top| {
-                amount(
+                compare_amount(
                     top,
                     COST_PER_SOLVED,
                     format::money,
@@ -79,10 +79,10 @@ impl Leading {
                 )
             }),
             time: top.and_then(|top| {
-                amount(
+                compare_amount(
                     top,
                     "duration_seconds",
-                    format::seconds,
+                    format::duration,
                     ["the time", "more time", "less time"],
                 )
             }),
@@ -92,8 +92,8 @@ impl Leading {
     }
 }
 
-fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
-    let row = top.primary()?;
+fn draw_rates(top: &Comparison, labels: &[String]) -> Option<TopPairRates> {
+    let row = top.primary_row()?;
     let figures: Vec<(f64, Option<Interval>)> = row
         .cells
         .iter()
@@ -118,17 +118,17 @@ fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
         .flatten()
         .flat_map(|ends| [ends.low, ends.high]);
     let is_share = row.metric.unit == crate::domain::Unit::Fraction;
-    let axis = Axis::around(
+    let axis = LinearAxis::from_values(
         &[*first, *second]
             .into_iter()
             .chain(ends)
             .collect::<Vec<f64>>(),
         is_share.then_some((0.0, 1.0)),
     )?;
-    let end = |number: f64| strip::end(if is_share { number * 100.0 } else { number });
+    let end = |number: f64| strip::format_axis_end(if is_share { number * 100.0 } else { number });
     let figure = |cell: &Cell| {
         cell.estimate.as_ref().map_or_else(
-            || words::cell(&row.metric, cell),
+            || words::cell_value(&row.metric, cell),
             |estimate| words::figure_with_interval(&row.metric, estimate),
         )
     };
@@ -137,54 +137,57 @@ fn rates(top: &Comparison, labels: &[String]) -> Option<Rates> {
         .zip(&row.cells)
         .map(|(label, cell)| format!("{label} {}", figure(cell)))
         .collect();
-    Some(Rates {
+    Some(TopPairRates {
         low: end(axis.low),
         high: format!("{}{}", end(axis.high), if is_share { "%" } else { "" }),
         about: Text::from(about.join(", ")),
-        first: axis.mark(*first, *of_first),
-        second: axis.mark(*second, *of_second),
+        first: axis.mark_interval(*first, *of_first),
+        second: axis.mark_interval(*second, *of_second),
     })
 }
 
-fn difference(top: &Comparison) -> Option<Difference> {
-    let row: &ComparisonRow = top.primary()?;
+fn draw_difference(top: &Comparison) -> Option<TopPairDifference> {
+    let row: &ComparisonRow = top.primary_row()?;
     let pair = row.evidence.pairs.first()?;
     let found = pair.difference?;
     let ends = found
         .interval
         .into_iter()
         .flat_map(|ends| [ends.low, ends.high]);
-    let axis = (found.scale != Scale::Ratio)
-        .then(|| Axis::around_zero(&[found.value].into_iter().chain(ends).collect::<Vec<f64>>()));
-    let text = verdicts::difference(row);
-    let whole = verdicts::change_of(&row.metric, pair).unwrap_or_default();
+    let axis = (found.scale != Scale::Ratio).then(|| {
+        LinearAxis::symmetric_around_zero(
+            &[found.value].into_iter().chain(ends).collect::<Vec<f64>>(),
+        )
+    });
+    let text = verdicts::difference_cell(row);
+    let whole = verdicts::pair_change(&row.metric, pair).unwrap_or_default();
     let interval = whole
         .split_once(" [")
         .map_or_else(String::new, |(_, ends)| format!("[{ends}"));
-    Some(Difference {
-        key: key(found.value),
+    Some(TopPairDifference {
+        key: sort_key(found.value),
         text: Text::from(text),
         interval: Text::from(interval),
-        is_clear: pair.verdict.winner().is_some()
+        is_clear: pair.verdict.winning_place().is_some()
             || matches!(
                 pair.verdict,
-                crate::views::Verdict::DeterministicDifference { .. }
+                crate::views::PairVerdict::DeterministicDifference { .. }
             ),
-        mark: axis.map(|axis| axis.mark(found.value, found.interval)),
+        mark: axis.map(|axis| axis.mark_interval(found.value, found.interval)),
     })
 }
 
 /// Returns a column's sort key: five digits suffice to order rows.
-fn key(value: f64) -> String {
+fn sort_key(value: f64) -> String {
     format!("{value:.4e}")
 }
 
-fn amount(
+fn compare_amount(
     top: &Comparison,
     metric: &str,
     shown: fn(f64) -> String,
     [times, more, less]: [&str; 3],
-) -> Option<Amount> {
+) -> Option<LeaderAmount> {
     let row = top.rows.iter().find(|row| row.metric.name == metric)?;
     let value = row.cells.first()?.value?;
     let ratio = row
@@ -195,28 +198,31 @@ fn amount(
         .filter(|found| found.scale == Scale::Ratio);
     let beside = ratio.map(|found| match found.value {
         ratio if ratio > 0.95 && ratio < 1.05 => "about equal".to_owned(),
-        ratio => words::than(ratio, times, more, less),
+        ratio => words::ratio_before_name(ratio, times, more, less),
     });
-    Some(Amount {
-        key: key(value),
+    Some(LeaderAmount {
+        key: sort_key(value),
         text: Text::from(shown(value)),
         beside: Text::from(beside.unwrap_or_default()),
     })
 }
 
 /// Returns the sign and the sentences for the leading two arms.
-pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
+pub(super) fn describe_verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
     match (&suite.top, suite.board.entries.as_slice()) {
         (Some(top), entries) => {
-            let mut sentences = summary::summary_sentences_naming(top, &names(suite, top));
+            let mut sentences = summary::summary_sentences_naming(top, &name_arms(suite, top));
             if entries.len() > 2 {
                 // With more than two arms, the winner among all comes first, then the leading two.
                 sentences.splice(0..0, verdicts::board_sentence(&suite.board));
             }
-            (state::mark(SuiteState::settled(suite)), sentences)
+            (
+                state::text_mark(SuiteState::from_evidence(suite)),
+                sentences,
+            )
         }
         (None, []) => (
-            state::mark(SuiteState::NothingToCompare),
+            state::text_mark(SuiteState::NothingToCompare),
             vec!["No runs.".to_owned()],
         ),
         (None, [only, ..]) => {
@@ -225,16 +231,16 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
                 |rate| {
                     format!(
                         "pass rate {}% ({})",
-                        format::estimate(rate),
-                        words::basis(rate)
+                        format::estimate_with_interval(rate),
+                        words::sample_size(rate)
                     )
                 },
             );
             (
-                state::mark(SuiteState::NothingToCompare),
-                vec![match only.arm.title() {
+                state::text_mark(SuiteState::NothingToCompare),
+                vec![match only.arm.display_name() {
                     Some(name) => format!("Only {name} has results: {rate}."),
-                    None => format!("{}. There is no other arm.", words::capital(&rate)),
+                    None => format!("{}. There is no other arm.", words::capitalize(&rate)),
                 }],
             )
         }
@@ -242,8 +248,8 @@ pub(super) fn verdict(suite: &OverviewSuite) -> (&'static str, Vec<String>) {
 }
 
 /// Names the arms of a comparison as the suite's board does.
-pub(super) fn names(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
-    let name = words::names_on(&suite.board);
+pub(super) fn name_arms(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
+    let name = words::arm_namer(&suite.board);
     comparison
         .arms
         .iter()
@@ -259,7 +265,7 @@ pub(super) struct KeyFigure {
 }
 
 /// Returns a suite's answer in one line: the winner among all arms, or the comparison of the two. The verdict in sentences has the evidence.
-pub(super) fn answer(suite: &OverviewSuite) -> String {
+pub(super) fn answer_line(suite: &OverviewSuite) -> String {
     let of_all = (suite.board.entries.len() > 2)
         .then(|| verdicts::board_line(&suite.board))
         .flatten();
@@ -267,16 +273,20 @@ pub(super) fn answer(suite: &OverviewSuite) -> String {
         let top = suite.top.as_ref()?;
         Some(format!(
             "{}.",
-            answer::of_pair(top.primary()?, &names(suite, top))
+            answer::pair_sentence(top.primary_row()?, &name_arms(suite, top))
         ))
     };
-    of_all
-        .or_else(of_two)
-        .unwrap_or_else(|| verdict(suite).1.into_iter().next().unwrap_or_default())
+    of_all.or_else(of_two).unwrap_or_else(|| {
+        describe_verdict(suite)
+            .1
+            .into_iter()
+            .next()
+            .unwrap_or_default()
+    })
 }
 
 /// Returns the leader's rate, lead, cost and time.
-pub(super) fn key_figures(suite: &OverviewSuite, leading: &Leading) -> Vec<KeyFigure> {
+pub(super) fn key_figures(suite: &OverviewSuite, leading: &TopPair) -> Vec<KeyFigure> {
     let board = &suite.board;
     let figure = |label: &str, value: Text, beside: String| KeyFigure {
         label: Text::new(label),
@@ -300,14 +310,14 @@ pub(super) fn key_figures(suite: &OverviewSuite, leading: &Leading) -> Vec<KeyFi
         let label = words::metric_label(&board.primary);
         figure(
             label,
-            Text::from(words::figure(&board.primary, rate)),
-            format!("{interval}{}", words::basis(rate)),
+            Text::from(words::primary_figure(&board.primary, rate)),
+            format!("{interval}{}", words::sample_size(rate)),
         )
     });
     let evidence = suite
         .top
         .as_ref()
-        .and_then(Comparison::primary)
+        .and_then(Comparison::primary_row)
         .and_then(|row| row.evidence.pairs.first());
     let difference = leading.difference.as_ref().map(|found| {
         let p = evidence
@@ -324,7 +334,7 @@ pub(super) fn key_figures(suite: &OverviewSuite, leading: &Leading) -> Vec<KeyFi
                 .join(", "),
         )
     });
-    let amount = |label: &str, amount: &Option<Amount>| {
+    let amount = |label: &str, amount: &Option<LeaderAmount>| {
         let amount = amount.as_ref()?;
         let beside = Some(amount.beside.to_string()).filter(|text| !text.is_empty());
         Some(figure(

@@ -3,7 +3,7 @@
 use super::shell::Text;
 
 /// A link and its words.
-pub(super) struct Link {
+pub(super) struct PageLink {
     pub href: String,
     pub label: Text,
 }

@@ -5,7 +5,7 @@ use crate::render::format;
 use crate::views::ItemCell;
 
 /// An arm's result on an item: a sign, words, and a link to details.
-pub(super) struct Mark {
+pub(super) struct OutcomeMark {
     pub class: &'static str,
     pub sign: &'static str,
     /// Shown beside the sign if there are several outcomes.
@@ -18,7 +18,7 @@ pub(super) struct Mark {
 }
 
 /// Returns the shade of a pass rate, from 0 to `steps`. Only 0 passed gives 0, and only all passed gives `steps`.
-pub(super) fn shade(passed: u32, counted: u32, steps: u32) -> u32 {
+pub(super) fn rate_shade(passed: u32, counted: u32, steps: u32) -> u32 {
     if passed == 0 {
         0
     } else {
@@ -27,7 +27,7 @@ pub(super) fn shade(passed: u32, counted: u32, steps: u32) -> u32 {
 }
 
 /// Returns the mark of an arm's outcomes of an item.
-pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
+pub(super) fn mark_cell(cell: ItemCell, href: &str) -> OutcomeMark {
     let ItemCell {
         passed,
         counted,
@@ -47,22 +47,22 @@ pub(super) fn mark(cell: ItemCell, href: &str) -> Mark {
     let count = (counted > 1).then(|| {
         format!(
             "{}/{}",
-            format::integer(passed.into()),
-            format::integer(counted.into())
+            format::format_integer(passed.into()),
+            format::format_integer(counted.into())
         )
     });
-    Mark {
+    OutcomeMark {
         class,
         sign,
         count,
         word,
         href: href.to_owned(),
-        key: cell.rate(),
+        key: cell.pass_rate(),
     }
 }
 
 /// Returns the CSS class, sign and word of an outcome.
-pub(super) fn outcome_mark(status: ItemStatus) -> (&'static str, &'static str, &'static str) {
+pub(super) fn status_mark(status: ItemStatus) -> (&'static str, &'static str, &'static str) {
     match status {
         ItemStatus::Pass => ("mp", "✓", "pass"),
         ItemStatus::Fail => ("mf", "✗", "fail"),

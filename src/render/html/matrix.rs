@@ -2,41 +2,41 @@
 
 use askama::Template;
 
-use crate::domain::beginning;
-use crate::render::table::Table;
+use crate::domain::shorten_to;
+use crate::render::table::ReportTable;
 use crate::render::{format, noise, words};
 use crate::views::{ItemLine, ItemMatrix, ItemSign, NoiseLedger, OverviewSuite, SiteContext};
 
-use super::grid::{Grid, Kind, Look, Sort};
-use super::heat::{self, Heat};
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::heat::{self, ItemHeatmap};
 use super::item::sign_word;
-use super::item_order::Order;
-use super::mark::{Mark, mark};
-use super::plan::{Plan, SuitePlace};
+use super::item_order::ItemOrder;
+use super::mark::{OutcomeMark, mark_cell};
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, SitePart};
 
 /// Maximum number of arms with a column. The data have all.
-const MOST_ARMS: usize = 16;
+const MAX_ARMS: usize = 16;
 /// Maximum pages of each order except the order by name, which lists all items.
-const MOST_PAGES: usize = 10;
+const MAX_PAGES: usize = 10;
 /// Maximum bytes of a page's rows below a map, and approximate bytes of a cell and of the rest of a row.
 const PAGE_BYTES: usize = 80_000;
 /// Maximum bytes of rows and map together.
-const WITH_MAP: usize = 140_000;
+const MAX_BYTES_WITH_MAP: usize = 140_000;
 const CELL_BYTES: usize = 120;
 const ROW_BYTES: usize = 500;
 /// Number of items on a short list.
-const SHORT: usize = 5;
+const SHORTLIST_LENGTH: usize = 5;
 /// Maximum characters of an item's name.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME: usize = 120;
 
 #[derive(Template)]
 #[template(path = "matrix.html")]
 struct MatrixPage {
-    shell: Shell,
+    shell: PageShell,
     suite: Text,
     /// How many items no arm passed, and how many every arm passed.
     headline: Option<String>,
@@ -44,12 +44,12 @@ struct MatrixPage {
     /// Links to all orders: address, words, and whether this page has that order.
     orders: Vec<(String, String, bool)>,
     about: String,
-    map: Option<Heat>,
+    map: Option<ItemHeatmap>,
     pager: Option<Pager>,
     caption: String,
     arms: Vec<ArmHead>,
     left_out: Option<String>,
-    rows: Vec<Row>,
+    rows: Vec<ItemMatrixRow>,
     within: &'static str,
     rest: Option<String>,
     /// The noise of runs, with notes below each table. On the first page by name.
@@ -66,11 +66,11 @@ struct ArmHead {
     about: String,
 }
 
-struct Row {
+struct ItemMatrixRow {
     href: String,
     name: Text,
     sub: Text,
-    cells: Vec<Mark>,
+    cells: Vec<OutcomeMark>,
     /// Sort key and text.
     rate: Option<(f64, String)>,
     discrimination: Option<(f64, String)>,
@@ -88,29 +88,39 @@ pub(super) struct Shortlist {
 }
 
 /// Returns the hardest, the most discriminating and the suspect items. `root` is the relative path to the site's root.
-pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) -> Vec<Shortlist> {
+pub(super) fn build_shortlists(
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    root: &str,
+) -> Vec<Shortlist> {
     let matrix = &suite.items;
-    let list = |(order, said): (Order, fn(&ItemLine) -> String)| {
-        let items = order.items(suite);
+    let list = |(order, said): (ItemOrder, fn(&ItemLine) -> String)| {
+        let items = order.item_indices(suite);
         let entry = |index: &usize| {
             let line = &matrix.items[*index];
             (
                 format!("{root}{}", place.item_path(*index)),
-                name(line),
+                item_name(line),
                 said(line),
             )
         };
         Shortlist {
-            word: order.word(),
-            href: format!("{root}suites/{}/items/{}", place.segment, order.name(1)),
-            count: format::integer(items.len() as u64),
-            items: items.iter().take(SHORT).map(entry).collect(),
+            word: order.label(),
+            href: format!(
+                "{root}suites/{}/items/{}",
+                place.segment,
+                order.page_name(1)
+            ),
+            count: format::format_integer(items.len() as u64),
+            items: items.iter().take(SHORTLIST_LENGTH).map(entry).collect(),
         }
     };
-    let lists: [(Order, Note); 3] = [
-        (Order::Hardest, |line| format!("passed {}", passed(line))),
-        (Order::Discriminating, tells_apart),
-        (Order::Suspect, notes),
+    let lists: [(ItemOrder, ItemDescriber); 3] = [
+        (ItemOrder::Hardest, |line| {
+            format!("passed {}", format_passed(line))
+        }),
+        (ItemOrder::Discriminating, format_discrimination),
+        (ItemOrder::Suspect, describe_signs),
     ];
     lists
         .into_iter()
@@ -119,59 +129,59 @@ pub(super) fn shortlists(suite: &OverviewSuite, place: &SuitePlace, root: &str) 
         .collect()
 }
 
-fn passed(item: &ItemLine) -> String {
+fn format_passed(item: &ItemLine) -> String {
     format!(
         "{} of {}",
-        format::integer(item.passed.into()),
-        format::integer(item.counted.into())
+        format::format_integer(item.passed.into()),
+        format::format_integer(item.counted.into())
     )
 }
 
-fn tells_apart(item: &ItemLine) -> String {
+fn format_discrimination(item: &ItemLine) -> String {
     item.discrimination.map_or_else(String::new, |found| {
         format!(
             "{} over {} runs",
-            format::signed(found.value, 2),
-            format::integer(found.n)
+            format::signed_number(found.value, 2),
+            format::format_integer(found.n)
         )
     })
 }
 
 /// Makes the pages of a suite's matrix. Empty if no run has outcomes of items.
-pub(super) fn pages<'a>(
+pub(super) fn render_pages<'a>(
     context: &'a SiteContext,
-    plan: &'a Plan,
+    plan: &'a SiteRoutes,
     suite: &'a OverviewSuite,
-    place: &'a SuitePlace,
+    place: &'a SuiteRoutes,
 ) -> SitePart<'a> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());
     }
-    let per_page = rows_per_page(matrix.arms.len(), heat::bytes(suite));
-    let lists: Vec<(Order, Vec<usize>)> = Order::ALL
+    let per_page = rows_per_page(matrix.arms.len(), heat::estimate_bytes(suite));
+    let lists: Vec<(ItemOrder, Vec<usize>)> = ItemOrder::ALL
         .into_iter()
-        .map(|order| (order, order.items(suite)))
+        .map(|order| (order, order.item_indices(suite)))
         .collect();
-    let links: Vec<(Order, usize)> = lists
+    let links: Vec<(ItemOrder, usize)> = lists
         .iter()
         .map(|(order, items)| (*order, items.len()))
-        .filter(|(order, count)| *order != Order::Category || *count > 0)
+        .filter(|(order, count)| *order != ItemOrder::Category || *count > 0)
         .collect();
     let pages = lists
         .into_iter()
-        .filter(|(order, items)| *order != Order::Category || !items.is_empty())
+        .filter(|(order, items)| *order != ItemOrder::Category || !items.is_empty())
         .flat_map(move |(order, items)| {
-            let map_order = if order == Order::Name {
-                suite.items.easiest()
+            let map_order = if order == ItemOrder::Name {
+                suite.items.easiest_first()
             } else {
                 items.clone()
             };
             let all = items.len();
-            let most = if order == Order::Name {
+            let most = if order == ItemOrder::Name {
                 usize::MAX
             } else {
-                MOST_PAGES * per_page
+                MAX_PAGES * per_page
             };
             let items: Vec<usize> = items.into_iter().take(most).collect();
             let count = items.len().div_ceil(per_page).max(1) as u64;
@@ -180,7 +190,7 @@ pub(super) fn pages<'a>(
                 .zip((0..).step_by(per_page))
                 .map(move |(number, start): (u64, usize)| {
                     let chunk = &items[start.min(items.len())..items.len().min(start + per_page)];
-                    let of = Part {
+                    let of = OrderPage {
                         order,
                         number,
                         count,
@@ -194,24 +204,24 @@ pub(super) fn pages<'a>(
                     } else {
                         &[]
                     };
-                    page(context, plan, suite, place, &of, chunk, map)
+                    render_page(context, plan, suite, place, &of, chunk, map)
                 })
         });
     Box::new(pages)
 }
 
 fn rows_per_page(arms: usize, map: usize) -> usize {
-    let fitting = WITH_MAP.saturating_sub(map).min(PAGE_BYTES)
-        / (ROW_BYTES + CELL_BYTES * arms.min(MOST_ARMS));
+    let fitting = MAX_BYTES_WITH_MAP.saturating_sub(map).min(PAGE_BYTES)
+        / (ROW_BYTES + CELL_BYTES * arms.min(MAX_ARMS));
     (fitting / 10 * 10).clamp(10, 200)
 }
 
 /// Describes why an item is on a list.
-type Note = fn(&ItemLine) -> String;
+type ItemDescriber = fn(&ItemLine) -> String;
 
 /// The part of an order that a page shows.
-struct Part<'a> {
-    order: Order,
+struct OrderPage<'a> {
+    order: ItemOrder,
     number: u64,
     count: u64,
     /// Number of its first item.
@@ -220,16 +230,16 @@ struct Part<'a> {
     all: usize,
     listed: usize,
     /// All orders that have pages, with their numbers of items.
-    links: &'a [(Order, usize)],
+    links: &'a [(ItemOrder, usize)],
 }
 
 /// `map` has the items of the drawing above the rows. Empty without one.
-fn page(
+fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    part: &Part<'_>,
+    place: &SuiteRoutes,
+    part: &OrderPage<'_>,
     items: &[usize],
     map: &[usize],
 ) -> SiteFile {
@@ -237,7 +247,7 @@ fn page(
     let path = format!(
         "suites/{}/items/{}",
         place.segment,
-        part.order.name(part.number)
+        part.order.page_name(part.number)
     );
     let of = if part.number > 1 {
         format!(", page {}", part.number)
@@ -247,22 +257,36 @@ fn page(
     let title = format!(
         "Items of {}: {}{of} · {}",
         place.label,
-        part.order.word(),
+        part.order.label(),
         context.title
     );
     let about = format!(
         "Which arm passes which item of {}: {}.",
         place.label,
-        part.order.word()
+        part.order.label()
     );
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-        .download(&format!("{}.json", place.data("items")), "JSON")
-        .download(&format!("{}.csv", place.data("items")), "CSV");
-    let bar = bar(suite, place, &shell.root, Tab::Items);
-    let shell = shell.of_suite(bar);
-    let map = heat::of(suite, place, plan, &shell.root, map, part.order.across());
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    )
+    .with_download(&format!("{}.json", place.data_stem("items")), "JSON")
+    .with_download(&format!("{}.csv", place.data_stem("items")), "CSV");
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Items);
+    let shell = shell.with_suite_bar(bar);
+    let map = heat::draw_heatmap(
+        suite,
+        place,
+        plan,
+        &shell.root,
+        map,
+        part.order.map_description(),
+    );
     let shell = if map.is_some() {
-        shell.with(plan.assets.map.clone())
+        shell.with_assets(plan.assets.map.clone())
     } else {
         shell
     };
@@ -271,7 +295,7 @@ fn page(
         &matrix
             .arms
             .iter()
-            .take(MOST_ARMS)
+            .take(MAX_ARMS)
             .map(|arm| arm.arm.clone())
             .collect::<Vec<_>>(),
     );
@@ -292,64 +316,68 @@ fn page(
         .map(|((label, arm), run)| ArmHead {
             name: Text::new(label),
             href: plan.arm_href(&shell.root, &arm.arm),
-            tone: plan.tone(&arm.arm),
+            tone: plan.arm_tone(&arm.arm),
             run: run.clone(),
             about: words::count_runs(arm.runs.len() as u64),
         });
-    let integer = |number: usize| format::integer(number as u64);
+    let integer = |number: usize| format::format_integer(number as u64);
     let last = part.first + items.len().saturating_sub(1);
     let page = MatrixPage {
         suite: Text::new(&place.label),
-        finding: if part.number == 1 { finding(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
-        headline: headline(matrix).filter(|_| part.number == 1),
-        orders: orders(part),
-        about: part.order.about().to_owned(),
+        finding: if part.number == 1 { summarise_matrix(suite).into_iter().map(Text::from).collect() } else { Vec::new() },
+        headline: matrix_headline(matrix).filter(|_| part.number == 1),
+        orders: order_links(part),
+        about: part.order.description().to_owned(),
         map,
-        pager: Pager::new(part.number, part.count, |number| part.order.name(number)),
+        pager: Pager::new(part.number, part.count, |number| part.order.page_name(number)),
         caption: match items.len() {
             0 => "No items".to_owned(),
             _ if part.count == 1 => format!("{} items", integer(items.len())),
             _ => format!("Items {} to {} of {}", integer(part.first), integer(last), integer(part.listed)),
         },
         arms: arms.collect(),
-        left_out: (matrix.arms.len() > MOST_ARMS).then(|| {
-            format!("Columns are the leading {MOST_ARMS} of {} arms; the item pages and the data have more.", integer(matrix.arms.len()))
+        left_out: (matrix.arms.len() > MAX_ARMS).then(|| {
+            format!("Columns are the leading {MAX_ARMS} of {} arms; the item pages and the data have more.", integer(matrix.arms.len()))
         }),
-        rows: items.iter().map(|index| row(matrix, place, *index, &runs)).collect(),
+        rows: items.iter().map(|index| build_row(matrix, place, *index, &runs)).collect(),
         within: if part.count > 1 { "on this page" } else { "" },
         rest: (part.listed < part.all)
             .then(|| format!("Listed are the first {} of {}; the pages by name have all items.", integer(part.listed), integer(part.all))),
-        noise: suite.noise.as_ref().filter(|_| part.number == 1 && part.order == Order::Name).map_or_else(Vec::new, noise_grids),
+        noise: suite.noise.as_ref().filter(|_| part.number == 1 && part.order == ItemOrder::Name).map_or_else(Vec::new, noise_grids),
         shell,
     };
-    SiteFile::page(path, &page)
+    SiteFile::from_template(path, &page)
 }
 
 fn noise_grids(ledger: &NoiseLedger) -> Vec<(Grid, Vec<String>)> {
-    let grid = |(number, table): (usize, Table)| {
+    let grid = |(number, table): (usize, ReportTable)| {
         (
-            Grid::of(
+            Grid::from_table(
                 &table,
                 format!("noise-{number}"),
                 table.title.clone().unwrap_or_default(),
             )
-            .fits()
-            .unsorted(),
+            .fit_to_content()
+            .without_sorting(),
             table.notes.clone(),
         )
     };
-    noise::for_pages(ledger)
+    noise::page_tables(ledger)
         .into_iter()
         .enumerate()
         .map(grid)
         .collect()
 }
 
-fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {
-    let of = |(order, count): &(Order, usize)| {
+fn order_links(part: &OrderPage<'_>) -> Vec<(String, String, bool)> {
+    let of = |(order, count): &(ItemOrder, usize)| {
         (
-            order.name(1),
-            format!("{} ({})", order.word(), format::integer(*count as u64)),
+            order.page_name(1),
+            format!(
+                "{} ({})",
+                order.label(),
+                format::format_integer(*count as u64)
+            ),
             *order == part.order,
         )
     };
@@ -357,7 +385,7 @@ fn orders(part: &Part<'_>) -> Vec<(String, String, bool)> {
 }
 
 /// Returns the headline: the number of items, and how many of them tell nothing about the arms.
-fn headline(matrix: &ItemMatrix) -> Option<String> {
+fn matrix_headline(matrix: &ItemMatrix) -> Option<String> {
     let count = |sign: ItemSign| {
         matrix
             .items
@@ -366,16 +394,16 @@ fn headline(matrix: &ItemMatrix) -> Option<String> {
             .count()
     };
     let (never, always) = (count(ItemSign::NeverSolved), count(ItemSign::AlwaysSolved));
-    let items = words::count_of(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
-    let [never, always] = [never, always].map(|count| format::integer(count as u64));
+    let items = words::count_with_noun(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
+    let [never, always] = [never, always].map(|count| format::format_integer(count as u64));
     (!matrix.items.is_empty())
         .then(|| format!("{items}: {never} never passed, {always} always passed"))
 }
 
 /// Summarises the matrix.
-pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
+pub(super) fn summarise_matrix(suite: &OverviewSuite) -> Vec<String> {
     let matrix = &suite.items;
-    let integer = |number: usize| format::integer(number as u64);
+    let integer = |number: usize| format::format_integer(number as u64);
     let runs: usize = matrix.arms.iter().map(|arm| arm.runs.len()).sum();
     let word = matrix.word.unwrap_or("items");
     let with = |sign: ItemSign| {
@@ -388,7 +416,7 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
     let mut said = vec![format!(
         "{} {} in {} of {}.",
         integer(matrix.items.len()),
-        words::one_or_many(matrix.items.len() as u64, word),
+        words::singular_or_plural(matrix.items.len() as u64, word),
         words::count_runs(runs as u64),
         if matrix.arms.len() == 1 {
             "one arm".to_owned()
@@ -418,7 +446,7 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
         ));
     }
     if against > 0 {
-        let by_chance = format::fixed(matrix.orders.against_by_chance, 0);
+        let by_chance = format::fixed_decimals(matrix.orders.against_by_chance, 0);
         said.push(format!(
             "Against the rest: {}, where chance alone would give about {by_chance}. Runs that do worse elsewhere pass those, and better ones do not.",
             integer(against)
@@ -427,7 +455,12 @@ pub(super) fn finding(suite: &OverviewSuite) -> Vec<String> {
     said
 }
 
-fn row(matrix: &ItemMatrix, place: &SuitePlace, index: usize, runs: &[Option<String>]) -> Row {
+fn build_row(
+    matrix: &ItemMatrix,
+    place: &SuiteRoutes,
+    index: usize,
+    runs: &[Option<String>],
+) -> ItemMatrixRow {
     let item = &matrix.items[index];
     let href = super::items::item_href_at(place, "../i/", index);
     let is_alone = matrix
@@ -443,24 +476,24 @@ fn row(matrix: &ItemMatrix, place: &SuitePlace, index: usize, runs: &[Option<Str
         .cells
         .iter()
         .zip(runs)
-        .take(MOST_ARMS)
-        .map(|(cell, run)| mark(*cell, run.as_ref().unwrap_or(&href)));
-    Row {
+        .take(MAX_ARMS)
+        .map(|(cell, run)| mark_cell(*cell, run.as_ref().unwrap_or(&href)));
+    ItemMatrixRow {
         cells: cells.collect(),
-        name: name(item),
-        sub: Text::from(beginning(&sub, LONGEST_NAME)),
-        rate: item.rate.map(|rate| (rate, passed(item))),
+        name: item_name(item),
+        sub: Text::from(shorten_to(&sub, MAX_NAME)),
+        rate: item.rate.map(|rate| (rate, format_passed(item))),
         discrimination: item
             .discrimination
-            .map(|found| (found.value, format::signed(found.value, 2))),
-        notes: notes(item),
+            .map(|found| (found.value, format::signed_number(found.value, 2))),
+        notes: describe_signs(item),
         href,
     }
 }
 
 /// Returns an item's name, cut for a table.
-pub(super) fn name(item: &ItemLine) -> Text {
-    let text = Text::from(beginning(&item.item, LONGEST_NAME));
+pub(super) fn item_name(item: &ItemLine) -> Text {
+    let text = Text::from(shorten_to(&item.item, MAX_NAME));
     if text.is_blank() {
         Text::new("(no name)")
     } else {
@@ -469,7 +502,7 @@ pub(super) fn name(item: &ItemLine) -> Text {
 }
 
 /// Describes what is unusual about an item in a few words, which the filter finds.
-pub(super) fn notes(item: &ItemLine) -> String {
+pub(super) fn describe_signs(item: &ItemLine) -> String {
     let differ = item.is_disputed().then_some("arms differ");
     item.signs
         .iter()

@@ -5,26 +5,26 @@ use askama::Template;
 use crate::views::Overview;
 
 use super::SiteFile;
-use super::plan::Plan;
-use super::shell::{Here, Shell};
+use super::plan::SiteRoutes;
+use super::shell::{NavigationEntry, PageShell};
 
 #[derive(Template)]
 #[template(path = "method.html")]
 struct MethodPage {
-    shell: Shell,
+    shell: PageShell,
 }
 
-pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
+pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
     let path = "method.html";
     let title = format!("What the numbers mean · {}", overview.context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         &overview.context,
         &plan.assets,
         path,
-        Here::Method,
+        NavigationEntry::Method,
         title,
         "How each figure is computed, which runs it counts, and what it does not show.",
     )
-    .foot(&overview.context);
-    SiteFile::page(path.to_owned(), &MethodPage { shell })
+    .with_footer(&overview.context);
+    SiteFile::from_template(path.to_owned(), &MethodPage { shell })
 }

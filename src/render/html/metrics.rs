@@ -4,30 +4,30 @@ use crate::domain::{Metric, MetricKind};
 use crate::render::{comparison, details, verdicts, words};
 use crate::views::Comparison;
 
-use super::arm_links::link_heads;
+use super::arm_links::link_arm_heads;
 use super::grid::Grid;
-use super::plan::Plan;
+use super::plan::SiteRoutes;
 
 /// Lays a comparison out.
-pub(super) fn grid(
+pub(super) fn build_grid(
     comparison: &Comparison,
     id: &str,
     caption: &str,
-    plan: &Plan,
+    plan: &SiteRoutes,
     root: &str,
 ) -> Grid {
-    let mut grid = Grid::of(
-        &comparison::metrics(comparison, &words::labels(comparison)),
+    let mut grid = Grid::from_table(
+        &comparison::metrics_table(comparison, &words::comparison_labels(comparison)),
         id,
         caption,
     )
-    .unsorted();
+    .without_sorting();
     for (cells, row) in grid.rows.iter_mut().zip(&comparison.rows) {
         if let Some(name) = cells.first_mut() {
             name.href = method_href(&row.metric, root);
         }
     }
-    link_heads(
+    link_arm_heads(
         &mut grid,
         1,
         comparison.arms.iter().map(|compared| &compared.arm),
@@ -47,14 +47,14 @@ pub(super) fn method_href(metric: &Metric, root: &str) -> String {
 }
 
 /// Returns notes on the intervals' methods, and on figures that were not measured.
-pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
+pub(super) fn list_notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     for row in &comparison.rows {
         let mut methods: Vec<&str> = row
             .cells
             .iter()
             .filter_map(|cell| cell.estimate.as_ref())
-            .map(|estimate| words::method(estimate.method))
+            .map(|estimate| words::method_name(estimate.method))
             .collect();
         methods.dedup();
         if !methods.is_empty() {
@@ -65,11 +65,11 @@ pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     // Criteria are a section of their own on a pair's page.
     notes.extend(words::verification_note(
         comparison,
-        &words::labels(comparison),
+        &words::comparison_labels(comparison),
     ));
     notes.extend(verdicts::exclusion_notes(
         comparison,
-        &words::labels(comparison),
+        &words::comparison_labels(comparison),
     ));
     if !comparison.not_measured.is_empty() {
         notes.push(format!(

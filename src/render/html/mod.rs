@@ -82,15 +82,15 @@ mod whisker;
 
 use serde::Serialize;
 
-use crate::domain::Published;
+use crate::domain::Redacted;
 use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
-use plan::SuitePlace;
+use plan::SuiteRoutes;
 
-pub use beside::MOST_BESIDE;
+pub use beside::MAX_BESIDE;
 pub use crawlers::crawler_files;
-pub use plan::Plan;
-pub use publish::published_files;
+pub use plan::SiteRoutes;
+pub use publish::badge_and_feed_files;
 pub use single::{shows_runs, single_file};
 pub use site_file::{SiteFile, SitePart};
 
@@ -99,8 +99,8 @@ pub const ITEMS_PER_PAGE: usize = 200;
 
 /// Makes all files except the pages of single runs, one at a time.
 pub fn site_files<'a>(
-    overview: &'a Published<Overview>,
-    plan: &'a Plan,
+    overview: &'a Redacted<Overview>,
+    plan: &'a SiteRoutes,
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let suites = (0..overview.suites.len()).flat_map(|place| suite_parts(overview, plan, place));
     common_parts(overview, plan)
@@ -110,38 +110,41 @@ pub fn site_files<'a>(
 }
 
 /// Makes the files about all suites, in parts that can be made in parallel.
-pub fn common_parts<'a>(overview: &'a Published<Overview>, plan: &'a Plan) -> Vec<SitePart<'a>> {
+pub fn common_parts<'a>(
+    overview: &'a Redacted<Overview>,
+    plan: &'a SiteRoutes,
+) -> Vec<SitePart<'a>> {
     vec![
-        part(|| search::pages(overview, plan)),
-        part(|| runs::pages(overview, plan)),
-        part(|| arm_list::pages(overview, plan)),
-        part(|| arm::pages(overview, plan)),
-        part(|| {
+        defer_files(|| search::render_pages(overview, plan)),
+        defer_files(|| runs::render_pages(overview, plan)),
+        defer_files(|| arm_list::render_pages(overview, plan)),
+        defer_files(|| arm::render_pages(overview, plan)),
+        defer_files(|| {
             [
-                overview::page(overview, plan),
-                method::page(overview, plan),
-                glossary::page(overview, plan),
-                cost::page(overview, plan),
+                overview::render_page(overview, plan),
+                method::render_page(overview, plan),
+                glossary::render_page(overview, plan),
+                cost::render_page(overview, plan),
             ]
         }),
-        part(|| {
-            overall::page(overview, plan)
+        defer_files(|| {
+            overall::render_page(overview, plan)
                 .into_iter()
-                .chain(data::overall(overview))
+                .chain(data::overall_files(overview))
         }),
-        part(|| {
-            data::boards(overview)
+        defer_files(|| {
+            data::leaderboard_files(overview)
                 .into_iter()
-                .chain(data::cost(overview))
+                .chain(data::cost_files(overview))
         }),
-        part(|| plan.assets.files()),
+        defer_files(|| plan.assets.files()),
     ]
 }
 
 /// Makes the files about one suite in parts that can be made in parallel. `place` is the suite's index in the overview.
 pub fn suite_parts<'a>(
-    overview: &'a Published<Overview>,
-    plan: &'a Plan,
+    overview: &'a Redacted<Overview>,
+    plan: &'a SiteRoutes,
     place: usize,
 ) -> Vec<SitePart<'a>> {
     let (suite, place, context) = (
@@ -150,65 +153,69 @@ pub fn suite_parts<'a>(
         &overview.context,
     );
     let mut parts: Vec<SitePart<'a>> = vec![
-        part(move || item::pages(context, plan, suite, place)),
-        part(move || matrix::pages(context, plan, suite, place)),
-        part(move || embed::files(context, plan, suite, place)),
-        part(move || said::of_suite(suite, place)),
-        part(move || data::items(suite, place)),
-        part(move || any_pair::files(context, plan, suite, place)),
-        part(move || {
-            let pages = [suite::page, leaderboard::page, suite_runs::page]
-                .map(|page| page(context, plan, suite, place));
+        defer_files(move || item::render_pages(context, plan, suite, place)),
+        defer_files(move || matrix::render_pages(context, plan, suite, place)),
+        defer_files(move || embed::render_files(context, plan, suite, place)),
+        defer_files(move || said::suite_file(suite, place)),
+        defer_files(move || data::item_files(suite, place)),
+        defer_files(move || any_pair::render_files(context, plan, suite, place)),
+        defer_files(move || {
+            let pages = [
+                suite::render_page,
+                leaderboard::render_page,
+                suite_runs::render_page,
+            ]
+            .map(|page| page(context, plan, suite, place));
             let more = [
-                pairs::page,
-                audit::page,
-                fit::abilities_page,
-                fit::horizons_page,
-                published::page,
+                pairs::render_page,
+                audit::render_page,
+                fit::render_abilities_page,
+                fit::render_horizons_page,
+                published::render_page,
             ];
             let more = more.map(|page| page(context, plan, suite, place));
             pages.into_iter().chain(more.into_iter().flatten())
         }),
-        part(move || {
-            criteria::index(context, plan, suite, place)
+        defer_files(move || {
+            criteria::render_index(context, plan, suite, place)
                 .into_iter()
-                .chain(data::criteria(suite, place))
+                .chain(data::criteria_files(suite, place))
         }),
-        part(move || criteria::pages(context, plan, suite, place)),
-        part(move || {
-            charts::page(context, plan, suite, place)
+        defer_files(move || criteria::render_pages(context, plan, suite, place)),
+        defer_files(move || {
+            charts::render_page(context, plan, suite, place)
                 .into_iter()
-                .chain(categories::page(context, plan, suite, place))
+                .chain(categories::render_page(context, plan, suite, place))
         }),
-        part(move || {
-            history::page(context, plan, suite, place)
+        defer_files(move || {
+            history::render_page(context, plan, suite, place)
                 .into_iter()
-                .chain(data::history(context, suite, place))
+                .chain(data::history_files(context, suite, place))
         }),
-        part(move || {
-            data::audit(suite, place)
+        defer_files(move || {
+            data::audit_files(suite, place)
                 .into_iter()
-                .chain(data::fits(suite, place))
-                .chain(data::published(suite, place))
+                .chain(data::fit_files(suite, place))
+                .chain(data::published_figure_files(suite, place))
         }),
-        part(move || {
-            data::suite(context, suite, place)
+        defer_files(move || {
+            data::suite_files(context, suite, place)
                 .into_iter()
-                .chain(chart_data::files(suite, place))
+                .chain(chart_data::csv_files(suite, place))
         }),
     ];
     parts.extend(suite.pairs.iter().map(|pair| {
-        part(move || {
-            compare::page(context, plan, suite, place, pair)
+        defer_files(move || {
+            compare::render_page(context, plan, suite, place, pair)
                 .into_iter()
-                .chain(data::pair(context, suite, place, pair))
+                .chain(data::pair_files(context, suite, place, pair))
         })
     }));
     parts
 }
 
 /// Delays making the files until the first of them is needed.
-fn part<'a, F>(make: impl FnOnce() -> F + Send + 'a) -> SitePart<'a>
+fn defer_files<'a, F>(make: impl FnOnce() -> F + Send + 'a) -> SitePart<'a>
 where
     F: IntoIterator<Item = SiteFile, IntoIter: Send> + 'a,
 {
@@ -219,17 +226,17 @@ where
 ///
 /// Empty if the overview lacks the run.
 pub fn run_files(
-    overview: &Published<Overview>,
-    plan: &Plan,
-    page: &Published<RunPage>,
-    items: &Published<Vec<ItemPage>>,
+    overview: &Redacted<Overview>,
+    plan: &SiteRoutes,
+    page: &Redacted<RunPage>,
+    items: &Redacted<Vec<ItemPage>>,
     transcripts: &RunTranscripts,
 ) -> Vec<SiteFile> {
     let Some(place) = plan.runs.get(&page.line.id) else {
         return Vec::new();
     };
-    let mut files = run::pages(&overview.context, plan, place, page, items, transcripts);
-    files.extend(transcript::pages(
+    let mut files = run::render_pages(&overview.context, plan, place, page, items, transcripts);
+    files.extend(transcript::render_pages(
         overview,
         plan,
         place,
@@ -237,13 +244,13 @@ pub fn run_files(
         items,
         transcripts,
     ));
-    files.push(data::run(place, page, items));
+    files.push(data::run_file(place, page, items));
     files
 }
 
 /// Describes as text the parts of the site, other than its runs' data, on which a suite's pages depend. Equal texts mean that only the runs
 /// can change the pages. `suite` is the name, which several versions may share.
-pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
+pub fn suite_dependencies(overview: &Overview, plan: &SiteRoutes, suite: &str) -> String {
     let versions = overview
         .suites
         .iter()
@@ -256,22 +263,26 @@ pub fn around_suite(overview: &Overview, plan: &Plan, suite: &str) -> String {
                 .iter()
                 .map(|run| plan.run_segment(&run.id))
                 .collect();
-            (own.retracted, place.for_suite(), runs)
+            (own.retracted, place.suite_dependencies(), runs)
         })
         .collect();
-    serialised(&(around(overview, plan), overview.context.aliased, places))
+    to_json_text(&(
+        site_dependencies(overview, plan),
+        overview.context.aliased,
+        places,
+    ))
 }
 
 /// Describes as text what the pages of a run say of other runs: the other arms' outcomes on the items of its transcripts.
-pub fn beside_run(
+pub fn other_outcome_dependencies(
     overview: &Overview,
-    plan: &Plan,
+    plan: &SiteRoutes,
     page: &RunPage,
     items: &[ItemPage],
     transcripts: &RunTranscripts,
 ) -> String {
     let told = plan.runs.get(&page.line.id).map(|place| {
-        beside::of_run(
+        beside::other_outcomes_for_run(
             &overview.suites[place.suite],
             &plan.suites[place.suite],
             &page.line.arm,
@@ -279,20 +290,20 @@ pub fn beside_run(
             transcripts,
         )
     });
-    serialised(&told)
+    to_json_text(&told)
 }
 
-/// Describes as text the parts of the site on which the pages of a suite's runs depend, but for [`beside_run`]. `place` is the suite's index
+/// Describes as text the parts of the site on which the pages of a suite's runs depend, but for [`other_outcome_dependencies`]. `place` is the suite's index
 /// in the overview.
-pub fn around_runs(overview: &Overview, plan: &Plan, place: usize) -> String {
-    serialised(&(
-        around(overview, plan),
-        plan.suites.get(place).map(SuitePlace::for_runs),
+pub fn run_dependencies(overview: &Overview, plan: &SiteRoutes, place: usize) -> String {
+    to_json_text(&(
+        site_dependencies(overview, plan),
+        plan.suites.get(place).map(SuiteRoutes::run_dependencies),
     ))
 }
 
 /// Returns the parts of the site that are on every page.
-fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
+fn site_dependencies<'a>(overview: &'a Overview, plan: &'a SiteRoutes) -> impl Serialize + 'a {
     // The ignored fields are only on pages about all suites, see `shell::Foot`, or in a suite's data.
     let SiteContext {
         title,
@@ -309,6 +320,6 @@ fn around<'a>(overview: &'a Overview, plan: &'a Plan) -> impl Serialize + 'a {
     (title, base_url, noindex, version, &plan.assets, &plan.arms)
 }
 
-fn serialised(value: &impl Serialize) -> String {
+fn to_json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("places and names are JSON: their keys are text")
 }

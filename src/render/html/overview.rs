@@ -7,76 +7,76 @@ use crate::views::{Arm, LevelChange, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
 use super::arms;
-use super::bars::Bars;
-use super::leading::{Leading, verdict};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::state::{self, Sign, sign};
-use super::steps::Steps;
+use super::bars::NightBars;
+use super::leading::{TopPair, describe_verdict};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::state::{self, StateSign, state_sign};
+use super::steps::ChangePointDrawing;
 
 /// Sentences per suite on this page: the leader, and the evidence. The suite's own page has all.
-const SENTENCES: usize = 2;
+const SENTENCES_PER_SUITE: usize = 2;
 /// Number of suites from which on each row has one line.
-const MANY: usize = 25;
+const DENSE_FROM: usize = 25;
 /// Show the column of nights if at least one in this many suites has nights.
 const TREND_SHARE: usize = 3;
 /// Maximum number of changes at the top.
-const MOST_CHANGES: usize = 3;
+const MAX_CHANGES: usize = 3;
 
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct OverviewPage {
-    shell: Shell,
+    shell: PageShell,
     headline: Text,
-    changes: Vec<Change>,
-    counts: Vec<Count>,
+    changes: Vec<ChangedArm>,
+    counts: Vec<StateCount>,
     /// Suites that have something to compare, ordered by state.
-    rows: Vec<Row>,
+    rows: Vec<OverviewRow>,
     /// Suites that have nothing to compare.
-    alone: Vec<Row>,
+    alone: Vec<OverviewRow>,
     is_dense: bool,
     /// Whether enough suites have nights for their column.
     has_trend: bool,
     has_suites: bool,
     /// All suites in their own order, in sentences. Empty for many suites: their own pages have the sentences.
-    sentences: Vec<Sentence>,
+    sentences: Vec<SuiteVerdict>,
     /// The answer over all suites, which has a page of its own.
     overall: Option<Text>,
 }
 
-struct Count {
-    sign: Sign,
+struct StateCount {
+    sign: StateSign,
     number: String,
 }
 
 /// An arm with a change point.
-struct Change {
+struct ChangedArm {
     said: Text,
     proof: Text,
     href: String,
-    steps: Option<Steps>,
+    steps: Option<ChangePointDrawing>,
 }
 
 /// One suite.
-struct Row {
-    sign: Sign,
+struct OverviewRow {
+    sign: StateSign,
     /// The evidence, if it differs from the state.
     beside: &'static str,
     label: Text,
     href: String,
     about: Text,
-    leading: Leading,
+    leading: TopPair,
     /// The leader's pass rates over its nights.
-    trend: Option<Bars>,
+    trend: Option<NightBars>,
     pair: Option<String>,
     /// The leader and the next arm: the address of its page, and the class of its colour.
     arms: [(String, &'static str); 2],
 }
 
 /// A suite with its state and its place in the site.
-type Listed<'a> = (SuiteState, &'a OverviewSuite, &'a SuitePlace);
+type ListedSuite<'a> = (SuiteState, &'a OverviewSuite, &'a SuiteRoutes);
 
-struct Sentence {
+struct SuiteVerdict {
     label: Text,
     href: String,
     mark: &'static str,
@@ -84,22 +84,22 @@ struct Sentence {
     pair: Option<String>,
 }
 
-pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
+pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
     let path = "index.html";
     let context = &overview.context;
     let title = format!("{} · overview", context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         path,
-        Here::Overview,
+        NavigationEntry::Overview,
         title,
         "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.",
     )
-    .downloads("data/leaderboard")
-    .foot(context);
+    .with_downloads("data/leaderboard")
+    .with_footer(context);
     let places = || overview.suites.iter().zip(&plan.suites);
-    let listed: Vec<Listed<'_>> = overview
+    let listed: Vec<ListedSuite<'_>> = overview
         .by_state()
         .into_iter()
         .map(|(state, place)| (state, &overview.suites[place], &plan.suites[place]))
@@ -117,26 +117,26 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
     let (alone, compared): (Vec<_>, Vec<_>) = listed
         .iter()
         .partition(|(state, _, _)| *state == SuiteState::NothingToCompare);
-    let rows = |of: Vec<&Listed<'_>>| {
+    let rows = |of: Vec<&ListedSuite<'_>>| {
         of.into_iter()
-            .map(|(state, suite, place)| row(*state, suite, place, plan))
-            .collect::<Vec<Row>>()
+            .map(|(state, suite, place)| build_row(*state, suite, place, plan))
+            .collect::<Vec<OverviewRow>>()
     };
-    let is_dense = compared.len() >= MANY;
+    let is_dense = compared.len() >= DENSE_FROM;
     let rows_compared = rows(compared);
     let page = OverviewPage {
         shell,
-        headline: Text::from(headline(overview, plan, &listed)),
+        headline: Text::from(site_headline(overview, plan, &listed)),
         changes: overview
-            .changes()
+            .recent_changes()
             .into_iter()
-            .take(MOST_CHANGES)
-            .map(|change| self::change(overview, plan, change))
+            .take(MAX_CHANGES)
+            .map(|change| self::describe_change(overview, plan, change))
             .collect(),
         counts: counts
-            .map(|(state, count)| Count {
-                sign: sign(state),
-                number: format::integer(count as u64),
+            .map(|(state, count)| StateCount {
+                sign: state_sign(state),
+                number: format::format_integer(count as u64),
             })
             .collect(),
         is_dense,
@@ -150,38 +150,38 @@ pub(super) fn page(overview: &Overview, plan: &Plan) -> SiteFile {
             Vec::new()
         } else {
             places()
-                .map(|(suite, place)| sentence(suite, place))
+                .map(|(suite, place)| verdict_sentence(suite, place))
                 .collect()
         },
         has_suites: !overview.suites.is_empty(),
         overall: overview
             .overall
             .as_ref()
-            .and_then(overall::headline)
+            .and_then(overall::leader_headline)
             .map(Text::from),
         rows: rows_compared,
         alone: rows(alone),
     };
-    SiteFile::page(path.to_owned(), &page)
+    SiteFile::from_template(path.to_owned(), &page)
 }
 
 /// Returns the site's headline: recent changes, the arm that wins most suites, and the number of open suites.
-fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
+fn site_headline(overview: &Overview, plan: &SiteRoutes, listed: &[ListedSuite<'_>]) -> String {
     let mut parts = Vec::new();
-    match overview.changes().as_slice() {
+    match overview.recent_changes().as_slice() {
         [] => {}
         [(place, arm, change)] => {
-            let moved = format::fixed((change.after - change.before).abs() * 100.0, 0);
-            let name = words::names_on(&overview.suites[*place].board)(arm);
+            let moved = format::fixed_decimals((change.after - change.before).abs() * 100.0, 0);
+            let name = words::arm_namer(&overview.suites[*place].board)(arm);
             parts.push(format!(
                 "{name} {} by {moved} points on {}",
-                verb(change),
+                change_verb(change),
                 plan.suites[*place].label
             ));
         }
         several => parts.push(format!(
             "{} changed",
-            words::count_of(several.len() as u64, "suites")
+            words::count_with_noun(several.len() as u64, "suites")
         )),
     }
     let compared = listed
@@ -190,11 +190,11 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
         .count() as u64;
     let settled = listed
         .iter()
-        .map(|(_, suite, place)| (SuiteState::settled(suite), *suite, *place));
-    let ahead: Vec<(String, SuiteState, &SuitePlace)> = settled
+        .map(|(_, suite, place)| (SuiteState::from_evidence(suite), *suite, *place));
+    let ahead: Vec<(String, SuiteState, &SuiteRoutes)> = settled
         .clone()
         .filter(|(state, _, _)| matches!(state, SuiteState::Wins | SuiteState::FixedOrder))
-        .filter_map(|(state, suite, place)| Some((leader(suite)?, state, place)))
+        .filter_map(|(state, suite, place)| Some((name_leader(suite)?, state, place)))
         .collect();
     let first = ahead
         .iter()
@@ -210,7 +210,7 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
         .count() as u64;
     match first {
         Some((count, std::cmp::Reverse(name))) => {
-            let own: Vec<&(String, SuiteState, &SuitePlace)> =
+            let own: Vec<&(String, SuiteState, &SuiteRoutes)> =
                 ahead.iter().filter(|(other, _, _)| other == name).collect();
             let fixed = own
                 .iter()
@@ -220,13 +220,13 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
                 [(_, _, place)] => place.label.clone(),
                 _ => format!(
                     "{} of {}",
-                    format::integer(count as u64),
-                    words::count_of(compared, "suites")
+                    format::format_integer(count as u64),
+                    words::count_with_noun(compared, "suites")
                 ),
             };
             parts.push(format!(
                 "{name} {} {of}",
-                words::heads(count - fixed, fixed)
+                words::leading_verb(count - fixed, fixed)
             ));
         }
         None if compared == 0 => parts.push("There is nothing to compare yet".to_owned()),
@@ -235,14 +235,14 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
             if compared == 1 {
                 "the one suite".to_owned()
             } else {
-                format!("any of {}", words::count_of(compared, "suites"))
+                format!("any of {}", words::count_with_noun(compared, "suites"))
             }
         )),
     }
     if first.is_some() && open > 0 {
         parts.push(format!(
             "{} {} open",
-            format::integer(open),
+            format::format_integer(open),
             if open == 1 { "is" } else { "are" }
         ));
     }
@@ -250,7 +250,7 @@ fn headline(overview: &Overview, plan: &Plan, listed: &[Listed<'_>]) -> String {
 }
 
 /// Returns the winner among all arms, or else the leader, named as on the suite's board.
-fn leader(suite: &OverviewSuite) -> Option<String> {
+fn name_leader(suite: &OverviewSuite) -> Option<String> {
     let winner = suite
         .board
         .evidence
@@ -264,10 +264,10 @@ fn leader(suite: &OverviewSuite) -> Option<String> {
             .first()
             .map(|compared| &compared.arm)
     })?;
-    Some(words::names_on(&suite.board)(ahead))
+    Some(words::arm_namer(&suite.board)(ahead))
 }
 
-fn verb(change: &LevelChange) -> &'static str {
+fn change_verb(change: &LevelChange) -> &'static str {
     if change.after < change.before {
         "fell"
     } else {
@@ -275,25 +275,25 @@ fn verb(change: &LevelChange) -> &'static str {
     }
 }
 
-fn change(
+fn describe_change(
     overview: &Overview,
-    plan: &Plan,
+    plan: &SiteRoutes,
     (place, arm, change): (usize, &Arm, &LevelChange),
-) -> Change {
+) -> ChangedArm {
     let (suite, place) = (&overview.suites[place], &plan.suites[place]);
     let [before, after] = [change.before, change.after].map(|level| format::percent(level, 1_000));
-    Change {
+    ChangedArm {
         said: Text::from(format!(
             "{} {} from {before} to {after} on {}",
-            words::names_on(&suite.board)(arm),
-            verb(change),
+            words::arm_namer(&suite.board)(arm),
+            change_verb(change),
             place.label
         )),
         proof: Text::from(format!(
             "on {}: {} before, {} since, adjusted {}",
             change.date,
-            words::count_of(change.nights_before, "nights"),
-            format::integer(change.nights_after),
+            words::count_with_noun(change.nights_before, "nights"),
+            format::format_integer(change.nights_after),
             verdicts::p_value(Some(change.p_adjusted))
         )),
         href: place.history_path(),
@@ -301,38 +301,43 @@ fn change(
             .history
             .as_ref()
             .and_then(|history| history.arms.iter().find(|known| known.arm == *arm))
-            .map(|history| Steps::of(history, change, [before, after])),
+            .map(|history| ChangePointDrawing::from_change(history, change, [before, after])),
     }
 }
 
-fn row(state: SuiteState, suite: &OverviewSuite, place: &SuitePlace, plan: &Plan) -> Row {
+fn build_row(
+    state: SuiteState,
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
+) -> OverviewRow {
     let arm = |at: usize| {
         let arm = &suite.top.as_ref()?.arms.get(at)?.arm;
-        Some((plan.arm_href("", arm), plan.tone(arm)))
+        Some((plan.arm_href("", arm), plan.arm_tone(arm)))
     };
-    let settled = SuiteState::settled(suite);
-    Row {
-        sign: sign(state),
+    let settled = SuiteState::from_evidence(suite);
+    OverviewRow {
+        sign: state_sign(state),
         beside: if settled == state {
             ""
         } else {
-            state::word(settled)
+            state::display_word(settled)
         },
         label: Text::new(&place.label),
         href: place.path(),
-        about: Text::from(about(suite)),
-        leading: Leading::of(suite),
+        about: Text::from(describe_size(suite)),
+        leading: TopPair::from_suite(suite),
         trend: suite
             .top
             .as_ref()
-            .and_then(|top| arms::trend(suite, &top.arms.first()?.arm)),
+            .and_then(|top| arms::draw_trend(suite, &top.arms.first()?.arm)),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
         arms: [0, 1].map(|at| arm(at).unwrap_or_default()),
     }
 }
 
 /// Counts a suite's items and arms: `225 tasks, 69 arms`.
-fn about(suite: &OverviewSuite) -> String {
+fn describe_size(suite: &OverviewSuite) -> String {
     let board = &suite.board;
     let word = board
         .entries
@@ -340,29 +345,29 @@ fn about(suite: &OverviewSuite) -> String {
         .find_map(|entry| entry.primary.as_ref())
         .map_or("items", |figure| figure.n_of);
     let word = if word == "runs" { "items" } else { word };
-    let items = (board.items > 0).then(|| words::count_of(board.items, word));
+    let items = (board.items > 0).then(|| words::count_with_noun(board.items, word));
     let judged = board
         .judged_by
         .as_ref()
         .map(|judged| words::judged_briefly(judged).to_owned());
     items
         .into_iter()
-        .chain([words::count_of(board.entries.len() as u64, "arms")])
+        .chain([words::count_with_noun(board.entries.len() as u64, "arms")])
         .chain(judged)
         .collect::<Vec<_>>()
         .join(", ")
 }
 
-fn sentence(suite: &OverviewSuite, place: &SuitePlace) -> Sentence {
-    let (mark, sentences) = verdict(suite);
-    Sentence {
+fn verdict_sentence(suite: &OverviewSuite, place: &SuiteRoutes) -> SuiteVerdict {
+    let (mark, sentences) = describe_verdict(suite);
+    SuiteVerdict {
         label: Text::new(&place.label),
         href: place.path(),
         mark,
         verdict: Text::from(
             sentences
                 .iter()
-                .take(SENTENCES)
+                .take(SENTENCES_PER_SUITE)
                 .map(String::as_str)
                 .collect::<Vec<&str>>()
                 .join(" "),

@@ -6,57 +6,59 @@ use crate::views::{OverviewSuite, SiteContext};
 
 use super::all_pairs::{self, AllPairs};
 use super::any_pair;
-use super::chart_data::ChartOf;
-use super::figure::Figure;
-use super::grid::{Kind, Look, Sort};
-use super::leading::names;
-use super::link::Link;
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::chart_data::SuiteChart;
+use super::figure::ChartFigure;
+use super::grid::{ColumnLook, GridCellKind, SortOrder};
+use super::leading::name_arms;
+use super::link::PageLink;
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, charts};
 
 /// Maximum number of arms for which every pair has a page.
-const ALL_PAIRS: usize = 12;
+const MAX_ARMS_WITH_ALL_PAIRS: usize = 12;
 
 #[derive(Template)]
 #[template(path = "pairs.html")]
 struct PairsPage {
-    shell: Shell,
+    shell: PageShell,
     suite: Text,
     about: Text,
     /// Address of the page that compares any two arms.
     any: Option<String>,
     all: Option<AllPairs>,
-    figure: Option<Figure>,
+    figure: Option<ChartFigure>,
     /// Whether the links have a heading, which separates them from the content above.
     has_heading: bool,
-    links: Vec<Link>,
+    links: Vec<PageLink>,
 }
 
 /// Lists a suite's pairs, or returns `None` without any.
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
-    if !Tab::Pairs.is_there(suite) {
+    if !SuiteTab::Pairs.has_data(suite) {
         return None;
     }
     let path = place.pairs_path();
     let title = format!("Pairs on {} · {}", place.label, context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         format!("Two arms of {} side by side.", place.label),
     );
-    let bar = bar(suite, place, &shell.root, Tab::Pairs);
-    let shell = shell.of_suite(bar).with(plan.assets.pair.clone());
-    let any = any_pair::href(suite, place, &shell.root);
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Pairs);
+    let shell = shell
+        .with_suite_bar(bar)
+        .with_assets(plan.assets.pair.clone());
+    let any = any_pair::page_href(suite, place, &shell.root);
     let others = if any.is_some() {
         ""
     } else {
@@ -66,27 +68,30 @@ pub(super) fn page(
         Some(baseline) => Text::from(format!(
             "The leading two, and every other arm vs {baseline}.{others}"
         )),
-        None if suite.board.entries.len() > ALL_PAIRS => Text::from(format!(
+        None if suite.board.entries.len() > MAX_ARMS_WITH_ALL_PAIRS => Text::from(format!(
             "Every arm vs the leader, and neighbours in the leaderboard.{others}"
         )),
         None => Text::new("Every arm vs every other arm."),
     };
     let shell = if suite.charts.disagreements.is_some() {
         shell
-            .download(&format!("{}/index.json", place.data("compare")), "JSON")
-            .download(&ChartOf::Pairs.path(place), "CSV")
+            .with_download(
+                &format!("{}/index.json", place.data_stem("compare")),
+                "JSON",
+            )
+            .with_download(&SuiteChart::Pairs.data_path(place), "CSV")
     } else {
         shell
     };
     let link = |pair| {
-        Some(Link {
+        Some(PageLink {
             href: format!("{}{}", shell.root, place.pair_path(pair)?),
-            label: Text::from(names(suite, pair).join(" vs ")),
+            label: Text::from(name_arms(suite, pair).join(" vs ")),
         })
     };
     let (all, figure) = (
-        all_pairs::of_suite(suite, place, plan, &shell.root),
-        charts::of_pairs(suite, place, &shell.root),
+        all_pairs::lay_out_pairs(suite, place, plan, &shell.root),
+        charts::draw_pairs(suite, place, &shell.root),
     );
     let page = PairsPage {
         suite: Text::new(&place.label),
@@ -98,5 +103,5 @@ pub(super) fn page(
         links: suite.pairs.iter().filter_map(link).collect(),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }

@@ -6,24 +6,24 @@ use std::fmt::Write;
 use crate::render::{format, nights};
 use crate::views::{ArmHistory, Entry, LevelChange, Night, OverviewSuite, Series};
 
-use super::arm_name::{ArmName, linked};
-use super::plan::{Plan, SuitePlace};
+use super::arm_name::{ArmName, linked_arm_namer};
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Maximum number of nights in a pane, the newest.
-const MOST_NIGHTS: usize = 60;
+const MAX_NIGHTS: usize = 60;
 /// Maximum number of arms in a row of panes.
-pub(super) const MOST_ARMS: usize = 5;
+pub(super) const MAX_ARMS: usize = 5;
 
 /// A row of panes.
-pub(super) struct Panes {
-    pub panes: Vec<Pane>,
+pub(super) struct SmallMultiples {
+    pub panes: Vec<SmallMultiple>,
     /// Labels below the left and the right end of each pane.
     pub ends: [String; 2],
 }
 
 /// One arm's drawing. Paths are in a square of 100 units.
-pub(super) struct Pane {
+pub(super) struct SmallMultiple {
     pub arm: ArmName,
     /// Description of the drawing.
     pub about: Text,
@@ -36,11 +36,11 @@ pub(super) struct Pane {
     pub band: String,
     /// The stretch since the last change point: left end and width.
     pub shaded: Option<(String, String)>,
-    pub points: Vec<Point>,
+    pub points: Vec<SeriesPoint>,
 }
 
 /// A night with its run, or an observed share without an address.
-pub(super) struct Point {
+pub(super) struct SeriesPoint {
     pub x: String,
     pub y: String,
     pub about: Text,
@@ -48,58 +48,58 @@ pub(super) struct Point {
 }
 
 /// Formats a share as a percentage of a drawing's side.
-pub(super) fn percent_of(share: f64) -> String {
+pub(super) fn side_percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 
 /// Writes an SVG path through points of the unit square.
-pub(super) fn path(points: &[(f64, f64)]) -> String {
+pub(super) fn svg_path(points: &[(f64, f64)]) -> String {
     let mut path = String::new();
     for (number, (x, y)) in points.iter().enumerate() {
         let _ = write!(
             path,
             "{}{} {}",
             if number == 0 { 'M' } else { 'L' },
-            percent_of(*x),
-            percent_of(1.0 - y)
+            side_percent(*x),
+            side_percent(1.0 - y)
         );
     }
     path
 }
 
 /// Returns the newest nights with a pass rate.
-fn rated(arm: &ArmHistory) -> Vec<&Night> {
+fn rated_nights(arm: &ArmHistory) -> Vec<&Night> {
     let rated: Vec<&Night> = arm
         .nights
         .iter()
         .filter(|night| night.pass_rate.is_some())
         .collect();
-    rated[rated.len().saturating_sub(MOST_NIGHTS)..].to_vec()
+    rated[rated.len().saturating_sub(MAX_NIGHTS)..].to_vec()
 }
 
 /// Draws the nights of the first `most` arms of the board that have two or more. With `has_points`, each night links to its run.
-pub(super) fn nights(
+pub(super) fn draw_nights(
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     most: usize,
-    plan: &Plan,
+    plan: &SiteRoutes,
     root: &str,
     has_points: bool,
-) -> Option<Panes> {
+) -> Option<SmallMultiples> {
     let history = suite.history.as_ref()?;
-    let name = linked(&suite.board, place, plan, root);
+    let name = linked_arm_namer(&suite.board, place, plan, root);
     let arms = suite
         .board
         .entries
         .iter()
         .filter_map(|entry| history.arms.iter().find(|arm| arm.arm == entry.arm));
     let arms: Vec<&ArmHistory> = arms
-        .filter(|arm| nights::rates(arm).len() > 1)
+        .filter(|arm| nights::nightly_rates(arm).len() > 1)
         .take(most)
         .collect();
     let dates = || {
         arms.iter()
-            .flat_map(|arm| rated(arm))
+            .flat_map(|arm| rated_nights(arm))
             .map(|night| night.date)
     };
     let (first, last) = (dates().min()?, dates().max()?);
@@ -114,7 +114,7 @@ pub(super) fn nights(
         }
     }
     let pane = |arm: &ArmHistory| {
-        let shown = rated(arm);
+        let shown = rated_nights(arm);
         let curve: Vec<(f64, f64)> = shown
             .iter()
             .filter_map(|night| Some((x(night.date), night.pass_rate.as_ref()?.value)))
@@ -138,16 +138,20 @@ pub(super) fn nights(
             .changes
             .iter()
             .rfind(|change| change.series == Series::PassRate && change.date >= first);
-        let percent = |share: f64| format::fixed(share * 100.0, 0);
+        let percent = |share: f64| format::fixed_decimals(share * 100.0, 0);
         let point = |night: &&Night| {
             let rate = night.pass_rate.as_ref().filter(|_| has_points)?;
             let [run] = runs.get(&(&arm.arm, night.date))?.as_slice() else {
                 return None;
             };
-            Some(Point {
-                x: percent_of(x(night.date)),
-                y: percent_of(1.0 - rate.value),
-                about: Text::from(format!("{}: {}", night.date, format::estimate(rate))),
+            Some(SeriesPoint {
+                x: side_percent(x(night.date)),
+                y: side_percent(1.0 - rate.value),
+                about: Text::from(format!(
+                    "{}: {}",
+                    night.date,
+                    format::estimate_with_interval(rate)
+                )),
                 href: format!("{root}{}", plan.run_path(run)?),
             })
         };
@@ -155,14 +159,14 @@ pub(super) fn nights(
             .first()
             .zip(shown.last())
             .and_then(|(first, last)| Some((first.pass_rate.as_ref()?, last.pass_rate.as_ref()?)));
-        Pane {
+        SmallMultiple {
             arm: name(&arm.arm),
             about: Text::from(from_to.map_or_else(String::new, |(first, last)| {
                 format!(
                     "{} nights, from {} to {}",
                     shown.len(),
-                    format::estimate(first),
-                    format::estimate(last)
+                    format::estimate_with_interval(first),
+                    format::estimate_with_interval(last)
                 )
             })),
             last: from_to.map_or_else(String::new, |(_, last)| format!("{}%", percent(last.value))),
@@ -173,40 +177,44 @@ pub(super) fn nights(
                     percent(change.after)
                 ))
             }),
-            line: path(&curve),
+            line: svg_path(&curve),
             dashes: String::new(),
             band: if around.len() > 2 {
-                format!("{}Z", path(&around))
+                format!("{}Z", svg_path(&around))
             } else {
                 String::new()
             },
-            shaded: change
-                .map(|change| (percent_of(x(change.date)), percent_of(1.0 - x(change.date)))),
+            shaded: change.map(|change| {
+                (
+                    side_percent(x(change.date)),
+                    side_percent(1.0 - x(change.date)),
+                )
+            }),
             points: shown.iter().filter_map(point).collect(),
         }
     };
-    let panes: Vec<Pane> = arms.iter().map(|arm| pane(arm)).collect();
-    (!panes.is_empty()).then(|| Panes {
+    let panes: Vec<SmallMultiple> = arms.iter().map(|arm| pane(arm)).collect();
+    (!panes.is_empty()).then(|| SmallMultiples {
         panes,
         ends: [first, last].map(|date| date.to_string()),
     })
 }
 
 /// Draws the probability that all of k attempts pass, and that any passes, for the first arms of the board.
-pub(super) fn attempts(
+pub(super) fn draw_attempts(
     suite: &OverviewSuite,
-    place: &SuitePlace,
-    plan: &Plan,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
     root: &str,
-) -> Option<Panes> {
-    let name = linked(&suite.board, place, plan, root);
+) -> Option<SmallMultiples> {
+    let name = linked_arm_namer(&suite.board, place, plan, root);
     let entries = || {
         suite
             .board
             .entries
             .iter()
             .filter(|entry| entry.reliability.len() > 1)
-            .take(MOST_ARMS)
+            .take(MAX_ARMS)
     };
     let most = entries()
         .filter_map(|entry| entry.reliability.last())
@@ -229,7 +237,7 @@ pub(super) fn attempts(
                 .chain(known)
                 .collect()
         };
-        let percent = |share: f64| format::fixed(share * 100.0, 0);
+        let percent = |share: f64| format::fixed_decimals(share * 100.0, 0);
         let last = entry.reliability.last();
         let said = last.map_or_else(String::new, |last| {
             format!(
@@ -239,7 +247,7 @@ pub(super) fn attempts(
                 percent(last.any_passes)
             )
         });
-        Pane {
+        SmallMultiple {
             arm: name(&entry.arm),
             about: Text::from(said),
             last: last.map_or_else(String::new, |last| {
@@ -250,15 +258,15 @@ pub(super) fn attempts(
                 )
             }),
             change: None,
-            line: path(&curve(|known| known.all_pass)),
-            dashes: path(&curve(|known| known.any_passes)),
+            line: svg_path(&curve(|known| known.all_pass)),
+            dashes: svg_path(&curve(|known| known.any_passes)),
             band: String::new(),
             shaded: None,
             points: Vec::new(),
         }
     };
-    let panes: Vec<Pane> = entries().map(pane).collect();
-    (!panes.is_empty()).then(|| Panes {
+    let panes: Vec<SmallMultiple> = entries().map(pane).collect();
+    (!panes.is_empty()).then(|| SmallMultiples {
         panes,
         ends: ["k = 1".to_owned(), format!("k = {most}")],
     })

@@ -5,54 +5,54 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::render::words;
-use crate::views::{Arm, ArmColours, Comparison, Overview, OverviewSuite, RunTurn, SuiteBoard};
+use crate::views::{Arm, ArmColours, Comparison, Overview, OverviewSuite, RunOrdinal, SuiteBoard};
 
-use super::arm_places::ArmPlaces;
-use super::assets::Assets;
-use super::item_places::ItemPlaces;
-use super::site_file::ANY_PAIR;
-use super::slug::segments;
+use super::arm_places::ArmRoutes;
+use super::assets::SiteAssets;
+use super::item_places::ItemRoutes;
+use super::site_file::ANY_PAIR_FILE;
+use super::slug::unique_segments;
 
 /// Maximum length of a segment. A pair's file name has two arms.
-const LONGEST: usize = 120;
-const LONGEST_ARM: usize = 56;
+const MAX_SEGMENT_LENGTH: usize = 120;
+const MAX_ARM: usize = 56;
 
 /// The addresses of a site.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    pub(super) assets: Assets,
+pub struct SiteRoutes {
+    pub(super) assets: SiteAssets,
     /// One place per suite of the overview, in its order.
-    pub(super) suites: Vec<SuitePlace>,
-    pub(super) arms: ArmPlaces,
+    pub(super) suites: Vec<SuiteRoutes>,
+    pub(super) arms: ArmRoutes,
     colours: ArmColours,
     /// Places by run id.
-    pub(super) runs: BTreeMap<String, RunPlace>,
+    pub(super) runs: BTreeMap<String, RunRoutes>,
 }
 
 /// Addresses of a suite's pages.
 #[derive(Clone, Debug)]
-pub(super) struct SuitePlace {
+pub(super) struct SuiteRoutes {
     pub segment: String,
     /// The suite's name, with the version if there is a newer one.
     pub label: String,
     arms: BTreeMap<Arm, String>,
     /// Only arms that have a colour.
     colours: BTreeMap<Arm, u8>,
-    pub items: ItemPlaces,
-    pub criteria: ItemPlaces,
+    pub items: ItemRoutes,
+    pub criteria: ItemRoutes,
 }
 
 /// Addresses of a run's pages.
 #[derive(Clone, Debug)]
-pub(super) struct RunPlace {
+pub(super) struct RunRoutes {
     pub segment: String,
     /// Index in the overview's suites.
     pub suite: usize,
     /// Its night, and its number among the suite's runs.
-    pub turn: RunTurn,
+    pub turn: RunOrdinal,
 }
 
-impl Plan {
+impl SiteRoutes {
     pub fn new(overview: &Overview) -> Self {
         let labels: Vec<String> = suite_labels(
             &overview
@@ -61,8 +61,8 @@ impl Plan {
                 .map(|suite| &suite.board)
                 .collect::<Vec<_>>(),
         );
-        let suite_segments = segments(labels.iter().map(String::as_str), LONGEST);
-        let colours = ArmColours::of(&overview.suites);
+        let suite_segments = unique_segments(labels.iter().map(String::as_str), MAX_SEGMENT_LENGTH);
+        let colours = ArmColours::from_suites(&overview.suites);
         let suites = overview
             .suites
             .iter()
@@ -86,17 +86,17 @@ impl Plan {
                     .filter_map(|arm| Some((arm.clone(), colours.get(arm)?)))
                     .collect();
                 let names: Vec<String> = arms.iter().map(words::arm_key).collect();
-                let given = segments(names.iter().map(String::as_str), LONGEST_ARM);
+                let given = unique_segments(names.iter().map(String::as_str), MAX_ARM);
                 let arms = arms
                     .into_iter()
                     .zip(&names)
                     .map(|(arm, name)| (arm, given[name.as_str()].clone()))
                     .collect();
                 let (items, criteria) = (
-                    ItemPlaces::of_items(&suite.items),
-                    ItemPlaces::of_criteria(&suite.criterion_keys),
+                    ItemRoutes::from_items(&suite.items),
+                    ItemRoutes::from_criteria(&suite.criterion_keys),
                 );
-                SuitePlace {
+                SuiteRoutes {
                     segment: suite_segments[label.as_str()].clone(),
                     label: label.clone(),
                     arms,
@@ -107,7 +107,7 @@ impl Plan {
             })
             .collect();
         let of_suite = |(index, suite): (usize, &OverviewSuite)| {
-            let turns = suite.turns();
+            let turns = suite.run_ordinals();
             suite
                 .runs
                 .iter()
@@ -115,14 +115,15 @@ impl Plan {
                 .map(|(run, turn)| (run.id.clone(), index, turn))
                 .collect::<Vec<_>>()
         };
-        let ids: Vec<(String, usize, RunTurn)> =
+        let ids: Vec<(String, usize, RunOrdinal)> =
             (0..).zip(&overview.suites).flat_map(of_suite).collect();
-        let run_segments = segments(ids.iter().map(|(id, _, _)| id.as_str()), LONGEST);
-        let place = |(id, suite, turn): (String, usize, RunTurn)| {
+        let run_segments =
+            unique_segments(ids.iter().map(|(id, _, _)| id.as_str()), MAX_SEGMENT_LENGTH);
+        let place = |(id, suite, turn): (String, usize, RunOrdinal)| {
             let segment = run_segments[id.as_str()].clone();
             (
                 id,
-                RunPlace {
+                RunRoutes {
                     segment,
                     suite,
                     turn,
@@ -139,17 +140,17 @@ impl Plan {
             .iter()
             .flat_map(|suite| suite.runs.iter().map(|run| &run.arm));
         Self {
-            assets: Assets::names(),
+            assets: SiteAssets::new(),
             suites,
-            arms: ArmPlaces::of(on_boards.chain(of_runs)),
+            arms: ArmRoutes::new(on_boards.chain(of_runs)),
             colours,
             runs,
         }
     }
 
     /// Returns the CSS class of an arm's colour, which is the same on all pages of the site.
-    pub(super) fn tone(&self, arm: &Arm) -> &'static str {
-        tone(self.colours.get(arm))
+    pub(super) fn arm_tone(&self, arm: &Arm) -> &'static str {
+        tone_class(self.colours.get(arm))
     }
 
     /// Returns a run's part of addresses.
@@ -158,7 +159,7 @@ impl Plan {
     }
 
     /// Returns a run's night and its number, for its page's title.
-    pub fn run_turn(&self, id: &str) -> Option<RunTurn> {
+    pub fn run_turn(&self, id: &str) -> Option<RunOrdinal> {
         self.runs.get(id).map(|place| place.turn)
     }
 
@@ -178,9 +179,9 @@ impl Plan {
     }
 }
 
-impl SuitePlace {
+impl SuiteRoutes {
     /// Returns the path, without extension, of one kind of the suite's data.
-    pub fn data(&self, kind: &str) -> String {
+    pub fn data_stem(&self, kind: &str) -> String {
         format!("data/{kind}/{}", self.segment)
     }
 
@@ -189,7 +190,7 @@ impl SuitePlace {
     }
 
     /// Returns the addresses on which pages of the suite's runs depend. They link to the suite and its items, but not to pairs of arms.
-    pub fn for_runs(&self) -> impl Serialize + '_ {
+    pub fn run_dependencies(&self) -> impl Serialize + '_ {
         let Self {
             segment,
             label,
@@ -202,21 +203,21 @@ impl SuitePlace {
     }
 
     /// Returns the addresses on which all pages of the suite depend.
-    pub fn for_suite(&self) -> impl Serialize + '_ {
+    pub fn suite_dependencies(&self) -> impl Serialize + '_ {
         (
-            self.for_runs(),
+            self.run_dependencies(),
             self.arms.iter().collect::<Vec<_>>(),
             self.colours.values().collect::<Vec<_>>(),
         )
     }
 
     /// Returns the CSS class of an arm's colour.
-    pub fn tone(&self, arm: &Arm) -> &'static str {
-        tone(self.colour(arm))
+    pub fn arm_tone(&self, arm: &Arm) -> &'static str {
+        tone_class(self.arm_colour(arm))
     }
 
     /// Returns the number of an arm's colour, which is the same on all pages of the site.
-    pub fn colour(&self, arm: &Arm) -> Option<u8> {
+    pub fn arm_colour(&self, arm: &Arm) -> Option<u8> {
         self.colours.get(arm).copied()
     }
 
@@ -240,7 +241,7 @@ impl SuitePlace {
         format!("suites/{}/horizons.html", self.segment)
     }
 
-    pub fn published_path(&self) -> String {
+    pub fn published_figures_path(&self) -> String {
         format!("suites/{}/published.html", self.segment)
     }
 
@@ -270,7 +271,7 @@ impl SuitePlace {
 
     /// Returns the path of the page that compares any two arms in the browser.
     pub fn any_pair_path(&self) -> String {
-        format!("compare/{}/{}", self.segment, ANY_PAIR)
+        format!("compare/{}/{}", self.segment, ANY_PAIR_FILE)
     }
 
     /// Returns the path, without extension, of a pair's files.
@@ -309,7 +310,7 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
                 "{name} (from {})",
                 board.source.as_deref().unwrap_or_default()
             ),
-            (Some(version), false) => format!("{name} (version {})", words::version(version)),
+            (Some(version), false) => format!("{name} (version {})", words::short_version(version)),
             (None, false) => format!("{name} (version unknown)"),
         };
         // Another suite may have exactly this name.
@@ -322,7 +323,7 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
 }
 
 /// Returns the CSS class of a colour, or the neutral class for `None`.
-pub(super) fn tone(colour: Option<u8>) -> &'static str {
+pub(super) fn tone_class(colour: Option<u8>) -> &'static str {
     colour
         .and_then(|colour| {
             ["a0", "a1", "a2", "a3", "a4", "a5"]

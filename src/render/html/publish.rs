@@ -3,30 +3,30 @@
 use askama::Template;
 use serde::Serialize;
 
-use crate::domain::Published;
+use crate::domain::Redacted;
 use crate::render::{audit, format, json, words};
 use crate::views::{
-    Arm, Audit, Event, Interval, LevelChange, News, Overview, OverviewSuite, RankRange, Series,
-    SuiteBoard,
+    Arm, Audit, Interval, LevelChange, NewsEntry, NewsEvent, Overview, OverviewSuite, RankRange,
+    Series, SuiteBoard,
 };
 
 use super::SiteFile;
-use super::plan::{Plan, SuitePlace};
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Content of `leaderboard.json`: leaders and rates. The files below data/ have everything.
 #[derive(Serialize)]
-struct Leaderboards<'a> {
+struct SiteLeaderboards<'a> {
     title: &'a str,
     /// Digest of the data behind the file.
     data_digest: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     newest: Option<String>,
-    suites: Vec<Standing<'a>>,
+    suites: Vec<SuiteLeaderboard<'a>>,
 }
 
 #[derive(Serialize)]
-struct Standing<'a> {
+struct SuiteLeaderboard<'a> {
     suite: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     suite_version: Option<&'a str>,
@@ -41,11 +41,11 @@ struct Standing<'a> {
     /// The arm that wins against all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     leader: Option<&'a Arm>,
-    arms: Vec<PublishedArm<'a>>,
+    arms: Vec<LeaderboardArm<'a>>,
 }
 
 #[derive(Serialize)]
-struct PublishedArm<'a> {
+struct LeaderboardArm<'a> {
     #[serde(flatten)]
     arm: &'a Arm,
     runs: u64,
@@ -86,10 +86,10 @@ struct Feed {
     base: Option<Text>,
     updated: String,
     version: Text,
-    entries: Vec<Entry>,
+    entries: Vec<FeedEntry>,
 }
 
-struct Entry {
+struct FeedEntry {
     id: String,
     title: Text,
     updated: String,
@@ -98,10 +98,10 @@ struct Entry {
 }
 
 /// Makes the leaderboard file, the badges and the feed.
-pub fn published_files(
-    overview: &Published<Overview>,
-    plan: &Plan,
-    news: &Published<Vec<News>>,
+pub fn badge_and_feed_files(
+    overview: &Redacted<Overview>,
+    plan: &SiteRoutes,
+    news: &Redacted<Vec<NewsEntry>>,
 ) -> Vec<SiteFile> {
     let suites = || overview.suites.iter().zip(&plan.suites);
     let context = &overview.context;
@@ -111,27 +111,30 @@ pub fn published_files(
             .as_ref()
             .map_or(path.clone(), |base| format!("{base}/{path}"))
     };
-    let boards = Leaderboards {
+    let boards = SiteLeaderboards {
         title: &context.title,
         data_digest: &context.data_digest,
-        newest: context.newest.map(|time| format::timestamp(&time)),
+        newest: context.newest.map(|time| format::rfc3339_time(&time)),
         suites: suites()
-            .map(|(suite, place)| standing(suite, place, &address))
+            .map(|(suite, place)| summarise_suite(suite, place, &address))
             .collect(),
     };
-    let text = json::document("site", boards);
+    let text = json::write_document("site", boards);
     let mut files = vec![
         SiteFile {
             path: "leaderboard.json".to_owned(),
             bytes: text.into_bytes(),
         },
-        feed(overview, plan, news),
+        render_feed(overview, plan, news),
     ];
     files.extend(suites().map(|(suite, place)| {
-        SiteFile::page(badge_path(place), &badge(&place.label, &suite.board))
+        SiteFile::from_template(
+            badge_path(place),
+            &verdict_badge(&place.label, &suite.board),
+        )
     }));
-    let of_order = |(suite, place): (&OverviewSuite, &SuitePlace)| {
-        Some(SiteFile::page(
+    let of_order = |(suite, place): (&OverviewSuite, &SuiteRoutes)| {
+        Some(SiteFile::from_template(
             order_badge_path(place),
             &order_badge(&place.label, suite.audit.as_ref()?),
         ))
@@ -140,23 +143,23 @@ pub fn published_files(
     files
 }
 
-fn badge_path(place: &SuitePlace) -> String {
+fn badge_path(place: &SuiteRoutes) -> String {
     format!("badge/{}.svg", place.segment)
 }
 
-fn order_badge_path(place: &SuitePlace) -> String {
+fn order_badge_path(place: &SuiteRoutes) -> String {
     format!("badge/order/{}.svg", place.segment)
 }
 
-fn standing<'a>(
+fn summarise_suite<'a>(
     suite: &'a OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     address: &impl Fn(String) -> String,
-) -> Standing<'a> {
+) -> SuiteLeaderboard<'a> {
     let board = &suite.board;
     let evidence = board.evidence.as_ref();
     let leader = evidence.and_then(|evidence| evidence.winner.as_ref());
-    Standing {
+    SuiteLeaderboard {
         suite: &board.suite,
         suite_version: board.suite_version.as_deref(),
         page: address(place.path()),
@@ -174,7 +177,7 @@ fn standing<'a>(
         arms: board
             .entries
             .iter()
-            .map(|entry| PublishedArm {
+            .map(|entry| LeaderboardArm {
                 arm: &entry.arm,
                 runs: entry.runs,
                 pass_rate: entry.pass_rate.as_ref().map(|rate| rate.value),
@@ -188,12 +191,12 @@ fn standing<'a>(
 }
 
 /// Pixels between a text and the edge of its field.
-const MARGIN: f64 = 6.0;
-const FONT: f64 = 11.0;
+const TEXT_MARGIN: f64 = 6.0;
+const FONT_SIZE: f64 = 11.0;
 /// Maximum letters of a name on a badge.
-const LONGEST: usize = 40;
+const MAX_NAME_LENGTH: usize = 40;
 
-fn badge(label: &str, board: &SuiteBoard) -> Badge {
+fn verdict_badge(label: &str, board: &SuiteBoard) -> Badge {
     let winner = board
         .evidence
         .as_ref()
@@ -217,7 +220,7 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
                 "leads",
                 format!(
                     "{}{figure}",
-                    short(&words::arm_name(&board.suite, &entry.arm))
+                    truncate_name(&words::arm_name(&board.suite, &entry.arm))
                 ),
             )
         }
@@ -226,7 +229,7 @@ fn badge(label: &str, board: &SuiteBoard) -> Badge {
         }
         (None, _) => ("open", "nothing to compare".to_owned()),
     };
-    drawn(
+    draw_badge(
         label,
         said,
         class,
@@ -245,32 +248,32 @@ fn order_badge(label: &str, found: &Audit) -> Badge {
         .as_ref()
         .is_some_and(|order| order.could_be_first == 1)
         && found.judged_by.is_none();
-    drawn(
+    draw_badge(
         label,
-        audit::could_be_first(found),
+        audit::possible_first_places(found),
         if is_settled { "leads" } else { "open" },
         "",
     )
 }
 
 /// Draws a label and what is said of it. `before` introduces it for screen readers.
-fn drawn(label: &str, said: String, class: &'static str, before: &str) -> Badge {
-    let label = Text::from(short(label));
+fn draw_badge(label: &str, said: String, class: &'static str, before: &str) -> Badge {
+    let label = Text::from(truncate_name(label));
     let said = Text::from(said);
     let about = Text::from(format!("{label}: {before}{said}"));
     let (left, right) = (
-        width(&label.to_string()) + 2.0 * MARGIN,
-        width(&said.to_string()) + 2.0 * MARGIN,
+        estimate_width(&label.to_string()) + 2.0 * TEXT_MARGIN,
+        estimate_width(&said.to_string()) + 2.0 * TEXT_MARGIN,
     );
     let pixels = |number: f64| format!("{number:.1}");
     Badge {
         label_width: pixels(left),
         said_width: pixels(right),
         width: pixels(left + right),
-        label_length: pixels(left - 2.0 * MARGIN),
-        said_length: pixels(right - 2.0 * MARGIN),
-        label_x: pixels(MARGIN),
-        said_x: pixels(left + MARGIN),
+        label_length: pixels(left - 2.0 * TEXT_MARGIN),
+        said_length: pixels(right - 2.0 * TEXT_MARGIN),
+        label_x: pixels(TEXT_MARGIN),
+        said_x: pixels(left + TEXT_MARGIN),
         label,
         said,
         about,
@@ -278,15 +281,15 @@ fn drawn(label: &str, said: String, class: &'static str, before: &str) -> Badge 
     }
 }
 
-fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+fn truncate_name(text: &str) -> String {
+    match text.char_indices().nth(MAX_NAME_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
 }
 
 /// Widths of the characters from space to tilde in common sans-serif fonts, in thousandths of the font size.
-const ADVANCES: [u16; 95] = [
+const LETTER_WIDTHS: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556,
     556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
     611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667,
@@ -294,28 +297,28 @@ const ADVANCES: [u16; 95] = [
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
 /// Width of other letters, assumed to be wide. The badge sets the text's length to this width, so that no font can exceed its field.
-const BROAD: u16 = 1000;
+const WIDE_LETTER_WIDTH: u16 = 1000;
 /// Factor for wider fonts.
-const SLACK: f64 = 1.08;
+const FONT_SLACK: f64 = 1.08;
 
-fn width(text: &str) -> f64 {
+fn estimate_width(text: &str) -> f64 {
     let advance = |letter: char| {
         (letter as usize)
             .checked_sub(32)
-            .and_then(|place| ADVANCES.get(place).copied())
-            .unwrap_or(BROAD)
+            .and_then(|place| LETTER_WIDTHS.get(place).copied())
+            .unwrap_or(WIDE_LETTER_WIDTH)
     };
     text.chars()
         .map(|letter| f64::from(advance(letter)))
         .sum::<f64>()
         / 1000.0
-        * FONT
-        * SLACK
+        * FONT_SIZE
+        * FONT_SLACK
 }
 
-fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
+fn render_feed(overview: &Overview, plan: &SiteRoutes, news: &[NewsEntry]) -> SiteFile {
     let context = &overview.context;
-    let page = |news: &News| {
+    let page = |news: &NewsEntry| {
         let is_of = |suite: &OverviewSuite| {
             suite.board.suite == news.suite
                 && news
@@ -329,21 +332,21 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
             .position(is_of)
             .map(|place| &plan.suites[place]);
         (
-            place.map_or_else(|| "index.html".to_owned(), SuitePlace::path),
+            place.map_or_else(|| "index.html".to_owned(), SuiteRoutes::path),
             place
                 .map_or(news.suite.as_str(), |place| place.label.as_str())
                 .to_owned(),
         )
     };
-    let entries: Vec<Entry> = news
+    let entries: Vec<FeedEntry> = news
         .iter()
         .map(|news| {
             let (path, label) = page(news);
-            let (title, said) = told(&news.suite, &news.event);
-            Entry {
+            let (title, said) = describe_event(&news.suite, &news.event);
+            FeedEntry {
                 id: news.id.clone(),
                 title: Text::from(format!("{label}: {title}")),
-                updated: format::timestamp(&news.time),
+                updated: format::rfc3339_time(&news.time),
                 href: Text::from(
                     context
                         .base_url
@@ -364,18 +367,18 @@ fn feed(overview: &Overview, plan: &Plan, news: &[News]) -> SiteFile {
             .map(|base| Text::from(format!("{base}/"))),
         updated: newest.map_or_else(
             || "1970-01-01T00:00:00Z".to_owned(),
-            |time| format::timestamp(&time),
+            |time| format::rfc3339_time(&time),
         ),
         version: Text::new(&context.version),
         entries,
     };
-    SiteFile::page("feed.xml".to_owned(), &feed)
+    SiteFile::from_template("feed.xml".to_owned(), &feed)
 }
 
 /// Returns the feed's id, which depends only on the site.
 fn feed_id(site: &str) -> String {
     use sha2::{Digest, Sha256};
-    let digest = crate::domain::hex(&Sha256::digest(
+    let digest = crate::domain::to_hex(&Sha256::digest(
         format!("evalreport feed\n{site}").as_bytes(),
     ));
     format!(
@@ -389,10 +392,10 @@ fn feed_id(site: &str) -> String {
 }
 
 /// Describes an event as a headline and a sentence.
-fn told(suite: &str, event: &Event) -> (String, String) {
+fn describe_event(suite: &str, event: &NewsEvent) -> (String, String) {
     const NOBODY: &str = "no arm beats every other";
     match event {
-        Event::Begins {
+        NewsEvent::Begins {
             arms,
             leader: Some(leader),
         } => {
@@ -402,11 +405,11 @@ fn told(suite: &str, event: &Event) -> (String, String) {
                 format!("The leaderboard begins with {arms} arms. {name} beats every other."),
             )
         }
-        Event::Begins { arms, leader: None } => (
+        NewsEvent::Begins { arms, leader: None } => (
             format!("{arms} arms, no leader"),
             format!("The leaderboard begins with {arms} arms: {NOBODY}."),
         ),
-        Event::Leads {
+        NewsEvent::Leads {
             before: Some(before),
             now: Some(now),
         } => {
@@ -416,7 +419,7 @@ fn told(suite: &str, event: &Event) -> (String, String) {
                 format!("{now} beats every other arm. Before, {before} did."),
             )
         }
-        Event::Leads {
+        NewsEvent::Leads {
             before: None,
             now: Some(now),
         } => {
@@ -427,7 +430,7 @@ fn told(suite: &str, event: &Event) -> (String, String) {
                     .replace("Before, no arm beats", "Before, no arm beat"),
             )
         }
-        Event::Leads {
+        NewsEvent::Leads {
             before: Some(before),
             now: None,
         } => {
@@ -437,15 +440,17 @@ fn told(suite: &str, event: &Event) -> (String, String) {
                 format!("{before} no longer beats every other arm; {NOBODY}."),
             )
         }
-        Event::Leads {
+        NewsEvent::Leads {
             before: None,
             now: None,
         } => ("no leader".to_owned(), format!("{NOBODY}.")),
-        Event::Level { arm, change } => level(&words::arm_name(suite, arm), change),
+        NewsEvent::Level { arm, change } => {
+            describe_change_point(&words::arm_name(suite, arm), change)
+        }
     }
 }
 
-fn level(name: &str, change: &LevelChange) -> (String, String) {
+fn describe_change_point(name: &str, change: &LevelChange) -> (String, String) {
     let (what, before, after) = match change.series {
         Series::PassRate => (
             "pass rate",
@@ -459,8 +464,8 @@ fn level(name: &str, change: &LevelChange) -> (String, String) {
         ),
         Series::Duration => (
             "duration",
-            format::seconds(change.before),
-            format::seconds(change.after),
+            format::duration(change.before),
+            format::duration(change.after),
         ),
     };
     let is_up = change.after > change.before;
@@ -486,9 +491,9 @@ mod tests {
 
     #[test]
     fn widths_follow_the_letters() {
-        assert!((width("il") - 2.0 * 0.222 * FONT * SLACK).abs() < 1e-9);
-        assert!((width("漢") - FONT * SLACK).abs() < 1e-9);
-        assert!(width("WWW") > 3.0 * width("i"));
+        assert!((estimate_width("il") - 2.0 * 0.222 * FONT_SIZE * FONT_SLACK).abs() < 1e-9);
+        assert!((estimate_width("漢") - FONT_SIZE * FONT_SLACK).abs() < 1e-9);
+        assert!(estimate_width("WWW") > 3.0 * estimate_width("i"));
     }
 
     #[test]
@@ -526,7 +531,7 @@ mod tests {
                 "improvement: duration of a fell",
             ),
         ] {
-            let (found, said) = level("a", &change(series, before, after));
+            let (found, said) = describe_change_point("a", &change(series, before, after));
             assert_eq!(found, title);
             assert!(
                 said.contains("the mean of 5 nights, to") && said.ends_with("from 2026-01-02 on."),

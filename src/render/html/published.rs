@@ -2,20 +2,20 @@
 
 use askama::Template;
 
-use crate::render::claims::{contradictions, tables};
-use crate::render::table::Seen;
+use crate::render::claims::{contradictions_note, finding_and_check_tables};
+use crate::render::table::ColumnVisibility;
 use crate::views::{OverviewSuite, SiteContext};
 
 use super::SiteFile;
-use super::grid::{Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 #[derive(Template)]
 #[template(path = "published.html")]
-struct PublishedPage {
-    shell: Shell,
+struct PublishedFiguresPage {
+    shell: PageShell,
     label: Text,
     said: Text,
     /// Names of the files, with the address that each comes from.
@@ -29,39 +29,46 @@ struct PublishedPage {
 }
 
 /// A link to the page with what it says, for pages of the suite's figures. `None` if no figure contradicts another.
-pub(super) fn link(
+pub(super) fn contradictions_link(
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
     root: &str,
 ) -> Option<(Text, String)> {
-    let said = contradictions(&suite.claims.as_ref()?.audit)?;
+    let said = contradictions_note(&suite.claims.as_ref()?.audit)?;
     Some((
         Text::from(said),
-        format!("{root}{}", place.published_path()),
+        format!("{root}{}", place.published_figures_path()),
     ))
 }
 
 /// Makes the page, or `None` if the configuration names no published table about the suite.
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> Option<SiteFile> {
     let claims = suite.claims.as_ref()?;
-    let path = place.published_path();
+    let path = place.published_figures_path();
     let said =
-        contradictions(&claims.audit).unwrap_or_else(|| "no contradictions found".to_owned());
+        contradictions_note(&claims.audit).unwrap_or_else(|| "no contradictions found".to_owned());
     let title = format!("{}: published figures · {}", place.label, context.title);
     let about = format!(
         "Published figures about {}, checked against themselves: {said}.",
         place.label
     );
-    let shell = Shell::new(context, &plan.assets, &path, Here::Below, title, about)
-        .downloads(&place.data("published"));
-    let bar = bar(suite, place, &shell.root, Tab::Published);
-    let shell = shell.of_suite(bar);
-    let [mut findings, mut checked] = tables(&claims.audit);
+    let shell = PageShell::new(
+        context,
+        &plan.assets,
+        &path,
+        NavigationEntry::Below,
+        title,
+        about,
+    )
+    .with_downloads(&place.data_stem("published"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Published);
+    let shell = shell.with_suite_bar(bar);
+    let [mut findings, mut checked] = finding_and_check_tables(&claims.audit);
     // A row is named after its system.
     if findings.columns.len() > 2 {
         findings.columns.swap(0, 2);
@@ -79,23 +86,23 @@ pub(super) fn page(
     }
     let texts = |notes: &[String]| notes.iter().map(|note| Text::new(note)).collect();
     let grid = (!findings.columns.is_empty()).then(|| {
-        Grid::of_seen(
-            &findings.seen_as(Seen::Pages),
+        Grid::from_all_columns(
+            &findings.seen_as(ColumnVisibility::Pages),
             "findings",
             findings.title.as_deref().unwrap_or_default(),
         )
-        .filtered("")
+        .with_filter("")
     });
     let follows = (!checked.columns.is_empty()).then(|| {
-        Grid::of_seen(
+        Grid::from_all_columns(
             &checked,
             "checked",
             checked.title.as_deref().unwrap_or_default(),
         )
-        .unsorted()
-        .fits()
+        .without_sorting()
+        .fit_to_content()
     });
-    let page = PublishedPage {
+    let page = PublishedFiguresPage {
         label: Text::new(&place.label),
         said: Text::from(said),
         files: claims
@@ -109,5 +116,5 @@ pub(super) fn page(
         checked_notes: texts(&checked.notes),
         shell,
     };
-    Some(SiteFile::page(path, &page))
+    Some(SiteFile::from_template(path, &page))
 }

@@ -2,26 +2,26 @@
 
 use askama::Template;
 
-use crate::domain::{ItemStatus, beginning, score_label};
+use crate::domain::{ItemStatus, score_label, shorten_to};
 use crate::render::run_title::{run_title, short_id};
-use crate::render::table::{Seen, Table};
+use crate::render::table::{ColumnVisibility, ReportTable};
 use crate::render::{format, reasons as render_reasons, shown, words};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
-use super::cut::{MOST_OF_A_TEXT, cut};
-use super::grid::{Cell, Column, Grid, Kind, Look, Sort};
+use super::cut::{MAX_OF_A_TEXT, truncate_text};
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::items::item_href;
-use super::judged::{self, Criteria, Unfolding, Verified};
-use super::plan::{Plan, RunPlace, SuitePlace};
+use super::judged::{self, EvaluatorDetails, RunCriteria, VerificationDetails};
+use super::plan::{RunRoutes, SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text, escaped_length};
 use super::{stated, transcript};
 
 #[derive(Template)]
 #[template(path = "run.html")]
 struct RunHtml {
-    shell: Shell,
+    shell: PageShell,
     title: Text,
     id: Text,
     short_id: Text,
@@ -30,15 +30,15 @@ struct RunHtml {
     suite: Text,
     suite_href: String,
     error: Option<Vec<Text>>,
-    totals: Vec<Fact>,
+    totals: Vec<RunPageFact>,
     statuses: Option<Grid>,
     reasons: Option<Grid>,
-    criteria: Option<Criteria>,
-    evaluators: Vec<Unfolding>,
-    verification: Option<Verified>,
+    criteria: Option<RunCriteria>,
+    evaluators: Vec<EvaluatorDetails>,
+    verification: Option<VerificationDetails>,
     scores: Option<Grid>,
     stated: Option<Grid>,
-    provenance: Vec<Fact>,
+    provenance: Vec<RunPageFact>,
     /// A note on its transcripts, and the address of the run's own transcript.
     transcripts: Option<(String, Option<String>)>,
     items: Option<Grid>,
@@ -49,7 +49,7 @@ struct RunHtml {
 #[derive(Template)]
 #[template(path = "items.html")]
 struct ItemsHtml {
-    shell: Shell,
+    shell: PageShell,
     title: Text,
     suite: Text,
     heading: String,
@@ -58,14 +58,14 @@ struct ItemsHtml {
 }
 
 /// A label with its text.
-struct Fact {
+struct RunPageFact {
     label: Text,
     text: Text,
     is_unknown: bool,
     href: Option<String>,
 }
 
-impl Fact {
+impl RunPageFact {
     fn new(label: &str, text: impl Into<Text>) -> Self {
         Self {
             label: Text::new(label),
@@ -75,7 +75,7 @@ impl Fact {
         }
     }
 
-    fn maybe(label: &str, text: Option<String>) -> Self {
+    fn or_unknown(label: &str, text: Option<String>) -> Self {
         let is_unknown = text.is_none();
         Self {
             is_unknown,
@@ -84,7 +84,7 @@ impl Fact {
     }
 }
 
-fn name(page: u64) -> String {
+fn page_name(page: u64) -> String {
     if page == 1 {
         "index.html".to_owned()
     } else {
@@ -93,10 +93,10 @@ fn name(page: u64) -> String {
 }
 
 /// Makes the run's page with its first items, and one page for each further part of its items.
-pub(super) fn pages(
+pub(super) fn render_pages(
     context: &SiteContext,
-    plan: &Plan,
-    place: &RunPlace,
+    plan: &SiteRoutes,
+    place: &RunRoutes,
     run: &RunPage,
     items: &[ItemPage],
     transcripts: &RunTranscripts,
@@ -105,27 +105,27 @@ pub(super) fn pages(
     let arm = words::arm_name(&run.line.suite, &run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
     let mut grids = item_grids(run, items, transcripts, suite).into_iter();
-    let path = |page: u64| format!("runs/{}/{}", place.segment, name(page));
+    let path = |page: u64| format!("runs/{}/{}", place.segment, page_name(page));
     let shell = |page: u64, title: String, description: String| {
-        let shell = Shell::new(
+        let shell = PageShell::new(
             context,
             &plan.assets,
             &path(page),
-            Here::Below,
+            NavigationEntry::Below,
             title,
             description,
         );
-        let crumb = Crumb::new(
+        let crumb = Breadcrumb::new(
             format!("{}{}", shell.root, suite.path()),
             suite.label.as_str(),
         );
         let mut crumbs = vec![crumb];
         if page > 1 {
-            crumbs.push(Crumb::new("index.html", run_name.as_str()));
+            crumbs.push(Breadcrumb::new("index.html", run_name.as_str()));
         }
         shell
-            .crumbs(crumbs)
-            .download(&format!("data/runs/{}.json", place.segment), "JSON")
+            .with_breadcrumbs(crumbs)
+            .with_download(&format!("data/runs/{}.json", place.segment), "JSON")
     };
     let first = items.first();
     let title = format!("{run_name} on {} · {}", suite.label, context.title);
@@ -150,25 +150,25 @@ pub(super) fn pages(
             .as_ref()
             .filter(|error| !error.trim().is_empty())
             .map(|error| error.lines().map(Text::new).collect()),
-        totals: totals(run),
-        statuses: statuses(run),
-        reasons: reasons(run),
-        criteria: judged::criteria(run, suite, &shell_of_run.root),
-        evaluators: judged::evaluators(run),
-        verification: run.verification.as_ref().map(judged::verified),
-        scores: scores(run),
-        stated: stated::of_run(&run.stated),
-        provenance: provenance(run),
-        transcripts: transcript::note(transcripts)
+        totals: list_totals(run),
+        statuses: status_grid(run),
+        reasons: reason_grid(run),
+        criteria: judged::summarise_criteria(run, suite, &shell_of_run.root),
+        evaluators: judged::list_evaluators(run),
+        verification: run.verification.as_ref().map(judged::describe_verification),
+        scores: score_grid(run),
+        stated: stated::published_figures_of_run(&run.stated),
+        provenance: list_provenance(run),
+        transcripts: transcript::availability_note(transcripts)
             .map(|note| (note, transcripts.links.get("").cloned())),
         items: grids.next().filter(|grid| !grid.rows.is_empty()),
-        items_heading: first.map_or_else(String::new, heading),
-        pager: first.and_then(|page| Pager::new(1, page.pages, name)),
+        items_heading: first.map_or_else(String::new, items_heading),
+        pager: first.and_then(|page| Pager::new(1, page.pages, page_name)),
         shell: shell_of_run,
     };
-    let mut files = vec![SiteFile::page(path(1), &page)];
+    let mut files = vec![SiteFile::from_template(path(1), &page)];
     for (page, grid) in items.iter().skip(1).zip(grids) {
-        let heading = heading(page);
+        let heading = items_heading(page);
         let title = format!(
             "{heading} of {run_name} on {} · {}",
             suite.label, context.title
@@ -183,32 +183,32 @@ pub(super) fn pages(
             suite: Text::new(&suite.label),
             heading,
             grid,
-            pager: Pager::new(page.page, page.pages, name),
+            pager: Pager::new(page.page, page.pages, page_name),
         };
-        files.push(SiteFile::page(path(page.page), &html));
+        files.push(SiteFile::from_template(path(page.page), &html));
     }
     files
 }
 
 /// Heading such as `Items 201 to 400 of 12,032`.
-fn heading(page: &ItemPage) -> String {
+fn items_heading(page: &ItemPage) -> String {
     if page.pages <= 1 {
         return format!(
             "{} {}",
-            format::integer(page.total),
+            format::format_integer(page.total),
             if page.total == 1 { "item" } else { "items" }
         );
     }
     let last = page.first + (page.rows.len() as u64).saturating_sub(1);
     format!(
         "Items {} to {} of {}",
-        format::integer(page.first),
-        format::integer(last),
-        format::integer(page.total)
+        format::format_integer(page.first),
+        format::format_integer(last),
+        format::format_integer(page.total)
     )
 }
 
-fn totals(run: &RunPage) -> Vec<Fact> {
+fn list_totals(run: &RunPage) -> Vec<RunPageFact> {
     let line = &run.line;
     let rate = |passed: u64, total: u64| {
         let interval = line.interval.map_or_else(String::new, |interval| {
@@ -227,32 +227,39 @@ fn totals(run: &RunPage) -> Vec<Fact> {
         };
         format!(
             "{} of {}{share}",
-            format::integer(passed),
-            format::integer(total)
+            format::format_integer(passed),
+            format::format_integer(total)
         )
     };
-    let count = |number: Option<u64>| number.map(format::integer);
+    let count = |number: Option<u64>| number.map(format::format_integer);
     let cost = line
         .cost
         .as_ref()
-        .map(|cost| format!("{}, {}", words::money(cost), run.cost_source));
+        .map(|cost| format!("{}, {}", words::money_or_bound(cost), run.cost_source));
     let mut facts = vec![
-        Fact::new("Status", line.status.as_str()),
-        Fact::maybe(
+        RunPageFact::new("Status", line.status.as_str()),
+        RunPageFact::or_unknown(
             "Passed",
             line.passed
                 .zip(line.total)
                 .map(|(passed, total)| rate(passed, total)),
         ),
-        Fact::maybe("Cost", cost),
-        Fact::maybe("Duration", line.duration_seconds.map(format::seconds)),
-        Fact::maybe("Tokens", line.tokens.map(|tokens| format::fixed(tokens, 0))),
+        RunPageFact::or_unknown("Cost", cost),
+        RunPageFact::or_unknown("Duration", line.duration_seconds.map(format::duration)),
+        RunPageFact::or_unknown(
+            "Tokens",
+            line.tokens.map(|tokens| format::fixed_decimals(tokens, 0)),
+        ),
     ];
     let own_tests = run
         .own_tests_passed
         .zip(run.own_tests_total)
         .map(|(passed, total)| {
-            format!("{} of {}", format::integer(passed), format::integer(total))
+            format!(
+                "{} of {}",
+                format::format_integer(passed),
+                format::format_integer(total)
+            )
         });
     let known = [
         ("Input tokens", count(run.input_tokens)),
@@ -268,28 +275,31 @@ fn totals(run: &RunPage) -> Vec<Fact> {
     facts.extend(
         known
             .into_iter()
-            .filter_map(|(label, text)| Some(Fact::new(label, text?))),
+            .filter_map(|(label, text)| Some(RunPageFact::new(label, text?))),
     );
     facts
 }
 
-fn provenance(run: &RunPage) -> Vec<Fact> {
+fn list_provenance(run: &RunPage) -> Vec<RunPageFact> {
     let line = &run.line;
-    let mut facts = vec![Fact::new("Id of the run", line.id.as_str())];
+    let mut facts = vec![RunPageFact::new("Id of the run", line.id.as_str())];
     facts.extend(
         line.arm
             .has_approach()
-            .then(|| Fact::new("Approach", line.arm.approach.as_str())),
+            .then(|| RunPageFact::new("Approach", line.arm.approach.as_str())),
     );
     facts.extend(
         line.arm
             .has_model()
-            .then(|| Fact::new("Model", line.arm.model.as_str())),
+            .then(|| RunPageFact::new("Model", line.arm.model.as_str())),
     );
     let known = [
         ("Agent", run.agent.clone()),
         ("Model, as the agent reports it", run.reported_model.clone()),
-        ("Ended", line.timestamp.map(|time| format::date(&time))),
+        (
+            "Ended",
+            line.timestamp.map(|time| format::day_with_time(&time)),
+        ),
         ("Batch", line.batch.clone()),
         (
             "Place in the batch",
@@ -304,29 +314,29 @@ fn provenance(run: &RunPage) -> Vec<Fact> {
     facts.extend(
         known
             .into_iter()
-            .filter_map(|(label, text)| Some(Fact::new(label, text?))),
+            .filter_map(|(label, text)| Some(RunPageFact::new(label, text?))),
     );
     facts.extend(
         run.resources
             .iter()
-            .flat_map(words::resources)
-            .map(|(label, text)| Fact::new(label, text)),
+            .flat_map(words::describe_resources)
+            .map(|(label, text)| RunPageFact::new(label, text)),
     );
     facts.extend(
         run.tags
             .iter()
-            .map(|(key, value)| Fact::new(&format!("Tag {key}"), value.as_str())),
+            .map(|(key, value)| RunPageFact::new(&format!("Tag {key}"), value.as_str())),
     );
-    facts.extend(run.provenance.iter().map(|(label, value)| Fact {
-        href: external(value),
-        ..Fact::new(&words::capital(label), value.as_str())
+    facts.extend(run.provenance.iter().map(|(label, value)| RunPageFact {
+        href: web_address(value),
+        ..RunPageFact::new(&words::capitalize(label), value.as_str())
     }));
     facts.retain(|fact| !fact.text.is_blank());
     facts
 }
 
 /// Returns the address if it is safe as a link: http or https, without blanks or control characters.
-fn external(value: &str) -> Option<String> {
+fn web_address(value: &str) -> Option<String> {
     let lower = value.to_ascii_lowercase();
     let is_web = lower.starts_with("http://") || lower.starts_with("https://");
     (is_web
@@ -336,15 +346,15 @@ fn external(value: &str) -> Option<String> {
     .then(|| value.to_owned())
 }
 
-fn statuses(run: &RunPage) -> Option<Grid> {
+fn status_grid(run: &RunPage) -> Option<Grid> {
     if run.statuses.is_empty() {
         return None;
     }
     let mut grid = Grid::new(
         "statuses-table",
-        format!("{} outcomes", format::integer(run.outcomes)),
+        format!("{} outcomes", format::format_integer(run.outcomes)),
     )
-    .fits();
+    .fit_to_content();
     // The usual order of statuses. Unknown ones come last.
     let known = ItemStatus::ALL
         .iter()
@@ -355,50 +365,55 @@ fn statuses(run: &RunPage) -> Option<Grid> {
         .filter(|(name, _)| ItemStatus::from_name(name).is_none())
         .map(|(name, count)| (name.as_str(), *count));
     let rows: Vec<(&str, u64)> = known.chain(unknown).collect();
-    grid.column(
-        Column::new("Outcomes", Look::Number, Sort::None),
-        rows.iter().map(|(_, count)| Cell::count(*count)),
+    grid.add_column(
+        GridColumn::new("Outcomes", ColumnLook::Number, SortOrder::None),
+        rows.iter().map(|(_, count)| GridCell::count(*count)),
     );
-    grid.column(
-        Column::new("Status", Look::Words, Sort::None),
-        rows.iter().map(|(name, _)| Cell::item_status(name)),
+    grid.add_column(
+        GridColumn::new("Status", ColumnLook::Words, SortOrder::None),
+        rows.iter().map(|(name, _)| GridCell::item_status(name)),
     );
-    grid.column(
-        Column::new("In the pass rate", Look::Words, Sort::None),
-        rows.iter().map(|(name, _)| Cell::words(standing(name))),
+    grid.add_column(
+        GridColumn::new("In the pass rate", ColumnLook::Words, SortOrder::None),
+        rows.iter()
+            .map(|(name, _)| GridCell::words(describe_counting(name))),
     );
     Some(grid)
 }
 
 /// Lays out reasons for failures with their counts, or returns `None` if no reason occurs twice: the list of items has single ones.
-fn reasons(run: &RunPage) -> Option<Grid> {
+fn reason_grid(run: &RunPage) -> Option<Grid> {
     let rows = &run.reasons;
     if rows.iter().all(|reason| reason.count < 2) {
         return None;
     }
-    let mut grid = Grid::new("reasons-table", "Why items did not pass").fits();
-    grid.column(
-        Column::new("Outcomes", Look::Number, Sort::None),
-        rows.iter().map(|reason| Cell::count(reason.count)),
+    let mut grid = Grid::new("reasons-table", "Why items did not pass").fit_to_content();
+    grid.add_column(
+        GridColumn::new("Outcomes", ColumnLook::Number, SortOrder::None),
+        rows.iter().map(|reason| GridCell::count(reason.count)),
     );
-    grid.column(
-        Column::new("Status", Look::Words, Sort::None),
-        rows.iter().map(|reason| Cell::item_status(&reason.status)),
-    );
-    grid.column(
-        Column::new("Why", Look::Words, Sort::None),
+    grid.add_column(
+        GridColumn::new("Status", ColumnLook::Words, SortOrder::None),
         rows.iter()
-            .map(|reason| Cell::words(cut(&render_reasons::words(&reason.reason)))),
+            .map(|reason| GridCell::item_status(&reason.status)),
     );
-    grid.column(
-        Column::new("First", Look::Words, Sort::None),
+    grid.add_column(
+        GridColumn::new("Why", ColumnLook::Words, SortOrder::None),
+        rows.iter().map(|reason| {
+            GridCell::words(truncate_text(&render_reasons::reason_with_meaning(
+                &reason.reason,
+            )))
+        }),
+    );
+    grid.add_column(
+        GridColumn::new("First", ColumnLook::Words, SortOrder::None),
         rows.iter()
-            .map(|reason| Cell::words(reason.example.as_str())),
+            .map(|reason| GridCell::words(reason.example.as_str())),
     );
     Some(grid)
 }
 
-fn standing(status: &str) -> &'static str {
+fn describe_counting(status: &str) -> &'static str {
     match ItemStatus::from_name(status) {
         Some(ItemStatus::Pass) => "counted, as passed",
         Some(ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit) => "counted, as not passed",
@@ -407,7 +422,7 @@ fn standing(status: &str) -> &'static str {
     }
 }
 
-fn scores(run: &RunPage) -> Option<Grid> {
+fn score_grid(run: &RunPage) -> Option<Grid> {
     // The pass rate is among the totals, and evaluators' scores have a section of their own.
     let is_told = |metric: &str| run.evaluators.iter().any(|score| score.evaluator == metric);
     let scores: Vec<&ScoreLineView> = run
@@ -418,18 +433,23 @@ fn scores(run: &RunPage) -> Option<Grid> {
     if scores.is_empty() {
         return None;
     }
-    let mut grid = Grid::new("scores-table", "Scores of the run").fits();
-    grid.column(
-        Column::new("Metric", Look::Key, Sort::Ascending),
+    let mut grid = Grid::new("scores-table", "Scores of the run").fit_to_content();
+    grid.add_column(
+        GridColumn::new("Metric", ColumnLook::Key, SortOrder::Ascending),
         scores
             .iter()
-            .map(|score| Cell::head(score_label(&score.metric))),
+            .map(|score| GridCell::head(score_label(&score.metric))),
     );
     let value = |value: Option<f64>, unit, n: Option<u64>| {
-        Cell::maybe(value.map(|value| (format::value(value, unit, n.unwrap_or(1_000)), value)))
+        GridCell::number_or_unknown(value.map(|value| {
+            (
+                format::value_in_unit(value, unit, n.unwrap_or(1_000)),
+                value,
+            )
+        }))
     };
-    grid.column(
-        Column::new("Value", Look::Number, Sort::Descending),
+    grid.add_column(
+        GridColumn::new("Value", ColumnLook::Number, SortOrder::Descending),
         scores
             .iter()
             .map(|score| value(score.value, score.unit, score.n)),
@@ -438,40 +458,40 @@ fn scores(run: &RunPage) -> Option<Grid> {
         let errors = scores
             .iter()
             .map(|score| value(score.standard_error, score.unit, score.n));
-        grid.column(
-            Column::new("Standard error", Look::Number, Sort::Ascending),
+        grid.add_column(
+            GridColumn::new("Standard error", ColumnLook::Number, SortOrder::Ascending),
             errors,
         );
     }
     if scores.iter().any(|score| score.n.is_some()) {
-        grid.column(
-            Column::new("n", Look::Number, Sort::Descending),
+        grid.add_column(
+            GridColumn::new("n", ColumnLook::Number, SortOrder::Descending),
             scores.iter().map(|score| {
                 score
                     .n
-                    .map_or_else(|| Cell::unknown("unknown"), Cell::count)
+                    .map_or_else(|| GridCell::unknown("unknown"), GridCell::count)
             }),
         );
     }
     if scores.iter().any(|score| score.revision > 0) {
-        grid.column(
-            Column::new("Revision", Look::Number, Sort::Ascending),
+        grid.add_column(
+            GridColumn::new("Revision", ColumnLook::Number, SortOrder::Ascending),
             scores
                 .iter()
-                .map(|score| Cell::count(u64::from(score.revision))),
+                .map(|score| GridCell::count(u64::from(score.revision))),
         );
     }
     Some(grid)
 }
 
-const MOST_OF_A_PAGE: usize = 48_000;
+const MAX_OF_A_PAGE: usize = 48_000;
 
 /// Lays out a run's items, one grid per page. All grids have the same columns.
 fn item_grids(
     run: &RunPage,
     pages: &[ItemPage],
     transcripts: &RunTranscripts,
-    suite: &SuitePlace,
+    suite: &SuiteRoutes,
 ) -> Vec<Grid> {
     let rows: Vec<&ItemRow> = pages.iter().flat_map(|page| &page.rows).collect();
     let longest = pages.iter().map(|page| page.rows.len()).max().unwrap_or(0);
@@ -486,9 +506,10 @@ fn item_grids(
         .into_iter()
         .filter(|has| rows.iter().any(|row| has(row)))
         .count();
-    let most = MOST_OF_A_TEXT.min(MOST_OF_A_PAGE / (longest * texts).max(1));
+    let most = MAX_OF_A_TEXT.min(MAX_OF_A_PAGE / (longest * texts).max(1));
     let mut table =
-        shown::of_items(&run.line.id, &rows, &|text| fitting(text, most)).seen_as(Seen::Pages);
+        shown::item_rows_table(&run.line.id, &rows, &|text| truncate_to_bytes(text, most))
+            .seen_as(ColumnVisibility::Pages);
     let place = |key: &str| table.columns.iter().position(|column| column.keys == [key]);
     let (item, outcome, evaluator) = (place("item"), place("status"), place("evaluator"));
     let has_transcripts = rows
@@ -497,20 +518,20 @@ fn item_grids(
     let mut grids = Vec::new();
     for page in pages {
         let cells = table.rows.drain(..page.rows.len()).collect();
-        let of_page = Table {
+        let of_page = ReportTable {
             columns: table.columns.clone(),
             rows: cells,
-            ..Table::default()
+            ..ReportTable::default()
         };
-        let mut grid = Grid::of_seen(&of_page, "items-table", heading(page));
+        let mut grid = Grid::from_all_columns(&of_page, "items-table", items_heading(page));
         if let (None, Some(row)) = (evaluator, page.rows.first()) {
-            grid = grid.about(format!("decided by {}", row.evaluator));
+            grid = grid.with_about(format!("decided by {}", row.evaluator));
         }
         for (cells, row) in grid.rows.iter_mut().zip(&page.rows) {
             let href = item_href(suite, "../../", &row.item, Some(&row.kind));
             for (place, cell) in [
-                (item, Cell::head(row.item.as_str()).link(href)),
-                (outcome, Cell::item_status(&row.status)),
+                (item, GridCell::head(row.item.as_str()).with_link(href)),
+                (outcome, GridCell::item_status(&row.status)),
             ] {
                 if let Some(cells) = place.and_then(|place| cells.get_mut(place)) {
                     *cells = cell;
@@ -521,30 +542,30 @@ fn item_grids(
             let transcript = |row: &ItemRow| {
                 let link = transcripts.links.get(&row.item);
                 link.map_or_else(
-                    || Cell::words(""),
+                    || GridCell::words(""),
                     |link| {
-                        Cell::words(format!("Transcript of {}", cut(&row.item)))
-                            .link(Some(link.clone()))
+                        GridCell::words(format!("Transcript of {}", truncate_text(&row.item)))
+                            .with_link(Some(link.clone()))
                     },
                 )
             };
-            grid.insert(
+            grid.insert_column(
                 outcome.map_or(0, |place| place + 1),
-                Column::new("Transcript", Look::Words, Sort::None),
+                GridColumn::new("Transcript", ColumnLook::Words, SortOrder::None),
                 page.rows.iter().map(transcript),
             );
         }
-        grids.push(grid.filtered(if page.pages > 1 { "on this page" } else { "" }));
+        grids.push(grid.with_filter(if page.pages > 1 { "on this page" } else { "" }));
     }
     grids
 }
 
 /// Returns the beginning of a text that takes at most about `most` bytes when escaped, because a page has a size budget.
-fn fitting(text: &str, most: usize) -> String {
-    let shown = beginning(text, most);
+fn truncate_to_bytes(text: &str, most: usize) -> String {
+    let shown = shorten_to(text, most);
     let bytes = escaped_length(&shown);
     if bytes > most {
-        beginning(text, most * shown.chars().count() / bytes)
+        shorten_to(text, most * shown.chars().count() / bytes)
     } else {
         shown
     }
@@ -552,12 +573,12 @@ fn fitting(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::external;
+    use super::web_address;
 
     #[test]
     fn only_web_addresses_become_links() {
         assert_eq!(
-            external("HTTPS://example.org/a?b=\"c\"").as_deref(),
+            web_address("HTTPS://example.org/a?b=\"c\"").as_deref(),
             Some("HTTPS://example.org/a?b=\"c\"")
         );
         for text in [
@@ -568,7 +589,7 @@ mod tests {
             "file:///etc/passwd",
             "",
         ] {
-            assert_eq!(external(text), None, "{text}");
+            assert_eq!(web_address(text), None, "{text}");
         }
     }
 }

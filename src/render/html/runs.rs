@@ -7,17 +7,17 @@ use crate::render::{format, tables};
 use crate::views::{Overview, RunLine};
 
 use super::SiteFile;
-use super::grid::{Cell, Grid, Kind, Look, Sort};
-use super::plan::Plan;
-use super::shell::{Here, Shell};
+use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, SortOrder};
+use super::plan::SiteRoutes;
+use super::shell::{NavigationEntry, PageShell};
 
 /// Runs per page.
-const PER_PAGE: usize = 180;
+const RUNS_PER_PAGE: usize = 180;
 
 #[derive(Template)]
 #[template(path = "runs.html")]
 struct RunsPage {
-    shell: Shell,
+    shell: PageShell,
     heading: String,
     about: String,
     grid: Grid,
@@ -40,14 +40,14 @@ impl Pager {
             next: (page < pages).then(|| name(page + 1)),
             place: format!(
                 "Page {} of {}",
-                format::integer(page),
-                format::integer(pages)
+                format::format_integer(page),
+                format::format_integer(pages)
             ),
         })
     }
 }
 
-pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
+pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFile> {
     let runs = overview.runs_by_name();
     let name = |page: u64| {
         if page == 1 {
@@ -59,7 +59,7 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let chunks: Vec<&[&RunLine]> = if runs.is_empty() {
         vec![&[]]
     } else {
-        runs.chunks(PER_PAGE).collect()
+        runs.chunks(RUNS_PER_PAGE).collect()
     };
     let count = chunks.len() as u64;
     (1..)
@@ -72,40 +72,40 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
                 format!("All runs, page {page}")
             };
             let title = format!("{heading} · {}", overview.context.title);
-            let shell = Shell::new(
+            let shell = PageShell::new(
                 &overview.context,
                 &plan.assets,
                 &path,
-                Here::Runs,
+                NavigationEntry::Runs,
                 title,
                 "Every run, by suite, approach and model.",
             )
-            .download("data/runs.csv", "CSV")
-            .foot(&overview.context);
+            .with_download("data/runs.csv", "CSV")
+            .with_footer(&overview.context);
             let grid = run_grid(
                 "runs-table",
                 "Runs by suite and arm",
                 chunk,
                 plan,
                 &shell.root,
-                Of::AllSuites,
+                RunListScope::AllSuites,
             );
             let within = if count > 1 { "on this page" } else { "" };
             let page = RunsPage {
-                about: format!("{} runs.", format::integer(runs.len() as u64)),
-                grid: grid.filtered(within),
+                about: format!("{} runs.", format::format_integer(runs.len() as u64)),
+                grid: grid.with_filter(within),
                 pager: Pager::new(page, count, name),
                 heading,
                 shell,
             };
-            SiteFile::page(path, &page)
+            SiteFile::from_template(path, &page)
         })
         .collect()
 }
 
 /// Scope of a list of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum RunListScope {
     OneSuite,
     /// Each row names its suite.
     AllSuites,
@@ -118,12 +118,12 @@ pub(super) fn run_grid(
     id: &str,
     caption: &str,
     runs: &[&RunLine],
-    plan: &Plan,
+    plan: &SiteRoutes,
     root: &str,
-    of: Of,
+    of: RunListScope,
 ) -> Grid {
-    let mut table = tables::runs(runs.iter().copied());
-    if of == Of::OneSuite {
+    let mut table = tables::runs_table(runs.iter().copied());
+    if of == RunListScope::OneSuite {
         let suite: Vec<usize> = table
             .columns
             .iter()
@@ -132,39 +132,41 @@ pub(super) fn run_grid(
             .collect();
         table.drop_columns(&suite);
     }
-    let arm = usize::from(of != Of::OneSuite) + 1;
-    if of == Of::OneArm {
+    let arm = usize::from(of != RunListScope::OneSuite) + 1;
+    if of == RunListScope::OneArm {
         table.drop_columns(&[arm]);
     }
-    let mut grid = Grid::of(&table, id, caption);
+    let mut grid = Grid::from_table(&table, id, caption);
     for (row, run) in grid.rows.iter_mut().zip(runs) {
         if let Some(head) = row.first_mut() {
             let link = plan.run_path(&run.id).map(|path| format!("{root}{path}"));
             *head = match plan.run_turn(&run.id) {
                 // A suite's own page may list hundreds of runs and has no room for ids.
-                Some(turn) if of == Of::OneSuite => {
-                    Cell::head(run_title(&run.arm, turn)).link(link)
+                Some(turn) if of == RunListScope::OneSuite => {
+                    GridCell::head(run_title(&run.arm, turn)).with_link(link)
                 }
-                Some(turn) => Cell::head(run_title(&run.arm, turn))
-                    .sub(short_id(&run.id))
-                    .link(link),
-                None => Cell::head(run.id.as_str()).link(link),
+                Some(turn) => GridCell::head(run_title(&run.arm, turn))
+                    .with_subtext(short_id(&run.id))
+                    .with_link(link),
+                None => GridCell::head(run.id.as_str()).with_link(link),
             };
         }
-        if let (Of::AllSuites | Of::OneArm, Some(suite)) = (of, row.get_mut(1)) {
+        if let (RunListScope::AllSuites | RunListScope::OneArm, Some(suite)) = (of, row.get_mut(1))
+        {
             let place = plan
                 .runs
                 .get(&run.id)
                 .map(|place| &plan.suites[place.suite]);
             let label = place.map_or(run.suite.as_str(), |place| place.label.as_str());
-            *suite = Cell::name(label).link(place.map(|place| format!("{root}{}", place.path())));
+            *suite = GridCell::name(label)
+                .with_link(place.map(|place| format!("{root}{}", place.path())));
         }
-        if of != Of::OneArm
+        if of != RunListScope::OneArm
             && let Some(arm) = row.get_mut(arm)
         {
-            arm.kind = Kind::Name;
+            arm.kind = GridCellKind::Name;
             arm.href = plan.arm_href(root, &run.arm);
-            arm.tone = plan.tone(&run.arm);
+            arm.tone = plan.arm_tone(&run.arm);
         }
     }
     grid

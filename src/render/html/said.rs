@@ -4,34 +4,34 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::domain::{beginning, visible};
+use crate::domain::{escape_invisible, shorten_to};
 use crate::render::reasons;
-use crate::views::{ItemStory, OverviewSuite};
+use crate::views::{ItemAnswers, OverviewSuite};
 
 use super::SiteFile;
 use super::items::item_href_at;
-use super::matrix::name;
-use super::plan::{Plan, SuitePlace};
+use super::matrix::item_name;
+use super::plan::{SiteRoutes, SuiteRoutes};
 use super::shard;
 
 /// Maximum number of suites whose texts the palette loads, and maximum bytes of one suite's texts.
-const MOST_SUITES: usize = 40;
-const MOST_BYTES: usize = 400_000;
+const MAX_SUITES: usize = 40;
+const MAX_BYTES: usize = 400_000;
 /// Maximum characters of a question, and of one answer or reason; maximum bytes of all texts of an item.
-const LONGEST_ASKED: usize = 240;
-const LONGEST: usize = 80;
-const MOST_OF_AN_ITEM: usize = 600;
+const MAX_ASKED: usize = 240;
+const MAX_ANSWER_LENGTH: usize = 80;
+const MAX_OF_AN_ITEM: usize = 600;
 
 /// The file that the palette loads first: the addresses of the index's parts.
 #[derive(Serialize)]
-struct Parts {
+struct AnswerIndexParts {
     names: Vec<String>,
     said: Vec<String>,
 }
 
 /// Texts of one suite's items: name, address below the folder, text.
 #[derive(Serialize)]
-struct Said<'a> {
+struct SuiteAnswerIndex<'a> {
     about: String,
     folder: String,
     items: Vec<(String, &'a str, String)>,
@@ -39,18 +39,18 @@ struct Said<'a> {
 
 /// Lists the parts of the index; `names` are the search's own parts. The list's address never changes, so that pages need not be written
 /// again when there are more parts.
-pub(super) fn parts(plan: &Plan, names: &[String]) -> SiteFile {
+pub(super) fn parts_file(plan: &SiteRoutes, names: &[String]) -> SiteFile {
     let said = plan
         .suites
         .iter()
         .filter(|place| place.items.count() > 0)
-        .take(MOST_SUITES)
-        .map(|place| shard::path(&stem(place), 0))
+        .take(MAX_SUITES)
+        .map(|place| shard::file_path(&file_stem(place), 0))
         .collect();
-    shard::file(
+    shard::script_file(
         "palette",
         0,
-        &Parts {
+        &AnswerIndexParts {
             names: names.to_vec(),
             said,
         },
@@ -58,12 +58,12 @@ pub(super) fn parts(plan: &Plan, names: &[String]) -> SiteFile {
 }
 
 /// Makes the index of one suite, or returns `None` for a suite without items.
-pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<SiteFile> {
+pub(super) fn suite_file(suite: &OverviewSuite, place: &SuiteRoutes) -> Option<SiteFile> {
     if suite.items.items.is_empty() {
         return None;
     }
     let folder = format!("suites/{}/i/", place.segment);
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     let hrefs: Vec<String> = (0..suite.items.items.len())
         .map(|index| item_href_at(place, "", index))
         .collect();
@@ -71,8 +71,8 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
     for (line, href) in suite.items.items.iter().zip(&hrefs) {
         let Some(text) = suite
             .stories
-            .of(&line.item, &line.kind)
-            .map(told)
+            .get(&line.item, &line.kind)
+            .map(join_texts)
             .filter(|text| !text.is_empty())
         else {
             continue;
@@ -81,13 +81,13 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
             break;
         };
         left = rest;
-        items.push((name(line).to_string(), href.as_str(), text));
+        items.push((item_name(line).to_string(), href.as_str(), text));
     }
-    Some(shard::file(
-        &stem(place),
+    Some(shard::script_file(
+        &file_stem(place),
         0,
-        &Said {
-            about: visible(&place.label),
+        &SuiteAnswerIndex {
+            about: escape_invisible(&place.label),
             folder,
             items,
         },
@@ -95,12 +95,12 @@ pub(super) fn of_suite(suite: &OverviewSuite, place: &SuitePlace) -> Option<Site
 }
 
 /// Returns the stem of a suite's part. It does not depend on the suite's position.
-fn stem(place: &SuitePlace) -> String {
+fn file_stem(place: &SuiteRoutes) -> String {
     format!("said-{}", place.segment)
 }
 
 /// Joins the question, the answers and the reasons, each text once.
-fn told(story: &ItemStory) -> String {
+fn join_texts(story: &ItemAnswers) -> String {
     let mut parts = Vec::<String>::new();
     let mut known = BTreeSet::<String>::new();
     let (mut bytes, asked) = (
@@ -108,18 +108,18 @@ fn told(story: &ItemStory) -> String {
         story
             .asked
             .as_deref()
-            .map(|text| beginning(text, LONGEST_ASKED)),
+            .map(|text| shorten_to(text, MAX_ASKED)),
     );
     let notes = || story.notes.values().flatten();
     let reasons = notes()
         .filter_map(|note| note.reason.as_deref())
-        .map(|reason| beginning(&reasons::words(reason), LONGEST));
+        .map(|reason| shorten_to(&reasons::reason_with_meaning(reason), MAX_ANSWER_LENGTH));
     let answers = notes()
         .filter_map(|note| note.answer.as_deref())
-        .map(|answer| beginning(answer, LONGEST));
+        .map(|answer| shorten_to(answer, MAX_ANSWER_LENGTH));
     for text in asked.into_iter().chain(reasons).chain(answers) {
-        let text = visible(&text.split_whitespace().collect::<Vec<&str>>().join(" "));
-        if text.is_empty() || bytes + text.len() > MOST_OF_AN_ITEM || !known.insert(text.clone()) {
+        let text = escape_invisible(&text.split_whitespace().collect::<Vec<&str>>().join(" "));
+        if text.is_empty() || bytes + text.len() > MAX_OF_AN_ITEM || !known.insert(text.clone()) {
             continue;
         }
         bytes += text.len();
@@ -152,18 +152,18 @@ mod tests {
             .map(|number| note(&format!("{number:080}")))
             .collect();
         notes.push(note("green"));
-        let story = ItemStory {
+        let story = ItemAnswers {
             asked: Some("What colour?".to_owned()),
             notes: [(arm, notes)].into(),
-            ..ItemStory::default()
+            ..ItemAnswers::default()
         };
-        let text = told(&story);
+        let text = join_texts(&story);
         assert!(
             text.starts_with("What colour? · no file found · 000") && text.ends_with("green"),
             "{text}"
         );
         assert!(
-            text.len() < 2 * MOST_OF_AN_ITEM && text.matches("no file").count() == 1,
+            text.len() < 2 * MAX_OF_AN_ITEM && text.matches("no file").count() == 1,
             "{text}"
         );
     }

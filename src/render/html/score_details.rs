@@ -4,49 +4,49 @@ use serde_json::{Map, Value};
 
 use crate::render::format;
 
-use super::cut::cut;
-use super::grid::{Cell, Column, Grid, Look, Sort};
+use super::cut::truncate_text;
+use super::grid::{ColumnLook, Grid, GridCell, GridColumn, SortOrder};
 
 /// Maximum rows of one table, and maximum tables.
-const MOST_ROWS: usize = 100;
-const MOST_TABLES: usize = 8;
+const MAX_ROWS: usize = 100;
+const MAX_TABLES: usize = 8;
 /// Maximum columns of one table.
-const MOST_COLUMNS: usize = 12;
+const MAX_COLUMNS: usize = 12;
 
 /// Makes one table of the single values, and one for each list of records. The tables' ids begin with `id`.
-pub(super) fn grids(details: &Value, id: &str) -> Vec<Grid> {
-    let mut found = Found::default();
+pub(super) fn build_grids(details: &Value, id: &str) -> Vec<Grid> {
+    let mut found = FlattenedDetails::default();
     found.walk("", details);
     let mut grids = Vec::new();
     if !found.said.is_empty() {
-        let mut grid =
-            Grid::new(format!("{id}-details"), "Made of").about(left_out(found.said.len()));
-        let said = || found.said.iter().take(MOST_ROWS);
-        grid.column(
-            Column::new("Part", Look::Key, Sort::None),
-            said().map(|(path, _)| Cell::head(cut(path))),
+        let mut grid = Grid::new(format!("{id}-details"), "Made of")
+            .with_about(more_rows_note(found.said.len()));
+        let said = || found.said.iter().take(MAX_ROWS);
+        grid.add_column(
+            GridColumn::new("Part", ColumnLook::Key, SortOrder::None),
+            said().map(|(path, _)| GridCell::head(truncate_text(path))),
         );
-        grid.column(
-            Column::new("Value", Look::Words, Sort::None),
-            said().map(|(_, value)| Cell::words(scalar(value))),
+        grid.add_column(
+            GridColumn::new("Value", ColumnLook::Words, SortOrder::None),
+            said().map(|(_, value)| GridCell::words(format_value(value))),
         );
         grids.push(grid);
     }
-    let lists = found.lists.iter().take(MOST_TABLES).enumerate();
-    grids.extend(
-        lists.map(|(place, (path, records))| table(format!("{id}-details-{place}"), path, records)),
-    );
+    let lists = found.lists.iter().take(MAX_TABLES).enumerate();
+    grids.extend(lists.map(|(place, (path, records))| {
+        record_grid(format!("{id}-details-{place}"), path, records)
+    }));
     grids
 }
 
 /// Content of the details: single values and lists of records, by path.
 #[derive(Default)]
-struct Found<'a> {
+struct FlattenedDetails<'a> {
     said: Vec<(String, &'a Value)>,
     lists: Vec<(String, Vec<&'a Map<String, Value>>)>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> FlattenedDetails<'a> {
     fn walk(&mut self, path: &str, value: &'a Value) {
         match value {
             Value::Object(fields) => {
@@ -74,10 +74,10 @@ impl<'a> Found<'a> {
     }
 }
 
-fn table(id: String, path: &str, records: &[&Map<String, Value>]) -> Grid {
+fn record_grid(id: String, path: &str, records: &[&Map<String, Value>]) -> Grid {
     let mut keys: Vec<&String> = Vec::new();
     for key in records.iter().flat_map(|record| record.keys()) {
-        if !keys.contains(&key) && keys.len() < MOST_COLUMNS {
+        if !keys.contains(&key) && keys.len() < MAX_COLUMNS {
             keys.push(key);
         }
     }
@@ -86,11 +86,11 @@ fn table(id: String, path: &str, records: &[&Map<String, Value>]) -> Grid {
         if path.is_empty() {
             "Made of".to_owned()
         } else {
-            cut(path)
+            truncate_text(path)
         },
     )
-    .about(left_out(records.len()));
-    let shown = &records[..records.len().min(MOST_ROWS)];
+    .with_about(more_rows_note(records.len()));
+    let shown = &records[..records.len().min(MAX_ROWS)];
     for key in keys {
         let value = |record: &&Map<String, Value>| {
             record
@@ -104,54 +104,74 @@ fn table(id: String, path: &str, records: &[&Map<String, Value>]) -> Grid {
             .all(|value| value.is_number())
         {
             let cells = shown.iter().map(|record| {
-                Cell::maybe(value(record).and_then(|value| value.as_f64()).map(number))
+                GridCell::number_or_unknown(
+                    value(record)
+                        .and_then(|value| value.as_f64())
+                        .map(format_number),
+                )
             });
-            grid.column(Column::new(cut(key), Look::Number, Sort::Descending), cells);
+            grid.add_column(
+                GridColumn::new(
+                    truncate_text(key),
+                    ColumnLook::Number,
+                    SortOrder::Descending,
+                ),
+                cells,
+            );
         } else {
             let cells = shown.iter().map(|record| {
-                Cell::words(
+                GridCell::words(
                     value(record)
-                        .map(|value| scalar(&value))
+                        .map(|value| format_value(&value))
                         .unwrap_or_default(),
                 )
             });
-            grid.column(Column::new(cut(key), Look::Words, Sort::Ascending), cells);
+            grid.add_column(
+                GridColumn::new(truncate_text(key), ColumnLook::Words, SortOrder::Ascending),
+                cells,
+            );
         }
     }
     grid
 }
 
-fn number(number: f64) -> (String, f64) {
-    (format::plain(number), number)
+fn format_number(number: f64) -> (String, f64) {
+    (format::unscaled_number(number), number)
 }
 
-fn left_out(rows: usize) -> String {
-    let more = rows.saturating_sub(MOST_ROWS);
+fn more_rows_note(rows: usize) -> String {
+    let more = rows.saturating_sub(MAX_ROWS);
     if more > 0 {
-        format!("and {} more", format::integer(more as u64))
+        format!("and {} more", format::format_integer(more as u64))
     } else {
         String::new()
     }
 }
 
 /// Formats a value for one cell. Lists and objects become JSON.
-fn scalar(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Number(found) => found
             .as_f64()
-            .map_or_else(|| found.to_string(), format::plain),
-        Value::String(text) => cut(text),
+            .map_or_else(|| found.to_string(), format::unscaled_number),
+        Value::String(text) => truncate_text(text),
         Value::Array(items)
             if items
                 .iter()
                 .all(|item| !item.is_object() && !item.is_array()) =>
         {
-            cut(&items.iter().map(scalar).collect::<Vec<_>>().join(", "))
+            truncate_text(
+                &items
+                    .iter()
+                    .map(format_value)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            )
         }
-        Value::Array(_) | Value::Object(_) => cut(&value.to_string()),
+        Value::Array(_) | Value::Object(_) => truncate_text(&value.to_string()),
     }
 }
 
@@ -163,7 +183,7 @@ mod tests {
 
     /// Returns captions, column names and rows as text.
     fn read(details: &Value) -> Vec<(String, Vec<String>, Vec<Vec<String>>)> {
-        let text = |cell: &Cell| cell.text.to_string();
+        let text = |cell: &GridCell| cell.text.to_string();
         let of = |grid: Grid| {
             let rows = grid
                 .rows
@@ -179,7 +199,7 @@ mod tests {
                 rows,
             )
         };
-        grids(details, "x").into_iter().map(of).collect()
+        build_grids(details, "x").into_iter().map(of).collect()
     }
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -219,7 +239,7 @@ mod tests {
     #[test]
     fn what_is_long_is_cut_and_says_so() {
         let many: Vec<Value> = (0..150).map(|number| json!({"n": number})).collect();
-        let grids = grids(&json!({ "many": many }), "x");
+        let grids = build_grids(&json!({ "many": many }), "x");
         assert_eq!(
             (grids.len(), grids[0].rows.len(), grids[0].about.to_string()),
             (1, 100, "and 50 more".to_owned())

@@ -5,62 +5,62 @@ use std::collections::{BTreeMap, BTreeSet};
 use askama::Template;
 use serde::Serialize;
 
-use crate::domain::{beginning, visible};
+use crate::domain::{escape_invisible, shorten_to};
 use crate::render::run_title::run_title;
 use crate::render::{format, words};
 use crate::views::{ArmPage, Overview};
 
 use super::SiteFile;
 use super::items::{criterion_href, item_href};
-use super::plan::Plan;
+use super::plan::SiteRoutes;
 use super::runs::Pager;
 use super::said;
-use super::shard::{self, literal};
-use super::shell::{Crumb, Here, Shell, Text, escaped_length};
+use super::shard::{self, script_literal};
+use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text, escaped_length};
 
 /// Maximum bytes of one list on the search page itself, and of all its lists. Others have pages of their own.
-const MOST_INLINE: usize = 20_000;
-const MOST_INLINE_OF_ALL: usize = 70_000;
+const MAX_INLINE: usize = 20_000;
+const MAX_INLINE_OF_ALL: usize = 70_000;
 /// Maximum bytes of the names on a page, escaped, and maximum names on it.
-const MOST_BYTES: usize = 90_000;
-const MOST_NAMES: usize = 500;
+const MAX_BYTES: usize = 90_000;
+const MAX_NAMES: usize = 500;
 /// Maximum characters of a name in a list.
-const LONGEST: usize = 120;
+const MAX_NAME_LENGTH: usize = 120;
 /// Maximum bytes of one part of the index, parts, and names in all of them. Search waits for all parts.
-const MOST_OF_A_SHARD: usize = 1_000_000;
-const MOST_SHARDS: usize = 4;
-const MOST_INDEXED: usize = 50_000;
+const MAX_OF_A_SHARD: usize = 1_000_000;
+const MAX_SHARDS: usize = 4;
+const MAX_INDEXED: usize = 50_000;
 /// Bytes of an entry without its texts.
-const FRAME: usize = 90;
+const ENTRY_OVERHEAD_BYTES: usize = 90;
 
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    shell: Shell,
+    shell: PageShell,
     /// Addresses of the index's parts, separated by spaces.
     shards: String,
     note: Option<String>,
-    groups: Vec<Group>,
+    groups: Vec<SearchGroup>,
 }
 
 #[derive(Template)]
 #[template(path = "names.html")]
 struct NamesPage {
-    shell: Shell,
+    shell: PageShell,
     heading: Text,
     about: String,
-    entries: Vec<Link>,
+    entries: Vec<SearchLink>,
     pager: Option<Pager>,
 }
 
 /// Names of one kind.
-struct Group {
+struct SearchGroup {
     anchor: String,
     heading: Text,
-    entries: Vec<Link>,
+    entries: Vec<SearchLink>,
 }
 
-struct Link {
+struct SearchLink {
     href: String,
     name: Text,
     about: Text,
@@ -69,7 +69,7 @@ struct Link {
 /// Kind of a name, in the order in which the search lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Sort {
+enum SearchKind {
     Suite,
     Arm,
     Run,
@@ -78,43 +78,43 @@ enum Sort {
 }
 
 /// A name with its address from the site's root.
-struct Named {
-    sort: Sort,
+struct SearchEntry {
+    sort: SearchKind,
     name: String,
     href: String,
     about: String,
 }
 
 /// One list. Its pages' names begin with `stem`.
-struct List {
+struct SearchList {
     heading: String,
     stem: String,
-    names: Vec<Named>,
+    names: Vec<SearchEntry>,
 }
 
 /// One part of the index, in the script's format.
 #[derive(Serialize)]
-struct Shard<'a> {
-    groups: Vec<(Sort, String, &'a str)>,
+struct SearchShard<'a> {
+    groups: Vec<(SearchKind, String, &'a str)>,
     names: Vec<(usize, String, &'a str)>,
 }
 
 /// Values that the index stores once for many names: kind, context, and folder of the addresses.
-type Shared<'a> = (Sort, &'a str, &'a str);
+type SharedEntryValues<'a> = (SearchKind, &'a str, &'a str);
 
-pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
-    let lists = lists(overview, plan);
-    let (mut files, indexed) = shards(&lists);
+pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFile> {
+    let lists = collect_lists(overview, plan);
+    let (mut files, indexed) = build_shards(&lists);
     let shards: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    files.push(said::parts(plan, &shards));
+    files.push(said::parts_file(plan, &shards));
     let path = "search.html";
     let title = format!("Search · {}", overview.context.title);
     let about = "Suites, arms, runs, criteria and items from A to Z.";
-    let shell = Shell::new(
+    let shell = PageShell::new(
         &overview.context,
         &plan.assets,
         path,
-        Here::Search,
+        NavigationEntry::Search,
         title,
         about,
     );
@@ -122,8 +122,8 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
     let note = (all > indexed).then(|| {
         format!(
             "The search knows {} of {} names: suites, arms and runs first. The lists have all.",
-            format::integer(indexed as u64),
-            format::integer(all as u64)
+            format::format_integer(indexed as u64),
+            format::format_integer(all as u64)
         )
     });
     let (mut groups, mut inline) = (Vec::new(), 0);
@@ -131,31 +131,31 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
         let heading = Text::from(format!(
             "{}: {}",
             list.heading,
-            format::integer(list.names.len() as u64)
+            format::format_integer(list.names.len() as u64)
         ));
         let anchor = format!("names-{number}");
-        let length = list.names.iter().map(length).sum::<usize>();
-        if length <= MOST_INLINE && inline + length <= MOST_INLINE_OF_ALL {
+        let length = list.names.iter().map(entry_bytes).sum::<usize>();
+        if length <= MAX_INLINE && inline + length <= MAX_INLINE_OF_ALL {
             inline += length;
-            groups.push(Group {
+            groups.push(SearchGroup {
                 anchor,
                 heading,
-                entries: list.names.iter().map(|name| link(name, "")).collect(),
+                entries: list.names.iter().map(|name| link_entry(name, "")).collect(),
             });
         } else {
-            let parts = parts(&list.names);
-            groups.push(Group {
+            let parts = split_into_pages(&list.names);
+            groups.push(SearchGroup {
                 anchor,
                 heading,
                 entries: (1..)
                     .zip(&parts)
-                    .map(|(page, part)| range(list, page, part))
+                    .map(|(page, part)| link_range(list, page, part))
                     .collect(),
             });
-            files.extend(names_pages(overview, plan, list, &parts));
+            files.extend(render_list_pages(overview, plan, list, &parts));
         }
     }
-    files.push(SiteFile::page(
+    files.push(SiteFile::from_template(
         path.to_owned(),
         &SearchPage {
             shell,
@@ -168,9 +168,9 @@ pub(super) fn pages(overview: &Overview, plan: &Plan) -> Vec<SiteFile> {
 }
 
 /// Collects all names, each list from A to Z.
-fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
-    let list = |heading: &str, stem: &str, names: Vec<Named>| {
-        let order = |name: &Named| {
+fn collect_lists(overview: &Overview, plan: &SiteRoutes) -> Vec<SearchList> {
+    let list = |heading: &str, stem: &str, names: Vec<SearchEntry>| {
+        let order = |name: &SearchEntry| {
             (
                 name.name.to_lowercase(),
                 name.name.clone(),
@@ -178,9 +178,9 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
                 name.href.clone(),
             )
         };
-        let names: BTreeMap<_, Named> =
+        let names: BTreeMap<_, SearchEntry> =
             names.into_iter().map(|name| (order(&name), name)).collect();
-        List {
+        SearchList {
             heading: heading.to_owned(),
             stem: stem.to_owned(),
             names: names.into_values().collect(),
@@ -189,11 +189,11 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     let arm = |page: ArmPage<'_>| {
         let about = match page.suites.as_slice() {
             [only] => plan.suites[only.place].label.clone(),
-            several => words::count_of(several.len() as u64, "suites"),
+            several => words::count_with_noun(several.len() as u64, "suites"),
         };
-        Named {
-            sort: Sort::Arm,
-            name: words::arm_over(&page.suite_names(), page.arm),
+        SearchEntry {
+            sort: SearchKind::Arm,
+            name: words::arm_over_suites(&page.suite_names(), page.arm),
             href: plan.arm_href("", page.arm),
             about,
         }
@@ -202,19 +202,19 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
     let mut suites = Vec::new();
     let mut of_suites = Vec::new();
     for (suite, place) in overview.suites.iter().zip(&plan.suites) {
-        let of_suite = |sort, name: &str, href: String| Named {
+        let of_suite = |sort, name: &str, href: String| SearchEntry {
             sort,
             name: name.to_owned(),
             href,
             about: place.label.clone(),
         };
-        suites.push(Named {
+        suites.push(SearchEntry {
             about: String::new(),
-            ..of_suite(Sort::Suite, &place.label, place.path())
+            ..of_suite(SearchKind::Suite, &place.label, place.path())
         });
         let criteria = suite.criterion_keys.iter().filter_map(|key| {
             let href = criterion_href(place, "", &key.criterion, &key.evaluator)?;
-            Some(of_suite(Sort::Criterion, &key.criterion, href))
+            Some(of_suite(SearchKind::Criterion, &key.criterion, href))
         });
         of_suites.push(list(
             &format!("Criteria of {}", place.label),
@@ -223,7 +223,7 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
         ));
         let with_place = suite.items.items.iter().filter_map(|item| {
             let href = item_href(place, "", &item.item, Some(&item.kind))?;
-            Some(of_suite(Sort::Item, &item.item, href))
+            Some(of_suite(SearchKind::Item, &item.item, href))
         });
         of_suites.push(list(
             &format!("Items of {}", place.label),
@@ -238,8 +238,8 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
             run_title(&run.arm, place.turn),
             plan.suites[place.suite].label
         );
-        Some(Named {
-            sort: Sort::Run,
+        Some(SearchEntry {
+            sort: SearchKind::Run,
             name: run.id.clone(),
             href: plan.run_path(&run.id)?,
             about,
@@ -257,19 +257,19 @@ fn lists(overview: &Overview, plan: &Plan) -> Vec<List> {
 }
 
 /// Returns the bytes of an entry in a page.
-fn length(name: &Named) -> usize {
-    escaped_length(&shown(&name.name))
-        + escaped_length(&shown(&name.about))
+fn entry_bytes(name: &SearchEntry) -> usize {
+    escaped_length(&truncate_name(&name.name))
+        + escaped_length(&truncate_name(&name.about))
         + escaped_length(&name.href)
-        + FRAME
+        + ENTRY_OVERHEAD_BYTES
 }
 
 /// Splits a list into parts that each fit on a page.
-fn parts(names: &[Named]) -> Vec<&[Named]> {
+fn split_into_pages(names: &[SearchEntry]) -> Vec<&[SearchEntry]> {
     let (mut parts, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (place, name) in names.iter().enumerate() {
-        let length = length(name);
-        if place > start && (bytes + length > MOST_BYTES || place - start == MOST_NAMES) {
+        let length = entry_bytes(name);
+        if place > start && (bytes + length > MAX_BYTES || place - start == MAX_NAMES) {
             parts.push(&names[start..place]);
             (start, bytes) = (place, 0);
         }
@@ -279,26 +279,34 @@ fn parts(names: &[Named]) -> Vec<&[Named]> {
     parts
 }
 
-fn file_name(list: &List, page: u64) -> String {
+fn file_name(list: &SearchList, page: u64) -> String {
     format!("{}-{page:04}.html", list.stem)
 }
 
 /// Links a part of a list by its first and last name.
-fn range(list: &List, page: u64, part: &[Named]) -> Link {
-    let ends = [part.first(), part.last()]
-        .map(|name| name.map_or_else(String::new, |name| shown(named(&name.name))));
+fn link_range(list: &SearchList, page: u64, part: &[SearchEntry]) -> SearchLink {
+    let ends = [part.first(), part.last()].map(|name| {
+        name.map_or_else(String::new, |name| {
+            truncate_name(name_or_placeholder(&name.name))
+        })
+    });
     let name = Text::from(format!("{} … {}", ends[0], ends[1]));
     let count = part.len() as u64;
-    Link {
+    SearchLink {
         href: format!("search/{}", file_name(list, page)),
         name,
-        about: Text::from(format::integer(count)),
+        about: Text::from(format::format_integer(count)),
     }
 }
 
-fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]) -> Vec<SiteFile> {
+fn render_list_pages(
+    overview: &Overview,
+    plan: &SiteRoutes,
+    list: &SearchList,
+    parts: &[&[SearchEntry]],
+) -> Vec<SiteFile> {
     let pages = parts.len() as u64;
-    let page = |(number, part): (u64, &&[Named])| {
+    let page = |(number, part): (u64, &&[SearchEntry])| {
         let path = format!("search/{}", file_name(list, number));
         let of = if pages > 1 {
             format!(", page {number} of {pages}")
@@ -307,47 +315,50 @@ fn names_pages(overview: &Overview, plan: &Plan, list: &List, parts: &[&[Named]]
         };
         let heading = format!("{} from A to Z{of}", list.heading);
         let title = format!("{heading} · {}", overview.context.title);
-        let shell = Shell::new(
+        let shell = PageShell::new(
             &overview.context,
             &plan.assets,
             &path,
-            Here::Below,
+            NavigationEntry::Below,
             title,
             heading.clone(),
         );
-        let entries = part.iter().map(|name| link(name, &shell.root)).collect();
+        let entries = part
+            .iter()
+            .map(|name| link_entry(name, &shell.root))
+            .collect();
         let html = NamesPage {
             heading: Text::from(heading),
             about: format!(
                 "{} of {} names.",
-                format::integer(part.len() as u64),
-                format::integer(list.names.len() as u64)
+                format::format_integer(part.len() as u64),
+                format::format_integer(list.names.len() as u64)
             ),
             entries,
             pager: Pager::new(number, pages, |page| file_name(list, page)),
-            shell: shell.crumbs(vec![Crumb::new("../search.html", "Search")]),
+            shell: shell.with_breadcrumbs(vec![Breadcrumb::new("../search.html", "Search")]),
         };
-        SiteFile::page(path, &html)
+        SiteFile::from_template(path, &html)
     };
     (1..).zip(parts).map(page).collect()
 }
 
-fn link(name: &Named, root: &str) -> Link {
+fn link_entry(name: &SearchEntry, root: &str) -> SearchLink {
     // A list of items or criteria has its suite in its heading.
-    let about = if matches!(name.sort, Sort::Criterion | Sort::Item) {
+    let about = if matches!(name.sort, SearchKind::Criterion | SearchKind::Item) {
         String::new()
     } else {
-        shown(&name.about)
+        truncate_name(&name.about)
     };
-    Link {
+    SearchLink {
         href: format!("{root}{}", name.href),
-        name: Text::from(shown(named(&name.name))),
+        name: Text::from(truncate_name(name_or_placeholder(&name.name))),
         about: Text::from(about),
     }
 }
 
 /// Replaces a blank name: screen readers and pointers need something to find.
-fn named(name: &str) -> &str {
+fn name_or_placeholder(name: &str) -> &str {
     if name.trim().is_empty() {
         "(no name)"
     } else {
@@ -355,22 +366,22 @@ fn named(name: &str) -> &str {
     }
 }
 
-fn shown(name: &str) -> String {
-    beginning(name, LONGEST)
+fn truncate_name(name: &str) -> String {
+    shorten_to(name, MAX_NAME_LENGTH)
 }
 
 /// Makes the index as scripts that pass their data to the page, because a page opened from disk can load nothing else. Returns the number
 /// of names, too.
-fn shards(lists: &[List]) -> (Vec<SiteFile>, usize) {
+fn build_shards(lists: &[SearchList]) -> (Vec<SiteFile>, usize) {
     let (mut files, mut indexed) = (Vec::new(), 0);
-    let (mut part, mut bytes) = (Vec::<&Named>::new(), 0);
-    for name in lists.iter().flat_map(|list| &list.names).take(MOST_INDEXED) {
-        let length = row_length(name);
-        if bytes + length > MOST_OF_A_SHARD && !part.is_empty() {
-            if files.len() + 1 == MOST_SHARDS {
+    let (mut part, mut bytes) = (Vec::<&SearchEntry>::new(), 0);
+    for name in lists.iter().flat_map(|list| &list.names).take(MAX_INDEXED) {
+        let length = indexed_bytes(name);
+        if bytes + length > MAX_OF_A_SHARD && !part.is_empty() {
+            if files.len() + 1 == MAX_SHARDS {
                 break;
             }
-            files.push(shard(files.len(), &part));
+            files.push(build_shard(files.len(), &part));
             (part, bytes) = (Vec::new(), 0);
         }
         indexed += 1;
@@ -378,63 +389,66 @@ fn shards(lists: &[List]) -> (Vec<SiteFile>, usize) {
         bytes += length;
     }
     if !part.is_empty() {
-        files.push(shard(files.len(), &part));
+        files.push(build_shard(files.len(), &part));
     }
     (files, indexed)
 }
 
 /// Returns the values that names of the same folder share, and the rest of the address.
-fn split(name: &Named) -> (Shared<'_>, &str) {
+fn split_address(name: &SearchEntry) -> (SharedEntryValues<'_>, &str) {
     let end = match name.sort {
         // Every run has a folder of its own, so only the folder above is shared.
-        Sort::Run => name.href.find('/'),
-        Sort::Suite | Sort::Arm | Sort::Criterion | Sort::Item => name.href.rfind('/'),
+        SearchKind::Run => name.href.find('/'),
+        SearchKind::Suite | SearchKind::Arm | SearchKind::Criterion | SearchKind::Item => {
+            name.href.rfind('/')
+        }
     };
     let (folder, rest) = name.href.split_at(end.map_or(0, |end| end + 1));
     ((name.sort, &name.about, folder), rest)
 }
 
 /// Returns the bytes of a name in the index, with its escapes.
-fn row_length(name: &Named) -> usize {
-    let escaped = |text: &str| literal(&literal(text)).len();
-    let ((sort, about, folder), rest) = split(name);
+fn indexed_bytes(name: &SearchEntry) -> usize {
+    let escaped = |text: &str| script_literal(&script_literal(text)).len();
+    let ((sort, about, folder), rest) = split_address(name);
     // Each run has a context of its own.
-    let own = if sort == Sort::Run {
-        escaped(&visible(about)) + escaped(folder) + 10
+    let own = if sort == SearchKind::Run {
+        escaped(&escape_invisible(about)) + escaped(folder) + 10
     } else {
         0
     };
-    escaped(&visible(&name.name)) + escaped(rest) + 10 + own
+    escaped(&escape_invisible(&name.name)) + escaped(rest) + 10 + own
 }
 
-fn shard(number: usize, names: &[&Named]) -> SiteFile {
-    let groups: BTreeSet<Shared<'_>> = names.iter().map(|name| split(name).0).collect();
-    let groups: Vec<Shared<'_>> = groups.into_iter().collect();
+fn build_shard(number: usize, names: &[&SearchEntry]) -> SiteFile {
+    let groups: BTreeSet<SharedEntryValues<'_>> =
+        names.iter().map(|name| split_address(name).0).collect();
+    let groups: Vec<SharedEntryValues<'_>> = groups.into_iter().collect();
     let names = names
         .iter()
         .map(|name| {
-            let (shared, rest) = split(name);
+            let (shared, rest) = split_address(name);
             (
                 groups.binary_search(&shared).unwrap_or(0),
-                visible(&name.name),
+                escape_invisible(&name.name),
                 rest,
             )
         })
         .collect();
     let groups = groups
         .iter()
-        .map(|(sort, about, folder)| (*sort, visible(about), *folder))
+        .map(|(sort, about, folder)| (*sort, escape_invisible(about), *folder))
         .collect();
-    shard::file("search", number, &Shard { groups, names })
+    shard::script_file("search", number, &SearchShard { groups, names })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn name(name: &str) -> Named {
-        Named {
-            sort: Sort::Item,
+    fn name(name: &str) -> SearchEntry {
+        SearchEntry {
+            sort: SearchKind::Item,
             name: name.to_owned(),
             href: format!("x/{}.html", name.len()),
             about: "s".to_owned(),
@@ -443,31 +457,31 @@ mod tests {
 
     #[test]
     fn a_list_is_split_by_names_and_by_bytes_and_loses_none() {
-        let many: Vec<Named> = (0..1_200)
+        let many: Vec<SearchEntry> = (0..1_200)
             .map(|number| name(&format!("item-{number:05}")))
             .collect();
         assert_eq!(
-            parts(&many)
+            split_into_pages(&many)
                 .iter()
                 .map(|part| part.len())
                 .collect::<Vec<_>>(),
             [500, 500, 200]
         );
-        let heavy: Vec<Named> = (0..400).map(|_| name(&"<".repeat(300))).collect();
-        let parts = parts(&heavy);
+        let heavy: Vec<SearchEntry> = (0..400).map(|_| name(&"<".repeat(300))).collect();
+        let parts = split_into_pages(&heavy);
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|part| part.len()).sum::<usize>(), 400);
         assert!(
             parts
                 .iter()
-                .all(|part| part.iter().map(length).sum::<usize>() <= MOST_BYTES)
+                .all(|part| part.iter().map(entry_bytes).sum::<usize>() <= MAX_BYTES)
         );
     }
 
     #[test]
     fn a_shard_is_one_call_with_nothing_that_ends_a_script() {
         let hostile = name("</script><!--\u{2028}\"\\ __proto__");
-        let file = shard(3, &[&hostile]);
+        let file = build_shard(3, &[&hostile]);
         let text = String::from_utf8(file.bytes).expect("a text");
         assert_eq!(file.path, "d/search-3.js");
         assert!(
@@ -480,7 +494,7 @@ mod tests {
             .expect("a call");
         let json: String = serde_json::from_str(literal).expect("a string");
         let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-        assert_eq!(value["names"][0][1], visible(&hostile.name));
+        assert_eq!(value["names"][0][1], escape_invisible(&hostile.name));
         assert_eq!(
             (&value["groups"][0][2], &value["names"][0][2]),
             (&"x/".into(), &format!("{}.html", hostile.name.len()).into())
@@ -493,26 +507,26 @@ mod tests {
             let names = (0..many)
                 .map(|number| name(&format!("{:long$}{number:05}", "")))
                 .collect();
-            [List {
+            [SearchList {
                 heading: String::new(),
                 stem: String::new(),
                 names,
             }]
         };
-        let (files, indexed) = shards(&lists(40_000, 30));
+        let (files, indexed) = build_shards(&lists(40_000, 30));
         assert!(
             files.len() > 1 && indexed == 40_000,
             "{} parts of {indexed} names",
             files.len()
         );
-        let (many, some) = shards(&lists(50_000, 300));
-        assert_eq!(many.len(), MOST_SHARDS);
+        let (many, some) = build_shards(&lists(50_000, 300));
+        assert_eq!(many.len(), MAX_SHARDS);
         assert!(some > 10_000 && some < 50_000, "{some}");
         assert!(
             files
                 .iter()
                 .chain(&many)
-                .all(|file| file.bytes.len() <= MOST_OF_A_SHARD + 1_000)
+                .all(|file| file.bytes.len() <= MAX_OF_A_SHARD + 1_000)
         );
     }
 }

@@ -5,25 +5,25 @@ use serde::Serialize;
 use super::SiteFile;
 
 /// Returns the path of a part.
-pub(super) fn path(name: &str, number: usize) -> String {
+pub(super) fn file_path(name: &str, number: usize) -> String {
     format!("d/{name}-{number}.js")
 }
 
-pub(super) fn file(name: &str, number: usize, content: &impl Serialize) -> SiteFile {
+pub(super) fn script_file(name: &str, number: usize, content: &impl Serialize) -> SiteFile {
     let json = serde_json::to_string(content).expect("texts and numbers can be written");
     // A JSON string is also a valid string in scripts. Browsers parse JSON faster than a literal.
     let text = format!(
         "evalreportShard(\"{name}\",{number},JSON.parse({}));\n",
-        literal(&json)
+        script_literal(&json)
     );
     SiteFile {
-        path: path(name, number),
+        path: file_path(name, number),
         bytes: text.into_bytes(),
     }
 }
 
 /// Writes a text as a string of a script. Escapes `<`, which could end the script or begin a comment.
-pub(super) fn literal(text: &str) -> String {
+pub(super) fn script_literal(text: &str) -> String {
     let literal = serde_json::to_string(text).expect("a text can be written");
     literal
         .replace('<', "\\u003c")

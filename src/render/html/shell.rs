@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::render::format;
 use crate::views::SiteContext;
 
-use super::assets::{Assets, Extra};
-use super::state::Sign;
+use super::assets::{PageAssets, SiteAssets};
+use super::state::StateSign;
 
 /// Foreign text with its control characters made visible. Templates still escape it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -17,7 +17,7 @@ pub(super) struct Text(String);
 
 impl Text {
     pub fn new(text: &str) -> Self {
-        Self(visible(text))
+        Self(escape_invisible(text))
     }
 
     /// Returns the text's length in a page, in bytes.
@@ -76,7 +76,7 @@ pub(super) fn escaped_length(text: &str) -> usize {
 
 /// The navigation entry that is marked as current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Here {
+pub(super) enum NavigationEntry {
     Overview,
     Arms,
     Runs,
@@ -89,12 +89,12 @@ pub(super) enum Here {
 
 /// One link of the path from the overview to the page.
 #[derive(Clone, Debug)]
-pub(super) struct Crumb {
+pub(super) struct Breadcrumb {
     pub href: String,
     pub label: Text,
 }
 
-impl Crumb {
+impl Breadcrumb {
     pub fn new(href: impl Into<String>, label: impl Into<Text>) -> Self {
         Self {
             href: href.into(),
@@ -105,22 +105,22 @@ impl Crumb {
 
 /// A file with the page's numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Download {
+pub(super) struct DownloadLink {
     pub href: String,
     pub label: &'static str,
 }
 
 /// The bar that stays in view on all pages of a suite: name, state and links to its pages.
 #[derive(Clone, Debug)]
-pub(super) struct Bar {
+pub(super) struct SuiteBar {
     pub label: Text,
     pub href: String,
-    pub signs: Vec<Sign>,
-    pub tabs: Vec<Tab>,
+    pub signs: Vec<StateSign>,
+    pub tabs: Vec<SuiteBarTab>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Tab {
+pub(super) struct SuiteBarTab {
     pub word: &'static str,
     pub href: String,
     pub is_here: bool,
@@ -128,7 +128,7 @@ pub(super) struct Tab {
 
 /// Facts about all data. Pages of one suite lack them, because a run of another suite must not change them.
 #[derive(Clone, Debug)]
-pub(super) struct Foot {
+pub(super) struct PageFooter {
     pub digest: Text,
     /// Time of the newest run, for machines and for people.
     pub newest: Option<(String, String)>,
@@ -141,7 +141,7 @@ pub(super) struct Foot {
 
 /// Frame of a page.
 #[derive(Clone, Debug)]
-pub(super) struct Shell {
+pub(super) struct PageShell {
     /// Relative path to the site's root: empty, or ending in a slash.
     pub root: String,
     pub title: Text,
@@ -151,23 +151,23 @@ pub(super) struct Shell {
     pub noindex: bool,
     pub site: Text,
     pub version: Text,
-    pub assets: Assets,
+    pub assets: SiteAssets,
     /// Stylesheets and scripts of this page beyond those of all pages.
-    pub extras: Vec<Extra>,
-    pub here: Here,
-    pub crumbs: Vec<Crumb>,
-    pub downloads: Vec<Download>,
-    pub foot: Option<Foot>,
-    pub bar: Option<Bar>,
+    pub extras: Vec<PageAssets>,
+    pub here: NavigationEntry,
+    pub crumbs: Vec<Breadcrumb>,
+    pub downloads: Vec<DownloadLink>,
+    pub foot: Option<PageFooter>,
+    pub bar: Option<SuiteBar>,
 }
 
-impl Shell {
+impl PageShell {
     /// Makes the frame of the page at `path`.
     pub fn new(
         context: &SiteContext,
-        assets: &Assets,
+        assets: &SiteAssets,
         path: &str,
-        here: Here,
+        here: NavigationEntry,
         title: impl Into<Text>,
         description: impl Into<Text>,
     ) -> Self {
@@ -193,69 +193,69 @@ impl Shell {
     }
 
     /// Adds a suite's bar, with the suite pages' stylesheet and script.
-    pub fn of_suite(mut self, bar: Bar) -> Self {
+    pub fn with_suite_bar(mut self, bar: SuiteBar) -> Self {
         self.bar = Some(bar);
         let own = self.assets.suite.clone();
-        self.with(own)
+        self.with_assets(own)
     }
 
-    pub fn crumbs(mut self, crumbs: Vec<Crumb>) -> Self {
+    pub fn with_breadcrumbs(mut self, crumbs: Vec<Breadcrumb>) -> Self {
         self.crumbs = crumbs;
         self
     }
 
     /// Adds a stylesheet and a script that other pages do not load.
-    pub fn with(mut self, extra: Extra) -> Self {
+    pub fn with_assets(mut self, extra: PageAssets) -> Self {
         self.extras.push(extra);
         self
     }
 
     /// Adds only the stylesheet of `extra`: its script is for other pages.
-    pub fn styled(self, extra: &Extra) -> Self {
-        self.with(Extra {
+    pub fn with_style(self, extra: &PageAssets) -> Self {
+        self.with_assets(PageAssets {
             js: String::new(),
             ..extra.clone()
         })
     }
 
     /// Adds only the script of `extra`.
-    pub fn scripted(self, extra: &Extra) -> Self {
-        self.with(Extra {
+    pub fn with_script(self, extra: &PageAssets) -> Self {
+        self.with_assets(PageAssets {
             css: String::new(),
             ..extra.clone()
         })
     }
 
     /// Links the page's numbers in every form. `stem` is their path without extension.
-    pub fn downloads(self, stem: &str) -> Self {
-        self.download(&format!("{stem}.json"), "JSON")
-            .download(&format!("{stem}.csv"), "CSV")
-            .download(&format!("{stem}.md"), "Markdown")
+    pub fn with_downloads(self, stem: &str) -> Self {
+        self.with_download(&format!("{stem}.json"), "JSON")
+            .with_download(&format!("{stem}.csv"), "CSV")
+            .with_download(&format!("{stem}.md"), "Markdown")
     }
 
-    pub fn download(mut self, path: &str, label: &'static str) -> Self {
-        self.downloads.push(Download {
+    pub fn with_download(mut self, path: &str, label: &'static str) -> Self {
+        self.downloads.push(DownloadLink {
             href: format!("{}{path}", self.root),
             label,
         });
         self
     }
 
-    pub fn foot(mut self, context: &SiteContext) -> Self {
+    pub fn with_footer(mut self, context: &SiteContext) -> Self {
         let count = |number: u64, one: &str, many: &str| {
             (number > 0).then(|| {
                 format!(
                     "{} {}",
-                    format::integer(number),
+                    format::format_integer(number),
                     if number == 1 { one } else { many }
                 )
             })
         };
-        self.foot = Some(Foot {
+        self.foot = Some(PageFooter {
             digest: Text::new(&context.data_digest),
             newest: context
                 .newest
-                .map(|time| (format::timestamp(&time), format::date(&time))),
+                .map(|time| (format::rfc3339_time(&time), format::day_with_time(&time))),
             retracted: count(
                 context.retracted,
                 "retracted run is left out",
@@ -270,15 +270,15 @@ impl Shell {
             results: context.results.map(|held| {
                 format!(
                     "{} and {}",
-                    format::count(held.runs, "run"),
-                    format::count(held.outcomes, "outcome")
+                    format::format_count(held.runs, "run"),
+                    format::format_count(held.outcomes, "outcome")
                 )
             }),
         });
         self
     }
 
-    pub fn current(&self, here: Here) -> bool {
+    pub fn is_current(&self, here: NavigationEntry) -> bool {
         self.here == here
     }
 }

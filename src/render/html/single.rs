@@ -10,17 +10,17 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use crate::domain::Published;
+use crate::domain::Redacted;
 use crate::views::Overview;
 
-use super::plan::Plan;
+use super::plan::SiteRoutes;
 use super::shell::Text;
-use super::site_file::{ANY_PAIR, PAGE_ENDING, SiteFile};
+use super::site_file::{ANY_PAIR_FILE, PAGE_EXTENSION, SiteFile};
 use super::{assets, site_files};
 
 #[derive(Template)]
 #[template(path = "single.html")]
-struct Single {
+struct SingleFilePage {
     title: Text,
     description: Text,
     noindex: bool,
@@ -33,23 +33,23 @@ struct Single {
 }
 
 /// The heading of an overview without runs.
-const WITHOUT_RUNS: &str = "<h1>No results yet</h1>";
+const NO_RUNS_HEADING: &str = "<h1>No results yet</h1>";
 /// Placeholders between the parts of the frame. No text contains them, because control characters are made visible.
-const STYLE: &str = "\u{1}style";
-const PAGES: &str = "\u{1}pages";
-const SCRIPT: &str = "\u{1}script";
+const STYLE_PLACEHOLDER: &str = "\u{1}style";
+const PAGES_PLACEHOLDER: &str = "\u{1}pages";
+const SCRIPT_PLACEHOLDER: &str = "\u{1}script";
 
 /// Makes the file. `results` is the element that holds the results, or empty.
-pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -> Vec<u8> {
+pub fn single_file(overview: &Redacted<Overview>, plan: &SiteRoutes, results: &str) -> Vec<u8> {
     // The search loads its index from separate files, and the page for any two arms their outcomes.
-    let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR);
+    let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR_FILE);
     let is_left_out = |path: &str| {
         path.starts_with("runs/")
             || path.starts_with("embed/")
             || is_loading(path)
             || super::items::is_item_page(path)
     };
-    let is_in = |file: &SiteFile| file.path.ends_with(PAGE_ENDING) && !is_left_out(&file.path);
+    let is_in = |file: &SiteFile| file.path.ends_with(PAGE_EXTENSION) && !is_left_out(&file.path);
     let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
     let numbers: BTreeMap<&str, usize> = pages
         .iter()
@@ -58,34 +58,34 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -
         .collect();
     let sections: String = (1..)
         .zip(&pages)
-        .map(|(number, page)| section(page, number, &numbers))
+        .map(|(number, page)| page_section(page, number, &numbers))
         .collect();
-    let [style, script] = assets::all_texts();
+    let [style, script] = assets::single_file_texts();
     let context = &overview.context;
-    let frame = Single {
+    let frame = SingleFilePage {
         title: Text::new(&context.title),
         description: Text::new(
             "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.",
         ),
         noindex: context.noindex,
         version: Text::new(&context.version),
-        style_digest: digest(&style),
-        script_digest: digest(&script),
-        style: STYLE,
-        pages: PAGES,
-        script: SCRIPT,
+        style_digest: policy_digest(&style),
+        script_digest: policy_digest(&script),
+        style: STYLE_PLACEHOLDER,
+        pages: PAGES_PLACEHOLDER,
+        script: SCRIPT_PLACEHOLDER,
     };
     let frame = frame
         .render()
         .expect("a template of text writes into memory");
     let (head, rest) = frame
-        .split_once(STYLE)
+        .split_once(STYLE_PLACEHOLDER)
         .expect("the template has a place for the style");
     let (middle, rest) = rest
-        .split_once(PAGES)
+        .split_once(PAGES_PLACEHOLDER)
         .expect("the template has a place for the pages");
     let (tail, end) = rest
-        .split_once(SCRIPT)
+        .split_once(SCRIPT_PLACEHOLDER)
         .expect("the template has a place for the script");
     let (before, after) = end.split_once("</body>").expect("the template has a body");
     [
@@ -98,16 +98,16 @@ pub fn single_file(overview: &Published<Overview>, plan: &Plan, results: &str) -
 /// Returns whether bytes are a page of [`single_file`] that shows runs.
 pub fn shows_runs(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    text.contains("<section id=\"p1\">") && !text.contains(WITHOUT_RUNS)
+    text.contains("<section id=\"p1\">") && !text.contains(NO_RUNS_HEADING)
 }
 
 /// Returns the SHA-256 in the form of a content security policy.
-fn digest(text: &str) -> String {
+fn policy_digest(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
 
 /// Returns the main part of a page, with unique ids and its headings one level lower.
-fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
+fn page_section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     let html = String::from_utf8_lossy(&page.bytes);
     let main = html
         .split_once("<main id=\"main\">")
@@ -127,7 +127,7 @@ fn section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>) -> S
     while let Some(start) = rest.find('<') {
         shown.push_str(&rest[..start]);
         let end = tag_end(&rest[start..]).map_or(rest.len(), |length| start + length);
-        shown.push_str(&tag(&rest[start..end], &page.path, number, numbers));
+        shown.push_str(&rewrite_tag(&rest[start..end], &page.path, number, numbers));
         rest = &rest[end..];
     }
     shown.push_str(rest);
@@ -148,7 +148,7 @@ fn tag_end(text: &str) -> Option<usize> {
     None
 }
 
-fn tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
+fn rewrite_tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
     for (from, to) in [("h3", "h4"), ("h2", "h3"), ("h1", "h2")] {
         for (from, to) in [
             (format!("<{from}"), format!("<{to}")),
@@ -158,15 +158,20 @@ fn tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) ->
                 .strip_prefix(&from)
                 .filter(|rest| rest.starts_with([' ', '>']))
             {
-                return attributes(&format!("{to}{rest}"), path, number, numbers);
+                return rewrite_attributes(&format!("{to}{rest}"), path, number, numbers);
             }
         }
     }
-    attributes(tag, path, number, numbers)
+    rewrite_attributes(tag, path, number, numbers)
 }
 
 /// Rewrites the attributes that contain an address or id. Every second part between `"` is a quoted value.
-fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
+fn rewrite_attributes(
+    tag: &str,
+    path: &str,
+    number: usize,
+    numbers: &BTreeMap<&str, usize>,
+) -> String {
     let mut shown = String::with_capacity(tag.len());
     let mut parts = tag.split('"').peekable();
     while let Some(before) = parts.next() {
@@ -190,7 +195,7 @@ fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usi
             "id" | "for" | "headers" | "aria-labelledby" | "aria-describedby" | "aria-controls" => {
                 Some(prefixed())
             }
-            "href" | "data-any" => address(value, path, number, numbers),
+            "href" | "data-any" => rewrite_address(value, path, number, numbers),
             _ => Some(value.replace("url(#", &format!("url(#p{number}-"))),
         };
         match value {
@@ -207,7 +212,7 @@ fn attributes(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usi
 }
 
 /// Returns the link's target within the file, or `None` if the file lacks that page.
-fn address(
+fn rewrite_address(
     href: &str,
     path: &str,
     number: usize,
@@ -246,15 +251,25 @@ mod tests {
 
     #[test]
     fn digests_are_in_base64() {
-        assert_eq!(digest(""), "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
-        assert!(assets::all_texts().iter().all(|text| !ends_early(text)));
+        assert_eq!(
+            policy_digest(""),
+            "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        );
+        assert!(
+            assets::single_file_texts()
+                .iter()
+                .all(|text| !ends_early(text))
+        );
     }
 
     #[test]
     fn ids_and_links_stay_within_the_file() {
         let numbers = BTreeMap::from([("index.html", 1), ("suites/s/index.html", 2)]);
         let check = |given: &str, expected: &str| {
-            assert_eq!(tag(given, "suites/s/index.html", 2, &numbers), expected)
+            assert_eq!(
+                rewrite_tag(given, "suites/s/index.html", 2, &numbers),
+                expected
+            )
         };
         check("<h1 id=\"a\">", "<h2 id=\"p2-a\">");
         check("</h2>", "</h3>");

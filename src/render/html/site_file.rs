@@ -11,7 +11,7 @@ pub struct SiteFile {
 }
 
 impl SiteFile {
-    pub(super) fn page(path: String, template: &impl Template) -> Self {
+    pub(super) fn from_template(path: String, template: &impl Template) -> Self {
         let text = template
             .render()
             .expect("a template of text and numbers writes into memory");
@@ -26,7 +26,7 @@ impl SiteFile {
 pub type SitePart<'a> = Box<dyn Iterator<Item = SiteFile> + Send + 'a>;
 
 /// Extension of pages.
-pub(super) const PAGE_ENDING: &str = ".html";
+pub(super) const PAGE_EXTENSION: &str = ".html";
 
 /// File name of the page that compares any two arms of a suite.
-pub(super) const ANY_PAIR: &str = "any.html";
+pub(super) const ANY_PAIR_FILE: &str = "any.html";

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 /// Device names that Windows reserves, with anything after the first dot.
-const RESERVED: [&str; 4] = ["con", "prn", "aux", "nul"];
+const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
 /// Numbers of hash digits, tried in turn until all segments of a folder differ. With all 64 they always do.
-const DIGITS: [usize; 5] = [0, 8, 16, 32, 64];
+const HASH_DIGITS: [usize; 5] = [0, 8, 16, 32, 64];
 
 /// Gives each name a segment of at most `longest` bytes: lower-case ASCII, unique even if case is ignored, and never `..` or a reserved
 /// name.
 ///
 /// A name that loses characters gets a part of its hash, and so do all names that would share a segment. So a name's segment does not
 /// depend on the order of the names.
-pub(in crate::render) fn segments<'a>(
+pub(in crate::render) fn unique_segments<'a>(
     names: impl IntoIterator<Item = &'a str>,
     longest: usize,
 ) -> BTreeMap<&'a str, String> {
@@ -23,7 +23,7 @@ pub(in crate::render) fn segments<'a>(
     loop {
         let given: BTreeMap<&str, String> = levels
             .iter()
-            .map(|(name, level)| (*name, segment(name, DIGITS[*level], longest)))
+            .map(|(name, level)| (*name, make_segment(name, HASH_DIGITS[*level], longest)))
             .collect();
         let mut users = BTreeMap::<&str, u32>::new();
         for segment in given.values() {
@@ -31,7 +31,7 @@ pub(in crate::render) fn segments<'a>(
         }
         let mut is_settled = true;
         for (name, level) in &mut levels {
-            if users[given[name].as_str()] > 1 && *level + 1 < DIGITS.len() {
+            if users[given[name].as_str()] > 1 && *level + 1 < HASH_DIGITS.len() {
                 *level += 1;
                 is_settled = false;
             }
@@ -43,7 +43,7 @@ pub(in crate::render) fn segments<'a>(
 }
 
 /// Makes one name's segment, with at least `digits` hash digits.
-fn segment(name: &str, digits: usize, longest: usize) -> String {
+fn make_segment(name: &str, digits: usize, longest: usize) -> String {
     let mut plain = String::new();
     let mut is_lossy = false;
     for character in name.chars() {
@@ -70,14 +70,14 @@ fn segment(name: &str, digits: usize, longest: usize) -> String {
         is_lossy = true;
     }
     let digits = if is_lossy {
-        digits.max(DIGITS[1])
+        digits.max(HASH_DIGITS[1])
     } else {
         digits
     };
     if digits == 0 {
         return plain;
     }
-    let hash = hex(&Sha256::digest(name.as_bytes()), digits);
+    let hash = hex_prefix(&Sha256::digest(name.as_bytes()), digits);
     plain.truncate(longest.saturating_sub(digits + 1));
     let kept = plain.trim_end_matches(['-', '.']);
     if kept.is_empty() {
@@ -92,12 +92,12 @@ fn is_reserved(stem: &str) -> bool {
         stem.strip_prefix(prefix)
             .is_some_and(|rest| rest.len() == 1 && rest.as_bytes()[0].is_ascii_digit())
     };
-    RESERVED.contains(&stem) || numbered("com") || numbered("lpt")
+    RESERVED_NAMES.contains(&stem) || numbered("com") || numbered("lpt")
 }
 
 /// Returns the first `digits` hexadecimal digits of a hash.
-pub(super) fn hex(hash: &[u8], digits: usize) -> String {
-    let mut text = crate::domain::hex(hash);
+pub(super) fn hex_prefix(hash: &[u8], digits: usize) -> String {
+    let mut text = crate::domain::to_hex(hash);
     text.truncate(digits);
     text
 }
@@ -107,7 +107,9 @@ mod tests {
     use super::*;
 
     fn one(name: &str) -> String {
-        segments([name], 120).remove(name).unwrap_or_default()
+        unique_segments([name], 120)
+            .remove(name)
+            .unwrap_or_default()
     }
 
     #[test]
@@ -143,7 +145,7 @@ mod tests {
             &long,
             "nul",
         ];
-        let given = segments(names, 120);
+        let given = unique_segments(names, 120);
         for (name, segment) in &given {
             assert!(
                 !segment.is_empty() && segment.len() <= 120,
@@ -170,13 +172,13 @@ mod tests {
 
     #[test]
     fn names_that_meet_are_told_apart_without_regard_to_order() {
-        let mut hashed = segments(["Foo", "foo", "bar"], 120);
+        let mut hashed = unique_segments(["Foo", "foo", "bar"], 120);
         assert_eq!(hashed["bar"], "bar");
         assert_ne!(hashed["Foo"], hashed["foo"]);
-        assert_eq!(hashed, segments(["bar", "foo", "Foo"], 120));
+        assert_eq!(hashed, unique_segments(["bar", "foo", "Foo"], 120));
         // A name that equals another name's hashed segment.
         let imitation = hashed.remove("foo").unwrap_or_default();
-        let given = segments(["Foo", "foo", imitation.as_str()], 120);
+        let given = unique_segments(["Foo", "foo", imitation.as_str()], 120);
         let distinct: std::collections::BTreeSet<&String> = given.values().collect();
         assert_eq!(distinct.len(), 3);
     }

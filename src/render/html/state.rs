@@ -3,7 +3,7 @@
 use crate::views::SuiteState;
 
 /// Returns the word for a row. A chip shows it in small letters.
-pub(super) fn word(state: SuiteState) -> &'static str {
+pub(super) fn display_word(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "changed",
         SuiteState::Wins => "wins",
@@ -15,7 +15,7 @@ pub(super) fn word(state: SuiteState) -> &'static str {
 }
 
 /// Returns the CSS class that colours the state.
-pub(super) fn class(state: SuiteState) -> &'static str {
+pub(super) fn css_class(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "is-changed",
         SuiteState::Wins => "is-wins",
@@ -27,7 +27,7 @@ pub(super) fn class(state: SuiteState) -> &'static str {
 }
 
 /// Returns the state's colour on white, for files without the stylesheet.
-pub(super) fn colour(state: SuiteState) -> &'static str {
+pub(super) fn hex_colour(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "#b3261e",
         SuiteState::Wins => "#0a6b3d",
@@ -39,7 +39,7 @@ pub(super) fn colour(state: SuiteState) -> &'static str {
 }
 
 /// Returns the state's shape in a square of 12 units, which identifies it without colour.
-pub(super) fn shape(state: SuiteState) -> &'static str {
+pub(super) fn svg_shape(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "M6 0l6 6-6 6-6-6z",
         SuiteState::Wins => "M6 1l6 10H0z",
@@ -51,7 +51,7 @@ pub(super) fn shape(state: SuiteState) -> &'static str {
 }
 
 /// Returns the sign before a verdict in sentences.
-pub(super) fn mark(state: SuiteState) -> &'static str {
+pub(super) fn text_mark(state: SuiteState) -> &'static str {
     match state {
         SuiteState::Changed => "◆",
         SuiteState::Wins => "▲",
@@ -64,7 +64,7 @@ pub(super) fn mark(state: SuiteState) -> &'static str {
 
 /// A state on a page: word, CSS class and shape.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sign {
+pub(super) struct StateSign {
     pub word: &'static str,
     pub class: &'static str,
     pub shape: &'static str,
@@ -72,15 +72,15 @@ pub(super) struct Sign {
     pub order: usize,
 }
 
-pub(super) fn sign(state: SuiteState) -> Sign {
+pub(super) fn state_sign(state: SuiteState) -> StateSign {
     let order = SuiteState::ALL
         .iter()
         .position(|known| *known == state)
         .unwrap_or_default();
-    Sign {
-        word: word(state),
-        class: class(state),
-        shape: shape(state),
+    StateSign {
+        word: display_word(state),
+        class: css_class(state),
+        shape: svg_shape(state),
         order,
     }
 }

@@ -5,43 +5,44 @@ use std::fmt::Write;
 use crate::views::{ArmHistory, LevelChange};
 
 /// Maximum number of nights drawn, the newest.
-const MOST: usize = 40;
+const MAX_NIGHTS: usize = 40;
 /// Size of the part with the dots, in pixels. The levels in words are at its right.
 const WIDTH: f64 = 170.0;
-const TOP: f64 = 8.0;
+const TOP_MARGIN: f64 = 8.0;
 const HEIGHT: f64 = 28.0;
 
 /// A drawing of fixed size.
-pub(super) struct Steps {
+pub(super) struct ChangePointDrawing {
     /// Paths with a dot for each night before the change, and since.
     pub dots: [String; 2],
     /// The level before the change, and since: left end, right end, height and words.
-    pub levels: [Level; 2],
+    pub levels: [LevelLine; 2],
 }
 
-pub(super) struct Level {
+pub(super) struct LevelLine {
     pub left: String,
     pub right: String,
     pub y: String,
     pub words: String,
 }
 
-impl Steps {
+impl ChangePointDrawing {
     /// Draws the newest nights of an arm. `words` are its levels before and after.
-    pub fn of(arm: &ArmHistory, change: &LevelChange, words: [String; 2]) -> Self {
+    pub fn from_change(arm: &ArmHistory, change: &LevelChange, words: [String; 2]) -> Self {
         let rated: Vec<(bool, f64)> = arm
             .nights
             .iter()
             .filter_map(|night| Some((night.date >= change.date, night.pass_rate.as_ref()?.value)))
             .collect();
-        let shown = &rated[rated.len().saturating_sub(MOST)..];
+        let shown = &rated[rated.len().saturating_sub(MAX_NIGHTS)..];
         let levels = [change.before, change.after];
         let values = || shown.iter().map(|(_, value)| *value).chain(levels);
         let (low, high) = (
             values().fold(f64::INFINITY, f64::min),
             values().fold(f64::NEG_INFINITY, f64::max),
         );
-        let y = |value: f64| TOP + HEIGHT * (high - value) / (high - low).max(f64::MIN_POSITIVE);
+        let y =
+            |value: f64| TOP_MARGIN + HEIGHT * (high - value) / (high - low).max(f64::MIN_POSITIVE);
         let x = |number: usize| WIDTH * (number as f64 + 0.5) / shown.len().max(1) as f64;
         let mut dots = [String::new(), String::new()];
         for (number, (is_after, value)) in shown.iter().enumerate() {
@@ -55,7 +56,7 @@ impl Steps {
         let turn = WIDTH * shown.iter().filter(|(is_after, _)| !is_after).count() as f64
             / shown.len().max(1) as f64;
         let [before, after] = words;
-        let level = |left: f64, right: f64, value: f64, words: String| Level {
+        let level = |left: f64, right: f64, value: f64, words: String| LevelLine {
             left: format!("{left:.1}"),
             right: format!("{right:.1}"),
             y: format!("{:.1}", y(value)),

@@ -4,28 +4,28 @@ use crate::render::format;
 use crate::views::Interval;
 
 /// Space beyond the outermost mark, as a share of the drawn range.
-const AIR: f64 = 0.06;
+const AXIS_PADDING: f64 = 0.06;
 /// Minimum ratio of the ends of a logarithmic axis. It has room for two ticks.
-const LEAST_RATIO: f64 = 2.2;
+const MIN_RATIO: f64 = 2.2;
 
 /// The range of numbers that a drawing shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Axis {
+pub(super) struct LinearAxis {
     pub low: f64,
     pub high: f64,
 }
 
 /// A value with its interval, in percent of the width.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Mark {
+pub(super) struct IntervalMark {
     pub x: String,
     pub ends: Option<(String, String)>,
 }
 
-impl Axis {
+impl LinearAxis {
     /// Returns an axis that includes all numbers with some space and ends at round numbers, limited to `within`. `None` without finite
     /// numbers.
-    pub fn around(numbers: &[f64], within: Option<(f64, f64)>) -> Option<Self> {
+    pub fn from_values(numbers: &[f64], within: Option<(f64, f64)>) -> Option<Self> {
         let finite = || numbers.iter().copied().filter(|number| number.is_finite());
         let (low, high) = (finite().reduce(f64::min)?, finite().reduce(f64::max)?);
         let span = if high > low {
@@ -33,7 +33,7 @@ impl Axis {
         } else {
             low.abs().max(1.0) * 0.1
         };
-        let (low, high) = (low - AIR * span, high + AIR * span);
+        let (low, high) = (low - AXIS_PADDING * span, high + AXIS_PADDING * span);
         let step = round_step((high - low) / 4.0);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
         Some(match within {
@@ -46,7 +46,7 @@ impl Axis {
     }
 
     /// Returns an axis with zero in its middle that includes all finite numbers with some space.
-    pub fn around_zero(numbers: &[f64]) -> Self {
+    pub fn symmetric_around_zero(numbers: &[f64]) -> Self {
         let reach = numbers
             .iter()
             .copied()
@@ -54,7 +54,7 @@ impl Axis {
             .map(f64::abs)
             .fold(0.0, f64::max);
         let reach = if reach > 0.0 {
-            reach * (1.0 + 2.0 * AIR)
+            reach * (1.0 + 2.0 * AXIS_PADDING)
         } else {
             1.0
         };
@@ -79,25 +79,25 @@ impl Axis {
     }
 
     /// Returns a number's position, as a share of the width.
-    pub fn share(&self, number: f64) -> f64 {
+    pub fn position(&self, number: f64) -> f64 {
         ((number - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
     /// Returns a number's position in percent of the width.
-    pub fn at(&self, number: f64) -> String {
-        percent(self.share(number))
+    pub fn percent_at(&self, number: f64) -> String {
+        width_percent(self.position(number))
     }
 
-    pub fn mark(&self, value: f64, interval: Option<Interval>) -> Mark {
-        Mark {
-            x: self.at(value),
-            ends: interval.map(|ends| (self.at(ends.low), self.at(ends.high))),
+    pub fn mark_interval(&self, value: f64, interval: Option<Interval>) -> IntervalMark {
+        IntervalMark {
+            x: self.percent_at(value),
+            ends: interval.map(|ends| (self.percent_at(ends.low), self.percent_at(ends.high))),
         }
     }
 }
 
 /// Formats a share of the width in percent.
-pub(super) fn percent(share: f64) -> String {
+pub(super) fn width_percent(share: f64) -> String {
     format!("{:.2}", 100.0 * share)
 }
 
@@ -110,7 +110,7 @@ pub(super) struct LogAxis {
 
 impl LogAxis {
     /// Returns an axis that includes all positive amounts with some space, or `None` without any.
-    pub fn around(amounts: &[f64]) -> Option<Self> {
+    pub fn from_amounts(amounts: &[f64]) -> Option<Self> {
         let above = || {
             amounts
                 .iter()
@@ -119,7 +119,9 @@ impl LogAxis {
         };
         let (low, high) = (above().reduce(f64::min)?, above().reduce(f64::max)?);
         let ratio = high / low;
-        let air = ratio.powf(2.0 * AIR).max((LEAST_RATIO / ratio).sqrt());
+        let air = ratio
+            .powf(2.0 * AXIS_PADDING)
+            .max((MIN_RATIO / ratio).sqrt());
         Some(Self {
             low: low / air,
             high: high * air,
@@ -127,7 +129,7 @@ impl LogAxis {
     }
 
     /// Returns an amount's position, as a share of the width.
-    pub fn share(&self, amount: f64) -> f64 {
+    pub fn position(&self, amount: f64) -> f64 {
         ((amount / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
     }
 
@@ -153,8 +155,8 @@ impl LogAxis {
 }
 
 /// Formats the end of an axis with the decimals that it needs, at most two.
-pub(super) fn end(number: f64) -> String {
-    let text = format::fixed(number, 2);
+pub(super) fn format_axis_end(number: f64) -> String {
+    let text = format::fixed_decimals(number, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
 
     fn ends(numbers: &[f64], within: Option<(f64, f64)>) -> [String; 2] {
-        let axis = Axis::around(numbers, within).expect("numbers");
+        let axis = LinearAxis::from_values(numbers, within).expect("numbers");
         [axis.low, axis.high].map(|end| format!("{end:.4}"))
     }
 
@@ -186,15 +188,15 @@ mod tests {
         assert_eq!(ends(&[0.639, 1.0], Some((0.0, 1.0))), ["0.6000", "1.0000"]);
         assert_eq!(ends(&[0.0, 0.135, 0.19], None), ["-0.0500", "0.2500"]);
         // A single number has an axis, too.
-        let one = Axis::around(&[0.5], Some((0.0, 1.0))).expect("a number");
+        let one = LinearAxis::from_values(&[0.5], Some((0.0, 1.0))).expect("a number");
         assert!(one.low < 0.5 && one.high > 0.5);
-        assert_eq!(Axis::around(&[f64::NAN], None), None);
+        assert_eq!(LinearAxis::from_values(&[f64::NAN], None), None);
     }
 
     #[test]
     fn ticks_are_round_and_reach_both_ends() {
         let ticks = |low: f64, high: f64| {
-            Axis { low, high }
+            LinearAxis { low, high }
                 .ticks()
                 .into_iter()
                 .map(|tick| format!("{tick:.3}"))
@@ -211,30 +213,32 @@ mod tests {
             ]
         );
         assert_eq!(ticks(0.175, 0.375).len(), 5);
-        let costs = LogAxis::around(&[0.05, 0.9, 0.0]).expect("amounts");
+        let costs = LogAxis::from_amounts(&[0.05, 0.9, 0.0]).expect("amounts");
         let round: Vec<String> = costs
             .ticks()
             .into_iter()
             .map(|tick| format!("{tick:.2}"))
             .collect();
         assert_eq!(round, ["0.05", "0.10", "0.20", "0.50", "1.00"]);
-        let narrow = LogAxis::around(&[2.19]).expect("an amount");
+        let narrow = LogAxis::from_amounts(&[2.19]).expect("an amount");
         assert!(narrow.ticks().len() >= 2, "{:?}", narrow.ticks());
         assert!(
-            costs.share(0.05) > 0.0 && costs.share(0.9) < 1.0 && LogAxis::around(&[0.0]).is_none()
+            costs.position(0.05) > 0.0
+                && costs.position(0.9) < 1.0
+                && LogAxis::from_amounts(&[0.0]).is_none()
         );
     }
 
     #[test]
     fn marks_stand_at_shares_of_the_width() {
-        let axis = Axis {
+        let axis = LinearAxis {
             low: 0.5,
             high: 1.0,
         };
-        let mark = axis.mark(0.75, Interval::new(0.6, 1.2));
+        let mark = axis.mark_interval(0.75, Interval::new(0.6, 1.2));
         assert_eq!(
             mark,
-            Mark {
+            IntervalMark {
                 x: "50.00".to_owned(),
                 ends: Some(("20.00".to_owned(), "100.00".to_owned()))
             }

@@ -5,53 +5,53 @@ use askama::Template;
 use crate::render::{comparison, format, words};
 use crate::views::{OverviewSuite, SiteContext};
 
-use super::arms::{self, Arms};
-use super::categories::{self, Heat};
+use super::arms::{self, SuiteArmTable};
+use super::categories::{self, CategoryHeatmap};
 use super::fit::{self, FitLink};
-use super::frontier::{self, Frontier};
-use super::grid::Sort;
-use super::leading::{self, KeyFigure, Leading, verdict};
-use super::link::Link;
+use super::frontier::{self, CostFrontier};
+use super::grid::SortOrder;
+use super::leading::{self, KeyFigure, TopPair, describe_verdict};
+use super::link::PageLink;
 use super::matrix::{self, Shortlist};
-use super::panes::{self, Panes};
-use super::plan::{Plan, SuitePlace};
-use super::shell::{Here, Shell, Text};
-use super::state::Sign;
-use super::suite_tabs::{Tab, bar};
+use super::panes::{self, SmallMultiples};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::state::StateSign;
+use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, board, criteria};
 
 /// Maximum number of arms for which categories are drawn here. With more, only their own page draws them.
-const MOST_SHADED: usize = 12;
+const MAX_SHADED: usize = 12;
 
 #[derive(Template)]
 #[template(path = "suite.html")]
 struct SuitePage {
-    shell: Shell,
+    shell: PageShell,
     label: Text,
     /// The answer in one sentence; `sentences` has all.
     answer: Text,
     mark: &'static str,
     sentences: Vec<Text>,
-    signs: Vec<Sign>,
-    leading: Leading,
+    signs: Vec<StateSign>,
+    leading: TopPair,
     /// Who judges the items, and how far people checked that.
     judged: Option<Text>,
     figures: Vec<KeyFigure>,
     pair: Option<String>,
-    arms: Option<Arms>,
-    frontier: Option<Frontier>,
+    arms: Option<SuiteArmTable>,
+    frontier: Option<CostFrontier>,
     /// Addresses of the pages with all columns, and with all charts.
     leaderboard: String,
     cost: Option<String>,
     /// What models say of the outcomes, with their pages.
     fits: Vec<FitLink>,
-    nights: Option<Panes>,
-    heat: Option<Heat>,
-    attempts: Option<Panes>,
+    nights: Option<SmallMultiples>,
+    heat: Option<CategoryHeatmap>,
+    attempts: Option<SmallMultiples>,
     /// Addresses of the pages on categories and nights.
     categories: String,
     history: String,
-    facts: Vec<Fact>,
+    facts: Vec<SuiteFact>,
     /// Since when the board counts.
     since: Option<Text>,
     notes: Vec<Text>,
@@ -61,46 +61,46 @@ struct SuitePage {
     items_said: Vec<Text>,
     shortlists: Vec<Shortlist>,
     /// Address of the criteria, their summary, and links to criteria on which arms differ.
-    criteria: Option<(String, Text, Vec<Link>)>,
+    criteria: Option<(String, Text, Vec<PageLink>)>,
 }
 
 /// A label with its text.
-struct Fact {
+struct SuiteFact {
     label: &'static str,
     text: Text,
 }
 
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> SiteFile {
     let path = place.path();
     let title = format!("{}: verdict · {}", place.label, context.title);
-    let (mark, sentences) = verdict(suite);
-    let shell = Shell::new(
+    let (mark, sentences) = describe_verdict(suite);
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         sentences.join(" "),
     )
-    .downloads(&place.data("suites"));
-    let bar = bar(suite, place, &shell.root, Tab::Verdict);
+    .with_downloads(&place.data_stem("suites"));
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Verdict);
     let signs = bar.signs.clone();
     let shell = shell
-        .of_suite(bar)
-        .scripted(&plan.assets.pair)
-        .download(&super::embed::path(place), "Page to embed");
+        .with_suite_bar(bar)
+        .with_script(&plan.assets.pair)
+        .with_download(&super::embed::page_path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
-    let has_items = Tab::Items.is_there(suite);
-    let leading = Leading::of(suite);
+    let has_items = SuiteTab::Items.has_data(suite);
+    let leading = TopPair::from_suite(suite);
     let page = SuitePage {
         signs,
         label: Text::new(&place.label),
-        answer: Text::from(leading::answer(suite)),
+        answer: Text::from(leading::answer_line(suite)),
         mark,
         sentences: sentences.into_iter().map(Text::from).collect(),
         figures: leading::key_figures(suite, &leading),
@@ -108,7 +108,7 @@ pub(super) fn page(
         judged: suite
             .top
             .as_ref()
-            .and_then(comparison::judged)
+            .and_then(comparison::judges_note)
             .or_else(|| suite.board.judged_by.as_ref().map(words::judged_by))
             .map(Text::from),
         pair: suite
@@ -116,99 +116,104 @@ pub(super) fn page(
             .as_ref()
             .and_then(|top| place.pair_path(top))
             .map(below),
-        arms: arms::of_suite(suite, place, plan, &shell.root),
-        frontier: frontier::of_suite(suite, place),
+        arms: arms::lay_out_arms(suite, place, plan, &shell.root),
+        frontier: frontier::draw_frontier(suite, place),
         leaderboard: below(place.leaderboard_path()),
-        cost: Tab::Cost.is_there(suite).then(|| below(place.cost_path())),
-        fits: fit::links(suite, place, &shell.root),
-        nights: panes::nights(suite, place, panes::MOST_ARMS, plan, &shell.root, false),
-        heat: (suite.board.entries.len() <= MOST_SHADED)
-            .then(|| suite.categories())
+        cost: SuiteTab::Cost
+            .has_data(suite)
+            .then(|| below(place.cost_path())),
+        fits: fit::page_links(suite, place, &shell.root),
+        nights: panes::draw_nights(suite, place, panes::MAX_ARMS, plan, &shell.root, false),
+        heat: (suite.board.entries.len() <= MAX_SHADED)
+            .then(|| suite.category_table())
             .flatten()
-            .map(|found| Heat {
+            .map(|found| CategoryHeatmap {
                 any_pair: None,
-                ..categories::heat(&found, suite, place, MOST_SHADED, plan, &shell.root)
+                ..categories::lay_out_heatmap(&found, suite, place, MAX_SHADED, plan, &shell.root)
             }),
-        attempts: panes::attempts(suite, place, plan, &shell.root),
+        attempts: panes::draw_attempts(suite, place, plan, &shell.root),
         categories: below(place.categories_path()),
         history: below(place.history_path()),
-        facts: facts(suite),
-        since: board::since(&suite.board),
-        notes: board::notes(&suite.board)
+        facts: list_facts(suite),
+        since: board::since_sentence(&suite.board),
+        notes: board::list_notes(&suite.board)
             .into_iter()
             .map(Text::from)
             .collect(),
-        left_out: board::left_out(&suite.board)
+        left_out: board::list_exclusions(&suite.board)
             .into_iter()
             .map(Text::from)
             .collect(),
         items: has_items.then(|| below(place.items_path())),
         items_said: if has_items {
-            matrix::finding(suite).into_iter().map(Text::from).collect()
+            matrix::summarise_matrix(suite)
+                .into_iter()
+                .map(Text::from)
+                .collect()
         } else {
             Vec::new()
         },
-        shortlists: matrix::shortlists(suite, place, &shell.root),
-        criteria: Tab::Criteria.is_there(suite).then(|| {
-            let (said, links) = criteria::finding(suite, place, &shell.root);
+        shortlists: matrix::build_shortlists(suite, place, &shell.root),
+        criteria: SuiteTab::Criteria.has_data(suite).then(|| {
+            let (said, links) = criteria::summarise_disagreement(suite, place, &shell.root);
             (below(place.criteria_path()), said, links)
         }),
         shell,
     };
-    SiteFile::page(path, &page)
+    SiteFile::from_template(path, &page)
 }
 
-fn facts(suite: &OverviewSuite) -> Vec<Fact> {
+fn list_facts(suite: &OverviewSuite) -> Vec<SuiteFact> {
     let board = &suite.board;
     let mut facts = vec![
-        Fact {
+        SuiteFact {
             label: "Arms",
-            text: Text::from(format::integer(board.entries.len() as u64)),
+            text: Text::from(format::format_integer(board.entries.len() as u64)),
         },
-        Fact {
+        SuiteFact {
             label: "Runs",
-            text: Text::from(format::integer(suite.runs.len() as u64)),
+            text: Text::from(format::format_integer(suite.runs.len() as u64)),
         },
     ];
     if board.items > 0 {
-        facts.push(Fact {
+        facts.push(SuiteFact {
             label: "Items",
-            text: Text::from(format::integer(board.items)),
+            text: Text::from(format::format_integer(board.items)),
         });
     }
     if board.attempts > 1 {
-        facts.push(Fact {
+        facts.push(SuiteFact {
             label: "Most attempts at an item",
-            text: Text::from(format::integer(u64::from(board.attempts))),
+            text: Text::from(format::format_integer(u64::from(board.attempts))),
         });
     }
     if let Some(baseline) = &suite.baseline {
-        facts.push(Fact {
+        facts.push(SuiteFact {
             label: "Compared to",
             text: Text::new(baseline),
         });
     }
     if let Some(version) = &board.suite_version {
-        facts.push(Fact {
+        facts.push(SuiteFact {
             label: "Version of the suite",
-            text: Text::from(words::version(version)),
+            text: Text::from(words::short_version(version)),
         });
     }
     match board.sources.as_slice() {
         [] => {}
-        [source] => facts.push(Fact {
+        [source] => facts.push(SuiteFact {
             label: "Source",
             text: Text::new(source),
         }),
-        several => facts.push(Fact {
+        several => facts.push(SuiteFact {
             label: "Sources, pooled",
             text: Text::new(&several.join(", ")),
         }),
     }
     if let Some(newest) = board.entries.iter().filter_map(|entry| entry.newest).max() {
-        facts.push(Fact {
+        facts.push(SuiteFact {
             label: "Newest run",
-            text: Text::from(format::date(&newest)),
+            text: Text::from(format::day_with_time(&newest)),
         });
     }
     facts

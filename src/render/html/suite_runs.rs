@@ -6,45 +6,47 @@ use crate::render::words;
 use crate::views::{OverviewSuite, SiteContext};
 
 use super::SiteFile;
-use super::grid::{Grid, Kind, Look, Sort};
-use super::plan::{Plan, SuitePlace};
-use super::runs::{Of, run_grid};
-use super::shell::{Here, Shell, Text};
-use super::suite_tabs::{Tab, bar};
+use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
+use super::plan::{SiteRoutes, SuiteRoutes};
+use super::runs::{RunListScope, run_grid};
+use super::shell::{NavigationEntry, PageShell, Text};
+use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of runs here. The list of all runs has the others.
-const MOST: usize = 100;
+const MAX_RUNS: usize = 100;
 
 #[derive(Template)]
 #[template(path = "suite_runs.html")]
-struct SuiteRuns {
-    shell: Shell,
+struct SuiteRunsPage {
+    shell: PageShell,
     label: Text,
     said: String,
     has_more: bool,
     runs: Grid,
 }
 
-pub(super) fn page(
+pub(super) fn render_page(
     context: &SiteContext,
-    plan: &Plan,
+    plan: &SiteRoutes,
     suite: &OverviewSuite,
-    place: &SuitePlace,
+    place: &SuiteRoutes,
 ) -> SiteFile {
     let path = place.runs_path();
     let title = format!("Runs of {} · {}", place.label, context.title);
-    let shell = Shell::new(
+    let shell = PageShell::new(
         context,
         &plan.assets,
         &path,
-        Here::Below,
+        NavigationEntry::Below,
         title,
         format!("The runs of {}, newest first.", place.label),
     );
-    let bar = bar(suite, place, &shell.root, Tab::Runs);
-    let shell = shell.of_suite(bar).download("data/runs.csv", "CSV");
-    let (shown, all) = (suite.runs.len().min(MOST), suite.runs.len());
-    let page = SuiteRuns {
+    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Runs);
+    let shell = shell
+        .with_suite_bar(bar)
+        .with_download("data/runs.csv", "CSV");
+    let (shown, all) = (suite.runs.len().min(MAX_RUNS), suite.runs.len());
+    let page = SuiteRunsPage {
         label: Text::new(&place.label),
         said: if shown < all {
             format!("The newest {shown} of {}.", words::count_runs(all as u64))
@@ -58,10 +60,10 @@ pub(super) fn page(
             &suite.runs.iter().take(shown).collect::<Vec<_>>(),
             plan,
             &shell.root,
-            Of::OneSuite,
+            RunListScope::OneSuite,
         )
-        .filtered(""),
+        .with_filter(""),
         shell,
     };
-    SiteFile::page(path, &page)
+    SiteFile::from_template(path, &page)
 }

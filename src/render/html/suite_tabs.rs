@@ -2,13 +2,13 @@
 
 use crate::views::{OverviewSuite, SuiteState};
 
-use super::plan::SuitePlace;
-use super::shell::{self, Bar, Text};
-use super::state::sign;
+use super::plan::SuiteRoutes;
+use super::shell::{self, SuiteBar, Text};
+use super::state::state_sign;
 
 /// A page of a suite, or a kind of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tab {
+pub(super) enum SuiteTab {
     Verdict,
     Leaderboard,
     Audit,
@@ -24,7 +24,7 @@ pub(super) enum Tab {
     Runs,
 }
 
-impl Tab {
+impl SuiteTab {
     const ALL: [Self; 13] = [
         Self::Verdict,
         Self::Leaderboard,
@@ -41,7 +41,7 @@ impl Tab {
         Self::Runs,
     ];
 
-    fn word(self) -> &'static str {
+    fn label(self) -> &'static str {
         match self {
             Self::Verdict => "Verdict",
             Self::Leaderboard => "Leaderboard",
@@ -59,14 +59,14 @@ impl Tab {
         }
     }
 
-    fn path(self, place: &SuitePlace) -> String {
+    fn page_path(self, place: &SuiteRoutes) -> String {
         match self {
             Self::Verdict => place.path(),
             Self::Leaderboard => place.leaderboard_path(),
             Self::Audit => place.audit_path(),
             Self::Abilities => place.abilities_path(),
             Self::Horizons => place.horizons_path(),
-            Self::Published => place.published_path(),
+            Self::Published => place.published_figures_path(),
             Self::Cost => place.cost_path(),
             Self::Categories => place.categories_path(),
             Self::Items => place.items_path(),
@@ -78,7 +78,7 @@ impl Tab {
     }
 
     /// Says whether the suite has data for the page.
-    pub fn is_there(self, suite: &OverviewSuite) -> bool {
+    pub fn has_data(self, suite: &OverviewSuite) -> bool {
         let charts = &suite.charts;
         match self {
             Self::Verdict | Self::Leaderboard | Self::Runs => true,
@@ -103,24 +103,32 @@ impl Tab {
 }
 
 /// Makes the bar that links a suite's pages. `root` is the relative path to the site's root.
-pub(super) fn bar(suite: &OverviewSuite, place: &SuitePlace, root: &str, here: Tab) -> Bar {
-    let (state, settled) = (SuiteState::of(suite), SuiteState::settled(suite));
-    let tab = |tab: Tab| shell::Tab {
-        word: tab.word(),
-        href: format!("{root}{}", tab.path(place)),
+pub(super) fn suite_bar(
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    root: &str,
+    here: SuiteTab,
+) -> SuiteBar {
+    let (state, settled) = (
+        SuiteState::from_suite(suite),
+        SuiteState::from_evidence(suite),
+    );
+    let tab = |tab: SuiteTab| shell::SuiteBarTab {
+        word: tab.label(),
+        href: format!("{root}{}", tab.page_path(place)),
         is_here: tab == here,
     };
-    Bar {
+    SuiteBar {
         label: Text::new(&place.label),
         href: format!("{root}{}", place.path()),
         signs: if state == settled {
-            vec![sign(state)]
+            vec![state_sign(state)]
         } else {
-            vec![sign(state), sign(settled)]
+            vec![state_sign(state), state_sign(settled)]
         },
-        tabs: Tab::ALL
+        tabs: SuiteTab::ALL
             .into_iter()
-            .filter(|tab| tab.is_there(suite))
+            .filter(|tab| tab.has_data(suite))
             .map(tab)
             .collect(),
     }

@@ -6,25 +6,26 @@ use chrono::{DateTime, TimeZone, Utc};
 use sha2::{Digest, Sha256};
 
 use crate::domain::{
-    ClaimedRow, ClaimedTable, Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric,
-    MetricKind, Published, RunId, Unit,
+    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Metric, MetricKind, PublishedRow,
+    PublishedTable, Redacted, RunId, Unit,
 };
 use crate::views::{
-    Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AskedApart, AuditedBoard,
-    BoardEvidence, Break, Cell, ChangedItem, ClaimedFile, Comparability, ComparedArm, Comparison,
-    ComparisonRow, CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey,
-    CriterionRow, CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, Disagreements,
-    Discordance, Discrimination, Distribution, Drawn, Entry, Estimate, EvaluatorScore, Event,
-    Evidence, Figure, Flips, Front, Go, Grade, History, Horizon, Horizons, Interval, ItemCell,
-    ItemChange, ItemCourse, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign, ItemStories,
+    Adjustment, Apart, Arm, ArmHistory, ArmHorizon, ArmSpread, AuditedBoard, BoardEvidence, Break,
+    Cell, ChangedItem, ClaimedFile, Comparability, ComparedArm, Comparison, ComparisonRow,
+    CourseKind, Coverage, CriteriaCount, CriteriaTable, CriterionCell, CriterionKey, CriterionRow,
+    CriterionVerdict, Decision, Delta, DeltaUnit, Design, Difference, DifferentItemAbilities,
+    Disagreements, Discordance, Discrimination, Distribution, Drawn, Entry, Estimate,
+    EvaluatorScore, Evidence, Figure, Flips, Front, Grade, History, Horizon, Horizons, Interval,
+    ItemCell, ItemChange, ItemCourse, ItemLine, ItemMatrix, ItemOrders, ItemPage, ItemSign,
     ItemTranscript, JudgeView, JudgedBy, Leader, LengthGroup, ListedItem, ListedItems, MatrixArm,
-    Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed, News, Night, NightlyDuel,
-    NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, Pareto, ParetoPoint, RankRange,
-    Resolution, Role, RunLine, RunPage, RunStated, RunTranscripts, Scale, ScoreColumn,
-    ScoreLineView, Severity, SharedItems, Side, SideBySide, SiteContext, Sizes, Spread, Standing,
-    StatedLine, Step, StoredVerification, SuccessCurve, SuiteBoard, SuiteCharts, SuiteClaims,
-    Summary, Threshold, TranscriptPart, Undefined, UnlikePairs, Verdict, abilities,
-    audit_published, audited, facts_of_scores, items_of, overall_of_table, system_name,
+    Method, Mismatch, MismatchKind, Missing, ModelNames, Money, Needed, NewsEntry, NewsEvent,
+    Night, NightlyDuel, NoisyItem, Overall, Overview, OverviewSuite, PairEvidence, PairVerdict,
+    Pareto, ParetoPoint, RankRange, Resolution, Role, RunAttempt, RunLine, RunPage, RunStated,
+    RunTranscripts, Scale, ScoreColumn, ScoreLineView, Severity, SharedItems, Side, SideBySide,
+    SiteContext, Sizes, Spread, Standing, StatedLine, Step, StoredVerification, SuccessCurve,
+    SuiteBoard, SuiteCharts, SuiteClaims, SuiteItemAnswers, Threshold, TranscriptPart, Undefined,
+    UnlikePairs, ValueSummary, audit_board, audit_published, facts_of_scores, fit_abilities,
+    item_pages, overall_from_table, system_name,
 };
 
 use super::*;
@@ -74,7 +75,7 @@ fn estimate(passed: u64, total: u64, half: f64) -> Estimate {
 }
 
 fn figure(mean: f64) -> Figure {
-    let summary = Summary {
+    let summary = ValueSummary {
         n: 3,
         mean,
         sd: Some(mean / 10.0),
@@ -148,13 +149,13 @@ fn metric(name: &str, label: &str, unit: Unit, direction: Direction, kind: Metri
 }
 
 /// Makes evidence with the same verdict for all pairs of the arms.
-fn evidence(arms: usize, verdict: Verdict, n: u64, of: &'static str) -> Evidence {
+fn evidence(arms: usize, verdict: PairVerdict, n: u64, of: &'static str) -> Evidence {
     let pair = |first, second| PairEvidence {
         first,
         second,
         verdict,
         design: Design::Items,
-        difference: (!matches!(verdict, Verdict::NoData { .. })).then_some(Difference {
+        difference: (!matches!(verdict, PairVerdict::NoData { .. })).then_some(Difference {
             value: 0.04,
             scale: Scale::Share,
             interval: Interval::new(-0.01, 0.09),
@@ -296,7 +297,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             leader: leads(-82.0, DeltaUnit::Percent),
             evidence: evidence(
                 arms.len(),
-                Verdict::NotEnoughEvidence { reason: None },
+                PairVerdict::NotEnoughEvidence { reason: None },
                 3,
                 "runs",
             ),
@@ -314,7 +315,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             leader: leads(-65.0, DeltaUnit::Percent),
             evidence: evidence(
                 arms.len(),
-                Verdict::NotEnoughEvidence { reason: None },
+                PairVerdict::NotEnoughEvidence { reason: None },
                 2,
                 "runs",
             ),
@@ -332,7 +333,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             leader: leads(4.0, DeltaUnit::PercentagePoints),
             evidence: evidence(
                 arms.len(),
-                Verdict::NotEnoughEvidence { reason: None },
+                PairVerdict::NotEnoughEvidence { reason: None },
                 500,
                 "questions",
             ),
@@ -358,7 +359,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             leader: Leader::NotAvailable,
             evidence: evidence(
                 arms.len(),
-                Verdict::NoData {
+                PairVerdict::NoData {
                     reason: Missing::NotMeasured,
                 },
                 0,
@@ -500,7 +501,7 @@ fn sides(hostile: &str) -> Vec<SideBySide> {
 }
 
 fn run_stem(suite: &str, version: Option<&str>, arm: &Arm) -> String {
-    slug::hex(
+    slug::hex_prefix(
         &Sha256::digest(format!(
             "{suite}\n{version:?}\n{}\n{}",
             arm.approach, arm.model
@@ -554,7 +555,7 @@ fn audited_board(name: &str, arms: &[Arm], hostile: &str) -> AuditedBoard {
 
 /// A published table whose names are harmful, with a rate that is not that of its counts.
 fn claims(hostile: &str) -> SuiteClaims {
-    let row = |number: u64, passed: u64, rate: &str| ClaimedRow {
+    let row = |number: u64, passed: u64, rate: &str| PublishedRow {
         number,
         line: Some(number + 1),
         cells: [
@@ -577,7 +578,7 @@ fn claims(hostile: &str) -> SuiteClaims {
         .map(str::to_owned)
         .to_vec();
     let audit = audit_published(
-        &[ClaimedTable {
+        &[PublishedTable {
             name: format!("{hostile}.csv"),
             columns,
             rows,
@@ -722,12 +723,12 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
         stories: stories(name, version, arms, hostile),
         charts: charts(arms),
         audit: (arms.len() <= 20)
-            .then(|| audited(&audited_board(name, arms, hostile)).ok())
+            .then(|| audit_board(&audited_board(name, arms, hostile)).ok())
             .flatten(),
         horizons: (arms.len() > 1).then(|| horizons(name, arms)),
-        abilities: abilities(&audited_board(name, arms, hostile))
+        abilities: fit_abilities(&audited_board(name, arms, hostile))
             .ok()
-            .map(|found| AskedApart {
+            .map(|found| DifferentItemAbilities {
                 lacking: 1,
                 arms: arms.len() as u64,
                 found,
@@ -862,7 +863,7 @@ fn item_matrix(name: &str, version: Option<&str>, arms: &[Arm]) -> ItemMatrix {
             .collect(),
         items: names.iter().enumerate().map(item).collect(),
         goes: goes
-            .map(|(arm, number, run)| Go {
+            .map(|(arm, number, run)| RunAttempt {
                 run,
                 arm,
                 attempt: 1,
@@ -879,8 +880,8 @@ fn item_matrix(name: &str, version: Option<&str>, arms: &[Arm]) -> ItemMatrix {
     }
 }
 
-fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> ItemStories {
-    let mut stories = ItemStories::default();
+fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> SuiteItemAnswers {
+    let mut stories = SuiteItemAnswers::default();
     for arm in arms.iter().take(4) {
         let mut page = run_page(&run_line(name, version, arm, 1), hostile);
         page.line.status = "completed".to_owned();
@@ -896,9 +897,9 @@ fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> It
                 criteria: Vec::new(),
                 ..page.clone()
             };
-            stories.add(
-                &Published::of_test(own),
-                &Published::of_test(pages),
+            stories.add_run(
+                &Redacted::unchecked_for_test(own),
+                &Redacted::unchecked_for_test(pages),
                 &transcripts(text),
             );
         }
@@ -986,7 +987,7 @@ fn charts(arms: &[Arm]) -> SuiteCharts {
         only_first: 46,
         only_second: 26,
         p: 0.024,
-        verdict: Verdict::NotEnoughEvidence { reason: None },
+        verdict: PairVerdict::NotEnoughEvidence { reason: None },
         p_adjusted: Some(0.2),
         difference: None,
     };
@@ -1093,7 +1094,7 @@ fn history(suite: &str, arms: &[Arm]) -> History {
 
 /// A board over suites of arms that have pages.
 fn over_suites(arms: &[Arm]) -> Overall {
-    let mut overall = overall_of_table(&audited_board("all", arms, HOSTILE[0]), &BTreeMap::new());
+    let mut overall = overall_from_table(&audited_board("all", arms, HOSTILE[0]), &BTreeMap::new());
     for (entry, arm) in overall.entries.iter_mut().zip(arms) {
         entry.arm = arm.clone();
     }
@@ -1239,7 +1240,7 @@ fn verification(text: &str) -> StoredVerification {
     let failure = serde_json::json!({"check": text, "scope": text, "reason": text, "text": text, "files": [text, text]});
     let check = serde_json::json!({"id": text, "kind": text, "command": text, "folder": text, "reason": text, "outcome": text,
         "message": text, "seconds": 1.5, "baseline": text});
-    StoredVerification::of(&serde_json::json!({"terminalStatus": text, "next": text, "reason": text, "goal": text, "taskKind": text,
+    StoredVerification::from_record(&serde_json::json!({"terminalStatus": text, "next": text, "reason": text, "goal": text, "taskKind": text,
         "profile": text, "stack": text, "baseline": {"name": text}, "manual": text, "ticket": text, "checks": [check],
         "failures": [failure], "fixed": [failure], "reasons": [text]}))
     .expect("it says something")
@@ -1286,7 +1287,7 @@ fn many_items(line: &RunLine, text: &str, count: u32) -> Vec<ItemPage> {
         .iter()
         .map(|outcome| ((outcome.key(), 1), item_details(text)))
         .collect();
-    items_of(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
+    item_pages(&line.id, &outcomes, &details, ITEMS_PER_PAGE)
 }
 
 /// Makes a transcript in which every text is `text`.
@@ -1302,7 +1303,10 @@ fn transcripts(text: &str) -> RunTranscripts {
         bytes: 1,
         left_out: 0,
         same_as: None,
-        parts: Published::of_test(vec![part.clone(), TranscriptPart { role: None, ..part }]),
+        parts: Redacted::unchecked_for_test(vec![
+            part.clone(),
+            TranscriptPart { role: None, ..part },
+        ]),
     };
     let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())]
         .into_iter()
@@ -1317,25 +1321,25 @@ fn transcripts(text: &str) -> RunTranscripts {
 
 /// Makes every file of the made-up site, with hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
-    let overview = Published::of_test(made_up());
-    let plan = Plan::new(&overview);
+    let overview = Redacted::unchecked_for_test(made_up());
+    let plan = SiteRoutes::new(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
-    let event = Event::Begins {
+    let event = NewsEvent::Begins {
         arms: 2,
         leader: Some(overview.suites[0].board.entries[0].arm.clone()),
     };
     let time = DateTime::from_timestamp(0, 0).expect("the first second");
-    let news = News {
+    let news = NewsEntry {
         id: "urn:uuid:0".to_owned(),
         suite: HOSTILE[0].to_owned(),
         suite_version: None,
         time,
         event,
     };
-    files.extend(published_files(
+    files.extend(badge_and_feed_files(
         &overview,
         &plan,
-        &Published::of_test(vec![news]),
+        &Redacted::unchecked_for_test(vec![news]),
     ));
     let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
     for (index, line) in lines.enumerate() {
@@ -1346,8 +1350,8 @@ fn whole_site() -> Vec<SiteFile> {
             Vec::new()
         };
         let (page, items) = (
-            Published::of_test(run_page(line, text)),
-            Published::of_test(items),
+            Redacted::unchecked_for_test(run_page(line, text)),
+            Redacted::unchecked_for_test(items),
         );
         files.extend(run_files(
             &overview,
@@ -1572,11 +1576,11 @@ fn a_hundred_arms_fit_on_a_page() {
             )
         })
         .collect();
-    let wide = Published::of_test(Overview {
+    let wide = Redacted::unchecked_for_test(Overview {
         suites: vec![suite("polyglot", None, &arms, "plain")],
         ..made_up()
     });
-    let plan = Plan::new(&wide);
+    let plan = SiteRoutes::new(&wide);
     for file in site_files(&wide, &plan).filter(|file| file.path.strip_suffix(".html").is_some()) {
         assert!(
             file.bytes.len() <= 155_000,
@@ -1603,8 +1607,8 @@ fn nothing_is_coloured_as_won_without_evidence() {
 
 #[test]
 fn numbers_of_the_data_files_are_the_views() {
-    let overview = Published::of_test(made_up());
-    let plan = Plan::new(&overview);
+    let overview = Redacted::unchecked_for_test(made_up());
+    let plan = SiteRoutes::new(&overview);
     let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan)
         .map(|file| (file.path, file.bytes))
         .collect();
@@ -1662,11 +1666,11 @@ fn numbers_of_the_data_files_are_the_views() {
 
 #[test]
 fn a_site_without_runs_says_so() {
-    let empty = Published::of_test(Overview {
+    let empty = Redacted::unchecked_for_test(Overview {
         suites: Vec::new(),
         ..made_up()
     });
-    let plan = Plan::new(&empty);
+    let plan = SiteRoutes::new(&empty);
     let files: Vec<SiteFile> = site_files(&empty, &plan).collect();
     let texts: BTreeMap<&str, &str> = pages(&files).collect();
     assert!(texts["index.html"].contains("No runs yet"));

@@ -7,35 +7,35 @@ use askama::Template;
 use crate::render::run_title::run_title;
 use crate::render::{format, reasons, words};
 use crate::views::{
-    Arm, ItemPage, ItemRow, ItemTranscript, Overview, OverviewSuite, RunPage, RunTranscripts,
-    Spent, TranscriptPart,
+    Arm, ItemPage, ItemRow, ItemTranscript, MessageUsage, Overview, OverviewSuite, RunPage,
+    RunTranscripts, TranscriptPart,
 };
 
 use super::SiteFile;
-use super::beside::{Beside, rows_of};
-use super::cut::cut;
-use super::grid::{Cell, Kind};
+use super::beside::{OtherOutcomes, rows_by_item};
+use super::cut::truncate_text;
+use super::grid::{GridCell, GridCellKind};
 use super::items::item_href;
-use super::plan::{Plan, RunPlace};
+use super::plan::{RunRoutes, SiteRoutes};
 use super::runs::Pager;
-use super::shell::{Crumb, Here, Shell, Text};
+use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text};
 
 #[derive(Template)]
 #[template(path = "transcript.html")]
 struct TranscriptHtml {
-    shell: Shell,
+    shell: PageShell,
     title: Text,
     arm_href: String,
     suite: Text,
     heading: Text,
     /// Which of several pages this is.
     place: String,
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     pager: Option<Pager>,
 }
 
 /// One transcript.
-struct Entry {
+struct TranscriptEntry {
     anchor: String,
     name: Text,
     /// Whether it is unfolded, because it is the only one on its page.
@@ -44,14 +44,14 @@ struct Entry {
     about: String,
     digest: String,
     same_as: Option<String>,
-    outcome: Option<Outcome>,
-    parts: Vec<Part>,
+    outcome: Option<TranscriptOutcome>,
+    parts: Vec<TranscriptStep>,
     /// Note on steps that the rail has no room for.
     more: Option<String>,
 }
 
 /// The item's outcome, as far as the run has it.
-struct Outcome {
+struct TranscriptOutcome {
     class: &'static str,
     mark: &'static str,
     word: Text,
@@ -61,12 +61,12 @@ struct Outcome {
     facts: Vec<(&'static str, String)>,
     /// Address of the item's page, which has all arms with their answers.
     href: Option<String>,
-    beside: Beside,
+    beside: OtherOutcomes,
 }
 
-impl Outcome {
+impl TranscriptOutcome {
     /// Formats both answers: `answered Green instead of Blue`. Empty if one is unknown.
-    fn said(&self) -> Text {
+    fn format_answers(&self) -> Text {
         if self.expected.is_blank() || self.answered.is_blank() {
             return Text::default();
         }
@@ -79,47 +79,47 @@ impl Outcome {
 }
 
 /// One message, tool call or result.
-struct Part {
+struct TranscriptStep {
     /// Its number among the steps, and the speaker. `None` for a note of ours.
     step: Option<(usize, Text)>,
     is_on_rail: bool,
     spent: String,
     lines: Vec<Text>,
     /// A tool's long text, folded below its first line.
-    fold: Option<Fold>,
+    fold: Option<FoldedText>,
 }
 
-struct Fold {
+struct FoldedText {
     first: Text,
     more: String,
 }
 
 /// Maximum letters of a line. Longer ones are broken, because browsers are slow with a line of a megabyte.
-const LONGEST_LINE: usize = 2_000;
+const MAX_LINE: usize = 2_000;
 /// Maximum lines and letters of a tool's text that is not folded.
-const UNFOLDED_LINES: usize = 4;
-const UNFOLDED_LETTERS: usize = 400;
+const MAX_UNFOLDED_LINES: usize = 4;
+const MAX_UNFOLDED_LETTERS: usize = 400;
 /// Maximum letters of a folded text's first line.
-const FIRST_LINE: usize = 120;
+const MAX_FIRST_LINE_LETTERS: usize = 120;
 /// Maximum number of items named in the heading.
-const NAMED: usize = 3;
+const MAX_NAMED_ITEMS: usize = 3;
 /// Maximum number of steps on a rail.
-const MOST_STEPS: usize = 150;
+const MAX_STEPS: usize = 150;
 
 /// Context shared by the entries of a page.
-struct Of<'a> {
-    plan: &'a Plan,
+struct TranscriptContext<'a> {
+    plan: &'a SiteRoutes,
     suite: &'a OverviewSuite,
     arm: &'a Arm,
-    place: &'a RunPlace,
+    place: &'a RunRoutes,
     rows: &'a BTreeMap<&'a str, &'a ItemRow>,
     root: &'a str,
 }
 
-pub(super) fn pages(
+pub(super) fn render_pages(
     overview: &Overview,
-    plan: &Plan,
-    place: &RunPlace,
+    plan: &SiteRoutes,
+    place: &RunRoutes,
     run: &RunPage,
     items: &[ItemPage],
     transcripts: &RunTranscripts,
@@ -127,7 +127,7 @@ pub(super) fn pages(
     let suite = &plan.suites[place.suite];
     let arm = words::arm_name(&run.line.suite, &run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
-    let (context, rows) = (&overview.context, rows_of(items));
+    let (context, rows) = (&overview.context, rows_by_item(items));
     let name = |page: u64| format!("{page:04}.html");
     let pages = transcripts.pages.len() as u64;
     let page = |(number, entries): (u64, &Vec<ItemTranscript>)| {
@@ -145,24 +145,24 @@ pub(super) fn pages(
             "What {arm} was told, said and did in one run on {}.",
             suite.label
         );
-        let shell = Shell::new(
+        let shell = PageShell::new(
             context,
             &plan.assets,
             &path,
-            Here::Below,
+            NavigationEntry::Below,
             title,
             description,
         )
-        .with(plan.assets.transcript.clone());
+        .with_assets(plan.assets.transcript.clone());
         let crumbs = vec![
-            Crumb::new(
+            Breadcrumb::new(
                 format!("{}{}", shell.root, suite.path()),
                 suite.label.as_str(),
             ),
-            Crumb::new("../index.html", run_name.as_str()),
+            Breadcrumb::new("../index.html", run_name.as_str()),
         ];
         let of_suite = &overview.suites[place.suite];
-        let given = Of {
+        let given = TranscriptContext {
             plan,
             suite: of_suite,
             arm: &run.line.arm,
@@ -171,34 +171,34 @@ pub(super) fn pages(
             root: &shell.root,
         };
         let is_alone = entries.len() == 1;
-        let entries: Vec<Entry> = (1..)
+        let entries: Vec<TranscriptEntry> = (1..)
             .zip(entries)
-            .map(|(number, entry)| shown(number, entry, is_alone, &given))
+            .map(|(number, entry)| build_entry(number, entry, is_alone, &given))
             .collect();
         let html = TranscriptHtml {
             title: Text::new(&run_name),
             arm_href: plan.arm_href(&shell.root, &run.line.arm),
             suite: Text::new(&suite.label),
-            heading: heading(&entries, &arm)
+            heading: describe_failures(&entries, &arm)
                 .unwrap_or_else(|| Text::from(format!("Transcripts{of}"))),
             place: of.trim_start_matches(", ").to_owned(),
             pager: Pager::new(number, pages, name),
             entries,
-            shell: shell.crumbs(crumbs),
+            shell: shell.with_breadcrumbs(crumbs),
         };
-        SiteFile::page(path, &html)
+        SiteFile::from_template(path, &html)
     };
     (1..).zip(&transcripts.pages).map(page).collect()
 }
 
 /// Describes what went wrong on the page, or that nothing did. `None` without known outcomes.
-fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
-    let known: Vec<(&Text, &Outcome)> = entries
+fn describe_failures(entries: &[TranscriptEntry], arm: &str) -> Option<Text> {
+    let known: Vec<(&Text, &TranscriptOutcome)> = entries
         .iter()
         .filter_map(|entry| Some((&entry.name, entry.outcome.as_ref()?)))
         .collect();
-    let told = |(name, outcome): &(&Text, &Outcome)| {
-        let said = outcome.said();
+    let told = |(name, outcome): &(&Text, &TranscriptOutcome)| {
+        let said = outcome.format_answers();
         if said.is_blank() {
             format!("{name}: {arm}: {}", outcome.word)
         } else {
@@ -206,30 +206,30 @@ fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
         }
     };
     let all = known.len() as u64;
-    let wrong: Vec<&(&Text, &Outcome)> = known
+    let wrong: Vec<&(&Text, &TranscriptOutcome)> = known
         .iter()
         .filter(|(_, outcome)| outcome.class != "s-pass")
         .collect();
     let text = match (known.as_slice(), wrong.as_slice()) {
         ([], _) => return None,
         ([only], _) => told(only),
-        (_, []) => format!("{arm}: all {} passed", words::count_of(all, "items")),
+        (_, []) => format!("{arm}: all {} passed", words::count_with_noun(all, "items")),
         (_, wrong) => {
             let names = wrong
                 .iter()
-                .take(NAMED)
+                .take(MAX_NAMED_ITEMS)
                 .map(|(name, _)| name.to_string())
                 .collect::<Vec<String>>()
                 .join(", ");
-            let more = if wrong.len() > NAMED {
-                format!(" and {} more", wrong.len() - NAMED)
+            let more = if wrong.len() > MAX_NAMED_ITEMS {
+                format!(" and {} more", wrong.len() - MAX_NAMED_ITEMS)
             } else {
                 String::new()
             };
             format!(
                 "{arm}: {} of {} did not pass: {names}{more}",
-                format::integer(wrong.len() as u64),
-                words::count_of(all, "items")
+                format::format_integer(wrong.len() as u64),
+                words::count_with_noun(all, "items")
             )
         }
     };
@@ -237,14 +237,14 @@ fn heading(entries: &[Entry], arm: &str) -> Option<Text> {
 }
 
 /// Returns the run page's note on its transcripts, or `None` if there are none.
-pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
+pub(super) fn availability_note(transcripts: &RunTranscripts) -> Option<String> {
     if transcripts.shown + transcripts.left_out == 0 {
         return None;
     }
     let count = |number: u64, one: &str, many: &str| {
         format!(
             "{} {}",
-            format::integer(number),
+            format::format_integer(number),
             if number == 1 { one } else { many }
         )
     };
@@ -255,7 +255,7 @@ pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
     if transcripts.cut > 0 {
         note.push_str(&format!(
             ", {} of them without the middle",
-            format::integer(transcripts.cut)
+            format::format_integer(transcripts.cut)
         ));
     }
     note.push('.');
@@ -269,22 +269,27 @@ pub(super) fn note(transcripts: &RunTranscripts) -> Option<String> {
     Some(note)
 }
 
-fn shown(number: u64, entry: &ItemTranscript, is_open: bool, of: &Of<'_>) -> Entry {
-    let mut about = format!("{} bytes", format::integer(entry.bytes));
+fn build_entry(
+    number: u64,
+    entry: &ItemTranscript,
+    is_open: bool,
+    of: &TranscriptContext<'_>,
+) -> TranscriptEntry {
+    let mut about = format!("{} bytes", format::format_integer(entry.bytes));
     if entry.left_out > 0 {
         about.push_str(&format!(
             ", {} of them left out here",
-            format::integer(entry.left_out)
+            format::format_integer(entry.left_out)
         ));
     }
     let mut step = 0;
-    let parts: Vec<Part> = entry
+    let parts: Vec<TranscriptStep> = entry
         .parts
         .iter()
-        .map(|said| part(said, &mut step))
+        .map(|said| build_step(said, &mut step))
         .collect();
     let name = entry.item.as_deref().filter(|item| !item.trim().is_empty());
-    Entry {
+    TranscriptEntry {
         anchor: format!("t-{number}"),
         name: Text::new(name.unwrap_or(if entry.item.is_some() {
             "(no name)"
@@ -292,7 +297,7 @@ fn shown(number: u64, entry: &ItemTranscript, is_open: bool, of: &Of<'_>) -> Ent
             "The whole run"
         })),
         is_open,
-        steps: words::count_of(step as u64, "steps"),
+        steps: words::count_with_noun(step as u64, "steps"),
         about,
         digest: entry.digest.clone(),
         same_as: entry
@@ -303,48 +308,48 @@ fn shown(number: u64, entry: &ItemTranscript, is_open: bool, of: &Of<'_>) -> Ent
             .item
             .as_deref()
             .and_then(|item| of.rows.get(item))
-            .map(|row| outcome(row, of)),
+            .map(|row| build_outcome(row, of)),
         parts,
         more: step
-            .checked_sub(MOST_STEPS)
+            .checked_sub(MAX_STEPS)
             .filter(|more| *more > 0)
-            .map(|more| format!("and {} more", format::integer(more as u64))),
+            .map(|more| format!("and {} more", format::format_integer(more as u64))),
     }
 }
 
-fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
-    let (class, mark) = match Cell::item_status(&row.status).kind {
-        Kind::Status(class, mark) => (class, mark),
+fn build_outcome(row: &ItemRow, of: &TranscriptContext<'_>) -> TranscriptOutcome {
+    let (class, mark) = match GridCell::item_status(&row.status).kind {
+        GridCellKind::Status(class, mark) => (class, mark),
         _ => ("s-open", "–"),
     };
     let tokens = row.input_tokens.zip(row.output_tokens);
     let facts = [
-        ("Time", row.duration_seconds.map(format::seconds)),
+        ("Time", row.duration_seconds.map(format::duration)),
         ("Cost", row.cost_usd.map(format::money)),
         (
             "Tokens",
             tokens.map(|(read, written)| {
                 format!(
                     "{} in, {} out",
-                    format::integer(read),
-                    format::integer(written)
+                    format::format_integer(read),
+                    format::format_integer(written)
                 )
             }),
         ),
-        ("Steps", row.steps.map(format::integer)),
+        ("Steps", row.steps.map(format::format_integer)),
     ];
-    Outcome {
+    TranscriptOutcome {
         class,
         mark,
         word: Text::from(row.status.replace('_', " ")),
         why: row.reason.as_deref().map_or_else(Text::default, |reason| {
-            Text::from(cut(&reasons::words(reason)))
+            Text::from(truncate_text(&reasons::reason_with_meaning(reason)))
         }),
-        expected: Text::from(cut(&row.expected.join(" or "))),
+        expected: Text::from(truncate_text(&row.expected.join(" or "))),
         answered: row
             .answer
             .as_deref()
-            .map_or_else(Text::default, |answer| Text::from(cut(answer))),
+            .map_or_else(Text::default, |answer| Text::from(truncate_text(answer))),
         facts: facts
             .into_iter()
             .filter_map(|(label, text)| Some((label, text?)))
@@ -355,41 +360,46 @@ fn outcome(row: &ItemRow, of: &Of<'_>) -> Outcome {
             &row.item,
             Some(&row.kind),
         ),
-        beside: Beside::of(of.suite, &of.plan.suites[of.place.suite], of.arm, row),
+        beside: OtherOutcomes::for_item(of.suite, &of.plan.suites[of.place.suite], of.arm, row),
     }
 }
 
-fn part(part: &TranscriptPart, steps: &mut usize) -> Part {
-    let lines: Vec<Text> = part.text.lines().flat_map(broken).map(Text::new).collect();
-    let is_long = lines.len() > UNFOLDED_LINES || part.text.len() > UNFOLDED_LETTERS;
+fn build_step(part: &TranscriptPart, steps: &mut usize) -> TranscriptStep {
+    let lines: Vec<Text> = part
+        .text
+        .lines()
+        .flat_map(break_line)
+        .map(Text::new)
+        .collect();
+    let is_long = lines.len() > MAX_UNFOLDED_LINES || part.text.len() > MAX_UNFOLDED_LETTERS;
     let first = part
         .text
         .lines()
         .map(str::trim)
         .find(|line| !matches!(*line, "" | "{" | "["))
         .unwrap_or_default();
-    let fold = (part.is_of_tool() && is_long).then(|| Fold {
-        first: Text::from(crate::domain::beginning(first, FIRST_LINE)),
-        more: words::count_of(lines.len() as u64, "lines"),
+    let fold = (part.is_of_tool() && is_long).then(|| FoldedText {
+        first: Text::from(crate::domain::shorten_to(first, MAX_FIRST_LINE_LETTERS)),
+        more: words::count_with_noun(lines.len() as u64, "lines"),
     });
     let step = part.role.as_deref().map(|role| {
         *steps += 1;
         (*steps, Text::new(role))
     });
-    Part {
-        is_on_rail: step.is_some() && *steps <= MOST_STEPS,
+    TranscriptStep {
+        is_on_rail: step.is_some() && *steps <= MAX_STEPS,
         step,
-        spent: part.spent.map_or_else(String::new, spent),
+        spent: part.spent.map_or_else(String::new, format_usage),
         lines,
         fold,
     }
 }
 
 /// Formats tokens and cost: `212 tokens · $0.004`.
-fn spent(spent: Spent) -> String {
+fn format_usage(spent: MessageUsage) -> String {
     let tokens = spent
         .output_tokens
-        .map(|tokens| words::count_of(tokens, "tokens"));
+        .map(|tokens| words::count_with_noun(tokens, "tokens"));
     [tokens, spent.cost_usd.map(format::money)]
         .into_iter()
         .flatten()
@@ -397,11 +407,11 @@ fn spent(spent: Spent) -> String {
         .join(" · ")
 }
 
-fn broken(line: &str) -> impl Iterator<Item = &str> {
+fn break_line(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
         let line = rest.take()?;
-        match line.char_indices().nth(LONGEST_LINE) {
+        match line.char_indices().nth(MAX_LINE) {
             Some((end, _)) => {
                 rest = Some(&line[end..]);
                 Some(&line[..end])
@@ -417,9 +427,9 @@ mod tests {
 
     #[test]
     fn long_lines_are_broken_between_characters() {
-        assert_eq!(broken("").collect::<Vec<_>>(), [""]);
-        let line = "é".repeat(LONGEST_LINE + 1);
-        let lines: Vec<&str> = broken(&line).collect();
+        assert_eq!(break_line("").collect::<Vec<_>>(), [""]);
+        let line = "é".repeat(MAX_LINE + 1);
+        let lines: Vec<&str> = break_line(&line).collect();
         assert_eq!((lines.len(), lines[1]), (2, "é"));
     }
 
@@ -431,7 +441,7 @@ mod tests {
                 text: text.to_owned(),
                 spent: None,
             };
-            part(&said, &mut 0)
+            build_step(&said, &mut 0)
                 .fold
                 .map(|fold| (fold.first.to_string(), fold.more))
         };

@@ -13,18 +13,18 @@ use crate::domain::{Acceptance, Filter, Run};
 
 /// Accepted regressions of the bundle's runs, and tombstones that name runs by their ids.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decisions {
+pub struct BundleDecisions {
     pub accepted: Vec<Acceptance>,
     pub retracted: Vec<Retraction>,
 }
 
-impl Decisions {
+impl BundleDecisions {
     pub fn is_empty(&self) -> bool {
         self.accepted.is_empty() && self.retracted.is_empty()
     }
 
     /// Keeps what the store does not know yet. A run that somebody there showed again is not retracted once more.
-    pub(super) fn new_in(&self, store: &Store) -> Result<Self, StoreError> {
+    pub(super) fn without_known(&self, store: &Store) -> Result<Self, StoreError> {
         let known = load_acceptances(store).map_err(StoreError::Invalid)?;
         let there = Retractions::load(store).map_err(StoreError::Invalid)?;
         let told: BTreeSet<&String> = there
@@ -61,17 +61,19 @@ impl Decisions {
         })
     }
 
-    pub(super) fn append(&self, store: &Store) -> Result<(), StoreError> {
+    pub(super) fn append_to(&self, store: &Store) -> Result<(), StoreError> {
         if !self.accepted.is_empty() {
             append_acceptances(store, &self.accepted)?;
         }
-        self.retracted.iter().try_for_each(|one| one.append(store))
+        self.retracted
+            .iter()
+            .try_for_each(|one| one.append_to(store))
     }
 }
 
 /// The nights of the arms of a bundle: by suite, version, approach and model, the batches and times of their runs.
 #[derive(Default)]
-pub(super) struct Nights(BTreeMap<[String; 4], BatchesAndTimes>);
+pub(super) struct BundleNights(BTreeMap<[String; 4], BatchesAndTimes>);
 
 type BatchesAndTimes = (BTreeSet<String>, Vec<DateTime<Utc>>);
 
@@ -79,8 +81,8 @@ fn arm_of(suite: &str, version: Option<&str>, approach: &str, model: &str) -> [S
     [suite, version.unwrap_or_default(), approach, model].map(str::to_owned)
 }
 
-impl Nights {
-    pub fn add(&mut self, run: &Run) {
+impl BundleNights {
+    pub fn add_run(&mut self, run: &Run) {
         let (batches, times) = self
             .0
             .entry(arm_of(
@@ -90,13 +92,13 @@ impl Nights {
                 &run.model,
             ))
             .or_default();
-        batches.insert(run.batch().to_owned());
+        batches.insert(run.batch_name().to_owned());
         times.extend(run.timestamp);
     }
 
     /// Reads an accepted regression. It may be about nights of this bundle only: a stranger's bundle accepts nothing of others.
-    pub fn acceptance(&self, record: &[u8]) -> Result<Acceptance, String> {
-        let one = acceptance::parse(record)?;
+    pub fn parse_acceptance(&self, record: &[u8]) -> Result<Acceptance, String> {
+        let one = acceptance::parse_acceptance(record)?;
         let own = self.0.get(&arm_of(
             &one.suite,
             one.suite_version.as_deref(),
@@ -120,8 +122,8 @@ impl Nights {
 }
 
 /// Reads a tombstone. It must name its runs: one of a whole suite would hide runs that the bundle's maker never saw.
-pub(super) fn tombstone(record: &[u8]) -> Result<Retraction, String> {
-    let one = retraction::parse(record)?;
+pub(super) fn parse_tombstone(record: &[u8]) -> Result<Retraction, String> {
+    let one = retraction::parse_retraction(record)?;
     let by_ids = Filter {
         ids: one.selector.ids.clone(),
         ..Filter::default()

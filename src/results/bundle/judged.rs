@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::super::seal::Seal;
 use super::super::{ItemLine, ScoreLine, proof};
-use super::record::{append, parsed};
+use super::record::{append_line, parse_record};
 use crate::domain::{RunId, ScoreRecord};
 
 /// The first record of an imported run's judgements.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct JudgedRun {
+pub(super) struct JudgementsHeader {
     pub run: String,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct ImportedRun {
     pub is_sealed: bool,
 }
 
-pub(super) struct Judged {
+pub(super) struct JudgementsSection {
     run: RunId,
     /// The run's folder, or `None` if it is not wanted.
     folder: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(super) struct Judged {
     scores: Option<BufWriter<File>>,
 }
 
-impl Judged {
+impl JudgementsSection {
     pub fn new(run: RunId, folder: Option<PathBuf>) -> Self {
         Self {
             run,
@@ -42,12 +42,12 @@ impl Judged {
         }
     }
 
-    pub fn run(&self) -> &RunId {
+    pub fn run_id(&self) -> &RunId {
         &self.run
     }
 
     /// Takes one outcome unchanged, because the seals of the scores cover its bytes.
-    pub fn item(&mut self, record: &[u8], item: &ItemLine<'_>) -> Result<(), String> {
+    pub fn take_item(&mut self, record: &[u8], item: &ItemLine<'_>) -> Result<(), String> {
         if item
             .run
             .as_ref()
@@ -55,26 +55,26 @@ impl Judged {
         {
             return Err("is of another run than the lines before it".to_owned());
         }
-        append(
+        append_line(
             self.folder.as_deref(),
             "items.jsonl",
             &mut self.items,
-            &line(record),
+            &to_line(record),
         )
     }
 
-    pub fn score(&mut self, record: &[u8]) -> Result<(), String> {
-        parsed::<ScoreLine>(record, "is not what an evaluator said")?;
-        append(
+    pub fn take_score(&mut self, record: &[u8]) -> Result<(), String> {
+        parse_record::<ScoreLine>(record, "is not what an evaluator said")?;
+        append_line(
             self.folder.as_deref(),
             "scores.jsonl",
             &mut self.scores,
-            &line(record),
+            &to_line(record),
         )
     }
 
     /// Closes the files and checks their seals. `of` is the imported run, if it is new. Returns the run's id if its folder was written.
-    pub fn end(self, of: Option<&ImportedRun>) -> Result<Option<RunId>, String> {
+    pub fn finish(self, of: Option<&ImportedRun>) -> Result<Option<RunId>, String> {
         for file in [self.items, self.scores].into_iter().flatten() {
             let synced = file
                 .into_inner()
@@ -86,7 +86,8 @@ impl Judged {
             return Ok(None);
         };
         let nothing = Seal::default();
-        let changes = proof::changes_in(of.is_sealed.then_some(&nothing), &of.scores, &[], &folder);
+        let changes =
+            proof::find_changes(of.is_sealed.then_some(&nothing), &of.scores, &[], &folder);
         match changes
             .map_err(|error| format!("cannot be read again: {error}"))?
             .first()
@@ -100,6 +101,6 @@ impl Judged {
     }
 }
 
-fn line(record: &[u8]) -> String {
+fn to_line(record: &[u8]) -> String {
     format!("{}\n", String::from_utf8_lossy(record))
 }

@@ -22,7 +22,7 @@
 //! give the same bytes. Version 1 had only headers and outcomes, without kinds; it can still be read. A bundle with accepted regressions
 //! or tombstones has version 4, one with judgements of imported runs version 3, any other version 2: older programs can read what they know.
 //!
-//! A site's folder has its bundle at [`in_site`]. A page with a whole site has its bundle in base64 in its [`page_element`].
+//! A site's folder has its bundle at [`bundle_path_in_site`]. A page with a whole site has its bundle in base64 in its [`page_element`].
 //!
 //! The file is plain if its name ends in `.jsonl`, else one zstd frame with a checksum. Both are written and read line by line.
 
@@ -40,28 +40,30 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{RunId, hex};
-use crate::files::{self, Allowance, Bounded};
+use crate::domain::{RunId, to_hex};
+use crate::files::{self, BoundedReader, ReadAllowance};
 
-pub use decisions::Decisions;
-pub use page::{IN_SITE, in_site, page_element};
+pub use decisions::BundleDecisions;
+pub use page::{BUNDLE_PATH_IN_SITE, bundle_path_in_site, page_element};
 pub(super) use read::is_half_imported;
-pub use read::{Unpacked, adopt, look_into, unpack, unpack_apart};
-pub use write::{BundleParts, BundleWriter, Rewriter};
+pub use read::{
+    UnpackedBundle, preview_bundle, unpack_figures, unpack_into_folder, unpack_into_store,
+};
+pub use write::{BundleParts, BundleRewriter, BundleWriter};
 
-const FORMAT: &str = "evalreport/bundle/2";
+const BUNDLE_FORMAT: &str = "evalreport/bundle/2";
 /// The format of a bundle with judgements of imported runs.
 const FORMAT_WITH_JUDGED: &str = "evalreport/bundle/3";
 /// The format of a bundle with accepted regressions or tombstones.
 const FORMAT_WITH_DECISIONS: &str = "evalreport/bundle/4";
 const FORMAT_PREFIX: &str = "evalreport/bundle/";
 /// The beginning of every bundle, whatever its version.
-const OPENING: &[u8] = b"{\"format\":\"evalreport/bundle/";
+const BUNDLE_OPENING: &[u8] = b"{\"format\":\"evalreport/bundle/";
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Which records of a run are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum BundleExtent {
     /// Every record.
     Whole,
     /// All records except messages and files, which no figure needs.
@@ -69,20 +71,20 @@ pub enum Extent {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Opening {
+struct BundleHeader {
     format: String,
     runs: u64,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Closing {
-    end: Counts,
+struct BundleTrailer {
+    end: BundleCounts,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Counts {
+struct BundleCounts {
     /// Number of lines before this one. Absent in version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lines: Option<u64>,
@@ -92,7 +94,7 @@ struct Counts {
 /// The first record of a sealed pair.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Source {
+struct PairHeader {
     /// The pair's key.
     key: String,
     runs: u64,
@@ -114,26 +116,29 @@ fn partial_key<'a>(key: &str, ids: impl Iterator<Item = &'a RunId>) -> String {
         hasher.update("\n");
         hasher.update(id.as_str());
     }
-    hex(&hasher.finalize())
+    to_hex(&hasher.finalize())
 }
 
-fn inflated(compressed: impl BufRead + 'static, left: &Allowance) -> io::Result<Box<dyn BufRead>> {
+fn inflated_reader(
+    compressed: impl BufRead + 'static,
+    left: &ReadAllowance,
+) -> io::Result<Box<dyn BufRead>> {
     Ok(Box::new(BufReader::with_capacity(
         64 << 10,
-        Bounded::new(zstd::Decoder::with_buffer(compressed)?, left),
+        BoundedReader::new(zstd::Decoder::with_buffer(compressed)?, left),
     )))
 }
 
 /// Opens a file, decompressed if necessary. Of one of our pages it opens the embedded bundle.
-fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+fn open_bundle(path: &Path) -> io::Result<Box<dyn BufRead>> {
     let file = files::open(path)?;
-    let left = Allowance::of_file(file.metadata()?.len());
+    let left = ReadAllowance::of_file(file.metadata()?.len());
     let mut reader = BufReader::with_capacity(64 << 10, file);
     let head = reader.fill_buf()?;
     if head.starts_with(&ZSTD_MAGIC) {
-        inflated(reader, &left)
+        inflated_reader(reader, &left)
     } else if page::is_page(head) {
-        page::held(reader)
+        page::open_embedded(reader)
     } else {
         Ok(Box::new(reader))
     }
@@ -141,17 +146,17 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
 
 /// Returns whether a file begins like a bundle of any version.
 pub fn is_bundle(path: &Path) -> io::Result<bool> {
-    let mut start = Vec::with_capacity(OPENING.len());
+    let mut start = Vec::with_capacity(BUNDLE_OPENING.len());
     // A file that cannot be decompressed is no bundle.
-    let read = open(path)?
-        .take(OPENING.len() as u64)
+    let read = open_bundle(path)?
+        .take(BUNDLE_OPENING.len() as u64)
         .read_to_end(&mut start);
     Ok(read.is_ok() && begins_bundle(&start))
 }
 
 /// Returns whether these are the first decompressed bytes of a bundle.
 pub fn begins_bundle(head: &[u8]) -> bool {
-    head.starts_with(OPENING)
+    head.starts_with(BUNDLE_OPENING)
 }
 
 #[cfg(test)]

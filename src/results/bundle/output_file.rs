@@ -5,16 +5,16 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::hex;
+use crate::domain::to_hex;
 use crate::files;
 
 /// Maximum bytes in one line. A longer file has several consecutive lines with one path.
-const PART_BYTES: u64 = 256 << 10;
+const MAX_PART_BYTES: u64 = 256 << 10;
 
 /// A file or a part of a file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OutputFile {
+pub(super) struct BundledFile {
     /// Below `output/`, with `/` between folders.
     pub path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,9 +23,9 @@ pub(super) struct OutputFile {
     hex: Option<String>,
 }
 
-impl OutputFile {
+impl BundledFile {
     /// Calls `each` with the parts of a file. Holds at most one part in memory.
-    pub fn parts<E: From<io::Error>>(
+    pub fn for_each_part<E: From<io::Error>>(
         path: &str,
         file: &Path,
         mut each: impl FnMut(&Self) -> Result<(), E>,
@@ -33,12 +33,12 @@ impl OutputFile {
         let mut reader = files::open(file)?;
         for number in 0_u64.. {
             let mut bytes = Vec::new();
-            (&mut reader).take(PART_BYTES).read_to_end(&mut bytes)?;
+            (&mut reader).take(MAX_PART_BYTES).read_to_end(&mut bytes)?;
             // An empty file has one empty part.
             if bytes.is_empty() && number > 0 {
                 break;
             }
-            let is_last = (bytes.len() as u64) < PART_BYTES;
+            let is_last = (bytes.len() as u64) < MAX_PART_BYTES;
             // A part may end inside a character, so only a file of one part is stored as text.
             let text = if number == 0 && is_last {
                 String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
@@ -54,7 +54,7 @@ impl OutputFile {
                 Err(bytes) => Self {
                     path: path.to_owned(),
                     text: None,
-                    hex: Some(hex(&bytes)),
+                    hex: Some(to_hex(&bytes)),
                 },
             };
             each(&part)?;
@@ -66,7 +66,7 @@ impl OutputFile {
     }
 
     /// Returns the file's path below a folder. Fails for paths that lead elsewhere.
-    pub fn relative(&self) -> Result<PathBuf, String> {
+    pub fn relative_path(&self) -> Result<PathBuf, String> {
         let path = Path::new(&self.path);
         let is_plain = !self.path.is_empty()
             && !self.path.contains(['\\', ':', '\0'])
@@ -79,12 +79,12 @@ impl OutputFile {
         } else {
             Err(format!(
                 "has a file `{}`, which is no path below a folder",
-                crate::domain::visible(&self.path)
+                crate::domain::escape_invisible(&self.path)
             ))
         }
     }
 
-    pub fn bytes(self) -> Result<Vec<u8>, String> {
+    pub fn into_bytes(self) -> Result<Vec<u8>, String> {
         match (self.text, self.hex) {
             (Some(text), None) => Ok(text.into_bytes()),
             (None, Some(digits)) => from_hex(&digits)
@@ -116,8 +116,8 @@ fn from_hex(digits: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn file(path: &str) -> OutputFile {
-        OutputFile {
+    fn file(path: &str) -> BundledFile {
+        BundledFile {
             path: path.to_owned(),
             text: Some(String::new()),
             hex: None,
@@ -127,7 +127,11 @@ mod tests {
     #[test]
     fn paths_stay_below_their_folder() {
         for good in ["a.py", "src/a b.py", "…/.hidden", ".git/config"] {
-            assert_eq!(file(good).relative(), Ok(PathBuf::from(good)), "{good}");
+            assert_eq!(
+                file(good).relative_path(),
+                Ok(PathBuf::from(good)),
+                "{good}"
+            );
         }
         for bad in [
             "",
@@ -143,7 +147,7 @@ mod tests {
             "a\0",
             "C:x",
         ] {
-            assert!(file(bad).relative().is_err(), "{bad}");
+            assert!(file(bad).relative_path().is_err(), "{bad}");
         }
     }
 
@@ -151,7 +155,7 @@ mod tests {
     fn every_content_comes_back() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("x");
-        let long = vec![b'x'; usize::try_from(PART_BYTES).expect("it fits") * 2];
+        let long = vec![b'x'; usize::try_from(MAX_PART_BYTES).expect("it fits") * 2];
         let odd: Vec<u8> = (0..=255).collect();
         for (content, lines) in [
             (&b""[..], 1),
@@ -162,10 +166,10 @@ mod tests {
         ] {
             std::fs::write(&path, content).expect("writable");
             let (mut read, mut count) = (Vec::new(), 0);
-            OutputFile::parts("x", &path, |part| {
+            BundledFile::for_each_part("x", &path, |part| {
                 let line = serde_json::to_string(part).expect("text is JSON");
-                let again: OutputFile = serde_json::from_str(&line).expect("a part");
-                read.extend(again.bytes().expect("a content"));
+                let again: BundledFile = serde_json::from_str(&line).expect("a part");
+                read.extend(again.into_bytes().expect("a content"));
                 count += 1;
                 Ok::<(), io::Error>(())
             })

@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::files::Allowance;
+use crate::files::ReadAllowance;
 
 /// The element around a compressed bundle in a page, which is base64. Browsers do not execute it.
-const IN_PAGE: [&str; 2] = [
+const PAGE_ELEMENT_TAGS: [&str; 2] = [
     "<script type=\"application/zstd\" id=\"results\">",
     "</script>",
 ];
 /// The path of the bundle in a site.
-pub const IN_SITE: &str = "data/results.bundle";
+pub const BUNDLE_PATH_IN_SITE: &str = "data/results.bundle";
 /// Maximum size of a page. Browsers open no larger one.
-const MOST_PAGE_BYTES: u64 = 1 << 30;
+const MAX_PAGE_BYTES: u64 = 1 << 30;
 
 /// Returns the path of the bundle in a site's folder.
-pub fn in_site(folder: &Path) -> PathBuf {
-    folder.join(IN_SITE)
+pub fn bundle_path_in_site(folder: &Path) -> PathBuf {
+    folder.join(BUNDLE_PATH_IN_SITE)
 }
 
 /// Returns the page element of a compressed bundle.
 pub fn page_element(bundle: &[u8]) -> String {
-    let [start, end] = IN_PAGE;
+    let [start, end] = PAGE_ELEMENT_TAGS;
     format!("{start}{}{end}\n", STANDARD.encode(bundle))
 }
 
@@ -36,10 +36,10 @@ pub(super) fn is_page(head: &[u8]) -> bool {
 }
 
 /// Opens the bundle in a page. The reader is empty if the page has none.
-pub(super) fn held(page: impl BufRead) -> io::Result<Box<dyn BufRead>> {
+pub(super) fn open_embedded(page: impl BufRead) -> io::Result<Box<dyn BufRead>> {
     let mut text = Vec::new();
-    page.take(MOST_PAGE_BYTES).read_to_end(&mut text)?;
-    let [start, end] = IN_PAGE.map(str::as_bytes);
+    page.take(MAX_PAGE_BYTES).read_to_end(&mut text)?;
+    let [start, end] = PAGE_ELEMENT_TAGS.map(str::as_bytes);
     // Texts in pages are escaped, so only the page itself can contain this element.
     let held = memchr::memmem::find(&text, start).map(|place| &text[place + start.len()..]);
     let Some(held) = held.and_then(|rest| rest.get(..memchr::memmem::find(rest, end)?)) else {
@@ -48,6 +48,6 @@ pub(super) fn held(page: impl BufRead) -> io::Result<Box<dyn BufRead>> {
     let bytes = STANDARD
         .decode(held)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-    let left = Allowance::of_file(bytes.len() as u64);
-    super::inflated(Cursor::new(bytes), &left)
+    let left = ReadAllowance::of_file(bytes.len() as u64);
+    super::inflated_reader(Cursor::new(bytes), &left)
 }

@@ -5,53 +5,62 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use crate::domain::{Carried, Problem, Run, RunId, Signer, visible};
+use crate::domain::{Carried, Problem, Run, RunId, Signer, escape_invisible};
 use crate::files;
 
-use super::super::header::WrittenRun;
-use super::super::import_lock::STAGING;
+use super::super::header::StoredHeader;
+use super::super::import_lock::STAGING_PREFIX;
 use super::super::{
     ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of,
     durable, for_each_line, item_line, presence, proof,
 };
-use super::decisions::{Decisions, Nights, tombstone};
-use super::judged::{ImportedRun, Judged, JudgedRun};
-use super::output_file::OutputFile;
-use super::record::{append, kind_of, parsed};
-use super::{Closing, Extent, FORMAT, FORMAT_PREFIX, Opening, Source, is_key, open, partial_key};
+use super::decisions::{BundleDecisions, BundleNights, parse_tombstone};
+use super::judged::{ImportedRun, JudgementsHeader, JudgementsSection};
+use super::output_file::BundledFile;
+use super::record::{append_line, parse_record, split_record};
+use super::{
+    BUNDLE_FORMAT, BundleExtent, BundleHeader, BundleTrailer, FORMAT_PREFIX, PairHeader, is_key,
+    open_bundle, partial_key,
+};
 
 /// Marker in an imported run's folder until its header exists.
-const MARK: &str = ".importing";
+const IMPORT_MARKER: &str = ".importing";
 
 /// The result of unpacking a bundle.
 #[derive(Debug, Default)]
-pub struct Unpacked {
+pub struct UnpackedBundle {
     pub new: Vec<Run>,
     /// Runs that the store already had. Its own versions were kept.
     pub repeated: Vec<Run>,
     /// Outcomes of the new runs.
     pub items: u64,
     /// Accepted regressions and tombstones that the store did not know.
-    pub decisions: Decisions,
+    pub decisions: BundleDecisions,
 }
 
 /// Unpacks the records that figures need into a new store of their own.
 ///
 /// The first problem ends it: bundles are written by programs, so any error means damage.
-pub fn unpack(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
-    let unpacked = unpack_extent(path, store, Extent::Figures)?;
+pub fn unpack_figures(path: &Path, store: &Store) -> Result<Vec<RunId>, Problem> {
+    let unpacked = unpack_extent(path, store, BundleExtent::Figures)?;
     Ok(unpacked.new.into_iter().map(|run| run.id).collect())
 }
 
 /// Unpacks every record into a new folder, which appears only when it is complete. A truncated bundle leaves nothing behind.
-pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
-    let in_file =
-        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+pub fn unpack_into_folder(path: &Path, folder: &Path) -> Result<UnpackedBundle, Problem> {
+    let in_file = |error: StoreError| {
+        Problem::in_file(
+            escape_invisible(&path.display().to_string()),
+            error.full_message(),
+        )
+    };
     let above = folder.parent().unwrap_or(folder);
     fs::create_dir_all(above)
         .map_err(StoreError::io("cannot create", above))
         .map_err(in_file)?;
-    let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(above);
+    let staging = tempfile::Builder::new()
+        .prefix(STAGING_PREFIX)
+        .tempdir_in(above);
     let staging = staging
         .map_err(StoreError::io("cannot write in", above))
         .map_err(in_file)?;
@@ -60,7 +69,7 @@ pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
     fs::create_dir(&whole)
         .map_err(StoreError::io("cannot create", &whole))
         .map_err(in_file)?;
-    let unpacked = unpack_extent(path, &Store::at(&whole), Extent::Whole)?;
+    let unpacked = unpack_extent(path, &Store::new(&whole), BundleExtent::Whole)?;
     match fs::rename(&whole, folder) {
         // Another command unpacked the same bundle first.
         Err(_) if folder.is_dir() => Ok(unpacked),
@@ -71,15 +80,23 @@ pub fn unpack_apart(path: &Path, folder: &Path) -> Result<Unpacked, Problem> {
     }
 }
 
-fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked, Problem> {
+fn unpack_extent(
+    path: &Path,
+    store: &Store,
+    extent: BundleExtent,
+) -> Result<UnpackedBundle, Problem> {
     let nothing = BTreeSet::new();
-    let content = Reading::of(path, Some(store), store, &nothing, extent, None)?;
-    let in_file =
-        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+    let content = BundleReader::read_bundle(path, Some(store), store, &nothing, extent, None)?;
+    let in_file = |error: StoreError| {
+        Problem::in_file(
+            escape_invisible(&path.display().to_string()),
+            error.full_message(),
+        )
+    };
     for written in &content.own {
-        store.save_written(written).map_err(in_file)?;
+        store.save_stored_header(written).map_err(in_file)?;
     }
-    content.decisions.append(store).map_err(in_file)?;
+    content.decisions.append_to(store).map_err(in_file)?;
     Ok(content.into())
 }
 
@@ -88,59 +105,89 @@ fn unpack_extent(path: &Path, store: &Store, extent: Extent) -> Result<Unpacked,
 ///
 /// Nothing is stored of a bundle with any error. An import that is killed leaves only whole runs, and parts that importing the bundle again
 /// completes.
-pub fn adopt(
+pub fn unpack_into_store(
     path: &Path,
     store: &Store,
     taken: &BTreeSet<RunId>,
     signer: Option<&Signer>,
-) -> Result<Unpacked, Problem> {
-    let in_file =
-        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
+) -> Result<UnpackedBundle, Problem> {
+    let in_file = |error: StoreError| {
+        Problem::in_file(
+            escape_invisible(&path.display().to_string()),
+            error.full_message(),
+        )
+    };
     // Unpack inside the store, so that the result can be moved into place. A store ignores names that begin with a dot.
     fs::create_dir_all(store.root())
         .map_err(StoreError::io("cannot create", store.root()))
         .map_err(in_file)?;
     let staging = tempfile::Builder::new()
-        .prefix(STAGING)
+        .prefix(STAGING_PREFIX)
         .tempdir_in(store.root());
     let staging = staging
         .map_err(StoreError::io("cannot write in", store.root()))
         .map_err(in_file)?;
-    let staged = Store::at(staging.path());
-    let content = Reading::of(path, Some(&staged), store, taken, Extent::Whole, signer)?;
-    settle(&staged, store, &content).map_err(in_file)?;
-    let decisions = content.decisions.new_in(store).map_err(in_file)?;
-    decisions.append(store).map_err(in_file)?;
-    Ok(Unpacked {
+    let staged = Store::new(staging.path());
+    let content = BundleReader::read_bundle(
+        path,
+        Some(&staged),
+        store,
+        taken,
+        BundleExtent::Whole,
+        signer,
+    )?;
+    move_into_store(&staged, store, &content).map_err(in_file)?;
+    let decisions = content.decisions.without_known(store).map_err(in_file)?;
+    decisions.append_to(store).map_err(in_file)?;
+    Ok(UnpackedBundle {
         decisions,
         ..content.into()
     })
 }
 
-/// Reads a bundle like [`adopt`], but stores nothing.
-pub fn look_into(path: &Path, store: &Store, taken: &BTreeSet<RunId>) -> Result<Unpacked, Problem> {
-    let unpacked = Unpacked::from(Reading::of(path, None, store, taken, Extent::Whole, None)?);
-    let in_file =
-        |error: StoreError| Problem::in_file(visible(&path.display().to_string()), error.whole());
-    Ok(Unpacked {
-        decisions: unpacked.decisions.new_in(store).map_err(in_file)?,
+/// Reads a bundle like [`unpack_into_store`], but stores nothing.
+pub fn preview_bundle(
+    path: &Path,
+    store: &Store,
+    taken: &BTreeSet<RunId>,
+) -> Result<UnpackedBundle, Problem> {
+    let unpacked = UnpackedBundle::from(BundleReader::read_bundle(
+        path,
+        None,
+        store,
+        taken,
+        BundleExtent::Whole,
+        None,
+    )?);
+    let in_file = |error: StoreError| {
+        Problem::in_file(
+            escape_invisible(&path.display().to_string()),
+            error.full_message(),
+        )
+    };
+    Ok(UnpackedBundle {
+        decisions: unpacked.decisions.without_known(store).map_err(in_file)?,
         ..unpacked
     })
 }
 
 /// Returns whether a run's folder is from an import that was killed before the run's header was written.
 pub(in super::super) fn is_half_imported(folder: &Path) -> bool {
-    folder.join(MARK).is_file()
+    folder.join(IMPORT_MARKER).is_file()
 }
 
 /// Moves the unpacked files into place, each run's header last. Until then its folder has a marker.
-fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreError> {
+fn move_into_store(
+    staged: &Store,
+    store: &Store,
+    content: &BundleContent,
+) -> Result<(), StoreError> {
     let mut lacking = Vec::new();
     for written in &content.own {
         let run = &written.run;
         let there = store.run_dir(&run.id);
         // An import that this one waited for may have stored the run.
-        if store.has(&run.id)? {
+        if store.has_run(&run.id)? {
             continue;
         }
         if presence::is_folder(&there).map_err(StoreError::io("cannot look for", &there))?
@@ -169,7 +216,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
     };
     let move_marked = |run: &RunId| {
         let (folder, there) = (staged.run_dir(run), store.run_dir(run));
-        let mark = folder.join(MARK);
+        let mark = folder.join(IMPORT_MARKER);
         File::create(&mark)
             .and_then(|mark| mark.sync_all())
             .map_err(StoreError::io("cannot write", &mark))?;
@@ -186,7 +233,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         {
             move_marked(&run.id)?;
         }
-        store.save_written(written)?;
+        store.save_stored_header(written)?;
     }
     // Move judgements before the pair, which has their runs' headers.
     content.judged.iter().try_for_each(move_marked)?;
@@ -205,7 +252,7 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         for key in &content.keys {
             let path = folder.join(format!("{key}.runs.jsonl"));
             let bytes = files::read(&path).map_err(StoreError::io("cannot read", &path))?;
-            store.added().file(store.root(), &path, &bytes);
+            store.added_records().note_file(store.root(), &path, &bytes);
         }
     }
     // Each judgement's line has the digest of all before it.
@@ -216,14 +263,16 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         .chain(&content.judged)
     {
         let path = store.scores_path(run);
-        let bytes = files::if_there(files::read(&path))
+        let bytes = files::missing_as_none(files::read(&path))
             .map_err(StoreError::io("cannot read", &path))?
             .unwrap_or_default();
         if let Some(line) = bytes
             .split(|byte| *byte == b'\n')
             .rfind(|line| !line.trim_ascii().is_empty())
         {
-            store.added().last_line(store.root(), &path, line);
+            store
+                .added_records()
+                .note_last_line(store.root(), &path, line);
         }
     }
     // Also remove markers that a killed import left after writing the header.
@@ -234,28 +283,29 @@ fn settle(staged: &Store, store: &Store, content: &Content) -> Result<(), StoreE
         .chain(&content.repeated)
         .map(|run| &run.id);
     for run in repeated.chain(&content.judged) {
-        let mark = store.run_dir(run).join(MARK);
-        files::if_there(fs::remove_file(&mark)).map_err(StoreError::io("cannot remove", &mark))?;
+        let mark = store.run_dir(run).join(IMPORT_MARKER);
+        files::missing_as_none(fs::remove_file(&mark))
+            .map_err(StoreError::io("cannot remove", &mark))?;
     }
     Ok(())
 }
 
 /// The current section of the bundle.
-enum Section {
+enum BundleSection {
     /// Before the first line.
     Opening,
     /// Between runs.
     None,
-    Own(Box<OwnRun>),
-    Pair(Box<Pair>),
+    Own(Box<OwnRunSection>),
+    Pair(Box<PairSection>),
     /// Judgements of an imported run.
-    Judged(Box<Judged>),
+    Judged(Box<JudgementsSection>),
     Closed,
 }
 
 /// One of the store's own runs.
-struct OwnRun {
-    written: WrittenRun,
+struct OwnRunSection {
+    written: StoredHeader,
     /// The run's folder, or `None` if it is not wanted.
     folder: Option<PathBuf>,
     items: Option<BufWriter<File>>,
@@ -267,29 +317,29 @@ struct OwnRun {
 }
 
 /// A sealed pair, or a part of one.
-struct Pair {
+struct PairSection {
     key: String,
     /// Number of headers still to come.
     left: u64,
     ids: BTreeSet<RunId>,
-    kept: Vec<WrittenRun>,
+    kept: Vec<StoredHeader>,
     kept_ids: BTreeSet<RunId>,
     /// The runs whose lines are kept unchanged because they are sealed.
     sealed_ids: BTreeSet<RunId>,
     writer: Option<SealedWriter>,
 }
 
-struct Reading<'a> {
+struct BundleReader<'a> {
     /// The store to write to. With `None` nothing is written.
     place: Option<&'a Store>,
     /// The store that will receive the runs.
     target: &'a Store,
     taken: &'a BTreeSet<RunId>,
-    extent: Extent,
+    extent: BundleExtent,
     /// The signer of the bundle.
     signer: Option<&'a Signer>,
     version: u32,
-    section: Section,
+    section: BundleSection,
     ids: BTreeSet<RunId>,
     /// The new runs of sealed pairs.
     imported: BTreeMap<RunId, ImportedRun>,
@@ -298,15 +348,15 @@ struct Reading<'a> {
     expected_runs: u64,
     lines: u64,
     items: u64,
-    content: Content,
-    nights: Nights,
+    content: BundleContent,
+    nights: BundleNights,
     line: String,
 }
 
 /// The runs that were read, by kind of storage.
 #[derive(Default)]
-struct Content {
-    own: Vec<WrittenRun>,
+struct BundleContent {
+    own: Vec<StoredHeader>,
     imported: Vec<Run>,
     repeated: Vec<Run>,
     /// Keys of the written pairs.
@@ -315,11 +365,11 @@ struct Content {
     judged: Vec<RunId>,
     /// Number of outcomes of runs that are not repeated.
     items: u64,
-    decisions: Decisions,
+    decisions: BundleDecisions,
 }
 
-impl From<Content> for Unpacked {
-    fn from(content: Content) -> Self {
+impl From<BundleContent> for UnpackedBundle {
+    fn from(content: BundleContent) -> Self {
         let own = content.own.into_iter().map(|written| written.run);
         Self {
             new: own.chain(content.imported).collect(),
@@ -330,16 +380,16 @@ impl From<Content> for Unpacked {
     }
 }
 
-impl<'a> Reading<'a> {
-    fn of(
+impl<'a> BundleReader<'a> {
+    fn read_bundle(
         path: &Path,
         place: Option<&'a Store>,
         target: &'a Store,
         taken: &'a BTreeSet<RunId>,
-        extent: Extent,
+        extent: BundleExtent,
         signer: Option<&'a Signer>,
-    ) -> Result<Content, Problem> {
-        let name = visible(&path.display().to_string());
+    ) -> Result<BundleContent, Problem> {
+        let name = escape_invisible(&path.display().to_string());
         let mut reading = Self {
             place,
             target,
@@ -347,25 +397,25 @@ impl<'a> Reading<'a> {
             extent,
             signer,
             version: 0,
-            section: Section::Opening,
+            section: BundleSection::Opening,
             ids: BTreeSet::new(),
             imported: BTreeMap::new(),
             judged: BTreeSet::new(),
             expected_runs: 0,
             lines: 0,
             items: 0,
-            content: Content::default(),
-            nights: Nights::default(),
+            content: BundleContent::default(),
+            nights: BundleNights::default(),
             line: String::new(),
         };
         let mut failure: Option<Problem> = None;
-        let reader =
-            open(path).map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
+        let reader = open_bundle(path)
+            .map_err(|error| Problem::in_file(&name, format!("cannot read: {error}")))?;
         let read = for_each_line(reader, |number, line| {
             if failure.is_none() {
                 let taken = line
                     .map_err(LineProblem::message)
-                    .and_then(|line| reading.take(line));
+                    .and_then(|line| reading.read_line(line));
                 failure = taken
                     .err()
                     .map(|message| Problem::at_line(&name, number, message));
@@ -376,19 +426,19 @@ impl<'a> Reading<'a> {
         }
         read.map_err(|error| Problem::in_file(&name, format!("is damaged or cut off: {error}")))?;
         match reading.section {
-            Section::Closed => Ok(reading.content),
-            Section::Opening
-            | Section::None
-            | Section::Own(_)
-            | Section::Pair(_)
-            | Section::Judged(_) => Err(Problem::in_file(
+            BundleSection::Closed => Ok(reading.content),
+            BundleSection::Opening
+            | BundleSection::None
+            | BundleSection::Own(_)
+            | BundleSection::Pair(_)
+            | BundleSection::Judged(_) => Err(Problem::in_file(
                 &name,
                 "is cut off: its last line is missing",
             )),
         }
     }
 
-    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+    fn read_line(&mut self, line: &[u8]) -> Result<(), String> {
         // A secret cannot be removed from a record that another store sealed.
         if let Some(name) = self.target.secrets().first_in(line) {
             return Err(format!(
@@ -396,24 +446,30 @@ impl<'a> Reading<'a> {
             ));
         }
         match self.section {
-            Section::Opening => self.opening(line)?,
-            Section::Closed => return Err("comes after the last line of the bundle".to_owned()),
-            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_)
+            BundleSection::Opening => self.read_opening(line)?,
+            BundleSection::Closed => {
+                return Err("comes after the last line of the bundle".to_owned());
+            }
+            BundleSection::None
+            | BundleSection::Own(_)
+            | BundleSection::Pair(_)
+            | BundleSection::Judged(_)
                 if self.version == 1 =>
             {
-                self.take_first_version(line)?;
+                self.read_first_version(line)?;
             }
-            Section::None | Section::Own(_) | Section::Pair(_) | Section::Judged(_) => {
-                self.take_record(line)?
-            }
+            BundleSection::None
+            | BundleSection::Own(_)
+            | BundleSection::Pair(_)
+            | BundleSection::Judged(_) => self.read_record(line)?,
         }
         self.lines += 1;
         Ok(())
     }
 
-    fn opening(&mut self, line: &[u8]) -> Result<(), String> {
-        let opening: Opening = serde_json::from_slice(line)
-            .map_err(|_| format!("is not the first line of a `{FORMAT}` file"))?;
+    fn read_opening(&mut self, line: &[u8]) -> Result<(), String> {
+        let opening: BundleHeader = serde_json::from_slice(line)
+            .map_err(|_| format!("is not the first line of a `{BUNDLE_FORMAT}` file"))?;
         self.version = match opening
             .format
             .strip_prefix(FORMAT_PREFIX)
@@ -424,31 +480,36 @@ impl<'a> Reading<'a> {
             Some(_) => {
                 return Err(format!(
                     "`{}` was written by a newer evalreport than this one",
-                    visible(&opening.format)
+                    escape_invisible(&opening.format)
                 ));
             }
-            None => return Err(format!("`{}` is not `{FORMAT}`", visible(&opening.format))),
+            None => {
+                return Err(format!(
+                    "`{}` is not `{BUNDLE_FORMAT}`",
+                    escape_invisible(&opening.format)
+                ));
+            }
         };
         self.expected_runs = opening.runs;
         self.section = if self.version == 1 {
-            Section::Pair(Box::new(Pair::new(String::new(), opening.runs)))
+            BundleSection::Pair(Box::new(PairSection::new(String::new(), opening.runs)))
         } else {
-            Section::None
+            BundleSection::None
         };
         Ok(())
     }
 
     /// Reads a line of version 1, which has headers and then outcomes. They become one pair.
-    fn take_first_version(&mut self, line: &[u8]) -> Result<(), String> {
+    fn read_first_version(&mut self, line: &[u8]) -> Result<(), String> {
         match &self.section {
-            Section::Pair(pair) if pair.left > 0 => self.imported(line),
-            _ if line.starts_with(b"{\"end\"") => self.end(line),
-            _ => self.item(line),
+            BundleSection::Pair(pair) if pair.left > 0 => self.read_imported_header(line),
+            _ if line.starts_with(b"{\"end\"") => self.read_trailer(line),
+            _ => self.read_item(line),
         }
     }
 
-    fn take_record(&mut self, line: &[u8]) -> Result<(), String> {
-        let (kind, record) = kind_of(line).ok_or_else(|| {
+    fn read_record(&mut self, line: &[u8]) -> Result<(), String> {
+        let (kind, record) = split_record(line).ok_or_else(|| {
             let is_cut = !line.ends_with(b"}");
             if is_cut {
                 "is cut off in the middle"
@@ -458,42 +519,49 @@ impl<'a> Reading<'a> {
             .to_owned()
         })?;
         match (kind, &mut self.section) {
-            ("end", _) => self.end(line),
-            ("imported", Section::Pair(_)) => self.imported(record),
-            (_, Section::Pair(pair)) if pair.left > 0 => {
+            ("end", _) => self.read_trailer(line),
+            ("imported", BundleSection::Pair(_)) => self.read_imported_header(record),
+            (_, BundleSection::Pair(pair)) if pair.left > 0 => {
                 Err("comes before the last header of its source".to_owned())
             }
-            ("run", _) => self.own_run(record),
-            ("source", _) => self.source(record),
-            ("judged", _) => self.judged(record),
+            ("run", _) => self.begin_own_run(record),
+            ("source", _) => self.begin_source(record),
+            ("judged", _) => self.begin_judgements(record),
             ("acceptance", _) => {
                 self.end_section()?;
                 self.content
                     .decisions
                     .accepted
-                    .push(self.nights.acceptance(record)?);
+                    .push(self.nights.parse_acceptance(record)?);
                 Ok(())
             }
             ("tombstone", _) => {
                 self.end_section()?;
-                self.content.decisions.retracted.push(tombstone(record)?);
+                self.content
+                    .decisions
+                    .retracted
+                    .push(parse_tombstone(record)?);
                 Ok(())
             }
-            ("item", Section::Own(_) | Section::Pair(_) | Section::Judged(_)) => self.item(record),
-            ("score", Section::Judged(judged)) => judged.score(record),
-            ("score" | "message" | "file", Section::Own(_)) => self.beside(kind, record),
+            ("item", BundleSection::Own(_) | BundleSection::Pair(_) | BundleSection::Judged(_)) => {
+                self.read_item(record)
+            }
+            ("score", BundleSection::Judged(judged)) => judged.take_score(record),
+            ("score" | "message" | "file", BundleSection::Own(_)) => {
+                self.read_other_record(kind, record)
+            }
             ("item" | "score" | "message" | "file" | "imported", _) => {
                 Err("belongs to no run".to_owned())
             }
             (other, _) => Err(format!(
                 "is of the kind `{}`, which a bundle does not have",
-                visible(other)
+                escape_invisible(other)
             )),
         }
     }
 
-    fn header(&mut self, record: &[u8]) -> Result<WrittenRun, String> {
-        let mut written = WrittenRun::parse(record, "", None, None).map_err(|problems| {
+    fn parse_header(&mut self, record: &[u8]) -> Result<StoredHeader, String> {
+        let mut written = StoredHeader::parse(record, "", None, None).map_err(|problems| {
             let first = problems
                 .0
                 .into_iter()
@@ -504,7 +572,7 @@ impl<'a> Reading<'a> {
         if !self.ids.insert(written.run.id.clone()) {
             return Err(format!("holds the run `{}` again", written.run.id));
         }
-        self.nights.add(&written.run);
+        self.nights.add_run(&written.run);
         // Replace the other store's record of how it got the run.
         written.run.carried = self.signer.map(|signer| Carried {
             signed_by: Some(signer.clone()),
@@ -513,15 +581,15 @@ impl<'a> Reading<'a> {
         Ok(written)
     }
 
-    fn own_run(&mut self, record: &[u8]) -> Result<(), String> {
+    fn begin_own_run(&mut self, record: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let written = self.header(record)?;
+        let written = self.parse_header(record)?;
         let is_new = !self.taken.contains(&written.run.id);
         let folder = self
             .place
             .filter(|_| is_new)
             .map(|place| place.run_dir(&written.run.id));
-        self.section = Section::Own(Box::new(OwnRun {
+        self.section = BundleSection::Own(Box::new(OwnRunSection {
             written,
             folder,
             items: None,
@@ -533,23 +601,23 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn source(&mut self, record: &[u8]) -> Result<(), String> {
+    fn begin_source(&mut self, record: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let source: Source = serde_json::from_slice(record)
+        let source: PairHeader = serde_json::from_slice(record)
             .map_err(|_| "is not the beginning of a source".to_owned())?;
         if !is_key(&source.key) {
             return Err(format!(
                 "names a source `{}`, which is no SHA-256",
-                visible(&source.key)
+                escape_invisible(&source.key)
             ));
         }
-        self.section = Section::Pair(Box::new(Pair::new(source.key, source.runs)));
+        self.section = BundleSection::Pair(Box::new(PairSection::new(source.key, source.runs)));
         Ok(())
     }
 
-    fn judged(&mut self, record: &[u8]) -> Result<(), String> {
+    fn begin_judgements(&mut self, record: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let judged: JudgedRun = serde_json::from_slice(record)
+        let judged: JudgementsHeader = serde_json::from_slice(record)
             .map_err(|_| "is not the beginning of judgements".to_owned())?;
         let run = RunId::parse(&judged.run)?;
         let is_new = self.imported.contains_key(&run);
@@ -565,14 +633,14 @@ impl<'a> Reading<'a> {
             .place
             .filter(|_| is_new)
             .map(|place| place.run_dir(&run));
-        self.section = Section::Judged(Box::new(Judged::new(run, folder)));
+        self.section = BundleSection::Judged(Box::new(JudgementsSection::new(run, folder)));
         Ok(())
     }
 
     /// Reads a header of a pair.
-    fn imported(&mut self, record: &[u8]) -> Result<(), String> {
-        let written = self.header(record)?;
-        let Section::Pair(pair) = &mut self.section else {
+    fn read_imported_header(&mut self, record: &[u8]) -> Result<(), String> {
+        let written = self.parse_header(record)?;
+        let BundleSection::Pair(pair) = &mut self.section else {
             return Err("belongs to no source".to_owned());
         };
         pair.left = pair
@@ -593,13 +661,13 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    fn item(&mut self, record: &[u8]) -> Result<(), String> {
+    fn read_item(&mut self, record: &[u8]) -> Result<(), String> {
         let item = ItemLine::parse(record).map_err(|error| error.0)?;
         let named = item.run.as_deref().map(RunId::parse).transpose()?;
         self.items += 1;
         self.line.clear();
         match &mut self.section {
-            Section::Own(own) => {
+            BundleSection::Own(own) => {
                 if named.is_some_and(|run| run != own.written.run.id) {
                     return Err("is of another run than the lines before it".to_owned());
                 }
@@ -610,7 +678,7 @@ impl<'a> Reading<'a> {
                     .to_outcome(&own.written.run.id)
                     .map_err(|error| error.0)?;
                 self.content.items += 1;
-                match own.raw(record) {
+                match own.raw_line(record) {
                     Some(raw) => self.line.push_str(&raw),
                     None => item_line::write_detailed_line(
                         &outcome,
@@ -619,14 +687,14 @@ impl<'a> Reading<'a> {
                         &mut self.line,
                     ),
                 }
-                append(
+                append_line(
                     own.folder.as_deref(),
                     "items.jsonl",
                     &mut own.items,
                     &self.line,
                 )
             }
-            Section::Pair(pair) => {
+            BundleSection::Pair(pair) => {
                 let run = named.ok_or_else(|| "names no run".to_owned())?;
                 if !pair.ids.contains(&run) {
                     return Err(format!(
@@ -644,51 +712,52 @@ impl<'a> Reading<'a> {
                             .ok()
                             .filter(|_| pair.sealed_ids.contains(&run));
                         let written =
-                            pair.writer(place, self.target)
+                            pair.open_writer(place, self.target)
                                 .and_then(|writer| match raw {
-                                    Some(raw) => writer.item_as_written(&run, raw),
-                                    None => writer.item_with(&outcome, &details_of(record)),
+                                    Some(raw) => writer.write_sealed_item(&run, raw),
+                                    None => writer
+                                        .write_item_with_details(&outcome, &details_of(record)),
                                 });
-                        written.map_err(|error| error.whole())
+                        written.map_err(|error| error.full_message())
                     }
                     None => Ok(()),
                 }
             }
-            Section::Judged(judged) => {
-                judged.item(record, &item)?;
-                self.content.items += u64::from(self.imported.contains_key(judged.run()));
+            BundleSection::Judged(judged) => {
+                judged.take_item(record, &item)?;
+                self.content.items += u64::from(self.imported.contains_key(judged.run_id()));
                 Ok(())
             }
-            Section::Opening | Section::None | Section::Closed => {
+            BundleSection::Opening | BundleSection::None | BundleSection::Closed => {
                 Err("belongs to no run".to_owned())
             }
         }
     }
 
     /// Reads a record of an own run other than its header and outcomes.
-    fn beside(&mut self, kind: &str, record: &[u8]) -> Result<(), String> {
-        let Section::Own(own) = &mut self.section else {
+    fn read_other_record(&mut self, kind: &str, record: &[u8]) -> Result<(), String> {
+        let BundleSection::Own(own) = &mut self.section else {
             return Err("belongs to no run".to_owned());
         };
         let folder = own.folder.as_deref();
         let is_wanted = match self.extent {
-            Extent::Whole => true,
-            Extent::Figures => false,
+            BundleExtent::Whole => true,
+            BundleExtent::Figures => false,
         };
         match kind {
             "score" => {
-                let score = parsed::<ScoreLine>(record, "is not what an evaluator said")?;
-                let line = own.raw(record).unwrap_or_else(|| score.to_line());
-                append(folder, "scores.jsonl", &mut own.scores, &line)
+                let score = parse_record::<ScoreLine>(record, "is not what an evaluator said")?;
+                let line = own.raw_line(record).unwrap_or_else(|| score.to_line());
+                append_line(folder, "scores.jsonl", &mut own.scores, &line)
             }
             "message" => {
-                let message = parsed::<TranscriptLine>(record, "is no message")?;
-                let line = own.raw(record).unwrap_or_else(|| {
+                let message = parse_record::<TranscriptLine>(record, "is no message")?;
+                let line = own.raw_line(record).unwrap_or_else(|| {
                     let mut line = serde_json::to_string(&message).expect("a JSON value is JSON");
                     line.push('\n');
                     line
                 });
-                append(
+                append_line(
                     folder.filter(|_| is_wanted),
                     "transcript.jsonl",
                     &mut own.transcript,
@@ -696,11 +765,11 @@ impl<'a> Reading<'a> {
                 )
             }
             _ => {
-                let file = parsed::<OutputFile>(record, "is no file")?;
-                let path = file.relative()?;
-                let bytes = file.bytes()?;
+                let file = parse_record::<BundledFile>(record, "is no file")?;
+                let path = file.relative_path()?;
+                let bytes = file.into_bytes()?;
                 match folder.filter(|_| is_wanted) {
-                    Some(folder) => own_output(folder, &path, &bytes, &mut own.output),
+                    Some(folder) => write_own_output(folder, &path, &bytes, &mut own.output),
                     None => Ok(()),
                 }
             }
@@ -708,9 +777,9 @@ impl<'a> Reading<'a> {
     }
 
     fn end_section(&mut self) -> Result<(), String> {
-        match std::mem::replace(&mut self.section, Section::None) {
-            Section::Opening | Section::None | Section::Closed => {}
-            Section::Own(own) => {
+        match std::mem::replace(&mut self.section, BundleSection::None) {
+            BundleSection::Opening | BundleSection::None | BundleSection::Closed => {}
+            BundleSection::Own(own) => {
                 for file in [own.items, own.scores, own.transcript]
                     .into_iter()
                     .flatten()
@@ -728,8 +797,8 @@ impl<'a> Reading<'a> {
                 let mut written = own.written;
                 if let (Some(sealed), Some(folder)) = (&written.sealed, &own.folder) {
                     let unread = |error: io::Error| format!("cannot be read again: {error}");
-                    let without = proof::absent(&sealed.seal, folder).map_err(unread)?;
-                    let changes = proof::changes_in(
+                    let without = proof::missing_parts(&sealed.seal, folder).map_err(unread)?;
+                    let changes = proof::find_changes(
                         Some(&sealed.seal),
                         &written.run.scores,
                         &without,
@@ -752,7 +821,7 @@ impl<'a> Reading<'a> {
                     self.content.repeated.push(written.run)
                 }
             }
-            Section::Pair(mut pair) => {
+            BundleSection::Pair(mut pair) => {
                 if pair.left > 0 {
                     return Err("comes before the last header of its source".to_owned());
                 }
@@ -761,13 +830,13 @@ impl<'a> Reading<'a> {
                 }
                 if let Some(place) = self.place {
                     let key = pair.kept_key(self.target);
-                    let sealed = pair.writer(place, self.target).map(|_| ());
+                    let sealed = pair.open_writer(place, self.target).map(|_| ());
                     let written = sealed.and_then(|()| {
                         pair.writer
                             .take()
-                            .map_or(Ok(()), |writer| writer.commit_written(&pair.kept))
+                            .map_or(Ok(()), |writer| writer.commit_headers(&pair.kept))
                     });
-                    written.map_err(|error| error.whole())?;
+                    written.map_err(|error| error.full_message())?;
                     self.content.keys.push(key);
                 }
                 for written in pair.kept {
@@ -779,17 +848,17 @@ impl<'a> Reading<'a> {
                     self.content.imported.push(written.run);
                 }
             }
-            Section::Judged(judged) => {
-                let of = self.imported.get(judged.run());
-                self.content.judged.extend(judged.end(of)?);
+            BundleSection::Judged(judged) => {
+                let of = self.imported.get(judged.run_id());
+                self.content.judged.extend(judged.finish(of)?);
             }
         }
         Ok(())
     }
 
-    fn end(&mut self, line: &[u8]) -> Result<(), String> {
+    fn read_trailer(&mut self, line: &[u8]) -> Result<(), String> {
         self.end_section()?;
-        let end = serde_json::from_slice::<Closing>(line)
+        let end = serde_json::from_slice::<BundleTrailer>(line)
             .map_err(|_| "is not the last line of a bundle".to_owned())?
             .end;
         if end.items != self.items {
@@ -812,14 +881,14 @@ impl<'a> Reading<'a> {
                 self.ids.len()
             ));
         }
-        self.section = Section::Closed;
+        self.section = BundleSection::Closed;
         Ok(())
     }
 }
 
-impl OwnRun {
+impl OwnRunSection {
     /// Returns a line unchanged if it is sealed.
-    fn raw(&self, record: &[u8]) -> Option<String> {
+    fn raw_line(&self, record: &[u8]) -> Option<String> {
         self.written
             .sealed
             .as_ref()
@@ -827,7 +896,7 @@ impl OwnRun {
     }
 }
 
-impl Pair {
+impl PairSection {
     fn new(key: String, runs: u64) -> Self {
         Self {
             key,
@@ -843,7 +912,7 @@ impl Pair {
     /// Returns the key of the kept runs: the pair's own if all are kept, unless the target has another pair with this key.
     fn kept_key(&self, target: &Store) -> String {
         let is_whole = self.kept.len() == self.ids.len();
-        if is_whole && is_key(&self.key) && !SealedWriter::exists(target, &self.key) {
+        if is_whole && is_key(&self.key) && !SealedWriter::pair_exists(target, &self.key) {
             self.key.clone()
         } else {
             partial_key(&self.key, self.kept.iter().map(|written| &written.run.id))
@@ -851,7 +920,11 @@ impl Pair {
     }
 
     /// Creates the pair's writer when it is first needed, after the last header.
-    fn writer(&mut self, place: &Store, target: &Store) -> Result<&mut SealedWriter, StoreError> {
+    fn open_writer(
+        &mut self,
+        place: &Store,
+        target: &Store,
+    ) -> Result<&mut SealedWriter, StoreError> {
         if self.writer.is_none() {
             self.writer = Some(SealedWriter::create(place, &self.kept_key(target))?);
         }
@@ -860,7 +933,7 @@ impl Pair {
 }
 
 /// Writes a file below `output/`. A further part is appended to the previous one.
-fn own_output(
+fn write_own_output(
     folder: &Path,
     path: &Path,
     bytes: &[u8],

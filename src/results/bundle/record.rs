@@ -7,10 +7,10 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::super::heap;
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 
 /// Splits `{"kind":record}` into kind and record.
-pub(super) fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
+pub(super) fn split_record(line: &[u8]) -> Option<(&str, &[u8])> {
     let rest = line.strip_prefix(b"{\"")?.strip_suffix(b"}")?;
     let end = memchr::memchr(b'"', rest)?;
     Some((
@@ -20,12 +20,16 @@ pub(super) fn kind_of(line: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 /// Parses a record. An error is prefixed with `what`.
-pub(super) fn parsed<'a, T: Deserialize<'a>>(record: &'a [u8], what: &str) -> Result<T, String> {
-    heap::from_slice(record).map_err(|error| format!("{what}: {}", visible(&error.to_string())))
+pub(super) fn parse_record<'a, T: Deserialize<'a>>(
+    record: &'a [u8],
+    what: &str,
+) -> Result<T, String> {
+    heap::from_slice(record)
+        .map_err(|error| format!("{what}: {}", escape_invisible(&error.to_string())))
 }
 
 /// Appends a line to a file of the folder, which is created when first needed.
-pub(super) fn append(
+pub(super) fn append_line(
     folder: Option<&Path>,
     name: &str,
     file: &mut Option<BufWriter<File>>,

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::super::{HeaderFile, ScoreLine, SealedPair, SealedWriter, Store, scan};
+use super::super::{HeaderFile, ScoreLine, SealedPair, SealedWriter, Store, scan_store};
 use super::*;
 use crate::domain::{
     Direction, Evaluator, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, ScoreRecord,
@@ -34,16 +34,16 @@ const KEY: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abc
 
 /// A store with a run of its own that has all kinds of records, one that has none, and a sealed pair with alternating runs.
 fn store(folder: &Path) -> Store {
-    let store = Store::at(folder);
+    let store = Store::new(folder);
     let details = ItemDetails {
         question: Some("why?".to_owned()),
         expected: vec!["so".to_owned()],
         ..ItemDetails::default()
     };
-    let mut journal = store.journal(&id("own")).expect("a journal");
+    let mut journal = store.open_journal(&id("own")).expect("a journal");
     journal
-        .append(&outcome("own", "x"), &details)
-        .and_then(|()| journal.append(&outcome("own", "y"), &details))
+        .append_outcome(&outcome("own", "x"), &details)
+        .and_then(|()| journal.append_outcome(&outcome("own", "y"), &details))
         .expect("writable");
     journal
         .append_transcript(
@@ -62,15 +62,15 @@ fn store(folder: &Path) -> Store {
     std::fs::write(output.join("a.py"), "print('naïve')\n").expect("writable");
     std::fs::write(output.join("b.bin"), [0xff, 0x00]).expect("writable");
     store
-        .save(&Run::new(id("own"), "s", "a", "m"))
+        .save_run(&Run::new(id("own"), "s", "a", "m"))
         .expect("writable");
     store
-        .save(&Run::new(id("bare"), "s", "a", "m"))
+        .save_run(&Run::new(id("bare"), "s", "a", "m"))
         .expect("writable");
     let mut writer = SealedWriter::create(&store, KEY).expect("writable");
     for (run, item) in [("q", "x"), ("p", "x"), ("q", "y"), ("p", "y")] {
         writer
-            .item_with(&outcome(run, item), &details)
+            .write_item_with_details(&outcome(run, item), &details)
             .expect("writable");
     }
     writer
@@ -83,9 +83,9 @@ fn store(folder: &Path) -> Store {
 }
 
 /// Packs these runs of a store.
-fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
+fn pack(store: &Store, path: &Path, ids: &[&str], extent: BundleExtent) -> u64 {
     let ids: BTreeSet<RunId> = ids.iter().map(|text| id(text)).collect();
-    let contents = scan(store);
+    let contents = scan_store(store);
     let secrets = Secrets::default();
     let mut writer = BundleWriter::create(
         path,
@@ -102,24 +102,24 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
     for HeaderFile { path, .. } in contents.headers {
         if ids.contains(
             &store
-                .load(&id(path
+                .load_run(&id(path
                     .file_stem()
                     .and_then(|stem| stem.to_str())
                     .expect("a name")))
                 .expect("a run")
                 .id,
         ) {
-            writer.own_run(&path).expect("readable");
+            writer.write_own_run(&path).expect("readable");
         }
     }
     for pair in contents.sealed {
-        if super::super::SealedReader::runs(&pair.runs)
+        if super::super::SealedReader::read_runs(&pair.runs)
             .0
             .iter()
             .any(|run| ids.contains(&run.id))
         {
             writer
-                .imported(
+                .write_imported_runs(
                     &SealedPair {
                         runs: pair.runs,
                         items: pair.items,
@@ -130,10 +130,10 @@ fn pack(store: &Store, path: &Path, ids: &[&str], extent: Extent) -> u64 {
             for judged in contents
                 .headless
                 .iter()
-                .filter(|one| ids.contains(&id(one.run())))
+                .filter(|one| ids.contains(&id(one.run_id())))
             {
                 writer
-                    .judged(&id(judged.run()), &judged.folder)
+                    .write_judgements(&id(judged.run_id()), &judged.folder)
                     .expect("readable");
             }
         }
@@ -169,22 +169,22 @@ fn a_store_comes_back_file_for_file() {
     let first = store(&folder.path().join("first"));
     for name in ["a.jsonl", "a.bundle"] {
         let path = folder.path().join(name);
-        assert_eq!(pack(&first, &path, &ALL, Extent::Whole), 6);
+        assert_eq!(pack(&first, &path, &ALL, BundleExtent::Whole), 6);
         assert!(is_bundle(&path).expect("readable"), "{name}");
-        let second = Store::at(folder.path().join(format!("{name}-store")));
-        let dry = look_into(&path, &second, &BTreeSet::new()).expect("whole");
+        let second = Store::new(folder.path().join(format!("{name}-store")));
+        let dry = preview_bundle(&path, &second, &BTreeSet::new()).expect("whole");
         assert_eq!(
             (dry.new.len(), dry.items, second.root().exists()),
             (4, 6, false)
         );
-        let unpacked = adopt(&path, &second, &BTreeSet::new(), None).expect("whole");
+        let unpacked = unpack_into_store(&path, &second, &BTreeSet::new(), None).expect("whole");
         assert_eq!(
             (unpacked.new.len(), unpacked.repeated.len(), unpacked.items),
             (4, 0, 6)
         );
         assert_eq!(files(first.root()), files(second.root()), "{name}");
         let again = folder.path().join(format!("again-{name}"));
-        pack(&second, &again, &ALL, Extent::Whole);
+        pack(&second, &again, &ALL, BundleExtent::Whole);
         assert_eq!(
             std::fs::read(&path).expect("readable"),
             std::fs::read(&again).expect("readable"),
@@ -192,7 +192,7 @@ fn a_store_comes_back_file_for_file() {
         );
 
         let taken: BTreeSet<RunId> = ALL.iter().map(|text| id(text)).collect();
-        let nothing = adopt(&path, &second, &taken, None).expect("whole");
+        let nothing = unpack_into_store(&path, &second, &taken, None).expect("whole");
         assert_eq!(
             (nothing.new.len(), nothing.repeated.len(), nothing.items),
             (0, 4, 0)
@@ -210,15 +210,15 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = store(&folder.path().join("first"));
     let path = folder.path().join("part.jsonl");
-    assert_eq!(pack(&first, &path, &["p"], Extent::Whole), 2);
-    let second = Store::at(folder.path().join("second"));
-    adopt(&path, &second, &BTreeSet::new(), None).expect("whole");
+    assert_eq!(pack(&first, &path, &["p"], BundleExtent::Whole), 2);
+    let second = Store::new(folder.path().join("second"));
+    unpack_into_store(&path, &second, &BTreeSet::new(), None).expect("whole");
     assert!(
-        !SealedWriter::exists(&second, KEY),
+        !SealedWriter::pair_exists(&second, KEY),
         "the source could still be imported"
     );
     let again = folder.path().join("again.jsonl");
-    pack(&second, &again, &["p"], Extent::Whole);
+    pack(&second, &again, &["p"], BundleExtent::Whole);
     assert_eq!(
         std::fs::read(&path).expect("readable"),
         std::fs::read(&again).expect("readable")
@@ -226,10 +226,10 @@ fn a_part_of_a_pair_is_no_pair_of_that_name() {
 
     // Import the rest of the pair beside the stored part.
     let whole = folder.path().join("whole.jsonl");
-    pack(&first, &whole, &ALL, Extent::Whole);
-    let rest = adopt(&whole, &second, &BTreeSet::from([id("p")]), None).expect("whole");
+    pack(&first, &whole, &ALL, BundleExtent::Whole);
+    let rest = unpack_into_store(&whole, &second, &BTreeSet::from([id("p")]), None).expect("whole");
     assert_eq!((rest.new.len(), rest.repeated.len(), rest.items), (3, 1, 4));
-    assert_eq!(scan(&second).sealed.len(), 2);
+    assert_eq!(scan_store(&second).sealed.len(), 2);
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn figures_are_without_messages_and_files() {
         folder.path().join("whole.jsonl"),
         folder.path().join("slim.jsonl"),
     );
-    pack(&first, &whole, &ALL, Extent::Whole);
-    pack(&first, &slim, &ALL, Extent::Figures);
+    pack(&first, &whole, &ALL, BundleExtent::Whole);
+    pack(&first, &slim, &ALL, BundleExtent::Figures);
     let text = std::fs::read_to_string(&slim).expect("text");
     assert!(
         !text.contains("{\"message\"")
@@ -249,8 +249,8 @@ fn figures_are_without_messages_and_files() {
             && text.contains("{\"score\"")
     );
     for (number, path) in [whole, slim].iter().enumerate() {
-        let store = Store::at(folder.path().join(format!("unpacked-{number}")));
-        assert_eq!(unpack(path, &store).expect("whole").len(), 4);
+        let store = Store::new(folder.path().join(format!("unpacked-{number}")));
+        assert_eq!(unpack_figures(path, &store).expect("whole").len(), 4);
         assert!(
             store
                 .transcript_path(&id("own"))
@@ -263,7 +263,7 @@ fn figures_are_without_messages_and_files() {
         );
         assert_eq!(
             store
-                .detailed_items(&id("own"))
+                .read_detailed_items(&id("own"))
                 .expect("readable")
                 .map(|items| items.len()),
             Some(2)
@@ -276,11 +276,12 @@ fn an_unfinished_run_of_that_name_keeps_everything_out() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let first = store(&folder.path().join("first"));
     let path = folder.path().join("a.jsonl");
-    pack(&first, &path, &ALL, Extent::Whole);
-    let second = Store::at(folder.path().join("second"));
-    drop(second.journal(&id("own")).expect("a journal"));
+    pack(&first, &path, &ALL, BundleExtent::Whole);
+    let second = Store::new(folder.path().join("second"));
+    drop(second.open_journal(&id("own")).expect("a journal"));
     let before = files(second.root());
-    let problem = adopt(&path, &second, &BTreeSet::new(), None).expect_err("it is in the way");
+    let problem =
+        unpack_into_store(&path, &second, &BTreeSet::new(), None).expect_err("it is in the way");
     assert!(problem.to_string().contains("own"), "{problem}");
     assert_eq!(files(second.root()), before, "nothing half-taken");
 }
@@ -309,7 +310,7 @@ fn append_judgement(store: &Store, run: &str, revision: u32) {
         .append_judgement(
             &id(run),
             &[(item, ItemDetails::default())],
-            &ScoreLine::of(record),
+            &ScoreLine::from_score(record),
         )
         .expect("writable");
 }
@@ -322,7 +323,7 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
     append_judgement(&first, "p", 2);
     append_judgement(&first, "q", 1);
     let path = folder.path().join("a.jsonl");
-    assert_eq!(pack(&first, &path, &ALL, Extent::Whole), 9);
+    assert_eq!(pack(&first, &path, &ALL, BundleExtent::Whole), 9);
     let whole = files(first.root());
 
     // States: nothing was stored, only one of the folders was moved, or only the marker was left.
@@ -335,37 +336,41 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
                 .and_then(|()| std::fs::write(half.join("items.jsonl"), "x"))
                 .expect("writable");
             assert!(
-                crate::results::examine(store).damage[0]
+                crate::results::examine_store(store).damage[0]
                     .to_string()
                     .contains("half of a run")
             );
         },
         &|store| {
-            adopt(&path, store, &BTreeSet::new(), None).expect("whole");
+            unpack_into_store(&path, store, &BTreeSet::new(), None).expect("whole");
             std::fs::write(store.run_dir(&id("q")).join(".importing"), "").expect("writable");
         },
     ];
     for (number, begin) in states.iter().enumerate() {
-        let second = Store::at(folder.path().join(format!("second-{number}")));
+        let second = Store::new(folder.path().join(format!("second-{number}")));
         begin(&second);
-        let taken = scan(&second).headers.len() + scan(&second).sealed.len();
+        let taken = scan_store(&second).headers.len() + scan_store(&second).sealed.len();
         let taken = if taken > 0 {
             ALL.map(id).into()
         } else {
             BTreeSet::new()
         };
-        let unpacked = adopt(&path, &second, &taken, None).expect("whole");
+        let unpacked = unpack_into_store(&path, &second, &taken, None).expect("whole");
         assert_eq!(unpacked.new.len() + unpacked.repeated.len(), 4);
         assert_eq!(files(second.root()), whole, "{number}");
-        assert!(crate::results::prove(&second, None).changes.is_empty());
-        assert!(crate::results::examine(&second).damage.is_empty());
+        assert!(
+            crate::results::verify_store(&second, None)
+                .changes
+                .is_empty()
+        );
+        assert!(crate::results::examine_store(&second).damage.is_empty());
     }
 
-    let figures = Store::at(folder.path().join("figures"));
-    unpack(&path, &figures).expect("whole");
+    let figures = Store::new(folder.path().join("figures"));
+    unpack_figures(&path, &figures).expect("whole");
     assert_eq!(
         figures
-            .judgements(&id("p"), Evaluator::RequirementFulfillment.name())
+            .read_judgements(&id("p"), Evaluator::RequirementFulfillment.name())
             .expect("readable")
             .scores
             .len(),
@@ -373,11 +378,11 @@ fn what_was_said_of_imported_runs_comes_along_whatever_was_killed_before() {
     );
 
     // Existing files are not overwritten.
-    let other = Store::at(folder.path().join("other"));
-    drop(other.journal(&id("p")).expect("a journal"));
+    let other = Store::new(folder.path().join("other"));
+    drop(other.open_journal(&id("p")).expect("a journal"));
     let before = files(other.root());
     assert!(
-        adopt(&path, &other, &BTreeSet::new(), None)
+        unpack_into_store(&path, &other, &BTreeSet::new(), None)
             .expect_err("it is in the way")
             .to_string()
             .contains('p')
@@ -392,7 +397,7 @@ fn every_cut_is_noticed() {
     append_judgement(&first, "q", 1);
     for name in ["a.jsonl", "a.bundle"] {
         let path = folder.path().join(name);
-        pack(&first, &path, &ALL, Extent::Whole);
+        pack(&first, &path, &ALL, BundleExtent::Whole);
         let whole = std::fs::read(&path).expect("readable");
         let damaged = folder.path().join(format!("damaged-{name}"));
         // Without its last line break a plain file is still complete.
@@ -404,9 +409,9 @@ fn every_cut_is_noticed() {
         // Every length would take too long. Steps of five reach every kind of line at varying positions.
         for length in (0..end).step_by(5) {
             std::fs::write(&damaged, &whole[..length]).expect("writable");
-            let store = Store::at(folder.path().join("store"));
+            let store = Store::new(folder.path().join("store"));
             assert!(
-                look_into(&damaged, &store, &BTreeSet::new()).is_err(),
+                preview_bundle(&damaged, &store, &BTreeSet::new()).is_err(),
                 "{name} cut to {length}"
             );
         }
@@ -419,9 +424,9 @@ fn every_cut_is_noticed() {
                     .map(|(_, line)| line)
                     .collect();
                 std::fs::write(&damaged, kept.join(&b'\n')).expect("writable");
-                let read = look_into(
+                let read = preview_bundle(
                     &damaged,
-                    &Store::at(folder.path().join("store")),
+                    &Store::new(folder.path().join("store")),
                     &BTreeSet::new(),
                 );
                 assert_eq!(
@@ -455,12 +460,12 @@ fn version_1_is_read() {
         r#"{"end":{"items":2}}"#.to_owned(),
     ];
     std::fs::write(&path, lines.join("\n")).expect("writable");
-    let store = Store::at(folder.path().join("store"));
-    let unpacked = adopt(&path, &store, &BTreeSet::new(), None).expect("whole");
+    let store = Store::new(folder.path().join("store"));
+    let unpacked = unpack_into_store(&path, &store, &BTreeSet::new(), None).expect("whole");
     assert_eq!((unpacked.new.len(), unpacked.items), (2, 2));
-    let [pair] = scan(&store).sealed.try_into().expect("one pair");
+    let [pair] = scan_store(&store).sealed.try_into().expect("one pair");
     assert_eq!(
-        super::super::SealedReader::runs(&pair.runs).0[0]
+        super::super::SealedReader::read_runs(&pair.runs).0[0]
             .scores
             .len(),
         1
@@ -470,10 +475,10 @@ fn version_1_is_read() {
         folder.path().join("one.jsonl"),
         folder.path().join("two.jsonl"),
     );
-    pack(&store, &one, &["a", "b"], Extent::Whole);
-    let again = Store::at(folder.path().join("again"));
-    adopt(&one, &again, &BTreeSet::new(), None).expect("whole");
-    pack(&again, &two, &["a", "b"], Extent::Whole);
+    pack(&store, &one, &["a", "b"], BundleExtent::Whole);
+    let again = Store::new(folder.path().join("again"));
+    unpack_into_store(&one, &again, &BTreeSet::new(), None).expect("whole");
+    pack(&again, &two, &["a", "b"], BundleExtent::Whole);
     assert_eq!(
         std::fs::read(one).expect("readable"),
         std::fs::read(two).expect("readable")
@@ -623,14 +628,14 @@ fn hostile_lines_are_named() {
         ),
     ] {
         std::fs::write(&path, lines.join("\n")).expect("writable");
-        let store = Store::at(folder.path().join("store"));
-        let problem = adopt(&path, &store, &BTreeSet::new(), None).expect_err(message);
+        let store = Store::new(folder.path().join("store"));
+        let problem = unpack_into_store(&path, &store, &BTreeSet::new(), None).expect_err(message);
         assert!(
             problem.to_string().contains(message),
             "{message}: {problem}"
         );
         assert!(
-            scan(&store).headers.is_empty() && scan(&store).sealed.is_empty(),
+            scan_store(&store).headers.is_empty() && scan_store(&store).sealed.is_empty(),
             "{message}"
         );
         assert_eq!(files(folder.path()).len(), 1, "{message}: nothing stays");

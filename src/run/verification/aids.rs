@@ -6,20 +6,20 @@ use std::path::Path;
 
 use crate::files::HeldFolder;
 
-use crate::run::shell::Shell;
+use crate::run::shell::CommandShell;
 
-const PYTHON: &str = "#!/bin/sh\nexec python3 \"$@\"\n";
+const PYTHON_SCRIPT: &str = "#!/bin/sh\nexec python3 \"$@\"\n";
 
 /// Creates the folder and adds it to the shell. Returns it with the new value of `PATH`.
-pub fn lend(
-    shell: &mut Shell,
+pub fn lend_aids(
+    shell: &mut CommandShell,
     path: Option<&str>,
     scratch: &Path,
 ) -> io::Result<(HeldFolder, Option<String>)> {
     let folder = HeldFolder::create_in(scratch)?;
-    shell.set("PYTHONPYCACHEPREFIX", folder.path().join("pycache"));
+    shell.set_variable("PYTHONPYCACHEPREFIX", folder.path().join("pycache"));
     let path = match path {
-        Some(path) if !has(path, "python") && has(path, "python3") => {
+        Some(path) if !has_program(path, "python") && has_program(path, "python3") => {
             let programs = folder.path().join("bin");
             fs::create_dir(&programs)?;
             write_program(&programs.join("python"))?;
@@ -33,19 +33,19 @@ pub fn lend(
         None => None,
     };
     if let Some(path) = &path {
-        shell.set("PATH", path);
+        shell.set_variable("PATH", path);
     }
     Ok((folder, path))
 }
 
-fn has(path: &str, program: &str) -> bool {
+fn has_program(path: &str, program: &str) -> bool {
     std::env::split_paths(path).any(|folder| folder.join(program).is_file())
 }
 
 #[cfg(unix)]
 fn write_program(at: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    fs::write(at, PYTHON)?;
+    fs::write(at, PYTHON_SCRIPT)?;
     fs::set_permissions(at, fs::Permissions::from_mode(0o755))
 }
 
@@ -71,17 +71,17 @@ mod tests {
             fs::write(programs.join(name), "").expect("a file");
         }
         let path = |programs: &Path| programs.display().to_string();
-        let mut shell = Shell::default();
-        let (lent, with) = lend(&mut shell, Some(&path(&three)), &scratch).expect("a folder");
+        let mut shell = CommandShell::default();
+        let (lent, with) = lend_aids(&mut shell, Some(&path(&three)), &scratch).expect("a folder");
         let programs = lent.path().join("bin");
         assert_eq!(
             with,
             Some(format!("{}:{}", path(&three), programs.display()))
         );
-        assert!(has(&path(&programs), "python"));
+        assert!(has_program(&path(&programs), "python"));
         drop(lent);
         assert!(!programs.exists());
-        let (_lent, with) = lend(&mut shell, Some(&path(&both)), &scratch).expect("a folder");
+        let (_lent, with) = lend_aids(&mut shell, Some(&path(&both)), &scratch).expect("a folder");
         assert_eq!(with, Some(path(&both)));
     }
 }

@@ -9,34 +9,34 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{self, HeldFolder};
 
-use crate::process::Stop;
-use crate::run::workspace::Workspace;
+use crate::process::StopSignal;
+use crate::run::workspace::RunWorkspace;
 use crate::verify::Listing;
 
-use super::git::Git;
+use super::git::GitFolder;
 
 /// Usual names of virtual environments.
-const VENVS: [&str; 3] = [".venv", "venv", "env"];
+const VENV_NAMES: [&str; 3] = [".venv", "venv", "env"];
 
 /// The tree before the change.
-pub struct Baseline {
+pub struct BaselineTree {
     folder: PathBuf,
     /// Notes on what it shares with the checkout.
     pub notes: Vec<String>,
-    held: Held,
+    held: BaselineStorage,
 }
 
 /// What is deleted with the baseline.
-enum Held {
+enum BaselineStorage {
     Worktree { scratch: HeldFolder, top: PathBuf },
-    Copy(Workspace),
+    Copy(RunWorkspace),
 }
 
-impl Baseline {
+impl BaselineTree {
     /// Checks out a commit outside the repository. `git` works in the folder to verify.
-    pub fn of_commit(git: &Git<'_>, commit: &str, scratch: &Path) -> Result<Self, String> {
+    pub fn from_commit(git: &GitFolder<'_>, commit: &str, scratch: &Path) -> Result<Self, String> {
         let (top, prefix) = git
-            .top()
+            .top_folder()
             .ok_or("git does not say where the repository begins")?;
         let scratch =
             HeldFolder::create_in(scratch).map_err(|error| format!("no folder for it: {error}"))?;
@@ -46,7 +46,7 @@ impl Baseline {
         let baseline = Self {
             folder,
             notes: Vec::new(),
-            held: Held::Worktree { scratch, top },
+            held: BaselineStorage::Worktree { scratch, top },
         };
         git.add_worktree(&tree, commit)?;
         match fs::metadata(&baseline.folder) {
@@ -59,13 +59,13 @@ impl Baseline {
     }
 
     /// Recreates the tree that a workspace started with.
-    pub fn of_start(start: &Path, scratch: &Path) -> Result<Self, String> {
+    pub fn from_start(start: &Path, scratch: &Path) -> Result<Self, String> {
         let workspace =
-            Workspace::create(scratch, Some(start)).map_err(|error| error.to_string())?;
+            RunWorkspace::create(scratch, Some(start)).map_err(|error| error.to_string())?;
         Ok(Self {
             folder: workspace.folder().to_owned(),
             notes: Vec::new(),
-            held: Held::Copy(workspace),
+            held: BaselineStorage::Copy(workspace),
         })
     }
 
@@ -74,15 +74,15 @@ impl Baseline {
     }
 
     /// Returns a path outside the tree that is deleted with it.
-    pub fn beside(&self, name: &str) -> PathBuf {
+    pub fn path_beside(&self, name: &str) -> PathBuf {
         match &self.held {
-            Held::Worktree { scratch, .. } => scratch.path().join(name),
-            Held::Copy(workspace) => workspace.beside(name),
+            BaselineStorage::Worktree { scratch, .. } => scratch.path().join(name),
+            BaselineStorage::Copy(workspace) => workspace.path_beside(name),
         }
     }
 
     /// Links dependencies that are installed in `checkout` and not part of the tree.
-    pub fn borrow(&mut self, checkout: &Path, listing: &Listing) {
+    pub fn link_dependencies(&mut self, checkout: &Path, listing: &Listing) {
         let folder_of = |path: &str| {
             path.rsplit_once('/')
                 .map_or(String::new(), |(folder, _)| folder.to_owned())
@@ -94,16 +94,16 @@ impl Baseline {
             .map(|path| folder_of(path))
             .collect();
         for folder in packages {
-            self.link(checkout, &Path::new(&folder).join("node_modules"));
+            self.link_folder(checkout, &Path::new(&folder).join("node_modules"));
         }
-        for name in VENVS {
+        for name in VENV_NAMES {
             if checkout.join(name).join("pyvenv.cfg").is_file() {
-                self.link(checkout, Path::new(name));
+                self.link_folder(checkout, Path::new(name));
             }
         }
     }
 
-    fn link(&mut self, checkout: &Path, below: &Path) {
+    fn link_folder(&mut self, checkout: &Path, below: &Path) {
         let (from, to) = (checkout.join(below), self.folder.join(below));
         let is_wanted = from.is_dir()
             && to.parent().is_some_and(Path::is_dir)
@@ -111,34 +111,34 @@ impl Baseline {
         if is_wanted && symlink(&from, &to).is_ok() {
             self.notes.push(format!(
                 "`{}` is that of the checkout",
-                crate::domain::visible(&below.display().to_string())
+                crate::domain::escape_invisible(&below.display().to_string())
             ));
         }
     }
 }
 
-impl Drop for Baseline {
+impl Drop for BaselineTree {
     fn drop(&mut self) {
         match &self.held {
-            Held::Worktree { scratch, top } => {
-                let git = Git {
+            BaselineStorage::Worktree { scratch, top } => {
+                let git = GitFolder {
                     folder: top,
-                    stop: &Stop::new(),
+                    stop: &StopSignal::new(),
                 };
                 git.remove_worktree(&scratch.path().join("baseline"));
             }
-            Held::Copy(_workspace) => {}
+            BaselineStorage::Copy(_workspace) => {}
         }
     }
 }
 
 /// Finds the virtual environment of a folder: its own, or else that of the nearest parent up to `root`.
-pub fn venv(root: &Path, folder: &Path) -> Option<PathBuf> {
+pub fn find_venv(root: &Path, folder: &Path) -> Option<PathBuf> {
     let above = folder
         .ancestors()
         .take_while(|above| above.starts_with(root));
     above
-        .flat_map(|above| VENVS.map(|name| above.join(name)))
+        .flat_map(|above| VENV_NAMES.map(|name| above.join(name)))
         .find(|venv| venv.join("pyvenv.cfg").is_file())
 }
 
@@ -207,12 +207,15 @@ mod tests {
         let root = outside.path().join("checkout");
         file(outside.path(), ".venv/pyvenv.cfg", "");
         file(&root, "service/src/main.py", "");
-        assert_eq!(venv(&root, &root.join("service")), None);
+        assert_eq!(find_venv(&root, &root.join("service")), None);
         file(&root, "venv/pyvenv.cfg", "");
-        assert_eq!(venv(&root, &root.join("service")), Some(root.join("venv")));
+        assert_eq!(
+            find_venv(&root, &root.join("service")),
+            Some(root.join("venv"))
+        );
         file(&root, "service/.venv/pyvenv.cfg", "");
         assert_eq!(
-            venv(&root, &root.join("service")),
+            find_venv(&root, &root.join("service")),
             Some(root.join("service/.venv"))
         );
     }

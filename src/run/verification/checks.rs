@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use regex::{Regex, RegexBuilder};
 
-use crate::domain::visible;
-use crate::process::{self, Background, Command, End, Limits, Stop};
-use crate::run::shell::Shell;
-use crate::verify::{Check, CheckResult, Exit, Readiness};
+use crate::domain::escape_invisible;
+use crate::process::{
+    self, BackgroundProgram, ProgramCommand, ProgramExit, ProgramLimits, StopSignal,
+};
+use crate::run::shell::CommandShell;
+use crate::verify::{CheckExit, CheckResult, PlannedCheck, Readiness};
 
 use super::baseline;
 
@@ -20,26 +22,26 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 const REGEX_BYTES: usize = 1 << 20;
 
 /// The place where checks run.
-pub struct Place<'a> {
+pub struct CheckSite<'a> {
     /// The tree.
     pub root: &'a Path,
     /// The checkout whose virtual environments are used. `None` if the shell already uses one.
     pub checkout: Option<&'a Path>,
-    pub shell: &'a Shell,
+    pub shell: &'a CommandShell,
     /// The value of `PATH`.
     pub path: Option<&'a str>,
-    pub stop: &'a Stop,
+    pub stop: &'a StopSignal,
     /// Called before each check.
-    pub step: &'a dyn Fn(&Check),
+    pub step: &'a dyn Fn(&PlannedCheck),
 }
 
 /// Runs all checks. Returns `None` if stopped.
-pub fn run(checks: &[Check], place: &Place<'_>) -> Option<Vec<CheckResult>> {
-    checks.iter().map(|check| place.check(check)).collect()
+pub fn run_checks(checks: &[PlannedCheck], place: &CheckSite<'_>) -> Option<Vec<CheckResult>> {
+    checks.iter().map(|check| place.run_check(check)).collect()
 }
 
-impl Place<'_> {
-    fn check(&self, check: &Check) -> Option<CheckResult> {
+impl CheckSite<'_> {
+    fn run_check(&self, check: &PlannedCheck) -> Option<CheckResult> {
         (self.step)(check);
         let folder = if check.folder.is_empty() {
             self.root.to_owned()
@@ -49,16 +51,19 @@ impl Place<'_> {
         let begin = Instant::now();
         let (exit, said) = if !folder.is_dir() {
             (
-                Exit::NotStarted(format!("there is no folder `{}`", visible(&check.folder))),
+                CheckExit::NotStarted(format!(
+                    "there is no folder `{}`",
+                    escape_invisible(&check.folder)
+                )),
                 String::new(),
             )
         } else if let Some(readiness) = &check.readiness {
-            self.server(check, readiness, &folder)?
+            self.run_server(check, readiness, &folder)?
         } else {
-            self.program(check, &folder)?
+            self.run_program(check, &folder)?
         };
         let roots = [self.root.display().to_string()];
-        Some(CheckResult::read(
+        Some(CheckResult::from_exit(
             check.clone(),
             &exit,
             &said,
@@ -67,13 +72,13 @@ impl Place<'_> {
         ))
     }
 
-    fn command(
+    fn check_command(
         &self,
-        check: &Check,
+        check: &PlannedCheck,
         folder: &Path,
         wall: Option<Duration>,
         output_bytes: u64,
-    ) -> Command {
+    ) -> ProgramCommand {
         let mut shell = self.shell.clone();
         if let Some(checkout) = self.checkout {
             let twin = if check.folder.is_empty() {
@@ -81,7 +86,7 @@ impl Place<'_> {
             } else {
                 checkout.join(&check.folder)
             };
-            if let Some(venv) = baseline::venv(checkout, &twin) {
+            if let Some(venv) = baseline::find_venv(checkout, &twin) {
                 shell.enter_venv(&venv, self.path);
                 let own_code = if checkout == self.root {
                     None
@@ -89,13 +94,13 @@ impl Place<'_> {
                     baseline::python_path(&venv, checkout, self.root)
                 };
                 if let Some(path) = own_code {
-                    shell.set("PYTHONPATH", path);
+                    shell.set_variable("PYTHONPATH", path);
                 }
             }
         }
-        let command = shell.line(&check.command, folder, wall);
-        Command {
-            limits: Limits {
+        let command = shell.line_command(&check.command, folder, wall);
+        ProgramCommand {
+            limits: ProgramLimits {
                 output_bytes,
                 ..command.limits
             },
@@ -103,45 +108,50 @@ impl Place<'_> {
         }
     }
 
-    fn program(&self, check: &Check, folder: &Path) -> Option<(Exit, String)> {
-        match process::run(
-            &self.command(check, folder, Some(check.timeout), OUTPUT_BYTES),
+    fn run_program(&self, check: &PlannedCheck, folder: &Path) -> Option<(CheckExit, String)> {
+        match process::run_program(
+            &self.check_command(check, folder, Some(check.timeout), OUTPUT_BYTES),
             self.stop,
         ) {
             Ok(finished) => {
-                let said = plain(&format!(
+                let said = strip_escapes(&format!(
                     "{}\n{}",
                     finished.stdout.text(),
                     finished.stderr.text()
                 ));
-                exit(finished.end).map(|exit| (exit, said))
+                to_check_exit(finished.end).map(|exit| (exit, said))
             }
-            Err(error) => Some((Exit::NotStarted(error.to_string()), String::new())),
+            Err(error) => Some((CheckExit::NotStarted(error.to_string()), String::new())),
         }
     }
 
     /// Starts a check that may keep running, and stops it once it has shown that it works. Still running is not a failure.
-    fn server(
+    fn run_server(
         &self,
-        check: &Check,
+        check: &PlannedCheck,
         readiness: &Readiness,
         folder: &Path,
-    ) -> Option<(Exit, String)> {
+    ) -> Option<(CheckExit, String)> {
         let wanted = readiness
             .line
             .as_deref()
             .map(|line| RegexBuilder::new(line).size_limit(REGEX_BYTES).build())
             .transpose();
         let Ok(line) = wanted else {
-            let pattern = visible(readiness.line.as_deref().unwrap_or_default());
+            let pattern = escape_invisible(readiness.line.as_deref().unwrap_or_default());
             return Some((
-                Exit::NotStarted(format!("`{pattern}` is no regular expression")),
+                CheckExit::NotStarted(format!("`{pattern}` is no regular expression")),
                 String::new(),
             ));
         };
-        let mut server = match Background::start(&self.command(check, folder, None, SERVER_BYTES)) {
+        let mut server = match BackgroundProgram::start(&self.check_command(
+            check,
+            folder,
+            None,
+            SERVER_BYTES,
+        )) {
             Ok(server) => server,
-            Err(error) => return Some((Exit::NotStarted(error.to_string()), String::new())),
+            Err(error) => return Some((CheckExit::NotStarted(error.to_string()), String::new())),
         };
         let begin = Instant::now();
         let patience = Duration::from_secs(readiness.seconds);
@@ -151,18 +161,18 @@ impl Place<'_> {
             }
             let is_up = line
                 .as_ref()
-                .is_some_and(|line| is_ready(line, &server.output().text()));
+                .is_some_and(|line| is_ready(line, &server.captured_output().text()));
             let is_over = begin.elapsed() >= patience;
             let outcome = if is_up {
-                Some(Exit::Ready)
-            } else if let Some(end) = server.exited() {
-                exit(end)
+                Some(CheckExit::Ready)
+            } else if let Some(end) = server.exit_by_now() {
+                to_check_exit(end)
             } else if is_over {
                 // Without a line to wait for, running this long is the requirement.
                 Some(if line.is_some() {
-                    Exit::TimedOut
+                    CheckExit::TimedOut
                 } else {
-                    Exit::Ready
+                    CheckExit::Ready
                 })
             } else {
                 None
@@ -172,10 +182,14 @@ impl Place<'_> {
                 let said = finished.stdout.text();
                 // The last output may have come after the previous look.
                 let was_up = || line.as_ref().is_some_and(|line| is_ready(line, &said));
-                let is_early = outcome == Exit::Code(0) && !readiness.may_end && !was_up();
+                let is_early = outcome == CheckExit::Code(0) && !readiness.may_end && !was_up();
                 return Some((
-                    if is_early { Exit::TooEarly } else { outcome },
-                    plain(&said),
+                    if is_early {
+                        CheckExit::TooEarly
+                    } else {
+                        outcome
+                    },
+                    strip_escapes(&said),
                 ));
             }
             std::thread::sleep(BETWEEN_LOOKS);
@@ -184,21 +198,21 @@ impl Place<'_> {
 }
 
 /// Returns `None` if the program was stopped.
-fn exit(end: End) -> Option<Exit> {
+fn to_check_exit(end: ProgramExit) -> Option<CheckExit> {
     match end {
-        End::Exited(code) => Some(Exit::Code(code)),
-        End::Signalled(signal) => Some(Exit::Signal(signal)),
-        End::TimedOut => Some(Exit::TimedOut),
-        End::Stopped => None,
+        ProgramExit::Exited(code) => Some(CheckExit::Code(code)),
+        ProgramExit::Signalled(signal) => Some(CheckExit::Signal(signal)),
+        ProgramExit::TimedOut => Some(CheckExit::TimedOut),
+        ProgramExit::Stopped => None,
     }
 }
 
 fn is_ready(line: &Regex, said: &str) -> bool {
-    plain(said).lines().any(|said| line.is_match(said))
+    strip_escapes(said).lines().any(|said| line.is_match(said))
 }
 
 /// Removes colours and cursor movements.
-fn plain(said: &str) -> String {
+fn strip_escapes(said: &str) -> String {
     let mut text = String::with_capacity(said.len());
     let mut characters = said.chars();
     while let Some(character) = characters.next() {
@@ -234,7 +248,9 @@ mod tests {
     #[test]
     fn colours_do_not_hide_a_line() {
         assert_eq!(
-            plain("\u{1b}[32m\u{1b}[1mVITE\u{1b}[22m v5\u{1b}[39m ready\u{1b}]0;title\u{7}!\n"),
+            strip_escapes(
+                "\u{1b}[32m\u{1b}[1mVITE\u{1b}[22m v5\u{1b}[39m ready\u{1b}]0;title\u{7}!\n"
+            ),
             "VITE v5 ready!\n"
         );
         let line = Regex::new("VITE .* ready").expect("a regular expression");

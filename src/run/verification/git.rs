@@ -5,28 +5,28 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::process::Stop;
-use crate::run::git::{Question, Reach};
+use crate::process::StopSignal;
+use crate::run::git::{GitQuery, GitReach};
 
 /// Time limit of a git command.
-const PATIENCE: Duration = Duration::from_mins(2);
+const COMMAND_LIMIT: Duration = Duration::from_mins(2);
 /// Runs git in one folder.
-pub struct Git<'a> {
+pub struct GitFolder<'a> {
     pub folder: &'a Path,
-    pub stop: &'a Stop,
+    pub stop: &'a StopSignal,
 }
 
-impl Git<'_> {
+impl GitFolder<'_> {
     /// Returns whether the folder is in a repository's working tree.
     pub fn is_checkout(&self) -> bool {
-        self.ask(&["rev-parse", "--is-inside-work-tree"])
+        self.command_output(&["rev-parse", "--is-inside-work-tree"])
             .is_ok_and(|answer| answer.starts_with(b"true"))
     }
 
     /// Returns the commit of a revision, or `None` if there is none.
-    pub fn commit(&self, revision: &str) -> Option<String> {
+    pub fn resolve_commit(&self, revision: &str) -> Option<String> {
         let answer = self
-            .ask(&[
+            .command_output(&[
                 "rev-parse",
                 "--verify",
                 "--quiet",
@@ -34,20 +34,24 @@ impl Git<'_> {
                 &format!("{revision}^{{commit}}"),
             ])
             .ok()?;
-        Some(text(&answer).trim().to_owned()).filter(|commit| !commit.is_empty())
+        Some(lossy_text(&answer).trim().to_owned()).filter(|commit| !commit.is_empty())
     }
 
     /// Returns the top of the working tree, and the folder's path below it.
-    pub fn top(&self) -> Option<(PathBuf, String)> {
-        let top = text(&self.ask(&["rev-parse", "--show-toplevel"]).ok()?);
-        let prefix = text(&self.ask(&["rev-parse", "--show-prefix"]).ok()?);
+    pub fn top_folder(&self) -> Option<(PathBuf, String)> {
+        let top = lossy_text(
+            &self
+                .command_output(&["rev-parse", "--show-toplevel"])
+                .ok()?,
+        );
+        let prefix = lossy_text(&self.command_output(&["rev-parse", "--show-prefix"]).ok()?);
         let one_line = |text: &str| text.strip_suffix('\n').unwrap_or(text).to_owned();
         Some((PathBuf::from(one_line(&top)), one_line(&prefix)))
     }
 
     /// Lists the files below the folder that are tracked, or new and not ignored.
-    pub fn files(&self) -> Result<Vec<String>, String> {
-        Ok(names(&self.ask(&[
+    pub fn list_files(&self) -> Result<Vec<String>, String> {
+        Ok(split_names(&self.command_output(&[
             "ls-files",
             "-z",
             "--cached",
@@ -57,7 +61,7 @@ impl Git<'_> {
     }
 
     /// Lists the files below the folder that differ from `commit`: edited, removed or new.
-    pub fn changed(&self, commit: &str) -> Result<Vec<String>, String> {
+    pub fn list_changed(&self, commit: &str) -> Result<Vec<String>, String> {
         let diff = [
             "diff",
             "--name-only",
@@ -68,8 +72,9 @@ impl Git<'_> {
             "--no-textconv",
             "--ignore-submodules=dirty",
         ];
-        let mut changed = names(&self.ask(&[&diff[..], &[commit, "--"]].concat())?);
-        changed.extend(names(&self.ask(&[
+        let mut changed =
+            split_names(&self.command_output(&[&diff[..], &[commit, "--"]].concat())?);
+        changed.extend(split_names(&self.command_output(&[
             "ls-files",
             "-z",
             "--others",
@@ -91,39 +96,39 @@ impl Git<'_> {
             &at.display().to_string(),
             commit,
         ];
-        Question {
-            reach: Reach::Remotes,
-            ..Question::new(self.folder, &arguments, PATIENCE)
+        GitQuery {
+            reach: GitReach::Remotes,
+            ..GitQuery::new(self.folder, &arguments, COMMAND_LIMIT)
         }
-        .ask(self.stop)
+        .read_output(self.stop)
         .map(drop)
     }
 
     pub fn remove_worktree(&self, at: &Path) {
         // Ignores a stop: the worktree must not be left behind.
-        let git = Git {
+        let git = GitFolder {
             folder: self.folder,
-            stop: &Stop::new(),
+            stop: &StopSignal::new(),
         };
-        let _ = git.ask(&["worktree", "remove", "--force", &at.display().to_string()]);
+        let _ = git.command_output(&["worktree", "remove", "--force", &at.display().to_string()]);
     }
 
     /// Returns the output of a git command, or its error message if it failed.
-    fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
-        Question::new(self.folder, arguments, PATIENCE).ask(self.stop)
+    fn command_output(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
+        GitQuery::new(self.folder, arguments, COMMAND_LIMIT).read_output(self.stop)
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+fn lossy_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Returns sorted file names. Invalid UTF-8 becomes replacement characters.
-fn names(bytes: &[u8]) -> Vec<String> {
+fn split_names(bytes: &[u8]) -> Vec<String> {
     let mut names: Vec<String> = bytes
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty())
-        .map(text)
+        .map(lossy_text)
         .collect();
     names.sort();
     names.dedup();

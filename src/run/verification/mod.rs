@@ -14,27 +14,28 @@ mod workspace;
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::Environment;
-use crate::domain::{Profile, Verification, VerifiedFailure, visible};
-use crate::process::Stop;
+use crate::agent::AgentEnvironment;
+use crate::domain::{Profile, Verification, VerifiedFailure, escape_invisible};
+use crate::process::StopSignal;
 use crate::verify::{
-    self, Check, CheckResult, Detected, Listing, Overrides, Scope, Selection, Task, TerminalStatus,
+    self, CheckResult, CheckSelection, DetectedProject, FailureScope, Listing, Overrides,
+    PlannedCheck, TerminalStatus, VerificationTask,
 };
 
-use super::shell::Shell;
-use baseline::Baseline;
-use checks::Place;
-use git::Git;
+use super::shell::CommandShell;
+use baseline::BaselineTree;
+use checks::CheckSite;
+use git::GitFolder;
 
 pub use settings::VerificationSettings;
 pub use workspace::verify_workspace;
 
 /// The default revision to compare with.
-const HEAD: &str = "HEAD";
+const DEFAULT_REVISION: &str = "HEAD";
 const SHORT_COMMIT: usize = 10;
 
 /// A folder to verify, and the goal.
-pub struct Verifying<'a> {
+pub struct VerificationInput<'a> {
     /// Absolute, without links.
     pub folder: &'a Path,
     pub goal: &'a str,
@@ -46,44 +47,46 @@ pub struct Verifying<'a> {
     pub overrides: &'a Overrides,
     /// The folder for tickets.
     pub tickets: Option<&'a Tickets>,
-    pub environment: &'a Environment,
+    pub environment: &'a AgentEnvironment,
     /// Parent of the tree before the change; outside the folder.
     pub scratch: &'a Path,
-    pub stop: &'a Stop,
+    pub stop: &'a StopSignal,
     /// Called with the name of each step.
     pub step: &'a dyn Fn(&str),
 }
 
 /// The plan of a verification, made before anything runs.
-pub struct Prepared {
-    detected: Detected,
-    task: Task,
-    selection: Selection,
+pub struct PreparedVerification {
+    detected: DetectedProject,
+    task: VerificationTask,
+    selection: CheckSelection,
     /// The commit to compare with and its display name, or why there is none.
-    before: Before,
+    before: BaselineCommit,
     listing: Listing,
 }
 
 /// Why a verification is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum VerificationError {
-    #[error("{} is not in a git repository, so there is no revision `{}`", visible(.folder), visible(.revision))]
+    #[error("{} is not in a git repository, so there is no revision `{}`", escape_invisible(.folder), escape_invisible(.revision))]
     NoRepository { folder: String, revision: String },
-    #[error("there is no revision `{}`", visible(.revision))]
+    #[error("there is no revision `{}`", escape_invisible(.revision))]
     NoRevision { revision: String },
     #[error("git: {0}")]
     Git(String),
 }
 
 /// Inspects a checkout and decides what to run.
-pub fn prepare(verifying: &Verifying<'_>) -> Result<Prepared, VerificationError> {
-    let git = Git {
+pub fn prepare_verification(
+    verifying: &VerificationInput<'_>,
+) -> Result<PreparedVerification, VerificationError> {
+    let git = GitFolder {
         folder: verifying.folder,
         stop: verifying.stop,
     };
     let (listing, changed, before) = if git.is_checkout() {
-        let listing = tree::of_checkout(&git).map_err(VerificationError::Git)?;
-        let (changed, before) = compared(&git, verifying.base, &listing)?;
+        let listing = tree::list_checkout(&git).map_err(VerificationError::Git)?;
+        let (changed, before) = compare_revision(&git, verifying.base, &listing)?;
         (listing, changed, before)
     } else if let Some(revision) = verifying.base {
         let folder = verifying.folder.display().to_string();
@@ -93,23 +96,23 @@ pub fn prepare(verifying: &Verifying<'_>) -> Result<Prepared, VerificationError>
         });
     } else {
         (
-            tree::of_folder(verifying.folder),
+            tree::list_folder(verifying.folder),
             Vec::new(),
             Err(NoBaseline::Unknown(
                 "not a git checkout, so changes are unknown".to_owned(),
             )),
         )
     };
-    let task = Task {
+    let task = VerificationTask {
         goal: verifying.goal.to_owned(),
         profile: verifying.profile,
         files: verifying.files.clone(),
         changed,
     };
-    Ok(decide(task, listing, verifying.overrides, before))
+    Ok(select_checks(task, listing, verifying.overrides, before))
 }
 
-type Before = Result<(String, String), NoBaseline>;
+type BaselineCommit = Result<(String, String), NoBaseline>;
 
 /// Why no other tree is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,13 +130,13 @@ impl NoBaseline {
     }
 }
 
-fn compared(
-    git: &Git<'_>,
+fn compare_revision(
+    git: &GitFolder<'_>,
     base: Option<&str>,
     listing: &Listing,
-) -> Result<(Vec<String>, Before), VerificationError> {
-    let revision = base.unwrap_or(HEAD);
-    let Some(commit) = git.commit(revision) else {
+) -> Result<(Vec<String>, BaselineCommit), VerificationError> {
+    let revision = base.unwrap_or(DEFAULT_REVISION);
+    let Some(commit) = git.resolve_commit(revision) else {
         return match base {
             Some(revision) => Err(VerificationError::NoRevision {
                 revision: revision.to_owned(),
@@ -152,11 +155,11 @@ fn compared(
     } else {
         format!("{revision} ({short})")
     };
-    let changed = git.changed(&commit).map_err(VerificationError::Git)?;
+    let changed = git.list_changed(&commit).map_err(VerificationError::Git)?;
     let before = if changed.is_empty() {
         Err(NoBaseline::Unchanged(format!(
             "nothing is changed since {}, so every failure is as it was",
-            visible(&name)
+            escape_invisible(&name)
         )))
     } else {
         Ok((commit, name))
@@ -164,10 +167,15 @@ fn compared(
     Ok((changed, before))
 }
 
-fn decide(task: Task, listing: Listing, overrides: &Overrides, before: Before) -> Prepared {
-    let detected = verify::detect(&listing);
-    let selection = verify::select(&detected, &listing, &task, overrides);
-    Prepared {
+fn select_checks(
+    task: VerificationTask,
+    listing: Listing,
+    overrides: &Overrides,
+    before: BaselineCommit,
+) -> PreparedVerification {
+    let detected = verify::detect_stacks(&listing);
+    let selection = verify::select_checks(&detected, &listing, &task, overrides);
+    PreparedVerification {
         detected,
         task,
         selection,
@@ -176,10 +184,10 @@ fn decide(task: Task, listing: Listing, overrides: &Overrides, before: Before) -
     }
 }
 
-impl Prepared {
+impl PreparedVerification {
     /// Returns the planned verification.
-    pub fn record(&self) -> Verification {
-        let mut record = verify::planned(&self.detected, &self.task, &self.selection);
+    pub fn planned_record(&self) -> Verification {
+        let mut record = verify::planned_record(&self.detected, &self.task, &self.selection);
         if let Err(why) = &self.before {
             record
                 .reasons
@@ -189,19 +197,22 @@ impl Prepared {
     }
 
     /// Runs the checks on the trees before and after the change. Returns `None` if stopped.
-    pub fn verify(&self, verifying: &Verifying<'_>) -> Option<(Verification, TerminalStatus)> {
+    pub fn run_checks(
+        &self,
+        verifying: &VerificationInput<'_>,
+    ) -> Option<(Verification, TerminalStatus)> {
         let path = verifying
             .environment
             .variables
             .get("PATH")
             .map(String::as_str);
-        let mut shell = shell(verifying.environment);
+        let mut shell = check_shell(verifying.environment);
         // If this fails, the checks report what is missing.
-        let (_aids, path) = match aids::lend(&mut shell, path, verifying.scratch) {
+        let (_aids, path) = match aids::lend_aids(&mut shell, path, verifying.scratch) {
             Ok((folder, path)) => (Some(folder), path),
             Err(_) => (None, path.map(str::to_owned)),
         };
-        let git = Git {
+        let git = GitFolder {
             folder: verifying.folder,
             stop: verifying.stop,
         };
@@ -209,14 +220,14 @@ impl Prepared {
             Ok((commit, name)) => {
                 (verifying.step)("making the tree as it was");
                 Some(
-                    Baseline::of_commit(&git, commit, verifying.scratch)
+                    BaselineTree::from_commit(&git, commit, verifying.scratch)
                         .map(|baseline| (baseline, name.clone())),
                 )
             }
             // The plan already says why.
             Err(_) => None,
         };
-        let on = Grounds {
+        let on = CheckEnvironment {
             root: verifying.folder,
             checkout: Some(verifying.folder),
             shell: &shell,
@@ -225,15 +236,15 @@ impl Prepared {
             step: verifying.step,
             tickets: verifying.tickets,
         };
-        self.carry_out(&on, make)
+        self.run_on_trees(&on, make)
     }
 
-    fn carry_out(
+    fn run_on_trees(
         &self,
-        on: &Grounds<'_>,
-        make: impl FnOnce() -> Option<Result<(Baseline, String), String>>,
+        on: &CheckEnvironment<'_>,
+        make: impl FnOnce() -> Option<Result<(BaselineTree, String), String>>,
     ) -> Option<(Verification, TerminalStatus)> {
-        let mut record = self.record();
+        let mut record = self.planned_record();
         // Without checks there is nothing to compare.
         let tree = if self.selection.checks.is_empty() {
             None
@@ -243,7 +254,7 @@ impl Prepared {
         let mut base: Option<(String, Vec<CheckResult>)> = None;
         match tree {
             Some(Ok((mut baseline, name))) => {
-                baseline.borrow(on.root, &self.listing);
+                baseline.link_dependencies(on.root, &self.listing);
                 record.reasons.extend(
                     baseline
                         .notes
@@ -253,15 +264,15 @@ impl Prepared {
                 // With a shared build folder, Cargo cannot tell two trees of one package apart and would run outdated tests.
                 let mut shell = on.shell.clone();
                 for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"] {
-                    shell.set(name, baseline.beside("cargo-target"));
+                    shell.set_variable(name, baseline.path_beside("cargo-target"));
                 }
-                let before = Grounds {
+                let before = CheckEnvironment {
                     shell: &shell,
                     ..*on
                 };
                 base = Some((
                     name,
-                    before.run(
+                    before.run_checks(
                         &self.selection.checks,
                         baseline.folder(),
                         "before the change",
@@ -272,7 +283,7 @@ impl Prepared {
             Some(Err(reason)) => record.reasons.push(format!("no baseline: {reason}")),
             None => {}
         }
-        let head = on.run(&self.selection.checks, on.root, "now")?;
+        let head = on.run_checks(&self.selection.checks, on.root, "now")?;
         let before = base
             .as_ref()
             .map(|(name, results)| (name.as_str(), results.as_slice()));
@@ -281,14 +292,14 @@ impl Prepared {
         let compared = before
             .map(|(_, results)| results)
             .or(is_unchanged.then_some(head.as_slice()));
-        let classification = verify::classify(&self.task, &head, compared);
-        let verdict = verify::conclude(&self.task, &self.selection, &head, &classification);
-        let mut record = verify::concluded(record, &head, before, &classification, &verdict);
+        let classification = verify::classify_failures(&self.task, &head, compared);
+        let verdict = verify::conclude_verdict(&self.task, &self.selection, &head, &classification);
+        let mut record = verify::concluded_record(record, &head, before, &classification, &verdict);
         if verdict.status == TerminalStatus::DonePartial
             && let Some(tickets) = on.tickets
         {
             match file_ticket(&tickets.folder, &record) {
-                Ok(filed) => record.ticket = Some(tickets.name_of(&filed.path)),
+                Ok(filed) => record.ticket = Some(tickets.ticket_name(&filed.path)),
                 Err(error) => record.reasons.push(format!("no ticket: {error}")),
             }
         }
@@ -297,23 +308,30 @@ impl Prepared {
 }
 
 /// The tree for the checks and its environment.
-struct Grounds<'a> {
+struct CheckEnvironment<'a> {
     root: &'a Path,
     checkout: Option<&'a Path>,
-    shell: &'a Shell,
+    shell: &'a CommandShell,
     path: Option<&'a str>,
-    stop: &'a Stop,
+    stop: &'a StopSignal,
     step: &'a dyn Fn(&str),
     tickets: Option<&'a Tickets>,
 }
 
-impl Grounds<'_> {
-    fn run(&self, checks: &[Check], root: &Path, when: &str) -> Option<Vec<CheckResult>> {
-        let tell = |check: &Check| (self.step)(&format!("{}, {when}", visible(&check.command)));
+impl CheckEnvironment<'_> {
+    fn run_checks(
+        &self,
+        checks: &[PlannedCheck],
+        root: &Path,
+        when: &str,
+    ) -> Option<Vec<CheckResult>> {
+        let tell = |check: &PlannedCheck| {
+            (self.step)(&format!("{}, {when}", escape_invisible(&check.command)))
+        };
         let (checkout, shell, path, stop) = (self.checkout, self.shell, self.path, self.stop);
-        checks::run(
+        checks::run_checks(
             checks,
-            &Place {
+            &CheckSite {
                 root,
                 checkout,
                 shell,
@@ -326,24 +344,24 @@ impl Grounds<'_> {
 }
 
 /// Returns the environment of checks: no secrets, no colours, no prompts, and no git variables.
-fn shell(environment: &Environment) -> Shell {
-    let mut shell = Shell::without_secrets(environment, &[]);
-    settle(&mut shell);
+fn check_shell(environment: &AgentEnvironment) -> CommandShell {
+    let mut shell = CommandShell::without_secrets(environment, &[]);
+    set_check_variables(&mut shell);
     shell
 }
 
-fn settle(shell: &mut Shell) {
-    for name in super::git::PLACES {
+fn set_check_variables(shell: &mut CommandShell) {
+    for name in super::git::REPOSITORY_VARIABLES {
         shell.variables.insert(name.into(), None);
     }
     for (name, value) in [("CI", "true"), ("NO_COLOR", "1"), ("TERM", "dumb")] {
-        shell.set(name, value);
+        shell.set_variable(name, value);
     }
     // It would override the setting for no colours.
     shell.variables.insert("FORCE_COLOR".into(), None);
 }
 
-fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::Filed> {
+fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::FiledTicket> {
     let command = |id: &str| {
         record
             .checks
@@ -352,23 +370,24 @@ fn file_ticket(folder: &Path, record: &Verification) -> std::io::Result<ticket::
             .map_or(id.to_owned(), |check| check.command.clone())
     };
     // A partial success leaves no blocking failures, so they are excluded.
-    let is_left =
-        |failure: &&VerifiedFailure| failure.scope.as_deref() != Some(Scope::Blocking.name());
+    let is_left = |failure: &&VerifiedFailure| {
+        failure.scope.as_deref() != Some(FailureScope::Blocking.name())
+    };
     let left: Vec<(String, &VerifiedFailure)> = record
         .failures
         .iter()
         .filter(is_left)
         .map(|failure| (command(&failure.check), failure))
         .collect();
-    let issues: Vec<ticket::Issue<'_>> = left
+    let issues: Vec<ticket::TicketIssue<'_>> = left
         .iter()
-        .map(|(command, failure)| ticket::Issue {
+        .map(|(command, failure)| ticket::TicketIssue {
             command,
             text: &failure.text,
             reason: failure.reason.as_deref().unwrap_or_default(),
         })
         .collect();
-    ticket::file(folder, record.goal.as_deref().unwrap_or_default(), &issues)
+    ticket::write_ticket(folder, record.goal.as_deref().unwrap_or_default(), &issues)
 }
 
 /// The folder for a project's tickets.
@@ -381,7 +400,7 @@ pub struct Tickets {
 
 impl Tickets {
     /// Returns the folder that the overrides name, if any, relative to `folder` of the naming file.
-    pub fn of(overrides: &Overrides, folder: &Path, root: &Path) -> Option<Self> {
+    pub fn from_overrides(overrides: &Overrides, folder: &Path, root: &Path) -> Option<Self> {
         let named = overrides.tickets.as_ref()?;
         Some(Self {
             folder: folder.join(named),
@@ -390,7 +409,7 @@ impl Tickets {
     }
 
     /// Returns the ticket's path below the project, or only its name if it is elsewhere.
-    fn name_of(&self, ticket: &Path) -> String {
+    fn ticket_name(&self, ticket: &Path) -> String {
         let below = ticket
             .strip_prefix(&self.root)
             .ok()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Tickets;
-use crate::config::Config;
+use crate::config::ProjectConfig;
 use crate::domain::{Problem, Profile};
 use crate::suite::Suite;
 use crate::verify::Overrides;
@@ -21,13 +21,17 @@ pub struct VerificationSettings {
 impl VerificationSettings {
     /// Reads the settings of suite and configuration; the suite's take precedence. Returns `None` if the suite has neither goal nor
     /// `verification`, or if verification is off.
-    pub fn of(suite: &Suite, config: &Config, root: &Path) -> Result<Option<Self>, Vec<Problem>> {
+    pub fn from_suite(
+        suite: &Suite,
+        config: &ProjectConfig,
+        root: &Path,
+    ) -> Result<Option<Self>, Vec<Problem>> {
         if suite.goal.is_none() && suite.verification.is_none() {
             return Ok(None);
         }
         let mut problems = Vec::new();
         let mut read =
-            |file: &str, node| Overrides::read(file, "verification", node, &mut problems);
+            |file: &str, node| Overrides::from_node(file, "verification", node, &mut problems);
         let own = suite
             .verification
             .as_ref()
@@ -39,9 +43,9 @@ impl VerificationSettings {
             .map(|node| read(&config.file, node))
             .unwrap_or_default();
         // Each file's ticket folder is relative to the same folder as its other paths.
-        let tickets =
-            Tickets::of(&own, &suite.folder, root).or_else(|| Tickets::of(&general, root, root));
-        let overrides = own.over(general);
+        let tickets = Tickets::from_overrides(&own, &suite.folder, root)
+            .or_else(|| Tickets::from_overrides(&general, root, root));
+        let overrides = own.with_fallback(general);
         if !problems.is_empty() {
             return Err(problems);
         }

@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::domain::{hex, visible};
+use crate::domain::{escape_invisible, to_hex};
 
 /// Maximum length of the goal's part of the name.
 const SLUG_CHARACTERS: usize = 48;
 const HASH_CHARACTERS: usize = 8;
-const MOST_ISSUES: usize = 50;
+const MAX_ISSUES: usize = 50;
 const ISSUE_LINES: usize = 40;
 const LINE_CHARACTERS: usize = 300;
 
 /// One remaining failure.
-pub struct Issue<'a> {
+pub struct TicketIssue<'a> {
     /// The check's command.
     pub command: &'a str,
     pub text: &'a str,
@@ -29,27 +29,31 @@ pub struct Issue<'a> {
 
 /// A ticket written to its folder.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Filed {
+pub struct FiledTicket {
     pub path: PathBuf,
     /// Whether it is new.
     pub is_new: bool,
 }
 
 /// Writes the ticket, unless an identical one exists.
-pub fn file(folder: &Path, goal: &str, issues: &[Issue<'_>]) -> io::Result<Filed> {
-    let text = text(goal, issues);
-    let hash: String = hex(&Sha256::digest(text.as_bytes()))
+pub fn write_ticket(
+    folder: &Path,
+    goal: &str,
+    issues: &[TicketIssue<'_>],
+) -> io::Result<FiledTicket> {
+    let text = ticket_text(goal, issues);
+    let hash: String = to_hex(&Sha256::digest(text.as_bytes()))
         .chars()
         .take(HASH_CHARACTERS)
         .collect();
-    let path = folder.join(format!("{}-{hash}.md", slug(goal)));
+    let path = folder.join(format!("{}-{hash}.md", goal_slug(goal)));
     fs::create_dir_all(folder)?;
     match OpenOptions::new().write(true).create_new(true).open(&path) {
         Ok(mut file) => {
             file.write_all(text.as_bytes())?;
-            Ok(Filed { path, is_new: true })
+            Ok(FiledTicket { path, is_new: true })
         }
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Filed {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(FiledTicket {
             path,
             is_new: false,
         }),
@@ -57,39 +61,39 @@ pub fn file(folder: &Path, goal: &str, issues: &[Issue<'_>]) -> io::Result<Filed
     }
 }
 
-fn text(goal: &str, issues: &[Issue<'_>]) -> String {
+fn ticket_text(goal: &str, issues: &[TicketIssue<'_>]) -> String {
     let mut text = format!(
         "# Follow-up: {}\n\nThe goal is achieved. What is listed below fails, and did so before.\n",
-        slug(goal)
+        goal_slug(goal)
     );
     text.push_str(&format!(
         "\n## Goal achieved\n\n{}\n## Issues remaining\n",
-        block(goal)
+        code_block(goal)
     ));
-    for (number, issue) in (1..).zip(issues.iter().take(MOST_ISSUES)) {
+    for (number, issue) in (1..).zip(issues.iter().take(MAX_ISSUES)) {
         text.push_str(&format!(
             "\n### Issue {number}\n\nThe check:\n\n{}\nsays:\n\n{}\n",
-            block(issue.command),
-            block(issue.text)
+            code_block(issue.command),
+            code_block(issue.text)
         ));
         text.push_str(&format!(
             "It does not stand in the way of the goal:\n\n{}",
-            block(issue.reason)
+            code_block(issue.reason)
         ));
     }
-    if issues.len() > MOST_ISSUES {
-        text.push_str(&format!("\nAnd {} more.\n", issues.len() - MOST_ISSUES));
+    if issues.len() > MAX_ISSUES {
+        text.push_str(&format!("\nAnd {} more.\n", issues.len() - MAX_ISSUES));
     }
     text
 }
 
 /// Returns an indented code block.
-fn block(said: &str) -> String {
+fn code_block(said: &str) -> String {
     let mut lines: Vec<String> = said
         .lines()
         .filter(|line| !line.trim().is_empty())
         .take(ISSUE_LINES + 1)
-        .map(line)
+        .map(code_line)
         .collect();
     if lines.len() > ISSUE_LINES {
         lines.truncate(ISSUE_LINES);
@@ -98,13 +102,16 @@ fn block(said: &str) -> String {
     lines.concat()
 }
 
-fn line(said: &str) -> String {
-    let clipped: String = visible(said).chars().take(LINE_CHARACTERS).collect();
+fn code_line(said: &str) -> String {
+    let clipped: String = escape_invisible(said)
+        .chars()
+        .take(LINE_CHARACTERS)
+        .collect();
     format!("    {clipped}\n")
 }
 
 /// Returns the goal's letters and digits joined by hyphens, safe for file names everywhere.
-fn slug(goal: &str) -> String {
+fn goal_slug(goal: &str) -> String {
     let words = goal
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty());
@@ -131,19 +138,19 @@ mod tests {
             ("Ärger", "rger"),
             ("漢字", "goal"),
         ] {
-            assert_eq!(slug(goal), name);
+            assert_eq!(goal_slug(goal), name);
         }
-        assert!(slug(&"word ".repeat(100)).len() <= SLUG_CHARACTERS);
+        assert!(goal_slug(&"word ".repeat(100)).len() <= SLUG_CHARACTERS);
     }
 
     #[test]
     fn what_is_hostile_stays_in_its_block() {
-        let issue = Issue {
+        let issue = TicketIssue {
             command: "pytest `x`",
             text: "# heading\n</code><img src=x>\n\n- [x] @me\u{1b}[31m",
             reason: "stood before\n## no",
         };
-        let text = text("a goal\n# Owned", &[issue]);
+        let text = ticket_text("a goal\n# Owned", &[issue]);
         let marked: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(
             marked,
@@ -167,20 +174,20 @@ mod tests {
     fn a_ticket_is_written_once_and_never_over_another() {
         let folder = tempfile::tempdir().expect("a folder");
         let issue = || {
-            [Issue {
+            [TicketIssue {
                 command: "pytest",
                 text: "boom",
                 reason: "it stood before",
             }]
         };
         let place = folder.path().join("open");
-        let first = file(&place, "A goal", &issue()).expect("it is written");
+        let first = write_ticket(&place, "A goal", &issue()).expect("it is written");
         assert!(first.is_new);
         fs::write(&first.path, "edited by a person").expect("a file");
-        let again = file(&place, "A goal", &issue()).expect("it is there");
+        let again = write_ticket(&place, "A goal", &issue()).expect("it is there");
         assert_eq!(
             again,
-            Filed {
+            FiledTicket {
                 path: first.path.clone(),
                 is_new: false
             }
@@ -189,7 +196,7 @@ mod tests {
             fs::read_to_string(&first.path).expect("a file"),
             "edited by a person"
         );
-        let other = file(&place, "A goal", &[]).expect("it is written");
+        let other = write_ticket(&place, "A goal", &[]).expect("it is written");
         assert!(other.is_new && other.path != first.path);
     }
 }

@@ -9,11 +9,11 @@ use crate::evaluate::code;
 use crate::files;
 use crate::verify::{Listing, is_manifest};
 
-use super::git::Git;
+use super::git::GitFolder;
 
 /// Files beyond this number are ignored.
-const MOST_FILES: usize = 200_000;
-const MOST_MANIFESTS: usize = 2_000;
+const MAX_FILES: usize = 200_000;
+const MAX_MANIFESTS: usize = 2_000;
 /// A longer manifest was not written by hand.
 const MANIFEST_BYTES: u64 = 256 << 10;
 /// Lock files identify the package manager, but the search for code leaves them out.
@@ -34,19 +34,19 @@ const LOCK_FILES: [&str; 13] = [
 ];
 
 /// Lists a checkout's files: tracked, or new and not ignored.
-pub fn of_checkout(git: &Git<'_>) -> Result<Listing, String> {
-    let files = git.files()?.into_iter().filter(|path| {
+pub fn list_checkout(git: &GitFolder<'_>) -> Result<Listing, String> {
+    let files = git.list_files()?.into_iter().filter(|path| {
         fs::symlink_metadata(git.folder.join(path)).is_ok_and(|found| !found.is_dir())
     });
-    Ok(read(git.folder, files.take(MOST_FILES).collect()))
+    Ok(read_listing(git.folder, files.take(MAX_FILES).collect()))
 }
 
 /// Lists the files of any folder, except those that tools install or generate.
-pub fn of_folder(folder: &Path) -> Listing {
-    let mut files: BTreeSet<String> = code::files(folder)
+pub fn list_folder(folder: &Path) -> Listing {
+    let mut files: BTreeSet<String> = code::list_files(folder)
         .files
         .iter()
-        .filter_map(|path| slashed(path))
+        .filter_map(|path| to_slash_path(path))
         .collect();
     let mut folders: BTreeSet<&str> = files
         .iter()
@@ -67,12 +67,12 @@ pub fn of_folder(folder: &Path) -> Listing {
         .filter(|path| fs::symlink_metadata(folder.join(path)).is_ok_and(|found| found.is_file()))
         .collect();
     files.extend(locks);
-    read(folder, files)
+    read_listing(folder, files)
 }
 
 /// Lists the files that differ between two folders.
-pub fn changed(before: &Path, now: &Path) -> Vec<String> {
-    let of = |folder: &Path| -> BTreeSet<String> { of_folder(folder).files };
+pub fn changed_files(before: &Path, now: &Path) -> Vec<String> {
+    let of = |folder: &Path| -> BTreeSet<String> { list_folder(folder).files };
     let (old, new) = (of(before), of(now));
     old.union(&new)
         .filter(|path| {
@@ -90,19 +90,19 @@ fn is_same(left: &Path, right: &Path) -> bool {
         && matches!((files::read(left), files::read(right)), (Ok(left), Ok(right)) if left == right)
 }
 
-fn read(folder: &Path, files: BTreeSet<String>) -> Listing {
+fn read_listing(folder: &Path, files: BTreeSet<String>) -> Listing {
     let manifests = files
         .iter()
         .filter(|path| is_manifest(path))
-        .take(MOST_MANIFESTS);
+        .take(MAX_MANIFESTS);
     let contents: BTreeMap<String, String> = manifests
-        .filter_map(|path| Some((path.clone(), manifest(&folder.join(path))?)))
+        .filter_map(|path| Some((path.clone(), read_manifest(&folder.join(path))?)))
         .collect();
     Listing { files, contents }
 }
 
 /// Returns the text of a file, or `None` if it is a link, too long or not UTF-8.
-fn manifest(path: &Path) -> Option<String> {
+fn read_manifest(path: &Path) -> Option<String> {
     if !fs::symlink_metadata(path).ok()?.is_file() {
         return None;
     }
@@ -117,7 +117,7 @@ fn manifest(path: &Path) -> Option<String> {
 }
 
 /// Returns a path below the root with `/` as separator, or `None` if it is not UTF-8.
-fn slashed(path: &Path) -> Option<String> {
+fn to_slash_path(path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path
         .components()
         .map(|part| part.as_os_str().to_str())
@@ -148,7 +148,7 @@ mod tests {
             ("Cargo.lock", "x"),
             ("src/main.rs", "fn main() {}"),
         ]);
-        let listing = of_folder(root.path());
+        let listing = list_folder(root.path());
         let files: Vec<&str> = listing.files.iter().map(String::as_str).collect();
         assert_eq!(
             files,
@@ -180,7 +180,7 @@ mod tests {
             ("d/longer.py", "aa"),
         ]);
         assert_eq!(
-            changed(before.path(), now.path()),
+            changed_files(before.path(), now.path()),
             ["d/longer.py", "edited.py", "gone.py", "new.py"]
         );
     }
@@ -194,7 +194,7 @@ mod tests {
             ),
             ("real.json", "{}"),
         ]);
-        assert_eq!(manifest(&root.path().join("package.json")), None);
+        assert_eq!(read_manifest(&root.path().join("package.json")), None);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(
@@ -202,10 +202,10 @@ mod tests {
                 root.path().join("linked.json"),
             )
             .expect("a link");
-            assert_eq!(manifest(&root.path().join("linked.json")), None);
+            assert_eq!(read_manifest(&root.path().join("linked.json")), None);
         }
         assert_eq!(
-            manifest(&root.path().join("real.json")).as_deref(),
+            read_manifest(&root.path().join("real.json")).as_deref(),
             Some("{}")
         );
     }

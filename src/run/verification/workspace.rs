@@ -6,21 +6,23 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::run::examine::{Examination, InPhase};
-use crate::verify::Task;
+use crate::run::examine::{PhaseShell, WorkspaceExamination};
+use crate::verify::VerificationTask;
 
-use super::baseline::Baseline;
-use super::{Grounds, NoBaseline, VerificationSettings, decide, settle, tree};
+use super::baseline::BaselineTree;
+use super::{
+    CheckEnvironment, NoBaseline, VerificationSettings, select_checks, set_check_variables, tree,
+};
 
 /// Verifies a finished workspace against the tree it started with. Returns `None` if stopped.
 ///
 /// `shell` is the environment of the suite's tests, with everything installed for them.
 pub fn verify_workspace(
     settings: &VerificationSettings,
-    examination: &Examination<'_>,
-    shell: &InPhase,
+    examination: &WorkspaceExamination<'_>,
+    shell: &PhaseShell,
 ) -> Option<Value> {
-    let Examination {
+    let WorkspaceExamination {
         work,
         workspace,
         context,
@@ -30,11 +32,11 @@ pub fn verify_workspace(
     let begin = work
         .start
         .as_deref()
-        .map(|start| Baseline::of_start(start, &context.scratch));
-    let listing = tree::of_folder(workspace.folder());
+        .map(|start| BaselineTree::from_start(start, &context.scratch));
+    let listing = tree::list_folder(workspace.folder());
     let (changed, before) = match &begin {
         Some(Ok(baseline)) => {
-            let changed = tree::changed(baseline.folder(), workspace.folder());
+            let changed = tree::changed_files(baseline.folder(), workspace.folder());
             let before = if changed.is_empty() {
                 Err(NoBaseline::Unchanged(
                     "nothing is changed, so every failure is as it was".to_owned(),
@@ -54,23 +56,23 @@ pub fn verify_workspace(
         ),
     };
     let is_compared = before.is_ok();
-    let task = Task {
+    let task = VerificationTask {
         goal: settings.goal.clone(),
         profile: settings.profile,
         files: settings.files.clone(),
         changed,
     };
-    let prepared = decide(task, listing, &settings.overrides, before);
+    let prepared = select_checks(task, listing, &settings.overrides, before);
     // Checks also write to the starting tree.
     let writes: Vec<PathBuf> = begin
         .iter()
         .flatten()
-        .map(|baseline| baseline.beside(""))
+        .map(|baseline| baseline.path_beside(""))
         .collect();
-    let mut shell = examination.reaching(shell, &writes).ok()?;
-    settle(&mut shell);
+    let mut shell = examination.shell_with_writes(shell, &writes).ok()?;
+    set_check_variables(&mut shell);
     let say = |what: &str| step(&format!("verification: {what}"));
-    let grounds = Grounds {
+    let grounds = CheckEnvironment {
         root: workspace.folder(),
         checkout: None,
         shell: &shell,
@@ -83,7 +85,7 @@ pub fn verify_workspace(
         let baseline = begin.and_then(Result::ok).filter(|_| is_compared)?;
         Some(Ok((baseline, "the suite's workspace".to_owned())))
     };
-    let (record, _) = prepared.carry_out(&grounds, make)?;
+    let (record, _) = prepared.run_on_trees(&grounds, make)?;
     Some(
         serde_json::to_value(record)
             .expect("a record is JSON: its numbers are finite and its keys are text"),

@@ -1,7 +1,7 @@
 //! Listings with the expected result of detection. Each listing has one peculiarity.
 
 use crate::verify::testing::listing;
-use crate::verify::{Part, detect};
+use crate::verify::{ProjectPart, detect_stacks};
 
 struct Fixture {
     quirk: &'static str,
@@ -13,7 +13,7 @@ struct Fixture {
     because: &'static str,
 }
 
-fn shown(part: &Part) -> String {
+fn describe_part(part: &ProjectPart) -> String {
     let folder = if part.folder.is_empty() {
         "."
     } else {
@@ -43,9 +43,9 @@ fn every_listing_is_known_for_what_it_is() {
         because,
     } in FIXTURES
     {
-        let detected = detect(&listing(files));
+        let detected = detect_stacks(&listing(files));
         let mut found = vec![detected.stack.name().to_owned()];
-        found.extend(detected.parts.iter().map(shown));
+        found.extend(detected.parts.iter().map(describe_part));
         if found != *expected {
             wrong.push(format!(
                 "{quirk}:\n  found    {found:#?}\n  expected {expected:#?}"

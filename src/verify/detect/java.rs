@@ -1,42 +1,48 @@
 //! Maven and Gradle.
 
-use super::folder::{Folder, shown_folder};
-use super::part::{Found, Part, around};
+use super::folder::{ListedFolder, shown_folder};
+use super::part::{DetectionResult, ProjectPart, outer_part};
 use crate::verify::Stack;
 
-const GRADLE: [&str; 4] = [
+const GRADLE_FILES: [&str; 4] = [
     "build.gradle",
     "build.gradle.kts",
     "settings.gradle",
     "settings.gradle.kts",
 ];
 
-pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
-    let (maven, gradle) = (folder.first_of(&["pom.xml"]), folder.first_of(&GRADLE));
+pub(super) fn find_part(folder: &ListedFolder, parts: &[ProjectPart]) -> DetectionResult {
+    let (maven, gradle) = (
+        folder.first_existing(&["pom.xml"]),
+        folder.first_existing(&GRADLE_FILES),
+    );
     let Some(manifest) = maven.or(gradle) else {
-        return Found::Nothing;
+        return DetectionResult::Nothing;
     };
-    if let Some(outer) = around(parts, folder.path, &[Stack::Java]) {
-        return Found::Note(format!(
+    if let Some(outer) = outer_part(parts, folder.path, &[Stack::Java]) {
+        return DetectionResult::Note(format!(
             "{} is a module of the project in {}",
             shown_folder(folder.path),
             shown_folder(&outer.folder)
         ));
     }
-    let mut part = Part::new(folder.path, Stack::Java);
+    let mut part = ProjectPart::new(folder.path, Stack::Java);
     let is_maven = match (maven, gradle) {
         (Some(_), Some(gradle)) => {
-            let is_maven = folder.has("mvnw") || !folder.has("gradlew");
-            let (first, why) = match (is_maven, folder.has("mvnw") != folder.has("gradlew")) {
+            let is_maven = folder.has_file("mvnw") || !folder.has_file("gradlew");
+            let (first, why) = match (
+                is_maven,
+                folder.has_file("mvnw") != folder.has_file("gradlew"),
+            ) {
                 (true, true) => ("Maven", "it has the wrapper"),
                 (true, false) => ("Maven", "it goes first"),
                 (false, _) => ("Gradle", "it has the wrapper"),
             };
-            part.because(format!("`pom.xml` and `{gradle}`: {first}, because {why}"));
+            part.add_reason(format!("`pom.xml` and `{gradle}`: {first}, because {why}"));
             is_maven
         }
         (Some(_) | None, None) | (None, Some(_)) => {
-            part.because(format!("`{manifest}`"));
+            part.add_reason(format!("`{manifest}`"));
             maven.is_some()
         }
     };
@@ -45,8 +51,8 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
     } else {
         ("gradlew", "gradle")
     };
-    let program = if folder.has(wrapper) {
-        part.because(format!("`{wrapper}` is the project's own wrapper"));
+    let program = if folder.has_file(wrapper) {
+        part.add_reason(format!("`{wrapper}` is the project's own wrapper"));
         if is_maven { "./mvnw -B" } else { "./gradlew" }
     } else {
         plain
@@ -62,10 +68,10 @@ pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
     } else {
         format!("{program} classes")
     });
-    Found::Part(Box::new(part))
+    DetectionResult::Part(Box::new(part))
 }
 
 /// Returns the program that builds a part, which may be a wrapper script.
-pub(in crate::verify) fn program_of(part: &Part) -> Option<&str> {
+pub(in crate::verify) fn build_program(part: &ProjectPart) -> Option<&str> {
     part.primary_test.as_deref()?.strip_suffix(" test")
 }

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::folder::Folder;
-use super::part::Part;
+use super::folder::ListedFolder;
+use super::part::ProjectPart;
 use crate::verify::Stack;
 
 /// Targets for each kind of command, most preferred first.
-const TEST: [&str; 3] = ["test", "tests", "check"];
-const BUILD: [&str; 2] = ["build", "all"];
-const LINT: [&str; 1] = ["lint"];
-const SMOKE: [&str; 2] = ["smoke", "smoke-test"];
+const TEST_TARGETS: [&str; 3] = ["test", "tests", "check"];
+const BUILD_TARGETS: [&str; 2] = ["build", "all"];
+const LINT_TARGETS: [&str; 1] = ["lint"];
+const SMOKE_TARGETS: [&str; 2] = ["smoke", "smoke-test"];
 
 /// Returns the folder as a part if its Makefile has a target that checks something.
-pub(super) fn part(folder: &Folder) -> Option<Part> {
-    let mut part = Part::new(folder.path, Stack::Unknown);
-    fill(folder, &mut part);
+pub(super) fn find_part(folder: &ListedFolder) -> Option<ProjectPart> {
+    let mut part = ProjectPart::new(folder.path, Stack::Unknown);
+    fill_commands(folder, &mut part);
     let has_any = [
         &part.primary_test,
         &part.build,
@@ -28,14 +28,14 @@ pub(super) fn part(folder: &Folder) -> Option<Part> {
 }
 
 /// Adds the Makefile's commands for which the part has none.
-pub(super) fn fill(folder: &Folder, part: &mut Part) {
+pub(super) fn fill_commands(folder: &ListedFolder, part: &mut ProjectPart) {
     let Some((name, text)) = ["GNUmakefile", "makefile", "Makefile"]
         .into_iter()
-        .find_map(|name| Some((name, folder.text(name)?)))
+        .find_map(|name| Some((name, folder.file_text(name)?)))
     else {
         return;
     };
-    let targets = targets(text);
+    let targets = parse_targets(text);
     let mut reasons = Vec::new();
     let mut fill = |command: &mut Option<String>, wanted: &[&str]| {
         if let (None, Some(target)) = (
@@ -46,15 +46,15 @@ pub(super) fn fill(folder: &Folder, part: &mut Part) {
             reasons.push(format!("target `{target}` of `{name}`"));
         }
     };
-    fill(&mut part.primary_test, &TEST);
-    fill(&mut part.build, &BUILD);
-    fill(&mut part.lint, &LINT);
-    fill(&mut part.smoke_test, &SMOKE);
+    fill(&mut part.primary_test, &TEST_TARGETS);
+    fill(&mut part.build, &BUILD_TARGETS);
+    fill(&mut part.lint, &LINT_TARGETS);
+    fill(&mut part.smoke_test, &SMOKE_TARGETS);
     part.reasons.extend(reasons);
 }
 
 /// Returns the targets of a Makefile: whole words before the colon of a rule.
-fn targets(text: &str) -> BTreeSet<&str> {
+fn parse_targets(text: &str) -> BTreeSet<&str> {
     let rule = |line: &'_ str| -> bool { !line.starts_with(['\t', ' ', '#', '.']) };
     text.lines()
         .filter(|line| rule(line))
@@ -76,7 +76,7 @@ mod tests {
     fn targets_are_whole_words_before_a_rule() {
         let text = ".PHONY: lint\nCC := gcc\nX = a:b\ntest unit: deps\n\tpytest: no\nlatest:\n# build:\nall::\n";
         assert_eq!(
-            targets(text),
+            parse_targets(text),
             BTreeSet::from(["all", "latest", "test", "unit"])
         );
     }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::listing::{STACK_MANIFESTS, folder_of, is_requirements, name_of};
+use super::listing::{STACK_MANIFESTS, file_name_of, is_requirements, parent_of};
 use super::{Listing, Stack};
 
 mod folder;
@@ -18,54 +18,54 @@ mod python;
 mod rust;
 
 pub(super) use folder::{has_extension, shown_folder};
-pub(super) use java::program_of;
-pub(super) use node::{Runner, runner_of};
-pub use part::Part;
+pub(super) use java::build_program;
+pub(super) use node::{NodeTestRunner, find_runner};
+pub use part::ProjectPart;
 pub(super) use python::is_test_file as is_python_test;
-pub(super) use rust::package_of;
+pub(super) use rust::find_package;
 
-use folder::{Folder, is_aside, is_foreign, names};
-use part::Found;
+use folder::{ListedFolder, format_names, is_aside, is_foreign};
+use part::DetectionResult;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detected {
+pub struct DetectedProject {
     pub stack: Stack,
     /// Parts by folder, the root first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ProjectPart>,
     /// Notes about files that belong to no part.
     pub reasons: Vec<String>,
 }
 
 /// Maximum number of parts. Further parts are counted, not listed, because each of them could become a command.
-const MOST_PARTS: usize = 30;
+const MAX_PARTS: usize = 30;
 
 /// Detects the stacks of the listed files.
-pub fn detect(listing: &Listing) -> Detected {
+pub fn detect_stacks(listing: &Listing) -> DetectedProject {
     let mut reasons = Vec::new();
     let (aside, main): (Vec<_>, Vec<_>) = manifest_folders(listing)
         .into_iter()
         .partition(|folder| is_aside(folder));
-    let mut parts = parts_of(listing, &main, &mut reasons);
+    let mut parts = find_parts(listing, &main, &mut reasons);
     if parts.is_empty() {
-        parts = parts_of(listing, &aside, &mut reasons);
+        parts = find_parts(listing, &aside, &mut reasons);
     } else if !aside.is_empty() {
         reasons.push(format!(
             "left out as documentation, examples or test data: {}",
-            names(aside.iter().map(String::as_str))
+            format_names(aside.iter().map(String::as_str))
         ));
     }
     if parts.is_empty() {
-        parts.extend(without_manifest(listing, &mut reasons));
+        parts.extend(detect_without_manifest(listing, &mut reasons));
     }
     if parts.is_empty() {
-        parts.extend(make::part(&Folder { listing, path: "" }));
+        parts.extend(make::find_part(&ListedFolder { listing, path: "" }));
     }
-    if parts.len() > MOST_PARTS {
+    if parts.len() > MAX_PARTS {
         reasons.push(format!(
             "{} more folders with a stack of their own are left out",
-            parts.len() - MOST_PARTS
+            parts.len() - MAX_PARTS
         ));
-        parts.truncate(MOST_PARTS);
+        parts.truncate(MAX_PARTS);
     }
     let stacks: BTreeSet<Stack> = parts.iter().map(|part| part.stack).collect();
     let stack = match (stacks.len(), stacks.first()) {
@@ -86,7 +86,7 @@ pub fn detect(listing: &Listing) -> Detected {
                 .to_owned(),
         );
     }
-    Detected {
+    DetectedProject {
         stack,
         parts,
         reasons,
@@ -96,10 +96,12 @@ pub fn detect(listing: &Listing) -> Detected {
 /// Returns the folders that contain a manifest of some stack, outer folders first.
 fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
     let folder = |path: &String| {
-        let is_wanted = STACK_MANIFESTS.contains(&name_of(path)) || is_requirements(path);
+        let is_wanted = STACK_MANIFESTS.contains(&file_name_of(path)) || is_requirements(path);
         // Requirements in a folder named `requirements` belong to the folder around it.
-        let folder = match folder_of(path) {
-            inner if is_requirements(path) && name_of(inner) == "requirements" => folder_of(inner),
+        let folder = match parent_of(path) {
+            inner if is_requirements(path) && file_name_of(inner) == "requirements" => {
+                parent_of(inner)
+            }
             folder => folder,
         };
         (is_wanted && !is_foreign(path)).then(|| folder.to_owned())
@@ -107,37 +109,46 @@ fn manifest_folders(listing: &Listing) -> BTreeSet<String> {
     listing.files.iter().filter_map(folder).collect()
 }
 
-fn parts_of(listing: &Listing, folders: &[String], reasons: &mut Vec<String>) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn find_parts(
+    listing: &Listing,
+    folders: &[String],
+    reasons: &mut Vec<String>,
+) -> Vec<ProjectPart> {
+    let mut parts: Vec<ProjectPart> = Vec::new();
     for path in folders {
-        let folder = Folder { listing, path };
+        let folder = ListedFolder { listing, path };
         let first_here = parts.len();
-        for find in [rust::find, go::find, java::find, python::find] {
-            take(find(&folder, &parts), &mut parts, reasons);
+        for find in [
+            rust::find_part,
+            go::find_part,
+            java::find_part,
+            python::find_part,
+        ] {
+            record_finding(find(&folder, &parts), &mut parts, reasons);
         }
         // Node comes last, because a `package.json` beside another stack may exist only for tools.
-        take(node::find(&folder, &parts), &mut parts, reasons);
+        record_finding(node::find_part(&folder, &parts), &mut parts, reasons);
         for part in &mut parts[first_here..] {
-            make::fill(&folder, part);
+            make::fill_commands(&folder, part);
         }
     }
     parts
 }
 
-fn take(found: Found, parts: &mut Vec<Part>, reasons: &mut Vec<String>) {
+fn record_finding(found: DetectionResult, parts: &mut Vec<ProjectPart>, reasons: &mut Vec<String>) {
     match found {
-        Found::Nothing => {}
-        Found::Part(part) => parts.push(*part),
-        Found::Note(note) => reasons.push(note),
+        DetectionResult::Nothing => {}
+        DetectionResult::Part(part) => parts.push(*part),
+        DetectionResult::Note(note) => reasons.push(note),
     }
 }
 
 /// Detects a stack from source files alone.
-fn without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Option<Part> {
-    let root = Folder { listing, path: "" };
-    let mut part = python::bare(&root).or_else(|| node::bare(&root));
+fn detect_without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Option<ProjectPart> {
+    let root = ListedFolder { listing, path: "" };
+    let mut part = python::detect_bare(&root).or_else(|| node::detect_bare(&root));
     if let Some(part) = &mut part {
-        make::fill(&root, part);
+        make::fill_commands(&root, part);
     }
     for (ending, manifest) in [
         ("go", "go.mod"),
@@ -145,7 +156,7 @@ fn without_manifest(listing: &Listing, reasons: &mut Vec<String>) -> Option<Part
         ("java", "pom.xml or build.gradle"),
     ] {
         let count = root
-            .files()
+            .list_files()
             .filter(|file| has_extension(file, &[ending]))
             .count();
         if count > 0 {

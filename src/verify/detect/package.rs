@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::folder::Folder;
-use crate::verify::listing::folder_of;
+use super::folder::ListedFolder;
+use crate::verify::listing::parent_of;
 
 /// The relevant content of a `package.json`.
-pub(super) struct Package {
+pub(super) struct NodePackage {
     pub scripts: Vec<(String, String)>,
     pub dependencies: Vec<String>,
     /// Files that start the package: `main` and `bin`.
@@ -15,9 +15,9 @@ pub(super) struct Package {
     manager: Option<String>,
 }
 
-impl Package {
+impl NodePackage {
     /// Reads a manifest. Values of an unexpected type count as absent; a text that is not a JSON object is an error.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("line {}, column {}", error.line(), error.column()))?;
         let Value::Object(map) = value else {
@@ -33,7 +33,7 @@ impl Package {
                 .filter_map(|(name, line)| Some((name.clone(), line.as_str()?.to_owned())))
                 .collect(),
             dependencies: dependencies.flat_map(Map::keys).cloned().collect(),
-            entries: entries(&map),
+            entries: entry_files(&map),
             has_workspaces: map.contains_key("workspaces"),
             manager: map
                 .get("packageManager")
@@ -42,7 +42,7 @@ impl Package {
         })
     }
 
-    pub fn script(&self, name: &str) -> Option<&str> {
+    pub fn script_line(&self, name: &str) -> Option<&str> {
         self.scripts
             .iter()
             .find(|(found, _)| found == name)
@@ -54,7 +54,7 @@ impl Package {
         names
             .iter()
             .copied()
-            .find(|name| self.script(name).is_some())
+            .find(|name| self.script_line(name).is_some())
     }
 
     pub fn depends_on(&self, name: &str) -> bool {
@@ -65,7 +65,7 @@ impl Package {
 
     /// Says whether the package exists only to install tools for documentation, formatting or committing.
     pub fn is_for_tools(&self) -> bool {
-        const TOOLS: [&str; 17] = [
+        const TOOL_PACKAGES: [&str; 17] = [
             "@mermaid-js/mermaid-cli",
             "cspell",
             "docsify-cli",
@@ -84,7 +84,7 @@ impl Package {
             "vitepress",
             "vuepress",
         ];
-        const FAMILIES: [&str; 6] = [
+        const TOOL_FAMILIES: [&str; 6] = [
             "@commitlint/",
             "@docusaurus/",
             "@semantic-release/",
@@ -93,7 +93,8 @@ impl Package {
             "textlint-",
         ];
         let is_tool = |name: &String| {
-            TOOLS.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family))
+            TOOL_PACKAGES.contains(&name.as_str())
+                || TOOL_FAMILIES.iter().any(|family| name.starts_with(family))
         };
         let runs_only_tools = !self.dependencies.is_empty() || self.scripts.is_empty();
         runs_only_tools
@@ -103,7 +104,7 @@ impl Package {
     }
 }
 
-fn entries(map: &Map<String, Value>) -> Vec<String> {
+fn entry_files(map: &Map<String, Value>) -> Vec<String> {
     let main = map.get("main").into_iter();
     let bin = match map.get("bin") {
         Some(Value::Object(bin)) => bin.values().collect(),
@@ -115,16 +116,16 @@ fn entries(map: &Map<String, Value>) -> Vec<String> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::verify) enum Manager {
+pub(in crate::verify) enum PackageManager {
     Npm,
     Pnpm,
     Yarn,
     Bun,
 }
 
-impl Manager {
+impl PackageManager {
     /// Order of preference if there are several lock files. npm is last, because a stray `npm install` leaves a `package-lock.json` behind.
-    pub const ORDER: [Self; 4] = [Self::Pnpm, Self::Yarn, Self::Bun, Self::Npm];
+    pub const PREFERENCE_ORDER: [Self; 4] = [Self::Pnpm, Self::Yarn, Self::Bun, Self::Npm];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -135,7 +136,7 @@ impl Manager {
         }
     }
 
-    fn locks(self) -> &'static [&'static str] {
+    fn lock_files(self) -> &'static [&'static str] {
         match self {
             Self::Npm => &["package-lock.json", "npm-shrinkwrap.json"],
             Self::Pnpm => &["pnpm-lock.yaml"],
@@ -145,7 +146,7 @@ impl Manager {
     }
 
     /// Returns the command that runs a script.
-    pub fn run(self, script: &str) -> String {
+    pub fn run_command(self, script: &str) -> String {
         match (self, script) {
             (Self::Npm | Self::Pnpm | Self::Yarn, "test") => format!("{} test", self.name()),
             (Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun, _) => {
@@ -155,15 +156,17 @@ impl Manager {
     }
 
     /// Returns the command that runs a script with further arguments.
-    pub fn run_with(self, script: &str, arguments: &str) -> String {
+    pub fn run_command_with(self, script: &str, arguments: &str) -> String {
         match self {
-            Self::Npm => format!("{} -- {arguments}", self.run(script)),
-            Self::Pnpm | Self::Yarn | Self::Bun => format!("{} {arguments}", self.run(script)),
+            Self::Npm => format!("{} -- {arguments}", self.run_command(script)),
+            Self::Pnpm | Self::Yarn | Self::Bun => {
+                format!("{} {arguments}", self.run_command(script))
+            }
         }
     }
 
     /// Returns the command that runs a program installed in the project. The command never downloads the program.
-    pub fn exec(self, line: &str) -> String {
+    pub fn exec_command(self, line: &str) -> String {
         match self {
             Self::Npm => format!("npx --no-install {line}"),
             Self::Pnpm => format!("pnpm exec {line}"),
@@ -174,10 +177,13 @@ impl Manager {
 
     /// Returns the package manager and the reason: the manager in the manifest, else that of the lock file in this folder or in the nearest
     /// outer folder.
-    pub(super) fn of(folder: &Folder, package: Option<&Package>) -> (Self, String) {
+    pub(super) fn from_folder(
+        folder: &ListedFolder,
+        package: Option<&NodePackage>,
+    ) -> (Self, String) {
         if let Some(said) = package.and_then(|package| package.manager.as_deref()) {
             let name = said.split('@').next().unwrap_or(said);
-            if let Some(manager) = Self::ORDER
+            if let Some(manager) = Self::PREFERENCE_ORDER
                 .into_iter()
                 .find(|manager| manager.name() == name)
             {
@@ -186,24 +192,25 @@ impl Manager {
         }
         let mut path = folder.path;
         loop {
-            let here = Folder {
+            let here = ListedFolder {
                 listing: folder.listing,
                 path,
             };
-            let locks: Vec<(Self, &str)> = Self::ORDER
+            let locks: Vec<(Self, &str)> = Self::PREFERENCE_ORDER
                 .into_iter()
-                .filter_map(|manager| Some((manager, here.first_of(manager.locks())?)))
+                .filter_map(|manager| Some((manager, here.first_existing(manager.lock_files())?)))
                 .collect();
             match locks.as_slice() {
                 [] if path.is_empty() => return (Self::Npm, "no lock file, so npm".to_owned()),
-                [] => path = folder_of(path),
+                [] => path = parent_of(path),
                 [(manager, lock)] => {
                     return (*manager, format!("`{lock}` is {}'s", manager.name()));
                 }
                 [(manager, lock), others @ ..] => {
                     let others: Vec<String> =
                         others.iter().map(|(_, lock)| format!("`{lock}`")).collect();
-                    let order: Vec<&str> = Self::ORDER.into_iter().map(Self::name).collect();
+                    let order: Vec<&str> =
+                        Self::PREFERENCE_ORDER.into_iter().map(Self::name).collect();
                     let (others, order) = (others.join(" and "), order.join(", "));
                     return (
                         *manager,

@@ -1,11 +1,11 @@
 //! A folder with its own stack and commands.
 
-use crate::verify::listing::below;
+use crate::verify::listing::path_below;
 use crate::verify::{Readiness, Stack};
 
 /// A folder with its own stack and commands. All commands are shell lines for `sh -c` in that folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ProjectPart {
     /// Path relative to the root. Empty for the root itself.
     pub folder: String,
     pub stack: Stack,
@@ -19,7 +19,7 @@ pub struct Part {
     pub reasons: Vec<String>,
 }
 
-impl Part {
+impl ProjectPart {
     pub(super) fn new(folder: &str, stack: Stack) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -34,25 +34,29 @@ impl Part {
         }
     }
 
-    pub(super) fn because(&mut self, reason: impl Into<String>) {
+    pub(super) fn add_reason(&mut self, reason: impl Into<String>) {
         self.reasons.push(reason.into());
     }
 }
 
 /// Result of looking for one stack in one folder.
-pub(super) enum Found {
+pub(super) enum DetectionResult {
     Nothing,
-    Part(Box<Part>),
+    Part(Box<ProjectPart>),
     /// The folder has signs of the stack but is not a part; the text says why.
     Note(String),
 }
 
 /// Returns the nearest part with one of the stacks in an outer folder of `folder`.
-pub(super) fn around<'p>(parts: &'p [Part], folder: &str, stacks: &[Stack]) -> Option<&'p Part> {
-    let is_around = |part: &&Part| {
+pub(super) fn outer_part<'p>(
+    parts: &'p [ProjectPart],
+    folder: &str,
+    stacks: &[Stack],
+) -> Option<&'p ProjectPart> {
+    let is_around = |part: &&ProjectPart| {
         stacks.contains(&part.stack)
             && part.folder != folder
-            && below(&part.folder, folder).is_some()
+            && path_below(&part.folder, folder).is_some()
     };
     parts
         .iter()

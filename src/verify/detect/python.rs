@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use toml_edit::{Document, Item, TableLike};
 
-use super::folder::{Folder, has_extension, is_aside, names, shown_folder};
-use super::part::{Found, Part, around};
+use super::folder::{ListedFolder, format_names, has_extension, is_aside, shown_folder};
+use super::part::{DetectionResult, ProjectPart, outer_part};
 use crate::verify::Readiness;
 use crate::verify::Stack;
-use crate::verify::listing::{folder_of, is_requirements, name_of};
-use crate::verify::shell::word;
+use crate::verify::listing::{file_name_of, is_requirements, parent_of};
+use crate::verify::shell::quote_path;
 
-const MANIFESTS: [&str; 6] = [
+const PYTHON_MANIFESTS: [&str; 6] = [
     "pyproject.toml",
     "setup.py",
     "setup.cfg",
@@ -23,7 +23,7 @@ const MANIFESTS: [&str; 6] = [
 /// Time in seconds after which a silent program that has not ended counts as up.
 const ALIVE_SECONDS: u64 = 10;
 const SERVER_SECONDS: u64 = 30;
-const SERVERS: [&str; 8] = [
+const SERVER_PACKAGES: [&str; 8] = [
     "aiohttp",
     "bottle",
     "fastapi",
@@ -35,60 +35,61 @@ const SERVERS: [&str; 8] = [
 ];
 const SERVER_LINE: &str = r"(?i)running on|application startup complete|starting development server|you can now view|serving at|listening";
 
-pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
-    let manifests: Vec<&str> = MANIFESTS
+pub(super) fn find_part(folder: &ListedFolder, parts: &[ProjectPart]) -> DetectionResult {
+    let manifests: Vec<&str> = PYTHON_MANIFESTS
         .into_iter()
-        .filter(|name| folder.has(name))
-        .chain(requirements(folder))
+        .filter(|name| folder.has_file(name))
+        .chain(requirements_files(folder))
         .collect();
     if manifests.is_empty() {
-        return Found::Nothing;
+        return DetectionResult::Nothing;
     }
     let place = shown_folder(folder.path);
-    let project = Project::read(folder);
-    let first = sources(folder).next();
-    let describes = project.is_described || folder.has("setup.py") || folder.has("Pipfile");
+    let project = PythonProject::from_folder(folder);
+    let first = source_files(folder).next();
+    let describes =
+        project.is_described || folder.has_file("setup.py") || folder.has_file("Pipfile");
     if first.is_none() && !describes {
-        return Found::Note(format!(
+        return DetectionResult::Note(format!(
             "{} in {place}, but no Python file",
-            names(manifests.into_iter())
+            format_names(manifests.into_iter())
         ));
     }
-    if let Some(outer) = around(parts, folder.path, &[Stack::Python])
+    if let Some(outer) = outer_part(parts, folder.path, &[Stack::Python])
         && outer.primary_test.is_some()
     {
-        return Found::Note(format!(
+        return DetectionResult::Note(format!(
             "the tests in {place} belong to those in {}",
             shown_folder(&outer.folder)
         ));
     }
-    let mut part = Part::new(folder.path, Stack::Python);
-    part.because(names(manifests.into_iter()));
+    let mut part = ProjectPart::new(folder.path, Stack::Python);
+    part.add_reason(format_names(manifests.into_iter()));
     part.reasons.extend(project.broken.clone());
-    fill(&mut part, folder, &project);
-    Found::Part(Box::new(part))
+    fill_commands(&mut part, folder, &project);
+    DetectionResult::Part(Box::new(part))
 }
 
 /// Detects a part from Python files without a manifest.
-pub(super) fn bare(folder: &Folder) -> Option<Part> {
-    let first = sources(folder).next()?;
-    let mut part = Part::new(folder.path, Stack::Python);
-    part.because(format!(
+pub(super) fn detect_bare(folder: &ListedFolder) -> Option<ProjectPart> {
+    let first = source_files(folder).next()?;
+    let mut part = ProjectPart::new(folder.path, Stack::Python);
+    part.add_reason(format!(
         "Python files such as {}, without a manifest",
-        names([first].into_iter())
+        format_names([first].into_iter())
     ));
-    fill(&mut part, folder, &Project::read(folder));
+    fill_commands(&mut part, folder, &PythonProject::from_folder(folder));
     Some(part)
 }
 
 /// Says whether pytest would collect the file as a test file.
 pub(in crate::verify) fn is_test_file(path: &str) -> bool {
-    let name = name_of(path);
+    let name = file_name_of(path);
     has_extension(name, &["py"]) && (name.starts_with("test_") || name.ends_with("_test.py"))
 }
 
 /// The content of a project's manifests.
-struct Project {
+struct PythonProject {
     dependencies: BTreeSet<String>,
     pyproject: Option<Document<String>>,
     /// Why the project uses pytest; `None` if it does not.
@@ -98,10 +99,10 @@ struct Project {
     broken: Option<String>,
 }
 
-impl Project {
-    fn read(folder: &Folder) -> Self {
+impl PythonProject {
+    fn from_folder(folder: &ListedFolder) -> Self {
         let (pyproject, broken) = match folder
-            .text("pyproject.toml")
+            .file_text("pyproject.toml")
             .map(|text| Document::parse(text.to_owned()))
         {
             Some(Ok(document)) => (Some(document), None),
@@ -112,7 +113,7 @@ impl Project {
             None => (None, None),
         };
         let tool = |name: &str| pyproject.as_ref()?.get("tool")?.get(name);
-        let mut dependencies = dependencies(folder);
+        let mut dependencies = list_dependencies(folder);
         dependencies.extend(
             pyproject
                 .as_ref()
@@ -123,14 +124,14 @@ impl Project {
             document.get("project").is_some() || document.get("build-system").is_some()
         }) || tool("poetry").is_some();
         let section = |file: &str, section: &str| {
-            folder.text(file).is_some_and(|text| {
+            folder.file_text(file).is_some_and(|text| {
                 text.lines()
                     .any(|line| line.trim_end() == format!("[{section}]"))
             })
         };
         let pytest = if tool("pytest").is_some() {
             Some("`pyproject.toml` configures pytest".to_owned())
-        } else if folder.has("pytest.ini") {
+        } else if folder.has_file("pytest.ini") {
             Some("`pytest.ini`".to_owned())
         } else if section("tox.ini", "pytest") || section("setup.cfg", "tool:pytest") {
             Some("`tox.ini` or `setup.cfg` configures pytest".to_owned())
@@ -140,8 +141,8 @@ impl Project {
         {
             Some(format!("depends on {name}"))
         } else {
-            sources(folder)
-                .find(|file| name_of(file) == "conftest.py")
+            source_files(folder)
+                .find(|file| file_name_of(file) == "conftest.py")
                 .map(|file| format!("`{file}`"))
         };
         Self {
@@ -165,24 +166,27 @@ impl Project {
     }
 }
 
-fn fill(part: &mut Part, folder: &Folder, project: &Project) {
+fn fill_commands(part: &mut ProjectPart, folder: &ListedFolder, project: &PythonProject) {
     let tests: Vec<&str> = folder
-        .files()
+        .list_files()
         .filter(|file| is_test_file(file) && !file.contains("fixtures/"))
         .collect();
-    let has_sources = sources(folder).next().is_some();
+    let has_sources = source_files(folder).next().is_some();
     let why = match (&project.pytest, tests.first()) {
         (Some(why), _) => Some(why.clone()),
-        (None, Some(_)) => Some(format!("tests are there: {}", names(tests.iter().copied()))),
-        (None, None) if folder.has("pyproject.toml") && has_sources => Some(
+        (None, Some(_)) => Some(format!(
+            "tests are there: {}",
+            format_names(tests.iter().copied())
+        )),
+        (None, None) if folder.has_file("pyproject.toml") && has_sources => Some(
             "no tests seen; pytest is what a `pyproject.toml` project is tested with".to_owned(),
         ),
         (None, None) => None,
     };
     if let Some(why) = why {
-        part.because(why);
+        part.add_reason(why);
         part.primary_test = Some(if needs_root_on_path(folder, project, &tests) {
-            part.because(
+            part.add_reason(
                 "started as a module, so that tests in a folder find the modules at the root",
             );
             "python -m pytest".to_owned()
@@ -190,16 +194,16 @@ fn fill(part: &mut Part, folder: &Folder, project: &Project) {
             "pytest".to_owned()
         });
     }
-    smoke(part, folder, project);
-    part.lint = lint(folder, project);
+    add_smoke_test(part, folder, project);
+    part.lint = lint_command(folder, project);
     part.syntax_check =
         has_sources.then(|| "python -m compileall -q -x '(venv|node_modules)/' .".to_owned());
 }
 
-fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
-    if folder.has("manage.py") {
+fn add_smoke_test(part: &mut ProjectPart, folder: &ListedFolder, project: &PythonProject) {
+    if folder.has_file("manage.py") {
         part.smoke_test = Some("python manage.py check".to_owned());
-        part.because("`manage.py` is Django's");
+        part.add_reason("`manage.py` is Django's");
         return;
     }
     let main = [
@@ -210,11 +214,11 @@ fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
         "src/main.py",
     ]
     .into_iter()
-    .find(|file| folder.has(file));
+    .find(|file| folder.has_file(file));
     let package = folder
-        .files()
-        .filter(|file| name_of(file) == "__main__.py" && !is_aside(folder_of(file)))
-        .map(folder_of)
+        .list_files()
+        .filter(|file| file_name_of(file) == "__main__.py" && !is_aside(parent_of(file)))
+        .map(parent_of)
         .next();
     let (command, file) = match (main, package) {
         (Some(file), _) => (format!("python {file}"), file),
@@ -222,7 +226,7 @@ fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
             let (source, package) = package
                 .strip_prefix("src/")
                 .map_or(("", package), |package| ("src", package));
-            let Some(module) = word(&package.replace('/', ".")) else {
+            let Some(module) = quote_path(&package.replace('/', ".")) else {
                 return;
             };
             (
@@ -236,43 +240,47 @@ fn smoke(part: &mut Part, folder: &Folder, project: &Project) {
         }
         (None, None) => return,
     };
-    part.because(format!("`{file}` starts it"));
+    part.add_reason(format!("`{file}` starts it"));
     part.smoke_test = Some(command);
     // A module that only defines its application ends at once, which shows that it was read without an error.
-    part.server = Some(match SERVERS.iter().find(|name| project.depends_on(name)) {
-        Some(_) => Readiness {
-            line: Some(SERVER_LINE.to_owned()),
-            seconds: SERVER_SECONDS,
-            may_end: true,
+    part.server = Some(
+        match SERVER_PACKAGES.iter().find(|name| project.depends_on(name)) {
+            Some(_) => Readiness {
+                line: Some(SERVER_LINE.to_owned()),
+                seconds: SERVER_SECONDS,
+                may_end: true,
+            },
+            None => Readiness {
+                line: None,
+                seconds: ALIVE_SECONDS,
+                may_end: true,
+            },
         },
-        None => Readiness {
-            line: None,
-            seconds: ALIVE_SECONDS,
-            may_end: true,
-        },
-    });
+    );
 }
 
-fn lint(folder: &Folder, project: &Project) -> Option<String> {
+fn lint_command(folder: &ListedFolder, project: &PythonProject) -> Option<String> {
     if project.has_tool("ruff")
         || project.depends_on("ruff")
-        || folder.first_of(&["ruff.toml", ".ruff.toml"]).is_some()
+        || folder
+            .first_existing(&["ruff.toml", ".ruff.toml"])
+            .is_some()
     {
         return Some("ruff check .".to_owned());
     }
-    if folder.has(".flake8") || project.depends_on("flake8") {
+    if folder.has_file(".flake8") || project.depends_on("flake8") {
         return Some("flake8".to_owned());
     }
-    (project.has_tool("mypy") || project.depends_on("mypy") || folder.has("mypy.ini"))
+    (project.has_tool("mypy") || project.depends_on("mypy") || folder.has_file("mypy.ini"))
         .then(|| "mypy .".to_owned())
 }
 
 /// Says whether tests would not find the modules at the root: pytest adds a test's own folder to the import path, not the root.
-fn needs_root_on_path(folder: &Folder, project: &Project, tests: &[&str]) -> bool {
+fn needs_root_on_path(folder: &ListedFolder, project: &PythonProject, tests: &[&str]) -> bool {
     let has_modules = folder
-        .names()
+        .file_names()
         .any(|name| has_extension(name, &["py"]) && !["setup.py", "conftest.py"].contains(&name))
-        || folder.files().any(|file| {
+        || folder.list_files().any(|file| {
             file.ends_with("/__init__.py")
                 && file.matches('/').count() == 1
                 && !file.starts_with("test")
@@ -285,28 +293,30 @@ fn needs_root_on_path(folder: &Folder, project: &Project, tests: &[&str]) -> boo
         options.is_some_and(|options| options.get("pythonpath").is_some())
     });
     let is_outside = |test: &&str| {
-        !folder_of(test).is_empty() && !folder.has(&format!("{}/__init__.py", folder_of(test)))
+        !parent_of(test).is_empty() && !folder.has_file(&format!("{}/__init__.py", parent_of(test)))
     };
-    has_modules && !folder.has("conftest.py") && !is_set && tests.iter().any(is_outside)
+    has_modules && !folder.has_file("conftest.py") && !is_set && tests.iter().any(is_outside)
 }
 
-fn sources<'l>(folder: &Folder<'l>) -> impl Iterator<Item = &'l str> + use<'l> {
-    folder.files().filter(|file| has_extension(file, &["py"]))
+fn source_files<'l>(folder: &ListedFolder<'l>) -> impl Iterator<Item = &'l str> + use<'l> {
+    folder
+        .list_files()
+        .filter(|file| has_extension(file, &["py"]))
 }
 
-fn requirements<'l>(folder: &Folder<'l>) -> impl Iterator<Item = &'l str> + use<'l> {
-    folder.files().filter(|file| {
-        is_requirements(file) && (!file.contains('/') || folder_of(file) == "requirements")
+fn requirements_files<'l>(folder: &ListedFolder<'l>) -> impl Iterator<Item = &'l str> + use<'l> {
+    folder.list_files().filter(|file| {
+        is_requirements(file) && (!file.contains('/') || parent_of(file) == "requirements")
     })
 }
 
 /// Returns the names of dependencies outside `pyproject.toml`: in requirements files, `setup.cfg`, `setup.py` and `Pipfile`.
-fn dependencies(folder: &Folder) -> BTreeSet<String> {
+fn list_dependencies(folder: &ListedFolder) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for file in requirements(folder) {
+    for file in requirements_files(folder) {
         found.extend(
             folder
-                .text(file)
+                .file_text(file)
                 .unwrap_or_default()
                 .lines()
                 .filter_map(package_name),
@@ -314,13 +324,13 @@ fn dependencies(folder: &Folder) -> BTreeSet<String> {
     }
     found.extend(
         folder
-            .text("setup.cfg")
+            .file_text("setup.cfg")
             .unwrap_or_default()
             .lines()
             .filter(|line| line.starts_with([' ', '\t']))
             .filter_map(package_name),
     );
-    if let Some(text) = folder.text("setup.py")
+    if let Some(text) = folder.file_text("setup.py")
         && let Ok(quoted) = Regex::new(r#"["']([A-Za-z0-9][A-Za-z0-9._-]*)[^"'\n]{0,60}["']"#)
     {
         found.extend(
@@ -330,11 +340,11 @@ fn dependencies(folder: &Folder) -> BTreeSet<String> {
         );
     }
     if let Some(pipfile) = folder
-        .text("Pipfile")
+        .file_text("Pipfile")
         .and_then(|text| Document::parse(text).ok())
     {
         for table in ["packages", "dev-packages"] {
-            found.extend(keys(pipfile.get(table)));
+            found.extend(table_packages(pipfile.get(table)));
         }
     }
     found
@@ -343,7 +353,7 @@ fn dependencies(folder: &Folder) -> BTreeSet<String> {
 fn pyproject_dependencies(document: &Document<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let project = document.get("project");
-    found.extend(listed(
+    found.extend(array_packages(
         project.and_then(|project| project.get("dependencies")),
     ));
     let tool = |name: &str| document.get("tool").and_then(|tool| tool.get(name));
@@ -353,24 +363,30 @@ fn pyproject_dependencies(document: &Document<String>) -> BTreeSet<String> {
         tool("pdm").and_then(|pdm| pdm.get("dev-dependencies")),
     ];
     for group in groups.into_iter().flatten().filter_map(Item::as_table_like) {
-        found.extend(group.iter().flat_map(|(_, item)| listed(Some(item))));
+        found.extend(
+            group
+                .iter()
+                .flat_map(|(_, item)| array_packages(Some(item))),
+        );
     }
-    found.extend(listed(tool("uv").and_then(|uv| uv.get("dev-dependencies"))));
+    found.extend(array_packages(
+        tool("uv").and_then(|uv| uv.get("dev-dependencies")),
+    ));
     if let Some(poetry) = tool("poetry") {
-        found.extend(keys(poetry.get("dependencies")));
-        found.extend(keys(poetry.get("dev-dependencies")));
+        found.extend(table_packages(poetry.get("dependencies")));
+        found.extend(table_packages(poetry.get("dev-dependencies")));
         let groups = poetry.get("group").and_then(Item::as_table_like);
         found.extend(
             groups
                 .into_iter()
                 .flat_map(TableLike::iter)
-                .flat_map(|(_, group)| keys(group.get("dependencies"))),
+                .flat_map(|(_, group)| table_packages(group.get("dependencies"))),
         );
     }
     found
 }
 
-fn listed(item: Option<&Item>) -> Vec<String> {
+fn array_packages(item: Option<&Item>) -> Vec<String> {
     let array = item.and_then(Item::as_array);
     array
         .into_iter()
@@ -379,7 +395,7 @@ fn listed(item: Option<&Item>) -> Vec<String> {
         .collect()
 }
 
-fn keys(item: Option<&Item>) -> Vec<String> {
+fn table_packages(item: Option<&Item>) -> Vec<String> {
     let table = item.and_then(Item::as_table_like);
     table
         .into_iter()

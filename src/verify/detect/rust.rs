@@ -2,55 +2,58 @@
 
 use toml_edit::{Document, Item};
 
-use super::folder::{Folder, shown_folder};
-use super::part::{Found, Part, around};
-use crate::verify::listing::below;
+use super::folder::{ListedFolder, shown_folder};
+use super::part::{DetectionResult, ProjectPart, outer_part};
+use crate::verify::listing::path_below;
 use crate::verify::{Listing, Stack};
 
-pub(super) fn find(folder: &Folder, parts: &[Part]) -> Found {
-    let Some(text) = folder.text("Cargo.toml") else {
-        return if folder.has("Cargo.toml") {
-            Found::Part(Box::new(commands(folder.path, Workspace::Unreadable)))
+pub(super) fn find_part(folder: &ListedFolder, parts: &[ProjectPart]) -> DetectionResult {
+    let Some(text) = folder.file_text("Cargo.toml") else {
+        return if folder.has_file("Cargo.toml") {
+            DetectionResult::Part(Box::new(build_part(
+                folder.path,
+                CargoWorkspace::Unreadable,
+            )))
         } else {
-            Found::Nothing
+            DetectionResult::Nothing
         };
     };
-    if let Some(outer) = around(parts, folder.path, &[Stack::Rust])
+    if let Some(outer) = outer_part(parts, folder.path, &[Stack::Rust])
         && belongs_to(folder.listing, &outer.folder, folder.path)
     {
-        return Found::Note(format!(
+        return DetectionResult::Note(format!(
             "{} is a member of the Cargo workspace in {}",
             shown_folder(folder.path),
             shown_folder(&outer.folder)
         ));
     }
     let workspace = match Document::parse(text) {
-        Ok(document) if document.get("workspace").is_some() => Workspace::Yes,
-        Ok(_) => Workspace::No,
-        Err(_) => Workspace::Unreadable,
+        Ok(document) if document.get("workspace").is_some() => CargoWorkspace::Yes,
+        Ok(_) => CargoWorkspace::No,
+        Err(_) => CargoWorkspace::Unreadable,
     };
-    let mut part = commands(folder.path, workspace);
+    let mut part = build_part(folder.path, workspace);
     // If a crate has several programs, it is unclear which one to start.
-    if workspace == Workspace::No
-        && folder.has("src/main.rs")
-        && !folder.files().any(|file| file.starts_with("src/bin/"))
+    if workspace == CargoWorkspace::No
+        && folder.has_file("src/main.rs")
+        && !folder.list_files().any(|file| file.starts_with("src/bin/"))
     {
         part.smoke_test = Some("cargo run".to_owned());
     }
-    Found::Part(Box::new(part))
+    DetectionResult::Part(Box::new(part))
 }
 
 /// Returns the package whose `Cargo.toml` is nearest around `path`: its name and its folder.
-pub(in crate::verify) fn package_of(listing: &Listing, path: &str) -> Option<(String, String)> {
+pub(in crate::verify) fn find_package(listing: &Listing, path: &str) -> Option<(String, String)> {
     let mut folder = path;
     loop {
-        folder = crate::verify::listing::folder_of(folder);
-        let here = Folder {
+        folder = crate::verify::listing::parent_of(folder);
+        let here = ListedFolder {
             listing,
             path: folder,
         };
         if let Some(document) = here
-            .text("Cargo.toml")
+            .file_text("Cargo.toml")
             .and_then(|text| Document::parse(text).ok())
             && let Some(name) = document
                 .get("package")
@@ -66,22 +69,22 @@ pub(in crate::verify) fn package_of(listing: &Listing, path: &str) -> Option<(St
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Workspace {
+enum CargoWorkspace {
     Yes,
     No,
     Unreadable,
 }
 
-fn commands(folder: &str, workspace: Workspace) -> Part {
-    let mut part = Part::new(folder, Stack::Rust);
+fn build_part(folder: &str, workspace: CargoWorkspace) -> ProjectPart {
+    let mut part = ProjectPart::new(folder, Stack::Rust);
     let whole = match workspace {
-        Workspace::Yes => " --workspace",
-        Workspace::No | Workspace::Unreadable => "",
+        CargoWorkspace::Yes => " --workspace",
+        CargoWorkspace::No | CargoWorkspace::Unreadable => "",
     };
-    part.because(match workspace {
-        Workspace::Yes => "`Cargo.toml` with `[workspace]`",
-        Workspace::No => "`Cargo.toml`",
-        Workspace::Unreadable => {
+    part.add_reason(match workspace {
+        CargoWorkspace::Yes => "`Cargo.toml` with `[workspace]`",
+        CargoWorkspace::No => "`Cargo.toml`",
+        CargoWorkspace::Unreadable => {
             "`Cargo.toml`, which cannot be read as TOML: Cargo will say what is wrong with it"
         }
     });
@@ -94,23 +97,23 @@ fn commands(folder: &str, workspace: Workspace) -> Part {
 
 /// Says whether the workspace in `outer` includes the package in `folder`. By Cargo's rules it does, unless it excludes the package.
 fn belongs_to(listing: &Listing, outer: &str, folder: &str) -> bool {
-    let Some(document) = (Folder {
+    let Some(document) = (ListedFolder {
         listing,
         path: outer,
     })
-    .text("Cargo.toml")
+    .file_text("Cargo.toml")
     .and_then(|text| Document::parse(text).ok()) else {
         return false;
     };
     let Some(workspace) = document.get("workspace") else {
         return false;
     };
-    let inner = below(outer, folder).unwrap_or(folder);
+    let inner = path_below(outer, folder).unwrap_or(folder);
     let excluded = workspace.get("exclude").and_then(Item::as_array);
     !excluded.is_some_and(|paths| {
         paths
             .iter()
             .filter_map(|path| path.as_str())
-            .any(|path| path == inner || below(path, inner).is_some())
+            .any(|path| path == inner || path_below(path, inner).is_some())
     })
 }

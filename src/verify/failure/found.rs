@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// A failure as a parser found it. Its paths are those that the program printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Found {
+pub(super) struct ParsedFailure {
     /// The program that reported the failure.
     pub tool: &'static str,
     pub test: Option<String>,
@@ -14,4 +14,4 @@ pub(super) struct Found {
     pub text: String,
 }
 
-pub(super) const LONGEST_TEXT: usize = 2000;
+pub(super) const MAX_TEXT: usize = 2000;

@@ -3,72 +3,74 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::found::{Found, LONGEST_TEXT};
-use super::pattern::{Pattern, pattern};
+use super::found::{MAX_TEXT, ParsedFailure};
+use super::pattern::{LinePattern, line_pattern};
 
-static FAILED: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("--- FAIL", r"^(\s*)--- FAIL: (\S+)(?: \(.*\))?$"));
-static PACKAGE: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static FAILED_TEST: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("--- FAIL", r"^(\s*)--- FAIL: (\S+)(?: \(.*\))?$"));
+static PACKAGE_RESULT: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "\t",
         r"^(?:FAIL|ok|---)\s+(\S+)\s+(?:[\d.]+s|\[.*\]|\(cached\))",
     )
 });
-static SAID: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^\s+([\w.-]+\.go):\d+: (.*)$"));
-static STACK: LazyLock<Pattern> = LazyLock::new(|| pattern(".go:", r"^\t([^\s:]+\.go):\d+ \+0x"));
-static DIAGNOSTIC: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static TEST_MESSAGE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(".go:", r"^\s+([\w.-]+\.go):\d+: (.*)$"));
+static STACK_FRAME: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(".go:", r"^\t([^\s:]+\.go):\d+ \+0x"));
+static GO_DIAGNOSTIC: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         ".go:",
         r"^(?:vet: )?(?:\./)?([^\s:]+\.go):\d+(?::\d+)?: (.+)$",
     )
 });
 
 /// A failing test whose package is named only in a later line.
-struct Open {
-    found: Found,
+struct OpenTest {
+    found: ParsedFailure,
     /// File names without their folder.
     names: BTreeSet<String>,
 }
 
-pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_tests(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenTest> = Vec::new();
     for line in lines {
-        if let Some(captures) = FAILED.captures(line) {
-            let one = Found {
+        if let Some(captures) = FAILED_TEST.captures(line) {
+            let one = ParsedFailure {
                 tool: "go test",
                 test: Some(captures[2].to_owned()),
                 text: format!("{}\n", line.trim()),
-                ..Found::default()
+                ..ParsedFailure::default()
             };
-            open.push(Open {
+            open.push(OpenTest {
                 found: one,
                 names: BTreeSet::new(),
             });
-        } else if let Some(captures) = PACKAGE.captures(line) {
-            found.extend(open.drain(..).map(|open| close(open, &captures[1])));
+        } else if let Some(captures) = PACKAGE_RESULT.captures(line) {
+            found.extend(open.drain(..).map(|open| close_test(open, &captures[1])));
         } else if let Some(last) = open.last_mut() {
-            if let Some(captures) = SAID.captures(line) {
+            if let Some(captures) = TEST_MESSAGE.captures(line) {
                 last.names.insert(captures[1].to_owned());
                 if last.found.message.is_empty() {
                     captures[2].clone_into(&mut last.found.message);
                 }
             } else if line.starts_with("panic: ") && last.found.message.is_empty() {
                 (*line).clone_into(&mut last.found.message);
-            } else if let Some(captures) = STACK.captures(line) {
+            } else if let Some(captures) = STACK_FRAME.captures(line) {
                 last.found.files.insert(captures[1].to_owned());
             }
-            if last.found.text.len() < LONGEST_TEXT {
+            if last.found.text.len() < MAX_TEXT {
                 last.found.text += line;
                 last.found.text.push('\n');
             }
         }
     }
-    found.extend(open.into_iter().map(|open| close(open, "")));
+    found.extend(open.into_iter().map(|open| close_test(open, "")));
     found
 }
 
-fn close(open: Open, package: &str) -> Found {
+fn close_test(open: OpenTest, package: &str) -> ParsedFailure {
     let mut one = open.found;
     one.files.extend(open.names.iter().map(|name| {
         if package.is_empty() {
@@ -83,8 +85,8 @@ fn close(open: Open, package: &str) -> Found {
     one
 }
 
-pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
-    let found = |captures: regex::Captures| Found {
+pub(super) fn parse_diagnostics(lines: &[&str]) -> Vec<ParsedFailure> {
+    let found = |captures: regex::Captures| ParsedFailure {
         tool: "go",
         test: None,
         files: BTreeSet::from([captures[1].to_owned()]),
@@ -93,7 +95,7 @@ pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
     };
     lines
         .iter()
-        .filter_map(|line| DIAGNOSTIC.captures(line))
+        .filter_map(|line| GO_DIAGNOSTIC.captures(line))
         .map(found)
         .collect()
 }

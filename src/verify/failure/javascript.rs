@@ -3,65 +3,68 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::found::Found;
-use super::pattern::{Pattern, pattern};
+use super::found::ParsedFailure;
+use super::pattern::{LinePattern, line_pattern};
 
-static FAIL: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static FAIL_LINE: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "FAIL",
         r"^\s*(?:FAIL|❯ FAIL)\s+(?:\|[^|]*\| )?([^\s>]+\.\w+)(?:\s+\([\d.]+ ?m?s\)|\s+\[ .* \])?(?:\s+>\s+(.*?))?\s*$",
     )
 });
-static BULLET: LazyLock<Pattern> = LazyLock::new(|| pattern("●", r"^\s*● (.+)$"));
-static FRAME: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static BULLET_LINE: LazyLock<LinePattern> = LazyLock::new(|| line_pattern("●", r"^\s*● (.+)$"));
+static STACK_FRAME: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         ":",
         r"^\s*(?:at |❯ )(?:.*[( ])?([^\s():]+\.[cm]?[jt]sx?|[^\s():]+\.vue|[^\s():]+\.svelte):\d+:\d+\)?",
     )
 });
-static TAP: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("not ok", r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
-static TAP_FIELD: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(": ", r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
-static CROSS: LazyLock<Pattern> = LazyLock::new(|| pattern("✖", r"^✖ (.+?) \([\d.]+ms\)$"));
-static TEST_AT: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("test at", r"^test at ([^:]+):\d+:\d+$"));
-static MOCHA_COUNT: LazyLock<Pattern> = LazyLock::new(|| pattern(" failing", r"^\s+\d+ failing$"));
-static MOCHA: LazyLock<Pattern> = LazyLock::new(|| pattern(") ", r"^\s+\d+\) (.+)$"));
-static UNRESOLVED: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static TAP_FAILURE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("not ok", r"^\s*not ok \d+ (?:- )?(.+?)(?: # .*)?$"));
+static TAP_FIELD: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(": ", r#"^\s+(error|location): ['"]?(.*?)['"]?$"#));
+static CROSS_FAILURE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("✖", r"^✖ (.+?) \([\d.]+ms\)$"));
+static TEST_AT: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("test at", r"^test at ([^:]+):\d+:\d+$"));
+static MOCHA_COUNT: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(" failing", r"^\s+\d+ failing$"));
+static MOCHA_FAILURE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(") ", r"^\s+\d+\) (.+)$"));
+static UNRESOLVED_IMPORT: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "resolve",
         r#"(?i)(?:failed to resolve import|could not resolve|can't resolve) ["']([^"']+)["'](?: (?:from|in) ["']([^"']+)["'])?"#,
     )
 });
-static ESBUILD: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("[ERROR]", r"^(?:✘ |X )?\[ERROR\] (.+)$"));
-static ESBUILD_AT: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(":", r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
-static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static ESBUILD_ERROR: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("[ERROR]", r"^(?:✘ |X )?\[ERROR\] (.+)$"));
+static ESBUILD_AT: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(":", r"^\s+([^\s:]+\.\w+):\d+:\d+:?$"));
+static UNCAUGHT_ERROR: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         ": ",
         r"^\s*(?:Uncaught )?((?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$",
     )
 });
 /// Maximum number of lines below a headline that may belong to it.
-const FARTHEST: usize = 40;
+const MAX_LINES_BELOW: usize = 40;
 
-pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_tests(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = files_and_bullets(lines);
-    found.extend(tap(lines));
-    found.extend(crosses(lines));
-    found.extend(mocha(lines));
+    found.extend(parse_tap(lines));
+    found.extend(parse_crosses(lines));
+    found.extend(parse_mocha(lines));
     found
 }
 
 /// Reads failures of jest, which names the file and then each of its tests, and of vitest, which names both in one line.
-fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
-    let is_head = |line: &str| FAIL.is_match(line) || BULLET.is_match(line);
+fn files_and_bullets(lines: &[&str]) -> Vec<ParsedFailure> {
+    let is_head = |line: &str| FAIL_LINE.is_match(line) || BULLET_LINE.is_match(line);
     let mut found = Vec::new();
     let mut file: Option<String> = None;
     for (place, line) in lines.iter().enumerate() {
-        let (tool, test) = if let Some(captures) = FAIL.captures(line) {
+        let (tool, test) = if let Some(captures) = FAIL_LINE.captures(line) {
             file = Some(captures[1].to_owned());
             match captures.get(2) {
                 Some(name) => ("vitest", format!("{} > {}", &captures[1], name.as_str())),
@@ -69,27 +72,27 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
                 // loaded.
                 None if lines[place + 1..]
                     .iter()
-                    .take(FARTHEST)
-                    .any(|line| BULLET.is_match(line)) =>
+                    .take(MAX_LINES_BELOW)
+                    .any(|line| BULLET_LINE.is_match(line)) =>
                 {
                     continue;
                 }
                 None => ("vitest", captures[1].to_owned()),
             }
-        } else if let (Some(captures), Some(file)) = (BULLET.captures(line), &file) {
+        } else if let (Some(captures), Some(file)) = (BULLET_LINE.captures(line), &file) {
             ("jest", format!("{file} › {}", &captures[1]))
         } else {
             continue;
         };
         let below: Vec<&str> = lines[place + 1..]
             .iter()
-            .take(FARTHEST)
+            .take(MAX_LINES_BELOW)
             .take_while(|line| !is_head(line))
             .copied()
             .collect();
         let mut files: BTreeSet<String> = below
             .iter()
-            .filter_map(|line| FRAME.captures(line))
+            .filter_map(|line| STACK_FRAME.captures(line))
             .map(|captures| captures[1].to_owned())
             .collect();
         files.extend(file.clone());
@@ -99,7 +102,7 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
             .find(|line| !line.is_empty())
             .unwrap_or_default()
             .to_owned();
-        found.push(Found {
+        found.push(ParsedFailure {
             tool,
             test: Some(test),
             files,
@@ -110,24 +113,24 @@ fn files_and_bullets(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-fn tap(lines: &[&str]) -> Vec<Found> {
+fn parse_tap(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
     for (place, captures) in lines
         .iter()
         .enumerate()
-        .filter_map(|(place, line)| Some((place, TAP.captures(line)?)))
+        .filter_map(|(place, line)| Some((place, TAP_FAILURE.captures(line)?)))
     {
         let below: Vec<&str> = lines[place + 1..]
             .iter()
-            .take(FARTHEST)
-            .take_while(|line| line.trim() != "..." && !TAP.is_match(line))
+            .take(MAX_LINES_BELOW)
+            .take_while(|line| line.trim() != "..." && !TAP_FAILURE.is_match(line))
             .copied()
             .collect();
-        let mut one = Found {
+        let mut one = ParsedFailure {
             tool: "tap",
             test: Some(captures[1].to_owned()),
             text: format!("{}\n{}", lines[place].trim(), below.join("\n")),
-            ..Found::default()
+            ..ParsedFailure::default()
         };
         for field in below.iter().filter_map(|line| TAP_FIELD.captures(line)) {
             if &field[1] == "error" {
@@ -140,7 +143,7 @@ fn tap(lines: &[&str]) -> Vec<Found> {
         one.files.extend(
             below
                 .iter()
-                .filter_map(|line| FRAME.captures(line))
+                .filter_map(|line| STACK_FRAME.captures(line))
                 .map(|captures| captures[1].to_owned()),
         );
         found.push(one);
@@ -149,7 +152,7 @@ fn tap(lines: &[&str]) -> Vec<Found> {
 }
 
 /// Reads the list of failing tests at the end of the output of node's runner.
-fn crosses(lines: &[&str]) -> Vec<Found> {
+fn parse_crosses(lines: &[&str]) -> Vec<ParsedFailure> {
     let Some(start) = lines
         .iter()
         .position(|line| line.starts_with("✖ failing tests"))
@@ -161,11 +164,11 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
     for (place, line) in lines.iter().enumerate().skip(start) {
         if let Some(captures) = TEST_AT.captures(line) {
             file = Some(captures[1].to_owned());
-        } else if let Some(captures) = CROSS.captures(line) {
-            let is_head = |line: &str| TEST_AT.is_match(line) || CROSS.is_match(line);
+        } else if let Some(captures) = CROSS_FAILURE.captures(line) {
+            let is_head = |line: &str| TEST_AT.is_match(line) || CROSS_FAILURE.is_match(line);
             let below: Vec<&str> = lines[place + 1..]
                 .iter()
-                .take(FARTHEST)
+                .take(MAX_LINES_BELOW)
                 .take_while(|line| !is_head(line))
                 .copied()
                 .collect();
@@ -173,7 +176,7 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
             files.extend(
                 below
                     .iter()
-                    .filter_map(|line| FRAME.captures(line))
+                    .filter_map(|line| STACK_FRAME.captures(line))
                     .map(|captures| captures[1].to_owned()),
             );
             let message = below
@@ -182,7 +185,7 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
                 .find(|line| !line.is_empty())
                 .unwrap_or_default()
                 .to_owned();
-            found.push(Found {
+            found.push(ParsedFailure {
                 tool: "node",
                 test: Some(captures[1].to_owned()),
                 files,
@@ -194,7 +197,7 @@ fn crosses(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-fn mocha(lines: &[&str]) -> Vec<Found> {
+fn parse_mocha(lines: &[&str]) -> Vec<ParsedFailure> {
     let Some(start) = lines.iter().position(|line| MOCHA_COUNT.is_match(line)) else {
         return Vec::new();
     };
@@ -203,12 +206,12 @@ fn mocha(lines: &[&str]) -> Vec<Found> {
         .iter()
         .enumerate()
         .skip(start)
-        .filter_map(|(place, line)| Some((place, MOCHA.captures(line)?)))
+        .filter_map(|(place, line)| Some((place, MOCHA_FAILURE.captures(line)?)))
     {
         let below: Vec<&str> = lines[place + 1..]
             .iter()
-            .take(FARTHEST)
-            .take_while(|line| !MOCHA.is_match(line))
+            .take(MAX_LINES_BELOW)
+            .take_while(|line| !MOCHA_FAILURE.is_match(line))
             .map(|line| line.trim())
             .collect();
         // The test's name may span several lines, up to a line that ends in a colon.
@@ -228,10 +231,10 @@ fn mocha(lines: &[&str]) -> Vec<Found> {
             .to_owned();
         let files = below
             .iter()
-            .filter_map(|line| FRAME.captures(line))
+            .filter_map(|line| STACK_FRAME.captures(line))
             .map(|captures| captures[1].to_owned())
             .collect();
-        found.push(Found {
+        found.push(ParsedFailure {
             tool: "mocha",
             test: Some(name.join(" ")),
             files,
@@ -243,15 +246,15 @@ fn mocha(lines: &[&str]) -> Vec<Found> {
 }
 
 /// Reads errors of Vite, rollup, esbuild and webpack about imports and syntax.
-pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_bundlers(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
-        let (message, file) = if let Some(captures) = UNRESOLVED.captures(line) {
+        let (message, file) = if let Some(captures) = UNRESOLVED_IMPORT.captures(line) {
             (
                 format!("cannot resolve {}", &captures[1]),
                 captures.get(2).map(|file| file.as_str().to_owned()),
             )
-        } else if let Some(captures) = ESBUILD.captures(line) {
+        } else if let Some(captures) = ESBUILD_ERROR.captures(line) {
             if captures[1].starts_with('/')
                 || captures[1].contains(".java")
                 || captures[1].contains("Maven")
@@ -270,7 +273,7 @@ pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
         let Some(file) = file.or_else(at) else {
             continue;
         };
-        found.push(Found {
+        found.push(ParsedFailure {
             tool: "bundler",
             test: None,
             files: BTreeSet::from([file]),
@@ -282,19 +285,19 @@ pub(super) fn bundlers(lines: &[&str]) -> Vec<Found> {
 }
 
 /// Reads uncaught errors.
-pub(super) fn traces(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_traces(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
     for (place, captures) in lines
         .iter()
         .enumerate()
-        .filter_map(|(place, line)| Some((place, RAISED.captures(line)?)))
+        .filter_map(|(place, line)| Some((place, UNCAUGHT_ERROR.captures(line)?)))
     {
         let frames = lines[place + 1..]
             .iter()
-            .take(FARTHEST)
+            .take(MAX_LINES_BELOW)
             .take_while(|line| line.trim_start().starts_with("at "));
         let files: BTreeSet<String> = frames
-            .filter_map(|line| FRAME.captures(line))
+            .filter_map(|line| STACK_FRAME.captures(line))
             .map(|captures| captures[1].to_owned())
             .collect();
         if !files.is_empty() {
@@ -304,7 +307,7 @@ pub(super) fn traces(lines: &[&str]) -> Vec<Found> {
                 .copied()
                 .collect::<Vec<_>>()
                 .join("\n");
-            found.push(Found {
+            found.push(ParsedFailure {
                 tool: "javascript",
                 test: None,
                 files,

@@ -3,30 +3,31 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::found::Found;
-use super::pattern::{Pattern, pattern};
+use super::found::ParsedFailure;
+use super::pattern::{LinePattern, line_pattern};
 
-static SUREFIRE: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static SUREFIRE_FAILURE: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "[ERROR]",
         r"^\[ERROR\]\s+(?:\w+\.)*(\w*Tests?\w*)\.(\w+)(?::\d+)?(?:->\S+)?\s+(.+)$",
     )
 });
-static GRADLE: LazyLock<Pattern> = LazyLock::new(|| pattern(" FAILED", r"^(\S+) > (.+?) FAILED$"));
-static GRADLE_AT: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(" at ", r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
-static JAVAC: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static GRADLE_FAILURE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(" FAILED", r"^(\S+) > (.+?) FAILED$"));
+static GRADLE_AT: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(" at ", r"^\s+\S.* at (\w+\.(?:java|kt)):\d+$"));
+static JAVAC_ERROR: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "[ERROR]",
         r"^\[ERROR\] (\S+\.(?:java|kt)):\[\d+,\d+\] (.+)$",
     )
 });
 
 /// Reads failing tests. Only the names of their files are known, not the folders.
-pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_tests(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
-        let (test, message) = if let Some(captures) = SUREFIRE.captures(line) {
+        let (test, message) = if let Some(captures) = SUREFIRE_FAILURE.captures(line) {
             if captures[3].starts_with("--") || captures[3].starts_with("Time elapsed") {
                 continue;
             }
@@ -34,7 +35,7 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
                 format!("{}.{}", &captures[1], &captures[2]),
                 captures[3].to_owned(),
             )
-        } else if let Some(captures) = GRADLE.captures(line) {
+        } else if let Some(captures) = GRADLE_FAILURE.captures(line) {
             let below = lines[place + 1..]
                 .iter()
                 .take(2)
@@ -52,7 +53,7 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
             .and_then(|class| class.split('$').next())
             .unwrap_or_default();
         let files = BTreeSet::from([format!("{class}.java")]);
-        found.push(Found {
+        found.push(ParsedFailure {
             tool: "junit",
             test: Some(test),
             files,
@@ -63,8 +64,8 @@ pub(super) fn tests(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
-    let found = |captures: regex::Captures| Found {
+pub(super) fn parse_diagnostics(lines: &[&str]) -> Vec<ParsedFailure> {
+    let found = |captures: regex::Captures| ParsedFailure {
         tool: "javac",
         test: None,
         files: BTreeSet::from([captures[1].to_owned()]),
@@ -73,7 +74,7 @@ pub(super) fn diagnostics(lines: &[&str]) -> Vec<Found> {
     };
     lines
         .iter()
-        .filter_map(|line| JAVAC.captures(line))
+        .filter_map(|line| JAVAC_ERROR.captures(line))
         .map(found)
         .collect()
 }

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Check;
-use super::listing::join;
+use super::PlannedCheck;
+use super::listing::join_path;
 
 mod compilers;
 mod found;
@@ -21,12 +21,12 @@ mod rust;
 mod said;
 mod signature;
 
-use found::{Found, LONGEST_TEXT};
-use said::Said;
+use found::{MAX_TEXT, ParsedFailure};
+use said::ProgramOutput;
 
 /// A single failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Failure {
+pub struct CheckFailure {
     /// Text that is equal for the same failure at another time, in another folder or in another order.
     pub signature: String,
     /// The program's message, for people.
@@ -38,57 +38,57 @@ pub struct Failure {
 }
 
 /// Maximum number of failures. With more than this, everything fails.
-const MOST_FAILURES: usize = 500;
+const MAX_FAILURES: usize = 500;
 /// Maximum number of findings, before equal failures are merged.
-const MOST_FOUND: usize = 1000;
+const MAX_FOUND: usize = 1000;
 
 /// Extracts the failures from the output of a failed check. `roots` are the absolute folders of the tree; paths below them become relative.
 /// Returns each failure once, ordered by signature.
-pub fn failures(check: &Check, said: &str, roots: &[&str]) -> Vec<Failure> {
-    let said = Said::read(said, roots);
+pub fn extract_failures(check: &PlannedCheck, said: &str, roots: &[&str]) -> Vec<CheckFailure> {
+    let said = ProgramOutput::from_raw(said, roots);
     let lines = said.lines();
     let mut found = Vec::new();
     for read in [
-        python::pytest,
-        python::unittest,
-        rust::tests,
-        go::tests,
-        javascript::tests,
-        jvm::tests,
+        python::parse_pytest,
+        python::parse_unittest,
+        rust::parse_tests,
+        go::parse_tests,
+        javascript::parse_tests,
+        jvm::parse_tests,
     ] {
         found.extend(read(&lines));
     }
     let has_tests = !found.is_empty();
     for read in [
-        rust::diagnostics,
-        go::diagnostics,
-        javascript::bundlers,
-        compilers::diagnostics,
-        jvm::diagnostics,
+        rust::parse_diagnostics,
+        go::parse_diagnostics,
+        javascript::parse_bundlers,
+        compilers::parse_diagnostics,
+        jvm::parse_diagnostics,
     ] {
         found.extend(read(&lines));
     }
     if !has_tests {
-        found.extend(python::tracebacks(&lines));
+        found.extend(python::parse_tracebacks(&lines));
         if found.is_empty() {
-            found.extend(javascript::traces(&lines));
+            found.extend(javascript::parse_traces(&lines));
         }
     }
     if found.is_empty() {
-        found.extend(other::rest(&lines));
+        found.extend(other::fallback_failure(&lines));
     }
-    finish(check, found)
+    finish_failures(check, found)
 }
 
 /// Returns a program's output with bounded size and without terminal sequences.
-pub(super) fn plain(said: &str) -> String {
-    Said::read(said, &[]).lines().join("\n")
+pub(super) fn clean_output(said: &str) -> String {
+    ProgramOutput::from_raw(said, &[]).lines().join("\n")
 }
 
 /// Returns the failure of a check whose output explains nothing.
-pub(super) fn silent(check: &Check, why: &str) -> Failure {
-    let signature = signature::sign(why, check.kind.name(), "");
-    Failure {
+pub(super) fn unexplained_failure(check: &PlannedCheck, why: &str) -> CheckFailure {
+    let signature = signature::make_signature(why, check.kind.name(), "");
+    CheckFailure {
         signature,
         text: format!("{why}: {}", check.command),
         files: Vec::new(),
@@ -96,11 +96,11 @@ pub(super) fn silent(check: &Check, why: &str) -> Failure {
     }
 }
 
-fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
+fn finish_failures(check: &PlannedCheck, mut found: Vec<ParsedFailure>) -> Vec<CheckFailure> {
     // Sorting ensures that the same findings are kept if there are too many.
     found.sort();
-    let mut failures: BTreeMap<String, Failure> = BTreeMap::new();
-    for one in found.into_iter().take(MOST_FOUND) {
+    let mut failures: BTreeMap<String, CheckFailure> = BTreeMap::new();
+    for one in found.into_iter().take(MAX_FOUND) {
         let files: BTreeSet<String> = one
             .files
             .iter()
@@ -111,19 +111,19 @@ fn finish(check: &Check, mut found: Vec<Found>) -> Vec<Failure> {
             (None, Some(file)) => file.as_str(),
             (None, None) => "",
         };
-        let signature = signature::sign(one.tool, place, &one.message);
+        let signature = signature::make_signature(one.tool, place, &one.message);
         let failure = failures
             .entry(signature.clone())
-            .or_insert_with(|| Failure {
+            .or_insert_with(|| CheckFailure {
                 signature,
-                text: said::cut(one.text.trim_end(), LONGEST_TEXT).to_owned(),
+                text: said::truncate_text(one.text.trim_end(), MAX_TEXT).to_owned(),
                 files: Vec::new(),
                 test: one.test,
             });
         let all: BTreeSet<String> = failure.files.drain(..).chain(files).collect();
         failure.files = all.into_iter().collect();
     }
-    failures.into_values().take(MOST_FAILURES).collect()
+    failures.into_values().take(MAX_FAILURES).collect()
 }
 
 /// Converts a path that a program in `folder` printed to one relative to the root. `None` for a path outside the tree or in installed
@@ -137,7 +137,7 @@ fn below_root(folder: &str, path: &str) -> Option<String> {
     {
         return None;
     }
-    let joined = join(folder, &path);
+    let joined = join_path(folder, &path);
     let mut parts: Vec<&str> = Vec::new();
     for part in joined.split('/') {
         match part {

@@ -3,46 +3,46 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::found::Found;
-use super::pattern::{Pattern, pattern};
+use super::found::ParsedFailure;
+use super::pattern::{LinePattern, line_pattern};
 
-static TELLING: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static ERROR_LINE: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "",
         r"(?i)\b(error|errors|failed|failure|fatal|panic|panicked|exception|cannot|denied|not found|undefined|invalid)\b",
     )
 });
 /// Lines that only repeat that something failed.
-static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static SUMMARY_LINE: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "",
         r"(?i)^(make(\[\d+\])?: \*\*\*|npm (ERR!|error)|error: script |\s*ELIFECYCLE|info Visit)",
     )
 });
-static PLACE: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static FILE_PLACE: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "",
         r"([A-Za-z0-9_@.][\w@./-]*\.[A-Za-z]\w{0,5})(?::\d+|\(\d+|:? line \d+)",
     )
 });
-const MOST_LINES: usize = 40;
-const MOST_LAST_LINES: usize = 15;
+const MAX_LINES: usize = 40;
+const MAX_LAST_LINES: usize = 15;
 
 /// Makes one failure of the lines that report an error, else of the last lines. The order of the lines does not matter.
-pub(super) fn rest(lines: &[&str]) -> Vec<Found> {
+pub(super) fn fallback_failure(lines: &[&str]) -> Vec<ParsedFailure> {
     let said: Vec<&str> = lines
         .iter()
         .map(|line| line.trim())
-        .filter(|line| !line.is_empty() && !SUMMARY.is_match(line))
+        .filter(|line| !line.is_empty() && !SUMMARY_LINE.is_match(line))
         .collect();
     let telling: Vec<&str> = said
         .iter()
-        .filter(|line| TELLING.is_match(line))
-        .take(MOST_LINES)
+        .filter(|line| ERROR_LINE.is_match(line))
+        .take(MAX_LINES)
         .copied()
         .collect();
     let shown = if telling.is_empty() {
-        &said[said.len().saturating_sub(MOST_LAST_LINES)..]
+        &said[said.len().saturating_sub(MAX_LAST_LINES)..]
     } else {
         telling.as_slice()
     };
@@ -51,14 +51,14 @@ pub(super) fn rest(lines: &[&str]) -> Vec<Found> {
     }
     let signs: BTreeSet<String> = shown
         .iter()
-        .map(|line| super::signature::stable(line))
+        .map(|line| super::signature::mask_variable_parts(line))
         .collect();
-    vec![Found {
+    vec![ParsedFailure {
         tool: "output",
         test: None,
         files: shown
             .iter()
-            .flat_map(|line| PLACE.captures_iter(line))
+            .flat_map(|line| FILE_PLACE.captures_iter(line))
             .map(|captures| captures[1].to_owned())
             .collect(),
         message: signs.into_iter().collect::<Vec<_>>().join(" / "),

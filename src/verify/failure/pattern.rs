@@ -3,19 +3,19 @@
 use regex::{CaptureMatches, Captures, Regex};
 
 /// A pattern with a text that every matching line contains. Most lines do not match, and searching for a text is cheap.
-pub(super) struct Pattern {
+pub(super) struct LinePattern {
     needed: &'static str,
     regex: Regex,
 }
 
-pub(super) fn pattern(needed: &'static str, regex: &str) -> Pattern {
-    Pattern {
+pub(super) fn line_pattern(needed: &'static str, regex: &str) -> LinePattern {
+    LinePattern {
         needed,
         regex: Regex::new(regex).expect("a test reads with every pattern"),
     }
 }
 
-impl Pattern {
+impl LinePattern {
     pub fn captures<'l>(&self, line: &'l str) -> Option<Captures<'l>> {
         if line.contains(self.needed) {
             self.regex.captures(line)

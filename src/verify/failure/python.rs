@@ -3,34 +3,35 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::found::{Found, LONGEST_TEXT};
-use super::pattern::{Pattern, pattern};
+use super::found::{MAX_TEXT, ParsedFailure};
+use super::pattern::{LinePattern, line_pattern};
 
-static SUMMARY: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static SUMMARY_LINE: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         ".py",
         r"^(?:FAILED|ERROR) (\S.*\.py(?:::.*?)?)(?: - (.*))?$",
     )
 });
-static HEADER: LazyLock<Pattern> = LazyLock::new(|| pattern("___", r"^_{3,} (.+?) _{3,}$"));
-static LOCATION: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(".py:", r"^([^\s:>][^:]*\.py):\d+: "));
-static FILE: LazyLock<Pattern> =
-    LazyLock::new(|| pattern("File \"", r#"^\s*File "([^"]+)", line \d+"#));
-static RAISED: LazyLock<Pattern> = LazyLock::new(|| {
-    pattern(
+static SECTION_HEADER: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("___", r"^_{3,} (.+?) _{3,}$"));
+static FILE_LOCATION: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(".py:", r"^([^\s:>][^:]*\.py):\d+: "));
+static TRACEBACK_FILE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern("File \"", r#"^\s*File "([^"]+)", line \d+"#));
+static RAISED_ERROR: LazyLock<LinePattern> = LazyLock::new(|| {
+    line_pattern(
         "",
         r"^\s*(?:Sorry: )?((?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Warning|NotFound))(?::.*)?$",
     )
 });
-static UNITTEST: LazyLock<Pattern> =
-    LazyLock::new(|| pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
+static UNITTEST_FAILURE: LazyLock<LinePattern> =
+    LazyLock::new(|| line_pattern(": ", r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)"));
 
 /// Maximum number of failing tests that are read: each is looked up among the others.
-const MOST_TESTS: usize = 5000;
+const MAX_TESTS: usize = 5000;
 
 /// A failing test in the detailed part of pytest's output.
-struct Section<'l> {
+struct PytestSection<'l> {
     name: &'l str,
     files: BTreeSet<String>,
     message: Option<&'l str>,
@@ -39,18 +40,18 @@ struct Section<'l> {
 }
 
 /// Reads the tests in pytest's short summary, with their details from the detailed part.
-pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
-    let mut sections = sections(lines);
+pub(super) fn parse_pytest(lines: &[&str]) -> Vec<ParsedFailure> {
+    let mut sections = split_sections(lines);
     let mut found = Vec::new();
     for captures in lines
         .iter()
-        .filter_map(|line| SUMMARY.captures(line))
-        .take(MOST_TESTS)
+        .filter_map(|line| SUMMARY_LINE.captures(line))
+        .take(MAX_TESTS)
     {
         let id = &captures[1];
         let (file, name) = id.split_once("::").unwrap_or((id, ""));
         let name = name.replace("::", ".");
-        let fits = |section: &&mut Section| {
+        let fits = |section: &&mut PytestSection| {
             !section.is_used
                 && (section.name == name
                     || section.name.strip_prefix("ERROR at setup of ") == Some(&name)
@@ -63,7 +64,7 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
             .iter_mut()
             .filter(fits)
             .max_by_key(|section| section.files.contains(file));
-        let mut one = Found {
+        let mut one = ParsedFailure {
             tool: "pytest",
             test: Some(id.to_owned()),
             files: BTreeSet::from([file.to_owned()]),
@@ -88,7 +89,7 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
         sections
             .into_iter()
             .filter(|section| !section.is_used && section.message.is_some())
-            .map(|section| Found {
+            .map(|section| ParsedFailure {
                 tool: "pytest",
                 test: Some(section.name.to_owned()),
                 files: section.files,
@@ -99,16 +100,16 @@ pub(super) fn pytest(lines: &[&str]) -> Vec<Found> {
     found
 }
 
-fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
-    let mut sections: Vec<Section> = Vec::new();
+fn split_sections<'l>(lines: &[&'l str]) -> Vec<PytestSection<'l>> {
+    let mut sections: Vec<PytestSection> = Vec::new();
     let mut is_inside = false;
     for line in lines {
-        if sections.len() == MOST_TESTS {
+        if sections.len() == MAX_TESTS {
             break;
         }
-        if let Some(captures) = HEADER.captures(line) {
+        if let Some(captures) = SECTION_HEADER.captures(line) {
             let name = captures.get(1).map_or("", |name| name.as_str());
-            sections.push(Section {
+            sections.push(PytestSection {
                 name,
                 files: BTreeSet::new(),
                 message: None,
@@ -122,10 +123,10 @@ fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
             if let Some(message) = line.strip_prefix("E  ") {
                 section.message.get_or_insert(message.trim());
             }
-            if let Some(captures) = LOCATION.captures(line) {
+            if let Some(captures) = FILE_LOCATION.captures(line) {
                 section.files.insert(captures[1].to_owned());
             }
-            if section.text.len() < LONGEST_TEXT {
+            if section.text.len() < MAX_TEXT {
                 section.text += line;
                 section.text.push('\n');
             }
@@ -134,12 +135,12 @@ fn sections<'l>(lines: &[&'l str]) -> Vec<Section<'l>> {
     sections
 }
 
-pub(super) fn unittest(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_unittest(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
     for (place, captures) in lines
         .iter()
         .enumerate()
-        .filter_map(|(place, line)| Some((place, UNITTEST.captures(line)?)))
+        .filter_map(|(place, line)| Some((place, UNITTEST_FAILURE.captures(line)?)))
     {
         let block: Vec<&str> = lines[place + 1..]
             .iter()
@@ -154,17 +155,17 @@ pub(super) fn unittest(lines: &[&str]) -> Vec<Found> {
         } else {
             format!("{class}.{method}")
         };
-        found.push(Found {
+        found.push(ParsedFailure {
             tool: "unittest",
             test: Some(test),
             files: block
                 .iter()
-                .filter_map(|line| FILE.captures(line))
+                .filter_map(|line| TRACEBACK_FILE.captures(line))
                 .map(|captures| captures[1].to_owned())
                 .collect(),
             message: block
                 .iter()
-                .find(|line| RAISED.is_match(line))
+                .find(|line| RAISED_ERROR.is_match(line))
                 .unwrap_or(&"")
                 .trim()
                 .to_owned(),
@@ -181,7 +182,7 @@ fn is_rule(line: &str) -> bool {
 }
 
 /// Reads tracebacks, and the syntax errors of `compileall`.
-pub(super) fn tracebacks(lines: &[&str]) -> Vec<Found> {
+pub(super) fn parse_tracebacks(lines: &[&str]) -> Vec<ParsedFailure> {
     let mut found = Vec::new();
     let mut files = BTreeSet::new();
     let mut text = String::new();
@@ -190,15 +191,15 @@ pub(super) fn tracebacks(lines: &[&str]) -> Vec<Found> {
             files.clear();
             text.clear();
         }
-        if let Some(captures) = FILE.captures(line) {
+        if let Some(captures) = TRACEBACK_FILE.captures(line) {
             files.insert(captures[1].to_owned());
         }
-        if !files.is_empty() && text.len() < super::LONGEST_TEXT {
+        if !files.is_empty() && text.len() < super::MAX_TEXT {
             text += line;
             text.push('\n');
         }
-        if !files.is_empty() && RAISED.is_match(line) {
-            found.push(Found {
+        if !files.is_empty() && RAISED_ERROR.is_match(line) {
+            found.push(ParsedFailure {
                 tool: "python",
                 test: None,
                 files: std::mem::take(&mut files),

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 
 /// Number of bytes read from the beginning and from the end, where the first errors and the summaries are.
-const HEAD: usize = 512 << 10;
-const TAIL: usize = 1536 << 10;
-const LONGEST_LINE: usize = 2000;
+const HEAD_BYTES: usize = 512 << 10;
+const TAIL_BYTES: usize = 1536 << 10;
+const MAX_LINE: usize = 2000;
 
-pub(super) struct Said(String);
+pub(super) struct ProgramOutput(String);
 
-impl Said {
-    pub fn read(said: &str, roots: &[&str]) -> Self {
-        let mut text = without_escapes(&bounded(said)).into_owned();
+impl ProgramOutput {
+    pub fn from_raw(said: &str, roots: &[&str]) -> Self {
+        let mut text = strip_escapes(&keep_ends(said)).into_owned();
         let mut roots: Vec<&str> = roots
             .iter()
             .map(|root| root.trim_end_matches('/'))
@@ -37,26 +37,26 @@ impl Said {
                     .next()
                     .unwrap_or(line)
             })
-            .map(|line| cut(line, LONGEST_LINE))
+            .map(|line| truncate_text(line, MAX_LINE))
             .collect()
     }
 }
 
 /// Returns the beginning of a text, cut between characters.
-pub(super) fn cut(text: &str, most: usize) -> &str {
+pub(super) fn truncate_text(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most.min(text.len()))]
 }
 
-fn bounded(said: &str) -> Cow<'_, str> {
-    if said.len() <= HEAD + TAIL {
+fn keep_ends(said: &str) -> Cow<'_, str> {
+    if said.len() <= HEAD_BYTES + TAIL_BYTES {
         return Cow::Borrowed(said);
     }
-    let tail = &said[said.ceil_char_boundary(said.len() - TAIL)..];
-    Cow::Owned(format!("{}\n{}", cut(said, HEAD), tail))
+    let tail = &said[said.ceil_char_boundary(said.len() - TAIL_BYTES)..];
+    Cow::Owned(format!("{}\n{}", truncate_text(said, HEAD_BYTES), tail))
 }
 
 /// Removes escape sequences: colours, links, cursor movements.
-fn without_escapes(text: &str) -> Cow<'_, str> {
+fn strip_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
     }

@@ -5,21 +5,29 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use sha2::{Digest, Sha256};
 
-use super::said::cut;
-use crate::domain::hex;
+use super::said::truncate_text;
+use crate::domain::to_hex;
 
-const LONGEST: usize = 300;
+const MAX_SIGNATURE_BYTES: usize = 300;
 /// Maximum length of a message that is read. Text beyond it does not help to distinguish failures.
-const LONGEST_READ: usize = 2000;
+const MAX_READ: usize = 2000;
 
 /// Returns the signature of a failure: tool, place and message, without the parts that differ from run to run.
-pub(super) fn sign(tool: &str, place: &str, message: &str) -> String {
-    let whole = format!("{tool} | {} | {}", stable(place), stable(message));
-    if whole.len() <= LONGEST {
+pub(super) fn make_signature(tool: &str, place: &str, message: &str) -> String {
+    let whole = format!(
+        "{tool} | {} | {}",
+        mask_variable_parts(place),
+        mask_variable_parts(message)
+    );
+    if whole.len() <= MAX_SIGNATURE_BYTES {
         return whole;
     }
-    let digest = hex(&Sha256::digest(whole.as_bytes()));
-    format!("{} #{}", cut(&whole, LONGEST), &digest[..12])
+    let digest = to_hex(&Sha256::digest(whole.as_bytes()));
+    format!(
+        "{} #{}",
+        truncate_text(&whole, MAX_SIGNATURE_BYTES),
+        &digest[..12]
+    )
 }
 
 /// Patterns to mask, in this order, with their replacements.
@@ -74,7 +82,7 @@ static MASKS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         .collect()
 });
 /// Absolute paths. Only the last name is kept, because the folders differ between machines.
-static PATH: LazyLock<Regex> = LazyLock::new(|| {
+static ABSOLUTE_PATH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(^|[\s'"`(=\[<,:])(?:file://)?(?:/[^\s/:'"`,;()<>\[\]{}]+)+/([^\s/:'"`,;()<>\[\]{}]+)"#,
     )
@@ -84,15 +92,15 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
 static HEXADECIMAL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b[0-9a-fA-F]{7,128}\b").expect("a test compiles it"));
 /// The members of a set, which have no fixed order.
-static MEMBERS: LazyLock<Regex> =
+static SET_MEMBERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{[^{}]*,[^{}]*\}").expect("a test compiles it"));
 
-pub(super) fn stable(text: &str) -> String {
-    let mut text = cut(text, LONGEST_READ).to_owned();
+pub(super) fn mask_variable_parts(text: &str) -> String {
+    let mut text = truncate_text(text, MAX_READ).to_owned();
     for (pattern, mask) in MASKS.iter() {
         text = pattern.replace_all(&text, *mask).into_owned();
     }
-    text = PATH.replace_all(&text, "$1<path>/$2").into_owned();
+    text = ABSOLUTE_PATH.replace_all(&text, "$1<path>/$2").into_owned();
     let mask = |captures: &Captures| {
         let found = &captures[0];
         let is_word = !found.contains(|character: char| character.is_ascii_digit());
@@ -111,7 +119,7 @@ pub(super) fn stable(text: &str) -> String {
         members.sort_unstable();
         format!("{{{}}}", members.join(", "))
     };
-    text = MEMBERS.replace_all(&text, sorted).into_owned();
+    text = SET_MEMBERS.replace_all(&text, sorted).into_owned();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -164,7 +172,7 @@ mod tests {
             ("pid 123 died", "pid 4567 died"),
         ];
         for (left, right) in same {
-            let mask = |text: &str| stable(&text.replace("(1234)", "(12345)"));
+            let mask = |text: &str| mask_variable_parts(&text.replace("(1234)", "(12345)"));
             assert_eq!(mask(left), mask(right));
         }
     }
@@ -180,15 +188,15 @@ mod tests {
             ("HTTP 404", "HTTP 500"),
         ];
         for (left, right) in other {
-            assert_ne!(stable(left), stable(right));
+            assert_ne!(mask_variable_parts(left), mask_variable_parts(right));
         }
     }
 
     #[test]
     fn a_long_signature_is_cut_but_keeps_its_difference() {
         let (left, right) = (
-            sign("t", "p", &format!("{}a", "é".repeat(500))),
-            sign("t", "p", &format!("{}b", "é".repeat(500))),
+            make_signature("t", "p", &format!("{}a", "é".repeat(500))),
+            make_signature("t", "p", &format!("{}b", "é".repeat(500))),
         );
         assert!(left.len() < 400 && left != right);
     }

@@ -6,7 +6,7 @@ use crate::verify::testing::check;
 
 /// Formats each failure as `test | files | signature`.
 fn read(said: &str) -> Vec<String> {
-    let shown = |failure: &Failure| {
+    let shown = |failure: &CheckFailure| {
         format!(
             "{} | {} | {}",
             failure.test.as_deref().unwrap_or("-"),
@@ -14,7 +14,7 @@ fn read(said: &str) -> Vec<String> {
             failure.signature
         )
     };
-    failures(&check(CheckKind::Test, "run"), said, &["/work/tree"])
+    extract_failures(&check(CheckKind::Test, "run"), said, &["/work/tree"])
         .iter()
         .map(shown)
         .collect()
@@ -230,7 +230,7 @@ fn folders_and_colours_of_a_check_do_not_matter() {
     inner.folder = "web".to_owned();
     let coloured =
         "\u{1b}[36msrc/a.ts\u{1b}[0m:9:1 - \u{1b}[91merror\u{1b}[0m TS1005: ';' expected.\r\n";
-    let found = failures(&inner, coloured, &[]);
+    let found = extract_failures(&inner, coloured, &[]);
     assert_eq!(found[0].files, ["web/src/a.ts"]);
     assert_eq!(
         found[0].signature,
@@ -264,20 +264,20 @@ fn hostile_words_are_bounded() {
         "x".repeat(1 << 20)
     );
     assert!(
-        failures(&check, &long, &[])
+        extract_failures(&check, &long, &[])
             .iter()
-            .all(|failure| failure.signature.len() < 400 && failure.text.len() <= LONGEST_TEXT)
+            .all(|failure| failure.signature.len() < 400 && failure.text.len() <= MAX_TEXT)
     );
     let many = (0..20_000)
         .map(|number| format!("FAILED tests/test_{number}x.py::test - boom"))
         .collect::<Vec<_>>()
         .join("\n");
-    assert_eq!(failures(&check, &many, &[]).len(), MOST_FAILURES);
+    assert_eq!(extract_failures(&check, &many, &[]).len(), MAX_FAILURES);
     let escapes =
         "\u{1b}[".repeat(200_000) + "\u{1b}]8;;" + &"\u{1b}".repeat(1000) + "\nerror: x\n";
-    assert!(failures(&check, &escapes, &[]).len() <= 1);
+    assert!(extract_failures(&check, &escapes, &[]).len() <= 1);
     let huge = "error: the same\n".repeat(600_000);
-    assert_eq!(failures(&check, &huge, &[]).len(), 1);
+    assert_eq!(extract_failures(&check, &huge, &[]).len(), 1);
 }
 
 /// Returns one failing test as pytest reports it. The arguments are the parts that differ from run to run.
@@ -314,7 +314,7 @@ fn signatures(blocks: &[(String, String)]) -> Vec<String> {
             .collect::<String>(),
         blocks.len()
     );
-    failures(&check(CheckKind::Test, "pytest"), &said, &[])
+    extract_failures(&check(CheckKind::Test, "pytest"), &said, &[])
         .into_iter()
         .map(|failure| failure.signature)
         .collect()
@@ -346,14 +346,14 @@ proptest! {
     fn lines_of_diagnostics_may_come_in_any_order(numbers in proptest::collection::btree_set(0u32..100, 1..10), shift in 1u32..500) {
         let lines: Vec<String> = numbers.iter().map(|number| format!("src/f{number}.ts({number},{number}): error TS{}: wrong\n", 1000 + number)).collect();
         let moved: Vec<String> = numbers.iter().rev().map(|number| format!("src/f{number}.ts({},1): error TS{}: wrong\n", number + shift, 1000 + number)).collect();
-        let read = |lines: &[String]| failures(&check(CheckKind::Syntax, "tsc"), &lines.concat(), &[]).into_iter().map(|failure| failure.signature).collect::<Vec<_>>();
+        let read = |lines: &[String]| extract_failures(&check(CheckKind::Syntax, "tsc"), &lines.concat(), &[]).into_iter().map(|failure| failure.signature).collect::<Vec<_>>();
         prop_assert_eq!(read(&lines), read(&moved));
     }
 
     #[test]
     fn no_words_break_the_reading(said in "(?s).{0,400}") {
-        for failure in failures(&check(CheckKind::Test, "run"), &said, &["/", ""]) {
-            prop_assert!(failure.text.len() <= LONGEST_TEXT);
+        for failure in extract_failures(&check(CheckKind::Test, "run"), &said, &["/", ""]) {
+            prop_assert!(failure.text.len() <= MAX_TEXT);
         }
     }
 }

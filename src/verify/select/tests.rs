@@ -1,6 +1,6 @@
 use super::*;
 use crate::verify::testing::{listing, task};
-use crate::verify::{Readiness, detect};
+use crate::verify::{Readiness, detect_stacks};
 
 type Files = &'static [(&'static str, &'static str)];
 /// Files, goal, changed files, and the commands that each profile runs.
@@ -53,14 +53,14 @@ const MIXED: Files = &[
 ];
 const EMPTY: Files = &[("README.md", ""), ("notes.txt", "")];
 
-fn chosen(files: Files, task: &Task, overrides: &Overrides) -> Selection {
+fn chosen(files: Files, task: &VerificationTask, overrides: &Overrides) -> CheckSelection {
     let listing = listing(files);
-    select(&detect(&listing), &listing, task, overrides)
+    select_checks(&detect_stacks(&listing), &listing, task, overrides)
 }
 
 /// Formats the commands, each after its folder if it has one.
-fn commands(selection: &Selection) -> Vec<String> {
-    let shown = |check: &Check| {
+fn commands(selection: &CheckSelection) -> Vec<String> {
+    let shown = |check: &PlannedCheck| {
         if check.folder.is_empty() {
             check.command.clone()
         } else {
@@ -482,11 +482,11 @@ fn what_only_a_person_can_check_is_said() {
 
 #[test]
 fn what_is_declared_wins() {
-    let line = |text: &str| Command::Line(text.to_owned());
+    let line = |text: &str| CommandOverride::Line(text.to_owned());
     let overrides = Overrides {
         commands: [
             (CheckKind::Test, line("make test")),
-            (CheckKind::Lint, Command::Off),
+            (CheckKind::Lint, CommandOverride::Off),
             (CheckKind::Targeted, line("./t {files}")),
             (CheckKind::Smoke, line("./serve")),
         ]

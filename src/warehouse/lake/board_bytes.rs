@@ -8,13 +8,13 @@ use std::path::Path;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use sha2::{Digest, Sha256};
 
-use crate::domain::hex;
+use crate::domain::to_hex;
 use crate::files;
 
-use super::rows::{OF_BOARD, OF_RUN};
+use super::rows::{BOARD_COLUMNS, RUN_COLUMNS};
 
 /// The footer of a Parquet file ends with its length, as four bytes, and four bytes that name the format.
-const FOOTER_END: u64 = 8;
+const FOOTER_TRAILER_BYTES: u64 = 8;
 
 /// Ranges of bytes in ascending order, and the digest of them all.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) struct BoardBytes {
 
 impl BoardBytes {
     /// Looks into a file that was just written.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn from_file(path: &Path) -> io::Result<Self> {
         let mut file = files::open(path)?;
         let bytes = file.metadata()?.len();
         let reader = SerializedFileReader::new(file.try_clone()?).map_err(io::Error::other)?;
@@ -33,15 +33,19 @@ impl BoardBytes {
         for group in reader.metadata().row_groups() {
             for column in group.columns() {
                 let name = column.column_path().string();
-                if OF_RUN.into_iter().chain(OF_BOARD).any(|read| read == name) {
+                if RUN_COLUMNS
+                    .into_iter()
+                    .chain(BOARD_COLUMNS)
+                    .any(|read| read == name)
+                {
                     ranges.push(column.byte_range());
                 }
             }
         }
         let mut length = [0; 4];
-        file.seek(SeekFrom::Start(bytes.saturating_sub(FOOTER_END)))?;
+        file.seek(SeekFrom::Start(bytes.saturating_sub(FOOTER_TRAILER_BYTES)))?;
         file.read_exact(&mut length)?;
-        let footer = (u64::from(u32::from_le_bytes(length)) + FOOTER_END).min(bytes);
+        let footer = (u64::from(u32::from_le_bytes(length)) + FOOTER_TRAILER_BYTES).min(bytes);
         ranges.push((bytes - footer, footer));
         ranges.sort_unstable();
         let mut joined: Vec<(u64, u64)> = Vec::new();
@@ -51,7 +55,7 @@ impl BoardBytes {
                 _ => joined.push((start, length)),
             }
         }
-        let sha256 = digest(&mut file, &joined)?;
+        let sha256 = digest_ranges(&mut file, &joined)?;
         Ok(Self {
             ranges: joined,
             sha256,
@@ -59,7 +63,7 @@ impl BoardBytes {
     }
 
     /// Returns the form in a log: ranges as start and length, then the digest.
-    pub fn text(&self) -> String {
+    pub fn to_log_text(&self) -> String {
         let ranges: Vec<String> = self
             .ranges
             .iter()
@@ -81,12 +85,12 @@ impl BoardBytes {
     }
 
     /// Returns whether the file has these bytes.
-    pub fn are_in(&self, path: &Path) -> io::Result<bool> {
-        Ok(digest(&mut files::open(path)?, &self.ranges)? == self.sha256)
+    pub fn matches_file(&self, path: &Path) -> io::Result<bool> {
+        Ok(digest_ranges(&mut files::open(path)?, &self.ranges)? == self.sha256)
     }
 }
 
-fn digest(file: &mut File, ranges: &[(u64, u64)]) -> io::Result<String> {
+fn digest_ranges(file: &mut File, ranges: &[(u64, u64)]) -> io::Result<String> {
     let mut digest = Sha256::new();
     for (start, length) in ranges {
         file.seek(SeekFrom::Start(*start))?;
@@ -94,5 +98,5 @@ fn digest(file: &mut File, ranges: &[(u64, u64)]) -> io::Result<String> {
             digest.update(block)
         })?;
     }
-    Ok(hex(&digest.finalize()))
+    Ok(to_hex(&digest.finalize()))
 }

@@ -5,24 +5,24 @@ use std::sync::{Arc, OnceLock};
 
 use polars::prelude::*;
 
-use crate::domain::visible;
+use crate::domain::escape_invisible;
 use crate::results::{ItemLine, write_import_line};
-use crate::warehouse::item_file::StandingLines;
-use crate::warehouse::outcome_columns::{NAMES, OutcomeColumns};
+use crate::warehouse::item_file::ExternalLines;
+use crate::warehouse::outcome_columns::{OUTCOME_COLUMN_NAMES, OutcomeColumns};
 
 use super::log::DataFile;
-use super::read::Wanted;
-use super::rows::{COLUMNS, OF_RUN, each_outcome, text};
-use super::standing::{check, scan};
+use super::read::PublishByRun;
+use super::rows::{OUTCOME_COLUMNS, RUN_COLUMNS, for_each_outcome, text_column};
+use super::standing::{check_file_digest, scan_file};
 
 /// Rows of small runs that are read together.
-const TOGETHER: usize = 1 << 14;
+const MAX_SPAN_ROWS: usize = 1 << 14;
 
 #[derive(Debug)]
 pub(super) struct LakeLines {
     name: String,
     file: DataFile,
-    wanted: Arc<Wanted>,
+    wanted: Arc<PublishByRun>,
     /// Which runs stand in the file.
     state: String,
     /// Whether the whole file is the one that was published.
@@ -30,11 +30,11 @@ pub(super) struct LakeLines {
 }
 
 /// The first row of some runs, and the number of rows.
-type Span = (usize, usize);
+type RowSpan = (usize, usize);
 
 impl LakeLines {
     /// `standing` is a text that differs if other runs of the file stand.
-    pub fn new(file: DataFile, wanted: Arc<Wanted>, standing: &str) -> Self {
+    pub fn new(file: DataFile, wanted: Arc<PublishByRun>, standing: &str) -> Self {
         let name = file.path.display().to_string();
         let state = format!("{name} {:?} {} {standing}", file.sha256, file.bytes);
         Self {
@@ -47,10 +47,15 @@ impl LakeLines {
     }
 
     /// Returns where the wanted runs that stand are, whole runs together up to a number of rows.
-    fn spans(&self, is_wanted: &dyn Fn(&str) -> bool) -> PolarsResult<Vec<Span>> {
-        let frame = scan(&self.file.path)?.select(OF_RUN.map(col)).collect()?;
-        let (run_id, publish_id) = (text(&frame, "run_id")?, text(&frame, "publish_id")?);
-        let mut spans: Vec<Span> = Vec::new();
+    fn wanted_spans(&self, is_wanted: &dyn Fn(&str) -> bool) -> PolarsResult<Vec<RowSpan>> {
+        let frame = scan_file(&self.file.path)?
+            .select(RUN_COLUMNS.map(col))
+            .collect()?;
+        let (run_id, publish_id) = (
+            text_column(&frame, "run_id")?,
+            text_column(&frame, "publish_id")?,
+        );
+        let mut spans: Vec<RowSpan> = Vec::new();
         let mut start = 0;
         for row in 1..=frame.height() {
             let of = |row: usize| (run_id.get(row), publish_id.get(row));
@@ -67,7 +72,7 @@ impl LakeLines {
             if run.zip(publish).is_some_and(stands) {
                 match spans.last_mut() {
                     Some((first, rows))
-                        if *first + *rows == start && *rows + row - start <= TOGETHER =>
+                        if *first + *rows == start && *rows + row - start <= MAX_SPAN_ROWS =>
                     {
                         *rows += row - start
                     }
@@ -80,8 +85,8 @@ impl LakeLines {
     }
 
     /// Reads the columns of a span, and no others.
-    fn frame(&self, (start, rows): Span, columns: &[&str]) -> PolarsResult<DataFrame> {
-        scan(&self.file.path)?
+    fn read_frame(&self, (start, rows): RowSpan, columns: &[&str]) -> PolarsResult<DataFrame> {
+        scan_file(&self.file.path)?
             .slice(
                 i64::try_from(start).unwrap_or(i64::MAX),
                 u32::try_from(rows).unwrap_or(u32::MAX),
@@ -93,7 +98,7 @@ impl LakeLines {
     }
 
     /// Calls `each` with the columns of the wanted runs, span by span. It fails with the number of a row that is no outcome.
-    fn each_frame(
+    fn for_each_frame(
         &self,
         is_wanted: &dyn Fn(&str) -> bool,
         columns: &[&str],
@@ -101,14 +106,14 @@ impl LakeLines {
     ) -> io::Result<()> {
         let checked = self
             .checked
-            .get_or_init(|| check(&self.file).map_err(|problem| problem.message));
+            .get_or_init(|| check_file_digest(&self.file).map_err(|problem| problem.message));
         checked
             .as_ref()
             .map_err(|message| io::Error::other(message.clone()))?;
-        let unread = |error: PolarsError| io::Error::other(visible(&error.to_string()));
-        for span in self.spans(is_wanted).map_err(unread)? {
+        let unread = |error: PolarsError| io::Error::other(escape_invisible(&error.to_string()));
+        for span in self.wanted_spans(is_wanted).map_err(unread)? {
             let read = self
-                .frame(span, columns)
+                .read_frame(span, columns)
                 .and_then(|frame| each(&frame))
                 .map_err(unread)?;
             read.map_err(|row| {
@@ -119,23 +124,23 @@ impl LakeLines {
     }
 }
 
-impl StandingLines for LakeLines {
-    fn place(&self) -> &str {
+impl ExternalLines for LakeLines {
+    fn source_name(&self) -> &str {
         &self.name
     }
 
-    fn state(&self) -> String {
+    fn content_stamp(&self) -> String {
         self.state.clone()
     }
 
-    fn each(
+    fn for_each_line(
         &self,
         is_wanted: &dyn Fn(&str) -> bool,
         each: &mut dyn FnMut(&[u8]),
     ) -> io::Result<()> {
         let mut line = String::new();
-        self.each_frame(is_wanted, &COLUMNS, &mut |frame| {
-            each_outcome(frame, |outcome, details| {
+        self.for_each_frame(is_wanted, &OUTCOME_COLUMNS, &mut |frame| {
+            for_each_outcome(frame, |outcome, details| {
                 line.clear();
                 write_import_line(outcome, details, &mut line);
                 each(line.trim_end_matches('\n').as_bytes());
@@ -143,15 +148,15 @@ impl StandingLines for LakeLines {
         })
     }
 
-    fn each_item(
+    fn for_each_item(
         &self,
         is_wanted: &dyn Fn(&str) -> bool,
         each: &mut dyn FnMut(&ItemLine<'_>),
     ) -> io::Result<()> {
-        self.each_frame(is_wanted, &NAMES, &mut |frame| {
-            let columns = OutcomeColumns::of(frame)?;
+        self.for_each_frame(is_wanted, &OUTCOME_COLUMN_NAMES, &mut |frame| {
+            let columns = OutcomeColumns::from_frame(frame)?;
             for row in 0..frame.height() {
-                let Some(line) = columns.line(row) else {
+                let Some(line) = columns.line_at(row) else {
                     return Ok(Err(row));
                 };
                 each(&line);

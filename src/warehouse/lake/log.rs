@@ -13,13 +13,13 @@ use polars::prelude::{DataType, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::domain::{Problem, visible};
+use crate::domain::{Problem, escape_invisible};
 use crate::files;
 
 use super::board_bytes::BoardBytes;
 
 /// Names of columns by which a table's files are partitioned, with each file's values.
-pub(super) type Partition = Vec<(&'static str, String)>;
+pub(super) type PartitionValues = Vec<(&'static str, String)>;
 
 /// A file of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,22 +45,22 @@ pub(super) struct NewFile {
     pub rows: u64,
     pub sha256: String,
     pub board: Option<BoardBytes>,
-    pub partition: Partition,
+    pub partition: PartitionValues,
     /// Smallest and largest text of some columns.
     pub ranges: Vec<(&'static str, String, String)>,
 }
 
 /// The state of a table after a commit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Listed {
+pub(super) struct TableListing {
     /// The version of the last commit; `None` if there is none.
     pub version: Option<u64>,
     pub files: Vec<DataFile>,
 }
 
-impl Listed {
+impl TableListing {
     /// Returns the number of files, and their bytes.
-    fn size(&self) -> (u64, u64) {
+    fn total_size(&self) -> (u64, u64) {
         (
             self.files.len() as u64,
             self.files
@@ -70,38 +70,38 @@ impl Listed {
     }
 }
 
-pub(super) struct Log {
+pub(super) struct DeltaLog {
     table: PathBuf,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Action {
-    add: Option<Add>,
-    remove: Option<Remove>,
-    protocol: Option<Protocol>,
+struct DeltaAction {
+    add: Option<AddAction>,
+    remove: Option<RemoveAction>,
+    protocol: Option<DeltaProtocol>,
     meta_data: Option<Value>,
-    commit_info: Option<CommitInfo>,
+    commit_info: Option<DeltaCommitInfo>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CommitInfo {
+struct DeltaCommitInfo {
     #[serde(default)]
-    operation_metrics: Option<OperationMetrics>,
+    operation_metrics: Option<CommitMetrics>,
 }
 
 /// What a commit says of itself. Numbers are texts there.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OperationMetrics {
+struct CommitMetrics {
     num_files: Option<String>,
 }
 
 /// The state of a table after a commit, in a file `NNNNNNNNNNNNNNNNNNNN.crc` beside it. It is written after the commit, and may be missing.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Checksum {
+struct TableChecksum {
     table_size_bytes: u64,
     num_files: u64,
     num_metadata: u64,
@@ -114,7 +114,7 @@ struct Checksum {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Add {
+struct AddAction {
     path: String,
     #[serde(default)]
     partition_values: BTreeMap<String, Option<String>>,
@@ -125,13 +125,13 @@ struct Add {
 }
 
 #[derive(Deserialize)]
-struct Remove {
+struct RemoveAction {
     path: String,
 }
 
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Protocol {
+struct DeltaProtocol {
     min_reader_version: u64,
     #[serde(default)]
     min_writer_version: u64,
@@ -139,50 +139,50 @@ struct Protocol {
 
 #[derive(Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Statistics {
+struct FileStatistics {
     num_records: Option<u64>,
     min_values: BTreeMap<String, Value>,
     max_values: BTreeMap<String, Value>,
 }
 
-impl Log {
-    pub fn of(table: PathBuf) -> Self {
+impl DeltaLog {
+    pub fn new(table: PathBuf) -> Self {
         Self { table }
     }
 
-    fn folder(&self) -> PathBuf {
+    fn log_folder(&self) -> PathBuf {
         self.table.join("_delta_log")
     }
 
     fn commit_path(&self, version: u64) -> PathBuf {
-        self.folder().join(format!("{version:020}.json"))
+        self.log_folder().join(format!("{version:020}.json"))
     }
 
     fn checksum_path(&self, version: u64) -> PathBuf {
-        self.folder().join(format!("{version:020}.crc"))
+        self.log_folder().join(format!("{version:020}.crc"))
     }
 
     /// Replays the commits. Fails if one is missing, is not whole or cannot be understood: the table would be another.
-    pub fn read(&self) -> Result<Listed, Problem> {
-        self.replay(None).map(|(listed, ..)| listed)
+    pub fn read_listing(&self) -> Result<TableListing, Problem> {
+        self.replay_commits(None).map(|(listed, ..)| listed)
     }
 
     /// Replays the commits, the last one being `until`, if it is given.
-    fn replay(
+    fn replay_commits(
         &self,
         until: Option<u64>,
-    ) -> Result<(Listed, Option<Value>, Option<Protocol>), Problem> {
-        let folder = self.folder();
-        let shown = visible(&folder.display().to_string());
+    ) -> Result<(TableListing, Option<Value>, Option<DeltaProtocol>), Problem> {
+        let folder = self.log_folder();
+        let shown = escape_invisible(&folder.display().to_string());
         let (mut versions, mut checksums): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
-        let entries = match files::if_there(fs::read_dir(&folder)) {
+        let entries = match files::missing_as_none(fs::read_dir(&folder)) {
             Ok(Some(entries)) => entries,
             Ok(None) => return Ok(Default::default()),
-            Err(error) => return Err(Problem::unread(shown, &error)),
+            Err(error) => return Err(Problem::unread_file(shown, &error)),
         };
         for entry in entries {
             let name = entry
-                .map_err(|error| Problem::unread(&*shown, &error))?
+                .map_err(|error| Problem::unread_file(&*shown, &error))?
                 .file_name();
             let number = |suffix: &str| {
                 let number = name
@@ -211,7 +211,7 @@ impl Log {
                 .with_hint("restore the file from a copy; if the lake is just being copied, wait until it is whole"));
         }
         versions.retain(|version| until.is_none_or(|until| *version <= until));
-        let mut listed = Listed {
+        let mut listed = TableListing {
             version: versions.last().copied(),
             files: Vec::new(),
         };
@@ -220,21 +220,22 @@ impl Log {
         let mut all: Vec<Option<DataFile>> = Vec::new();
         for version in versions {
             let path = self.commit_path(version);
-            let shown = visible(&path.display().to_string());
-            let bytes = files::read(&path).map_err(|error| Problem::unread(&*shown, &error))?;
+            let shown = escape_invisible(&path.display().to_string());
+            let bytes =
+                files::read(&path).map_err(|error| Problem::unread_file(&*shown, &error))?;
             let lines = (1..)
                 .zip(bytes.split(|byte| *byte == b'\n'))
                 .filter(|(_, line)| !line.trim_ascii().is_empty());
             let (mut actions, mut added, mut stated) = (0, 0, None);
             for (number, line) in lines {
                 let wrong = |message: String| Problem::at_line(&*shown, number, message);
-                let action: Action = serde_json::from_slice(line).map_err(|error| {
+                let action: DeltaAction = serde_json::from_slice(line).map_err(|error| {
                     wrong(format!(
                         "is not an action of a Delta log: {}",
-                        visible(&error.to_string())
+                        escape_invisible(&error.to_string())
                     ))
                 })?;
-                if let Some(Protocol {
+                if let Some(DeltaProtocol {
                     min_reader_version, ..
                 }) = action.protocol
                     && min_reader_version > 1
@@ -252,10 +253,10 @@ impl Log {
                 if let Some(add) = action.add {
                     added += 1;
                     let path = add.path.clone();
-                    let file = self.data_file(add).ok_or_else(|| {
+                    let file = self.to_data_file(add).ok_or_else(|| {
                         wrong(format!(
                             "`{}` is not a path below the table",
-                            visible(&path)
+                            escape_invisible(&path)
                         ))
                     })?;
                     if let Some(earlier) = present.insert(path, all.len()) {
@@ -278,7 +279,7 @@ impl Log {
             if let Some(stated) = stated.filter(|stated| *stated != added.to_string()) {
                 let message = format!(
                     "adds {added} files, and says that it adds {}",
-                    visible(&stated)
+                    escape_invisible(&stated)
                 );
                 return Err(Problem::in_file(shown, message).with_hint(restore));
             }
@@ -289,19 +290,20 @@ impl Log {
     }
 
     /// Fails if the table is not as the checksum of its last commit says. One that is missing or unreadable says nothing.
-    fn compare_checksum(&self, listed: &Listed) -> Result<(), Problem> {
+    fn compare_checksum(&self, listed: &TableListing) -> Result<(), Problem> {
         let Some(version) = listed.version else {
             return Ok(());
         };
         let path = self.checksum_path(version);
-        let shown = || visible(&path.display().to_string());
-        let bytes = files::if_there(files::read(&path))
-            .map_err(|error| Problem::unread(shown(), &error))?;
-        let Some(stated) = bytes.and_then(|bytes| serde_json::from_slice::<Checksum>(&bytes).ok())
+        let shown = || escape_invisible(&path.display().to_string());
+        let bytes = files::missing_as_none(files::read(&path))
+            .map_err(|error| Problem::unread_file(shown(), &error))?;
+        let Some(stated) =
+            bytes.and_then(|bytes| serde_json::from_slice::<TableChecksum>(&bytes).ok())
         else {
             return Ok(());
         };
-        let (files, bytes) = listed.size();
+        let (files, bytes) = listed.total_size();
         if (stated.num_files, stated.table_size_bytes) == (files, bytes) {
             return Ok(());
         }
@@ -316,10 +318,10 @@ impl Log {
 
     /// Writes the checksum of a commit. The table is whole without it, so a publisher that is killed before leaves no damage.
     fn write_checksum(&self, version: u64) -> Result<(), Problem> {
-        let (listed, metadata, protocol) = self.replay(Some(version))?;
-        let (num_files, table_size_bytes) = listed.size();
+        let (listed, metadata, protocol) = self.replay_commits(Some(version))?;
+        let (num_files, table_size_bytes) = listed.total_size();
         let protocol = protocol.map_or(Value::Null, |protocol| json!(protocol));
-        let checksum = Checksum {
+        let checksum = TableChecksum {
             table_size_bytes,
             num_files,
             num_metadata: 1,
@@ -330,25 +332,25 @@ impl Log {
         let path = self.checksum_path(version);
         let cannot = |error: io::Error| {
             Problem::in_file(
-                visible(&path.display().to_string()),
+                escape_invisible(&path.display().to_string()),
                 format!("cannot be written: {error}"),
             )
         };
-        let mut file = files::temporary_in(&self.folder()).map_err(cannot)?;
+        let mut file = files::create_temporary_in(&self.log_folder()).map_err(cannot)?;
         let text = serde_json::to_string(&checksum).expect("a checksum is JSON");
         writeln!(file, "{text}")
             .and_then(|()| file.as_file().sync_all())
             .map_err(cannot)?;
         file.persist(&path).map_err(|error| cannot(error.error))?;
-        sync_folder(&self.folder()).map_err(cannot)
+        sync_folder(&self.log_folder()).map_err(cannot)
     }
 
-    fn data_file(&self, add: Add) -> Option<DataFile> {
-        let relative = decoded(&add.path)?;
+    fn to_data_file(&self, add: AddAction) -> Option<DataFile> {
+        let relative = decode_path(&add.path)?;
         let is_below = Path::new(&relative)
             .components()
             .all(|part| matches!(part, std::path::Component::Normal(_)));
-        let statistics: Statistics = add
+        let statistics: FileStatistics = add
             .stats
             .as_deref()
             .and_then(|text| serde_json::from_str(text).ok())
@@ -383,7 +385,7 @@ impl Log {
     }
 
     /// Makes the table if it does not exist. Its id is the same whoever makes it.
-    pub fn create(
+    pub fn create_table(
         &self,
         name: &str,
         schema: &Schema,
@@ -399,7 +401,7 @@ impl Log {
         );
         let fields: Vec<Value> = schema
             .iter()
-            .map(|(name, of)| json!({"name": name.as_str(), "type": delta_type(of), "nullable": true, "metadata": {}}))
+            .map(|(name, of)| json!({"name": name.as_str(), "type": to_delta_type(of), "nullable": true, "metadata": {}}))
             .collect();
         let actions = [
             json!({"commitInfo": commit_info("CREATE TABLE", &[], time)}),
@@ -415,11 +417,11 @@ impl Log {
             }}),
         ];
         // Whoever comes first makes it.
-        self.write(0, &actions).map(|_| ())
+        self.write_commit(0, &actions).map(|_| ())
     }
 
     /// Adds files as this version. Returns whether it did: not if another publisher has made this version meanwhile.
-    pub fn commit(
+    pub fn commit_files(
         &self,
         version: u64,
         added: &[NewFile],
@@ -431,9 +433,9 @@ impl Log {
             let most: BTreeMap<&str, &String> = file.ranges.iter().map(|(column, _, most)| (*column, most)).collect();
             let statistics = json!({"numRecords": file.rows, "minValues": least, "maxValues": most, "nullCount": {}});
             let mut tags = BTreeMap::from([("sha256", file.sha256.clone())]);
-            tags.extend(file.board.as_ref().map(|board| ("board", board.text())));
+            tags.extend(file.board.as_ref().map(|board| ("board", board.to_log_text())));
             json!({"add": {
-                "path": encoded(&file.path),
+                "path": encode_path(&file.path),
                 "partitionValues": file.partition.iter().cloned().collect::<BTreeMap<&str, String>>(),
                 "size": file.bytes,
                 "modificationTime": time.timestamp_millis(),
@@ -442,20 +444,20 @@ impl Log {
                 "tags": tags,
             }})
         }));
-        self.write(version, &actions)
+        self.write_commit(version, &actions)
     }
 
-    fn write(&self, version: u64, actions: &[Value]) -> Result<bool, Problem> {
-        let (folder, path) = (self.folder(), self.commit_path(version));
+    fn write_commit(&self, version: u64, actions: &[Value]) -> Result<bool, Problem> {
+        let (folder, path) = (self.log_folder(), self.commit_path(version));
         let cannot = |error: io::Error| {
             Problem::in_file(
-                visible(&path.display().to_string()),
+                escape_invisible(&path.display().to_string()),
                 format!("cannot be written: {error}"),
             )
         };
         fs::create_dir_all(&folder).map_err(cannot)?;
         files::sweep_files(&folder);
-        let mut file = files::temporary_in(&folder).map_err(cannot)?;
+        let mut file = files::create_temporary_in(&folder).map_err(cannot)?;
         let text = actions
             .iter()
             .map(ToString::to_string)
@@ -500,7 +502,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-fn delta_type(of: &DataType) -> &'static str {
+fn to_delta_type(of: &DataType) -> &'static str {
     match of {
         DataType::Boolean => "boolean",
         DataType::Int32 => "integer",
@@ -512,7 +514,7 @@ fn delta_type(of: &DataType) -> &'static str {
 }
 
 /// Returns a partition's value as part of a folder's name: only characters that mean nothing to any file system or reader.
-pub(super) fn as_name(value: &str) -> String {
+pub(super) fn to_folder_name(value: &str) -> String {
     let mut name = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
@@ -525,11 +527,11 @@ pub(super) fn as_name(value: &str) -> String {
 }
 
 /// Returns a path as it is written in a log: percent-encoded, whatever is encoded already.
-fn encoded(path: &str) -> String {
+fn encode_path(path: &str) -> String {
     path.replace('%', "%25")
 }
 
-fn decoded(path: &str) -> Option<String> {
+fn decode_path(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -564,33 +566,36 @@ mod tests {
     #[test]
     fn a_version_is_committed_once_and_read_back() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let log = Log::of(folder.path().join("runs"));
-        assert_eq!(log.read().expect("no table yet"), Listed::default());
+        let log = DeltaLog::new(folder.path().join("runs"));
+        assert_eq!(
+            log.read_listing().expect("no table yet"),
+            TableListing::default()
+        );
         let schema = Schema::from_iter([polars::prelude::Field::new(
             "run_id".into(),
             DataType::String,
         )]);
-        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH)
+        log.create_table("runs", &schema, &[], DateTime::UNIX_EPOCH)
             .expect("writable");
-        log.create("runs", &schema, &[], DateTime::UNIX_EPOCH)
+        log.create_table("runs", &schema, &[], DateTime::UNIX_EPOCH)
             .expect("it is there");
-        let path = format!("suite={}/part.parquet", as_name("a b/%"));
+        let path = format!("suite={}/part.parquet", to_folder_name("a b/%"));
         assert!(
-            log.commit(1, &[file(&path)], DateTime::UNIX_EPOCH)
+            log.commit_files(1, &[file(&path)], DateTime::UNIX_EPOCH)
                 .expect("writable")
         );
         assert!(
-            !log.commit(1, &[file("other.parquet")], DateTime::UNIX_EPOCH)
+            !log.commit_files(1, &[file("other.parquet")], DateTime::UNIX_EPOCH)
                 .expect("writable"),
             "the version is taken"
         );
-        let listed = log.read().expect("a whole log");
+        let listed = log.read_listing().expect("a whole log");
         assert_eq!(listed.version, Some(1));
         let [read] = listed.files.as_slice() else {
             panic!("one file")
         };
         assert_eq!(
-            read.board.as_ref().map(BoardBytes::text).as_deref(),
+            read.board.as_ref().map(BoardBytes::to_log_text).as_deref(),
             Some("4+10,20+3 ab")
         );
         assert_eq!(read.path, folder.path().join("runs").join(&path));
@@ -607,14 +612,20 @@ mod tests {
     #[test]
     fn a_log_with_a_gap_or_a_foreign_protocol_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let log = Log::of(folder.path().to_owned());
-        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH)
+        let log = DeltaLog::new(folder.path().to_owned());
+        log.create_table("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH)
             .expect("writable");
-        assert!(log.commit(1, &[], DateTime::UNIX_EPOCH).expect("writable"));
-        assert!(log.commit(2, &[], DateTime::UNIX_EPOCH).expect("writable"));
+        assert!(
+            log.commit_files(1, &[], DateTime::UNIX_EPOCH)
+                .expect("writable")
+        );
+        assert!(
+            log.commit_files(2, &[], DateTime::UNIX_EPOCH)
+                .expect("writable")
+        );
         fs::remove_file(log.commit_path(1)).expect("it is there");
         assert!(
-            log.read()
+            log.read_listing()
                 .expect_err("1 is missing")
                 .message
                 .contains("no commit 1")
@@ -622,7 +633,7 @@ mod tests {
         fs::write(log.commit_path(1), r#"{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["deletionVectors"]}}"#)
             .expect("writable");
         assert!(
-            log.read()
+            log.read_listing()
                 .expect_err("another protocol")
                 .message
                 .contains("version 3")
@@ -633,14 +644,14 @@ mod tests {
         )
         .expect("writable");
         assert!(
-            log.read()
+            log.read_listing()
                 .expect_err("outside")
                 .message
                 .contains("not a path")
         );
         fs::write(log.commit_path(1), "{\"add\"").expect("writable");
         assert!(
-            log.read()
+            log.read_listing()
                 .expect_err("cut off")
                 .message
                 .contains("not an action")
@@ -650,22 +661,22 @@ mod tests {
     #[test]
     fn a_log_that_lost_a_part_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let log = Log::of(folder.path().to_owned());
-        log.create("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH)
+        let log = DeltaLog::new(folder.path().to_owned());
+        log.create_table("runs", &Schema::default(), &[], DateTime::UNIX_EPOCH)
             .expect("writable");
         assert!(
-            log.commit(1, &[file("a.parquet")], DateTime::UNIX_EPOCH)
+            log.commit_files(1, &[file("a.parquet")], DateTime::UNIX_EPOCH)
                 .expect("writable")
         );
         assert!(
-            log.commit(
+            log.commit_files(
                 2,
                 &[file("b.parquet"), file("c.parquet")],
                 DateTime::UNIX_EPOCH
             )
             .expect("writable")
         );
-        assert_eq!(log.read().expect("whole").size(), (3, 21));
+        assert_eq!(log.read_listing().expect("whole").total_size(), (3, 21));
         let refusal = |version: u64, text: Option<&str>| {
             let path = log.commit_path(version);
             let whole = fs::read_to_string(&path).expect("readable");
@@ -673,7 +684,7 @@ mod tests {
                 Some(text) => fs::write(&path, text).expect("writable"),
                 None => fs::remove_file(&path).expect("removable"),
             }
-            let message = log.read().expect_err("it is not whole").message;
+            let message = log.read_listing().expect_err("it is not whole").message;
             fs::write(&path, whole).expect("writable");
             message
         };
@@ -693,12 +704,14 @@ mod tests {
         assert!(refusal(2, None).contains("has no commit 2, although its checksum is there"));
         // A publisher that was killed before the checksum, and a checksum that is damaged, are no damage of the table.
         fs::write(log.checksum_path(2), "{").expect("writable");
-        assert_eq!(log.read().expect("whole").size(), (3, 21));
+        assert_eq!(log.read_listing().expect("whole").total_size(), (3, 21));
         fs::remove_file(log.checksum_path(2)).expect("removable");
-        assert_eq!(log.read().expect("whole").size(), (3, 21));
+        assert_eq!(log.read_listing().expect("whole").total_size(), (3, 21));
         fs::remove_file(log.commit_path(2)).expect("removable");
         assert_eq!(
-            log.read().expect("as before the last commit").size(),
+            log.read_listing()
+                .expect("as before the last commit")
+                .total_size(),
             (1, 7)
         );
     }

@@ -22,5 +22,5 @@ mod rows;
 mod run_rows;
 mod standing;
 
-pub use publish::{Publication, Published};
-pub(super) use read::join;
+pub use publish::{Publication, PublicationCounts};
+pub(super) use read::join_lake;

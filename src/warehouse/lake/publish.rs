@@ -16,31 +16,33 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 use tracing::info;
 
-use crate::domain::{Filter, ItemKind, Problem, Problems, Run, RunId, hex, standing, visible};
+use crate::domain::{
+    Filter, ItemKind, Problem, Problems, Run, RunId, escape_invisible, latest_revision, to_hex,
+};
 use crate::files;
 use crate::results::{ItemLine, ScoreLine, details_of, to_json};
-use crate::warehouse::facts::NOTHING;
+use crate::warehouse::facts::NO_FACTS;
 use crate::warehouse::hidden::HiddenBy;
 use crate::warehouse::item_file::{ItemFile, path_text};
 use crate::warehouse::matrix::RowScores;
 use crate::warehouse::open::Warehouse;
-use crate::warehouse::row_check::{Beside, line_check};
+use crate::warehouse::row_check::{OutcomeMetadata, line_checksum};
 use crate::warehouse::segment::file_digest;
-use crate::warehouse::spool::{RunLines, Spool};
-use crate::warehouse::standing_rows::Seal;
+use crate::warehouse::spool::{LineSpool, RunLines};
+use crate::warehouse::standing_rows::OutcomeChecksum;
 use crate::warehouse::statuses::status_code;
 use crate::warehouse::threads;
 use crate::warehouse::totals::ItemTotals;
 
 use super::board_bytes::BoardBytes;
-use super::log::{Log, NewFile, as_name, sync_folder};
+use super::log::{DeltaLog, NewFile, sync_folder, to_folder_name};
 use super::marker;
-use super::rows::{Row, Rows};
+use super::rows::{LakeOutcomeRow, LakeOutcomeRows};
 use super::run_rows;
-use super::standing::{self as stood, RunFact, StandingFact, month};
+use super::standing::{self as stood, LakeRunRow, LatestLakeRun, month_of};
 
 /// Rows of one row group, unless their texts are long.
-const ROW_GROUP: usize = 1 << 18;
+const ROW_GROUP_ROWS: usize = 1 << 18;
 const ROW_GROUP_BYTES: usize = 256 << 20;
 /// Rows after which a file ends with the current run, and after which all files so far are committed.
 const FILE_ROWS: u64 = 4 << 20;
@@ -55,7 +57,7 @@ pub struct Publication<'a> {
 
 /// What a publication added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Published {
+pub struct PublicationCounts {
     pub new: usize,
     pub revised: usize,
     pub retracted: usize,
@@ -67,15 +69,15 @@ pub struct Published {
     pub outcomes: u64,
 }
 
-impl Published {
+impl PublicationCounts {
     /// Returns the number of added rows of runs.
-    pub fn runs(&self) -> usize {
+    pub fn run_row_count(&self) -> usize {
         self.new + self.revised + self.retracted + self.restored
     }
 }
 
 /// A run that the store has, as the lake should have it.
-struct Wish {
+struct RunToPublish {
     run: Arc<Run>,
     totals: Option<ItemTotals>,
     hidden: Option<(HiddenBy, String)>,
@@ -83,41 +85,44 @@ struct Wish {
 }
 
 /// What is to be added about a run.
-enum Change {
+enum PlannedChange {
     Nothing,
     /// The run with its outcomes.
     Whole,
     /// A row alone: a retraction, or a run that was retracted before it was published.
-    Row(Box<RunFact>),
+    Row(Box<LakeRunRow>),
 }
 
 impl Warehouse {
     /// Publishes the selected runs into a lake, which is made if the folder is new or empty. Runs that the lake has already are left out, so
     /// that a second call adds nothing. Several publishers may work at once.
-    pub fn publish(
+    pub fn publish_to_lake(
         &self,
         lake: &Path,
         filter: &Filter,
         by: &Publication<'_>,
-    ) -> Result<Published, Problems> {
-        self.publish_into(lake, filter, by)
+    ) -> Result<PublicationCounts, Problems> {
+        self.add_to_lake(lake, filter, by)
             .map_err(|problem| Problems(vec![problem]))
     }
 
-    fn publish_into(
+    fn add_to_lake(
         &self,
         lake: &Path,
         filter: &Filter,
         by: &Publication<'_>,
-    ) -> Result<Published, Problem> {
-        let shown = visible(&lake.display().to_string());
-        threads::check().map_err(|error| Problem::in_file(&*shown, error.to_string()))?;
-        marker::create(lake)?;
+    ) -> Result<PublicationCounts, Problem> {
+        let shown = escape_invisible(&lake.display().to_string());
+        threads::check_threads().map_err(|error| Problem::in_file(&*shown, error.to_string()))?;
+        marker::create_marker(lake)?;
         let (runs, outcomes) = (lake.join("runs"), lake.join("outcomes"));
         let polars = |error: PolarsError| {
             Problem::in_file(
                 &*shown,
-                format!("cannot be written: {}", visible(&error.to_string())),
+                format!(
+                    "cannot be written: {}",
+                    escape_invisible(&error.to_string())
+                ),
             )
         };
         let schema = |frame: PolarsResult<DataFrame>| {
@@ -125,27 +130,32 @@ impl Warehouse {
                 .map(|frame| frame.schema().as_ref().clone())
                 .map_err(polars)
         };
-        let outcome_schema = schema(Rows::new().finish())?;
-        let (run_log, outcome_log) = (Log::of(runs.clone()), Log::of(outcomes.clone()));
-        outcome_log.create("outcomes", &outcome_schema, &["suite", "month"], by.time)?;
-        run_log.create("runs", &schema(run_rows::frame(&[], 0, 0))?, &[], by.time)?;
+        let outcome_schema = schema(LakeOutcomeRows::new().finish())?;
+        let (run_log, outcome_log) = (DeltaLog::new(runs.clone()), DeltaLog::new(outcomes.clone()));
+        outcome_log.create_table("outcomes", &outcome_schema, &["suite", "month"], by.time)?;
+        run_log.create_table(
+            "runs",
+            &schema(run_rows::build_run_frame(&[], 0, 0))?,
+            &[],
+            by.time,
+        )?;
 
-        let mut published = Published::default();
-        let listed = run_log.read()?;
-        let known = stood::read(&listed.files)?;
-        let mut wishes: Vec<Wish> = self.wishes(filter);
-        wishes.sort_by(|left, right| order(&left.run).cmp(&order(&right.run)));
-        let mut facts: Vec<RunFact> = Vec::new();
+        let mut published = PublicationCounts::default();
+        let listed = run_log.read_listing()?;
+        let known = stood::read_latest_runs(&listed.files)?;
+        let mut wishes: Vec<RunToPublish> = self.runs_to_publish(filter);
+        wishes.sort_by(|left, right| publish_order(&left.run).cmp(&publish_order(&right.run)));
+        let mut facts: Vec<LakeRunRow> = Vec::new();
         let mut whole = Vec::new();
         for wish in wishes {
-            match change(&wish, known.get(wish.run.id.as_str()), by.id) {
-                Change::Nothing => published.unchanged += 1,
-                Change::Row(fact) => facts.push(*fact),
-                Change::Whole => whole.push(wish),
+            match plan_change(&wish, known.get(wish.run.id.as_str()), by.id) {
+                PlannedChange::Nothing => published.unchanged += 1,
+                PlannedChange::Row(fact) => facts.push(*fact),
+                PlannedChange::Whole => whole.push(wish),
             }
         }
         drop(known);
-        let mut writer = Writer {
+        let mut writer = OutcomeFileWriter {
             folder: outcomes,
             schema: outcome_schema,
             by,
@@ -154,12 +164,12 @@ impl Warehouse {
             number: 0,
             rows: 0,
         };
-        let mut sources = Sources::of(self, &whole);
-        let folders = self.folders_of_scores();
+        let mut sources = PublishSources::new(self, &whole);
+        let folders = self.score_folders();
         for wish in &whole {
-            let (seal, lines) = writer.run(wish, &mut sources)?;
-            facts.push(RunFact {
-                score_lines: self.scores_of(&wish.run.id, &folders),
+            let (seal, lines) = writer.write_run(wish, &mut sources)?;
+            facts.push(LakeRunRow {
+                score_lines: self.scores_without_replies(&wish.run.id, &folders),
                 run: Arc::clone(&wish.run),
                 totals: wish.totals,
                 publish: by.id.to_owned(),
@@ -169,7 +179,7 @@ impl Warehouse {
                 lines,
             });
             if writer.rows >= COMMIT_ROWS {
-                commit(
+                commit_publication(
                     &mut writer,
                     &outcome_log,
                     (&runs, &run_log),
@@ -178,19 +188,19 @@ impl Warehouse {
                 )?;
             }
         }
-        commit(
+        commit_publication(
             &mut writer,
             &outcome_log,
             (&runs, &run_log),
             facts,
             &mut published,
         )?;
-        info!(lake = %lake.display(), runs = published.runs(), outcomes = published.outcomes, "published");
+        info!(lake = %lake.display(), runs = published.run_row_count(), outcomes = published.outcomes, "published");
         Ok(published)
     }
 
     /// Returns the folders with files of scores, by run.
-    fn folders_of_scores(&self) -> HashMap<&str, PathBuf> {
+    fn score_folders(&self) -> HashMap<&str, PathBuf> {
         let mut folders = HashMap::new();
         for header in &self.snapshot.headers {
             let own = header.only_run().filter(|_| header.scores_stamp.is_some());
@@ -208,7 +218,11 @@ impl Warehouse {
     }
 
     /// Returns what evaluators said of a run, without the replies of judges, which are long.
-    fn scores_of(&self, run: &RunId, folders: &HashMap<&str, PathBuf>) -> Vec<ScoreLine> {
+    fn scores_without_replies(
+        &self,
+        run: &RunId,
+        folders: &HashMap<&str, PathBuf>,
+    ) -> Vec<ScoreLine> {
         let lines = match folders.get(run.as_str()) {
             Some(folder) => ScoreLine::read_all(&folder.join("scores.jsonl"), &mut Vec::new()),
             None => self.score_lines(run).to_vec(),
@@ -223,28 +237,28 @@ impl Warehouse {
     }
 
     /// Returns the selected runs, shown and hidden, under their stored names.
-    fn wishes(&self, filter: &Filter) -> Vec<Wish> {
+    fn runs_to_publish(&self, filter: &Filter) -> Vec<RunToPublish> {
         let mut stored: HashMap<&RunId, &Arc<Run>> = HashMap::new();
         for run in self.snapshot.headers.iter().flat_map(|header| &header.runs) {
             stored.entry(&run.id).or_insert(run);
         }
-        let mut digests = Digests::default();
+        let mut digests = SharedDigests::default();
         let mut wish =
             |run: &Arc<Run>, totals: Option<ItemTotals>, hidden: Option<(HiddenBy, String)>| {
                 let run = stored.get(&run.id).copied().unwrap_or(run);
-                Wish {
+                RunToPublish {
                     run: Arc::clone(run),
                     totals,
                     hidden,
-                    content: self.content(run, totals.as_ref(), &mut digests),
+                    content: self.run_content_digest(run, totals.as_ref(), &mut digests),
                 }
             };
-        let mut wishes: Vec<Wish> = self
-            .select(filter)
+        let mut wishes: Vec<RunToPublish> = self
+            .select_runs(filter)
             .map(|row| wish(&row.run, row.items, None))
             .collect();
         for hidden in self
-            .hidden()
+            .hidden_runs()
             .iter()
             .filter(|hidden| filter.matches(&hidden.run))
         {
@@ -258,11 +272,16 @@ impl Warehouse {
     }
 
     /// Returns a digest of everything about a run that can change: its record, the sums of its lines, and the outcomes that count.
-    fn content(&self, run: &Run, totals: Option<&ItemTotals>, digests: &mut Digests) -> String {
+    fn run_content_digest(
+        &self,
+        run: &Run,
+        totals: Option<&ItemTotals>,
+        digests: &mut SharedDigests,
+    ) -> String {
         let mut digest = Sha256::new();
         digest.update(to_json(run));
         digest.update(format!("\n{totals:?}\n"));
-        for (unit, number) in self.places_of(&run.id) {
+        for (unit, number) in self.locate_all_outcomes(&run.id) {
             let rows = self.snapshot.items[unit as usize]
                 .rows
                 .iter()
@@ -279,7 +298,7 @@ impl Warehouse {
                     for place in &places {
                         named.update(format!("{:?}\n", keys[set[*place] as usize]));
                     }
-                    (places, hex(&named.finalize()))
+                    (places, to_hex(&named.finalize()))
                 });
                 let facts = digests
                     .columns
@@ -289,10 +308,10 @@ impl Warehouse {
                         let column = &self.snapshot.fact_columns[row.facts as usize];
                         for place in places.iter() {
                             let facts = &self.snapshot.facts
-                                [column.get(*place).copied().unwrap_or(NOTHING) as usize];
+                                [column.get(*place).copied().unwrap_or(NO_FACTS) as usize];
                             told.update(format!("{facts:?}\n"));
                         }
-                        hex(&told.finalize())
+                        to_hex(&told.finalize())
                     });
                 digest.update(format!("{} {named} {facts}\n", row.attempt));
                 digest.update(
@@ -315,40 +334,43 @@ impl Warehouse {
                 }
             }
         }
-        hex(&digest.finalize())
+        to_hex(&digest.finalize())
     }
 }
 
 /// Commits the outcomes written so far, then the rows of their runs. If another publisher commits first, looks what it added, and adds the
 /// rest.
-fn commit(
-    writer: &mut Writer<'_>,
-    outcomes: &Log,
-    (folder, runs): (&Path, &Log),
-    mut facts: Vec<RunFact>,
-    published: &mut Published,
+fn commit_publication(
+    writer: &mut OutcomeFileWriter<'_>,
+    outcomes: &DeltaLog,
+    (folder, runs): (&Path, &DeltaLog),
+    mut facts: Vec<LakeRunRow>,
+    published: &mut PublicationCounts,
 ) -> Result<(), Problem> {
     let by = writer.by;
-    let made = writer.finish()?;
+    let made = writer.take_files()?;
     published.outcomes += std::mem::take(&mut writer.rows);
     if !made.is_empty() {
         // Files are only added, so it does not matter after which commit.
-        while !outcomes.commit(
-            outcomes.read()?.version.map_or(0, |version| version + 1),
+        while !outcomes.commit_files(
+            outcomes
+                .read_listing()?
+                .version
+                .map_or(0, |version| version + 1),
             &made,
             by.time,
         )? {}
     }
     loop {
-        let listed = runs.read()?;
-        let known = stood::read(&listed.files)?;
+        let listed = runs.read_listing()?;
+        let known = stood::read_latest_runs(&listed.files)?;
         // Outcomes that are written are named by a row, even if another publisher was faster with the same run: outcomes that no row names are
         // a hint of a lost commit.
-        let is_written = |fact: &RunFact| fact.publish == by.id && fact.seal.outcomes > 0;
-        let is_known = |fact: &RunFact| {
+        let is_written = |fact: &LakeRunRow| fact.publish == by.id && fact.seal.outcomes > 0;
+        let is_known = |fact: &LakeRunRow| {
             known
                 .get(fact.run.id.as_str())
-                .is_some_and(|known| is_same((&fact.hidden, &fact.content), &known.fact))
+                .is_some_and(|known| is_unchanged((&fact.hidden, &fact.content), &known.fact))
         };
         facts.retain(|fact| is_written(fact) || !is_known(fact));
         if facts.is_empty() {
@@ -360,9 +382,9 @@ fn commit(
                 .iter()
                 .filter(|fact| !known.contains_key(fact.run.id.as_str()))
                 .count();
-        let file = writer.runs_file(folder, &facts, (version, all))?;
+        let file = writer.write_run_rows(folder, &facts, (version, all))?;
         let path = folder.join(&file.path);
-        if runs.commit(version, &[file], by.time)? {
+        if runs.commit_files(version, &[file], by.time)? {
             for fact in &facts {
                 let before = known.get(fact.run.id.as_str());
                 let count = match (&fact.hidden, before) {
@@ -382,65 +404,70 @@ fn commit(
 
 /// Digests of what many runs share.
 #[derive(Default)]
-struct Digests {
+struct SharedDigests {
     /// By item set: its places in the order of names, and the names.
     sets: HashMap<u32, (Vec<usize>, String)>,
     columns: HashMap<(u32, u32), String>,
 }
 
-fn order(run: &Run) -> (&str, String, &RunId) {
-    (&run.suite, month(run), &run.id)
+fn publish_order(run: &Run) -> (&str, String, &RunId) {
+    (&run.suite, month_of(run), &run.id)
 }
 
 /// Decides what is to be added about a run.
-fn change(wish: &Wish, known: Option<&StandingFact>, publish: &str) -> Change {
-    let row = |known: &RunFact| RunFact {
+fn plan_change(wish: &RunToPublish, known: Option<&LatestLakeRun>, publish: &str) -> PlannedChange {
+    let row = |known: &LakeRunRow| LakeRunRow {
         run: Arc::clone(&wish.run),
         totals: wish.totals,
         hidden: wish.hidden.clone(),
         ..known.clone()
     };
     match (known, &wish.hidden) {
-        (None, Some(_)) => Change::Row(Box::new(RunFact {
+        (None, Some(_)) => PlannedChange::Row(Box::new(LakeRunRow {
             run: Arc::clone(&wish.run),
             totals: wish.totals,
             publish: publish.to_owned(),
             hidden: wish.hidden.clone(),
             content: String::new(),
-            seal: Seal::default(),
+            seal: OutcomeChecksum::default(),
             lines: 0,
             score_lines: Vec::new(),
         })),
-        (Some(known), hidden) if is_same((hidden, &wish.content), &known.fact) => Change::Nothing,
-        (Some(known), Some(_)) => Change::Row(Box::new(RunFact {
+        (Some(known), hidden) if is_unchanged((hidden, &wish.content), &known.fact) => {
+            PlannedChange::Nothing
+        }
+        (Some(known), Some(_)) => PlannedChange::Row(Box::new(LakeRunRow {
             run: Arc::clone(&known.fact.run),
             totals: known.fact.totals,
             ..row(&known.fact)
         })),
         // A retraction that was taken back: the outcomes are there already.
         (Some(known), None) if known.fact.content == wish.content => {
-            Change::Row(Box::new(row(&known.fact)))
+            PlannedChange::Row(Box::new(row(&known.fact)))
         }
-        (_, None) => Change::Whole,
+        (_, None) => PlannedChange::Whole,
     }
 }
 
 /// Returns whether a row would say nothing new.
-fn is_same((hidden, content): (&Option<(HiddenBy, String)>, &str), known: &RunFact) -> bool {
+fn is_unchanged(
+    (hidden, content): (&Option<(HiddenBy, String)>, &str),
+    known: &LakeRunRow,
+) -> bool {
     *hidden == known.hidden && (hidden.is_some() || *content == known.content)
 }
 
 /// The files of the runs to publish. A file that several runs share is copied to disk with an index once, and kept until the last of them.
-struct Sources<'w> {
+struct PublishSources<'w> {
     warehouse: &'w Warehouse,
     files: HashMap<String, &'w ItemFile>,
     /// By item unit: the runs still to come.
     left: HashMap<u32, HashSet<RunId>>,
-    spools: HashMap<u32, Spool>,
+    spools: HashMap<u32, LineSpool>,
 }
 
-impl<'w> Sources<'w> {
-    fn of(warehouse: &'w Warehouse, wishes: &[Wish]) -> Self {
+impl<'w> PublishSources<'w> {
+    fn new(warehouse: &'w Warehouse, wishes: &[RunToPublish]) -> Self {
         let files = warehouse
             .files
             .iter()
@@ -448,7 +475,7 @@ impl<'w> Sources<'w> {
             .collect();
         let mut left: HashMap<u32, HashSet<RunId>> = HashMap::new();
         for id in wishes.iter().map(|wish| &wish.run.id) {
-            for (unit, _) in warehouse.places_of(id) {
+            for (unit, _) in warehouse.locate_all_outcomes(id) {
                 left.entry(unit).or_default().insert(id.clone());
             }
         }
@@ -461,10 +488,10 @@ impl<'w> Sources<'w> {
     }
 
     /// Returns a run's lines, one file after the other, and the file that says which revisions may stand.
-    fn lines(&mut self, run: &RunId) -> io::Result<(Vec<RunLines>, Option<&'w ItemFile>)> {
+    fn read_run_lines(&mut self, run: &RunId) -> io::Result<(Vec<RunLines>, Option<&'w ItemFile>)> {
         let mut all = Vec::new();
         let mut ruling = None;
-        let places: Vec<(u32, u32)> = self.warehouse.places_of(run).collect();
+        let places: Vec<(u32, u32)> = self.warehouse.locate_all_outcomes(run).collect();
         for (unit, _) in places {
             let file = self
                 .warehouse
@@ -479,9 +506,9 @@ impl<'w> Sources<'w> {
             let left = self.left.entry(unit).or_default();
             let mut spool = match self.spools.remove(&unit) {
                 Some(spool) => spool,
-                None => Spool::of(file, left.iter())?,
+                None => LineSpool::from_item_file(file, left.iter())?,
             };
-            all.push(spool.take(run)?);
+            all.push(spool.take_run(run)?);
             left.remove(run);
             if !left.is_empty() {
                 self.spools.insert(unit, spool);
@@ -492,11 +519,11 @@ impl<'w> Sources<'w> {
 }
 
 /// Writes outcomes as files of the table, one after the other.
-struct Writer<'p> {
+struct OutcomeFileWriter<'p> {
     folder: PathBuf,
     schema: Schema,
     by: &'p Publication<'p>,
-    part: Option<Part>,
+    part: Option<OutcomePart>,
     made: Vec<NewFile>,
     /// The number of the next file.
     number: usize,
@@ -505,36 +532,43 @@ struct Writer<'p> {
 }
 
 /// A file being written: the outcomes of runs of one suite and month.
-struct Part {
+struct OutcomePart {
     suite: String,
     month: String,
     path: String,
     file: NamedTempFile,
     writer: BatchedWriter<BufWriter<File>>,
-    held: Rows,
+    held: LakeOutcomeRows,
     rows: u64,
     first: String,
     last: String,
 }
 
-impl Writer<'_> {
-    fn wrong(&self, error: &dyn std::fmt::Display) -> Problem {
+impl OutcomeFileWriter<'_> {
+    fn write_problem(&self, error: &dyn std::fmt::Display) -> Problem {
         Problem::in_file(
-            visible(&self.folder.display().to_string()),
-            format!("cannot be written: {}", visible(&error.to_string())),
+            escape_invisible(&self.folder.display().to_string()),
+            format!(
+                "cannot be written: {}",
+                escape_invisible(&error.to_string())
+            ),
         )
     }
 
     /// Writes all lines of a run. Returns what its standing outcomes add up to, without and with their time and money.
-    fn run(&mut self, wish: &Wish, sources: &mut Sources<'_>) -> Result<(Seal, u64), Problem> {
-        let (run, month) = (&wish.run, month(&wish.run));
-        let unread = |error: io::Error| Problem::unread(format!("run {}", run.id), &error);
-        let (mut all, ruling) = sources.lines(&run.id).map_err(unread)?;
+    fn write_run(
+        &mut self,
+        wish: &RunToPublish,
+        sources: &mut PublishSources<'_>,
+    ) -> Result<(OutcomeChecksum, u64), Problem> {
+        let (run, month) = (&wish.run, month_of(&wish.run));
+        let unread = |error: io::Error| Problem::unread_file(format!("run {}", run.id), &error);
+        let (mut all, ruling) = sources.read_run_lines(&run.id).map_err(unread)?;
         let mut text = Vec::new();
         let mut ends = Vec::new();
         for lines in &mut all {
             lines
-                .each(|line| {
+                .for_each(|line| {
                     text.extend_from_slice(line);
                     ends.push(text.len());
                     Ok::<(), io::Error>(())
@@ -551,37 +585,38 @@ impl Writer<'_> {
             .enumerate()
             .filter_map(|(place, line)| Some((place, ItemLine::parse(line).ok()?)))
             .collect();
-        let (mut seal, mut sum) = (Seal::default(), 0_u64);
+        let (mut seal, mut sum) = (OutcomeChecksum::default(), 0_u64);
         if items.is_empty() {
             return Ok((seal, sum));
         }
-        self.begin(&run.suite, &month, run.id.as_str())?;
-        for Sorted {
+        self.begin_part(&run.suite, &month, run.id.as_str())?;
+        for SortedLine {
             row,
             first,
             cluster,
             is_standing,
-        } in sorted(&items, ruling)
+        } in sort_lines(&items, ruling)
         {
             let (place, item) = &items[row];
             if is_standing {
-                let of_item = Seal::item(item.kind, &item.evaluator, &item.item, cluster);
-                seal.add(of_item, item.attempt, item.status, item.score);
-                let beside = Beside {
+                let of_item =
+                    OutcomeChecksum::item_checksum(item.kind, &item.evaluator, &item.item, cluster);
+                seal.add_outcome(of_item, item.attempt, item.status, item.score);
+                let beside = OutcomeMetadata {
                     category: item.category.as_deref(),
                     duration_seconds: item.duration_seconds,
                     cost_usd: item.cost_usd,
                     input_tokens: item.input_tokens,
                     output_tokens: item.output_tokens,
                 };
-                sum = sum.wrapping_add(line_check(
+                sum = sum.wrapping_add(line_checksum(
                     of_item,
                     item.attempt,
                     (item.status, item.score),
                     &beside,
                 ));
             }
-            let row = Row {
+            let row = LakeOutcomeRow {
                 run: run.id.as_str(),
                 publish: self.by.id,
                 suite: &run.suite,
@@ -592,26 +627,26 @@ impl Writer<'_> {
                 standing: is_standing,
                 details: details_of(lines[*place]),
             };
-            self.push(row)?;
+            self.push_row(row)?;
         }
         Ok((seal, sum))
     }
 
     /// Makes sure that there is a file for runs of this suite and month.
-    fn begin(&mut self, suite: &str, month: &str, run: &str) -> Result<(), Problem> {
+    fn begin_part(&mut self, suite: &str, month: &str, run: &str) -> Result<(), Problem> {
         if self.part.as_ref().is_some_and(|part| {
             part.suite != suite || part.month != month || part.rows >= FILE_ROWS
         }) {
-            self.end()?;
+            self.end_part()?;
         }
         if let Some(part) = &mut self.part {
             run.clone_into(&mut part.last);
             return Ok(());
         }
-        let mut name = as_name(suite);
+        let mut name = to_folder_name(suite);
         if name.len() > 200 {
             // No file system has longer names; the log has the whole suite.
-            name = format!("{}-{}", &name[..150], &hex(&Sha256::digest(suite))[..16]);
+            name = format!("{}-{}", &name[..150], &to_hex(&Sha256::digest(suite))[..16]);
         }
         let path = format!(
             "suite={name}/month={month}/part-{}-{:05}.parquet",
@@ -620,25 +655,25 @@ impl Writer<'_> {
         self.number += 1;
         let folder = self.folder.join(&path);
         let folder = folder.parent().unwrap_or(&self.folder);
-        let made = fs::create_dir_all(folder).and_then(|()| files::temporary_in(folder));
-        let file = made.map_err(|error| self.wrong(&error))?;
+        let made = fs::create_dir_all(folder).and_then(|()| files::create_temporary_in(folder));
+        let file = made.map_err(|error| self.write_problem(&error))?;
         let handle = file
             .as_file()
             .try_clone()
-            .map_err(|error| self.wrong(&error))?;
+            .map_err(|error| self.write_problem(&error))?;
         // The Parquet writer writes single bytes.
         let writer = ParquetWriter::new(BufWriter::with_capacity(1 << 20, handle))
             .with_compression(ParquetCompression::Zstd(None));
         let writer = writer
             .batched(&self.schema)
-            .map_err(|error| self.wrong(&error))?;
-        self.part = Some(Part {
+            .map_err(|error| self.write_problem(&error))?;
+        self.part = Some(OutcomePart {
             suite: suite.to_owned(),
             month: month.to_owned(),
             path,
             file,
             writer,
-            held: Rows::new(),
+            held: LakeOutcomeRows::new(),
             rows: 0,
             first: run.to_owned(),
             last: run.to_owned(),
@@ -646,32 +681,34 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn push(&mut self, row: Row<'_>) -> Result<(), Problem> {
+    fn push_row(&mut self, row: LakeOutcomeRow<'_>) -> Result<(), Problem> {
         let Some(part) = &mut self.part else {
             return Ok(());
         };
         part.held.push(row);
         part.rows += 1;
         self.rows += 1;
-        if part.held.len() >= ROW_GROUP || part.held.bytes >= ROW_GROUP_BYTES {
+        if part.held.len() >= ROW_GROUP_ROWS || part.held.bytes >= ROW_GROUP_BYTES {
             let written = part.flush();
-            written.map_err(|error| self.wrong(&error))?;
+            written.map_err(|error| self.write_problem(&error))?;
         }
         Ok(())
     }
 
     /// Gives the current file its name. It belongs to the table once it is committed.
-    fn end(&mut self) -> Result<(), Problem> {
+    fn end_part(&mut self) -> Result<(), Problem> {
         let Some(mut part) = self.part.take() else {
             return Ok(());
         };
         let path = self.folder.join(&part.path);
         part.flush()
             .and_then(|()| part.writer.finish())
-            .map_err(|error| self.wrong(&error))?;
+            .map_err(|error| self.write_problem(&error))?;
         drop(part.writer);
-        let board = BoardBytes::of(part.file.path()).map_err(|error| self.wrong(&error))?;
-        let (bytes, sha256) = persisted(part.file, &path).map_err(|error| self.wrong(&error))?;
+        let board =
+            BoardBytes::from_file(part.file.path()).map_err(|error| self.write_problem(&error))?;
+        let (bytes, sha256) =
+            persist_file(part.file, &path).map_err(|error| self.write_problem(&error))?;
         let publish = self.by.id.to_owned();
         self.made.push(NewFile {
             path: part.path,
@@ -689,28 +726,28 @@ impl Writer<'_> {
     }
 
     /// Returns the files since the last commit.
-    fn finish(&mut self) -> Result<Vec<NewFile>, Problem> {
-        self.end()?;
+    fn take_files(&mut self) -> Result<Vec<NewFile>, Problem> {
+        self.end_part()?;
         Ok(std::mem::take(&mut self.made))
     }
 
     /// Writes rows of runs as a file of their table.
-    fn runs_file(
+    fn write_run_rows(
         &self,
         folder: &Path,
-        facts: &[RunFact],
+        facts: &[LakeRunRow],
         (version, all): (u64, usize),
     ) -> Result<NewFile, Problem> {
         let path = format!("part-{}-{version:05}.parquet", self.by.id);
         let write = || -> Result<(u64, String), Box<dyn std::error::Error>> {
-            let mut frame = run_rows::frame(facts, version, all)?;
-            let file = files::temporary_in(folder)?;
+            let mut frame = run_rows::build_run_frame(facts, version, all)?;
+            let file = files::create_temporary_in(folder)?;
             ParquetWriter::new(BufWriter::new(file.as_file().try_clone()?))
                 .with_compression(ParquetCompression::Zstd(None))
                 .finish(&mut frame)?;
-            Ok(persisted(file, &folder.join(&path))?)
+            Ok(persist_file(file, &folder.join(&path))?)
         };
-        let (bytes, sha256) = write().map_err(|error| self.wrong(&error))?;
+        let (bytes, sha256) = write().map_err(|error| self.write_problem(&error))?;
         Ok(NewFile {
             path,
             bytes,
@@ -723,18 +760,18 @@ impl Writer<'_> {
     }
 }
 
-impl Part {
+impl OutcomePart {
     fn flush(&mut self) -> PolarsResult<()> {
         if self.held.len() == 0 {
             return Ok(());
         }
-        let rows = std::mem::replace(&mut self.held, Rows::new());
+        let rows = std::mem::replace(&mut self.held, LakeOutcomeRows::new());
         self.writer.write_batch(&rows.finish()?)
     }
 }
 
 /// Gives a written file its name, which nobody has, and makes it survive a power cut. Returns its size and digest.
-fn persisted(file: NamedTempFile, path: &Path) -> io::Result<(u64, String)> {
+fn persist_file(file: NamedTempFile, path: &Path) -> io::Result<(u64, String)> {
     file.as_file().sync_all()?;
     let bytes = file.as_file().metadata()?.len();
     let sha256 = file_digest(file.path())?;
@@ -744,7 +781,7 @@ fn persisted(file: NamedTempFile, path: &Path) -> io::Result<(u64, String)> {
 }
 
 /// A line of a run in the order of the table.
-struct Sorted<'i> {
+struct SortedLine<'i> {
     /// The place among the parsed lines.
     row: usize,
     /// The place of the first line of the same outcome, where a later judgement of it is shown too.
@@ -755,7 +792,10 @@ struct Sorted<'i> {
 }
 
 /// Sorts a run's lines by kind, evaluator, item, attempt and revision. `ruling` is the file that says which revisions may stand.
-fn sorted<'i>(items: &'i [(usize, ItemLine<'_>)], ruling: Option<&ItemFile>) -> Vec<Sorted<'i>> {
+fn sort_lines<'i>(
+    items: &'i [(usize, ItemLine<'_>)],
+    ruling: Option<&ItemFile>,
+) -> Vec<SortedLine<'i>> {
     let outcome = |row: usize| -> (&str, &str, &str, u32) {
         let item = &items[row].1;
         (
@@ -772,11 +812,11 @@ fn sorted<'i>(items: &'i [(usize, ItemLine<'_>)], ruling: Option<&ItemFile>) -> 
     });
     let may_stand = |row: &usize| {
         let item = &items[*row].1;
-        ruling.is_none_or(|file| file.may_stand(&item.evaluator, item.revision))
+        ruling.is_none_or(|file| file.may_count(&item.evaluator, item.revision))
     };
     let mut all = Vec::with_capacity(items.len());
     for same in order.chunk_by(|left, right| outcome(*left) == outcome(*right)) {
-        let standing = standing(same.iter().copied().filter(may_stand), |row| {
+        let standing = latest_revision(same.iter().copied().filter(may_stand), |row| {
             items[*row].1.revision
         });
         let in_force = same
@@ -792,7 +832,7 @@ fn sorted<'i>(items: &'i [(usize, ItemLine<'_>)], ruling: Option<&ItemFile>) -> 
         all.extend(same.iter().map(|row| {
             let is_standing = standing == Some(*row);
             let own = items[*row].1.cluster.as_deref();
-            Sorted {
+            SortedLine {
                 row: *row,
                 first,
                 cluster: if is_standing { in_force } else { own },
@@ -813,19 +853,19 @@ mod tests {
     };
 
     use crate::domain::ItemStatus;
-    use crate::warehouse::open::Options;
+    use crate::warehouse::open::WarehouseOptions;
     use crate::warehouse::progress::Progress;
 
-    use super::super::rows::{text, whole};
-    use super::super::standing::scan;
+    use super::super::rows::{integer_column, text_column};
+    use super::super::standing::scan_file;
     use super::*;
 
     type Arm = (String, String, String);
 
-    fn rows_of(log: &Log) -> DataFrame {
-        let files = log.read().expect("a whole log").files;
+    fn rows_of(log: &DeltaLog) -> DataFrame {
+        let files = log.read_listing().expect("a whole log").files;
         let frames = files.iter().map(|file| {
-            scan(&file.path)
+            scan_file(&file.path)
                 .and_then(LazyFrame::collect)
                 .expect("readable")
         });
@@ -836,7 +876,7 @@ mod tests {
 
     fn arms(frame: &DataFrame) -> Vec<Arm> {
         let [suite, approach, model] =
-            ["suite", "approach", "model"].map(|name| text(frame, name).expect("text"));
+            ["suite", "approach", "model"].map(|name| text_column(frame, name).expect("text"));
         let name = |column: &StringChunked, row| column.get(row).unwrap_or_default().to_owned();
         (0..frame.height())
             .map(|row| (name(&suite, row), name(&approach, row), name(&model, row)))
@@ -849,9 +889,9 @@ mod tests {
         let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let lake = folder.path().join("lake");
-        let options = Options {
+        let options = WarehouseOptions {
             stores: vec![store],
-            ..Options::default()
+            ..WarehouseOptions::default()
         };
         let warehouse = Warehouse::open(&options, &Progress::SILENT).expect("the shipped results");
         let by = Publication {
@@ -859,15 +899,15 @@ mod tests {
             time: DateTime::UNIX_EPOCH,
         };
         let published = warehouse
-            .publish(&lake, &Filter::default(), &by)
+            .publish_to_lake(&lake, &Filter::default(), &by)
             .expect("writable");
         assert_eq!(
             published.new + published.retracted,
-            warehouse.runs().len() + warehouse.hidden().len()
+            warehouse.runs().len() + warehouse.hidden_runs().len()
         );
 
         let options = SortMultipleOptions::default();
-        let runs = rows_of(&Log::of(lake.join("runs"))).lazy();
+        let runs = rows_of(&DeltaLog::new(lake.join("runs"))).lazy();
         let newest = runs.sort(["sequence"], options).unique(
             Some(polars::prelude::cols(["run_id"])),
             UniqueKeepStrategy::Last,
@@ -894,7 +934,7 @@ mod tests {
                 .push(run);
         }
         assert_eq!(figures.height(), ours.len());
-        let counts = whole(&figures, "runs").expect("counts");
+        let counts = integer_column(&figures, "runs").expect("counts");
         for (row, arm) in arms(&figures).into_iter().enumerate() {
             let of_arm = &ours[&arm];
             assert_eq!(counts.get(row), i64::try_from(of_arm.len()).ok(), "{arm:?}");
@@ -917,7 +957,7 @@ mod tests {
             }
         }
 
-        let outcomes = rows_of(&Log::of(lake.join("outcomes")))
+        let outcomes = rows_of(&DeltaLog::new(lake.join("outcomes")))
             .lazy()
             .filter(col("standing"));
         let keys = ["run_id", "publish_id"].map(col);
@@ -940,12 +980,12 @@ mod tests {
             .collect()
             .expect("counts");
         let (kind, evaluator) = (
-            text(&found, "kind").expect("text"),
-            text(&found, "evaluator").expect("text"),
+            text_column(&found, "kind").expect("text"),
+            text_column(&found, "evaluator").expect("text"),
         );
         let (total, passed) = (
-            whole(&found, "outcomes").expect("counts"),
-            whole(&found, "passed").expect("counts"),
+            integer_column(&found, "outcomes").expect("counts"),
+            integer_column(&found, "passed").expect("counts"),
         );
         let mut counted: BTreeMap<(Arm, String, String), (i64, i64)> = BTreeMap::new();
         for (row, arm) in arms(&found).into_iter().enumerate() {
@@ -957,7 +997,7 @@ mod tests {
         }
         let mut compared = 0;
         for (arm, runs) in &ours {
-            let matrix = warehouse.matrix(runs.iter().map(|run| &run.id));
+            let matrix = warehouse.outcome_matrix(runs.iter().map(|run| &run.id));
             let mut of_matrix: BTreeMap<(Arm, String, String), (i64, i64)> = BTreeMap::new();
             for row in &matrix.rows {
                 for (item, status) in row.outcomes() {

@@ -9,71 +9,72 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use tracing::info;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Run, hex, visible};
+use crate::domain::{ItemKind, ItemStatus, Problem, Run, escape_invisible, to_hex};
 use crate::files;
 use crate::results::ScoreLine;
-use crate::warehouse::cache::LAKE;
-use crate::warehouse::item_file::StandingLines;
+use crate::warehouse::cache::LAKE_PREFIX;
+use crate::warehouse::item_file::ExternalLines;
 use crate::warehouse::progress::Progress;
-use crate::warehouse::snapshot::{ItemUnit, KeptFact, KeptLake};
-use crate::warehouse::standing_rows::{Joining, Seal, StandingPart, StandingRun};
+use crate::warehouse::snapshot::{CachedLake, CachedLakeRun, ItemUnit};
+use crate::warehouse::standing_rows::{ExternalJoin, ExternalPart, ExternalRun, OutcomeChecksum};
 use crate::warehouse::threads;
-use crate::warehouse::unit::Stamp;
+use crate::warehouse::unit::FileStamp;
 
 use super::lines::LakeLines;
-use super::log::{DataFile, Log};
+use super::log::{DataFile, DeltaLog};
 use super::marker;
-use super::rows::{OF_BOARD, OF_RUN, text, whole};
-use super::standing::{self, RESTORE, RunFact, scan};
+use super::rows::{BOARD_COLUMNS, RUN_COLUMNS, integer_column, text_column};
+use super::standing::{self, LakeRunRow, RESTORE_HINT, scan_file};
 
 /// Rows of a file in memory at once.
-const SLICE: u32 = 1 << 20;
+const SLICE_ROWS: u32 = 1 << 20;
 
 /// By run: the publish whose outcomes stand.
-pub(super) type Wanted = HashMap<String, String>;
+pub(super) type PublishByRun = HashMap<String, String>;
 
 /// Joins the standing runs of a lake, and their standing outcomes without money, times and texts. With `suites`, only outcomes of runs of
 /// these suites, by stored name, are read. What an earlier command read is not read again, as long as the log and the state of the files on
 /// disk are the same.
 ///
 /// Fails if anything that stands cannot be read: half a lake would be a wrong board.
-pub(in crate::warehouse) fn join(
-    joining: &mut Joining,
+pub(in crate::warehouse) fn join_lake(
+    joining: &mut ExternalJoin,
     lake: &Path,
     suites: Option<&[String]>,
     progress: &Progress,
 ) -> Result<(), Problem> {
-    let name = format!("{LAKE}{}", lake.display());
-    let shown = visible(&name);
-    let in_lake = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
-    marker::check(lake)?;
+    let name = format!("{LAKE_PREFIX}{}", lake.display());
+    let shown = escape_invisible(&name);
+    let in_lake = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE_HINT);
+    marker::check_marker(lake)?;
     // Outcomes are committed before their runs, so their log is read after that of the runs.
-    let listed_runs = Log::of(lake.join("runs")).read()?;
-    let listed = Log::of(lake.join("outcomes")).read()?;
+    let listed_runs = DeltaLog::new(lake.join("runs")).read_listing()?;
+    let listed = DeltaLog::new(lake.join("outcomes")).read_listing()?;
     // A publisher makes both tables before it writes to either.
     if listed_runs.version.is_none() && !listed.files.is_empty() {
         return Err(in_lake("the log of its table `runs` is gone".to_owned()));
     }
-    let mut earlier = joining.take_kept(&name);
-    let stamp = Stamp::of_state(
+    let mut earlier = joining.take_cached_lake(&name);
+    let stamp = FileStamp::from_state_text(
         &listed_runs
             .files
             .iter()
-            .map(state)
+            .map(file_state)
             .collect::<Vec<String>>()
             .join("\n"),
     );
     let kept_facts = earlier
         .as_ref()
         .filter(|kept| kept.stamp == stamp)
-        .and_then(|kept| facts_of(&kept.runs, &kept.facts));
+        .and_then(|kept| restore_runs(&kept.runs, &kept.facts));
     let mut changed = kept_facts.is_none();
-    let given = || threads::check().map_err(|error| Problem::in_file(&*shown, error.to_string()));
-    let facts: Vec<RunFact> = match kept_facts {
+    let given =
+        || threads::check_threads().map_err(|error| Problem::in_file(&*shown, error.to_string()));
+    let facts: Vec<LakeRunRow> = match kept_facts {
         Some(facts) => facts,
         None => {
             given()?;
-            let mut facts: Vec<RunFact> = standing::read(&listed_runs.files)?
+            let mut facts: Vec<LakeRunRow> = standing::read_latest_runs(&listed_runs.files)?
                 .into_values()
                 .map(|standing| standing.fact)
                 .collect();
@@ -81,30 +82,32 @@ pub(in crate::warehouse) fn join(
             facts
         }
     };
-    if let Some(note) = unnamed(&listed.files, &facts, &lake.join("runs")) {
-        joining.note(note);
+    if let Some(note) = unnamed_outcomes(&listed.files, &facts, &lake.join("runs")) {
+        joining.add_note(note);
     }
     let is_read = |suite: &str| suites.is_none_or(|suites| suites.iter().any(|read| read == suite));
-    let in_question = |fact: &&RunFact| fact.seal.outcomes > 0 && is_read(&fact.run.suite);
-    let wanted: Wanted = facts
+    let in_question = |fact: &&LakeRunRow| fact.seal.outcomes > 0 && is_read(&fact.run.suite);
+    let wanted: PublishByRun = facts
         .iter()
         .filter(in_question)
         .map(|fact| (fact.run.id.as_str().to_owned(), fact.publish.clone()))
         .collect();
     let wanted = Arc::new(wanted);
-    let files = Files {
-        digests: digests(&facts),
-        all: digest(facts.iter().filter(in_question)),
+    let files = CountedRunDigests {
+        digests: digest_by_publish(&facts),
+        all: digest_runs(facts.iter().filter(in_question)),
     };
     let runs = facts.iter().map(|fact| {
-        let run = fact.standing();
-        StandingRun {
+        let run = fact.to_external_run();
+        ExternalRun {
             seal: run.seal.filter(|_| is_read(&fact.run.suite)),
             ..run
         }
     });
-    let first = joining.units();
-    joining.begin(&name, runs.collect()).map_err(&in_lake)?;
+    let first = joining.unit_count();
+    joining
+        .begin_source(&name, runs.collect())
+        .map_err(&in_lake)?;
 
     let mut units: HashMap<String, ItemUnit> = earlier
         .as_mut()
@@ -116,17 +119,17 @@ pub(in crate::warehouse) fn join(
     let (mut spare, mut unread) = (Vec::new(), Vec::new());
     let mut known = 0;
     for file in &listed.files {
-        let Some(standing) = files.standing(file) else {
+        let Some(standing) = files.digest_for_file(file) else {
             continue;
         };
         let lines = LakeLines::new(
             file.clone(),
             Arc::clone(&wanted),
-            &format!("{standing} {}", state(file)),
+            &format!("{standing} {}", file_state(file)),
         );
         let unit = units
-            .remove(lines.place())
-            .filter(|unit| unit.stamp == Stamp::of_state(&lines.state()));
+            .remove(lines.source_name())
+            .filter(|unit| unit.stamp == FileStamp::from_state_text(&lines.content_stamp()));
         match (
             unit,
             file.partition
@@ -135,7 +138,9 @@ pub(in crate::warehouse) fn join(
         ) {
             (Some(unit), true) => {
                 known += 1;
-                joining.kept_part(unit, Arc::new(lines)).map_err(&in_lake)?;
+                joining
+                    .join_cached_part(unit, Arc::new(lines))
+                    .map_err(&in_lake)?;
             }
             (None, true) => unread.push((file, lines)),
             (unit, false) => spare.extend(unit),
@@ -147,7 +152,7 @@ pub(in crate::warehouse) fn join(
     if !unread.is_empty() {
         given()?;
     }
-    progress.begin(
+    progress.begin_phase(
         "reading the lake",
         unread.iter().map(|(file, _)| file.bytes).sum(),
     );
@@ -158,23 +163,23 @@ pub(in crate::warehouse) fn join(
             .by_ref()
             .take(rayon::current_num_threads().max(1))
             .collect();
-        let parts: Vec<StandingPart> = files
+        let parts: Vec<ExternalPart> = files
             .par_iter()
-            .map(|(file, _)| part(file, &wanted))
+            .map(|(file, _)| read_part(file, &wanted))
             .collect::<Result<_, Problem>>()?;
         for ((file, lines), part) in files.into_iter().zip(parts) {
             progress.advance(file.bytes);
-            joining.part(part, Arc::new(lines)).map_err(&in_lake)?;
+            joining.join_part(part, Arc::new(lines)).map_err(&in_lake)?;
         }
     }
-    progress.end();
+    progress.end_phase();
     let (runs, facts) = (
         facts.iter().map(|fact| Arc::clone(&fact.run)).collect(),
-        facts.iter().map(kept_fact).collect(),
+        facts.iter().map(to_cached_run).collect(),
     );
     joining
         .end_lake(
-            KeptLake {
+            CachedLake {
                 name,
                 stamp,
                 runs,
@@ -189,7 +194,7 @@ pub(in crate::warehouse) fn join(
 
 /// Returns a hint if there are outcomes of a publication after the last one that `runs` names: its commit there may be lost, or the publisher
 /// has not ended. Ids of publications are in the order of time, so those that another publisher overtook are not meant.
-fn unnamed(outcomes: &[DataFile], facts: &[RunFact], runs: &Path) -> Option<Problem> {
+fn unnamed_outcomes(outcomes: &[DataFile], facts: &[LakeRunRow], runs: &Path) -> Option<Problem> {
     let last = facts
         .iter()
         .map(|fact| fact.publish.as_str())
@@ -206,16 +211,16 @@ fn unnamed(outcomes: &[DataFile], facts: &[RunFact], runs: &Path) -> Option<Prob
         .sum();
     (rows > 0).then(|| {
         let message = format!("names no run of the last publication, of which there are {rows} outcomes");
-        Problem::in_file(visible(&runs.display().to_string()), message).with_hint(
+        Problem::in_file(escape_invisible(&runs.display().to_string()), message).with_hint(
             "a publisher was killed or still works, or the last commit of the table is lost: publish the runs again with `evalreport export lake`",
         )
     })
 }
 
 /// Returns a text that changes if a file may have changed, on disk or in the log.
-fn state(file: &DataFile) -> String {
+fn file_state(file: &DataFile) -> String {
     // A file that is gone is found out when it is read.
-    let on_disk = Stamp::of(&file.path).ok();
+    let on_disk = FileStamp::from_path(&file.path).ok();
     format!(
         "{} {} {:?} {on_disk:?}",
         file.path.display(),
@@ -225,16 +230,16 @@ fn state(file: &DataFile) -> String {
 }
 
 /// Which runs stand in which files.
-struct Files {
+struct CountedRunDigests {
     /// By publish and suite: a digest of the runs that stand.
     digests: BTreeMap<(String, String), String>,
     /// Of all runs in question.
     all: String,
 }
 
-impl Files {
+impl CountedRunDigests {
     /// Returns a digest of the runs that may stand in a file, or `None` if none can.
-    fn standing(&self, file: &DataFile) -> Option<&str> {
+    fn digest_for_file(&self, file: &DataFile) -> Option<&str> {
         match (&file.publish_id, file.partition.get("suite")) {
             (Some(publish), Some(suite)) => self
                 .digests
@@ -256,38 +261,38 @@ impl Files {
     }
 }
 
-fn digests(facts: &[RunFact]) -> BTreeMap<(String, String), String> {
-    let mut runs: BTreeMap<(String, String), Vec<&RunFact>> = BTreeMap::new();
+fn digest_by_publish(facts: &[LakeRunRow]) -> BTreeMap<(String, String), String> {
+    let mut runs: BTreeMap<(String, String), Vec<&LakeRunRow>> = BTreeMap::new();
     for fact in facts.iter().filter(|fact| fact.seal.outcomes > 0) {
         runs.entry((fact.publish.clone(), fact.run.suite.clone()))
             .or_default()
             .push(fact);
     }
     runs.into_iter()
-        .map(|(of, runs)| (of, digest(runs.into_iter())))
+        .map(|(of, runs)| (of, digest_runs(runs.into_iter())))
         .collect()
 }
 
 /// Returns a digest of some runs, which are sorted by id, and of what their outcomes must be.
-fn digest<'a>(facts: impl Iterator<Item = &'a RunFact>) -> String {
+fn digest_runs<'a>(facts: impl Iterator<Item = &'a LakeRunRow>) -> String {
     let mut digest = Sha256::new();
-    for RunFact {
+    for LakeRunRow {
         run, publish, seal, ..
     } in facts
     {
         digest.update(format!("{} {publish} {seal:?}\n", run.id));
     }
-    hex(&digest.finalize())
+    to_hex(&digest.finalize())
 }
 
-fn kept_fact(fact: &RunFact) -> KeptFact {
-    let RunFact {
+fn to_cached_run(fact: &LakeRunRow) -> CachedLakeRun {
+    let LakeRunRow {
         run: _,
         totals,
         publish,
         hidden,
         content,
-        seal: Seal { outcomes, check },
+        seal: OutcomeChecksum { outcomes, check },
         lines: _,
         score_lines,
     } = fact;
@@ -295,9 +300,9 @@ fn kept_fact(fact: &RunFact) -> KeptFact {
     let score_lines = if score_lines.is_empty() {
         String::new()
     } else {
-        kept_lines(score_lines)
+        score_lines_json(score_lines)
     };
-    KeptFact {
+    CachedLakeRun {
         publish: publish.clone(),
         totals,
         hidden: hidden.clone(),
@@ -308,14 +313,14 @@ fn kept_fact(fact: &RunFact) -> KeptFact {
     }
 }
 
-fn kept_lines(lines: &[ScoreLine]) -> String {
+fn score_lines_json(lines: &[ScoreLine]) -> String {
     serde_json::to_string(lines).expect("scores are JSON: their keys are text")
 }
 
 /// Returns what an earlier command knew, or `None` if it cannot be understood.
-fn facts_of(runs: &[Arc<Run>], kept: &[KeptFact]) -> Option<Vec<RunFact>> {
-    let fact = |(run, kept): (&Arc<Run>, &KeptFact)| {
-        let KeptFact {
+fn restore_runs(runs: &[Arc<Run>], kept: &[CachedLakeRun]) -> Option<Vec<LakeRunRow>> {
+    let fact = |(run, kept): (&Arc<Run>, &CachedLakeRun)| {
+        let CachedLakeRun {
             publish,
             totals,
             hidden,
@@ -329,13 +334,13 @@ fn facts_of(runs: &[Arc<Run>], kept: &[KeptFact]) -> Option<Vec<RunFact>> {
         } else {
             serde_json::from_str(&score_lines).ok()?
         };
-        Some(RunFact {
+        Some(LakeRunRow {
             run: Arc::clone(run),
             totals,
             publish,
             hidden,
             content,
-            seal: Seal { outcomes, check },
+            seal: OutcomeChecksum { outcomes, check },
             lines: 0,
             score_lines,
         })
@@ -344,10 +349,10 @@ fn facts_of(runs: &[Arc<Run>], kept: &[KeptFact]) -> Option<Vec<RunFact>> {
 }
 
 /// Reads the columns of a board of one file.
-fn part(file: &DataFile, wanted: &Wanted) -> Result<StandingPart, Problem> {
-    let shown = visible(&file.path.display().to_string());
-    let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
-    match files::if_there(std::fs::metadata(&file.path)) {
+fn read_part(file: &DataFile, wanted: &PublishByRun) -> Result<ExternalPart, Problem> {
+    let shown = escape_invisible(&file.path.display().to_string());
+    let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE_HINT);
+    match files::missing_as_none(std::fs::metadata(&file.path)) {
         Ok(Some(metadata)) if metadata.len() == file.bytes => {}
         Ok(Some(metadata)) => {
             return Err(wrong(format!(
@@ -361,33 +366,44 @@ fn part(file: &DataFile, wanted: &Wanted) -> Result<StandingPart, Problem> {
                 "is gone, and the log of the lake lists it".to_owned(),
             ));
         }
-        Err(error) => return Err(Problem::unread(&*shown, &error)),
+        Err(error) => return Err(Problem::unread_file(&*shown, &error)),
     }
     let is_published = file
         .board
         .as_ref()
-        .map_or(Ok(true), |board| board.are_in(&file.path));
-    if !is_published.map_err(|error| Problem::unread(&*shown, &error))? {
+        .map_or(Ok(true), |board| board.matches_file(&file.path));
+    if !is_published.map_err(|error| Problem::unread_file(&*shown, &error))? {
         return Err(wrong(
             "is not as it was published: its digest differs".to_owned(),
         ));
     }
-    let mut part = StandingPart::default();
+    let mut part = ExternalPart::default();
     let mut offset = 0;
     loop {
-        let columns: Vec<Expr> = OF_RUN.into_iter().chain(OF_BOARD).map(col).collect();
-        let lazy = scan(&file.path).map(|lazy| {
-            lazy.slice(i64::try_from(offset).unwrap_or(i64::MAX), SLICE)
+        let columns: Vec<Expr> = RUN_COLUMNS
+            .into_iter()
+            .chain(BOARD_COLUMNS)
+            .map(col)
+            .collect();
+        let lazy = scan_file(&file.path).map(|lazy| {
+            lazy.slice(i64::try_from(offset).unwrap_or(i64::MAX), SLICE_ROWS)
                 .select(columns)
         });
-        let frame = lazy
-            .and_then(LazyFrame::collect)
-            .map_err(|error| wrong(format!("cannot be read: {}", visible(&error.to_string()))))?;
-        let read = add(&mut part, &frame, wanted)
-            .map_err(|error| wrong(format!("cannot be read: {}", visible(&error.to_string()))))?;
+        let frame = lazy.and_then(LazyFrame::collect).map_err(|error| {
+            wrong(format!(
+                "cannot be read: {}",
+                escape_invisible(&error.to_string())
+            ))
+        })?;
+        let read = add_frame(&mut part, &frame, wanted).map_err(|error| {
+            wrong(format!(
+                "cannot be read: {}",
+                escape_invisible(&error.to_string())
+            ))
+        })?;
         read.map_err(|row| wrong(format!("row {} is no outcome", offset + row as u64 + 1)))?;
         offset += frame.height() as u64;
-        if frame.height() < SLICE as usize || file.rows == Some(offset) {
+        if frame.height() < SLICE_ROWS as usize || file.rows == Some(offset) {
             break;
         }
     }
@@ -400,10 +416,10 @@ fn part(file: &DataFile, wanted: &Wanted) -> Result<StandingPart, Problem> {
 }
 
 /// Adds the standing outcomes of wanted runs. Fails with the number of the first row that is none.
-fn add(
-    part: &mut StandingPart,
+fn add_frame(
+    part: &mut ExternalPart,
     frame: &DataFrame,
-    wanted: &Wanted,
+    wanted: &PublishByRun,
 ) -> PolarsResult<Result<(), usize>> {
     let [run_id, publish_id, kind, evaluator, item, cluster, status] = [
         "run_id",
@@ -414,11 +430,11 @@ fn add(
         "cluster",
         "status",
     ]
-    .map(|name| text(frame, name));
+    .map(|name| text_column(frame, name));
     let (run_id, publish_id, kind, evaluator) = (run_id?, publish_id?, kind?, evaluator?);
     let (item, cluster, status) = (item?, cluster?, status?);
     let (attempt, standing) = (
-        whole(frame, "attempt")?,
+        integer_column(frame, "attempt")?,
         frame.column("standing")?.bool()?.clone(),
     );
     let score = frame.column("score")?.f64()?.clone();
@@ -438,7 +454,7 @@ fn add(
                 let number = wanted
                     .get(run)
                     .is_some_and(|standing| standing == publish)
-                    .then(|| part.run(run));
+                    .then(|| part.intern_run(run));
                 last = Some((run, publish, number));
                 number
             }
@@ -462,8 +478,8 @@ fn add(
         else {
             return Ok(Err(row));
         };
-        let item = part.item(kind, evaluator, item, cluster.get(row));
-        part.push(number, item, attempt, status, score.get(row));
+        let item = part.intern_item(kind, evaluator, item, cluster.get(row));
+        part.push_outcome(number, item, attempt, status, score.get(row));
     }
     Ok(Ok(()))
 }

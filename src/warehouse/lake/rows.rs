@@ -8,9 +8,9 @@ use crate::warehouse::outcome_columns::OutcomeColumns;
 use crate::warehouse::short_digest::{cluster_id, item_id};
 
 /// The columns that say which run a row is of and whether it counts.
-pub(super) const OF_RUN: [&str; 3] = ["run_id", "publish_id", "standing"];
+pub(super) const RUN_COLUMNS: [&str; 3] = ["run_id", "publish_id", "standing"];
 /// The columns that a board needs beside them. No money, time or text.
-pub(super) const OF_BOARD: [&str; 7] = [
+pub(super) const BOARD_COLUMNS: [&str; 7] = [
     "kind",
     "evaluator",
     "item",
@@ -21,7 +21,7 @@ pub(super) const OF_BOARD: [&str; 7] = [
 ];
 
 /// One item line of a run, as it is published.
-pub(super) struct Row<'a> {
+pub(super) struct LakeOutcomeRow<'a> {
     pub run: &'a str,
     pub publish: &'a str,
     pub suite: &'a str,
@@ -36,7 +36,7 @@ pub(super) struct Row<'a> {
 }
 
 /// Rows under construction, for one row group.
-pub(super) struct Rows {
+pub(super) struct LakeOutcomeRows {
     height: usize,
     /// Bytes of texts, about.
     pub bytes: usize,
@@ -54,8 +54,8 @@ pub(super) struct Rows {
     output_tokens: Vec<Option<i64>>,
 }
 
-/// Columns of text, in the order of [`Row::texts`].
-const TEXTS: [&str; 17] = [
+/// Columns of text, in the order of [`LakeOutcomeRow::text_column`].
+const TEXT_COLUMNS: [&str; 17] = [
     "run_id",
     "publish_id",
     "suite",
@@ -76,7 +76,7 @@ const TEXTS: [&str; 17] = [
 ];
 
 /// All columns in their order: those of a board, then those of money and time, then the texts.
-pub(super) const COLUMNS: [&str; 28] = [
+pub(super) const OUTCOME_COLUMNS: [&str; 28] = [
     "run_id",
     "publish_id",
     "suite",
@@ -107,12 +107,12 @@ pub(super) const COLUMNS: [&str; 28] = [
     "details",
 ];
 
-impl Rows {
+impl LakeOutcomeRows {
     pub fn new() -> Self {
         Self {
             height: 0,
             bytes: 0,
-            texts: TEXTS
+            texts: TEXT_COLUMNS
                 .into_iter()
                 .map(|name| (name, StringChunkedBuilder::new(name.into(), 0)))
                 .collect(),
@@ -134,8 +134,8 @@ impl Rows {
         self.height
     }
 
-    pub fn push(&mut self, row: Row<'_>) {
-        let Row {
+    pub fn push(&mut self, row: LakeOutcomeRow<'_>) {
+        let LakeOutcomeRow {
             run,
             publish,
             suite,
@@ -155,7 +155,7 @@ impl Rows {
             item_hash,
             ..
         } = &details;
-        let expected = (!expected.is_empty()).then(|| json(expected));
+        let expected = (!expected.is_empty()).then(|| details_json(expected));
         let rest = ItemDetails {
             question: None,
             answer: None,
@@ -165,8 +165,8 @@ impl Rows {
             item_hash: None,
             ..details.clone()
         };
-        let rest = (rest != ItemDetails::default()).then(|| json(&rest));
-        let texts: [Option<&str>; TEXTS.len()] = [
+        let rest = (rest != ItemDetails::default()).then(|| details_json(&rest));
+        let texts: [Option<&str>; TEXT_COLUMNS.len()] = [
             Some(run),
             Some(publish),
             Some(suite),
@@ -227,45 +227,45 @@ impl Rows {
         columns.push(Column::new("cost_usd".into(), self.cost_usd));
         columns.push(Column::new("input_tokens".into(), self.input_tokens));
         columns.push(Column::new("output_tokens".into(), self.output_tokens));
-        DataFrame::new(self.height, columns)?.select(COLUMNS)
+        DataFrame::new(self.height, columns)?.select(OUTCOME_COLUMNS)
     }
 }
 
-fn json(value: &impl serde::Serialize) -> String {
+fn details_json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("details are JSON: no map has keys other than strings")
 }
 
 /// Returns a column of texts.
-pub(super) fn text(frame: &DataFrame, name: &str) -> PolarsResult<StringChunked> {
+pub(super) fn text_column(frame: &DataFrame, name: &str) -> PolarsResult<StringChunked> {
     Ok(frame.column(name)?.str()?.clone())
 }
 
 /// Returns a column of whole numbers.
-pub(super) fn whole(frame: &DataFrame, name: &str) -> PolarsResult<Int64Chunked> {
+pub(super) fn integer_column(frame: &DataFrame, name: &str) -> PolarsResult<Int64Chunked> {
     Ok(frame.column(name)?.cast(&DataType::Int64)?.i64()?.clone())
 }
 
 /// Reads full rows back. Calls `each` with every outcome and its details, in the order of the frame. Fails with the number of the first row
 /// that is none.
-pub(super) fn each_outcome(
+pub(super) fn for_each_outcome(
     frame: &DataFrame,
     mut each: impl FnMut(&ItemOutcome, &ItemDetails),
 ) -> PolarsResult<Result<(), usize>> {
-    let outcomes = OutcomeColumns::of(frame)?;
+    let outcomes = OutcomeColumns::from_frame(frame)?;
     let (question, answer, expected) = (
-        text(frame, "question")?,
-        text(frame, "answer")?,
-        text(frame, "expected")?,
+        text_column(frame, "question")?,
+        text_column(frame, "answer")?,
+        text_column(frame, "expected")?,
     );
     let (reply, reason, item_hash, details) = (
-        text(frame, "reply")?,
-        text(frame, "reason")?,
-        text(frame, "item_hash")?,
-        text(frame, "details")?,
+        text_column(frame, "reply")?,
+        text_column(frame, "reason")?,
+        text_column(frame, "item_hash")?,
+        text_column(frame, "details")?,
     );
     let outcome = |row: usize| -> Option<(ItemOutcome, ItemDetails)> {
         let owned = |column: &StringChunked| column.get(row).map(str::to_owned);
-        let outcome = outcomes.outcome(row)?;
+        let outcome = outcomes.outcome_at(row)?;
         let rest = match details.get(row) {
             Some(json) => serde_json::from_str(json).ok()?,
             None => ItemDetails::default(),

@@ -5,17 +5,21 @@ use std::sync::Arc;
 use polars::prelude::*;
 
 use crate::results::to_json;
-use crate::warehouse::export::{plain_numbers, plain_times};
-use crate::warehouse::row_check::RunFields;
+use crate::warehouse::export::{signed_integers, utc_times};
+use crate::warehouse::row_check::CheckedRunFields;
 use crate::warehouse::run_row::RunRow;
 use crate::warehouse::sql_error::SqlError;
 use crate::warehouse::tables;
 
-use super::standing::{OWN, RunFact, month};
+use super::standing::{LAKE_RUN_COLUMNS, LakeRunRow, month_of};
 
 /// Returns the rows as a frame. `sequence` is the version of the commit that adds them, and `all_runs` the number of
 /// runs that the table has then.
-pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> PolarsResult<DataFrame> {
+pub(super) fn build_run_frame(
+    facts: &[LakeRunRow],
+    sequence: u64,
+    all_runs: usize,
+) -> PolarsResult<DataFrame> {
     let rows: Vec<RunRow> = facts
         .iter()
         .map(|fact| RunRow {
@@ -25,12 +29,12 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
         .collect();
     let failed = |error: SqlError| PolarsError::ComputeError(error.to_string().into());
     let (runs, usage) = (
-        tables::runs(&rows).map_err(failed)?,
-        tables::usage(&rows).map_err(failed)?,
+        tables::runs_table(&rows).map_err(failed)?,
+        tables::usage_table(&rows).map_err(failed)?,
     );
     let sequence = i64::try_from(sequence).unwrap_or(i64::MAX);
-    let outcomes = |fact: &RunFact| i64::try_from(fact.seal.outcomes).unwrap_or(i64::MAX);
-    let totals = |fact: &RunFact| {
+    let outcomes = |fact: &LakeRunRow| i64::try_from(fact.seal.outcomes).unwrap_or(i64::MAX);
+    let totals = |fact: &LakeRunRow| {
         fact.totals.map(|totals| {
             serde_json::to_string(&totals).expect("totals are JSON: all fields are numbers")
         })
@@ -38,9 +42,9 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
     // Whoever cannot see the file that a commit adds knows by it whether all of its rows are there.
     let commit_rows = i64::try_from(facts.len()).unwrap_or(i64::MAX);
     let all_runs = i64::try_from(all_runs).unwrap_or(i64::MAX);
-    let row_check = |fact: &RunFact| {
+    let row_check = |fact: &LakeRunRow| {
         let (totals, record) = (totals(fact), to_json(&fact.run));
-        let fields = RunFields {
+        let fields = CheckedRunFields {
             run_id: fact.run.id.as_str(),
             publish_id: &fact.publish,
             sequence,
@@ -55,13 +59,13 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
             totals: totals.as_deref(),
             record: &record,
         };
-        fields.check()
+        fields.checksum()
     };
     let own = |name: &'static str| -> Column {
-        let texts = |text: &dyn Fn(&RunFact) -> Option<String>| {
+        let texts = |text: &dyn Fn(&LakeRunRow) -> Option<String>| {
             Column::new(name.into(), facts.iter().map(text).collect::<Vec<_>>())
         };
-        let numbers = |number: &dyn Fn(&RunFact) -> i64| {
+        let numbers = |number: &dyn Fn(&LakeRunRow) -> i64| {
             Column::new(name.into(), facts.iter().map(number).collect::<Vec<_>>())
         };
         match name {
@@ -78,7 +82,7 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
             "deleted_reason" => {
                 texts(&|fact| fact.hidden.as_ref().map(|(_, reason)| reason.clone()))
             }
-            "month" => texts(&|fact| Some(month(&fact.run))),
+            "month" => texts(&|fact| Some(month_of(&fact.run))),
             "outcomes" => numbers(&outcomes),
             "outcomes_check" => numbers(&|fact| fact.seal.check.cast_signed()),
             "lines_check" => numbers(&|fact| fact.lines.cast_signed()),
@@ -103,9 +107,9 @@ pub(super) fn frame(facts: &[RunFact], sequence: u64, all_runs: usize) -> Polars
             .into_iter()
             .filter(|column| column.name() != "run_id"),
     );
-    columns.extend(OWN.map(own));
+    columns.extend(LAKE_RUN_COLUMNS.map(own));
     DataFrame::new(facts.len(), columns)?
         .lazy()
-        .with_columns([plain_numbers(), plain_times()])
+        .with_columns([signed_integers(), utc_times()])
         .collect()
 }

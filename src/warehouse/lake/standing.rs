@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use polars::prelude::*;
 
-use crate::domain::{Problem, Run, visible};
+use crate::domain::{Problem, Run, escape_invisible};
 use crate::files;
 use crate::results::{ScoreLine, parse_header};
 use crate::warehouse::hidden::HiddenBy;
 use crate::warehouse::segment::file_digest;
-use crate::warehouse::standing_rows::{Seal, StandingRun};
+use crate::warehouse::standing_rows::{ExternalRun, OutcomeChecksum};
 use crate::warehouse::totals::ItemTotals;
 
 use super::log::DataFile;
-use super::rows::{text, whole};
+use super::rows::{integer_column, text_column};
 
 /// A row of `runs`: a revision of a run, a retraction, or its undo.
 #[derive(Clone, Debug)]
-pub(super) struct RunFact {
+pub(super) struct LakeRunRow {
     /// Under its stored names.
     pub run: Arc<Run>,
     pub totals: Option<ItemTotals>,
@@ -28,7 +28,7 @@ pub(super) struct RunFact {
     /// Digest of the published content; empty if its outcomes were never published.
     pub content: String,
     /// About the standing outcomes.
-    pub seal: Seal,
+    pub seal: OutcomeChecksum,
     /// A sum over the standing outcomes with their time and money. 0 if not known, in lakes of version 1 or from the cache.
     pub lines: u64,
     /// What evaluators said of the run, without the replies of judges.
@@ -36,7 +36,7 @@ pub(super) struct RunFact {
 }
 
 /// The columns after those of the tables `runs` and `usage` of SQL.
-pub(super) const OWN: [&str; 16] = [
+pub(super) const LAKE_RUN_COLUMNS: [&str; 16] = [
     "publish_id",
     "sequence",
     "deleted",
@@ -56,10 +56,10 @@ pub(super) const OWN: [&str; 16] = [
 ];
 
 /// Columns of lakes before version 2 are these without the ones that only engines' answers are checked with.
-const OF_CHECKS: [&str; 4] = ["lines_check", "commit_rows", "all_runs", "row_check"];
+const CHECK_COLUMNS: [&str; 4] = ["lines_check", "commit_rows", "all_runs", "row_check"];
 
 /// Returns the month of a run in UTC, by which its outcomes are partitioned.
-pub(super) fn month(run: &Run) -> String {
+pub(super) fn month_of(run: &Run) -> String {
     run.timestamp.map_or_else(
         || "unknown".to_owned(),
         |time| time.format("%Y-%m").to_string(),
@@ -67,22 +67,30 @@ pub(super) fn month(run: &Run) -> String {
 }
 
 /// The standing row of a run.
-pub(super) struct StandingFact {
-    pub fact: RunFact,
+pub(super) struct LatestLakeRun {
+    pub fact: LakeRunRow,
     pub sequence: i64,
 }
 
 /// Reads what stands: of each run the row with the highest sequence. Fails if a listed file is gone or damaged.
-pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>, Problem> {
-    let mut standing: HashMap<String, StandingFact> = HashMap::new();
+pub(super) fn read_latest_runs(
+    listed: &[DataFile],
+) -> Result<HashMap<String, LatestLakeRun>, Problem> {
+    let mut standing: HashMap<String, LatestLakeRun> = HashMap::new();
     for file in listed {
-        let shown = visible(&file.path.display().to_string());
-        check(file)?;
-        let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE);
-        let polars =
-            |error: PolarsError| wrong(format!("cannot be read: {}", visible(&error.to_string())));
-        let frame = scan(&file.path).and_then(read_columns).map_err(polars)?;
-        let facts = facts(&frame).map_err(polars)?;
+        let shown = escape_invisible(&file.path.display().to_string());
+        check_file_digest(file)?;
+        let wrong = |message: String| Problem::in_file(&*shown, message).with_hint(RESTORE_HINT);
+        let polars = |error: PolarsError| {
+            wrong(format!(
+                "cannot be read: {}",
+                escape_invisible(&error.to_string())
+            ))
+        };
+        let frame = scan_file(&file.path)
+            .and_then(read_columns)
+            .map_err(polars)?;
+        let facts = parse_run_rows(&frame).map_err(polars)?;
         for (row, fact) in facts.into_iter().enumerate() {
             let (sequence, fact) =
                 fact.map_err(|message| wrong(format!("row {}: {message}", row + 1)))?;
@@ -91,56 +99,56 @@ pub(super) fn read(listed: &[DataFile]) -> Result<HashMap<String, StandingFact>,
                 .get(id)
                 .is_none_or(|known| known.sequence < sequence)
             {
-                standing.insert(id.to_owned(), StandingFact { fact, sequence });
+                standing.insert(id.to_owned(), LatestLakeRun { fact, sequence });
             }
         }
     }
     Ok(standing)
 }
 
-pub(super) const RESTORE: &str =
+pub(super) const RESTORE_HINT: &str =
     "restore the file from a copy, or publish the runs again into a new folder";
 
 fn read_columns(mut file: LazyFrame) -> PolarsResult<DataFrame> {
     let is_newer = file.collect_schema()?.contains("lines_check");
-    let is_read = |name: &&str| *name != "month" && !OF_CHECKS.contains(name);
+    let is_read = |name: &&str| *name != "month" && !CHECK_COLUMNS.contains(name);
     let columns = ["run_id"]
         .into_iter()
-        .chain(OWN.into_iter().filter(is_read))
+        .chain(LAKE_RUN_COLUMNS.into_iter().filter(is_read))
         .chain(is_newer.then_some("lines_check"));
     file.select(columns.map(col).collect::<Vec<Expr>>())
         .collect()
 }
 
-type Read = Result<(i64, RunFact), String>;
+type LakeRunResult = Result<(i64, LakeRunRow), String>;
 
-fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
+fn parse_run_rows(frame: &DataFrame) -> PolarsResult<Vec<LakeRunResult>> {
     let (publish, by, reason) = (
-        text(frame, "publish_id")?,
-        text(frame, "deleted_by")?,
-        text(frame, "deleted_reason")?,
+        text_column(frame, "publish_id")?,
+        text_column(frame, "deleted_by")?,
+        text_column(frame, "deleted_reason")?,
     );
     let (content, totals, record) = (
-        text(frame, "content")?,
-        text(frame, "totals")?,
-        text(frame, "record")?,
+        text_column(frame, "content")?,
+        text_column(frame, "totals")?,
+        text_column(frame, "record")?,
     );
-    let score_lines = text(frame, "score_lines")?;
+    let score_lines = text_column(frame, "score_lines")?;
     let (sequence, outcomes, check) = (
-        whole(frame, "sequence")?,
-        whole(frame, "outcomes")?,
-        whole(frame, "outcomes_check")?,
+        integer_column(frame, "sequence")?,
+        integer_column(frame, "outcomes")?,
+        integer_column(frame, "outcomes_check")?,
     );
     let lines = if frame.schema().contains("lines_check") {
-        Some(whole(frame, "lines_check")?)
+        Some(integer_column(frame, "lines_check")?)
     } else {
         None
     };
     let (run_id, deleted) = (
-        text(frame, "run_id")?,
+        text_column(frame, "run_id")?,
         frame.column("deleted")?.bool()?.clone(),
     );
-    let fact = |row: usize| -> Read {
+    let fact = |row: usize| -> LakeRunResult {
         let missing = |name: &str| format!("has no `{name}`");
         let record = record.get(row).ok_or_else(|| missing("record"))?;
         let run = parse_header(record.as_bytes(), "record", None, None)
@@ -186,13 +194,13 @@ fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
             .and_then(|lines| lines.get(row))
             .unwrap_or_default()
             .cast_unsigned();
-        let fact = RunFact {
+        let fact = LakeRunRow {
             run: Arc::new(run),
             totals,
             publish,
             hidden,
             content,
-            seal: Seal { outcomes, check },
+            seal: OutcomeChecksum { outcomes, check },
             lines,
             score_lines,
         };
@@ -202,17 +210,17 @@ fn facts(frame: &DataFrame) -> PolarsResult<Vec<Read>> {
 }
 
 /// Fails if a file is not the one that was committed.
-pub(super) fn check(file: &DataFile) -> Result<(), Problem> {
-    let shown = || visible(&file.path.display().to_string());
-    let found = match files::if_there(file_digest(&file.path)) {
+pub(super) fn check_file_digest(file: &DataFile) -> Result<(), Problem> {
+    let shown = || escape_invisible(&file.path.display().to_string());
+    let found = match files::missing_as_none(file_digest(&file.path)) {
         Ok(Some(found)) => found,
         Ok(None) => {
             return Err(
                 Problem::in_file(shown(), "is gone, and the log of the lake lists it")
-                    .with_hint(RESTORE),
+                    .with_hint(RESTORE_HINT),
             );
         }
-        Err(error) => return Err(Problem::unread(shown(), &error)),
+        Err(error) => return Err(Problem::unread_file(shown(), &error)),
     };
     if file
         .sha256
@@ -221,14 +229,14 @@ pub(super) fn check(file: &DataFile) -> Result<(), Problem> {
     {
         return Err(
             Problem::in_file(shown(), "is not as it was published: its digest differs")
-                .with_hint(RESTORE),
+                .with_hint(RESTORE_HINT),
         );
     }
     Ok(())
 }
 
 /// Scans one file by its path alone: names of folders say nothing that its columns do not.
-pub(super) fn scan(path: &Path) -> PolarsResult<LazyFrame> {
+pub(super) fn scan_file(path: &Path) -> PolarsResult<LazyFrame> {
     let options = polars::io::HiveOptions {
         enabled: Some(false),
         ..polars::io::HiveOptions::default()
@@ -244,9 +252,9 @@ pub(super) fn scan(path: &Path) -> PolarsResult<LazyFrame> {
     )
 }
 
-impl RunFact {
+impl LakeRunRow {
     /// Returns the run as the seam takes it.
-    pub fn standing(&self) -> StandingRun {
+    pub fn to_external_run(&self) -> ExternalRun {
         let Self {
             run,
             totals,
@@ -258,7 +266,7 @@ impl RunFact {
         } = self;
         // Of a run that was retracted before it was ever published there are no outcomes.
         let seal = (!content.is_empty()).then_some(*seal);
-        StandingRun {
+        ExternalRun {
             run: Arc::clone(run),
             totals: *totals,
             hidden: hidden.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use evalreport::agent::FailureKind::{Error, Infra, Limit};
+use evalreport::agent::AgentFailureKind::{Error, Infra, Limit};
 use evalreport::domain::{CostSource, Usage};
 
 use super::*;
@@ -92,12 +92,12 @@ fn each_answers_with_everything_that_it_tells() {
                 fs::read_to_string(folder.path().join("prompt.seen")).expect("it was asked"),
                 "Which colour?"
             );
-            let asked = Prompt {
+            let asked = AgentPrompt {
                 system: Some("Be brief."),
                 ..prompt(20.0)
             };
             of(kind, folder.path(), act, "")
-                .ask(&asked, &Stop::new())
+                .answer_prompt(&asked, &StopSignal::new())
                 .expect("it answers");
             let told = fs::read_to_string(folder.path().join("prompt.seen")).expect("it was asked");
             assert_eq!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use evalreport::agent::FailureKind::{Error, Infra, Limit, Stopped};
+use evalreport::agent::AgentFailureKind::{Error, Infra, Limit, Stopped};
 use evalreport::domain::{CostSource, Usage};
 
 use super::*;
@@ -191,7 +191,7 @@ fn a_limit_of_time_ends_all_and_keeps_what_was_used() {
 #[test]
 fn a_stop_ends_a_program_and_starts_none() {
     let folder = tempfile::tempdir().expect("a folder");
-    let stop = Stop::new();
+    let stop = StopSignal::new();
     let later = stop.clone();
     thread::spawn(move || {
         thread::sleep(Duration::from_millis(200));
@@ -199,13 +199,21 @@ fn a_stop_ends_a_program_and_starts_none() {
     });
     let agent = claude(folder.path(), "stall", "");
     let started = Instant::now();
-    fails(agent.ask(&prompt(30.0), &stop), Stopped, "stopped");
+    fails(
+        agent.answer_prompt(&prompt(30.0), &stop),
+        Stopped,
+        "stopped",
+    );
     assert!(
         started.elapsed() < Duration::from_secs(8),
         "{:?}",
         started.elapsed()
     );
-    fails(agent.ask(&prompt(30.0), &stop), Stopped, "stopped");
+    fails(
+        agent.answer_prompt(&prompt(30.0), &stop),
+        Stopped,
+        "stopped",
+    );
 }
 
 #[test]
@@ -220,12 +228,12 @@ fn a_command_gets_prompt_seed_model_and_file() {
         format!("Which colour?|m|Which colour?|7|m|{}|", root.display())
     );
     let elsewhere = tempfile::tempdir().expect("a folder");
-    let asked = Prompt {
+    let asked = AgentPrompt {
         folder: Some(elsewhere.path()),
         ..prompt(20.0)
     };
     let reply = command(folder.path(), "pwd")
-        .ask(&asked, &Stop::new())
+        .answer_prompt(&asked, &StopSignal::new())
         .expect("it answers");
     assert_eq!(
         Path::new(reply.text.trim()),
@@ -252,7 +260,7 @@ fn a_command_gets_prompt_seed_model_and_file() {
     let mut asked = prompt(20.0);
     asked.limits.max_tokens = Some(14);
     let failure = fails(
-        command(folder.path(), script).ask(&asked, &Stop::new()),
+        command(folder.path(), script).answer_prompt(&asked, &StopSignal::new()),
         Limit,
         "used 15 tokens, more than 14",
     );

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use evalreport::agent::FailureKind::{Error, Infra, Limit, Stopped};
+use evalreport::agent::AgentFailureKind::{Error, Infra, Limit, Stopped};
 use evalreport::domain::CostSource;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn refusal(status: u16, headers: &'static str, message: &str) -> Act {
     )
 }
 
-fn around() -> Environment {
+fn around() -> AgentEnvironment {
     environment(
         Path::new(""),
         &[
@@ -113,7 +113,7 @@ fn anthropic_answers_with_its_own_headers_and_bounds() {
     asked.system = Some("Be brief.");
     asked.limits.max_tokens = Some(99_000);
     let reply = agent(&config, &around())
-        .ask(&asked, &Stop::new())
+        .answer_prompt(&asked, &StopSignal::new())
         .expect("it answers");
     assert_eq!(reply.measured.usage.input_total(), Some(98_828));
     assert_eq!(
@@ -137,7 +137,7 @@ fn anthropic_answers_with_its_own_headers_and_bounds() {
     );
     asked.limits.max_tokens = Some(98_831);
     let failure = fails(
-        agent(&config, &around()).ask(&asked, &Stop::new()),
+        agent(&config, &around()).answer_prompt(&asked, &StopSignal::new()),
         Limit,
         "used 98832 tokens, more than 98831",
     );
@@ -350,14 +350,18 @@ fn a_stop_is_heard_while_waiting_and_between_tries() {
         vec![refusal(429, "retry-after: 15\r\n", "slow down")],
     ] {
         let (_service, agent) = at(acts);
-        let stop = Stop::new();
+        let stop = StopSignal::new();
         let later = stop.clone();
         thread::spawn(move || {
             thread::sleep(Duration::from_millis(200));
             later.stop();
         });
         let started = Instant::now();
-        fails(agent.ask(&prompt(20.0), &stop), Stopped, "stopped");
+        fails(
+            agent.answer_prompt(&prompt(20.0), &stop),
+            Stopped,
+            "stopped",
+        );
         assert!(
             started.elapsed() < Duration::from_secs(3),
             "{:?}",

@@ -1,6 +1,6 @@
 //! The methods that say what data show: intervals, tests, effect sizes, verdicts.
 
-use evalreport::stats::{self, Pairs, Resampling, Undefined};
+use evalreport::stats::{self, PairedTable, Resampling, Undefined};
 use serde_json::{Value, json};
 
 use super::input::{Input, with_ends};
@@ -11,7 +11,7 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
         "wilson" | "clopper_pearson" => {
             let (passed, total) = (input.count("k"), input.count("n"));
             let interval = if method == "wilson" {
-                stats::wilson
+                stats::wilson_score_interval
             } else {
                 stats::clopper_pearson
             }(passed, total, input.confidence());
@@ -23,25 +23,25 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             let difference =
                 (n1 > 0 && n2 > 0).then(|| k1 as f64 / n1 as f64 - k2 as f64 / n2 as f64);
             with_ends(
-                stats::newcombe(k1, n1, k2, n2, input.confidence()),
+                stats::newcombe_interval(k1, n1, k2, n2, input.confidence()),
                 json!({ "diff": difference }),
             )
         }
         "newcombe_paired_diff" | "tango_paired_diff" => {
             let [both, only_a, only_b, neither] =
                 ["n11", "n10", "n01", "n00"].map(|key| input.count(key));
-            let pairs = Pairs {
+            let pairs = PairedTable {
                 both,
                 only_a,
                 only_b,
                 neither,
             };
             let interval = if method == "tango_paired_diff" {
-                stats::tango
+                stats::tango_interval
             } else {
                 stats::newcombe_paired
             }(pairs, input.confidence());
-            with_ends(interval, json!({ "diff": pairs.difference().ok() }))
+            with_ends(interval, json!({ "diff": pairs.share_difference().ok() }))
         }
         "mean_t_interval" => {
             let xs = input.values("xs");
@@ -52,11 +52,11 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
         }
         "welch_t" => {
             let (a, b) = (input.values("a"), input.values("b"));
-            let difference = stats::summary(&a)
+            let difference = stats::summarise_sample(&a)
                 .ok()
-                .zip(stats::summary(&b).ok())
+                .zip(stats::summarise_sample(&b).ok())
                 .map(|(a, b)| a.mean - b.mean);
-            let got = stats::welch(&a, &b, input.confidence());
+            let got = stats::welch_test(&a, &b, input.confidence());
             let rest = json!({ "diff": got.map_or(difference, |got| Some(got.difference)), "se": got.map(|got| got.standard_error).ok(),
                 "df": got.map(|got| got.degrees).ok(), "t": got.map(|got| got.t).ok(), "p": got.map(|got| got.p).ok() });
             with_ends(got.map(|got| got.interval), rest)
@@ -77,7 +77,7 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
         }
         "describe" => {
             let xs = input.values("xs");
-            let summary = stats::summary(&xs).ok();
+            let summary = stats::summarise_sample(&xs).ok();
             json!({ "n": xs.len(), "min": summary.map(|of| of.min), "max": summary.map(|of| of.max), "mean": summary.map(|of| of.mean),
                 "sd": summary.and_then(|of| of.sd), "median": stats::quantile(&xs, 0.5).ok(),
                 "geometric_mean": stats::geometric_mean(&xs).ok(), "mad": stats::median_absolute_deviation(&xs).ok() })
@@ -102,15 +102,15 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             input.confidence(),
         ),
         "mcnemar" => {
-            let got = stats::mcnemar(input.count("b"), input.count("c"));
+            let got = stats::mcnemar_test(input.count("b"), input.count("c"));
             json!({ "p_exact": got.exact, "p_mid": got.mid })
         }
         "fisher_exact" => {
             let [k1, n1, k2, n2] = ["k1", "n1", "k2", "n2"].map(|key| input.count(key));
-            json!({ "p": stats::fisher(k1, n1, k2, n2).ok() })
+            json!({ "p": stats::fisher_exact(k1, n1, k2, n2).ok() })
         }
         "sign_flip_exact" => permutation(stats::sign_flip(&input.values("d"), DRAWS)),
-        "permutation_two_sample_exact" => permutation(stats::permutation(
+        "permutation_two_sample_exact" => permutation(stats::permutation_test(
             &input.values("a"),
             &input.values("b"),
             DRAWS,
@@ -157,7 +157,7 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
             let got = stats::cliffs_delta(&input.values("a"), &input.values("b")).ok();
             json!({ "delta": got.map(|got| got.delta), "p_superiority": got.map(|got| got.superiority) })
         }
-        "holm" => json!({ "adjusted": stats::holm(&input.values("p")).ok() }),
+        "holm" => json!({ "adjusted": stats::holm_adjustment(&input.values("p")).ok() }),
         "benjamini_hochberg" => {
             json!({ "adjusted": stats::benjamini_hochberg(&input.values("p")).ok() })
         }
@@ -169,7 +169,7 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
         }
         "normal_quantile" => json!({ "z": stats::normal_quantile(input.number("p")).ok() }),
         "normal_two_sided_p" => json!({ "p": stats::normal_two_sided(input.number("z")) }),
-        "verdict" => json!({ "verdict": stats::decide(&input.question()) }),
+        "verdict" => json!({ "verdict": stats::apply_verdict_rule(&input.question()) }),
         _ => return None,
     };
     Some(got)
@@ -180,7 +180,7 @@ const DRAWS: Resampling = Resampling { seed: 1, draws: 1 };
 
 /// The number of values, and their mean, deviation, error and degrees of freedom under the given names.
 fn moments(values: &[f64], [mean, sd, se, degrees]: [&str; 4]) -> Value {
-    let summary = stats::summary(values).ok();
+    let summary = stats::summarise_sample(values).ok();
     let spread = summary.and_then(|summary| summary.sd);
     let n = values.len() as f64;
     json!({ "n": values.len(), mean: summary.map(|summary| summary.mean), sd: spread, se: spread.map(|sd| sd / n.sqrt()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evalreport::stats::{Interval, Question, Undefined};
+use evalreport::stats::{Interval, Undefined, VerdictQuestion};
 use serde_json::{Value, json};
 
 /// The input of one vector. Its author and the reader agree on names, so a missing one is a mistake in either.
@@ -93,9 +93,9 @@ impl Input<'_> {
         self.0[key].as_bool().unwrap_or(false)
     }
 
-    pub fn question(&self) -> Question {
+    pub fn question(&self) -> VerdictQuestion {
         let optional = |key: &str| self.0[key].as_f64();
-        Question {
+        VerdictQuestion {
             comparable: self.flag("comparable"),
             n_a: self.count("n_a"),
             n_b: self.count("n_b"),

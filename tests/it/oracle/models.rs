@@ -1,6 +1,8 @@
 //! Models that are fitted: strengths from votes, and success over the length of tasks.
 
-use evalreport::stats::{self, Effect, Fitting, Strength, Ties, TimedAttempt, Vote, Voted};
+use evalreport::stats::{
+    self, Effect, FitOptions, PairVote, Strength, Ties, TimedAttempt, VoteOutcome,
+};
 use serde_json::{Value, json};
 
 use super::input::Input;
@@ -22,23 +24,23 @@ fn of_wins(wins: &[Vec<f64>]) -> Value {
             // A tie is half a win for each of the two.
             let mut left = *won;
             while left >= 1.0 {
-                votes.push(Vote {
+                votes.push(PairVote {
                     first,
                     second,
-                    voted: Voted::First,
+                    voted: VoteOutcome::First,
                 });
                 left -= 1.0;
             }
             if first < second && won.fract() > 0.0 {
-                votes.push(Vote {
+                votes.push(PairVote {
                     first,
                     second,
-                    voted: Voted::Tie,
+                    voted: VoteOutcome::Tie,
                 });
             }
         }
     }
-    let fitting = Fitting {
+    let fitting = FitOptions {
         ties: Ties::HalfWins,
         covariates: &[],
         units: &[],
@@ -84,15 +86,15 @@ fn of_votes(input: &Input) -> Value {
         .expect("a letter for each vote")
         .chars()
         .map(|letter| match letter {
-            'f' => Voted::First,
-            's' => Voted::Second,
-            _ => Voted::Tie,
+            'f' => VoteOutcome::First,
+            's' => VoteOutcome::Second,
+            _ => VoteOutcome::Tie,
         });
-    let votes: Vec<Vote> = whole("first")
+    let votes: Vec<PairVote> = whole("first")
         .into_iter()
         .zip(whole("second"))
         .zip(results)
-        .map(|((first, second), voted)| Vote {
+        .map(|((first, second), voted)| PairVote {
             first,
             second,
             voted,
@@ -112,7 +114,7 @@ fn of_votes(input: &Input) -> Value {
     } else {
         Ties::HalfWins
     };
-    let fitting = Fitting {
+    let fitting = FitOptions {
         ties,
         covariates: &covariates,
         units: &units,
@@ -160,7 +162,7 @@ fn horizon(input: &Input) -> Value {
     json!({
         "intercept": found.map(|curve| curve.intercept),
         "slope": found.map(|curve| curve.slope),
-        "p50": found.and_then(|curve| curve.horizon(0.5)),
-        "p80": found.and_then(|curve| curve.horizon(0.8)),
+        "p50": found.and_then(|curve| curve.horizon_minutes(0.5)),
+        "p80": found.and_then(|curve| curve.horizon_minutes(0.8)),
     })
 }

@@ -39,7 +39,7 @@ pub fn compute(method: &str, input: &Input) -> Option<Value> {
                 input.values("xs"),
                 u32::try_from(input.count("resamples")).expect("a number of resamples"),
             );
-            let drawn = Replicates::draw(xs.len(), resamples, Seed(1), |units| {
+            let drawn = Replicates::draw_replicates(xs.len(), resamples, Seed(1), |units| {
                 Some(mean_of(&xs, units))
             })
             .expect("replicates");
@@ -144,7 +144,7 @@ fn replicates(values: Vec<f64>) -> Replicates {
 
 fn percentile(replicates: &Replicates, confidence: f64) -> Value {
     with_ends(
-        replicates.percentile(confidence),
+        replicates.percentile_interval(confidence),
         json!({ "se": replicates.standard_error().ok() }),
     )
 }
@@ -172,9 +172,9 @@ fn every_resample(xs: &[f64], confidence: f64) -> Value {
 /// The BCa interval of a mean.
 fn bca(xs: &[f64], replicates: &Replicates, confidence: f64) -> Value {
     let all: Vec<u32> = (0..).take(xs.len()).collect();
-    let left_out = stats::jackknife(xs.len(), |units| Some(mean_of(xs, units)));
-    let got =
-        left_out.and_then(|left_out| replicates.bca(mean_of(xs, &all), &left_out, confidence));
+    let left_out = stats::jackknife_values(xs.len(), |units| Some(mean_of(xs, units)));
+    let got = left_out
+        .and_then(|left_out| replicates.bca_interval(mean_of(xs, &all), &left_out, confidence));
     let part = |of: fn(stats::BcaInterval) -> f64| got.map(of).ok();
     let parts = json!({ "z0": part(|got| got.bias), "acceleration": part(|got| got.acceleration), "alpha_lo": part(|got| got.level_low),
         "alpha_hi": part(|got| got.level_high) });

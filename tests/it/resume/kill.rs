@@ -279,8 +279,8 @@ fn bundled() -> Project {
         );
         project.file(&format!("results/{run}/output/src/a.py"), "print()\n");
         let sealed = Run::new(RunId::parse(run).expect("an id"), "quiz", run, "m1");
-        Store::at(project.path("results"))
-            .save(&sealed)
+        Store::new(project.path("results"))
+            .save_run(&sealed)
             .expect("room");
     }
     let packed = project.run(["export", "bundle", "all.bundle"]);

@@ -7,18 +7,18 @@ use serde_json::Value;
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, RunStatus, StatedFigure, Unit};
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
+use super::super::super::rows::ReadStop;
 use super::super::super::source::hex_digest;
-use super::super::json::{amount, count, filled, number};
-use super::super::measured::MOST_TOOLS;
-use super::super::moments::Moments;
-use super::super::sink::{Handle, Moment, Sink};
-use super::super::times::{Span, moment};
-use super::wire::{Benchmark, BenchmarkRun, Expectation, Grading, Metadata, Timing};
+use super::super::json::{to_amount, to_count, to_filled_text, to_number};
+use super::super::measured::MAX_TOOLS;
+use super::super::moments::RunningMean;
+use super::super::sink::{ImportSink, RunHandle, RunMoment};
+use super::super::times::{TimeSpan, read_time};
+use super::wire::{Benchmark, BenchmarkMetadata, BenchmarkRun, Expectation, SkillGrading, Timing};
 
 /// Evaluators: of a single expectation, and of all expectations of an eval.
-const GRADER: &str = "grader";
-const EVALS: &str = "evals";
+const EXPECTATION_EVALUATOR: &str = "grader";
+const EVAL_EVALUATOR: &str = "evals";
 /// Decimals of the rates of single runs, which are rounded before their mean is taken.
 const RATE_DECIMALS: u32 = 2;
 const MEAN_DECIMALS: u32 = 4;
@@ -40,79 +40,79 @@ pub(super) struct EvalRun {
     characters: Option<u64>,
     steps: Option<u64>,
     tools: BTreeMap<String, u64>,
-    span: Span,
-    graded: Figures,
-    benchmarked: Figures,
+    span: TimeSpan,
+    graded: PublishedEvalFigures,
+    benchmarked: PublishedEvalFigures,
 }
 
 /// Published figures of one run of an eval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Figures {
+struct PublishedEvalFigures {
     passed: Option<u64>,
     total: Option<u64>,
     rate: Option<f64>,
     tokens: Option<u64>,
 }
 
-impl Figures {
-    fn of(value: &Value) -> Self {
-        let of = |key: &str| value.get(key).and_then(count);
+impl PublishedEvalFigures {
+    fn from_value(value: &Value) -> Self {
+        let of = |key: &str| value.get(key).and_then(to_count);
         Self {
             passed: of("passed"),
             total: of("total"),
-            rate: value.get("pass_rate").and_then(number),
+            rate: value.get("pass_rate").and_then(to_number),
             tokens: of("tokens"),
         }
     }
 
-    fn counts(&self) -> (Option<u64>, Option<u64>) {
+    fn passed_and_total(&self) -> (Option<u64>, Option<u64>) {
         (self.passed, self.total)
     }
 }
 
 impl EvalRun {
-    pub fn graded(
+    pub fn from_grading(
         eval: String,
         number: u32,
         prompt: Option<String>,
-        grading: &Grading,
+        grading: &SkillGrading,
         timing: Option<Timing>,
         benchmarked: Option<&BenchmarkRun>,
     ) -> Self {
         let timing = timing.unwrap_or_default();
-        let mut span = Span::default();
-        span.take(&timing.executor_start, &timing.executor_end);
+        let mut span = TimeSpan::default();
+        span.add_times(&timing.executor_start, &timing.executor_end);
         let calls = grading.execution_metrics["tool_calls"]
             .as_object()
             .into_iter()
             .flatten();
         let calls = calls.filter_map(|(name, calls)| {
-            Some((name.clone(), count(calls).filter(|calls| *calls > 0)?))
+            Some((name.clone(), to_count(calls).filter(|calls| *calls > 0)?))
         });
         Self {
             eval,
             number,
             prompt,
-            expectations: grading.all().into_iter().cloned().collect(),
+            expectations: grading.all_expectations().into_iter().cloned().collect(),
             seconds: timing
                 .executor_seconds()
                 .or_else(|| grading.executor_seconds())
                 .or_else(|| grading.total_seconds()),
-            total_seconds: grading.total_seconds().or_else(|| timing.seconds()),
-            tokens: count(&timing.total_tokens).filter(|tokens| *tokens > 0),
+            total_seconds: grading.total_seconds().or_else(|| timing.total_seconds()),
+            tokens: to_count(&timing.total_tokens).filter(|tokens| *tokens > 0),
             characters: grading.output_chars(),
-            steps: count(&grading.execution_metrics["total_steps"]),
-            tools: calls.take(MOST_TOOLS).collect(),
+            steps: to_count(&grading.execution_metrics["total_steps"]),
+            tools: calls.take(MAX_TOOLS).collect(),
             span,
-            graded: Figures::of(&grading.summary),
+            graded: PublishedEvalFigures::from_value(&grading.summary),
             benchmarked: benchmarked
-                .map(|run| Figures::of(&run.result))
+                .map(|run| PublishedEvalFigures::from_value(&run.result))
                 .unwrap_or_default(),
         }
     }
 
     /// Creates a run that only `benchmark.json` describes.
-    pub fn benchmarked(
+    pub fn from_benchmark(
         eval: String,
         number: u32,
         prompt: Option<String>,
@@ -121,7 +121,7 @@ impl EvalRun {
     ) -> Self {
         let seconds = result
             .get("time_seconds")
-            .and_then(amount)
+            .and_then(to_amount)
             .filter(|seconds| *seconds > 0.0);
         Self {
             eval,
@@ -133,13 +133,13 @@ impl EvalRun {
                 .collect(),
             seconds,
             total_seconds: seconds,
-            benchmarked: Figures::of(result),
+            benchmarked: PublishedEvalFigures::from_value(result),
             ..Self::default()
         }
     }
 
     /// Returns the numbers of passed and of graded expectations.
-    fn passed(&self) -> (u64, u64) {
+    fn count_passed(&self) -> (u64, u64) {
         let graded = self
             .expectations
             .iter()
@@ -149,32 +149,37 @@ impl EvalRun {
         })
     }
 
-    fn rate(&self) -> Option<f64> {
-        let (passed, total) = self.passed();
+    fn pass_rate(&self) -> Option<f64> {
+        let (passed, total) = self.count_passed();
         (total > 0).then(|| passed as f64 / total as f64)
     }
 
     /// Returns how far the published rate is from the recomputed one, or 0 if the difference is too large to be rounding.
-    fn rounded_by(&self) -> f64 {
+    fn rounding_error(&self) -> f64 {
         let stated = self.benchmarked.rate.or(self.graded.rate);
         let distance = stated
-            .zip(self.rate())
+            .zip(self.pass_rate())
             .map_or(0.0, |(stated, rate)| (stated - rate).abs());
-        if distance <= StatedFigure::half_of_last(RATE_DECIMALS) + 1e-9 {
+        if distance <= StatedFigure::max_rounding(RATE_DECIMALS) + 1e-9 {
             distance
         } else {
             0.0
         }
     }
 
-    fn take(&self, run: Handle, attempt: u32, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn add_outcomes(
+        &self,
+        run: RunHandle,
+        attempt: u32,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         let place = format!("{}, run {}", self.eval, self.number);
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         for (index, expectation) in self.expectations.iter().enumerate() {
-            let Some(asked) = filled(&expectation.text) else {
-                sink.refuse(
+            let Some(asked) = to_filled_text(&expectation.text) else {
+                sink.refuse_part(
                     &format!("{place}, expectation {}", index + 1),
-                    Refused::because("the expectation has no text"),
+                    Refused::new("the expectation has no text"),
                 );
                 continue;
             };
@@ -191,33 +196,34 @@ impl EvalRun {
                 Some(false) => ItemStatus::Fail,
                 None => ItemStatus::NotEvaluated,
             };
-            let mut outcome = sink.outcome(run, &format!("{}: {asked}{again}", self.eval), status);
-            GRADER.clone_into(&mut outcome.evaluator);
+            let mut outcome =
+                sink.new_outcome(run, &format!("{}: {asked}{again}", self.eval), status);
+            EXPECTATION_EVALUATOR.clone_into(&mut outcome.evaluator);
             outcome.cluster = Some(self.eval.clone());
             outcome.attempt = attempt;
             let prompt = self.prompt.as_deref().unwrap_or_default().trim();
             let details = ItemDetails {
-                reason: filled(&expectation.evidence),
+                reason: to_filled_text(&expectation.evidence),
                 item_hash: Some(
                     hex_digest(&[prompt.as_bytes(), asked.as_bytes()], true)[..32].to_owned(),
                 ),
                 question: Some(asked.to_owned()),
                 ..ItemDetails::default()
             };
-            sink.item(run, &place, outcome, details)?;
+            sink.add_outcome(run, &place, outcome, details)?;
         }
-        let (passed, total) = self.passed();
+        let (passed, total) = self.count_passed();
         let status = match total {
             0 => ItemStatus::NotEvaluated,
             total if passed == total => ItemStatus::Pass,
             _ => ItemStatus::Fail,
         };
-        let mut outcome = sink.outcome(run, &self.eval, status);
-        EVALS.clone_into(&mut outcome.evaluator);
+        let mut outcome = sink.new_outcome(run, &self.eval, status);
+        EVAL_EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.kind = ItemKind::Check;
         outcome.cluster = Some(self.eval.clone());
         outcome.attempt = attempt;
-        outcome.score = self.rate();
+        outcome.score = self.pass_rate();
         outcome.duration_seconds = self.seconds;
         let details = ItemDetails {
             question: self.prompt.clone(),
@@ -225,39 +231,39 @@ impl EvalRun {
             tools: self.tools.clone(),
             ..ItemDetails::default()
         };
-        sink.item(run, &place, outcome, details)
+        sink.add_outcome(run, &place, outcome, details)
     }
 }
 
 /// The runs of one configuration.
 #[derive(Default)]
-pub(super) struct Arm {
+pub(super) struct ConfigurationRuns {
     pub runs: Vec<EvalRun>,
     /// Number of unreadable gradings without a replacement in `benchmark.json`.
     pub damaged: u64,
 }
 
-impl Arm {
+impl ConfigurationRuns {
     /// Passes the arm and its published figures to the sink.
-    pub fn tell(
+    pub fn add_run(
         mut self,
         skill: &str,
         iteration: &str,
         configuration: &str,
         benchmark: &Benchmark,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let nothing = Metadata::default();
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let nothing = BenchmarkMetadata::default();
         let metadata = benchmark.metadata.0.as_ref().unwrap_or(&nothing);
         if metadata.has_placeholder() && !sink.is_model_given() {
-            sink.quirk("the model is a placeholder, so it is unknown: name it with --set");
+            sink.note_quirk("the model is a placeholder, so it is unknown: name it with --set");
         }
-        let approach = approach(configuration, iteration);
+        let approach = approach_name(configuration, iteration);
         let model = metadata.model().unwrap_or_default();
         let Some(run) = sink.begin_run_of_bytes(
             &[skill, iteration, configuration],
             [skill, &approach, &model],
-            Moment::Unread,
+            RunMoment::Unread,
         ) else {
             return Ok(());
         };
@@ -267,21 +273,21 @@ impl Arm {
         for eval_run in &self.runs {
             let attempt = attempts.entry(&eval_run.eval).or_default();
             *attempt += 1;
-            eval_run.take(run, *attempt, sink)?;
+            eval_run.add_outcomes(run, *attempt, sink)?;
         }
         let most = attempts.values().copied().max().unwrap_or(0);
         let evals = attempts.len();
-        self.fill(run, iteration, metadata, sink);
-        self.state(run, configuration, benchmark, sink);
-        let declared = count(&metadata.runs_per_configuration);
+        self.fill_run(run, iteration, metadata, sink);
+        self.add_published_figures(run, configuration, benchmark, sink);
+        let declared = to_count(&metadata.runs_per_configuration);
         if let Some(declared) = declared {
             if declared != u64::from(most) {
-                sink.quirk(&format!(
+                sink.note_quirk(&format!(
                     "the workspace announces {} per eval and configuration, and has {most}",
-                    crate::domain::count(declared, "run")
+                    crate::domain::format_count(declared, "run")
                 ));
             }
-            sink.stated(
+            sink.add_published_figure(
                 run,
                 "runs_per_configuration",
                 declared as f64,
@@ -291,7 +297,7 @@ impl Arm {
             );
         }
         if let Some(declared) = metadata.evals_run.as_array() {
-            sink.stated(
+            sink.add_published_figure(
                 run,
                 "evals_run",
                 declared.len() as f64,
@@ -303,14 +309,20 @@ impl Arm {
         Ok(())
     }
 
-    fn fill(&self, run: Handle, iteration: &str, metadata: &Metadata, sink: &mut Sink<'_>) {
-        let record = sink.run(run);
-        let mut span = Span::default();
+    fn fill_run(
+        &self,
+        run: RunHandle,
+        iteration: &str,
+        metadata: &BenchmarkMetadata,
+        sink: &mut ImportSink<'_>,
+    ) {
+        let record = sink.run_mut(run);
+        let mut span = TimeSpan::default();
         for eval_run in &self.runs {
-            span.join(eval_run.span);
+            span.extend_by(eval_run.span);
         }
-        span.tell(record);
-        record.timestamp = record.timestamp.or_else(|| moment(&metadata.timestamp));
+        span.set_run_times(record);
+        record.timestamp = record.timestamp.or_else(|| read_time(&metadata.timestamp));
         // Runs may overlap in time, so the duration is the sum of the agent's working times.
         record.duration_seconds = self.runs.iter().map(|eval_run| eval_run.seconds).sum();
         record.total_calls = Some(self.runs.len() as u64);
@@ -329,11 +341,18 @@ impl Arm {
         }
     }
 
-    fn state(&self, run: Handle, configuration: &str, benchmark: &Benchmark, sink: &mut Sink<'_>) {
+    fn add_published_figures(
+        &self,
+        run: RunHandle,
+        configuration: &str,
+        benchmark: &Benchmark,
+        sink: &mut ImportSink<'_>,
+    ) {
         for eval_run in &self.runs {
-            let (passed, total) = eval_run.passed();
+            let (passed, total) = eval_run.count_passed();
             // The grading's own counts, and the benchmark's if they differ.
-            let copied = eval_run.benchmarked.counts() == eval_run.graded.counts();
+            let copied =
+                eval_run.benchmarked.passed_and_total() == eval_run.graded.passed_and_total();
             let benchmarked = (!copied).then_some(("benchmark", eval_run.benchmarked));
             for (file, figures) in std::iter::once(("grading", eval_run.graded)).chain(benchmarked)
             {
@@ -343,7 +362,7 @@ impl Arm {
                 ] {
                     if let Some(stated) = stated {
                         let name = format!("{file}/{name}/{}/{}", eval_run.eval, eval_run.number);
-                        sink.stated(
+                        sink.add_published_figure(
                             run,
                             &name,
                             stated as f64,
@@ -354,7 +373,7 @@ impl Arm {
                     }
                 }
             }
-            let Figures {
+            let PublishedEvalFigures {
                 tokens: Some(stated),
                 ..
             } = eval_run.benchmarked
@@ -363,33 +382,47 @@ impl Arm {
             };
             if stated > 0 && eval_run.characters == Some(stated) && eval_run.tokens != Some(stated)
             {
-                sink.quirk(
+                sink.note_quirk(
                     "`tokens` of benchmark.json are characters that the agent wrote, not tokens",
                 );
             } else if eval_run.tokens.is_some_and(|tokens| tokens != stated) {
-                sink.quirk(
+                sink.note_quirk(
                     "`tokens` differ between benchmark.json and timing.json: timing.json counts",
                 );
             }
         }
         let summary = &benchmark.run_summary[configuration];
-        for measure in MEASURES {
-            let (mean, spread) = self.moments(measure.of);
-            let is_stated = |key: &str| number(&summary[measure.name][key]);
-            let slack = StatedFigure::half_of_last(MEAN_DECIMALS) + self.slack(measure);
+        for measure in SUMMARY_MEASURES {
+            let (mean, spread) = self.mean_and_deviation(measure.of);
+            let is_stated = |key: &str| to_number(&summary[measure.name][key]);
+            let slack = StatedFigure::max_rounding(MEAN_DECIMALS) + self.rounding_slack(measure);
             if let Some(stated) = is_stated("mean") {
-                sink.stated(run, measure.name, stated, measure.unit, mean, Some(slack));
+                sink.add_published_figure(
+                    run,
+                    measure.name,
+                    stated,
+                    measure.unit,
+                    mean,
+                    Some(slack),
+                );
             }
             if let Some(stated) = is_stated("stddev") {
                 let name = format!("{}/stddev", measure.name);
-                sink.stated(run, &name, stated, measure.unit, spread, Some(2.0 * slack));
+                sink.add_published_figure(
+                    run,
+                    &name,
+                    stated,
+                    measure.unit,
+                    spread,
+                    Some(2.0 * slack),
+                );
             }
         }
     }
 
     /// Returns the mean and the standard deviation over runs; of one run the deviation is 0. Both are `None` if a run has no value.
-    fn moments(&self, of: fn(&EvalRun) -> Option<f64>) -> (Option<f64>, Option<f64>) {
-        let mut moments = Moments::default();
+    fn mean_and_deviation(&self, of: fn(&EvalRun) -> Option<f64>) -> (Option<f64>, Option<f64>) {
+        let mut moments = RunningMean::default();
         for eval_run in &self.runs {
             let Some(value) = of(eval_run) else {
                 return (None, None);
@@ -406,36 +439,36 @@ impl Arm {
     }
 
     /// Returns how far the mean may be off because the averaged values were rounded.
-    fn slack(&self, measure: &Measure) -> f64 {
-        if measure.name != MEASURES[0].name || self.runs.is_empty() {
+    fn rounding_slack(&self, measure: &SummaryMeasure) -> f64 {
+        if measure.name != SUMMARY_MEASURES[0].name || self.runs.is_empty() {
             return 0.0;
         }
         self.runs
             .iter()
-            .map(EvalRun::rounded_by)
+            .map(EvalRun::rounding_error)
             .fold(0.0, f64::max)
     }
 }
 
 /// A measure that the summary has for each configuration.
-struct Measure {
+struct SummaryMeasure {
     name: &'static str,
     unit: Unit,
     of: fn(&EvalRun) -> Option<f64>,
 }
 
-const MEASURES: &[Measure] = &[
-    Measure {
+const SUMMARY_MEASURES: &[SummaryMeasure] = &[
+    SummaryMeasure {
         name: "pass_rate",
         unit: Unit::Fraction,
-        of: EvalRun::rate,
+        of: EvalRun::pass_rate,
     },
-    Measure {
+    SummaryMeasure {
         name: "time_seconds",
         unit: Unit::Seconds,
         of: |run| run.total_seconds,
     },
-    Measure {
+    SummaryMeasure {
         name: "tokens",
         unit: Unit::Tokens,
         of: |run| run.tokens.map(|tokens| tokens as f64),
@@ -443,7 +476,7 @@ const MEASURES: &[Measure] = &[
 ];
 
 /// Returns the approach's name. The skill changes between iterations, so the name includes the iteration from the second on.
-fn approach(configuration: &str, iteration: &str) -> String {
+fn approach_name(configuration: &str, iteration: &str) -> String {
     match iteration
         .strip_prefix("iteration-")
         .and_then(|number| number.parse::<u32>().ok())
@@ -461,12 +494,12 @@ mod tests {
 
     #[test]
     fn later_iterations_are_other_approaches() {
-        assert_eq!(approach("with_skill", "iteration-1"), "with_skill");
+        assert_eq!(approach_name("with_skill", "iteration-1"), "with_skill");
         assert_eq!(
-            approach("with_skill", "iteration-3"),
+            approach_name("with_skill", "iteration-3"),
             "with_skill, iteration 3"
         );
-        assert_eq!(approach("with_skill", "try"), "with_skill");
+        assert_eq!(approach_name("with_skill", "try"), "with_skill");
     }
 
     #[test]
@@ -476,8 +509,9 @@ mod tests {
                 .map(|index| json!({"text": format!("e{index}"), "passed": index > 0}))
                 .collect::<Vec<_>>();
             let grading = json!({"expectations": expectations, "summary": {"pass_rate": rate}});
-            let grading: Grading = serde_json::from_value(grading).expect("a grading");
-            EvalRun::graded("eval-0".to_owned(), 1, None, &grading, None, None).rounded_by()
+            let grading: SkillGrading = serde_json::from_value(grading).expect("a grading");
+            EvalRun::from_grading("eval-0".to_owned(), 1, None, &grading, None, None)
+                .rounding_error()
         };
         assert!((run(0.92) - (12.0_f64 / 13.0 - 0.92)).abs() < 1e-12);
         assert!(run(0.9) < 1e-12);

@@ -16,52 +16,54 @@ use serde::de::DeserializeOwned;
 use crate::domain::{ItemKind, Problem};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{count, filled, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{to_count, to_filled_text, to_text};
 use super::json_reader::read_value;
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::{ForeignFile, ForeignSource};
-use arm::{Arm, EvalRun};
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::{ForeignFile, ForeignFileGroup};
+use arm::{ConfigurationRuns, EvalRun};
 use place::{
-    BENCHMARK, EVAL_METADATA, EVALS, GRADING, Place, TIMING, eval_beside, is_below_configuration,
-    number_of,
+    BENCHMARK_FILE, EVAL_METADATA_FILE, EVALS_FILE, EvalRunPath, GRADING_FILE, TIMING_FILE,
+    eval_folder, is_below_configuration, parse_eval_number,
 };
-use wire::{Benchmark, EvalMetadata, Evals, Expectation, Grading, Timing};
+use wire::{Benchmark, EvalMetadata, Expectation, SkillEvals, SkillGrading, Timing};
 
 /// Maximum size of a grading that is compared with its copies. Gradings are short.
-const MOST_COMPARED_BYTES: u64 = 4 << 20;
+const MAX_COMPARED_BYTES: u64 = 4 << 20;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "agent-skills",
         title: "agent skills",
         kind: ItemKind::Question,
         reads_names: true,
         version: 2,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_companions(is_companion);
 
 /// Claims a file for the folder of its iteration, several levels above the file.
-fn claim(peek: &Peek) -> Option<Claim> {
-    let is_json = peek.content == Content::Json && !peek.is_lines;
+fn claim_file(peek: &Peek) -> Option<Claim> {
+    let is_json = peek.content == ContentKind::Json && !peek.is_lines;
     let levels = match peek.name.as_str() {
         _ if is_json && is_benchmark(peek) => 1,
-        EVALS if is_json && peek.has_all(&["skill_name", "evals"]) && is_beside_benchmark(peek) => {
+        EVALS_FILE
+            if is_json && peek.has_all(&["skill_name", "evals"]) && is_beside_benchmark(peek) =>
+        {
             2
         }
-        EVAL_METADATA if is_json && peek.has("eval_id") => place::levels_above_eval(peek),
-        GRADING if is_json && is_grading(peek) || is_below_configuration(peek) => {
+        EVAL_METADATA_FILE if is_json && peek.has("eval_id") => place::levels_above_eval(peek),
+        GRADING_FILE if is_json && is_grading(peek) || is_below_configuration(peek) => {
             place::levels_above_run(peek)
         }
-        TIMING if is_json && peek.has("total_tokens") || is_below_configuration(peek) => {
+        TIMING_FILE if is_json && peek.has("total_tokens") || is_below_configuration(peek) => {
             place::levels_above_run(peek)
         }
         _ => return None,
@@ -90,9 +92,9 @@ fn is_beside_benchmark(peek: &Peek) -> bool {
         .path
         .ancestors()
         .nth(2)
-        .map(|folder| folder.join(BENCHMARK));
+        .map(|folder| folder.join(BENCHMARK_FILE));
     beside
-        .and_then(|file| Peek::of(&file).ok())
+        .and_then(|file| Peek::from_path(&file).ok())
         .is_some_and(|peek| is_benchmark(&peek))
 }
 
@@ -105,45 +107,46 @@ fn is_companion(below: &Path) -> bool {
         [folder, .., file] => {
             *folder == "evals"
                 || parts.contains(&"outputs")
-                || ["metrics.json", EVAL_METADATA, TIMING, EVALS].contains(file)
+                || ["metrics.json", EVAL_METADATA_FILE, TIMING_FILE, EVALS_FILE].contains(file)
         }
     }
 }
 
 /// Files of an iteration's folder.
 #[derive(Default)]
-struct Workspace<'a> {
+struct SkillWorkspace<'a> {
     benchmark: Benchmark,
     skill: Option<String>,
     /// Prompts by the eval's number, or by its folder if the number is unknown.
     prompts: BTreeMap<String, String>,
     /// Eval numbers by folder.
     numbers: BTreeMap<String, String>,
-    gradings: BTreeMap<Place, &'a ForeignFile>,
-    timings: BTreeMap<Place, Timing>,
+    gradings: BTreeMap<EvalRunPath, &'a ForeignFile>,
+    timings: BTreeMap<EvalRunPath, Timing>,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut workspace = Workspace::gather(source, sink)?;
-    workspace.leave_out_copies(sink);
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let mut workspace = SkillWorkspace::collect_files(source, sink)?;
+    workspace.drop_duplicate_gradings(sink);
     let skill = workspace
         .skill
         .clone()
-        .or_else(|| named_by_folder(source))
+        .or_else(|| skill_from_folder(source))
         .unwrap_or_else(|| source.name.clone());
-    let mut arms: BTreeMap<String, Arm> = BTreeMap::new();
+    let mut arms: BTreeMap<String, ConfigurationRuns> = BTreeMap::new();
     let mut damaged: BTreeMap<String, u64> = BTreeMap::new();
     let mut is_read = BTreeSet::new();
     for (place, file) in &workspace.gradings {
-        let number = workspace.number(&place.eval);
+        let number = workspace.eval_number(&place.eval);
         let key = (
             place.configuration.clone(),
             number.clone(),
             place.run.unwrap_or(1),
         );
-        let Some(grading) = read_or_refuse::<Grading>(file, "the grading cannot be read", sink)?
+        let Some(grading) =
+            read_or_refuse::<SkillGrading>(file, "the grading cannot be read", sink)?
         else {
-            if workspace.benchmarked(&key).is_none() {
+            if workspace.benchmark_run(&key).is_none() {
                 *damaged.entry(place.configuration.clone()).or_default() += 1;
             }
             continue;
@@ -155,9 +158,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .or_else(|| workspace.prompts.get(&place.eval))
             .cloned();
         let timing = workspace.timings.remove(place);
-        let benchmarked = workspace.benchmarked(&key);
-        let run = EvalRun::graded(
-            label(&place.eval, &number),
+        let benchmarked = workspace.benchmark_run(&key);
+        let run = EvalRun::from_grading(
+            eval_name(&place.eval, &number),
             key.2,
             prompt,
             &grading,
@@ -170,7 +173,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .push(run);
     }
     for run in workspace.benchmark.runs.iter() {
-        let key = key_of(run);
+        let key = eval_run_key(run);
         if is_read.contains(&key) {
             continue;
         }
@@ -178,10 +181,15 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         if expectations.is_empty() {
             continue;
         }
-        sink.quirk("runs without a grading of their own are read from benchmark.json");
+        sink.note_quirk("runs without a grading of their own are read from benchmark.json");
         let prompt = workspace.prompts.get(&key.1).cloned();
-        let run =
-            EvalRun::benchmarked(label("", &key.1), key.2, prompt, &expectations, &run.result);
+        let run = EvalRun::from_benchmark(
+            eval_name("", &key.1),
+            key.2,
+            prompt,
+            &expectations,
+            &run.result,
+        );
         arms.entry(key.0).or_default().runs.push(run);
     }
     if arms.is_empty() && damaged.is_empty() {
@@ -193,32 +201,32 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         .keys()
         .any(|configuration| !arms.contains_key(configuration))
     {
-        sink.quirk("configurations without a readable grading are skipped");
+        sink.note_quirk("configurations without a readable grading are skipped");
     }
     let benchmark = &workspace.benchmark;
     for (configuration, mut arm) in arms {
         arm.damaged = damaged.get(&configuration).copied().unwrap_or(0);
-        arm.tell(&skill, &source.name, &configuration, benchmark, sink)?;
+        arm.add_run(&skill, &source.name, &configuration, benchmark, sink)?;
     }
     Ok(())
 }
 
 /// Key of a run in a workspace: configuration, eval number and run number.
-type RunKey = (String, String, u32);
+type EvalRunKey = (String, String, u32);
 
-fn key_of(run: &wire::BenchmarkRun) -> RunKey {
-    let number = count(&run.run_number)
+fn eval_run_key(run: &wire::BenchmarkRun) -> EvalRunKey {
+    let number = to_count(&run.run_number)
         .and_then(|number| u32::try_from(number).ok())
         .unwrap_or(1);
     (
-        text(&run.configuration).unwrap_or_default(),
-        text(&run.eval_id).unwrap_or_default(),
+        to_text(&run.configuration).unwrap_or_default(),
+        to_text(&run.eval_id).unwrap_or_default(),
         number,
     )
 }
 
 /// Returns an eval's name: its folder's, or `eval-<number>` without a folder.
-fn label(folder: &str, number: &str) -> String {
+fn eval_name(folder: &str, number: &str) -> String {
     if folder.is_empty() {
         format!("eval-{number}")
     } else {
@@ -227,7 +235,7 @@ fn label(folder: &str, number: &str) -> String {
 }
 
 /// Returns the skill's name from the folder of its workspace.
-fn named_by_folder(source: &ForeignSource) -> Option<String> {
+fn skill_from_folder(source: &ForeignFileGroup) -> Option<String> {
     let file = source.files.first()?;
     let workspace = file
         .path
@@ -241,25 +249,30 @@ fn named_by_folder(source: &ForeignSource) -> Option<String> {
         .map(str::to_owned)
 }
 
-impl<'a> Workspace<'a> {
-    fn gather(source: &'a ForeignSource, sink: &mut Sink<'_>) -> Result<Self, Stop> {
+impl<'a> SkillWorkspace<'a> {
+    fn collect_files(
+        source: &'a ForeignFileGroup,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<Self, ReadStop> {
         let mut workspace = Self::default();
-        let mut timings: Vec<(Place, &ForeignFile)> = Vec::new();
+        let mut timings: Vec<(EvalRunPath, &ForeignFile)> = Vec::new();
         for file in &source.files {
             match file.name.rsplit('/').next().unwrap_or_default() {
-                GRADING => {
-                    workspace.gradings.insert(Place::of(&file.name), file);
+                GRADING_FILE => {
+                    workspace
+                        .gradings
+                        .insert(EvalRunPath::from_file_name(&file.name), file);
                 }
-                TIMING => timings.push((Place::of(&file.name), file)),
-                EVAL_METADATA => {
-                    let Some(metadata) = read_beside::<EvalMetadata>(file, sink)? else {
+                TIMING_FILE => timings.push((EvalRunPath::from_file_name(&file.name), file)),
+                EVAL_METADATA_FILE => {
+                    let Some(metadata) = read_supplement::<EvalMetadata>(file, sink)? else {
                         continue;
                     };
-                    let Some(folder) = eval_beside(&file.name) else {
+                    let Some(folder) = eval_folder(&file.name) else {
                         continue;
                     };
-                    let number = text(&metadata.eval_id);
-                    if let Some(prompt) = filled(&metadata.prompt) {
+                    let number = to_text(&metadata.eval_id);
+                    if let Some(prompt) = to_filled_text(&metadata.prompt) {
                         workspace
                             .prompts
                             .insert(number.clone().unwrap_or_else(|| folder.to_owned()), prompt);
@@ -268,25 +281,27 @@ impl<'a> Workspace<'a> {
                         .numbers
                         .extend(number.map(|number| (folder.to_owned(), number)));
                 }
-                EVALS => {
-                    let Some(evals) = read_beside::<Evals>(file, sink)? else {
+                EVALS_FILE => {
+                    let Some(evals) = read_supplement::<SkillEvals>(file, sink)? else {
                         continue;
                     };
-                    workspace.skill = workspace.skill.or_else(|| text(&evals.skill_name));
+                    workspace.skill = workspace.skill.or_else(|| to_text(&evals.skill_name));
                     for eval in evals.evals.iter() {
-                        if let (Some(number), Some(prompt)) = (text(&eval.id), text(&eval.prompt)) {
+                        if let (Some(number), Some(prompt)) =
+                            (to_text(&eval.id), to_text(&eval.prompt))
+                        {
                             workspace.prompts.entry(number).or_insert(prompt);
                         }
                     }
                 }
                 // `benchmark.json`, whatever its name is.
                 _ => {
-                    if let Some(benchmark) = read_beside::<Benchmark>(file, sink)? {
+                    if let Some(benchmark) = read_supplement::<Benchmark>(file, sink)? {
                         let named = benchmark
                             .metadata
                             .0
                             .as_ref()
-                            .and_then(|metadata| text(&metadata.skill_name));
+                            .and_then(|metadata| to_text(&metadata.skill_name));
                         workspace.skill = named
                             .filter(|name| !name.trim().is_empty())
                             .or(workspace.skill);
@@ -299,7 +314,7 @@ impl<'a> Workspace<'a> {
         timings.sort_by_key(|(_, file)| file.name.split('/').count());
         for (place, file) in timings {
             if !workspace.timings.contains_key(&place)
-                && let Some(timing) = read_beside(file, sink)?
+                && let Some(timing) = read_supplement(file, sink)?
             {
                 workspace.timings.insert(place, timing);
             }
@@ -308,18 +323,18 @@ impl<'a> Workspace<'a> {
     }
 
     /// Drops a grading in a configuration's folder if a run's folder has one too.
-    fn leave_out_copies(&mut self, sink: &mut Sink<'_>) {
+    fn drop_duplicate_gradings(&mut self, sink: &mut ImportSink<'_>) {
         let numbered: BTreeSet<(String, String)> = self
             .gradings
             .keys()
             .filter(|place| place.run.is_some())
             .map(|place| (place.configuration.clone(), place.eval.clone()))
             .collect();
-        let is_copy = |place: &Place| {
+        let is_copy = |place: &EvalRunPath| {
             place.run.is_none()
                 && numbered.contains(&(place.configuration.clone(), place.eval.clone()))
         };
-        let copies: Vec<Place> = self
+        let copies: Vec<EvalRunPath> = self
             .gradings
             .keys()
             .filter(|place| is_copy(place))
@@ -333,9 +348,9 @@ impl<'a> Workspace<'a> {
                 place.configuration == copy.configuration && place.eval == copy.eval
             });
             let is_same = first.is_some_and(|(_, first)| {
-                digest(first).is_some_and(|first| Some(first) == digest(file))
+                file_digest(first).is_some_and(|first| Some(first) == file_digest(file))
             });
-            sink.quirk(if is_same {
+            sink.note_quirk(if is_same {
                 "gradings are in the folder of the run and again above it: each run counts once"
             } else {
                 "a grading above the runs' folders differs from theirs: the gradings in the runs' folders count"
@@ -343,7 +358,7 @@ impl<'a> Workspace<'a> {
         }
         for place in self.gradings.keys() {
             // A run with a folder of its own may have its timing one level above.
-            let above = Place {
+            let above = EvalRunPath {
                 run: None,
                 ..place.clone()
             };
@@ -357,24 +372,27 @@ impl<'a> Workspace<'a> {
     }
 
     /// Returns the number of the eval in a folder, or the folder's name if the number is unknown.
-    fn number(&self, folder: &str) -> String {
+    fn eval_number(&self, folder: &str) -> String {
         self.numbers
             .get(folder)
             .cloned()
-            .or_else(|| number_of(folder).map(str::to_owned))
+            .or_else(|| parse_eval_number(folder).map(str::to_owned))
             .unwrap_or_else(|| folder.to_owned())
     }
 
-    fn benchmarked(&self, key: &RunKey) -> Option<&wire::BenchmarkRun> {
-        self.benchmark.runs.iter().find(|run| key_of(run) == *key)
+    fn benchmark_run(&self, key: &EvalRunKey) -> Option<&wire::BenchmarkRun> {
+        self.benchmark
+            .runs
+            .iter()
+            .find(|run| eval_run_key(run) == *key)
     }
 }
 
 /// Reads a file that supplements the gradings.
-fn read_beside<T: DeserializeOwned>(
+fn read_supplement<T: DeserializeOwned>(
     file: &ForeignFile,
-    sink: &mut Sink<'_>,
-) -> Result<Option<T>, Stop> {
+    sink: &mut ImportSink<'_>,
+) -> Result<Option<T>, ReadStop> {
     read_or_refuse(file, "the file cannot be read", sink)
 }
 
@@ -382,22 +400,25 @@ fn read_beside<T: DeserializeOwned>(
 fn read_or_refuse<T: DeserializeOwned>(
     file: &ForeignFile,
     why_refused: &str,
-    sink: &mut Sink<'_>,
-) -> Result<Option<T>, Stop> {
+    sink: &mut ImportSink<'_>,
+) -> Result<Option<T>, ReadStop> {
     match read_value(file.open()?, &file.shown) {
         Ok(value) => Ok(Some(value)),
-        Err(Stop::Store(error)) => Err(Stop::Store(error)),
-        Err(Stop::Unreadable(problems)) => {
+        Err(ReadStop::Store(error)) => Err(ReadStop::Store(error)),
+        Err(ReadStop::Unreadable(problems)) => {
             let why = problems
                 .first()
                 .map(|problem| problem.message.clone())
                 .unwrap_or_default();
-            sink.refuse(&file.name, Refused::with_detail(why_refused, why));
+            sink.refuse_part(&file.name, Refused::with_detail(why_refused, why));
             Ok(None)
         }
     }
 }
 
-fn digest(file: &ForeignFile) -> Option<String> {
-    Some(hex_digest(&[&file.read(MOST_COMPARED_BYTES).ok()?], false))
+fn file_digest(file: &ForeignFile) -> Option<String> {
+    Some(hex_digest(
+        &[&file.read_bytes(MAX_COMPARED_BYTES).ok()?],
+        false,
+    ))
 }

@@ -2,20 +2,20 @@
 
 use super::super::peek::Peek;
 
-pub(super) const BENCHMARK: &str = "benchmark.json";
-pub(super) const EVALS: &str = "evals.json";
-pub(super) const EVAL_METADATA: &str = "eval_metadata.json";
-pub(super) const GRADING: &str = "grading.json";
-pub(super) const TIMING: &str = "timing.json";
+pub(super) const BENCHMARK_FILE: &str = "benchmark.json";
+pub(super) const EVALS_FILE: &str = "evals.json";
+pub(super) const EVAL_METADATA_FILE: &str = "eval_metadata.json";
+pub(super) const GRADING_FILE: &str = "grading.json";
+pub(super) const TIMING_FILE: &str = "timing.json";
 /// Folder with files of an agent and its harness.
-const OUTPUTS: &str = "outputs";
+const OUTPUTS_FOLDER: &str = "outputs";
 /// Folder with the skill's evals.
 const EVALS_FOLDER: &str = "evals";
 const CONFIGURATIONS: [&str; 4] = ["with_skill", "without_skill", "new_skill", "old_skill"];
 
 /// The configuration, eval and run that a file belongs to, by its path below the iteration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct EvalRunPath {
     pub configuration: String,
     /// The name of the eval's folder.
     pub eval: String,
@@ -23,12 +23,12 @@ pub(super) struct Place {
     pub run: Option<u32>,
 }
 
-impl Place {
-    pub fn of(name: &str) -> Self {
+impl EvalRunPath {
+    pub fn from_file_name(name: &str) -> Self {
         let mut folders: Vec<&str> = name.split('/').collect();
         folders.pop();
-        folders.pop_if(|folder| *folder == OUTPUTS);
-        let run = folders.last().and_then(|folder| run_number(folder));
+        folders.pop_if(|folder| *folder == OUTPUTS_FOLDER);
+        let run = folders.last().and_then(|folder| parse_run_number(folder));
         if run.is_some() {
             folders.pop();
         }
@@ -42,18 +42,22 @@ impl Place {
 }
 
 /// Returns the eval's folder for a file that lies directly in it.
-pub(super) fn eval_beside(name: &str) -> Option<&str> {
+pub(super) fn eval_folder(name: &str) -> Option<&str> {
     name.rsplit('/').nth(1)
 }
 
-fn run_number(folder: &str) -> Option<u32> {
+fn parse_run_number(folder: &str) -> Option<u32> {
     folder.strip_prefix("run-")?.parse().ok()
 }
 
 /// Returns how many levels the iteration's folder is above a file of a run.
 pub(super) fn levels_above_run(peek: &Peek) -> usize {
-    let outputs = usize::from(peek.folder_name(0) == Some(OUTPUTS));
-    let run = usize::from(peek.folder_name(outputs).and_then(run_number).is_some());
+    let outputs = usize::from(peek.folder_name(0) == Some(OUTPUTS_FOLDER));
+    let run = usize::from(
+        peek.folder_name(outputs)
+            .and_then(parse_run_number)
+            .is_some(),
+    );
     outputs + run + 3
 }
 
@@ -73,7 +77,7 @@ pub(super) fn is_below_configuration(peek: &Peek) -> bool {
 }
 
 /// Returns the number of an eval whose folder is `eval-<number>`, with or without a suffix such as `-login`.
-pub(super) fn number_of(folder: &str) -> Option<&str> {
+pub(super) fn parse_eval_number(folder: &str) -> Option<&str> {
     let number = folder.strip_prefix("eval-")?.split('-').next()?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
@@ -84,29 +88,32 @@ mod tests {
 
     #[test]
     fn a_path_says_whose_the_file_is() {
-        let place = |run| Place {
+        let place = |run| EvalRunPath {
             configuration: "with_skill".to_owned(),
             eval: "eval-0-login".to_owned(),
             run,
         };
         assert_eq!(
-            Place::of("eval-0-login/with_skill/run-2/grading.json"),
+            EvalRunPath::from_file_name("eval-0-login/with_skill/run-2/grading.json"),
             place(Some(2))
         );
         assert_eq!(
-            Place::of("eval-0-login/with_skill/outputs/timing.json"),
+            EvalRunPath::from_file_name("eval-0-login/with_skill/outputs/timing.json"),
             place(None)
         );
         assert_eq!(
-            Place::of("eval-0-login/with_skill/run-1/outputs/timing.json"),
+            EvalRunPath::from_file_name("eval-0-login/with_skill/run-1/outputs/timing.json"),
             place(Some(1))
         );
-        assert_eq!(Place::of("grading.json"), Place::default());
+        assert_eq!(
+            EvalRunPath::from_file_name("grading.json"),
+            EvalRunPath::default()
+        );
         assert_eq!(
             (
-                number_of("eval-12-login"),
-                number_of("eval-login"),
-                number_of("chart")
+                parse_eval_number("eval-12-login"),
+                parse_eval_number("eval-login"),
+                parse_eval_number("chart")
             ),
             (Some("12"), None, None)
         );

@@ -3,21 +3,21 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::{Lenient, List, amount, count, text};
+use super::super::json::{Lenient, ObjectList, to_amount, to_count, to_text};
 
 /// `benchmark.json`: figures of the whole workspace.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Benchmark {
-    pub metadata: Lenient<Metadata>,
-    pub runs: List<BenchmarkRun>,
+    pub metadata: Lenient<BenchmarkMetadata>,
+    pub runs: ObjectList<BenchmarkRun>,
     /// By configuration, with an extra entry `delta`.
     pub run_summary: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Metadata {
+pub(super) struct BenchmarkMetadata {
     pub skill_name: Value,
     pub executor_model: Value,
     pub timestamp: Value,
@@ -32,16 +32,16 @@ pub(super) struct BenchmarkRun {
     pub configuration: Value,
     pub run_number: Value,
     pub result: Value,
-    pub expectations: List<Expectation>,
+    pub expectations: ObjectList<Expectation>,
 }
 
 /// The grader's findings for one run of an eval.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Grading {
-    pub expectations: List<Expectation>,
+pub(super) struct SkillGrading {
+    pub expectations: ObjectList<Expectation>,
     /// The list's name in other workspaces.
-    pub assertion_results: List<Expectation>,
+    pub assertion_results: ObjectList<Expectation>,
     pub summary: Value,
     pub execution_metrics: Value,
     pub timing: Value,
@@ -69,14 +69,14 @@ pub(super) struct Timing {
 /// The evals of a skill.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Evals {
+pub(super) struct SkillEvals {
     pub skill_name: Value,
-    pub evals: List<Eval>,
+    pub evals: ObjectList<SkillEval>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Eval {
+pub(super) struct SkillEval {
     pub id: Value,
     pub prompt: Value,
 }
@@ -92,18 +92,18 @@ pub(super) struct EvalMetadata {
 impl Timing {
     /// Returns the agent's seconds without the grader, or the file's total if they are unknown.
     pub fn executor_seconds(&self) -> Option<f64> {
-        amount(&self.executor_duration_seconds).or_else(|| self.seconds())
+        to_amount(&self.executor_duration_seconds).or_else(|| self.total_seconds())
     }
 
     /// Returns the seconds that the file calls the total.
-    pub fn seconds(&self) -> Option<f64> {
-        amount(&self.total_duration_seconds)
-            .or_else(|| amount(&self.duration_ms).map(|milliseconds| milliseconds / 1000.0))
+    pub fn total_seconds(&self) -> Option<f64> {
+        to_amount(&self.total_duration_seconds)
+            .or_else(|| to_amount(&self.duration_ms).map(|milliseconds| milliseconds / 1000.0))
     }
 }
 
-impl Grading {
-    pub fn all(&self) -> Vec<&Expectation> {
+impl SkillGrading {
+    pub fn all_expectations(&self) -> Vec<&Expectation> {
         let all: Vec<&Expectation> = self.expectations.iter().collect();
         if all.is_empty() {
             self.assertion_results.iter().collect()
@@ -113,28 +113,28 @@ impl Grading {
     }
 
     pub fn executor_seconds(&self) -> Option<f64> {
-        amount(&self.timing["executor_duration_seconds"])
+        to_amount(&self.timing["executor_duration_seconds"])
     }
 
     /// Returns the seconds of agent and grader together. Zero means not measured.
     pub fn total_seconds(&self) -> Option<f64> {
-        amount(&self.timing["total_duration_seconds"]).filter(|seconds| *seconds > 0.0)
+        to_amount(&self.timing["total_duration_seconds"]).filter(|seconds| *seconds > 0.0)
     }
 
     pub fn output_chars(&self) -> Option<u64> {
-        count(&self.execution_metrics["output_chars"])
+        to_count(&self.execution_metrics["output_chars"])
     }
 }
 
-impl Metadata {
+impl BenchmarkMetadata {
     /// Returns the model, unless it is a placeholder.
     pub fn model(&self) -> Option<String> {
-        text(&self.executor_model)
+        to_text(&self.executor_model)
             .filter(|model| !model.trim().is_empty() && !is_placeholder(model))
     }
 
     pub fn has_placeholder(&self) -> bool {
-        text(&self.executor_model).is_some_and(|model| is_placeholder(&model))
+        to_text(&self.executor_model).is_some_and(|model| is_placeholder(&model))
     }
 }
 

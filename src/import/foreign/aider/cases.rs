@@ -6,19 +6,19 @@ use serde_json::Value;
 use crate::domain::{CostSource, ItemDetails, ItemStatus};
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
+use super::super::super::rows::ReadStop;
 use super::super::super::source::hex_digest;
-use super::super::json::{amount, count, text};
+use super::super::json::{to_amount, to_count, to_text};
 use super::super::json_reader::read_value;
-use super::super::sink::{Handle, Sink};
-use super::super::source::ForeignSource;
-use super::run::{CASE_RESULTS, EVALUATOR, began, git, push_rate, tell_time};
+use super::super::sink::{ImportSink, RunHandle};
+use super::super::source::ForeignFileGroup;
+use super::run::{CASE_RESULTS, EVALUATOR, parse_git, parse_start, push_rate, set_start_time};
 
-const MOST_CASE_BYTES: u64 = 64 << 20;
+const MAX_CASE_BYTES: u64 = 64 << 20;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Case {
+struct AiderCase {
     exception: Value,
     testdir: Value,
     testcase: Value,
@@ -44,9 +44,9 @@ struct Case {
 }
 
 /// One model with one edit format, in the folder of a run.
-struct Arm {
+struct AiderArm {
     /// `None` if the run is stored already.
-    run: Option<Handle>,
+    run: Option<RunHandle>,
     model: String,
     edit_format: String,
     cases: u64,
@@ -55,33 +55,36 @@ struct Arm {
     well_formed: u64,
 }
 
-pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut arms: Vec<Arm> = Vec::new();
+pub(super) fn read_cases(
+    source: &ForeignFileGroup,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let mut arms: Vec<AiderArm> = Vec::new();
     // Cases that failed before there was a result. They do not name their model.
-    let mut exceptions: Vec<(Place, String)> = Vec::new();
-    let folder = folder(source)?;
+    let mut exceptions: Vec<(CaseLocation, String)> = Vec::new();
+    let folder = run_name(source)?;
     for file in &source.files {
-        let case: Case = read_value(file.open()?, &file.shown)?;
-        let place = Place::of(
+        let case: AiderCase = read_value(file.open()?, &file.shown)?;
+        let place = CaseLocation::from_path(
             &file.name,
-            text(&case.testdir).as_deref(),
-            text(&case.testcase),
+            to_text(&case.testdir).as_deref(),
+            to_text(&case.testcase),
             &folder,
         );
-        if let Some(exception) = text(&case.exception) {
+        if let Some(exception) = to_text(&case.exception) {
             exceptions.push((place, exception));
             continue;
         }
-        let Some(tries) = tries(&case.tests_outcomes) else {
-            sink.refuse(
+        let Some(tries) = parse_tries(&case.tests_outcomes) else {
+            sink.refuse_part(
                 &file.name,
-                Refused::because("tests_outcomes is no list of yes and no"),
+                Refused::new("tests_outcomes is no list of yes and no"),
             );
             continue;
         };
         let (model, edit_format) = (
-            text(&case.model).unwrap_or_default(),
-            text(&case.edit_format).unwrap_or_default(),
+            to_text(&case.model).unwrap_or_default(),
+            to_text(&case.edit_format).unwrap_or_default(),
         );
         let arm = match arms
             .iter()
@@ -89,48 +92,56 @@ pub(super) fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), St
         {
             Some(arm) => arm,
             None => {
-                arms.push(begin(&place, &model, &edit_format, arms.is_empty(), sink));
+                arms.push(begin_run(
+                    &place,
+                    &model,
+                    &edit_format,
+                    arms.is_empty(),
+                    sink,
+                ));
                 if let Some(run) = arms.last().and_then(|arm| arm.run) {
-                    tell(run, &place, &case, sink);
+                    fill_run(run, &place, &case, sink);
                 }
                 arms.len() - 1
             }
         };
         if let Some(arm) = arms.get_mut(arm) {
-            arm.take(&place, &case, &tries, sink)?;
+            arm.add_case(&place, &case, &tries, sink)?;
         }
     }
     if arms.len() > 1 {
-        sink.quirk("the folder has cases of several models or edit formats: each becomes a run");
+        sink.note_quirk(
+            "the folder has cases of several models or edit formats: each becomes a run",
+        );
     }
     if arms.is_empty()
         && let Some((place, _)) = exceptions.first()
     {
-        arms.push(begin(place, "", "", true, sink));
+        arms.push(begin_run(place, "", "", true, sink));
     }
     if let Some(arm) = arms.first_mut() {
         if !exceptions.is_empty() {
-            sink.quirk("cases with only an exception are errors");
+            sink.note_quirk("cases with only an exception are errors");
         }
         for (place, exception) in exceptions {
-            arm.take_exception(&place, exception, sink)?;
+            arm.add_exception(&place, exception, sink)?;
         }
     }
     for arm in arms {
-        arm.end(sink);
+        arm.add_rates(sink);
     }
     Ok(())
 }
 
 /// Returns the run's name: its folder, or a digest of its files if the folder's name is not the run's own.
-fn folder(source: &ForeignSource) -> Result<String, Stop> {
+fn run_name(source: &ForeignFileGroup) -> Result<String, ReadStop> {
     if !source.name.is_empty() && !source.name.ends_with(CASE_RESULTS) {
         return Ok(source.name.clone());
     }
     let contents = source
         .files
         .iter()
-        .map(|file| file.read(MOST_CASE_BYTES))
+        .map(|file| file.read_bytes(MAX_CASE_BYTES))
         .collect::<Result<Vec<_>, _>>()?;
     let parts: Vec<&[u8]> = source
         .files
@@ -141,13 +152,13 @@ fn folder(source: &ForeignSource) -> Result<String, Stop> {
     Ok(format!("cases-{}", &hex_digest(&parts, true)[..12]))
 }
 
-fn begin(
-    place: &Place,
+fn begin_run(
+    place: &CaseLocation,
     model: &str,
     edit_format: &str,
     is_first: bool,
-    sink: &mut Sink<'_>,
-) -> Arm {
+    sink: &mut ImportSink<'_>,
+) -> AiderArm {
     let mut identity = vec![place.run.as_str()];
     if !is_first {
         identity.extend([model, edit_format]);
@@ -158,7 +169,7 @@ fn begin(
     } else {
         "aider-edit"
     };
-    Arm {
+    AiderArm {
         run: sink.begin_run(&identity, [suite, edit_format, model]),
         model: model.to_owned(),
         edit_format: edit_format.to_owned(),
@@ -169,12 +180,12 @@ fn begin(
 }
 
 /// Fills in the facts of a run that each of its cases repeats.
-fn tell(run: Handle, place: &Place, case: &Case, sink: &mut Sink<'_>) {
-    let record = sink.run(run);
-    if let Some(began) = began(&place.run) {
-        tell_time(record, &began);
+fn fill_run(run: RunHandle, place: &CaseLocation, case: &AiderCase, sink: &mut ImportSink<'_>) {
+    let record = sink.run_mut(run);
+    if let Some(began) = parse_start(&place.run) {
+        set_start_time(record, &began);
     }
-    record.git = text(&case.commit_hash).and_then(|commit| git(&commit));
+    record.git = to_text(&case.commit_hash).and_then(|commit| parse_git(&commit));
     let settings = [
         ("reasoning_effort", &case.reasoning_effort),
         ("thinking_tokens", &case.thinking_tokens),
@@ -184,18 +195,18 @@ fn tell(run: Handle, place: &Place, case: &Case, sink: &mut Sink<'_>) {
     record.tags.extend(
         settings
             .into_iter()
-            .filter_map(|(key, value)| Some((key.to_owned(), text(value)?))),
+            .filter_map(|(key, value)| Some((key.to_owned(), to_text(value)?))),
     );
 }
 
-impl Arm {
-    fn take(
+impl AiderArm {
+    fn add_case(
         &mut self,
-        place: &Place,
-        case: &Case,
+        place: &CaseLocation,
+        case: &AiderCase,
         tries: &[bool],
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         self.cases += 1;
         let solved = tries.iter().position(|passed| *passed);
         if self.solved_by.len() < tries.len() {
@@ -210,10 +221,10 @@ impl Arm {
                 .for_each(|count| *count += 1);
         }
         self.well_formed +=
-            u64::from(count(&case.num_malformed_responses).is_none_or(|count| count == 0));
+            u64::from(to_count(&case.num_malformed_responses).is_none_or(|count| count == 0));
         let Some(run) = self.run else { return Ok(()) };
 
-        let happened = |value: &Value| count(value).is_some_and(|count| count > 0);
+        let happened = |value: &Value| to_count(value).is_some_and(|count| count > 0);
         let status = if solved.is_some() {
             ItemStatus::Pass
         } else if tries.is_empty() {
@@ -223,47 +234,47 @@ impl Arm {
         } else {
             ItemStatus::Fail
         };
-        let mut outcome = sink.outcome(run, &place.item, status);
+        let mut outcome = sink.new_outcome(run, &place.item, status);
         outcome.category.clone_from(&place.language);
         EVALUATOR.clone_into(&mut outcome.evaluator);
-        outcome.duration_seconds = amount(&case.duration);
+        outcome.duration_seconds = to_amount(&case.duration);
         // A cost of zero means not measured.
-        outcome.cost_usd = amount(&case.cost).filter(|cost| *cost > 0.0);
-        let tokens = |value: &Value| count(value).filter(|tokens| *tokens > 0);
+        outcome.cost_usd = to_amount(&case.cost).filter(|cost| *cost > 0.0);
+        let tokens = |value: &Value| to_count(value).filter(|tokens| *tokens > 0);
         (outcome.input_tokens, outcome.output_tokens) =
             (tokens(&case.prompt_tokens), tokens(&case.completion_tokens));
         let details = ItemDetails {
-            reason: (status != ItemStatus::Pass).then(|| reason(case, tries)),
+            reason: (status != ItemStatus::Pass).then(|| failure_reason(case, tries)),
             cost_source: outcome.cost_usd.map(|_| CostSource::Reported),
             steps: Some(tries.len() as u64),
             ..ItemDetails::default()
         };
-        sink.item(run, &place.item, outcome, details)
+        sink.add_outcome(run, &place.item, outcome, details)
     }
 
-    fn take_exception(
+    fn add_exception(
         &mut self,
-        place: &Place,
+        place: &CaseLocation,
         exception: String,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         self.cases += 1;
         let Some(run) = self.run else { return Ok(()) };
-        let mut outcome = sink.outcome(run, &place.item, ItemStatus::Error);
+        let mut outcome = sink.new_outcome(run, &place.item, ItemStatus::Error);
         outcome.category.clone_from(&place.language);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         let details = ItemDetails {
             reason: Some(exception),
             ..ItemDetails::default()
         };
-        sink.item(run, &place.item, outcome, details)
+        sink.add_outcome(run, &place.item, outcome, details)
     }
 
-    fn end(self, sink: &mut Sink<'_>) {
+    fn add_rates(self, sink: &mut ImportSink<'_>) {
         let Some(run) = self.run.filter(|_| self.cases > 0) else {
             return;
         };
-        let record = sink.run(run);
+        let record = sink.run_mut(run);
         let share = |count: u64| count as f64 / self.cases as f64;
         for (place, solved) in self.solved_by.iter().enumerate() {
             push_rate(
@@ -285,11 +296,11 @@ impl Arm {
 }
 
 /// Returns for each try whether its tests passed, or `None` if the outcomes are not a list of booleans.
-fn tries(outcomes: &Value) -> Option<Vec<bool>> {
+fn parse_tries(outcomes: &Value) -> Option<Vec<bool>> {
     outcomes.as_array()?.iter().map(Value::as_bool).collect()
 }
 
-fn reason(case: &Case, tries: &[bool]) -> String {
+fn failure_reason(case: &AiderCase, tries: &[bool]) -> String {
     let counted = [
         ("test timeouts", &case.test_timeouts),
         (
@@ -306,30 +317,35 @@ fn reason(case: &Case, tries: &[bool]) -> String {
     said.extend(counted.into_iter().filter_map(|(what, value)| {
         Some(format!(
             "{what}: {}",
-            count(value).filter(|count| *count > 0)?
+            to_count(value).filter(|count| *count > 0)?
         ))
     }));
     said.join(", ")
 }
 
 /// The run, language and item of a case.
-struct Place {
+struct CaseLocation {
     run: String,
     language: Option<String>,
     /// `<language>/<case>`.
     item: String,
 }
 
-impl Place {
+impl CaseLocation {
     /// Reads the place from the file's path below the run's folder. A file by itself has its path in `testdir`.
-    fn of(file: &str, testdir: Option<&str>, testcase: Option<String>, source: &str) -> Self {
+    fn from_path(
+        file: &str,
+        testdir: Option<&str>,
+        testcase: Option<String>,
+        source: &str,
+    ) -> Self {
         let own: Vec<&str> = testdir
             .unwrap_or_default()
             .split(['/', '\\'])
             .filter(|part| !part.is_empty())
             .collect();
-        let run = own.iter().rev().find(|part| began(part).is_some());
-        let run = if began(source).is_some() {
+        let run = own.iter().rev().find(|part| parse_start(part).is_some());
+        let run = if parse_start(source).is_some() {
             source
         } else {
             run.copied().unwrap_or(source)

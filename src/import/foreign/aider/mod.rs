@@ -11,45 +11,47 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::ItemKind;
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::ForeignSource;
-use run::{CASE_RESULTS, began};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::ForeignFileGroup;
+use run::{CASE_RESULTS, parse_start};
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "aider",
         title: "aider",
         kind: ItemKind::Task,
         reads_names: true,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     match peek.content {
-        Content::Json => {
+        ContentKind::Json => {
             let is_case = peek.has_all(&["testcase", "tests_outcomes"])
                 || (peek.has("exception") && peek.name.ends_with(CASE_RESULTS));
             is_case.then(|| folder_of_run(&peek.path).map_or(Claim::Alone, Claim::PartOf))
         }
-        Content::Text => leaderboard::is_leaderboard(&peek.head).then_some(Claim::Alone),
-        Content::Zip | Content::Xml => None,
+        ContentKind::Text => leaderboard::is_leaderboard(&peek.head).then_some(Claim::Alone),
+        ContentKind::Zip | ContentKind::Xml => None,
     }
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     match source.files.as_slice() {
-        [file] if Peek::of(&file.path).is_ok_and(|peek| peek.content != Content::Json) => {
-            leaderboard::read(file, sink)
+        [file]
+            if Peek::from_path(&file.path).is_ok_and(|peek| peek.content != ContentKind::Json) =>
+        {
+            leaderboard::read_leaderboard(file, sink)
         }
-        _ => cases::read(source, sink),
+        _ => cases::read_cases(source, sink),
     }
 }
 
@@ -59,7 +61,7 @@ fn folder_of_run(path: &Path) -> Option<PathBuf> {
     let dated = path.ancestors().skip(1).find(|folder| {
         folder
             .file_name()
-            .is_some_and(|name| began(&name.to_string_lossy()).is_some())
+            .is_some_and(|name| parse_start(&name.to_string_lossy()).is_some())
     });
     let above = || {
         let is_practice = path.ancestors().nth(2)?.ends_with("exercises/practice");
@@ -80,7 +82,7 @@ mod unit_tests {
     #[test]
     fn folders_say_when_a_run_began() {
         assert_eq!(
-            began("2026-01-02-03-04-05--demo--2").as_deref(),
+            parse_start("2026-01-02-03-04-05--demo--2").as_deref(),
             Some("2026-01-02 03:04:05")
         );
         for name in [
@@ -90,7 +92,7 @@ mod unit_tests {
             "--",
             "a-b-c-d-e-f--g",
         ] {
-            assert_eq!(began(name), None, "{name}");
+            assert_eq!(parse_start(name), None, "{name}");
         }
     }
 

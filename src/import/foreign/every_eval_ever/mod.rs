@@ -14,36 +14,36 @@ use serde_json::Value;
 
 use crate::domain::{ItemKind, ItemStatus, Problem, Resources, ScoreRecord, StatedFigure, Unit};
 
-use super::super::cell::{Refused, decimals_of, time};
-use super::super::rows::Stop;
+use super::super::cell::{Refused, count_decimals, parse_date_time};
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{amount, count, filled, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{to_amount, to_count, to_filled_text, to_text};
 use super::json_reader::{read_lines, read_value};
-use super::moments::{Moments, passed_of};
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink, clip};
-use super::source::{ForeignFile, ForeignSource};
-use super::times::unix_moment;
-use wire::{Record, ResultEntry, Row};
+use super::moments::{RunningMean, passed_from_share};
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, clip_text};
+use super::source::{ForeignFile, ForeignFileGroup};
+use super::times::time_from_unix_seconds;
+use wire::{EvaluationRecord, RecordSample, ResultEntry};
 
-const MOST_RECORD_BYTES: u64 = 256 << 20;
+const MAX_RECORD_BYTES: u64 = 256 << 20;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "every-eval-ever",
         title: "Every Eval Ever",
         kind: ItemKind::Question,
         reads_names: false,
         version: 5,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
-    if peek.content != Content::Json || !(is_record(peek) || is_samples(peek)) {
+fn claim_file(peek: &Peek) -> Option<Claim> {
+    if peek.content != ContentKind::Json || !(is_record(peek) || is_samples(peek)) {
         return None;
     }
     let name = peek
@@ -69,16 +69,17 @@ fn is_samples(peek: &Peek) -> bool {
     peek.has_all(&["evaluation_id", "evaluation_name", "sample_id"])
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let (mut record, mut samples): (Option<Record>, Vec<&ForeignFile>) = (None, Vec::new());
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let (mut record, mut samples): (Option<EvaluationRecord>, Vec<&ForeignFile>) =
+        (None, Vec::new());
     for file in &source.files {
-        if Peek::of(&file.path).is_ok_and(|peek| is_samples(&peek)) {
+        if Peek::from_path(&file.path).is_ok_and(|peek| is_samples(&peek)) {
             samples.push(file);
         } else if record.is_some() {
-            sink.refuse(&file.name, Refused::because("a second record of one name"));
+            sink.refuse_part(&file.name, Refused::new("a second record of one name"));
         } else {
             record = Some(read_value(
-                file.read(MOST_RECORD_BYTES)?.as_slice(),
+                file.read_bytes(MAX_RECORD_BYTES)?.as_slice(),
                 &file.shown,
             )?);
         }
@@ -97,11 +98,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     {
         return Err(Problem::in_file(&source.shown, "holds no results of evaluations").into());
     }
-    if let Some(version) = text(&record.schema_version) {
-        sink.version(&format!("schema {version}"));
+    if let Some(version) = to_text(&record.schema_version) {
+        sink.note_version(&format!("schema {version}"));
     }
-    let mut evaluations: Vec<Evaluation<'_>> = Vec::new();
-    let mut places = Places::default();
+    let mut evaluations: Vec<RecordEvaluation<'_>> = Vec::new();
+    let mut places = ResultIndex::default();
     for result in record
         .evaluation_results
         .iter()
@@ -109,29 +110,29 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     {
         let name = result.name();
         let place = *places.by_name.entry(name.clone()).or_insert_with(|| {
-            evaluations.push(Evaluation {
+            evaluations.push(RecordEvaluation {
                 name,
                 results: Vec::new(),
                 attempts: BTreeMap::new(),
             });
             evaluations.len() - 1
         });
-        if let Some(id) = text(&result.evaluation_result_id) {
+        if let Some(id) = to_text(&result.evaluation_result_id) {
             places
                 .by_id
                 .entry(id)
                 .or_insert((place, evaluations[place].results.len()));
         }
-        evaluations[place].results.push(Scored::new(result));
+        evaluations[place].results.push(ResultSamples::new(result));
     }
 
     let mut rows = 0_u64;
     for file in &samples {
-        each_sample(file, &mut |_, sample| {
+        read_samples(file, &mut |_, sample| {
             rows += 1;
             let Ok(sample) = sample else { return Ok(()) };
-            if let Some((evaluation, result)) = places.of(&sample) {
-                evaluations[evaluation].results[result].take(&sample);
+            if let Some((evaluation, result)) = places.find_result(&sample) {
+                evaluations[evaluation].results[result].add_sample(&sample);
             }
             Ok(())
         })?;
@@ -139,59 +140,59 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let total = record
         .detailed_evaluation_results
         .get("total_rows")
-        .and_then(count);
+        .and_then(to_count);
     let is_truncated = total.is_some_and(|total| total > rows);
     if is_truncated && rows > 0 {
-        sink.quirk(&format!(
+        sink.note_quirk(&format!(
             "{rows} of {} samples are in the file: the published figures count, and cannot be recomputed",
             total.unwrap_or(0)
         ));
     }
     let mut runs = Vec::new();
     for evaluation in &evaluations {
-        runs.push(begin(&record, evaluation, sink));
+        runs.push(begin_run(&record, evaluation, sink));
     }
     if !is_truncated {
         for file in &samples {
-            store(file, &mut evaluations, &places, &runs, sink)?;
+            add_samples(file, &mut evaluations, &places, &runs, sink)?;
         }
     }
     for (evaluation, run) in evaluations.iter().zip(runs) {
         if let Some(run) = run {
-            end(evaluation, run, !is_truncated, sink);
+            add_scores(evaluation, run, !is_truncated, sink);
         }
     }
     Ok(())
 }
 
 /// The results of one evaluation: one run.
-struct Evaluation<'r> {
+struct RecordEvaluation<'r> {
     name: String,
-    results: Vec<Scored<'r>>,
+    results: Vec<ResultSamples<'r>>,
     /// Number of attempts so far, by sample.
     attempts: BTreeMap<String, u32>,
 }
 
 /// A result with the sums of its samples.
-struct Scored<'r> {
+struct ResultSamples<'r> {
     result: &'r ResultEntry,
-    values: Moments,
+    values: RunningMean,
     rows: u64,
     /// Samples whose score is the level `unknown`.
     unknown: u64,
 }
 
-impl<'r> Scored<'r> {
+impl<'r> ResultSamples<'r> {
     fn new(result: &'r ResultEntry) -> Self {
         Self {
             result,
-            values: Moments::default(),
+            values: RunningMean::default(),
             rows: 0,
             unknown: 0,
         }
     }
 
-    fn take(&mut self, sample: &Row) {
+    fn add_sample(&mut self, sample: &RecordSample) {
         self.rows += 1;
         match sample.score() {
             Some(score) if self.result.is_unknown(score) => self.unknown += 1,
@@ -201,38 +202,43 @@ impl<'r> Scored<'r> {
     }
 }
 
-impl Evaluation<'_> {
+impl RecordEvaluation<'_> {
     /// Returns the result whose samples are the run's questions.
-    fn deciding(&self) -> Option<usize> {
+    fn deciding_result(&self) -> Option<usize> {
         self.results.iter().position(|scored| scored.rows > 0)
     }
 }
 
-fn each_sample(
+fn read_samples(
     file: &ForeignFile,
-    each: &mut dyn FnMut(usize, Result<Row, Refused>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    each: &mut dyn FnMut(usize, Result<RecordSample, Refused>) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
     read_lines(file.open()?, &file.shown, each)
 }
 
 /// Indexes of evaluations and their results.
 #[derive(Default)]
-struct Places {
+struct ResultIndex {
     by_name: BTreeMap<String, usize>,
     by_id: BTreeMap<String, (usize, usize)>,
 }
 
-impl Places {
+impl ResultIndex {
     /// Finds the result of a sample by its id, else takes the first result of the evaluation that it names.
-    fn of(&self, sample: &Row) -> Option<(usize, usize)> {
-        let by_id = text(&sample.evaluation_result_id).and_then(|id| self.by_id.get(&id).copied());
-        by_id.or_else(|| Some((*self.by_name.get(&text(&sample.evaluation_name)?)?, 0)))
+    fn find_result(&self, sample: &RecordSample) -> Option<(usize, usize)> {
+        let by_id =
+            to_text(&sample.evaluation_result_id).and_then(|id| self.by_id.get(&id).copied());
+        by_id.or_else(|| Some((*self.by_name.get(&to_text(&sample.evaluation_name)?)?, 0)))
     }
 }
 
-fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> Option<Handle> {
+fn begin_run(
+    record: &EvaluationRecord,
+    evaluation: &RecordEvaluation<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Option<RunHandle> {
     let first = evaluation.results.first()?.result;
-    let word = |value: Option<&Value>| value.and_then(filled);
+    let word = |value: Option<&Value>| value.and_then(to_filled_text);
     let id = word(Some(&record.evaluation_id));
     let model = word(record.model_info.get("id"))
         .or_else(|| word(record.model_info.get("name")))
@@ -243,15 +249,15 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
         &[&evaluation.name],
         [
             &evaluation.name,
-            &approach(record, first, library.as_deref()),
+            &approach_name(record, first, library.as_deref()),
             &model,
         ],
     )?;
     let when = |value: &Value| -> Option<DateTime<Utc>> {
-        let said = text(value)?;
+        let said = to_text(value)?;
         match said.trim().parse::<f64>() {
-            Ok(seconds) => unix_moment(seconds),
-            Err(_) => time("time", said.trim()).ok(),
+            Ok(seconds) => time_from_unix_seconds(seconds),
+            Err(_) => parse_date_time("time", said.trim()).ok(),
         }
     };
     let version = word(record.eval_library.get("version")).filter(|version| version != "unknown");
@@ -262,7 +268,7 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
     let mut judges: Vec<String> = evaluation
         .results
         .iter()
-        .flat_map(|scored| scored.result.judges())
+        .flat_map(|scored| scored.result.judge_models())
         .collect();
     judges.sort_unstable();
     judges.dedup();
@@ -290,11 +296,11 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
         ("message_limit", limit("message_limit")),
         ("token_limit", limit("token_limit")),
     ];
-    let record_of = sink.run(run);
+    let record_of = sink.run_mut(run);
     let provider =
         word(record.model_info.get("inference_platform")).filter(|platform| platform != "unknown");
     record_of.resources = provider.map(|provider| Resources {
-        provider: Some(clip(&provider, 200).into_owned()),
+        provider: Some(clip_text(&provider, 200).into_owned()),
         ..Resources::default()
     });
     record_of.timestamp =
@@ -303,14 +309,14 @@ fn begin(record: &Record, evaluation: &Evaluation<'_>, sink: &mut Sink<'_>) -> O
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             record_of
                 .tags
-                .insert(key.to_owned(), clip(&fact, 500).into_owned());
+                .insert(key.to_owned(), clip_text(&fact, 500).into_owned());
         }
     }
     Some(run)
 }
 
 /// Returns the approach as far as a record tells: a name in one of its free-form parts, else the plan of solvers, else the library.
-fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> String {
+fn approach_name(record: &EvaluationRecord, result: &ResultEntry, library: Option<&str>) -> String {
     let named = [
         &result.generation_config,
         &record.eval_library,
@@ -318,9 +324,9 @@ fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> Str
         &record.source_metadata,
     ]
     .into_iter()
-    .find_map(|place| text(place.get("additional_details")?.get("approach")?));
+    .find_map(|place| to_text(place.get("additional_details")?.get("approach")?));
     let plan = || {
-        text(
+        to_text(
             result
                 .generation_config
                 .get("generation_args")?
@@ -334,39 +340,39 @@ fn approach(record: &Record, result: &ResultEntry, library: Option<&str>) -> Str
         .unwrap_or_default()
 }
 
-fn store(
+fn add_samples(
     file: &ForeignFile,
-    evaluations: &mut [Evaluation<'_>],
-    places: &Places,
-    runs: &[Option<Handle>],
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    each_sample(file, &mut |line, sample| {
+    evaluations: &mut [RecordEvaluation<'_>],
+    places: &ResultIndex,
+    runs: &[Option<RunHandle>],
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    read_samples(file, &mut |line, sample| {
         let place = format!("{}, line {line}", file.name);
         let sample = match sample {
             Ok(sample) => sample,
             Err(refused) => {
-                sink.refuse(&place, refused);
+                sink.refuse_part(&place, refused);
                 return Ok(());
             }
         };
-        let Some((evaluation, result)) = places.of(&sample) else {
-            sink.refuse(
+        let Some((evaluation, result)) = places.find_result(&sample) else {
+            sink.refuse_part(
                 &place,
-                Refused::because("the sample is of an evaluation that the record does not have"),
+                Refused::new("the sample is of an evaluation that the record does not have"),
             );
             return Ok(());
         };
         let Some(run) = runs[evaluation] else {
             return Ok(());
         };
-        let Some(id) = text(&sample.sample_id).filter(|id| !id.is_empty()) else {
-            sink.refuse(&place, Refused::because("the sample has no sample_id"));
+        let Some(id) = to_text(&sample.sample_id).filter(|id| !id.is_empty()) else {
+            sink.refuse_part(&place, Refused::new("the sample has no sample_id"));
             return Ok(());
         };
         let evaluation = &mut evaluations[evaluation];
-        if evaluation.deciding() != Some(result) {
-            sink.quirk("samples of further results of an evaluation are counted, not stored");
+        if evaluation.deciding_result() != Some(result) {
+            sink.note_quirk("samples of further results of an evaluation are counted, not stored");
             return Ok(());
         }
         let is_graded = evaluation.results[result].values.is_graded();
@@ -374,29 +380,32 @@ fn store(
         let attempt = evaluation.attempts.entry(id.clone()).or_default();
         *attempt = attempt.saturating_add(1);
         if *attempt == 2 {
-            sink.quirk("repeated samples are attempts, in file order");
+            sink.note_quirk("repeated samples are attempts, in file order");
         }
         let score = sample.score().filter(|score| !result.is_unknown(*score));
-        let mut outcome = sink.outcome(run, &id, status(&sample, score, is_graded));
+        let mut outcome = sink.new_outcome(run, &id, sample_status(&sample, score, is_graded));
         outcome.attempt = *attempt;
-        outcome.kind = sample.kind().unwrap_or(outcome.kind);
-        (outcome.cluster, outcome.category) = (sample.own("cluster"), sample.own("category"));
-        outcome.evaluator = result.metric();
+        outcome.kind = sample.item_kind().unwrap_or(outcome.kind);
+        (outcome.cluster, outcome.category) = (
+            sample.metadata_text("cluster"),
+            sample.metadata_text("category"),
+        );
+        outcome.evaluator = result.metric_name();
         outcome.score = score;
         outcome.duration_seconds = sample
             .performance
             .get("latency_ms")
-            .and_then(amount)
+            .and_then(to_amount)
             .map(|time| time / 1000.0);
-        let details = sample.details();
+        let details = sample.to_details();
         outcome.input_tokens = details.usage.and_then(|usage| usage.input_total());
         outcome.output_tokens = details.usage.and_then(|usage| usage.output);
-        sink.item(run, &place, outcome, details)
+        sink.add_outcome(run, &place, outcome, details)
     })
 }
 
 /// Returns a sample's status. `is_graded` means that all scores of its result are 0 or 1.
-fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
+fn sample_status(sample: &RecordSample, score: Option<f64>, is_graded: bool) -> ItemStatus {
     let error = sample.error().map(|error| error.to_lowercase());
     let begins = |word: &str| {
         error.as_deref().is_some_and(|error| {
@@ -439,7 +448,7 @@ fn status(sample: &Row, score: Option<f64>, is_graded: bool) -> ItemStatus {
 }
 
 /// Returns how far rounding a share moves the standard error that is computed from it.
-fn moved_error(share: f64, rounding: f64, n: u64) -> f64 {
+fn standard_error_shift(share: f64, rounding: f64, n: u64) -> f64 {
     let of = |share: f64| {
         (share * (1.0 - share) / n.saturating_sub(1).max(1) as f64)
             .max(0.0)
@@ -454,28 +463,33 @@ fn moved_error(share: f64, rounding: f64, n: u64) -> f64 {
 }
 
 /// Ends a run: stores its scores, and the published figures beside the values recomputed from samples.
-fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink<'_>) {
-    let deciding = evaluation.deciding().filter(|_| is_whole);
+fn add_scores(
+    evaluation: &RecordEvaluation<'_>,
+    run: RunHandle,
+    is_whole: bool,
+    sink: &mut ImportSink<'_>,
+) {
+    let deciding = evaluation.deciding_result().filter(|_| is_whole);
     for (place, scored) in evaluation.results.iter().enumerate() {
         let result = scored.result;
         let Some(stated) = result.score() else {
             continue;
         };
-        let percent = result.percent_of_share(stated);
+        let percent = result.percent_divisor(stated);
         let scale = percent.unwrap_or(1.0);
         let score = stated / scale;
         let unit = if percent.is_some() {
             Unit::Fraction
         } else {
-            result.unit(score)
+            result.score_unit(score)
         };
         let is_all = is_whole
             && scored.rows > 0
-            && result.samples().is_none_or(|samples| {
+            && result.sample_count().is_none_or(|samples| {
                 samples == scored.rows || samples == scored.rows - scored.unknown
             });
         if is_whole && scored.rows > 0 && !is_all {
-            sink.quirk("the file has another number of samples than a published score counts");
+            sink.note_quirk("the file has another number of samples than a published score counts");
         }
         // Percentages may be published for grades that are 0 and 1 in the samples.
         let factor = if scored.values.is_graded() {
@@ -485,8 +499,8 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         };
         // The digits are the percentage's. Trailing zeros are lost: one half may be 0.50.
         let half = |value: f64| {
-            (StatedFigure::half_of_last(decimals_of(&value.to_string())) / scale)
-                .min(StatedFigure::half_of_last(2))
+            (StatedFigure::max_rounding(count_decimals(&value.to_string())) / scale)
+                .min(StatedFigure::max_rounding(2))
         };
         let rounding = percent
             .filter(|_| score > 0.0 && score < 1.0)
@@ -498,18 +512,18 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         let error = over
             .and_then(|values| values.standard_error())
             .map(|error| error * factor);
-        let metric = result.metric();
-        sink.stated(run, &metric, score, unit, recomputed, rounding);
+        let metric = result.metric_name();
+        sink.add_published_figure(run, &metric, score, unit, recomputed, rounding);
         let stated_error = result.standard_error().map(|error| error / scale);
         if let Some(stated_error) = stated_error {
             let of_score = if scored.values.is_graded() {
-                moved_error(score, half(stated), scored.values.n())
+                standard_error_shift(score, half(stated), scored.values.n())
             } else {
                 0.0
             };
             let rounding = (percent.is_some() || of_score > 0.0)
                 .then(|| half(stated_error * scale) + of_score);
-            sink.stated(
+            sink.add_published_figure(
                 run,
                 &format!("{metric} standard error"),
                 stated_error,
@@ -522,13 +536,13 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
             && deciding.is_none()
             && unit == Unit::Fraction
             && result.is_mean()
-            && let Some(total) = result.samples()
-            && let Some(passed) = passed_of(score, stated_error, total)
+            && let Some(total) = result.sample_count()
+            && let Some(passed) = passed_from_share(score, stated_error, total)
         {
-            let record = sink.run(run);
+            let record = sink.run_mut(run);
             (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
-            record.counted = result.kind();
-            sink.quirk(
+            record.counted = result.item_kind();
+            sink.note_quirk(
                 "passed and total are computed from the published score and its standard error",
             );
             continue;
@@ -536,10 +550,10 @@ fn end(evaluation: &Evaluation<'_>, run: Handle, is_whole: bool, sink: &mut Sink
         if deciding == Some(place) && scored.values.is_graded() && is_all {
             continue;
         }
-        sink.run(run).scores.push(ScoreRecord {
-            range: result.range().filter(|_| unit == Unit::Number),
+        sink.run_mut(run).scores.push(ScoreRecord {
+            range: result.score_range().filter(|_| unit == Unit::Number),
             standard_error: stated_error,
-            n: result.samples(),
+            n: result.sample_count(),
             evaluator: Some("every-eval-ever".to_owned()),
             ..ScoreRecord::new(metric, score, unit, result.direction())
         });
@@ -555,15 +569,18 @@ mod tests {
         let of = |share: f64| (share * (1.0 - share) / 2.0).sqrt();
         let apart = (of(0.333) - of(1.0 / 3.0)).abs();
         let (one, ten) = (
-            moved_error(0.333, 0.000_5, 3),
-            moved_error(0.333, 0.000_05, 3),
+            standard_error_shift(0.333, 0.000_5, 3),
+            standard_error_shift(0.333, 0.000_05, 3),
         );
         assert!(
             apart > 1e-5 && apart < one && apart > ten,
             "{apart} {one} {ten}"
         );
         assert_eq!(
-            (moved_error(1.0, 0.005, 3), moved_error(0.5, 0.0, 3)),
+            (
+                standard_error_shift(1.0, 0.005, 3),
+                standard_error_shift(0.5, 0.0, 3)
+            ),
             (0.0, 0.0)
         );
     }

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::domain::{Direction, ItemDetails, ItemKind, Unit, Usage};
 
-use super::super::json::{Lenient, count, filled, number, text};
+use super::super::json::{Lenient, to_count, to_filled_text, to_number, to_text};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Record {
+pub(super) struct EvaluationRecord {
     pub schema_version: Value,
     pub evaluation_id: Value,
     /// Seconds since 1970 as text, or a date.
@@ -60,7 +60,7 @@ pub(super) struct ScoreDetails {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Row {
+pub(super) struct RecordSample {
     pub evaluation_id: Value,
     pub model_id: Value,
     pub evaluation_name: Value,
@@ -80,43 +80,43 @@ pub(super) struct Row {
 }
 
 /// Metrics whose share of samples is the pass rate of a run without samples.
-const HEADLINES: [&str; 2] = ["accuracy", "pass_rate"];
+const HEADLINE_METRICS: [&str; 2] = ["accuracy", "pass_rate"];
 
 impl ResultEntry {
     pub fn name(&self) -> String {
-        text(&self.evaluation_name).unwrap_or_default()
+        to_text(&self.evaluation_name).unwrap_or_default()
     }
 
-    fn metric_config(&self, of: fn(&MetricConfig) -> &Value) -> Option<String> {
+    fn metric_text(&self, of: fn(&MetricConfig) -> &Value) -> Option<String> {
         self.metric_config
             .0
             .as_ref()
-            .and_then(|config| filled(of(config)))
+            .and_then(|config| to_filled_text(of(config)))
     }
 
     /// Returns the metric's name. If it is a spelling of `accuracy` or `pass_rate`, returns that.
-    pub fn metric(&self) -> String {
+    pub fn metric_name(&self) -> String {
         let names: [fn(&MetricConfig) -> &Value; 2] =
             [|config| &config.metric_name, |config| &config.metric_id];
         let plain = |name: String| name.trim().to_lowercase().replace([' ', '-'], "_");
         let headline = names
             .into_iter()
-            .filter_map(|of| self.metric_config(of).map(plain))
-            .find(|name| HEADLINES.contains(&name.as_str()));
+            .filter_map(|of| self.metric_text(of).map(plain))
+            .find(|name| HEADLINE_METRICS.contains(&name.as_str()));
         if let Some(headline) = headline {
             return headline;
         }
-        self.metric_config(|config| &config.metric_name)
-            .or_else(|| self.metric_config(|config| &config.metric_id))
-            .or_else(|| self.metric_config(|config| &config.metric_kind))
+        self.metric_text(|config| &config.metric_name)
+            .or_else(|| self.metric_text(|config| &config.metric_id))
+            .or_else(|| self.metric_text(|config| &config.metric_kind))
             .unwrap_or_else(|| "score".to_owned())
     }
 
     /// Returns whether the score can only be the mean over the samples.
     pub fn is_mean(&self) -> bool {
         let kind = self
-            .metric_config(|config| &config.metric_kind)
-            .or_else(|| self.metric_config(|config| &config.metric_id))
+            .metric_text(|config| &config.metric_kind)
+            .or_else(|| self.metric_text(|config| &config.metric_id))
             .unwrap_or_default()
             .to_lowercase();
         [
@@ -128,18 +128,18 @@ impl ResultEntry {
             "win_rate",
         ]
         .contains(&kind.as_str())
-            || self.metric_config(|config| &config.score_type).as_deref() == Some("binary")
+            || self.metric_text(|config| &config.score_type).as_deref() == Some("binary")
     }
 
-    fn bound(&self, of: fn(&MetricConfig) -> &Value) -> Option<f64> {
+    fn score_bound(&self, of: fn(&MetricConfig) -> &Value) -> Option<f64> {
         self.metric_config
             .0
             .as_ref()
-            .and_then(|config| number(of(config)))
+            .and_then(|config| to_number(of(config)))
     }
 
     /// Returns the kind of counted items that `export eee` writes for a run without samples.
-    pub fn kind(&self) -> Option<ItemKind> {
+    pub fn item_kind(&self) -> Option<ItemKind> {
         ItemKind::from_name(
             self.score_details
                 .0
@@ -151,23 +151,23 @@ impl ResultEntry {
     }
 
     /// Returns the least and the greatest possible score.
-    pub fn range(&self) -> Option<[f64; 2]> {
+    pub fn score_range(&self) -> Option<[f64; 2]> {
         let both = self
-            .bound(|config| &config.min_score)
-            .zip(self.bound(|config| &config.max_score));
+            .score_bound(|config| &config.min_score)
+            .zip(self.score_bound(|config| &config.max_score));
         both.filter(|(least, most)| least < most)
             .map(|(least, most)| [least, most])
     }
 
     /// Returns the divisor that makes the score a share of samples: 100 if it is in percent or ranges from 0 to 100, else `None`.
-    pub fn percent_of_share(&self, score: f64) -> Option<f64> {
-        let most = self.bound(|config| &config.max_score);
-        let is_percent = match self.metric_config(|config| &config.metric_unit).as_deref() {
+    pub fn percent_divisor(&self, score: f64) -> Option<f64> {
+        let most = self.score_bound(|config| &config.max_score);
+        let is_percent = match self.metric_text(|config| &config.metric_unit).as_deref() {
             Some("percent" | "%" | "percentage") => most.is_none_or(|most| most > 1.0),
             Some("points") | None => {
                 most == Some(100.0)
                     && self
-                        .bound(|config| &config.min_score)
+                        .score_bound(|config| &config.min_score)
                         .is_none_or(|least| least == 0.0)
             }
             Some(_) => false,
@@ -185,8 +185,8 @@ impl ResultEntry {
         has_unknown && (score + 1.0).abs() < 1e-12
     }
 
-    pub fn unit(&self, score: f64) -> Unit {
-        match self.metric_config(|config| &config.metric_unit).as_deref() {
+    pub fn score_unit(&self, score: f64) -> Unit {
+        match self.metric_text(|config| &config.metric_unit).as_deref() {
             Some("proportion" | "fraction" | "ratio") if (0.0..=1.0).contains(&score) => {
                 Unit::Fraction
             }
@@ -194,8 +194,8 @@ impl ResultEntry {
             Some("tokens") => Unit::Tokens,
             Some("usd" | "USD" | "$") => Unit::Usd,
             Some("seconds" | "s") => Unit::Seconds,
-            None if self.bound(|config| &config.min_score) == Some(0.0)
-                && self.bound(|config| &config.max_score) == Some(1.0)
+            None if self.score_bound(|config| &config.min_score) == Some(0.0)
+                && self.score_bound(|config| &config.max_score) == Some(1.0)
                 && (0.0..=1.0).contains(&score) =>
             {
                 Unit::Fraction
@@ -218,11 +218,11 @@ impl ResultEntry {
     }
 
     pub fn score(&self) -> Option<f64> {
-        number(&self.score_details.0.as_ref()?.score)
+        to_number(&self.score_details.0.as_ref()?.score)
     }
 
     pub fn standard_error(&self) -> Option<f64> {
-        number(
+        to_number(
             self.score_details
                 .0
                 .as_ref()?
@@ -233,8 +233,8 @@ impl ResultEntry {
         .filter(|error| *error >= 0.0)
     }
 
-    pub fn samples(&self) -> Option<u64> {
-        count(
+    pub fn sample_count(&self) -> Option<u64> {
+        to_count(
             self.score_details
                 .0
                 .as_ref()?
@@ -244,7 +244,7 @@ impl ResultEntry {
     }
 
     /// Returns the names of the judge models.
-    pub fn judges(&self) -> Vec<String> {
+    pub fn judge_models(&self) -> Vec<String> {
         let judges = self
             .metric_config
             .0
@@ -252,15 +252,15 @@ impl ResultEntry {
             .and_then(|config| config.llm_scoring.get("judges")?.as_array());
         let name = |judge: &Value| -> Option<String> {
             let model = judge.get("model_info")?;
-            text(model.get("id")?).or_else(|| text(model.get("name")?))
+            to_text(model.get("id")?).or_else(|| to_text(model.get("name")?))
         };
         judges.into_iter().flatten().filter_map(name).collect()
     }
 }
 
-impl Row {
+impl RecordSample {
     pub fn score(&self) -> Option<f64> {
-        number(self.evaluation.get("score")?)
+        to_number(self.evaluation.get("score")?)
     }
 
     pub fn is_correct(&self) -> Option<bool> {
@@ -268,22 +268,22 @@ impl Row {
     }
 
     /// Returns the item's kind, which the format has no field for and `export eee` keeps in the metadata.
-    pub fn kind(&self) -> Option<ItemKind> {
+    pub fn item_kind(&self) -> Option<ItemKind> {
         ItemKind::from_name(self.metadata.get("kind")?.as_str()?)
     }
 
     /// Returns a text that `export eee` keeps in the metadata.
-    pub fn own(&self, name: &str) -> Option<String> {
-        filled(self.metadata.get(name)?)
+    pub fn metadata_text(&self, name: &str) -> Option<String> {
+        to_filled_text(self.metadata.get(name)?)
     }
 
     pub fn error(&self) -> Option<String> {
-        filled(&self.error)
+        to_filled_text(&self.error)
     }
 
     /// Returns the tokens by part. Sources disagree about the input: if all parts add up to the total, the input excludes the cache.
-    pub fn usage(&self) -> Option<Usage> {
-        let part = |name: &str| self.token_usage.get(name).and_then(count);
+    pub fn to_usage(&self) -> Option<Usage> {
+        let part = |name: &str| self.token_usage.get(name).and_then(to_count);
         let (input, output, total) = (
             part("input_tokens"),
             part("output_tokens"),
@@ -314,11 +314,11 @@ impl Row {
         usage.total().map(|_| usage)
     }
 
-    pub fn details(&self) -> ItemDetails {
+    pub fn to_details(&self) -> ItemDetails {
         let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
         let references = match self.input.get("reference") {
-            Some(Value::Array(several)) => several.iter().filter_map(text).collect(),
-            Some(one) => text(one).into_iter().collect(),
+            Some(Value::Array(several)) => several.iter().filter_map(to_text).collect(),
+            Some(one) => to_text(one).into_iter().collect(),
             None => Vec::new(),
         };
         let messages = || self.messages.as_array().into_iter().flatten();
@@ -326,7 +326,7 @@ impl Row {
         let said = || {
             messages()
                 .filter(is_own)
-                .filter_map(|message| text(message.get("content")?))
+                .filter_map(|message| to_text(message.get("content")?))
                 .next_back()
         };
         let mut tools: BTreeMap<String, u64> = BTreeMap::new();
@@ -334,7 +334,7 @@ impl Row {
             .filter_map(|message| message.get("tool_calls")?.as_array())
             .flatten()
         {
-            if let Some(name) = call.get("name").and_then(text) {
+            if let Some(name) = call.get("name").and_then(to_text) {
                 *tools.entry(name).or_default() += 1;
             }
         }
@@ -347,15 +347,15 @@ impl Row {
             reply: filled(
                 self.output
                     .get("raw")
-                    .and_then(|raw| text(raw.get(0).unwrap_or(raw))),
+                    .and_then(|raw| to_text(raw.get(0).unwrap_or(raw))),
             )
             .or_else(|| filled(said())),
-            answer: filled(answer.and_then(|answer| text(answer.get("extracted_value")?))),
+            answer: filled(answer.and_then(|answer| to_text(answer.get("extracted_value")?))),
             expected: references,
-            question: filled(self.input.get("raw").and_then(text)),
-            item_hash: filled(text(&self.sample_hash)),
-            usage: self.usage(),
-            steps: self.evaluation.get("num_turns").and_then(count),
+            question: filled(self.input.get("raw").and_then(to_text)),
+            item_hash: filled(to_text(&self.sample_hash)),
+            usage: self.to_usage(),
+            steps: self.evaluation.get("num_turns").and_then(to_count),
             tools,
             ..ItemDetails::default()
         }
@@ -371,11 +371,11 @@ mod tests {
     #[test]
     fn input_tokens_with_and_without_the_cache() {
         let usage = |value: Value| {
-            Row {
+            RecordSample {
                 token_usage: value,
-                ..Row::default()
+                ..RecordSample::default()
             }
-            .usage()
+            .to_usage()
         };
         let cached = |input| {
             Some(Usage {

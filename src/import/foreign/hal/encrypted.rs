@@ -16,20 +16,20 @@ use serde::Deserialize;
 
 use crate::domain::Problem;
 
-use super::super::super::rows::Stop;
+use super::super::super::rows::ReadStop;
 use super::super::json_reader::read_value;
-use super::super::source::{Archive, ForeignFile};
+use super::super::source::{ForeignFile, ZipMembers};
 
 /// Ending of the names of encrypted members.
-pub(super) const ENDING: &str = ".encrypted";
+pub(super) const ENCRYPTED_SUFFIX: &str = ".encrypted";
 /// Published with HAL. It keeps out crawlers only.
 const PASSWORD: &[u8] = b"hal1234";
-const ITERATIONS: NonZeroU32 = NonZeroU32::new(480_000).expect("it is not zero");
+const KEY_ITERATIONS: NonZeroU32 = NonZeroU32::new(480_000).expect("it is not zero");
 /// Number of keys that may be derived for each MB of an archive, and for smaller ones. Each takes a tenth to a quarter of a second, by design;
 /// an upload of HAL has one.
 const KEYS_PER_MEGABYTE: u64 = 4;
 /// First byte of a token. Before its text come this version, its time and the first block that the cipher needs.
-const VERSION: u8 = 0x80;
+const TOKEN_VERSION: u8 = 0x80;
 const HEADER_BYTES: usize = 25;
 const BLOCK_BYTES: usize = 16;
 const MAC_BYTES: usize = 32;
@@ -38,45 +38,45 @@ const NO_TOKEN: &str = "holds no token";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Sealed {
+struct EncryptedMember {
     encrypted_data: String,
     salt: String,
 }
 
 /// Returns the encrypted members of an archive, sorted by name.
-pub(super) fn members(archive: &Archive<'_>) -> Vec<String> {
+pub(super) fn encrypted_members(archive: &ZipMembers<'_>) -> Vec<String> {
     let mut members: Vec<String> = archive
-        .names()
+        .member_names()
         .into_iter()
-        .filter(|name| name.ends_with(ENDING))
+        .filter(|name| name.ends_with(ENCRYPTED_SUFFIX))
         .collect();
     members.sort_unstable();
     members
 }
 
 /// The key of each salt of an archive, derived once.
-pub(super) struct Keys {
+pub(super) struct DerivedKeys {
     by_salt: BTreeMap<Vec<u8>, [u8; KEY_BYTES]>,
     password: &'static [u8],
     iterations: NonZeroU32,
     most: usize,
 }
 
-impl Keys {
-    pub fn of(archive: &Archive<'_>) -> Self {
+impl DerivedKeys {
+    pub fn for_archive(archive: &ZipMembers<'_>) -> Self {
         let megabytes = (archive.bytes / 1_000_000).max(1);
         let most =
             usize::try_from(megabytes.saturating_mul(KEYS_PER_MEGABYTE)).unwrap_or(usize::MAX);
         Self {
             by_salt: BTreeMap::new(),
             password: PASSWORD,
-            iterations: ITERATIONS,
+            iterations: KEY_ITERATIONS,
             most,
         }
     }
 
     /// Returns the key of a salt, or `None` if the archive has more salts than it may have.
-    fn of_salt(&mut self, salt: Vec<u8>) -> Option<[u8; KEY_BYTES]> {
+    fn key_of_salt(&mut self, salt: Vec<u8>) -> Option<[u8; KEY_BYTES]> {
         if let Some(key) = self.by_salt.get(&salt) {
             return Some(*key);
         }
@@ -98,7 +98,7 @@ impl Keys {
 
 /// Reason why a member cannot be opened.
 #[derive(Debug, PartialEq, Eq)]
-enum Closed {
+enum DecryptError {
     /// What is wrong with the member.
     Because(&'static str),
     /// The archive needs more keys than this.
@@ -106,17 +106,18 @@ enum Closed {
 }
 
 /// Returns the bytes of an encrypted member.
-pub(super) fn open(
-    archive: &mut Archive<'_>,
+pub(super) fn read_member(
+    archive: &mut ZipMembers<'_>,
     member: &str,
-    keys: &mut Keys,
-) -> Result<Vec<u8>, Stop> {
-    let label = archive.label(member);
-    let sealed: Sealed = archive.with(member, |reader| read_value(reader, &label))?;
+    keys: &mut DerivedKeys,
+) -> Result<Vec<u8>, ReadStop> {
+    let label = archive.member_label(member);
+    let sealed: EncryptedMember =
+        archive.read_member_with(member, |reader| read_value(reader, &label))?;
     let file: &ForeignFile = archive.file;
     decrypt(&sealed, keys).map_err(|closed| match closed {
-        Closed::Because(why) => file.problem(format!("has a member, {label}, that {why}")),
-        Closed::Keys(most) => Problem::in_file(
+        DecryptError::Because(why) => file.problem(format!("has a member, {label}, that {why}")),
+        DecryptError::Keys(most) => Problem::in_file(
             &file.shown,
             format!("needs more than {most} keys, which takes too long for a file of its size"),
         )
@@ -125,14 +126,16 @@ pub(super) fn open(
     })
 }
 
-fn decrypt(sealed: &Sealed, keys: &mut Keys) -> Result<Vec<u8>, Closed> {
-    let (salt, mut token) = decoded(sealed).map_err(Closed::Because)?;
-    let key = keys.of_salt(salt).ok_or(Closed::Keys(keys.most))?;
-    opened(&mut token, &key).map_err(Closed::Because)
+fn decrypt(sealed: &EncryptedMember, keys: &mut DerivedKeys) -> Result<Vec<u8>, DecryptError> {
+    let (salt, mut token) = decode_member(sealed).map_err(DecryptError::Because)?;
+    let key = keys
+        .key_of_salt(salt)
+        .ok_or(DecryptError::Keys(keys.most))?;
+    decrypt_token(&mut token, &key).map_err(DecryptError::Because)
 }
 
 /// Returns the salt and the token of a member.
-fn decoded(sealed: &Sealed) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
+fn decode_member(sealed: &EncryptedMember) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
     let salt = STANDARD
         .decode(sealed.salt.trim())
         .map_err(|_| "has a salt that is not Base64")?;
@@ -141,7 +144,7 @@ fn decoded(sealed: &Sealed) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
         .map_err(|_| NO_TOKEN)?;
     let token = URL_SAFE.decode(token.trim_ascii()).map_err(|_| NO_TOKEN)?;
     // No key is derived for what is no token.
-    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != VERSION {
+    if token.len() < HEADER_BYTES + MAC_BYTES || token[0] != TOKEN_VERSION {
         Err(NO_TOKEN)
     } else {
         Ok((salt, token))
@@ -149,7 +152,7 @@ fn decoded(sealed: &Sealed) -> Result<(Vec<u8>, Vec<u8>), &'static str> {
 }
 
 /// Returns the text of a token.
-fn opened(token: &mut [u8], key: &[u8; KEY_BYTES]) -> Result<Vec<u8>, &'static str> {
+fn decrypt_token(token: &mut [u8], key: &[u8; KEY_BYTES]) -> Result<Vec<u8>, &'static str> {
     let (signing, encryption) = key.split_at(KEY_BYTES / 2);
     let (signed, mac) = token.split_at(token.len() - MAC_BYTES);
     hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, signing), signed, mac)
@@ -162,13 +165,13 @@ fn opened(token: &mut [u8], key: &[u8; KEY_BYTES]) -> Result<Vec<u8>, &'static s
     for block in text.chunks_exact_mut(BLOCK_BYTES) {
         cipher.decrypt_block_mut(GenericArray::from_mut_slice(block));
     }
-    unpadded(text)
+    strip_padding(text)
         .map(<[u8]>::to_vec)
         .ok_or("holds a token that ends in the middle of a block")
 }
 
 /// Removes the padding of the last block: `n` bytes of value `n`.
-fn unpadded(text: &[u8]) -> Option<&[u8]> {
+fn strip_padding(text: &[u8]) -> Option<&[u8]> {
     let filling = usize::from(*text.last()?);
     let (text, rest) = text.split_at_checked(text.len().checked_sub(filling)?)?;
     let is_whole = (text.len() + rest.len()).is_multiple_of(BLOCK_BYTES);
@@ -185,8 +188,8 @@ mod tests {
     const SALT: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
     const TOKEN: &str = "Z0FBQUFBQnJCTUlvOFBRTWUtQW52Wl9UNlhXQi1JQ3lRSDhfVWpVQXYwcFd5SS1fSGJpQy1aTzBWUkkzalIwbTBTYmZmTFFGdjJva3V5RHVLLWZINWJTV05rMGJrTm9nWnc9PQ==";
 
-    fn sealed(token: &str) -> Sealed {
-        Sealed {
+    fn sealed(token: &str) -> EncryptedMember {
+        EncryptedMember {
             encrypted_data: token.to_owned(),
             salt: SALT.to_owned(),
         }
@@ -195,8 +198,8 @@ mod tests {
     /// A token made with one iteration, so that many variants can be tried.
     const QUICK: &str = "Z0FBQUFBQnJCTU9DQmFqS2diM0NxNFRESmhCTHVZMDlyRDU2VzR0YnZySWdPbV9VeHpOVXlZalhVWEE5S2NIUHFrakg3ZjdBaHpaOTE1cUUtNUhMbFVOdUJNeXF5blBGa01MQUNSM3hzamJLVUNNaHhrNjVaR1U9";
 
-    fn keys(password: &'static [u8], iterations: NonZeroU32) -> Keys {
-        Keys {
+    fn keys(password: &'static [u8], iterations: NonZeroU32) -> DerivedKeys {
+        DerivedKeys {
             by_salt: BTreeMap::new(),
             password,
             iterations,
@@ -207,11 +210,13 @@ mod tests {
     #[test]
     fn a_token_is_opened_with_its_password_alone() {
         assert_eq!(
-            decrypt(&sealed(TOKEN), &mut keys(PASSWORD, ITERATIONS)).as_deref(),
+            decrypt(&sealed(TOKEN), &mut keys(PASSWORD, KEY_ITERATIONS)).as_deref(),
             Ok(b"{\"config\": {}}".as_slice())
         );
-        let other = decrypt(&sealed(TOKEN), &mut keys(b"hal1235", ITERATIONS));
-        assert!(matches!(other, Err(Closed::Because(why)) if why.contains("another password")));
+        let other = decrypt(&sealed(TOKEN), &mut keys(b"hal1235", KEY_ITERATIONS));
+        assert!(
+            matches!(other, Err(DecryptError::Because(why)) if why.contains("another password"))
+        );
     }
 
     #[test]
@@ -221,15 +226,21 @@ mod tests {
             assert!(decrypt(&sealed(QUICK), &mut keys).is_ok());
         }
         assert_eq!(keys.by_salt.len(), 1);
-        let salted = |salt: &str| Sealed {
+        let salted = |salt: &str| EncryptedMember {
             salt: salt.to_owned(),
             ..sealed(QUICK)
         };
         assert!(
-            matches!(decrypt(&salted("AAAA"), &mut keys), Err(Closed::Because(_))),
+            matches!(
+                decrypt(&salted("AAAA"), &mut keys),
+                Err(DecryptError::Because(_))
+            ),
             "another key does not open it"
         );
-        assert_eq!(decrypt(&salted("BBBB"), &mut keys), Err(Closed::Keys(2)));
+        assert_eq!(
+            decrypt(&salted("BBBB"), &mut keys),
+            Err(DecryptError::Keys(2))
+        );
         assert!(
             decrypt(&sealed(QUICK), &mut keys).is_ok(),
             "a known salt needs no further key"
@@ -241,18 +252,18 @@ mod tests {
         for token in ["", "!", "AAAA", &TOKEN[..40]] {
             assert_eq!(
                 decrypt(&sealed(token), &mut keys(PASSWORD, NonZeroU32::MIN)),
-                Err(Closed::Because(NO_TOKEN)),
+                Err(DecryptError::Because(NO_TOKEN)),
                 "{token}"
             );
         }
-        let salt = Sealed {
+        let salt = EncryptedMember {
             salt: "!".to_owned(),
             ..sealed(TOKEN)
         };
         let closed = decrypt(&salt, &mut keys(PASSWORD, NonZeroU32::MIN));
         assert_eq!(
             closed,
-            Err(Closed::Because("has a salt that is not Base64"))
+            Err(DecryptError::Because("has a salt that is not Base64"))
         );
     }
 
@@ -281,11 +292,11 @@ mod tests {
     #[test]
     fn only_what_fills_a_block_is_taken_off() {
         let text = |end: &[u8]| [vec![b'x'; 32 - end.len()], end.to_vec()].concat();
-        assert_eq!(unpadded(&text(&[2, 2])).map(<[u8]>::len), Some(30));
-        assert_eq!(unpadded(&text(&[16; 16])).map(<[u8]>::len), Some(16));
+        assert_eq!(strip_padding(&text(&[2, 2])).map(<[u8]>::len), Some(30));
+        assert_eq!(strip_padding(&text(&[16; 16])).map(<[u8]>::len), Some(16));
         for end in [&[1, 2][..], &[0], &[17; 17], &[3, 3]] {
-            assert_eq!(unpadded(&text(end)), None, "{end:?}");
+            assert_eq!(strip_padding(&text(end)), None, "{end:?}");
         }
-        assert_eq!((unpadded(&[]), unpadded(&[1; 15])), (None, None));
+        assert_eq!((strip_padding(&[]), strip_padding(&[1; 15])), (None, None));
     }
 }

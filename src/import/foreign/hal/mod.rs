@@ -15,52 +15,52 @@ use crate::domain::{
     CostSource, Direction, ItemDetails, ItemKind, ItemStatus, Problem, ScoreRecord, Unit, Usage,
 };
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{amount, count, filled, number};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{to_amount, to_count, to_filled_text, to_number};
 use super::json_reader::read_object;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Moment, Sink, clip};
-use super::source::ForeignSource;
-use super::times::moment;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
+use super::source::ForeignFileGroup;
+use super::times::read_time;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "hal",
         title: "HAL",
         kind: ItemKind::Task,
         reads_names: false,
         version: 2,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
 /// Key of the transcripts, which are skipped.
-const TRANSCRIPTS: &str = "raw_logging_results";
-const ACCURACY: &str = "accuracy";
-const COST: &str = "total_cost";
-const WANTED: [&str; 5] = ["config", "results", "total_usage", COST, "git_info"];
+const TRANSCRIPTS_KEY: &str = "raw_logging_results";
+const ACCURACY_KEY: &str = "accuracy";
+const COST_KEY: &str = "total_cost";
+const HEADER_KEYS: [&str; 5] = ["config", "results", "total_usage", COST_KEY, "git_info"];
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_ours = match peek.content {
-        Content::Zip => peek.has_member_ending(encrypted::ENDING),
-        Content::Json => {
+        ContentKind::Zip => peek.has_member_ending(encrypted::ENCRYPTED_SUFFIX),
+        ContentKind::Json => {
             let named = ["config.agent_name", "config.benchmark_name"].map(|key| peek.has(key));
             let is_run =
                 named == [true; 2] || (named != [false; 2] && peek.has("raw_eval_results"));
             !peek.is_lines && is_run && peek.has("results")
         }
-        Content::Xml | Content::Text => false,
+        ContentKind::Xml | ContentKind::Text => false,
     };
     is_ours.then_some(Claim::Alone)
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Upload {
+struct HalUpload {
     config: Value,
     results: Value,
     total_usage: Value,
@@ -68,79 +68,93 @@ struct Upload {
     git_info: Value,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one file of a run").into());
     };
     if !file.is_archive() {
-        return take(
-            &upload(file.open()?, &file.shown)?,
+        return add_upload(
+            &read_upload(file.open()?, &file.shown)?,
             &source.name,
             &file.shown,
             sink,
         );
     }
-    let mut archive = file.archive()?;
-    let members = encrypted::members(&archive);
+    let mut archive = file.open_archive()?;
+    let members = encrypted::encrypted_members(&archive);
     if members.is_empty() {
         return Err(file.problem("has no encrypted member"));
     }
-    let mut keys = encrypted::Keys::of(&archive);
+    let mut keys = encrypted::DerivedKeys::for_archive(&archive);
     for member in members {
-        let label = archive.label(&member);
-        let bytes = encrypted::open(&mut archive, &member, &mut keys)?;
-        take(&upload(bytes.as_slice(), &label)?, &member, &label, sink)?;
+        let label = archive.member_label(&member);
+        let bytes = encrypted::read_member(&mut archive, &member, &mut keys)?;
+        add_upload(
+            &read_upload(bytes.as_slice(), &label)?,
+            &member,
+            &label,
+            sink,
+        )?;
     }
     Ok(())
 }
 
-fn upload(reader: impl Read, label: &str) -> Result<Upload, Stop> {
-    read_object(reader, label, &WANTED, TRANSCRIPTS, &mut |_: IgnoredAny| {
-        Ok(())
-    })
+fn read_upload(reader: impl Read, label: &str) -> Result<HalUpload, ReadStop> {
+    read_object(
+        reader,
+        label,
+        &HEADER_KEYS,
+        TRANSCRIPTS_KEY,
+        &mut |_: IgnoredAny| Ok(()),
+    )
 }
 
 /// Returns the tasks in one of the result lists.
-fn tasks(upload: &Upload, key: &str) -> Vec<String> {
+fn listed_tasks(upload: &HalUpload, key: &str) -> Vec<String> {
     upload
         .results
         .get(key)
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .filter_map(filled)
+        .filter_map(to_filled_text)
         .collect()
 }
 
 /// Returns the named numbers of the whole run, without the cost.
-fn numbers(upload: &Upload) -> Vec<(&String, f64)> {
+fn result_numbers(upload: &HalUpload) -> Vec<(&String, f64)> {
     let all = upload
         .results
         .as_object()
         .into_iter()
         .flatten()
-        .filter(|(name, _)| *name != COST);
+        .filter(|(name, _)| *name != COST_KEY);
     all.filter_map(|(name, value)| Some((name, value.as_f64().filter(|value| value.is_finite())?)))
         .collect()
 }
 
-fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn add_upload(
+    upload: &HalUpload,
+    name: &str,
+    label: &str,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
     let (solved, failed) = (
-        tasks(upload, "successful_tasks"),
-        tasks(upload, "failed_tasks"),
+        listed_tasks(upload, "successful_tasks"),
+        listed_tasks(upload, "failed_tasks"),
     );
-    if solved.is_empty() && failed.is_empty() && numbers(upload).is_empty() {
+    if solved.is_empty() && failed.is_empty() && result_numbers(upload).is_empty() {
         return Err(Problem::in_file(
             label,
             "holds no results: no tasks that were solved or failed, and no numbers",
         )
         .into());
     }
-    let of_config = |key: &str| upload.config.get(key).and_then(filled);
+    let of_config = |key: &str| upload.config.get(key).and_then(to_filled_text);
     let arguments = upload.config.get("agent_args");
     let argued = ["model_name", "model"]
         .iter()
-        .find_map(|key| filled(arguments?.get(key)?));
+        .find_map(|key| to_filled_text(arguments?.get(key)?));
     let used: Vec<&String> = upload
         .total_usage
         .as_object()
@@ -158,10 +172,10 @@ fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result
     let names = [benchmark.as_str(), &agent, &model];
     let run = match of_config("run_id") {
         Some(id) => sink.begin_run(&[&benchmark, &id], names),
-        None => sink.begin_run_of_bytes(&[&benchmark, name], names, Moment::Unread),
+        None => sink.begin_run_of_bytes(&[&benchmark, name], names, RunMoment::Unread),
     };
     let Some(run) = run else { return Ok(()) };
-    fill(upload, run, sink);
+    fill_run(upload, run, sink);
     let latencies = upload.results.get("latencies");
     let (mut place, mut statuses) = (0, BTreeMap::new());
     for (task, status) in solved
@@ -174,56 +188,56 @@ fn take(upload: &Upload, name: &str, label: &str, sink: &mut Sink<'_>) -> Result
             .insert(task, status)
             .is_some_and(|before| before != status)
         {
-            sink.quirk("tasks listed as both solved and failed count as solved");
+            sink.note_quirk("tasks listed as both solved and failed count as solved");
             continue;
         }
-        let mut outcome = sink.outcome(run, task, status);
+        let mut outcome = sink.new_outcome(run, task, status);
         outcome.duration_seconds =
-            latencies.and_then(|latencies| amount(&latencies.get(task)?["total_time"]));
-        sink.item(
+            latencies.and_then(|latencies| to_amount(&latencies.get(task)?["total_time"]));
+        sink.add_outcome(
             run,
             &format!("task {place}"),
             outcome,
             ItemDetails::default(),
         )?;
     }
-    state(upload, run, solved.len() as u64, place, sink);
+    add_published_figures(upload, run, solved.len() as u64, place, sink);
     Ok(())
 }
 
-fn fill(upload: &Upload, run: Handle, sink: &mut Sink<'_>) {
-    let usage = usage(&upload.total_usage);
+fn fill_run(upload: &HalUpload, run: RunHandle, sink: &mut ImportSink<'_>) {
+    let usage = sum_usage(&upload.total_usage);
     let cost = upload
         .results
-        .get(COST)
-        .and_then(amount)
-        .or_else(|| amount(&upload.total_cost));
+        .get(COST_KEY)
+        .and_then(to_amount)
+        .or_else(|| to_amount(&upload.total_cost));
     let cost = cost.filter(|cost| *cost > 0.0);
-    let record = sink.run(run);
-    record.timestamp = upload.config.get("date").and_then(moment);
+    let record = sink.run_mut(run);
+    record.timestamp = upload.config.get("date").and_then(read_time);
     record.usage = usage;
     record.cost_usd = cost;
     record.cost_source = cost.map_or(CostSource::Unknown, |_| CostSource::Reported);
-    record.agent = upload.config.get("agent_name").and_then(filled);
+    record.agent = upload.config.get("agent_name").and_then(to_filled_text);
     let commit = upload
         .git_info
         .get("commit")
         .or_else(|| upload.git_info.get("commit_hash"))
-        .and_then(filled);
+        .and_then(to_filled_text);
     if let Some(commit) = commit {
         record
             .tags
-            .insert("commit".to_owned(), clip(&commit, 500).into_owned());
+            .insert("commit".to_owned(), clip_text(&commit, 500).into_owned());
     }
 }
 
 /// Adds up the tokens of all models. If HAL names prompt tokens, they include the cache.
-fn usage(total: &Value) -> Option<Usage> {
+fn sum_usage(total: &Value) -> Option<Usage> {
     let each = total.as_object()?.values().map(|of_model| {
         let of = |names: &[&str]| {
             names
                 .iter()
-                .find_map(|name| of_model.get(name).and_then(count))
+                .find_map(|name| of_model.get(name).and_then(to_count))
         };
         let (read, write) = (
             of(&["cache_read_input_tokens", "prompt_tokens_cached"]),
@@ -243,25 +257,38 @@ fn usage(total: &Value) -> Option<Usage> {
 }
 
 /// Checks the accuracy. If no task is named, the numbers of the results become scores of the run.
-fn state(upload: &Upload, run: Handle, solved: u64, tasks: u64, sink: &mut Sink<'_>) {
-    if let Some(accuracy) = upload.results.get(ACCURACY).and_then(number) {
+fn add_published_figures(
+    upload: &HalUpload,
+    run: RunHandle,
+    solved: u64,
+    tasks: u64,
+    sink: &mut ImportSink<'_>,
+) {
+    if let Some(accuracy) = upload.results.get(ACCURACY_KEY).and_then(to_number) {
         let recomputed = (tasks > 0).then(|| solved as f64 / tasks as f64);
-        sink.stated(run, ACCURACY, accuracy, Unit::Fraction, recomputed, None);
+        sink.add_published_figure(
+            run,
+            ACCURACY_KEY,
+            accuracy,
+            Unit::Fraction,
+            recomputed,
+            None,
+        );
     }
     if tasks > 0 {
         return;
     }
-    sink.quirk("the results name no tasks: their figures become scores of the run");
-    sink.record();
-    for (name, value) in numbers(upload) {
+    sink.note_quirk("the results name no tasks: their figures become scores of the run");
+    sink.count_run_record();
+    for (name, value) in result_numbers(upload) {
         // For other numbers, only the benchmark knows which direction is better.
-        let is_accuracy = name == ACCURACY && (0.0..=1.0).contains(&value);
+        let is_accuracy = name == ACCURACY_KEY && (0.0..=1.0).contains(&value);
         let (unit, direction) = if is_accuracy {
             (Unit::Fraction, Direction::Up)
         } else {
             (Unit::Number, Direction::None)
         };
-        sink.run(run)
+        sink.run_mut(run)
             .scores
             .push(ScoreRecord::new(name.clone(), value, unit, direction));
     }
@@ -276,7 +303,7 @@ mod tests {
     #[test]
     fn the_tokens_of_all_models_add_up() {
         let total = json!({"a": {"prompt_tokens": 100, "completion_tokens": 5}, "b": {"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": 7}});
-        let usage = usage(&total).expect("tokens");
+        let usage = sum_usage(&total).expect("tokens");
         assert_eq!(
             (usage.input, usage.cache_read, usage.output),
             (Some(110), Some(7), Some(7))

@@ -8,57 +8,59 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemStatus, Resources, RunStatus, ScoreRecord, Unit};
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
-use super::super::attempts::Attempted;
-use super::super::json::{Lenient, amount, count, filled, number, text};
-use super::super::sink::{Handle, Sink, clip};
-use super::super::times::Span;
-use super::entry::Entry;
-use super::trial::{Beside, Rewards, RunKey, exception_type, known, status};
-use super::wire::{Environment, Figures, Job, Trial};
+use super::super::super::rows::ReadStop;
+use super::super::attempts::AttemptValues;
+use super::super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_text};
+use super::super::sink::{ImportSink, RunHandle, clip_text};
+use super::super::times::TimeSpan;
+use super::entry::TrialEntry;
+use super::trial::{
+    JobRunKey, Rewards, TrialSupplements, collect_usage, exception_type, trial_status,
+};
+use super::wire::{HarborJob, HarborTrial, JobFigures, TrialEnvironment};
 
 const EVALUATOR: &str = "verifier";
 
 /// The runs of a job while its trials are read.
-pub(super) struct Runs<'a> {
-    job: Option<&'a Job>,
+pub(super) struct JobRuns<'a> {
+    job: Option<&'a HarborJob>,
     is_unfinished: bool,
     /// Runs with fewer trials than the job says, each with both numbers.
-    parts: BTreeMap<RunKey, (u64, u64)>,
+    parts: BTreeMap<JobRunKey, (u64, u64)>,
     /// Number of unreadable results, of trials or of the job.
     damaged: u64,
     trials: u64,
-    tallies: BTreeMap<RunKey, Tally>,
+    tallies: BTreeMap<JobRunKey, TrialTally>,
 }
 
 /// Sums over the trials of one run.
-struct Tally {
+struct TrialTally {
     /// `None` if the run is stored already.
-    run: Option<Handle>,
-    span: Span,
+    run: Option<RunHandle>,
+    span: TimeSpan,
     rewarded: u64,
     /// Trials with a reward of 1.
     passed: u64,
     errors: u64,
     /// A trial without a reward counts as 0, as in Harbor.
-    graded: Attempted,
+    graded: AttemptValues,
     /// Every trial has at most one reward. Harbor averages and counts only such runs.
     is_single: bool,
-    rewards: Attempted,
-    others: BTreeMap<String, Attempted>,
+    rewards: AttemptValues,
+    others: BTreeMap<String, AttemptValues>,
     version: Option<String>,
     agent_version: Option<String>,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> JobRuns<'a> {
     /// Creates the runs of a job from its trials. `job` is its result, if it has one; `damaged` is the number of unreadable results.
-    pub fn of(job: Option<&'a Job>, entries: &[Entry], damaged: u64) -> Self {
-        let is_unfinished = job.is_some_and(|job| text(&job.finished_at).is_none());
+    pub fn from_entries(job: Option<&'a HarborJob>, entries: &[TrialEntry], damaged: u64) -> Self {
+        let is_unfinished = job.is_some_and(|job| to_text(&job.finished_at).is_none());
         let trials = entries.len() as u64;
         Self {
             job,
             is_unfinished,
-            parts: parts(job, entries, damaged),
+            parts: incomplete_runs(job, entries, damaged),
             damaged,
             trials,
             tallies: BTreeMap::new(),
@@ -66,38 +68,38 @@ impl<'a> Runs<'a> {
     }
 
     /// Takes one trial; `place` names it.
-    pub fn take(
+    pub fn add_trial(
         &mut self,
-        trial: &Trial,
+        trial: &HarborTrial,
         attempt: u32,
         place: &str,
-        beside: &Beside<'_>,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let task = text(&trial.task_name).unwrap_or_default();
+        beside: &TrialSupplements<'_>,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let task = to_text(&trial.task_name).unwrap_or_default();
         if task.trim().is_empty() {
-            sink.refuse(place, Refused::because("the trial names no task"));
+            sink.refuse_part(place, Refused::new("the trial names no task"));
             return Ok(());
         }
-        let key = RunKey::of(trial);
+        let key = JobRunKey::from_trial(trial);
         let is_new = !self.tallies.contains_key(&key);
         if is_new {
-            let begun = self.begin(&key, trial, sink);
+            let begun = self.begin_run(&key, trial, sink);
             self.tallies.insert(key.clone(), begun);
         }
         let Some(tally) = self.tallies.get_mut(&key) else {
             return Ok(());
         };
-        let rewards = Rewards::of(trial);
-        tally.count(trial, &task, rewards.as_ref());
+        let rewards = Rewards::from_trial(trial);
+        tally.count_trial(trial, &task, rewards.as_ref());
         let Some(run) = tally.run.filter(|_| !self.parts.contains_key(&key)) else {
             return Ok(());
         };
 
-        let status = status(trial, rewards.as_ref(), sink);
+        let status = trial_status(trial, rewards.as_ref(), sink);
         let reward = rewards.as_ref().and_then(|rewards| rewards.reward);
-        let known = known(trial, beside, rewards, sink)?;
-        let mut outcome = sink.outcome(run, &task, status);
+        let known = collect_usage(trial, beside, rewards, sink)?;
+        let mut outcome = sink.new_outcome(run, &task, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
         outcome.attempt = attempt;
         outcome.score = reward;
@@ -109,17 +111,22 @@ impl<'a> Runs<'a> {
         if status == ItemStatus::Pass && exception_type(trial).is_none() {
             details.reason = None;
         }
-        sink.item(run, place, outcome, details)
+        sink.add_outcome(run, place, outcome, details)
     }
 
-    fn begin(&self, key: &RunKey, trial: &Trial, sink: &mut Sink<'_>) -> Tally {
+    fn begin_run(
+        &self,
+        key: &JobRunKey,
+        trial: &HarborTrial,
+        sink: &mut ImportSink<'_>,
+    ) -> TrialTally {
         let job = self
             .job
-            .and_then(|job| text(&job.id))
+            .and_then(|job| to_text(&job.id))
             .unwrap_or_else(|| key.job.clone());
         // A trial without a job is a run of its own.
         let alone = if job.is_empty() {
-            text(&trial.id).unwrap_or_default()
+            to_text(&trial.id).unwrap_or_default()
         } else {
             job
         };
@@ -130,8 +137,8 @@ impl<'a> Runs<'a> {
         }
         let run = sink.begin_run(&identity, [&key.dataset, &key.agent, &key.model]);
         if let Some(run) = run {
-            let record = sink.run(run);
-            record.tags.extend(limits(trial));
+            let record = sink.run_mut(run);
+            record.tags.extend(overridden_limits(trial));
             if let Some(environment) = trial
                 .config
                 .0
@@ -139,45 +146,45 @@ impl<'a> Runs<'a> {
                 .and_then(|config| config.environment.0.as_ref())
             {
                 record.tags.extend(
-                    filled(&environment.kind)
-                        .map(|kind| ("sandbox".to_owned(), clip(&kind, 100).into_owned())),
+                    to_filled_text(&environment.kind)
+                        .map(|kind| ("sandbox".to_owned(), clip_text(&kind, 100).into_owned())),
                 );
-                record.resources = given(environment);
+                record.resources = overridden_resources(environment);
             }
         }
-        Tally {
+        TrialTally {
             run,
-            span: Span::default(),
+            span: TimeSpan::default(),
             rewarded: 0,
             passed: 0,
             errors: 0,
-            graded: Attempted::default(),
+            graded: AttemptValues::default(),
             is_single: true,
-            rewards: Attempted::default(),
+            rewards: AttemptValues::default(),
             others: BTreeMap::new(),
-            version: version_of(trial),
+            version: dataset_commit(trial),
             agent_version: trial
                 .agent_info
                 .0
                 .as_ref()
-                .and_then(|info| text(&info.version)),
+                .and_then(|info| to_text(&info.version)),
         }
     }
 
     /// Ends the runs: their times, scores and the job's published figures.
-    pub fn end(self, sink: &mut Sink<'_>) {
+    pub fn finish_runs(self, sink: &mut ImportSink<'_>) {
         for (key, tally) in &self.tallies {
             let Some(run) = tally.run else { continue };
             let part = self.parts.get(key);
             if let Some((there, total)) = part {
-                sink.quirk(&format!("{there} of {total} trials are present: the job's published figures count, and cannot be recomputed"));
-                sink.run(run).tags.insert(
+                sink.note_quirk(&format!("{there} of {total} trials are present: the job's published figures count, and cannot be recomputed"));
+                sink.run_mut(run).tags.insert(
                     "truncated".to_owned(),
                     format!("{there} of {total} trials in the folder"),
                 );
             }
-            let record = sink.run(run);
-            tally.span.tell(record);
+            let record = sink.run_mut(run);
+            tally.span.set_run_times(record);
             if part.is_some() {
                 // The time of the run is roughly known, its duration is not.
                 record.duration_seconds = None;
@@ -205,9 +212,11 @@ impl<'a> Runs<'a> {
             }
             if part.is_none() {
                 if !tally.rewards.are_grades() {
-                    record
-                        .scores
-                        .extend(tally.rewards.score("reward", Direction::Up, EVALUATOR));
+                    record.scores.extend(tally.rewards.to_score(
+                        "reward",
+                        Direction::Up,
+                        EVALUATOR,
+                    ));
                 }
                 // Beside the rate over all trials, the rate over those that ended with a reward.
                 if (1..tally.graded.n()).contains(&tally.rewarded) {
@@ -223,17 +232,17 @@ impl<'a> Runs<'a> {
                     });
                 }
                 // Only the verifier knows which direction is better.
-                record.scores.extend(
-                    tally.others.iter().filter_map(|(name, values)| {
-                        values.score(name, Direction::None, EVALUATOR)
-                    }),
-                );
+                record
+                    .scores
+                    .extend(tally.others.iter().filter_map(|(name, values)| {
+                        values.to_score(name, Direction::None, EVALUATOR)
+                    }));
             }
-            if let Some(figures) = figures(self.job, key) {
+            if let Some(figures) = published_figures(self.job, key) {
                 if part.is_some() {
-                    count_stated(run, &figures, sink);
+                    fill_published_counts(run, &figures, sink);
                 }
-                state(
+                add_published_figures(
                     run,
                     &figures,
                     Some(tally).filter(|_| part.is_none() && self.damaged == 0),
@@ -244,66 +253,70 @@ impl<'a> Runs<'a> {
     }
 
     /// Stores the runs of a job's result without trials: counts only.
-    pub fn state_alone(&self, folder: &str, sink: &mut Sink<'_>) {
+    pub fn add_runs_without_trials(&self, folder: &str, sink: &mut ImportSink<'_>) {
         let Some(job) = self.job else { return };
         let evals = job
             .stats
             .0
             .as_ref()
             .and_then(|stats| stats.evals.as_object());
-        let id = text(&job.id).unwrap_or_else(|| folder.to_owned());
+        let id = to_text(&job.id).unwrap_or_else(|| folder.to_owned());
         for (key, figures) in evals.into_iter().flatten() {
-            let Some(figures) = Lenient::<Figures>::deserialize(figures)
+            let Some(figures) = Lenient::<JobFigures>::deserialize(figures)
                 .ok()
                 .and_then(|figures| figures.0)
             else {
                 continue;
             };
-            sink.quirk("the job's trials are missing: its runs have counts, and the names of its statistics; correct them with --set");
+            sink.note_quirk("the job's trials are missing: its runs have counts, and the names of its statistics; correct them with --set");
             let Some(run) = sink.begin_run(&[&id, key], ["", key, ""]) else {
                 continue;
             };
-            count_stated(run, &figures, sink);
-            let record = sink.run(run);
+            fill_published_counts(run, &figures, sink);
+            let record = sink.run_mut(run);
             if self.is_unfinished {
                 record.status = RunStatus::Cancelled;
                 record.error = Some("the job was not finished".to_owned());
             }
-            state(run, &figures, None, sink);
+            add_published_figures(run, &figures, None, sink);
         }
     }
 }
 
-fn figures(job: Option<&Job>, key: &RunKey) -> Option<Figures> {
+fn published_figures(job: Option<&HarborJob>, key: &JobRunKey) -> Option<JobFigures> {
     let evals = &job?.stats.0.as_ref()?.evals;
-    Lenient::<Figures>::deserialize(evals.get(key.stated_under())?)
+    Lenient::<JobFigures>::deserialize(evals.get(key.statistics_key())?)
         .ok()?
         .0
 }
 
 /// Returns the runs with fewer trials than the job says, each with both numbers.
-fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey, (u64, u64)> {
+fn incomplete_runs(
+    job: Option<&HarborJob>,
+    entries: &[TrialEntry],
+    damaged: u64,
+) -> BTreeMap<JobRunKey, (u64, u64)> {
     /// Numbers of trials, of rewarded trials and of failed trials.
     #[derive(Clone, Copy, Default)]
-    struct There {
+    struct TrialCounts {
         trials: u64,
         rewarded: u64,
         errors: u64,
     }
-    let mut by_key: BTreeMap<&RunKey, There> = BTreeMap::new();
+    let mut by_key: BTreeMap<&JobRunKey, TrialCounts> = BTreeMap::new();
     for entry in entries {
         let there = by_key.entry(&entry.run).or_default();
         there.trials += 1;
         there.rewarded += u64::from(entry.is_rewarded);
         there.errors += u64::from(entry.is_error);
     }
-    let completed = job.and_then(|job| count(&job.stats.0.as_ref()?.n_completed_trials));
+    let completed = job.and_then(|job| to_count(&job.stats.0.as_ref()?.n_completed_trials));
     let is_short = completed.is_some_and(|completed| completed > entries.len() as u64 + damaged);
     let is_single = by_key.len() == 1;
-    let part = |(key, there): (&&RunKey, &There)| {
-        let figures = figures(job, key);
+    let part = |(key, there): (&&JobRunKey, &TrialCounts)| {
+        let figures = published_figures(job, key);
         let (stated, errors) = figures.map_or((None, None), |figures| {
-            (count(&figures.n_trials), count(&figures.n_errors))
+            (to_count(&figures.n_trials), to_count(&figures.n_errors))
         });
         let is_part = match stated {
             // Older versions count all trials here, newer versions only verified ones.
@@ -327,7 +340,7 @@ fn parts(job: Option<&Job>, entries: &[Entry], damaged: u64) -> BTreeMap<RunKey,
 }
 
 /// Sets the run's counts from the job's published rewards.
-fn count_stated(run: Handle, figures: &Figures, sink: &mut Sink<'_>) {
+fn fill_published_counts(run: RunHandle, figures: &JobFigures, sink: &mut ImportSink<'_>) {
     let by_reward = figures
         .reward_stats
         .get("reward")
@@ -344,14 +357,14 @@ fn count_stated(run: Handle, figures: &Figures, sink: &mut Sink<'_>) {
         passed += if reward >= 1.0 { trials } else { 0 };
     }
     if total > 0 {
-        let record = sink.run(run);
+        let record = sink.run_mut(run);
         (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     }
 }
 
-impl Tally {
-    fn count(&mut self, trial: &Trial, task: &str, rewards: Option<&Rewards>) {
-        self.span.take(&trial.started_at, &trial.finished_at);
+impl TrialTally {
+    fn count_trial(&mut self, trial: &HarborTrial, task: &str, rewards: Option<&Rewards>) {
+        self.span.add_times(&trial.started_at, &trial.finished_at);
         self.errors += u64::from(trial.exception_info.0.is_some());
         self.rewarded += u64::from(rewards.is_some());
         self.passed += u64::from(
@@ -362,24 +375,24 @@ impl Tally {
         self.is_single &=
             rewards.is_none_or(|rewards| rewards.is_single && rewards.reward.is_some());
         let reward = rewards.and_then(|rewards| rewards.reward);
-        self.graded.take(task, reward.unwrap_or(0.0));
+        self.graded.add_value(task, reward.unwrap_or(0.0));
         if let Some(reward) = reward {
-            self.rewards.take(task, reward);
+            self.rewards.add_value(task, reward);
         }
         for (name, value) in rewards.into_iter().flat_map(|rewards| &rewards.others) {
             self.others
                 .entry(name.clone())
                 .or_default()
-                .take(task, *value);
+                .add_value(task, *value);
         }
-        if self.version != version_of(trial) {
+        if self.version != dataset_commit(trial) {
             self.version = None;
         }
     }
 }
 
 /// Returns the limits by which a job overrides its tasks' limits. Default values are omitted.
-fn limits(trial: &Trial) -> Vec<(String, String)> {
+fn overridden_limits(trial: &HarborTrial) -> Vec<(String, String)> {
     let config = trial.config.0.as_ref();
     let agent = config.and_then(|config| config.agent.0.as_ref());
     let known = [
@@ -405,18 +418,18 @@ fn limits(trial: &Trial) -> Vec<(String, String)> {
         ),
     ];
     let limits = known.into_iter().filter_map(|(tag, value, usual)| {
-        let limit = amount(value?).filter(|limit| usual != Some(*limit))?;
+        let limit = to_amount(value?).filter(|limit| usual != Some(*limit))?;
         Some((tag.to_owned(), limit.to_string()))
     });
     limits.collect()
 }
 
 /// Returns the processors and the memory that a job gives each of its tasks, if it overrides the tasks' own.
-fn given(environment: &Environment) -> Option<Resources> {
+fn overridden_resources(environment: &TrialEnvironment) -> Option<Resources> {
     let mebibytes =
-        count(&environment.override_memory_mb).and_then(|count| count.checked_mul(1 << 20));
+        to_count(&environment.override_memory_mb).and_then(|count| count.checked_mul(1 << 20));
     let given = Resources {
-        cpu_limit: count(&environment.override_cpus),
+        cpu_limit: to_count(&environment.override_cpus),
         memory_limit: mebibytes,
         ..Resources::default()
     };
@@ -424,14 +437,19 @@ fn given(environment: &Environment) -> Option<Resources> {
 }
 
 /// Returns the commit of the dataset's repository.
-fn version_of(trial: &Trial) -> Option<String> {
-    text(trial.task_id.get("git_commit_id")?)
+fn dataset_commit(trial: &HarborTrial) -> Option<String> {
+    to_text(trial.task_id.get("git_commit_id")?)
 }
 
 /// Keeps the job's published figures of a run, beside the values recomputed from its trials if all are there.
-fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<'_>) {
+fn add_published_figures(
+    run: RunHandle,
+    figures: &JobFigures,
+    tally: Option<&TrialTally>,
+    sink: &mut ImportSink<'_>,
+) {
     // Older versions count all trials here, newer versions only verified ones.
-    if let Some(trials) = count(&figures.n_trials) {
+    if let Some(trials) = to_count(&figures.n_trials) {
         let recomputed = tally.map(|tally| {
             if trials == tally.graded.n() {
                 tally.graded.n()
@@ -439,7 +457,7 @@ fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<
                 tally.rewarded
             }
         });
-        sink.stated(
+        sink.add_published_figure(
             run,
             "n_trials",
             trials as f64,
@@ -448,8 +466,8 @@ fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<
             None,
         );
     }
-    if let Some(errors) = count(&figures.n_errors) {
-        sink.stated(
+    if let Some(errors) = to_count(&figures.n_errors) {
+        sink.add_published_figure(
             run,
             "n_errors",
             errors as f64,
@@ -466,7 +484,7 @@ fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<
         .filter_map(Value::as_object)
         .flatten();
     let single = tally.filter(|tally| tally.is_single);
-    for (name, value) in metrics.filter_map(|(name, value)| Some((name, number(value)?))) {
+    for (name, value) in metrics.filter_map(|(name, value)| Some((name, to_number(value)?))) {
         let recomputed = single
             .filter(|_| name == "mean")
             .and_then(|tally| tally.graded.mean());
@@ -475,14 +493,16 @@ fn state(run: Handle, figures: &Figures, tally: Option<&Tally>, sink: &mut Sink<
         } else {
             Unit::Number
         };
-        sink.stated(run, name, value, unit, recomputed, None);
+        sink.add_published_figure(run, name, value, unit, recomputed, None);
     }
     for (k, value) in figures.pass_at_k.as_object().into_iter().flatten() {
-        let Some(value) = number(value) else { continue };
+        let Some(value) = to_number(value) else {
+            continue;
+        };
         let recomputed = single
             .filter(|tally| tally.graded.are_grades())
             .and_then(|tally| tally.graded.pass_at(k.parse().ok()?));
-        sink.stated(
+        sink.add_published_figure(
             run,
             &format!("pass@{k}"),
             value,

@@ -18,65 +18,65 @@ use serde_json::Value;
 use crate::domain::{ItemKind, Problem};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_text};
 use super::json_reader::{read_object, read_value};
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::{ForeignFile, ForeignSource};
-use entry::{Entry, Place};
-use job::Runs;
-use trial::{Beside, RunKey};
-use wire::{JOB, Job, Trial};
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::{ForeignFile, ForeignFileGroup};
+use entry::{TrialEntry, TrialPosition};
+use job::JobRuns;
+use trial::{JobRunKey, TrialSupplements};
+use wire::{HarborJob, HarborTrial, JOB_KEYS};
 
-const RESULT: &str = "result.json";
-const CONFIG: &str = "config.json";
-const LOCK: &str = "lock.json";
+const RESULT_FILE: &str = "result.json";
+const CONFIG_FILE: &str = "config.json";
+const LOCK_FILE: &str = "lock.json";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "harbor",
         title: "Harbor",
         kind: ItemKind::Task,
         reads_names: false,
         version: 5,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_companions(is_companion);
 
 /// Claims a file for the folder of its job, several levels above the file.
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let name = peek.name.as_str();
-    if peek.content != Content::Json && name != RESULT {
+    if peek.content != ContentKind::Json && name != RESULT_FILE {
         return None;
     }
     let levels = match name {
         _ if is_trial(peek) => 2,
         _ if is_job(peek) => 1,
-        RESULT if is_cut_trial(peek) => 2,
-        RESULT if is_cut_job(peek) => 1,
+        RESULT_FILE if is_cut_trial(peek) => 2,
+        RESULT_FILE if is_cut_job(peek) => 1,
         "trajectory.json"
             if peek
                 .text("schema_version")
                 .is_some_and(|version| version.starts_with("ATIF")) =>
         {
-            below_trial(peek)
+            levels_below_job(peek)
         }
         // `ctrf.json` resembles CTRF, whose importer would claim it.
         "ctrf.json" | "reward.json"
             if peek.folder_name(0) == Some("verifier") && is_in_trial(peek) =>
         {
-            below_trial(peek)
+            levels_below_job(peek)
         }
-        CONFIG if peek.has_all(&["job_name", "agents"]) => 1,
-        CONFIG if peek.has_all(&["trial_name", "agent", "task"]) => 2,
-        LOCK if peek.has_all(&["harbor", "trials"]) || peek.has("harbor.version") => 1,
-        LOCK if peek.has_all(&["schema_version", "task", "agent"]) => 2,
+        CONFIG_FILE if peek.has_all(&["job_name", "agents"]) => 1,
+        CONFIG_FILE if peek.has_all(&["trial_name", "agent", "task"]) => 2,
+        LOCK_FILE if peek.has_all(&["harbor", "trials"]) || peek.has("harbor.version") => 1,
+        LOCK_FILE if peek.has_all(&["schema_version", "task", "agent"]) => 2,
         _ => return None,
     };
     Some(match peek.path.ancestors().nth(levels) {
@@ -96,7 +96,7 @@ fn is_job(peek: &Peek) -> bool {
 }
 
 /// Returns how many levels the job is above a file of an agent or a verifier. A trial of several steps has a folder for each step.
-fn below_trial(peek: &Peek) -> usize {
+fn levels_below_job(peek: &Peek) -> usize {
     if peek.folder_name(2) == Some("steps") {
         5
     } else {
@@ -106,26 +106,28 @@ fn below_trial(peek: &Peek) -> usize {
 
 /// Returns whether the folder above the verifier's, or above the steps, is a trial's.
 fn is_in_trial(peek: &Peek) -> bool {
-    let Some(trial) = peek.path.ancestors().nth(below_trial(peek) - 1) else {
+    let Some(trial) = peek.path.ancestors().nth(levels_below_job(peek) - 1) else {
         return false;
     };
-    Peek::of(&trial.join(RESULT)).is_ok_and(|peek| is_trial(&peek) || is_cut_trial(&peek))
+    Peek::from_path(&trial.join(RESULT_FILE))
+        .is_ok_and(|peek| is_trial(&peek) || is_cut_trial(&peek))
 }
 
 /// Returns whether a truncated result is a trial's, by its beginning or by the files around it.
 fn is_cut_trial(peek: &Peek) -> bool {
-    let around =
-        |level: usize, name: &str| Peek::of(&peek.path.ancestors().nth(level)?.join(name)).ok();
+    let around = |level: usize, name: &str| {
+        Peek::from_path(&peek.path.ancestors().nth(level)?.join(name)).ok()
+    };
     peek.has_all(&["task_name", "trial_name"])
-        || around(1, CONFIG).is_some_and(|peek| peek.has_all(&["trial_name", "agent"]))
-        || around(2, RESULT).is_some_and(|peek| is_job(&peek))
+        || around(1, CONFIG_FILE).is_some_and(|peek| peek.has_all(&["trial_name", "agent"]))
+        || around(2, RESULT_FILE).is_some_and(|peek| is_job(&peek))
 }
 
 /// Returns whether a truncated result is a job's, by the configuration beside it.
 fn is_cut_job(peek: &Peek) -> bool {
-    let beside = peek.path.parent().map(|folder| folder.join(CONFIG));
+    let beside = peek.path.parent().map(|folder| folder.join(CONFIG_FILE));
     beside
-        .and_then(|file| Peek::of(&file).ok())
+        .and_then(|file| Peek::from_path(&file).ok())
         .is_some_and(|peek| peek.has_all(&["job_name", "agents"]))
 }
 
@@ -133,35 +135,35 @@ fn is_cut_job(peek: &Peek) -> bool {
 fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
-        [file] | [_, file] => matches!(*file, CONFIG | LOCK),
+        [file] | [_, file] => matches!(*file, CONFIG_FILE | LOCK_FILE),
         [_, folder, ..] => matches!(*folder, "agent" | "verifier" | "artifacts" | "steps"),
         [] => false,
     }
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let mut entries = Vec::new();
-    let mut job: Option<(&ForeignFile, Job)> = None;
+    let mut job: Option<(&ForeignFile, HarborJob)> = None;
     let mut inline = 0;
     // Damaged results by their trial's folder. The job's own result has the source's folder.
     let mut damaged: BTreeMap<&str, (&ForeignFile, Vec<Problem>)> = BTreeMap::new();
     for (number, file) in source.files.iter().enumerate() {
-        let is_result = file.name.rsplit('/').next() == Some(RESULT);
+        let is_result = file.name.rsplit('/').next() == Some(RESULT_FILE);
         if !is_result && source.files.len() > 1 {
             continue;
         }
         let folder = file
             .name
-            .strip_suffix(RESULT)
+            .strip_suffix(RESULT_FILE)
             .unwrap_or_default()
             .trim_end_matches('/');
-        let peek = Peek::at(file)?;
+        let peek = Peek::from_source_file(file)?;
         let read = if is_job(&peek) || (is_result && is_cut_job(&peek)) {
             let mut trials = 0;
-            let head: Result<Job, Stop> = read_object(
+            let head: Result<HarborJob, ReadStop> = read_object(
                 file.open()?,
                 &file.shown,
-                &JOB,
+                &JOB_KEYS,
                 "trial_results",
                 &mut |_: IgnoredAny| {
                     trials += 1;
@@ -173,15 +175,16 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
                 job = Some((file, head));
             })
         } else if is_trial(&peek) || (is_result && is_cut_trial(&peek)) {
-            read_value(file.open()?, &file.shown)
-                .map(|trial: Trial| entries.push(Entry::of(&trial, Place::File(number))))
+            read_value(file.open()?, &file.shown).map(|trial: HarborTrial| {
+                entries.push(TrialEntry::from_trial(&trial, TrialPosition::File(number)))
+            })
         } else {
             Ok(())
         };
         match read {
             Ok(()) => {}
-            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
-            Err(Stop::Unreadable(problems)) => {
+            Err(ReadStop::Store(error)) => return Err(ReadStop::Store(error)),
+            Err(ReadStop::Unreadable(problems)) => {
                 damaged.insert(folder, (file, problems));
             }
         }
@@ -190,11 +193,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         && let Some((file, _)) = &job
     {
         let in_folders: BTreeSet<String> = entries.iter().map(|entry| entry.name.clone()).collect();
-        each_inline(file, &mut |number, trial| {
-            let entry = Entry::of(trial, Place::Inline(number));
+        read_inline_trials(file, &mut |number, trial| {
+            let entry = TrialEntry::from_trial(trial, TrialPosition::Inline(number));
             if !in_folders.contains(&entry.name) {
                 if damaged.remove(entry.name.as_str()).is_some() {
-                    sink.quirk("trials with a damaged result are read from the job's result");
+                    sink.note_quirk("trials with a damaged result are read from the job's result");
                 }
                 entries.push(entry);
             }
@@ -211,7 +214,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(if problems.is_empty() {
             nothing.into()
         } else {
-            Stop::Unreadable(problems)
+            ReadStop::Unreadable(problems)
         });
     }
     for (file, problems) in damaged.values() {
@@ -219,25 +222,25 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .first()
             .map(|problem| problem.message.clone())
             .unwrap_or_default();
-        sink.refuse(
+        sink.refuse_part(
             &file.name,
             Refused::with_detail("the result cannot be read", why),
         );
     }
     if let Some(version) = harbor_version(source) {
-        sink.version(&version);
+        sink.note_version(&version);
     }
     entries.sort();
     let job = job.as_ref();
-    let mut runs = Runs::of(job.map(|(_, head)| head), &entries, damaged.len() as u64);
+    let mut runs = JobRuns::from_entries(job.map(|(_, head)| head), &entries, damaged.len() as u64);
     if entries.is_empty() {
-        runs.state_alone(&source.name, sink);
+        runs.add_runs_without_trials(&source.name, sink);
         return Ok(());
     }
 
-    let beside = beside(source);
-    let mut attempts: BTreeMap<Place, u32> = BTreeMap::new();
-    let mut before: Option<(&RunKey, &str)> = None;
+    let beside = supplements_by_trial(source);
+    let mut attempts: BTreeMap<TrialPosition, u32> = BTreeMap::new();
+    let mut before: Option<(&JobRunKey, &str)> = None;
     let mut attempt = 0;
     for entry in &entries {
         let item = (&entry.run, entry.task.as_str());
@@ -246,14 +249,14 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         attempts.insert(entry.place, attempt);
     }
     for entry in &entries {
-        let Place::File(number) = entry.place else {
+        let TrialPosition::File(number) = entry.place else {
             continue;
         };
         let file = &source.files[number];
-        let trial: Trial = read_value(file.open()?, &file.shown)?;
-        let folder = file.name.strip_suffix(RESULT).unwrap_or_default();
-        let nothing = Beside::default();
-        runs.take(
+        let trial: HarborTrial = read_value(file.open()?, &file.shown)?;
+        let folder = file.name.strip_suffix(RESULT_FILE).unwrap_or_default();
+        let nothing = TrialSupplements::default();
+        runs.add_trial(
             &trial,
             attempts[&entry.place],
             &file.name,
@@ -264,30 +267,29 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if let Some((file, _)) = job
         && inline > 0
     {
-        each_inline(
-            file,
-            &mut |number, trial| match attempts.get(&Place::Inline(number)) {
-                Some(attempt) => runs.take(
-                    trial,
-                    *attempt,
-                    &format!("trial {}", number + 1),
-                    &Beside::default(),
-                    sink,
-                ),
-                None => Ok(()),
-            },
-        )?;
+        read_inline_trials(file, &mut |number, trial| match attempts
+            .get(&TrialPosition::Inline(number))
+        {
+            Some(attempt) => runs.add_trial(
+                trial,
+                *attempt,
+                &format!("trial {}", number + 1),
+                &TrialSupplements::default(),
+                sink,
+            ),
+            None => Ok(()),
+        })?;
     }
-    runs.end(sink);
+    runs.finish_runs(sink);
     Ok(())
 }
 
-fn each_inline(
+fn read_inline_trials(
     file: &ForeignFile,
-    each: &mut dyn FnMut(usize, &Trial) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    each: &mut dyn FnMut(usize, &HarborTrial) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
     let mut number = 0;
-    read_object::<IgnoredAny, Lenient<Trial>>(
+    read_object::<IgnoredAny, Lenient<HarborTrial>>(
         file.open()?,
         &file.shown,
         &[],
@@ -301,25 +303,29 @@ fn each_inline(
 }
 
 /// Returns the files beside the results, by the trial's folder with a slash at its end.
-fn beside(source: &ForeignSource) -> BTreeMap<&str, Beside<'_>> {
-    let mut beside: BTreeMap<&str, Beside<'_>> = BTreeMap::new();
+fn supplements_by_trial(source: &ForeignFileGroup) -> BTreeMap<&str, TrialSupplements<'_>> {
+    let mut beside: BTreeMap<&str, TrialSupplements<'_>> = BTreeMap::new();
     for file in &source.files {
         let name = file.name.as_str();
         if let Some(folder) = name.strip_suffix("agent/trajectory.json") {
             beside
-                .entry(trial_of(folder))
+                .entry(trial_folder(folder))
                 .or_default()
                 .trajectories
                 .push(file);
         } else if let Some(folder) = name.strip_suffix("verifier/ctrf.json") {
-            beside.entry(trial_of(folder)).or_default().tests.push(file);
+            beside
+                .entry(trial_folder(folder))
+                .or_default()
+                .tests
+                .push(file);
         }
     }
     beside
 }
 
 /// Returns the trial's folder for a folder that is a trial or a step of one.
-fn trial_of(folder: &str) -> &str {
+fn trial_folder(folder: &str) -> &str {
     match folder
         .strip_suffix('/')
         .and_then(|step| step.rsplit_once('/'))
@@ -329,12 +335,12 @@ fn trial_of(folder: &str) -> &str {
     }
 }
 
-fn harbor_version(source: &ForeignSource) -> Option<String> {
+fn harbor_version(source: &ForeignFileGroup) -> Option<String> {
     let lock: Value = source
-        .files_named(LOCK)
+        .files_named(LOCK_FILE)
         .find_map(|file| read_value(file.open().ok()?, &file.shown).ok())?;
     Some(format!(
         "harbor {}",
-        text(lock.get("harbor")?.get("version")?)?
+        to_text(lock.get("harbor")?.get("version")?)?
     ))
 }

@@ -6,20 +6,21 @@ use serde_json::Value;
 use super::super::json::Lenient;
 
 /// Keys of a job's result that are read. Its trials are streamed.
-pub(super) const JOB: [&str; 5] = ["id", "started_at", "finished_at", "n_total_trials", "stats"];
+pub(super) const JOB_KEYS: [&str; 5] =
+    ["id", "started_at", "finished_at", "n_total_trials", "stats"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Job {
+pub(super) struct HarborJob {
     pub id: Value,
     pub finished_at: Value,
     pub n_total_trials: Value,
-    pub stats: Lenient<Stats>,
+    pub stats: Lenient<JobStats>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Stats {
+pub(super) struct JobStats {
     #[serde(alias = "n_trials")]
     pub n_completed_trials: Value,
     /// By agent, model and dataset, joined by `__`, which each of them may contain too.
@@ -29,7 +30,7 @@ pub(super) struct Stats {
 /// Figures of one agent with one model on one dataset.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Figures {
+pub(super) struct JobFigures {
     pub n_trials: Value,
     pub n_errors: Value,
     pub metrics: Value,
@@ -41,7 +42,7 @@ pub(super) struct Figures {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_field_names, reason = "the names that Harbor writes")]
-pub(super) struct Trial {
+pub(super) struct HarborTrial {
     pub id: Value,
     pub task_name: Value,
     pub trial_name: Value,
@@ -49,12 +50,12 @@ pub(super) struct Trial {
     pub source: Value,
     pub task_id: Value,
     pub task_checksum: Value,
-    pub config: Lenient<Config>,
+    pub config: Lenient<TrialConfig>,
     pub agent_info: Lenient<AgentInfo>,
     pub agent_result: Lenient<AgentResult>,
     pub verifier_result: Lenient<VerifierResult>,
-    pub exception_info: Lenient<Exception>,
-    pub agent_execution: Lenient<Phase>,
+    pub exception_info: Lenient<TrialException>,
+    pub agent_execution: Lenient<TrialPhase>,
     pub started_at: Value,
     pub finished_at: Value,
     /// Replaces the agent's result in trials of several steps.
@@ -63,10 +64,10 @@ pub(super) struct Trial {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Config {
+pub(super) struct TrialConfig {
     pub job_id: Value,
     pub agent: Lenient<ConfiguredAgent>,
-    pub environment: Lenient<Environment>,
+    pub environment: Lenient<TrialEnvironment>,
     pub timeout_multiplier: Value,
     pub agent_timeout_multiplier: Value,
 }
@@ -74,7 +75,7 @@ pub(super) struct Config {
 /// What the tasks ran in. Overrides replace what each task asks for.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Environment {
+pub(super) struct TrialEnvironment {
     #[serde(rename = "type")]
     pub kind: Value,
     pub override_cpus: Value,
@@ -128,26 +129,26 @@ pub(super) struct VerifierResult {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Exception {
+pub(super) struct TrialException {
     pub exception_type: Value,
     pub exception_message: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Phase {
+pub(super) struct TrialPhase {
     pub started_at: Value,
     pub finished_at: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Step {
+pub(super) struct TrialStep {
     pub agent_result: Lenient<AgentResult>,
 }
 
 /// Keys of a trajectory that are read. Its steps are streamed.
-pub(super) const TRAJECTORY: [&str; 1] = ["final_metrics"];
+pub(super) const TRAJECTORY_KEYS: [&str; 1] = ["final_metrics"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -167,12 +168,12 @@ pub(super) struct TrajectoryStep {
 /// The verifier's tests: CTRF except for names and units of some fields that are not read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Tests {
-    pub results: Lenient<TestResults>,
+pub(super) struct VerifierReport {
+    pub results: Lenient<VerifierTests>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct TestResults {
+pub(super) struct VerifierTests {
     pub tests: Value,
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::json::{count, text};
-use super::super::moments::Moments;
-use super::wire::{InstanceStats, perturbation};
+use super::super::json::{to_count, to_text};
+use super::super::moments::RunningMean;
+use super::wire::{InstanceStats, perturbation_name};
 
 /// Key of one attempt at an instance, or at a perturbed copy of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,29 +32,29 @@ pub(super) struct InstanceValues {
 }
 
 #[derive(Default)]
-pub(super) struct Instances {
+pub(super) struct InstanceTable {
     by_key: BTreeMap<InstanceKey, InstanceValues>,
     metrics: Vec<String>,
     numbers: BTreeMap<String, usize>,
     /// Values over unperturbed instances, by trial.
-    over: BTreeMap<MetricName, BTreeMap<u64, Moments>>,
+    over: BTreeMap<MetricName, BTreeMap<u64, RunningMean>>,
 }
 
 impl InstanceKey {
-    pub fn of(id: &Value, trial: &Value, change: &Value) -> Option<Self> {
-        let id = text(id).filter(|id| !id.is_empty())?;
+    pub fn parse(id: &Value, trial: &Value, change: &Value) -> Option<Self> {
+        let id = to_text(id).filter(|id| !id.is_empty())?;
         Some(Self {
             id,
-            perturbation: perturbation(change),
-            trial: count(trial).unwrap_or(0),
+            perturbation: perturbation_name(change),
+            trial: to_count(trial).unwrap_or(0),
         })
     }
 }
 
-impl Instances {
+impl InstanceTable {
     /// Takes the statistics of an instance. Returns false if it has no id.
-    pub fn take(&mut self, stats: &InstanceStats) -> bool {
-        let Some(key) = InstanceKey::of(
+    pub fn add_stats(&mut self, stats: &InstanceStats) -> bool {
+        let Some(key) = InstanceKey::parse(
             &stats.instance_id,
             &stats.train_trial_index,
             &stats.perturbation,
@@ -64,10 +64,10 @@ impl Instances {
         let kept = self.by_key.entry(key.clone()).or_default();
         for stat in stats.stats.iter().filter_map(|stat| stat.0.as_ref()) {
             let Some(name) = &stat.name.0 else { continue };
-            let (Some(metric), Some(value)) = (text(&name.name), stat.value()) else {
+            let (Some(metric), Some(value)) = (to_text(&name.name), stat.instance_value()) else {
                 continue;
             };
-            let split = text(&name.split).unwrap_or_default();
+            let split = to_text(&name.split).unwrap_or_default();
             let number = *self.numbers.entry(metric.clone()).or_insert_with(|| {
                 self.metrics.push(metric.clone());
                 self.metrics.len() - 1
@@ -76,7 +76,7 @@ impl Instances {
                 let over = MetricName {
                     metric,
                     split: split.clone(),
-                    sub_split: text(&name.sub_split),
+                    sub_split: to_text(&name.sub_split),
                 };
                 self.over
                     .entry(over)
@@ -99,12 +99,12 @@ impl Instances {
         self.by_key.get(key)
     }
 
-    pub fn metric(&self, number: usize) -> &str {
+    pub fn metric_name(&self, number: usize) -> &str {
         &self.metrics[number]
     }
 
     /// Returns the metrics' names in the order of their first use.
-    pub fn metrics(&self) -> impl Iterator<Item = &str> {
+    pub fn metric_names(&self) -> impl Iterator<Item = &str> {
         self.metrics.iter().map(String::as_str)
     }
 
@@ -124,13 +124,13 @@ impl Instances {
             .range(start..)
             .take_while(|(name, _)| name.metric == metric && name.split == split);
         let mut of = own.flat_map(|(_, trials)| trials.values());
-        let first = of.next().is_some_and(Moments::is_graded);
-        first && of.all(Moments::is_graded)
+        let first = of.next().is_some_and(RunningMean::is_graded);
+        first && of.all(RunningMean::is_graded)
     }
 
     /// Returns the mean over trials of the means over instances, as HELM computes it.
     pub fn mean(&self, name: &MetricName) -> Option<f64> {
-        let mut over = Moments::default();
+        let mut over = RunningMean::default();
         for trial in self.over.get(name)?.values() {
             over.add(trial.mean()?);
         }
@@ -150,6 +150,6 @@ impl Instances {
     pub fn n(&self, name: &MetricName) -> u64 {
         self.over
             .get(name)
-            .map_or(0, |trials| trials.values().map(Moments::n).sum())
+            .map_or(0, |trials| trials.values().map(RunningMean::n).sum())
     }
 }

@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use super::super::json::text;
+use super::super::json::to_text;
 use super::wire::RunSpec;
 
 /// Keys in a run's name that describe how questions were asked, not which.
-const OF_ADAPTER: [&str; 21] = [
+const ADAPTER_KEYS: [&str; 21] = [
     "model",
     "model_deployment",
     "method",
@@ -34,8 +34,8 @@ const OF_ADAPTER: [&str; 21] = [
 ];
 
 /// Returns the names of suite, approach and model.
-pub(super) fn names(spec: &RunSpec) -> [String; 3] {
-    let word = |value: Option<&Value>| value.and_then(text).unwrap_or_default();
+pub(super) fn run_names(spec: &RunSpec) -> [String; 3] {
+    let word = |value: Option<&Value>| value.and_then(to_text).unwrap_or_default();
     let adapter = spec.adapter_spec.0.as_ref();
     let changes = spec
         .data_augmenter_spec
@@ -46,7 +46,7 @@ pub(super) fn names(spec: &RunSpec) -> [String; 3] {
         .flatten()
         .filter_map(|change| {
             Some(
-                text(change.get("class_name")?)?
+                to_text(change.get("class_name")?)?
                     .rsplit('.')
                     .next()?
                     .trim_end_matches("Perturbation")
@@ -61,17 +61,17 @@ pub(super) fn names(spec: &RunSpec) -> [String; 3] {
         format!("{method}+{}", changes.join("+"))
     };
     [
-        suite(spec),
+        suite_name(spec),
         approach,
         word(adapter.map(|adapter| &adapter.model)),
     ]
 }
 
-fn suite(spec: &RunSpec) -> String {
-    let name = text(&spec.name).unwrap_or_default();
+fn suite_name(spec: &RunSpec) -> String {
+    let name = to_text(&spec.name).unwrap_or_default();
     let (scenario, said) = name.split_once(':').unwrap_or((&name, ""));
     let scenario = if scenario.is_empty() {
-        spec.groups.get(0).and_then(text).unwrap_or_default()
+        spec.groups.get(0).and_then(to_text).unwrap_or_default()
     } else {
         scenario.to_owned()
     };
@@ -82,7 +82,7 @@ fn suite(spec: &RunSpec) -> String {
     let mut arguments: Vec<(String, String)> = arguments
         .into_iter()
         .flatten()
-        .filter_map(|(key, value)| Some((key.clone(), text(value)?)))
+        .filter_map(|(key, value)| Some((key.clone(), to_text(value)?)))
         .collect();
     let has_none = arguments.is_empty();
     for (key, value) in said.split(',').filter_map(|part| part.split_once('=')) {
@@ -90,7 +90,7 @@ fn suite(spec: &RunSpec) -> String {
             .iter()
             .any(|(known, of)| known == key || of == value);
         let is_wanted = if has_none {
-            !OF_ADAPTER.contains(&key)
+            !ADAPTER_KEYS.contains(&key)
         } else {
             key == "dataset"
         };
@@ -106,7 +106,7 @@ fn suite(spec: &RunSpec) -> String {
             .collect();
         return format!("{scenario}:{}", arguments.join(","));
     }
-    match scenario_spec.and_then(|scenario| text(&scenario.class_name)) {
+    match scenario_spec.and_then(|scenario| to_text(&scenario.class_name)) {
         Some(class) => with_class(scenario, &class),
         None => scenario,
     }
@@ -144,7 +144,7 @@ mod tests {
         let of = |name: &str, class: &str, args: Value| {
             let class = format!("helm.benchmark.scenarios.{class}");
             let spec = json!({"name": name, "scenario_spec": {"class_name": class, "args": args}, "adapter_spec": {"method": "joint", "model": "m"}});
-            suite(&serde_json::from_value(spec).expect("a specification"))
+            suite_name(&serde_json::from_value(spec).expect("a specification"))
         };
         let common = |data: &str| format!("commonsense:dataset={data},method=joint,model=m");
         assert_eq!(

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::{Lenient, amount, count, number, text};
+use super::super::json::{Lenient, to_amount, to_count, to_number, to_text};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -45,8 +45,8 @@ pub(super) struct MetricSpec {
 /// A statistic over a run or over one instance.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Stat {
-    pub name: Lenient<StatName>,
+pub(super) struct HelmStat {
+    pub name: Lenient<HelmStatName>,
     pub count: Value,
     pub sum: Value,
     pub mean: Value,
@@ -54,7 +54,7 @@ pub(super) struct Stat {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct StatName {
+pub(super) struct HelmStatName {
     pub name: Value,
     pub split: Value,
     pub sub_split: Value,
@@ -68,13 +68,13 @@ pub(super) struct InstanceStats {
     pub instance_id: Value,
     pub train_trial_index: Value,
     pub perturbation: Value,
-    pub stats: Vec<Lenient<Stat>>,
+    pub stats: Vec<Lenient<HelmStat>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct RequestState {
-    pub instance: Lenient<Instance>,
+    pub instance: Lenient<HelmInstance>,
     pub train_trial_index: Value,
     /// Present if each reference has a request of its own.
     pub reference_index: Value,
@@ -84,7 +84,7 @@ pub(super) struct RequestState {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Instance {
+pub(super) struct HelmInstance {
     pub id: Value,
     pub input: Value,
     pub references: Vec<Lenient<Reference>>,
@@ -115,39 +115,39 @@ pub(super) struct Completion {
     pub text: Value,
 }
 
-impl Stat {
+impl HelmStat {
     /// Returns the statistic of an instance as one value, or `None` if nothing was counted.
-    pub fn value(&self) -> Option<f64> {
-        let counted = count(&self.count).filter(|counted| *counted > 0)?;
-        Some(number(&self.sum)? / counted as f64)
+    pub fn instance_value(&self) -> Option<f64> {
+        let counted = to_count(&self.count).filter(|counted| *counted > 0)?;
+        Some(to_number(&self.sum)? / counted as f64)
     }
 
-    pub fn stated_mean(&self) -> Option<f64> {
-        count(&self.count).filter(|counted| *counted > 0)?;
-        number(&self.mean)
+    pub fn published_mean(&self) -> Option<f64> {
+        to_count(&self.count).filter(|counted| *counted > 0)?;
+        to_number(&self.mean)
     }
 }
 
 impl RequestResult {
     pub fn seconds(&self) -> Option<f64> {
-        amount(&self.request_time)
+        to_amount(&self.request_time)
     }
 }
 
 /// Returns the text of an input or an output. Older files have the plain text.
-pub(super) fn said(value: &Value) -> Option<String> {
-    text(value).or_else(|| text(value.get("text")?))
+pub(super) fn input_text(value: &Value) -> Option<String> {
+    to_text(value).or_else(|| to_text(value.get("text")?))
 }
 
 /// Returns the name of a perturbed copy, or `None` if the instance is unperturbed.
-pub(super) fn perturbation(value: &Value) -> Option<String> {
-    const FLAGS: [&str; 4] = ["name", "robustness", "fairness", "computed_on"];
+pub(super) fn perturbation_name(value: &Value) -> Option<String> {
+    const FLAG_KEYS: [&str; 4] = ["name", "robustness", "fairness", "computed_on"];
     let parts = value.as_object()?;
-    let name = text(parts.get("name")?)?;
+    let name = to_text(parts.get("name")?)?;
     let settings: Vec<String> = parts
         .iter()
-        .filter(|(key, _)| !FLAGS.contains(&key.as_str()))
-        .filter_map(|(key, value)| Some(format!("{key}={}", text(value)?)))
+        .filter(|(key, _)| !FLAG_KEYS.contains(&key.as_str()))
+        .filter_map(|(key, value)| Some(format!("{key}={}", to_text(value)?)))
         .collect();
     Some(if settings.is_empty() {
         name

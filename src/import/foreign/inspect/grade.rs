@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::stats::{clustered_error, pass_at_k, quantile};
 
-use super::super::json::{Table, count, text};
-use super::wire::{Eval, Metric, Results, Sample};
+use super::super::json::{ObjectTable, to_count, to_text};
+use super::wire::{InspectEval, InspectMetric, InspectResults, InspectSample};
 
 /// Returns the number for a score's value, or `None` if the sample was not scored.
 ///
 /// Letters are those of Inspect's own scorers: correct, partial, incorrect, no answer. Any other text is 0, as in Inspect.
-pub(super) fn worth(value: &Value) -> Option<f64> {
+pub(super) fn grade_value(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().filter(|number| number.is_finite()),
         Value::Bool(is_true) => Some(f64::from(u8::from(*is_true))),
@@ -36,7 +36,7 @@ pub(super) fn worth(value: &Value) -> Option<f64> {
 }
 
 /// Returns whether a value is a text that is not a grade.
-pub(super) fn is_odd(value: &Value) -> bool {
+pub(super) fn is_not_grade(value: &Value) -> bool {
     let Value::String(text) = value else {
         return false;
     };
@@ -47,24 +47,24 @@ pub(super) fn is_odd(value: &Value) -> bool {
 }
 
 /// Returns the scores of the results, the deciding one first.
-pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
-    let stated = |metrics: &Table<Metric>| -> Vec<Stated> {
+pub(super) fn score_tallies(results: &InspectResults, eval: &InspectEval) -> Vec<ScoreTally> {
+    let stated = |metrics: &ObjectTable<InspectMetric>| -> Vec<PublishedMetric> {
         metrics
             .iter()
-            .filter_map(|(key, metric)| Stated::of(key, metric))
+            .filter_map(|(key, metric)| PublishedMetric::from_metric(key, metric))
             .collect()
     };
-    let mut tallies: Vec<Tally> = results
+    let mut tallies: Vec<ScoreTally> = results
         .scores
         .iter()
         .filter_map(|score| {
-            let name = text(&score.name)?;
-            let scorer = text(&score.scorer).unwrap_or_else(|| name.clone());
-            Some(Tally::new(
+            let name = to_text(&score.name)?;
+            let scorer = to_text(&score.scorer).unwrap_or_else(|| name.clone());
+            Some(ScoreTally::new(
                 name,
                 scorer,
-                text(&score.reducer),
-                count(&score.scored_samples),
+                to_text(&score.reducer),
+                to_count(&score.scored_samples),
                 stated(&score.metrics),
             ))
         })
@@ -74,9 +74,9 @@ pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
             .scorer
             .0
             .as_ref()
-            .and_then(|scorer| text(&scorer.name))
+            .and_then(|scorer| to_text(&scorer.name))
     {
-        tallies.push(Tally::new(
+        tallies.push(ScoreTally::new(
             name.clone(),
             name,
             None,
@@ -90,12 +90,13 @@ pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
             .as_array()
             .into_iter()
             .flatten()
-            .filter_map(|scorer| text(scorer.get("name")?));
-        tallies.extend(names.map(|name| Tally::new(name.clone(), name, None, None, Vec::new())));
+            .filter_map(|scorer| to_text(scorer.get("name")?));
+        tallies
+            .extend(names.map(|name| ScoreTally::new(name.clone(), name, None, None, Vec::new())));
     }
     if let Some(headline) = &results.headline.0 {
-        let (scorer, score) = (text(&headline.scorer), text(&headline.score));
-        let is_headline = |tally: &Tally| {
+        let (scorer, score) = (to_text(&headline.scorer), to_text(&headline.score));
+        let is_headline = |tally: &ScoreTally| {
             score.as_ref().is_none_or(|score| *score == tally.name)
                 && scorer.as_ref().is_none_or(|scorer| *scorer == tally.scorer)
         };
@@ -119,7 +120,7 @@ pub(super) fn tallies(results: &Results, eval: &Eval) -> Vec<Tally> {
 }
 
 /// The values of one score over the samples.
-pub(super) struct Tally {
+pub(super) struct ScoreTally {
     /// Name in the results: the scorer, or the key of the scorer's values.
     pub name: String,
     /// Name, made unique among the scores of the results.
@@ -129,7 +130,7 @@ pub(super) struct Tally {
     pub scorer: String,
     pub reducer: Option<String>,
     pub scored_samples: Option<u64>,
-    pub metrics: Vec<Stated>,
+    pub metrics: Vec<PublishedMetric>,
     /// By sample, one value per epoch.
     values: BTreeMap<String, Vec<f64>>,
     /// Group by clustering key and sample.
@@ -137,26 +138,26 @@ pub(super) struct Tally {
 }
 
 /// A metric as the results publish it.
-pub(super) struct Stated {
+pub(super) struct PublishedMetric {
     pub name: String,
     kind: String,
     pub value: f64,
     cluster: Option<String>,
 }
 
-impl Stated {
-    pub fn of(key: &str, metric: &Metric) -> Option<Self> {
+impl PublishedMetric {
+    pub fn from_metric(key: &str, metric: &InspectMetric) -> Option<Self> {
         let params = if metric.params.is_object() {
             &metric.params
         } else {
             &metric.options
         };
-        let kind = text(&metric.name).unwrap_or_else(|| key.to_owned());
+        let kind = to_text(&metric.name).unwrap_or_else(|| key.to_owned());
         Some(Self {
             name: key.to_owned(),
             kind: kind.rsplit('/').next().unwrap_or(&kind).to_owned(),
             value: metric.value.as_f64().filter(|value| value.is_finite())?,
-            cluster: params.get("cluster").and_then(text),
+            cluster: params.get("cluster").and_then(to_text),
         })
     }
 
@@ -174,20 +175,20 @@ impl Stated {
 }
 
 /// One value per sample, with their number, their mean and their sum of squared deviations.
-struct Reduced<'t> {
+struct ReducedValues<'t> {
     values: Vec<(&'t str, f64)>,
     n: f64,
     mean: f64,
     squares: f64,
 }
 
-impl Tally {
+impl ScoreTally {
     pub fn new(
         name: String,
         scorer: String,
         reducer: Option<String>,
         scored_samples: Option<u64>,
-        metrics: Vec<Stated>,
+        metrics: Vec<PublishedMetric>,
     ) -> Self {
         let label = name.clone();
         Self {
@@ -204,7 +205,7 @@ impl Tally {
     }
 
     /// Returns the score's value in a sample: the scorer's own, or its value under the score's name.
-    pub fn value_in<'s>(&self, sample: &'s Sample) -> Option<&'s Value> {
+    pub fn value_in<'s>(&self, sample: &'s InspectSample) -> Option<&'s Value> {
         let direct = |name: &str| sample.scores.get(name).map(|score| &score.value);
         let single = |value: &&Value| !value.is_object() && !value.is_array();
         if let Some(value) = direct(&self.name).filter(single) {
@@ -226,7 +227,7 @@ impl Tally {
         }
     }
 
-    pub fn take(&mut self, id: &str, value: f64, metadata: &Value) {
+    pub fn add_value(&mut self, id: &str, value: f64, metadata: &Value) {
         self.values.entry(id.to_owned()).or_default().push(value);
         for key in self
             .metrics
@@ -248,7 +249,7 @@ impl Tally {
     }
 
     /// Returns one value per sample, ordered by id, or `None` if the reducer is unknown.
-    fn reduced(&self) -> Option<Vec<(&str, f64)>> {
+    fn reduce_epochs(&self) -> Option<Vec<(&str, f64)>> {
         let reducer = self.reducer.as_deref().unwrap_or("mean");
         let reduce = |values: &Vec<f64>| -> Option<f64> {
             let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -258,7 +259,7 @@ impl Tally {
                 "mean" | "avg" => Some(mean),
                 "median" => quantile(values, 0.5).ok(),
                 "max" => values.iter().copied().reduce(f64::max),
-                "mode" => Some(mode(values)),
+                "mode" => Some(most_frequent(values)),
                 _ => {
                     if let Some(least) = reducer.strip_prefix("at_least_") {
                         let least: usize = least.parse().ok()?;
@@ -276,15 +277,15 @@ impl Tally {
     }
 
     /// Returns the reduced values, if there are any.
-    fn moments(&self) -> Option<Reduced<'_>> {
-        let reduced = self.reduced().filter(|values| !values.is_empty())?;
+    fn summarise_values(&self) -> Option<ReducedValues<'_>> {
+        let reduced = self.reduce_epochs().filter(|values| !values.is_empty())?;
         let n = reduced.len() as f64;
         let mean = reduced.iter().map(|(_, value)| value).sum::<f64>() / n;
         let squares = reduced
             .iter()
             .map(|(_, value)| (value - mean).powi(2))
             .sum::<f64>();
-        Some(Reduced {
+        Some(ReducedValues {
             values: reduced,
             n,
             mean,
@@ -293,13 +294,13 @@ impl Tally {
     }
 
     /// Recomputes a metric. Returns `None` if its formula is unknown or there are no values.
-    pub fn recompute(&self, metric: &Stated) -> Option<f64> {
-        let Reduced {
+    pub fn recompute_metric(&self, metric: &PublishedMetric) -> Option<f64> {
+        let ReducedValues {
             values,
             n,
             mean,
             squares,
-        } = self.moments()?;
+        } = self.summarise_values()?;
         let variance = if values.len() > 1 {
             squares / (n - 1.0)
         } else {
@@ -318,13 +319,13 @@ impl Tally {
     }
 
     /// Returns the mean of the reduced values, its standard error and the number of samples.
-    pub fn mean(&self) -> Option<(f64, Option<f64>, u64)> {
-        let Reduced {
+    pub fn mean_and_error(&self) -> Option<(f64, Option<f64>, u64)> {
+        let ReducedValues {
             values,
             n,
             mean,
             squares,
-        } = self.moments()?;
+        } = self.summarise_values()?;
         Some((
             mean,
             (values.len() > 1).then(|| (squares / (n - 1.0) / n).sqrt()),
@@ -354,7 +355,7 @@ impl Tally {
 }
 
 /// Returns the most frequent value; of several, the first.
-fn mode(values: &[f64]) -> f64 {
+fn most_frequent(values: &[f64]) -> f64 {
     let count = |value: f64| {
         values
             .iter()
@@ -376,14 +377,14 @@ mod tests {
 
     use super::*;
 
-    fn tally(reducer: Option<&str>, values: &[(&str, f64)], groups: &[(&str, &str)]) -> Tally {
+    fn tally(reducer: Option<&str>, values: &[(&str, f64)], groups: &[(&str, &str)]) -> ScoreTally {
         let metric = |key: &str, params: Value| {
-            Stated::of(
+            PublishedMetric::from_metric(
                 key,
-                &Metric {
+                &InspectMetric {
                     value: json!(0.5),
                     params,
-                    ..Metric::default()
+                    ..InspectMetric::default()
                 },
             )
             .expect("a number")
@@ -393,7 +394,7 @@ mod tests {
             metric("stderr", json!({})),
             metric("stderr", json!({"cluster": "g"})),
         ];
-        let mut tally = Tally::new(
+        let mut tally = ScoreTally::new(
             "match".to_owned(),
             "match".to_owned(),
             reducer.map(str::to_owned),
@@ -405,7 +406,7 @@ mod tests {
                 .iter()
                 .find(|(of, _)| of == id)
                 .map_or("", |(_, group)| group);
-            tally.take(id, *value, &json!({"g": group}));
+            tally.add_value(id, *value, &json!({"g": group}));
         }
         tally
     }
@@ -426,9 +427,11 @@ mod tests {
             (json!([1]), None),
         ];
         for (value, expected) in cases {
-            assert_eq!(worth(&value), expected, "{value}");
+            assert_eq!(grade_value(&value), expected, "{value}");
         }
-        assert!(is_odd(&json!("B")) && !is_odd(&json!("0.25")) && !is_odd(&json!(1)));
+        assert!(
+            is_not_grade(&json!("B")) && !is_not_grade(&json!("0.25")) && !is_not_grade(&json!(1))
+        );
     }
 
     #[test]
@@ -442,7 +445,7 @@ mod tests {
         let values: Vec<f64> = plain
             .metrics
             .iter()
-            .map(|metric| plain.recompute(metric).expect("known"))
+            .map(|metric| plain.recompute_metric(metric).expect("known"))
             .collect();
         for (value, expected) in
             values
@@ -452,7 +455,7 @@ mod tests {
             assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         }
         let alone = tally(None, &[("a", 1.0)], &[]);
-        assert_eq!(alone.recompute(&alone.metrics[1]), Some(0.0));
+        assert_eq!(alone.recompute_metric(&alone.metrics[1]), Some(0.0));
     }
 
     #[test]
@@ -467,7 +470,7 @@ mod tests {
         ];
         let mean = |reducer: &str| {
             let tally = tally(Some(reducer), &values, &[]);
-            tally.recompute(&tally.metrics[0])
+            tally.recompute_metric(&tally.metrics[0])
         };
         let expected = [
             ("mean", 0.5),

@@ -22,68 +22,68 @@ use tracing::debug;
 use crate::domain::{ItemKind, Problem, RunStatus};
 use crate::results::Store;
 
-use super::super::ledger::{Ledger, Told};
-use super::super::mode::Mode;
-use super::super::names::GivenNames;
-use super::super::origin::Origins;
+use super::super::ledger::{Ledger, SourceContext};
+use super::super::mode::ImportMode;
+use super::super::names::NameOverrides;
+use super::super::origin::SourceOrigins;
 use super::super::report::SourceReport;
-use super::super::rows::Stop;
-use super::super::stored::{Read, StoredRuns};
+use super::super::rows::ReadStop;
+use super::super::stored::{SourceFingerprint, StoredRuns};
 use super::claim::Claim;
-use super::format::{Facts, ForeignFormat};
-use super::importer::Format;
-use super::json::{Lenient, count, text};
-use super::json_reader::{read_first, read_list, read_object, read_value};
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::{Archive, ForeignFile, ForeignSource};
-use log::{Log, TASK_TAG};
-use wire::{Brief, HEADER, Header, Sample};
+use super::format::{ForeignFormat, FormatFacts};
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_count, to_text};
+use super::json_reader::{read_first_element, read_list, read_object, read_value};
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::{ForeignFile, ForeignFileGroup, ZipMembers};
+use log::{LogImporter, TASK_TAG};
+use wire::{HEADER_KEYS, InspectHeader, InspectSample, InspectSampleSummary};
 
-const MOST_HEADER_BYTES: u64 = 256 << 20;
+const MAX_HEADER_BYTES: u64 = 256 << 20;
 /// Folder of a journal's summaries: one file for every few samples.
-const JOURNAL: &str = "_journal/summaries/";
+const JOURNAL_FOLDER: &str = "_journal/summaries/";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "inspect",
         title: "Inspect AI",
         kind: ItemKind::Question,
         reads_names: false,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_arrangement(|own, sources| mark_superseded(own, sources))
 .with_retries(TASK_TAG);
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_log = match peek.content {
-        Content::Zip => {
+        ContentKind::Zip => {
             peek.has_member("_journal/start.json")
                 || (peek.has_member("header.json") && peek.has_member_in("samples/"))
         }
         // `eval.run_id` or its successor `eval.eval_id` tells a log from other tools' files with a key `eval`.
-        Content::Json => {
+        ContentKind::Json => {
             peek.has_all(&["status", "eval.task", "eval.model"])
                 && (peek.has("eval.run_id") || peek.has("eval.eval_id"))
                 && !peek.is_lines
         }
-        Content::Xml | Content::Text => false,
+        ContentKind::Xml | ContentKind::Text => false,
     };
     is_log.then_some(Claim::Alone)
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one log").into());
     };
     if let Some(newer) = &source.superseded_by {
-        sink.quirk(&format!("superseded by run `{newer}`, another log of the same task: imported as cancelled, and not counted"));
+        sink.note_quirk(&format!("superseded by run `{newer}`, another log of the same task: imported as cancelled, and not counted"));
     }
     if file.is_archive() {
-        read_archive(&mut file.archive()?, sink)
+        read_archive(&mut file.open_archive()?, sink)
     } else {
         read_json(file, sink)
     }
@@ -91,21 +91,21 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 
 /// Marks logs that another log of the same task replaces, as retries of an evaluation set do. The newest complete log is kept, or the
 /// newest if none is complete. A log that cannot be read to its end is not imported and replaces none.
-fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<SourceReport> {
+fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignFileGroup]) -> Vec<SourceReport> {
     let mut by_task: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources
         .iter()
         .enumerate()
         .filter(|(_, source)| source.format == own)
     {
-        if let Some(task) = source.files.first().and_then(task_of) {
+        if let Some(task) = source.files.first().and_then(task_id) {
             by_task.entry(task).or_default().push(place);
         }
     }
     for places in by_task.into_values().filter(|places| places.len() > 1) {
-        let mut logs: Vec<(Standing, usize)> = places
+        let mut logs: Vec<(LogRank, usize)> = places
             .into_iter()
-            .filter_map(|place| Some((standing(sources[place].files.first()?)?, place)))
+            .filter_map(|place| Some((rank_log(sources[place].files.first()?)?, place)))
             .collect();
         logs.sort();
         let Some((best, _)) = logs
@@ -132,46 +132,46 @@ fn mark_superseded(own: ForeignFormat, sources: &mut [ForeignSource]) -> Vec<Sou
 }
 
 /// Returns whether the log can be read to its end, by reading it and keeping nothing.
-fn is_readable(source: &ForeignSource) -> bool {
+fn is_readable(source: &ForeignFileGroup) -> bool {
     let (names, taken, nowhere, origins) = (
-        GivenNames::default(),
+        NameOverrides::default(),
         StoredRuns::default(),
-        Store::at(PathBuf::new()),
-        Origins::default(),
+        Store::new(PathBuf::new()),
+        SourceOrigins::default(),
     );
-    let bytes = Read {
+    let bytes = SourceFingerprint {
         file: &source.name,
         place: None,
         sha256: "",
     };
-    let told = Told::rows(
+    let told = SourceContext::for_rows(
         source.format.name(),
         (&taken, &nowhere, ""),
         bytes,
-        Mode::DryRun,
+        ImportMode::DryRun,
     )
-    .of_tool(source.format.kind());
-    read(
+    .for_tool(source.format.kind());
+    read_source(
         source,
-        &mut Sink::new(Ledger::new(told), source, &names, &origins),
+        &mut ImportSink::new(Ledger::new(told), source, &names, &origins),
     )
     .is_ok()
 }
 
 /// Order of the logs of a task, of which the last is kept: complete logs after others, then by time.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Standing {
+struct LogRank {
     is_complete: bool,
     created: Option<DateTime<Utc>>,
     identity: Vec<String>,
 }
 
 /// Returns the task that a log names near its beginning, or `None` if it names none or cannot be read. Reading the log reports errors.
-fn task_of(file: &ForeignFile) -> Option<String> {
+fn task_id(file: &ForeignFile) -> Option<String> {
     let task = if file.is_archive() {
-        text(&archived_header(file)?.eval.0?.task_id)
+        to_text(&archived_header(file)?.eval.0?.task_id)
     } else {
-        Peek::of(&file.path)
+        Peek::from_path(&file.path)
             .ok()?
             .text("eval.task_id")
             .map(str::to_owned)
@@ -180,41 +180,41 @@ fn task_of(file: &ForeignFile) -> Option<String> {
 }
 
 /// Reads the header that ranks a log. A log may say only at its end that it was invalidated.
-fn standing(file: &ForeignFile) -> Option<Standing> {
+fn rank_log(file: &ForeignFile) -> Option<LogRank> {
     let header = if file.is_archive() {
         archived_header(file)?
     } else {
         read_object(
             file.open().ok()?,
             &file.shown,
-            &HEADER,
+            &HEADER_KEYS,
             "samples",
             &mut |_: IgnoredAny| Ok(()),
         )
         .ok()?
     };
     let eval = header.eval.0.as_ref()?;
-    let created = text(&eval.created)
+    let created = to_text(&eval.created)
         .and_then(|text| DateTime::parse_from_rfc3339(&text).ok())
         .map(|time| time.to_utc());
-    let is_complete = log::status(&header) == RunStatus::Completed;
-    Some(Standing {
+    let is_complete = log::run_status(&header) == RunStatus::Completed;
+    Some(LogRank {
         is_complete,
         created,
-        identity: log::identity(&header.status, eval),
+        identity: log::run_identity(&header.status, eval),
     })
 }
 
-fn archived_header(file: &ForeignFile) -> Option<Header> {
-    let mut archive = file.archive().ok()?;
-    let start = start_of(&archive);
-    let bytes = archive.read(start, MOST_HEADER_BYTES).ok()?;
+fn archived_header(file: &ForeignFile) -> Option<InspectHeader> {
+    let mut archive = file.open_archive().ok()?;
+    let start = header_member(&archive);
+    let bytes = archive.read_member(start, MAX_HEADER_BYTES).ok()?;
     read_value(bytes.as_slice(), "").ok()
 }
 
-fn start_of(archive: &Archive<'_>) -> &'static str {
+fn header_member(archive: &ZipMembers<'_>) -> &'static str {
     // A log that crashed or is still being written has only the journal's start.
-    if archive.has("header.json") {
+    if archive.has_member("header.json") {
         "header.json"
     } else {
         "_journal/start.json"
@@ -222,100 +222,100 @@ fn start_of(archive: &Archive<'_>) -> &'static str {
 }
 
 /// Reads the log twice: a log may have its results after its samples, and they decide how samples are read.
-fn read_json(file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_json(file: &ForeignFile, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let mut samples = 0;
-    let header: Header = read_object(
+    let header: InspectHeader = read_object(
         file.open()?,
         &file.shown,
-        &HEADER,
+        &HEADER_KEYS,
         "samples",
         &mut |_: IgnoredAny| {
             samples += 1;
             Ok(())
         },
     )?;
-    let Some(mut log) = Log::begin(header, samples, &file.shown, sink)? else {
+    let Some(mut log) = LogImporter::begin_run(header, samples, &file.shown, sink)? else {
         return Ok(());
     };
     let mut place = 0;
-    read_object::<IgnoredAny, Lenient<Sample>>(
+    read_object::<IgnoredAny, Lenient<InspectSample>>(
         file.open()?,
         &file.shown,
         &[],
         "samples",
         &mut |sample| {
             place += 1;
-            log.take(&sample, &format!("sample {place}"), sink)
+            log.add_sample(&sample, &format!("sample {place}"), sink)
         },
     )?;
-    log.end(sink)
+    log.finish_run(sink)
 }
 
-fn read_archive(archive: &mut Archive<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let names = archive.names();
-    let start = start_of(archive);
-    let label = archive.label(start);
-    let header = archive.read(start, MOST_HEADER_BYTES)?;
-    let header: Header = read_value(header.as_slice(), &label)?;
+fn read_archive(archive: &mut ZipMembers<'_>, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let names = archive.member_names();
+    let start = header_member(archive);
+    let label = archive.member_label(start);
+    let header = archive.read_member(start, MAX_HEADER_BYTES)?;
+    let header: InspectHeader = read_value(header.as_slice(), &label)?;
     if start != "header.json" {
-        sink.quirk("the log is unfinished: read from its journal");
+        sink.note_quirk("the log is unfinished: read from its journal");
     }
     let members: Vec<String> = names
         .iter()
         .filter(|name| is_sample(name))
         .cloned()
         .collect();
-    let summaries: Vec<String> = if archive.has("summaries.json") {
+    let summaries: Vec<String> = if archive.has_member("summaries.json") {
         vec!["summaries.json".to_owned()]
     } else {
         let mut journal: Vec<String> = names
             .into_iter()
-            .filter(|name| name.starts_with(JOURNAL))
+            .filter(|name| name.starts_with(JOURNAL_FOLDER))
             .collect();
         // `10.json` comes after `9.json`.
         journal.sort_by_key(|name| (name.len(), name.clone()));
         journal
     };
     // Summaries from before 2025 lack tokens that the header has. Then read the samples themselves.
-    let summaries = if !log::has_usage(&header) || have_usage(archive, &summaries)? {
+    let summaries = if !log::has_usage(&header) || summaries_have_usage(archive, &summaries)? {
         summaries
     } else {
         Vec::new()
     };
     let mut samples = members.len() as u64;
-    if log::total(&header).is_some_and(|total| total > samples) {
-        samples = samples.max(told_of(archive, &summaries)?.len() as u64);
+    if log::total_samples(&header).is_some_and(|total| total > samples) {
+        samples = samples.max(summarised_samples(archive, &summaries)?.len() as u64);
     }
-    let Some(mut log) = Log::begin(header, samples, &archive.file.shown, sink)? else {
+    let Some(mut log) = LogImporter::begin_run(header, samples, &archive.file.shown, sink)? else {
         return Ok(());
     };
     let mut place = 0;
     for name in &summaries {
-        let label = archive.label(name);
-        archive.with(name, |reader| {
+        let label = archive.member_label(name);
+        archive.read_member_with(name, |reader| {
             read_list(reader, &label, &mut |sample| {
                 place += 1;
-                log.take(&sample, &format!("sample {place}"), sink)
+                log.add_sample(&sample, &format!("sample {place}"), sink)
             })
         })?;
     }
     if place < members.len() {
         // A log that crashed may have samples without a summary.
-        let told = told_of(archive, &summaries)?;
+        let told = summarised_samples(archive, &summaries)?;
         for name in &members {
-            let label = archive.label(name);
-            let sample: Lenient<Sample> =
-                archive.with(name, |reader| read_value(reader, &label))?;
+            let label = archive.member_label(name);
+            let sample: Lenient<InspectSample> =
+                archive.read_member_with(name, |reader| read_value(reader, &label))?;
             if sample
                 .0
                 .as_ref()
-                .is_none_or(|sample| !told.contains(&key_of(&sample.id, &sample.epoch)))
+                .is_none_or(|sample| !told.contains(&sample_key(&sample.id, &sample.epoch)))
             {
-                log.take(&sample, name, sink)?;
+                log.add_sample(&sample, name, sink)?;
             }
         }
     }
-    log.end(sink)
+    log.finish_run(sink)
 }
 
 /// Returns whether an archive's member is a sample: a file of its own, or the first part of a sample whose events and messages lie in
@@ -340,12 +340,15 @@ fn is_sample(member: &str) -> bool {
 }
 
 /// Returns whether the summaries have tokens, judging by the first one.
-fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, Stop> {
+fn summaries_have_usage(
+    archive: &mut ZipMembers<'_>,
+    summaries: &[String],
+) -> Result<bool, ReadStop> {
     for name in summaries {
-        let label = archive.label(name);
-        if let Some(first) =
-            archive.with(name, |reader| read_first::<Lenient<Brief>>(reader, &label))?
-        {
+        let label = archive.member_label(name);
+        if let Some(first) = archive.read_member_with(name, |reader| {
+            read_first_element::<Lenient<InspectSampleSummary>>(reader, &label)
+        })? {
             return Ok(first.0.is_some_and(|first| first.model_usage.is_some()));
         }
     }
@@ -353,16 +356,18 @@ fn have_usage(archive: &mut Archive<'_>, summaries: &[String]) -> Result<bool, S
 }
 
 /// Returns the keys of the samples that have a summary.
-fn told_of(
-    archive: &mut Archive<'_>,
+fn summarised_samples(
+    archive: &mut ZipMembers<'_>,
     summaries: &[String],
-) -> Result<BTreeSet<(String, u64)>, Stop> {
+) -> Result<BTreeSet<(String, u64)>, ReadStop> {
     let mut told = BTreeSet::new();
     for name in summaries {
-        let label = archive.label(name);
-        archive.with(name, |reader| {
-            read_list(reader, &label, &mut |brief: Lenient<Brief>| {
-                told.extend(brief.0.map(|brief| key_of(&brief.id, &brief.epoch)));
+        let label = archive.member_label(name);
+        archive.read_member_with(name, |reader| {
+            read_list(reader, &label, &mut |brief: Lenient<
+                InspectSampleSummary,
+            >| {
+                told.extend(brief.0.map(|brief| sample_key(&brief.id, &brief.epoch)));
                 Ok(())
             })
         })?;
@@ -371,8 +376,11 @@ fn told_of(
 }
 
 /// Returns the key of a sample within its log.
-fn key_of(id: &Value, epoch: &Value) -> (String, u64) {
-    (text(id).unwrap_or_default(), count(epoch).unwrap_or(1))
+fn sample_key(id: &Value, epoch: &Value) -> (String, u64) {
+    (
+        to_text(id).unwrap_or_default(),
+        to_count(epoch).unwrap_or(1),
+    )
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::super::json::{count, text};
-use super::wire::{Eval, Header};
+use super::super::json::{to_count, to_text};
+use super::wire::{InspectEval, InspectHeader};
 
 /// Maximum number of samples named one by one.
-const MOST_NAMED: u64 = 1_000_000;
+const MAX_NAMED: u64 = 1_000_000;
 
 /// Planned samples of an unfinished log, and the samples that it has.
-pub(super) struct Planned {
+pub(super) struct PlannedSamples {
     pub total: u64,
     /// Ids of the planned samples. Empty if the log does not name them.
     ids: Vec<String>,
@@ -19,15 +19,15 @@ pub(super) struct Planned {
     seen: BTreeSet<(String, u32)>,
 }
 
-impl Planned {
+impl PlannedSamples {
     /// Returns the planned samples, or `None` if the log succeeded or has results.
-    pub fn of(header: &Header) -> Option<Self> {
+    pub fn from_header(header: &InspectHeader) -> Option<Self> {
         let eval = header.eval.0.as_ref()?;
-        if header.results.0.is_some() || text(&header.status).as_deref() == Some("success") {
+        if header.results.0.is_some() || to_text(&header.status).as_deref() == Some("success") {
             return None;
         }
         let epochs = u32::try_from(
-            count(&eval.config.get("epochs").cloned().unwrap_or_default()).unwrap_or(1),
+            to_count(&eval.config.get("epochs").cloned().unwrap_or_default()).unwrap_or(1),
         )
         .ok()?
         .max(1);
@@ -38,14 +38,14 @@ impl Planned {
             .into_iter()
             .flatten();
         // The listed ids are the requested samples; the dataset's count is of all its samples.
-        let ids: Vec<String> = listed.filter_map(text).collect();
+        let ids: Vec<String> = listed.filter_map(to_text).collect();
         let samples = if ids.is_empty() {
-            limited(eval)?
+            limited_count(eval)?
         } else {
             ids.len() as u64
         };
         let total = samples.checked_mul(u64::from(epochs))?;
-        let ids = if total > MOST_NAMED { Vec::new() } else { ids };
+        let ids = if total > MAX_NAMED { Vec::new() } else { ids };
         Some(Self {
             total,
             ids,
@@ -54,12 +54,12 @@ impl Planned {
         })
     }
 
-    pub fn see(&mut self, id: &str, epoch: u32) {
+    pub fn mark_seen(&mut self, id: &str, epoch: u32) {
         self.seen.insert((id.to_owned(), epoch));
     }
 
     /// Returns the number of samples in the log, or `None` if none is missing.
-    pub fn there(&self) -> Option<u64> {
+    pub fn count_if_incomplete(&self) -> Option<u64> {
         Some(self.seen.len() as u64).filter(|there| *there < self.total)
     }
 
@@ -68,7 +68,7 @@ impl Planned {
     }
 
     /// Returns the missing samples with their epochs.
-    pub fn missing(&self) -> Vec<(&str, u32)> {
+    pub fn missing_samples(&self) -> Vec<(&str, u32)> {
         let all = self
             .ids
             .iter()
@@ -79,8 +79,8 @@ impl Planned {
 }
 
 /// Returns the number of samples within the limit, or `None` if samples were requested by id.
-fn limited(eval: &Eval) -> Option<u64> {
-    let samples = count(eval.dataset.get("samples")?)?;
+fn limited_count(eval: &InspectEval) -> Option<u64> {
+    let samples = to_count(eval.dataset.get("samples")?)?;
     if eval.config.get("sample_id").is_some_and(|id| !id.is_null()) {
         return None;
     }
@@ -89,9 +89,9 @@ fn limited(eval: &Eval) -> Option<u64> {
             let [from, to] = range.as_slice() else {
                 return None;
             };
-            count(to)?.min(samples).saturating_sub(count(from)?)
+            to_count(to)?.min(samples).saturating_sub(to_count(from)?)
         }
-        Some(limit) if !limit.is_null() => count(limit)?.min(samples),
+        Some(limit) if !limit.is_null() => to_count(limit)?.min(samples),
         Some(_) | None => samples,
     })
 }
@@ -107,7 +107,7 @@ mod tests {
     fn a_log_was_to_have_what_was_asked_for() {
         let total = |status: &str, dataset: Value, config: Value, results: Value| {
             let header = json!({"status": status, "eval": {"dataset": dataset, "config": config}, "results": results});
-            Planned::of(&Header::deserialize(header).expect("anything goes"))
+            PlannedSamples::from_header(&InspectHeader::deserialize(header).expect("anything goes"))
                 .map(|planned| planned.total)
         };
         let all = || json!({"samples": 100});

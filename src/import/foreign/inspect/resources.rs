@@ -4,24 +4,27 @@ use serde_json::Value;
 
 use crate::domain::Resources;
 
-use super::super::json::{amount, count, text};
-use super::super::sink::clip;
-use super::wire::Eval;
+use super::super::json::{to_amount, to_count, to_text};
+use super::super::sink::clip_text;
+use super::wire::InspectEval;
 
 /// Characters of a host's name.
-const MOST_CHARS: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// Returns `None` if the log says nothing.
-pub(super) fn resources_of(eval: &Eval) -> Option<Resources> {
-    let service = of_default_service(&eval.sandbox);
-    let limit = |short: &str, long: &str| service.and_then(|service| limit(service, short, long));
+pub(super) fn eval_resources(eval: &InspectEval) -> Option<Resources> {
+    let service = default_service(&eval.sandbox);
+    let limit =
+        |short: &str, long: &str| service.and_then(|service| service_limit(service, short, long));
     let resources = Resources {
-        jobs: eval.config.get("max_samples").and_then(count),
-        provider: text(&eval.model_base_url).and_then(|url| host_of(&url)),
-        cpu_limit: limit("cpus", "cpus").and_then(amount).and_then(whole),
+        jobs: eval.config.get("max_samples").and_then(to_count),
+        provider: to_text(&eval.model_base_url).and_then(|url| url_host(&url)),
+        cpu_limit: limit("cpus", "cpus")
+            .and_then(to_amount)
+            .and_then(round_up_cpus),
         memory_limit: limit("mem_limit", "memory")
-            .and_then(text)
-            .and_then(|size| bytes(&size)),
+            .and_then(to_text)
+            .and_then(|size| parse_size(&size)),
         ..Resources::default()
     };
     (resources != Resources::default()).then_some(resources)
@@ -29,7 +32,7 @@ pub(super) fn resources_of(eval: &Eval) -> Option<Resources> {
 
 /// Returns the service of a sandbox's inline Compose configuration in which the samples run: the last that says `x-default: true`, else the
 /// one named `default`, as Inspect's Docker sandbox chooses. A configuration in a file is not in the log.
-fn of_default_service(sandbox: &Value) -> Option<&Value> {
+fn default_service(sandbox: &Value) -> Option<&Value> {
     let config = sandbox.get("config").or_else(|| sandbox.get(1))?;
     let services = config.get("services")?.as_object()?;
     let is_default = |service: &&Value| service.get("x-default") == Some(&Value::Bool(true));
@@ -40,13 +43,13 @@ fn of_default_service(sandbox: &Value) -> Option<&Value> {
 }
 
 /// Returns a limit of a service by the short key, or by the one under `deploy.resources.limits` for which it stands.
-fn limit<'a>(service: &'a Value, short: &str, long: &str) -> Option<&'a Value> {
+fn service_limit<'a>(service: &'a Value, short: &str, long: &str) -> Option<&'a Value> {
     let of_service = service.get(short).filter(|value| !value.is_null());
     of_service.or_else(|| service.pointer("/deploy/resources/limits")?.get(long))
 }
 
 /// Returns the host of an address, without its port.
-fn host_of(url: &str) -> Option<String> {
+fn url_host(url: &str) -> Option<String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?;
@@ -54,7 +57,7 @@ fn host_of(url: &str) -> Option<String> {
         .rsplit_once(':')
         .filter(|(_, port)| port.chars().all(|digit| digit.is_ascii_digit()))
         .map_or(host, |(host, _)| host);
-    (!host.is_empty()).then(|| clip(host, MOST_CHARS).into_owned())
+    (!host.is_empty()).then(|| clip_text(host, MAX_CHARS).into_owned())
 }
 
 /// Returns a number of processors, rounded up: part of one is still one to run on.
@@ -63,7 +66,7 @@ fn host_of(url: &str) -> Option<String> {
     clippy::cast_sign_loss,
     reason = "checked to be a small count"
 )]
-fn whole(cpus: f64) -> Option<u64> {
+fn round_up_cpus(cpus: f64) -> Option<u64> {
     (cpus > 0.0 && cpus < 1e6).then(|| cpus.ceil() as u64)
 }
 
@@ -73,7 +76,7 @@ fn whole(cpus: f64) -> Option<u64> {
     clippy::cast_sign_loss,
     reason = "checked to be a count that is exact"
 )]
-fn bytes(text: &str) -> Option<u64> {
+fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim().to_lowercase();
     let digits = text
         .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
@@ -99,14 +102,14 @@ mod tests {
 
     #[test]
     fn a_log_says_what_its_samples_had() {
-        let eval = |more: Value| serde_json::from_value::<Eval>(more).expect("an object");
+        let eval = |more: Value| serde_json::from_value::<InspectEval>(more).expect("an object");
         let service =
             json!({"services": {"default": {"cpus": 1.5, "mem_limit": "2gb"}, "web": {"cpus": 8}}});
         let full = eval(json!({
             "config": {"max_samples": 4}, "model_base_url": "https://user:pw@api.example.org:8443/v1?x=1",
             "sandbox": {"type": "docker", "config": service},
         }));
-        let got = resources_of(&full).expect("resources");
+        let got = eval_resources(&full).expect("resources");
         assert_eq!(
             (got.jobs, got.cpu_limit, got.memory_limit),
             (Some(4), Some(2), Some(2 << 30))
@@ -114,12 +117,12 @@ mod tests {
         assert_eq!(got.provider.as_deref(), Some("api.example.org"));
         // Older logs have a pair, and most a file's name.
         let pair = eval(json!({"sandbox": ["docker", service]}));
-        assert_eq!(resources_of(&pair).and_then(|got| got.cpu_limit), Some(2));
+        assert_eq!(eval_resources(&pair).and_then(|got| got.cpu_limit), Some(2));
         // As Inspect 0.3.285 writes a configuration with a service that is marked, and limits in their long form.
         let limits = json!({"cpus": "1.5", "memory": "2GiB"});
         let agent = json!({"image": "python:3.12", "deploy": {"resources": {"limits": limits}}, "x-default": true});
         let config = json!({"services": {"web": {"image": "nginx", "cpus": 8.0}, "agent": agent, "default": {"cpus": 4.0}}});
-        let got = resources_of(&eval(
+        let got = eval_resources(&eval(
             json!({"sandbox": {"type": "docker", "config": config}}),
         ))
         .expect("resources");
@@ -129,13 +132,13 @@ mod tests {
             json!({"sandbox": {"type": "docker", "config": "compose.yaml"}}),
             json!({"sandbox": ["docker", "compose.yaml"]}),
         ] {
-            assert_eq!(resources_of(&eval(none.clone())), None, "{none}");
+            assert_eq!(eval_resources(&eval(none.clone())), None, "{none}");
         }
     }
 
     #[test]
     fn sizes_of_compose_files() {
-        let sizes = ["512m", "1.5 GB", "1024", "64k", "2b", "2t", "1 GiB", "3MiB"].map(bytes);
+        let sizes = ["512m", "1.5 GB", "1024", "64k", "2b", "2t", "1 GiB", "3MiB"].map(parse_size);
         let expected = [
             512 << 20,
             3 << 29,
@@ -147,6 +150,9 @@ mod tests {
             3 << 20,
         ];
         assert_eq!(sizes, expected.map(Some));
-        assert_eq!(["", "-1", "x", "0", "2e", "2 b b"].map(bytes), [None; 6]);
+        assert_eq!(
+            ["", "-1", "x", "0", "2e", "2 b b"].map(parse_size),
+            [None; 6]
+        );
     }
 }

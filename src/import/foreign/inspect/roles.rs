@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::domain::Usage;
 
-use super::super::json::{Table, amount, count, text};
-use super::super::sink::Sink;
+use super::super::json::{ObjectTable, to_amount, to_count, to_text};
+use super::super::sink::ImportSink;
 use super::wire::ModelUsage;
 
 /// The roles of a log's models.
-pub(super) struct Roles {
+pub(super) struct ModelRoles {
     model: String,
     /// Models that only have a role, such as the judge.
     others: BTreeSet<String>,
@@ -21,9 +21,9 @@ pub(super) struct Roles {
     given: BTreeSet<String>,
 }
 
-impl Roles {
-    pub fn of(roles: &Value, scorers: &Value, model: &str) -> Self {
-        let of = |role: &Value| text(role).or_else(|| text(role.get("model")?));
+impl ModelRoles {
+    pub fn new(roles: &Value, scorers: &Value, model: &str) -> Self {
+        let of = |role: &Value| to_text(role).or_else(|| to_text(role.get("model")?));
         let (mut others, mut own) = (BTreeSet::new(), BTreeSet::new());
         for (role, named) in roles.as_object().into_iter().flatten() {
             match of(named) {
@@ -33,7 +33,7 @@ impl Roles {
             };
         }
         let given = |scorer: &Value| {
-            text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty())
+            to_text(scorer.get("options")?.get("model")?).filter(|model| !model.is_empty())
         };
         let given = scorers
             .as_array()
@@ -50,7 +50,7 @@ impl Roles {
     }
 
     /// Returns the judges' names: models in a role, and models that were given to a scorer.
-    pub fn judges(&self) -> String {
+    pub fn judge_names(&self) -> String {
         let itself = (!self.own.is_empty()).then_some(&self.model);
         let named: BTreeSet<&str> = self
             .others
@@ -63,11 +63,11 @@ impl Roles {
     }
 
     /// Reports which tokens cannot be attributed to a model's role.
-    pub fn explain(
+    pub fn explain_usage(
         &self,
-        models: &Table<ModelUsage>,
-        by_role: &Table<ModelUsage>,
-        sink: &mut Sink<'_>,
+        models: &ObjectTable<ModelUsage>,
+        by_role: &ObjectTable<ModelUsage>,
+        sink: &mut ImportSink<'_>,
     ) {
         if models
             .iter()
@@ -75,43 +75,43 @@ impl Roles {
             .count()
             > 1
         {
-            sink.quirk(
+            sink.note_quirk(
                 "the tokens of several models are summed: the log does not say which model judged",
             );
         }
         let judges_itself = !self.own.is_empty() || self.given.contains(&self.model);
-        if judges_itself && models.get(&self.model).is_some() && !self.are_told_apart(by_role) {
-            sink.quirk("the model judges itself, and the log does not give its tokens for judging: all its tokens are summed");
+        if judges_itself && models.get(&self.model).is_some() && !self.has_usage_by_role(by_role) {
+            sink.note_quirk("the model judges itself, and the log does not give its tokens for judging: all its tokens are summed");
         }
     }
 
     /// Returns whether the log knows the model's usage in one of its roles.
-    pub fn are_told_apart(&self, by_role: &Table<ModelUsage>) -> bool {
+    pub fn has_usage_by_role(&self, by_role: &ObjectTable<ModelUsage>) -> bool {
         self.own.iter().any(|role| by_role.get(role).is_some())
     }
 
     /// Adds up the usage of the models that do not only have a role, minus the answering model's usage in its roles. Input excludes the
     /// cache, as in our records. The cost is known only if every model has one.
-    pub fn usage(
+    pub fn sum_usage(
         &self,
-        models: &Table<ModelUsage>,
-        by_role: &Table<ModelUsage>,
+        models: &ObjectTable<ModelUsage>,
+        by_role: &ObjectTable<ModelUsage>,
     ) -> (Option<Usage>, Option<f64>) {
         let (mut sum, mut cost) = (None, Some(0.0));
         for (model, usage) in models
             .iter()
             .filter(|(model, _)| !self.others.contains(*model))
         {
-            let (mut one, mut paid) = (usage_of(usage), amount(&usage.total_cost));
+            let (mut one, mut paid) = (to_usage(usage), to_amount(&usage.total_cost));
             for role in self
                 .own
                 .iter()
                 .filter(|_| *model == self.model)
                 .filter_map(|role| by_role.get(role))
             {
-                one = without(one, usage_of(role));
+                one = subtract_usage(one, to_usage(role));
                 paid = paid
-                    .zip(amount(&role.total_cost))
+                    .zip(to_amount(&role.total_cost))
                     .map(|(paid, role)| (paid - role).max(0.0));
             }
             sum = Some(sum.map_or(one, |sum: Usage| sum.plus(&one)));
@@ -121,16 +121,16 @@ impl Roles {
     }
 }
 
-fn usage_of(usage: &ModelUsage) -> Usage {
+fn to_usage(usage: &ModelUsage) -> Usage {
     Usage {
-        input: count(&usage.input_tokens),
-        cache_write: count(&usage.input_tokens_cache_write),
-        cache_read: count(&usage.input_tokens_cache_read),
-        output: count(&usage.output_tokens),
+        input: to_count(&usage.input_tokens),
+        cache_write: to_count(&usage.input_tokens_cache_write),
+        cache_read: to_count(&usage.input_tokens_cache_read),
+        output: to_count(&usage.output_tokens),
     }
 }
 
-fn without(whole: Usage, part: Usage) -> Usage {
+fn subtract_usage(whole: Usage, part: Usage) -> Usage {
     let less = |whole: Option<u64>, part: Option<u64>| {
         whole.map(|whole| whole.saturating_sub(part.unwrap_or(0)))
     };

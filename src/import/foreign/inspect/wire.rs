@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use super::super::json::{Lenient, List, Table, others_are, values_are};
+use super::super::json::{Lenient, ObjectList, ObjectTable, others_are, values_are};
 
 /// The keys of a log's header that are read.
-pub(super) const HEADER: [&str; 8] = [
+pub(super) const HEADER_KEYS: [&str; 8] = [
     "status",
     "eval",
     "plan",
@@ -23,13 +23,13 @@ pub(super) const HEADER: [&str; 8] = [
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Header {
+pub(super) struct InspectHeader {
     pub status: Value,
-    pub eval: Lenient<Eval>,
-    pub plan: Lenient<Plan>,
-    pub results: Lenient<Results>,
-    pub stats: Lenient<Stats>,
-    pub error: Lenient<Failure>,
+    pub eval: Lenient<InspectEval>,
+    pub plan: Lenient<SolverPlan>,
+    pub results: Lenient<InspectResults>,
+    pub stats: Lenient<InspectStats>,
+    pub error: Lenient<LogError>,
     pub invalidated: Value,
     /// Preferred to the copy in `eval`, because it has later edits.
     pub tags: Value,
@@ -38,7 +38,7 @@ pub(super) struct Header {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_field_names, reason = "the names are those of the log")]
-pub(super) struct Eval {
+pub(super) struct InspectEval {
     pub eval_id: Value,
     pub run_id: Value,
     pub task_id: Value,
@@ -56,7 +56,7 @@ pub(super) struct Eval {
     pub model_roles: Value,
     pub dataset: Value,
     pub config: Value,
-    pub revision: Lenient<Revision>,
+    pub revision: Lenient<InspectRevision>,
     pub packages: Value,
     pub scorers: Value,
     pub sandbox: Value,
@@ -65,27 +65,27 @@ pub(super) struct Eval {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Revision {
+pub(super) struct InspectRevision {
     pub commit: Value,
     pub dirty: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Plan {
+pub(super) struct SolverPlan {
     pub steps: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Results {
+pub(super) struct InspectResults {
     pub total_samples: Value,
     pub completed_samples: Value,
-    pub scores: List<Score>,
+    pub scores: ObjectList<InspectScore>,
     pub headline: Lenient<Headline>,
     /// Logs of early 2024 have one scorer and its metrics here.
     pub scorer: Lenient<OldScorer>,
-    pub metrics: Table<Metric>,
+    pub metrics: ObjectTable<InspectMetric>,
 }
 
 #[derive(Default, Deserialize)]
@@ -105,17 +105,17 @@ pub(super) struct Headline {
 /// Metrics of one scorer, or of one key of its values.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Score {
+pub(super) struct InspectScore {
     pub name: Value,
     pub scorer: Value,
     pub reducer: Value,
     pub scored_samples: Value,
-    pub metrics: Table<Metric>,
+    pub metrics: ObjectTable<InspectMetric>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Metric {
+pub(super) struct InspectMetric {
     pub name: Value,
     pub value: Value,
     pub params: Value,
@@ -125,12 +125,12 @@ pub(super) struct Metric {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Stats {
+pub(super) struct InspectStats {
     pub started_at: Value,
     pub completed_at: Value,
-    pub model_usage: Table<ModelUsage>,
+    pub model_usage: ObjectTable<ModelUsage>,
     /// Usage by role. `model_usage` includes it.
-    pub role_usage: Table<ModelUsage>,
+    pub role_usage: ObjectTable<ModelUsage>,
 }
 
 /// Input tokens exclude the cache.
@@ -147,26 +147,26 @@ pub(super) struct ModelUsage {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Failure {
+pub(super) struct LogError {
     pub message: Value,
 }
 
 /// A sample of a log, or the summary of a sample. Shared fields have the same name.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Sample {
+pub(super) struct InspectSample {
     pub id: Value,
     pub epoch: Value,
     pub input: Value,
     pub choices: Value,
     pub target: Value,
     pub metadata: Value,
-    pub output: Lenient<Output>,
-    pub scores: Table<SampleScore>,
+    pub output: Lenient<SampleOutput>,
+    pub scores: ObjectTable<SampleScore>,
     /// Logs of early 2024 have a single score.
     pub score: Lenient<SampleScore>,
-    pub model_usage: Table<ModelUsage>,
-    pub role_usage: Table<ModelUsage>,
+    pub model_usage: ObjectTable<ModelUsage>,
+    pub role_usage: ObjectTable<ModelUsage>,
     pub total_time: Value,
     pub working_time: Value,
     /// An object in a sample, its message in a summary.
@@ -182,7 +182,7 @@ pub(super) struct Sample {
 /// Key of a summary, and whether it has tokens.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Brief {
+pub(super) struct InspectSampleSummary {
     pub id: Value,
     pub epoch: Value,
     pub model_usage: Option<IgnoredAny>,
@@ -190,7 +190,7 @@ pub(super) struct Brief {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Output {
+pub(super) struct SampleOutput {
     pub completion: Value,
     pub choices: Value,
 }
@@ -207,7 +207,7 @@ pub(super) struct SampleScore {
 #[derive(Default)]
 pub(super) struct Attachments(pub BTreeMap<String, String>);
 
-const MOST_ATTACHED_CHARS: usize = 4096;
+const MAX_ATTACHED_CHARS: usize = 4096;
 
 impl<'de> Deserialize<'de> for Attachments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -227,7 +227,7 @@ impl<'de> Visitor<'de> for AttachmentsVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attachments, A::Error> {
         let mut kept = BTreeMap::new();
         while let Some(hash) = map.next_key::<String>()? {
-            if let Some(text) = map.next_value::<Clipped>()?.0 {
+            if let Some(text) = map.next_value::<ClippedText>()?.0 {
                 kept.insert(hash, text);
             }
         }
@@ -243,38 +243,38 @@ impl<'de> Visitor<'de> for AttachmentsVisitor {
 }
 
 /// The beginning of a text. `None` for any other value.
-struct Clipped(Option<String>);
+struct ClippedText(Option<String>);
 
-impl<'de> Deserialize<'de> for Clipped {
+impl<'de> Deserialize<'de> for ClippedText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ClippedVisitor)
+        deserializer.deserialize_any(ClippedTextVisitor)
     }
 }
 
-struct ClippedVisitor;
+struct ClippedTextVisitor;
 
-impl<'de> Visitor<'de> for ClippedVisitor {
-    type Value = Clipped;
+impl<'de> Visitor<'de> for ClippedTextVisitor {
+    type Value = ClippedText;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a text")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Clipped, E> {
-        Ok(Clipped(Some(
-            text.chars().take(MOST_ATTACHED_CHARS).collect(),
+    fn visit_str<E>(self, text: &str) -> Result<ClippedText, E> {
+        Ok(ClippedText(Some(
+            text.chars().take(MAX_ATTACHED_CHARS).collect(),
         )))
     }
 
-    others_are!(Clipped(None));
+    others_are!(ClippedText(None));
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Clipped, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ClippedText, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Clipped(None))
+        Ok(ClippedText(None))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Clipped, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ClippedText, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Clipped(None))
+        Ok(ClippedText(None))
     }
 }

@@ -4,32 +4,32 @@ use std::io::{self, Cursor, Read};
 
 const BLOCK_BYTES: usize = 16 << 10;
 /// Maximum bytes searched for the XML declaration, which comes first in a report.
-const MOST_DECLARATION_BYTES: u64 = 512;
+const MAX_DECLARATION_BYTES: u64 = 512;
 
 /// Characters of the bytes 0x80 to 0x9f in Windows-1252. A few bytes have none.
-const WINDOWS: [char; 32] = [
+const WINDOWS_1252_HIGH: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// Encoding of a report that is not in UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum XmlEncoding {
     Latin1,
     Windows1252,
     Utf16Little,
     Utf16Big,
 }
 
-impl Encoding {
+impl XmlEncoding {
     /// Returns the encoding by the first bytes, or `None` for UTF-8. The error is the name of an unsupported encoding.
-    pub fn of(head: &[u8]) -> Result<Option<Self>, String> {
+    pub fn detect(head: &[u8]) -> Result<Option<Self>, String> {
         match head {
             [0xff, 0xfe, ..] | [b'<', 0, ..] => return Ok(Some(Self::Utf16Little)),
             [0xfe, 0xff, ..] | [0, b'<', ..] => return Ok(Some(Self::Utf16Big)),
             _ => {}
         }
-        let Some(name) = declared(head) else {
+        let Some(name) = declared_encoding(head) else {
             return Ok(None);
         };
         match name.to_lowercase().replace('_', "-").as_str() {
@@ -50,11 +50,11 @@ impl Encoding {
     }
 
     /// Appends the decoded bytes to `text` and returns how many bytes were used. At the end all are used.
-    fn decode(self, bytes: &[u8], is_end: bool, text: &mut String) -> usize {
+    fn decode_bytes(self, bytes: &[u8], is_end: bool, text: &mut String) -> usize {
         match self {
             Self::Latin1 => text.extend(bytes.iter().map(|byte| char::from(*byte))),
             Self::Windows1252 => text.extend(bytes.iter().map(|byte| match byte {
-                0x80..=0x9f => WINDOWS[usize::from(byte - 0x80)],
+                0x80..=0x9f => WINDOWS_1252_HIGH[usize::from(byte - 0x80)],
                 byte => char::from(*byte),
             })),
             Self::Utf16Little | Self::Utf16Big => {
@@ -87,7 +87,7 @@ impl Encoding {
 }
 
 /// Returns the encoding that the XML declaration names.
-fn declared(head: &[u8]) -> Option<String> {
+fn declared_encoding(head: &[u8]) -> Option<String> {
     let head = head
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(head)
@@ -107,29 +107,29 @@ fn declared(head: &[u8]) -> Option<String> {
 }
 
 /// Looks at the beginning of a report. Returns its encoding, or the name of an unsupported one, and a reader of the whole report.
-pub(super) fn examine<R: Read>(
+pub(super) fn detect_encoding<R: Read>(
     mut reader: R,
-) -> io::Result<(Result<Option<Encoding>, String>, impl Read)> {
+) -> io::Result<(Result<Option<XmlEncoding>, String>, impl Read)> {
     let mut head = Vec::new();
     reader
         .by_ref()
-        .take(MOST_DECLARATION_BYTES)
+        .take(MAX_DECLARATION_BYTES)
         .read_to_end(&mut head)?;
-    Ok((Encoding::of(&head), Cursor::new(head).chain(reader)))
+    Ok((XmlEncoding::detect(&head), Cursor::new(head).chain(reader)))
 }
 
 /// Reads bytes of an encoding as UTF-8.
-pub(super) struct Decoded<R> {
+pub(super) struct DecodedReader<R> {
     reader: R,
-    encoding: Option<Encoding>,
+    encoding: Option<XmlEncoding>,
     /// Bytes of an incomplete character.
     left: Vec<u8>,
     text: Cursor<String>,
     has_begun: bool,
 }
 
-impl<R: Read> Decoded<R> {
-    pub fn new(reader: R, encoding: Option<Encoding>) -> Self {
+impl<R: Read> DecodedReader<R> {
+    pub fn new(reader: R, encoding: Option<XmlEncoding>) -> Self {
         Self {
             reader,
             encoding,
@@ -140,7 +140,7 @@ impl<R: Read> Decoded<R> {
     }
 }
 
-impl<R: Read> Read for Decoded<R> {
+impl<R: Read> Read for DecodedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(encoding) = self.encoding else {
             return self.reader.read(buffer);
@@ -160,7 +160,7 @@ impl<R: Read> Read for Decoded<R> {
             }
             let mut text = std::mem::take(&mut self.text).into_inner();
             text.clear();
-            let used = encoding.decode(&self.left, self.left.len() == was, &mut text);
+            let used = encoding.decode_bytes(&self.left, self.left.len() == was, &mut text);
             self.left.drain(..used);
             if !std::mem::replace(&mut self.has_begun, true) && text.starts_with('\u{feff}') {
                 text.remove(0);
@@ -175,9 +175,9 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> String {
-        let (encoding, reader) = examine(bytes).expect("readable");
+        let (encoding, reader) = detect_encoding(bytes).expect("readable");
         let mut text = String::new();
-        Decoded::new(reader, encoding.expect("one that is read"))
+        DecodedReader::new(reader, encoding.expect("one that is read"))
             .read_to_string(&mut text)
             .expect("readable");
         text
@@ -201,7 +201,7 @@ mod tests {
             ("<?xml encoding=", Ok(None)),
             ("", Ok(None)),
         ] {
-            assert_eq!(Encoding::of(head.as_bytes()), expected, "{head}");
+            assert_eq!(XmlEncoding::detect(head.as_bytes()), expected, "{head}");
         }
     }
 

@@ -3,22 +3,22 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ItemStatus, hex};
-use crate::junit::{self, Told, attribute};
+use crate::domain::{ItemStatus, to_hex};
+use crate::junit::{self, JunitEvent, read_attribute};
 
-use super::super::super::cell::time;
-use super::super::super::stored::Moment;
-use super::super::measured::{Names, UNNAMED_SUITE};
-use super::super::namesakes::Namesakes;
-use super::super::sink::{Handle, Sink, clip};
+use super::super::super::cell::parse_date_time;
+use super::super::super::stored::RunMoment;
+use super::super::measured::{ReportedNames, UNNAMED_SUITE};
+use super::super::namesakes::DuplicateNames;
+use super::super::sink::{ImportSink, RunHandle, clip_text};
 use super::super::tries::FLAKY_TAG;
-use super::own::{self, Counts, Own};
-use super::totals::Totals;
+use super::own::{self, OwnRunCounts, OwnSuiteFields};
+use super::totals::JunitTotals;
 
 /// Facts of a report outside its cases.
 #[derive(Default)]
-pub(super) struct Header {
-    names: Names,
+pub(super) struct JunitHeader {
+    names: ReportedNames,
     /// The run's name in the report.
     run: Option<String>,
     /// The root's name, and those of the suites directly below it.
@@ -31,47 +31,51 @@ pub(super) struct Header {
     root_seconds: Option<f64>,
     seconds: Option<f64>,
     host: Option<String>,
-    pub totals: Totals,
-    pub namesakes: Namesakes,
+    pub totals: JunitTotals,
+    pub namesakes: DuplicateNames,
     /// The report is our own.
     pub is_own: bool,
-    pub counts: Counts,
+    pub counts: OwnRunCounts,
     /// Tests that passed after they had failed.
     flaky: u64,
     /// Digest of the cases and their statuses: reports of two nights may differ in nothing else.
     cases: Sha256,
 }
 
-impl Header {
+impl JunitHeader {
     /// Takes facts of the run. If a report has several runs, the whole report's time and totals belong to none of them
     /// and are ignored.
-    pub fn take(&mut self, told: Told<'_>, is_only_run: bool) {
+    pub fn add_event(&mut self, told: JunitEvent<'_>, is_only_run: bool) {
         match told {
-            Told::Suite {
+            JunitEvent::Suite {
                 start,
                 depth,
                 is_whole,
             } => {
-                let name = attribute(start, "name").filter(|name| !name.trim().is_empty());
-                let seconds = attribute(start, "time").and_then(|time| junit::seconds(&time));
+                let name = read_attribute(start, "name").filter(|name| !name.trim().is_empty());
+                let seconds =
+                    read_attribute(start, "time").and_then(|time| junit::parse_seconds(&time));
                 if is_whole {
-                    self.is_own = own::is_root(start);
+                    self.is_own = own::is_own_root(start);
                     self.root = name;
                     if !is_only_run {
                         return;
                     }
                     self.root_seconds = seconds;
-                    self.totals.state(start);
+                    self.totals.set_root_totals(start);
                 } else if depth == 0 {
                     self.suites.extend(name.filter(|_| self.suites.len() < 2));
                     self.seconds = seconds
                         .map(|seconds| self.seconds.unwrap_or(0.0) + seconds)
                         .or(self.seconds);
-                    self.totals.add(start);
+                    self.totals.add_suite_totals(start);
                 }
-                self.host = self.host.take().or_else(|| attribute(start, "hostname"));
-                if let Some(text) = attribute(start, "timestamp")
-                    && let Ok(began) = time("timestamp", text.trim())
+                self.host = self
+                    .host
+                    .take()
+                    .or_else(|| read_attribute(start, "hostname"));
+                if let Some(text) = read_attribute(start, "timestamp")
+                    && let Ok(began) = parse_date_time("timestamp", text.trim())
                 {
                     // A longer time is not a test's.
                     let took = seconds.filter(|seconds| *seconds < 1e9).unwrap_or(0.0);
@@ -83,29 +87,30 @@ impl Header {
                     self.lacks_zone |= DateTime::parse_from_rfc3339(text.trim()).is_err();
                 }
             }
-            Told::Property { name, value } => {
-                self.names.take(name, value);
+            JunitEvent::Property { name, value } => {
+                self.names.add_property(name, value);
                 if name == "run" {
                     self.run.get_or_insert_with(|| value.to_owned());
                 }
-                self.counts.take(name, value);
+                self.counts.add_property(name, value);
                 if name == "ended" && self.is_own {
-                    self.ended_by_itself = self.ended_by_itself.max(time(name, value).ok());
+                    self.ended_by_itself =
+                        self.ended_by_itself.max(parse_date_time(name, value).ok());
                 }
             }
-            Told::Case(case) => {
+            JunitEvent::Case(case) => {
                 let id = case.id();
                 self.cases.update(id.as_bytes());
-                self.namesakes.note(id, case.file(), case.suites());
+                self.namesakes.add_name(id, case.file(), case.suites());
                 self.cases.update(case.status().name().as_bytes());
                 self.flaky +=
-                    u64::from(case.status() == ItemStatus::Pass && !case.others().is_empty());
+                    u64::from(case.status() == ItemStatus::Pass && !case.other_tries().is_empty());
             }
         }
     }
 
-    pub fn own(&self) -> Option<Own> {
-        self.is_own.then(Own::default)
+    pub fn new_own_fields(&self) -> Option<OwnSuiteFields> {
+        self.is_own.then(OwnSuiteFields::default)
     }
 
     pub fn is_promptfoo(&self) -> bool {
@@ -113,7 +118,12 @@ impl Header {
     }
 
     /// Begins the run. `number` is its index if the report has several runs.
-    pub fn begin(&self, stem: &str, number: Option<usize>, sink: &mut Sink<'_>) -> Option<Handle> {
+    pub fn begin_run(
+        &self,
+        stem: &str,
+        number: Option<usize>,
+        sink: &mut ImportSink<'_>,
+    ) -> Option<RunHandle> {
         let only = match self.suites.as_slice() {
             [one] => Some(one),
             _ => None,
@@ -132,7 +142,7 @@ impl Header {
             .ended
             .map(|ended| ended.to_rfc3339())
             .unwrap_or_default();
-        let cases = hex(&self.cases.clone().finalize());
+        let cases = to_hex(&self.cases.clone().finalize());
         let mut identity = vec![named.unwrap_or(stem), stem, &ended, &cases[..16]];
         // Two runs of a report may differ in nothing else.
         let number = number.map(|number| number.to_string());
@@ -142,15 +152,18 @@ impl Header {
                 .map(|number| self.run.as_deref().unwrap_or(number)),
         );
         let timestamp = self.ended_by_itself.or(self.ended);
-        let run =
-            sink.begin_unnamed_run(&identity, [suite, approach, model], Moment::Said(timestamp))?;
-        let record = sink.run(run);
+        let run = sink.begin_unnamed_run(
+            &identity,
+            [suite, approach, model],
+            RunMoment::Said(timestamp),
+        )?;
+        let record = sink.run_mut(run);
         record.timestamp = timestamp;
         record.duration_seconds = self.root_seconds.or(self.seconds);
         record.host = self
             .host
             .as_deref()
-            .map(|host| clip(host, 200).into_owned());
+            .map(|host| clip_text(host, 200).into_owned());
         if self.lacks_zone {
             record.tags.insert("zone".to_owned(), "unknown".to_owned());
         }

@@ -13,76 +13,76 @@ mod totals;
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
-use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, visible};
-use crate::files::{Allowance, Bounded};
-use crate::junit::{self, Case, Halt, Told};
+use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, escape_invisible};
+use crate::files::{BoundedReader, ReadAllowance};
+use crate::junit::{self, JunitCase, JunitEvent, JunitHalt};
 
 use super::super::cell::Refused;
-use super::super::rows::{MOST_RECORD_BYTES, Stop};
+use super::super::rows::{MAX_RECORD_BYTES, ReadStop};
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
 use super::measured;
-use super::namesakes::Namesakes;
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink, clip};
-use super::source::{ForeignFile, ForeignSource, stem};
-use super::tries::{Try, told};
-use encoding::{Decoded, Encoding};
-use header::Header;
-use own::Own;
-use runs::{Runs, Suites};
-use totals::Totals;
+use super::namesakes::DuplicateNames;
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle, clip_text};
+use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
+use super::tries::{UncountedAttempt, reason_with_retries};
+use encoding::{DecodedReader, XmlEncoding};
+use header::JunitHeader;
+use own::OwnSuiteFields;
+use runs::{RunBySuite, SuiteNames};
+use totals::JunitTotals;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "junit",
         title: "JUnit XML",
         kind: ItemKind::Test,
         reads_names: true,
         version: 5,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_report = |head: &[u8]| matches!(first_element(head), Some(b"testsuites" | b"testsuite"));
     let is_ours = match peek.content {
-        Content::Xml => is_report(&peek.head),
+        ContentKind::Xml => is_report(&peek.head),
         // The first look does not recognise XML with two bytes per character.
-        Content::Text => match Encoding::of(&peek.head) {
-            Ok(encoding @ Some(Encoding::Utf16Little | Encoding::Utf16Big)) => {
+        ContentKind::Text => match XmlEncoding::detect(&peek.head) {
+            Ok(encoding @ Some(XmlEncoding::Utf16Little | XmlEncoding::Utf16Big)) => {
                 let mut head = Vec::new();
-                Decoded::new(peek.head.as_slice(), encoding)
+                DecodedReader::new(peek.head.as_slice(), encoding)
                     .read_to_end(&mut head)
                     .is_ok()
                     && is_report(&head)
             }
-            Ok(Some(Encoding::Latin1 | Encoding::Windows1252) | None) | Err(_) => false,
+            Ok(Some(XmlEncoding::Latin1 | XmlEncoding::Windows1252) | None) | Err(_) => false,
         },
-        Content::Json | Content::Zip => false,
+        ContentKind::Json | ContentKind::Zip => false,
     };
     is_ours.then_some(Claim::Alone)
 }
 
 /// Opens a report as UTF-8.
-fn open(file: &ForeignFile) -> Result<(Option<Encoding>, impl Read), Stop> {
-    let (encoding, reader) = encoding::examine(file.open()?)
+fn open_report(file: &ForeignFile) -> Result<(Option<XmlEncoding>, impl Read), ReadStop> {
+    let (encoding, reader) = encoding::detect_encoding(file.open()?)
         .map_err(|error| file.problem(format!("cannot be read: {error}")))?;
     let encoding = encoding.map_err(|name| {
-        Stop::from(
+        ReadStop::from(
             Problem::in_file(
                 &file.shown,
                 format!(
                     "is in the encoding `{}`, which is not read",
-                    visible(&clip(&name, 50))
+                    escape_invisible(&clip_text(&name, 50))
                 ),
             )
             .with_hint("write it as UTF-8"),
         )
     })?;
-    Ok((encoding, Decoded::new(reader, encoding)))
+    Ok((encoding, DecodedReader::new(reader, encoding)))
 }
 
 /// Returns the name of the first element after declarations and comments.
@@ -107,77 +107,77 @@ fn first_element(head: &[u8]) -> Option<&[u8]> {
     }
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one report").into());
     };
-    let stem = stem(&source.name, ".xml");
+    let stem = strip_ending(&source.name, ".xml");
     // Names and times usually come before the cases but may follow them, so the report is read twice.
-    let (mut header, mut suites) = (Header::default(), Suites::default());
-    let (encoding, reader) = open(file)?;
-    walk(reader, &file.shown, &mut |told| {
-        suites.take(&told);
-        header.take(told, true);
+    let (mut header, mut suites) = (JunitHeader::default(), SuiteNames::default());
+    let (encoding, reader) = open_report(file)?;
+    walk_report(reader, &file.shown, &mut |told| {
+        suites.add_event(&told);
+        header.add_event(told, true);
         Ok(())
     })?;
-    let runs = suites.runs();
+    let runs = suites.into_runs();
     let headers = if runs.count > 1 {
-        headers_of(file, &runs)?
+        read_run_headers(file, &runs)?
     } else {
         vec![header]
     };
-    let mut readings: Vec<Option<Reading<'_>>> = Vec::new();
+    let mut readings: Vec<Option<JunitRunImporter<'_>>> = Vec::new();
     for (number, header) in headers.iter().enumerate() {
-        let run = header.begin(stem, (headers.len() > 1).then_some(number), sink);
-        readings.push(run.map(|run| Reading::of(run, header)));
+        let run = header.begin_run(stem, (headers.len() > 1).then_some(number), sink);
+        readings.push(run.map(|run| JunitRunImporter::new(run, header)));
     }
     if readings.iter().all(Option::is_none) {
         return Ok(());
     }
     if let Some(encoding) = encoding {
-        sink.quirk(&format!("the report is read as {}", encoding.name()));
+        sink.note_quirk(&format!("the report is read as {}", encoding.name()));
     }
     let (mut suite, mut current) = (None, 0);
-    walk(open(file)?.1, &file.shown, &mut |told| {
-        if let Told::Suite {
+    walk_report(open_report(file)?.1, &file.shown, &mut |told| {
+        if let JunitEvent::Suite {
             depth: 0,
             is_whole: false,
             ..
         } = told
         {
             if let Some(reading) = &mut readings[current] {
-                reading.end_case(sink)?;
+                reading.store_waiting_case(sink)?;
             }
             suite = Some(suite.map_or(0, |suite| suite + 1));
-            current = runs.of(suite);
+            current = runs.run_index(suite);
         }
         match &mut readings[current] {
-            Some(reading) => reading.take(told, sink),
+            Some(reading) => reading.add_event(told, sink),
             None => Ok(()),
         }
     })?;
     for (reading, header) in readings.iter_mut().zip(&headers) {
         if let Some(reading) = reading {
-            reading.end(header, sink)?;
+            reading.finish_run(header, sink)?;
         }
     }
     Ok(())
 }
 
 /// Reads the header of each run of a report with several runs.
-fn headers_of(file: &ForeignFile, runs: &Runs) -> Result<Vec<Header>, Stop> {
-    let mut headers: Vec<Header> = (0..runs.count).map(|_| Header::default()).collect();
+fn read_run_headers(file: &ForeignFile, runs: &RunBySuite) -> Result<Vec<JunitHeader>, ReadStop> {
+    let mut headers: Vec<JunitHeader> = (0..runs.count).map(|_| JunitHeader::default()).collect();
     let mut suite = None;
-    walk(open(file)?.1, &file.shown, &mut |told| {
+    walk_report(open_report(file)?.1, &file.shown, &mut |told| {
         match &told {
-            Told::Suite {
+            JunitEvent::Suite {
                 start,
                 is_whole: true,
                 depth,
             } => {
                 for header in &mut headers {
-                    header.take(
-                        Told::Suite {
+                    header.add_event(
+                        JunitEvent::Suite {
                             start,
                             depth: *depth,
                             is_whole: true,
@@ -187,90 +187,100 @@ fn headers_of(file: &ForeignFile, runs: &Runs) -> Result<Vec<Header>, Stop> {
                 }
                 return Ok(());
             }
-            Told::Suite { depth: 0, .. } => suite = Some(suite.map_or(0, |suite| suite + 1)),
-            Told::Suite { .. } | Told::Property { .. } | Told::Case(_) => {}
+            JunitEvent::Suite { depth: 0, .. } => suite = Some(suite.map_or(0, |suite| suite + 1)),
+            JunitEvent::Suite { .. } | JunitEvent::Property { .. } | JunitEvent::Case(_) => {}
         }
-        headers[runs.of(suite)].take(told, false);
+        headers[runs.run_index(suite)].add_event(told, false);
         Ok(())
     })?;
     Ok(headers)
 }
 
 /// State while cases are stored.
-struct Reading<'h> {
-    run: Handle,
+struct JunitRunImporter<'h> {
+    run: RunHandle,
     is_promptfoo: bool,
-    namesakes: &'h Namesakes,
+    namesakes: &'h DuplicateNames,
     /// Attempts by item and, in our own reports, evaluator.
     attempts: BTreeMap<(String, String), u32>,
-    own: Option<Own>,
+    own: Option<OwnSuiteFields>,
     /// The last case. The next one may belong to it.
-    waiting: Option<Case>,
+    waiting: Option<JunitCase>,
     place: u64,
-    totals: Totals,
+    totals: JunitTotals,
 }
 
-impl<'h> Reading<'h> {
-    fn of(run: Handle, header: &'h Header) -> Self {
+impl<'h> JunitRunImporter<'h> {
+    fn new(run: RunHandle, header: &'h JunitHeader) -> Self {
         Self {
             run,
             is_promptfoo: header.is_promptfoo(),
             namesakes: &header.namesakes,
             attempts: BTreeMap::new(),
-            own: header.own(),
+            own: header.new_own_fields(),
             waiting: None,
             place: 0,
-            totals: Totals::default(),
+            totals: JunitTotals::default(),
         }
     }
 
-    fn take(&mut self, told: Told<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn add_event(
+        &mut self,
+        told: JunitEvent<'_>,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         let case = match told {
-            Told::Case(case) => case,
-            Told::Property { name, value } => {
-                self.own.iter_mut().for_each(|own| own.take(name, value));
+            JunitEvent::Case(case) => case,
+            JunitEvent::Property { name, value } => {
+                self.own
+                    .iter_mut()
+                    .for_each(|own| own.add_property(name, value));
                 return Ok(());
             }
-            Told::Suite { .. } => {
-                self.end_case(sink)?;
-                self.own.iter_mut().for_each(Own::begin_suite);
+            JunitEvent::Suite { .. } => {
+                self.store_waiting_case(sink)?;
+                self.own.iter_mut().for_each(OwnSuiteFields::begin_suite);
                 return Ok(());
             }
         };
         // pytest reports a failed teardown after a failed test as a second case of the same name.
         let is_teardown = case.is_teardown_of(self.waiting.as_ref());
-        self.totals.count(&case, is_teardown);
+        self.totals.count_case(&case, is_teardown);
         if is_teardown {
             if let Some(first) = &mut self.waiting {
-                first.worsen(&case);
+                first.merge_worse(&case);
             }
             return Ok(());
         }
-        self.end_case(sink)?;
+        self.store_waiting_case(sink)?;
         self.waiting = Some(*case);
         Ok(())
     }
 
     /// Stores the waiting case.
-    fn end_case(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn store_waiting_case(&mut self, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
         let Some(ready) = self.waiting.take() else {
             return Ok(());
         };
         self.place += 1;
-        self.store(&ready, self.place, sink)
+        self.store_case(&ready, self.place, sink)
     }
 
-    fn end(&mut self, header: &Header, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        self.end_case(sink)?;
+    fn finish_run(
+        &mut self,
+        header: &JunitHeader,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        self.store_waiting_case(sink)?;
         if header.is_own
             && header.suites.len() == 1
             && self.place == 0
-            && sink.outcomes_of(self.run) == 0
+            && sink.outcome_count(self.run) == 0
         {
-            header.counts.tell(sink.run(self.run));
+            header.counts.fill_run(sink.run_mut(self.run));
         }
-        for (name, stated, counted) in header.totals.against(&self.totals) {
-            sink.stated(
+        for (name, stated, counted) in header.totals.pair_with_counted(&self.totals) {
+            sink.add_published_figure(
                 self.run,
                 name,
                 stated as f64,
@@ -282,85 +292,94 @@ impl<'h> Reading<'h> {
         Ok(())
     }
 
-    fn store(&mut self, case: &Case, place: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn store_case(
+        &mut self,
+        case: &JunitCase,
+        place: u64,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         let id = case.id();
         let name = format!("test case {place}");
         if id.is_empty() {
-            sink.refuse(&name, Refused::because("the test case has no name"));
+            sink.refuse_part(&name, Refused::new("the test case has no name"));
             return Ok(());
         }
-        let mut outcome = sink.outcome(self.run, &id, case.status());
+        let mut outcome = sink.new_outcome(self.run, &id, case.status());
         outcome.kind = ItemKind::Test;
         if let Some(own) = &self.own {
-            own.tell(case, &mut outcome);
+            own.fill_outcome(case, &mut outcome);
         }
         // The class of our own reports names the arm, which is no part of the item.
         let (id, evaluator) = match &self.own {
             Some(_) => (
-                own::item(case.name().trim()).to_owned(),
+                own::strip_attempt_number(case.name().trim()).to_owned(),
                 outcome.evaluator.clone(),
             ),
             None => (
-                self.namesakes.apart(id, case.file(), case.suites()),
+                self.namesakes.distinct_name(id, case.file(), case.suites()),
                 String::new(),
             ),
         };
         let attempt = self.attempts.entry((id.clone(), evaluator)).or_default();
         if *attempt > 0 && self.own.is_none() {
-            sink.quirk("repeated test cases are attempts");
+            sink.note_quirk("repeated test cases are attempts");
         }
         if case.is_expected_failure {
-            sink.quirk("tests that are expected to fail are skipped: outside of the pass rate");
+            sink.note_quirk(
+                "tests that are expected to fail are skipped: outside of the pass rate",
+            );
         }
         *attempt = attempt.saturating_add(1);
         let status = match case.status() {
             ItemStatus::Error if self.is_promptfoo => {
-                sink.quirk("promptfoo's errors are outages of a provider: missing, not wrong");
+                sink.note_quirk("promptfoo's errors are outages of a provider: missing, not wrong");
                 ItemStatus::Infra
             }
             status => status,
         };
-        if !case.others().is_empty() {
-            sink.quirk("of a retried test the last attempt counts; its reason lists the others");
+        if !case.other_tries().is_empty() {
+            sink.note_quirk(
+                "of a retried test the last attempt counts; its reason lists the others",
+            );
         }
         outcome.item.clone_from(&id);
         outcome.status = status;
         outcome.attempt = *attempt;
         outcome.duration_seconds = case.seconds();
         let mut details = ItemDetails {
-            reason: reason(case),
+            reason: case_reason(case),
             ..ItemDetails::default()
         };
         for (property, value) in &case.properties {
-            measured::take(property, value, &mut outcome, &mut details);
+            measured::apply_property(property, value, &mut outcome, &mut details);
         }
-        sink.item(self.run, &name, outcome, details)
+        sink.add_outcome(self.run, &name, outcome, details)
     }
 }
 
 /// Calls `tell` with each part of the report in order.
-fn walk(
+fn walk_report(
     reader: impl Read,
     label: &str,
-    tell: &mut dyn FnMut(Told<'_>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let left = Allowance::of_record(MOST_RECORD_BYTES);
-    let reader = BufReader::with_capacity(64 << 10, Bounded::new(reader, &left));
-    junit::walk(reader, &|| left.renew(), tell).map_err(|halt| match halt {
-        Halt::Told(stop) => stop,
-        Halt::CutOff => Problem::in_file(label, junit::CUT_OFF)
+    tell: &mut dyn FnMut(JunitEvent<'_>) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
+    let left = ReadAllowance::of_record(MAX_RECORD_BYTES);
+    let reader = BufReader::with_capacity(64 << 10, BoundedReader::new(reader, &left));
+    junit::walk_report(reader, &|| left.renew(), tell).map_err(|halt| match halt {
+        JunitHalt::Told(stop) => stop,
+        JunitHalt::CutOff => Problem::in_file(label, junit::CUT_OFF)
             .with_hint("nothing of it was imported; fetch the file again")
             .into(),
-        Halt::Damaged(message) => Problem::in_file(label, visible(&message)).into(),
+        JunitHalt::Damaged(message) => Problem::in_file(label, escape_invisible(&message)).into(),
     })
 }
 
 /// Returns the case's reason with its other tries: earlier failed tries before a pass, later failed tries after a failure.
-fn reason(case: &Case) -> Option<String> {
-    let others: Vec<Try> = case
-        .others()
+fn case_reason(case: &JunitCase) -> Option<String> {
+    let others: Vec<UncountedAttempt> = case
+        .other_tries()
         .iter()
-        .map(|verdict| Try {
+        .map(|verdict| UncountedAttempt {
             status: verdict.status,
             reason: verdict.reason(),
         })
@@ -370,7 +389,7 @@ fn reason(case: &Case) -> Option<String> {
     } else {
         (Vec::new(), others)
     };
-    told(case.status(), case.own().reason(), &before, &after)
+    reason_with_retries(case.status(), case.counted_try().reason(), &before, &after)
 }
 
 #[cfg(test)]
@@ -399,10 +418,10 @@ mod tests {
         }
     }
 
-    fn cases(text: &str) -> Result<Vec<Case>, Stop> {
+    fn cases(text: &str) -> Result<Vec<JunitCase>, ReadStop> {
         let mut cases = Vec::new();
-        walk(text.as_bytes(), "f", &mut |told| {
-            if let Told::Case(case) = told {
+        walk_report(text.as_bytes(), "f", &mut |told| {
+            if let JunitEvent::Case(case) = told {
                 cases.push(*case);
             }
             Ok(())
@@ -430,7 +449,7 @@ mod tests {
             cases("<testsuite><testcase name='a'><failure>&lol;</failure></testcase></testsuite>")
                 .expect("a report");
         assert_eq!(
-            reason(&unknown[0]).as_deref(),
+            case_reason(&unknown[0]).as_deref(),
             Some("&lol;"),
             "no entity but those of XML is known"
         );

@@ -5,29 +5,29 @@
 use quick_xml::events::BytesStart;
 
 use crate::domain::{ItemKind, ItemOutcome, Run};
-use crate::junit::{Case, attribute};
+use crate::junit::{JunitCase, read_attribute};
 
 /// Name of the root element in reports of `export junit`.
-const ROOT: &str = "evalreport";
+const OWN_ROOT: &str = "evalreport";
 
 /// Returns whether the root element is that of our own reports.
-pub(super) fn is_root(start: &BytesStart<'_>) -> bool {
-    attribute(start, "name").as_deref() == Some(ROOT)
+pub(super) fn is_own_root(start: &BytesStart<'_>) -> bool {
+    read_attribute(start, "name").as_deref() == Some(OWN_ROOT)
 }
 
 /// Properties of the current suite.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnSuiteFields {
     kind: Option<ItemKind>,
     evaluator: Option<String>,
 }
 
-impl Own {
+impl OwnSuiteFields {
     pub fn begin_suite(&mut self) {
         *self = Self::default();
     }
 
-    pub fn take(&mut self, name: &str, value: &str) {
+    pub fn add_property(&mut self, name: &str, value: &str) {
         match name {
             "kind" => self.kind = ItemKind::from_name(value),
             "evaluator" => self.evaluator = Some(value.to_owned()),
@@ -35,7 +35,7 @@ impl Own {
         }
     }
 
-    pub fn tell(&self, case: &Case, outcome: &mut ItemOutcome) {
+    pub fn fill_outcome(&self, case: &JunitCase, outcome: &mut ItemOutcome) {
         let of_case = |wanted: &str| {
             case.properties
                 .iter()
@@ -56,14 +56,14 @@ impl Own {
 
 /// Counts of a run without outcomes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct OwnRunCounts {
     passed: Option<u64>,
     total: Option<u64>,
     kind: Option<ItemKind>,
 }
 
-impl Counts {
-    pub fn take(&mut self, name: &str, value: &str) {
+impl OwnRunCounts {
+    pub fn add_property(&mut self, name: &str, value: &str) {
         match name {
             "shared_tests_passed" => self.passed = value.trim().parse().ok(),
             "shared_tests_total" => self.total = value.trim().parse().ok(),
@@ -72,7 +72,7 @@ impl Counts {
         }
     }
 
-    pub fn tell(self, run: &mut Run) {
+    pub fn fill_run(self, run: &mut Run) {
         (run.shared_tests_passed, run.shared_tests_total) = self
             .passed
             .zip(self.total)
@@ -83,7 +83,7 @@ impl Counts {
 }
 
 /// Returns an item's name without the number of the attempt.
-pub(super) fn item(name: &str) -> &str {
+pub(super) fn strip_attempt_number(name: &str) -> &str {
     let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     match name
         .strip_suffix(')')
@@ -96,7 +96,7 @@ pub(super) fn item(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::item;
+    use super::strip_attempt_number;
 
     #[test]
     fn attempts_are_no_part_of_the_name() {
@@ -106,7 +106,7 @@ mod tests {
             ("a (attempt )", "a (attempt )"),
             ("a)", "a)"),
         ] {
-            assert_eq!(item(name), expected);
+            assert_eq!(strip_attempt_number(name), expected);
         }
     }
 }

@@ -5,57 +5,57 @@
 
 use std::collections::BTreeMap;
 
-use crate::junit::Told;
+use crate::junit::JunitEvent;
 
-use super::super::measured::Names;
+use super::super::measured::ReportedNames;
 use super::own;
 
 /// The top-level suites of a report, with the names in each suite's properties.
 #[derive(Default)]
-pub(super) struct Suites {
+pub(super) struct SuiteNames {
     is_own: bool,
-    named: Vec<(Names, Option<String>)>,
+    named: Vec<(ReportedNames, Option<String>)>,
 }
 
 /// The run's index for each top-level suite, in order.
-pub(super) struct Runs {
+pub(super) struct RunBySuite {
     of_suite: Vec<usize>,
     pub count: usize,
 }
 
-impl Suites {
-    pub fn take(&mut self, told: &Told<'_>) {
+impl SuiteNames {
+    pub fn add_event(&mut self, told: &JunitEvent<'_>) {
         match told {
-            Told::Suite {
+            JunitEvent::Suite {
                 start,
                 is_whole: true,
                 ..
-            } => self.is_own = own::is_root(start),
-            Told::Suite { depth: 0, .. } => self.named.push(Default::default()),
-            Told::Property { name, value } => {
+            } => self.is_own = own::is_own_root(start),
+            JunitEvent::Suite { depth: 0, .. } => self.named.push(Default::default()),
+            JunitEvent::Property { name, value } => {
                 if let Some((names, run)) = self.named.last_mut() {
-                    names.take(name, value);
+                    names.add_property(name, value);
                     if *name == "run" && run.is_none() {
                         *run = Some((*value).to_owned());
                     }
                 }
             }
-            Told::Suite { .. } | Told::Case(_) => {}
+            JunitEvent::Suite { .. } | JunitEvent::Case(_) => {}
         }
     }
 
-    pub fn runs(self) -> Runs {
-        let is_named = |(names, _): &(Names, Option<String>)| {
+    pub fn into_runs(self) -> RunBySuite {
+        let is_named = |(names, _): &(ReportedNames, Option<String>)| {
             names.approach.is_some() || names.model.is_some()
         };
         if self.is_own {
-            return Runs {
+            return RunBySuite {
                 count: self.named.len(),
                 of_suite: (0..self.named.len()).collect(),
             };
         }
         if !self.named.iter().all(is_named) {
-            return Runs {
+            return RunBySuite {
                 count: 1,
                 of_suite: vec![0; self.named.len()],
             };
@@ -68,16 +68,16 @@ impl Suites {
                 .or_insert(next)
         });
         let of_suite = of_suite.collect();
-        Runs {
+        RunBySuite {
             of_suite,
             count: numbers.len(),
         }
     }
 }
 
-impl Runs {
+impl RunBySuite {
     /// Returns the run of a top-level suite. Parts before all suites belong to the first run.
-    pub fn of(&self, suite: Option<usize>) -> usize {
+    pub fn run_index(&self, suite: Option<usize>) -> usize {
         suite
             .and_then(|suite| self.of_suite.get(suite))
             .copied()

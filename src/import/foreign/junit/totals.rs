@@ -3,10 +3,10 @@
 use quick_xml::events::BytesStart;
 
 use crate::domain::ItemStatus;
-use crate::junit::{Case, attribute};
+use crate::junit::{JunitCase, read_attribute};
 
 #[derive(Default)]
-pub(super) struct Totals {
+pub(super) struct JunitTotals {
     /// The root has totals, so the suites' totals are not added.
     is_stated: bool,
     tests: Option<u64>,
@@ -15,10 +15,10 @@ pub(super) struct Totals {
     skipped: Option<u64>,
 }
 
-impl Totals {
+impl JunitTotals {
     /// Takes the totals of the root.
-    pub fn state(&mut self, start: &BytesStart<'_>) {
-        let count = |name| attribute(start, name).and_then(|text| text.trim().parse().ok());
+    pub fn set_root_totals(&mut self, start: &BytesStart<'_>) {
+        let count = |name| read_attribute(start, name).and_then(|text| text.trim().parse().ok());
         *self = Self {
             is_stated: count("tests").is_some(),
             tests: count("tests"),
@@ -29,11 +29,12 @@ impl Totals {
     }
 
     /// Adds the totals of a suite.
-    pub fn add(&mut self, start: &BytesStart<'_>) {
+    pub fn add_suite_totals(&mut self, start: &BytesStart<'_>) {
         if self.is_stated {
             return;
         }
-        let count = |name| attribute(start, name).and_then(|text| text.trim().parse::<u64>().ok());
+        let count =
+            |name| read_attribute(start, name).and_then(|text| text.trim().parse::<u64>().ok());
         let add = |sum: &mut Option<u64>, count: Option<u64>| {
             if let Some(count) = count {
                 *sum = Some(sum.unwrap_or(0).saturating_add(count));
@@ -46,7 +47,7 @@ impl Totals {
     }
 
     /// Counts a case. A case for a failed teardown does not count as a test.
-    pub fn count(&mut self, case: &Case, is_teardown: bool) {
+    pub fn count_case(&mut self, case: &JunitCase, is_teardown: bool) {
         let add =
             |sum: &mut Option<u64>, is_one: bool| *sum = Some(sum.unwrap_or(0) + u64::from(is_one));
         add(&mut self.tests, !is_teardown);
@@ -56,7 +57,7 @@ impl Totals {
     }
 
     /// Pairs the published totals with the recomputed ones.
-    pub fn against(&self, counted: &Self) -> Vec<(&'static str, u64, u64)> {
+    pub fn pair_with_counted(&self, counted: &Self) -> Vec<(&'static str, u64, u64)> {
         let pairs = [
             ("tests", self.tests, counted.tests),
             ("failures", self.failures, counted.failures),

@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::domain::{Direction, Unit};
 
-use super::super::json::{number, text};
-use super::super::moments::Moments;
-use super::wire::Results;
+use super::super::json::{to_number, to_text};
+use super::super::moments::RunningMean;
+use super::wire::LmEvalResults;
 
 /// Keys of a task's results that are not figures.
-const NO_FIGURES: [&str; 5] = ["alias", " ", "name", "sample_len", "sample_count"];
+const KEYS_WITHOUT_FIGURES: [&str; 5] = ["alias", " ", "name", "sample_len", "sample_count"];
 /// Parts of the names of metrics that are not grades, of metrics that are not means over samples, and of metrics that are not shares.
-const NO_GRADES: [&str; 20] = [
+const METRICS_WITHOUT_GRADES: [&str; 20] = [
     "f1",
     "bleu",
     "rouge",
@@ -33,7 +33,7 @@ const NO_GRADES: [&str; 20] = [
     "bleurt",
     "sari",
 ];
-const NO_MEANS: [&str; 10] = [
+const METRICS_WITHOUT_MEANS: [&str; 10] = [
     "f1",
     "bleu",
     "ter",
@@ -45,7 +45,7 @@ const NO_MEANS: [&str; 10] = [
     "mcc",
     "sari",
 ];
-const NO_SHARES: [&str; 9] = [
+const METRICS_WITHOUT_SHARES: [&str; 9] = [
     "bleu",
     "ter",
     "chrf",
@@ -58,7 +58,7 @@ const NO_SHARES: [&str; 9] = [
 ];
 
 /// A published figure with its standard error.
-pub(super) struct Stated {
+pub(super) struct PublishedTaskFigure {
     pub key: String,
     pub metric: String,
     pub filter: String,
@@ -76,8 +76,8 @@ pub(super) struct MetricKey {
     pub metric: String,
 }
 
-impl Stated {
-    pub fn key(&self) -> MetricKey {
+impl PublishedTaskFigure {
+    pub fn metric_key(&self) -> MetricKey {
         MetricKey {
             filter: self.filter.clone(),
             metric: self.metric.clone(),
@@ -87,14 +87,14 @@ impl Stated {
 
 /// Values of a metric over the samples of a task.
 #[derive(Default)]
-pub(super) struct Tally {
-    pub values: Moments,
+pub(super) struct MetricTally {
+    pub values: RunningMean,
     /// Some samples have parts of a figure over all samples instead of a value.
     pub has_parts: bool,
 }
 
 /// Reads a task's figures in their order. Before version 0.4 their names have no filter.
-pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
+pub(super) fn published_figures(figures: &Map<String, Value>) -> Vec<PublishedTaskFigure> {
     let split = |key: &str| -> (String, Option<String>) {
         match key.rsplit_once(',') {
             Some((metric, filter)) => (metric.to_owned(), Some(filter.to_owned())),
@@ -103,9 +103,9 @@ pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
     };
     figures
         .iter()
-        .filter(|(key, _)| !NO_FIGURES.contains(&key.as_str()))
+        .filter(|(key, _)| !KEYS_WITHOUT_FIGURES.contains(&key.as_str()))
         .filter_map(|(key, value)| {
-            let value = number(value)?;
+            let value = to_number(value)?;
             let (metric, filter) = split(key);
             let is_error = metric.strip_suffix("_stderr").is_some_and(|of| {
                 figures.contains_key(of)
@@ -121,14 +121,14 @@ pub(super) fn stated(figures: &Map<String, Value>) -> Vec<Stated> {
                 None => format!("{metric}_stderr"),
             };
             let error = figures.get(&error_key);
-            Some(Stated {
+            Some(PublishedTaskFigure {
                 key: key.clone(),
                 metric,
                 filter: filter.unwrap_or_else(|| "none".to_owned()),
                 value,
-                error: error.and_then(number),
+                error: error.and_then(to_number),
                 lacks_error: error
-                    .is_some_and(|error| error.is_string() && number(error).is_none()),
+                    .is_some_and(|error| error.is_string() && to_number(error).is_none()),
                 error_key,
             })
         })
@@ -143,11 +143,11 @@ fn has_part(metric: &str, parts: &[&str]) -> bool {
 
 /// Returns whether a metric's name allows that its values are right or wrong.
 pub(super) fn may_grade(metric: &str) -> bool {
-    !has_part(metric, &NO_GRADES)
+    !has_part(metric, &METRICS_WITHOUT_GRADES)
 }
 
 /// Returns whether a metric's figure is the mean over the samples: by the task's configuration, else by the metric's name.
-pub(super) fn is_mean(results: &Results, task: &str, metric: &str) -> bool {
+pub(super) fn is_mean(results: &LmEvalResults, task: &str, metric: &str) -> bool {
     let listed = results
         .configs
         .get(task)
@@ -156,14 +156,14 @@ pub(super) fn is_mean(results: &Results, task: &str, metric: &str) -> bool {
         .into_iter()
         .flatten()
         .find(|one| one.get("metric").is_some_and(|name| name == metric));
-    match own.and_then(|own| text(own.get("aggregation")?)) {
+    match own.and_then(|own| to_text(own.get("aggregation")?)) {
         Some(aggregation) => aggregation == "mean",
-        None => !has_part(metric, &NO_MEANS),
+        None => !has_part(metric, &METRICS_WITHOUT_MEANS),
     }
 }
 
-pub(super) fn unit(metric: &str, value: f64) -> Unit {
-    if (0.0..=1.0).contains(&value) && !has_part(metric, &NO_SHARES) {
+pub(super) fn metric_unit(metric: &str, value: f64) -> Unit {
+    if (0.0..=1.0).contains(&value) && !has_part(metric, &METRICS_WITHOUT_SHARES) {
         Unit::Fraction
     } else {
         Unit::Number
@@ -171,7 +171,7 @@ pub(super) fn unit(metric: &str, value: f64) -> Unit {
 }
 
 /// Returns which direction is better by the results. For grades it is known.
-pub(super) fn direction(results: &Results, task: &str, metric: &str) -> Direction {
+pub(super) fn metric_direction(results: &LmEvalResults, task: &str, metric: &str) -> Direction {
     match results
         .higher_is_better
         .get(task)
@@ -187,10 +187,10 @@ pub(super) fn direction(results: &Results, task: &str, metric: &str) -> Directio
 }
 
 /// Returns the number for a sample's value. A list is part of a figure over all samples and has none.
-pub(super) fn worth(value: &Value) -> Option<f64> {
+pub(super) fn grade_value(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(is_right) => Some(f64::from(u8::from(*is_right))),
-        Value::Number(_) => number(value),
+        Value::Number(_) => to_number(value),
         Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn figures_come_with_their_errors() {
         let figures = json!({"alias": " - a", "acc,none": 0.5, "acc_stderr,none": "N/A", "f1,strict": 0.25, "f1_stderr,strict": 0.1, "sample_len": 4});
-        let read = stated(figures.as_object().expect("an object"));
+        let read = published_figures(figures.as_object().expect("an object"));
         let said: Vec<_> = read
             .iter()
             .map(|one| {
@@ -225,7 +225,7 @@ mod tests {
             ]
         );
         let old = json!({"acc": 0.5, "acc_stderr": 0.1, "mc2": 0.4});
-        let read = stated(old.as_object().expect("an object"));
+        let read = published_figures(old.as_object().expect("an object"));
         let said: Vec<_> = read
             .iter()
             .map(|one| (one.key.as_str(), one.error_key.as_str(), one.error))
@@ -253,9 +253,9 @@ mod tests {
         }
         assert_eq!(
             (
-                unit("acc", 0.5),
-                unit("word_perplexity", 0.5),
-                unit("acc", 1.5)
+                metric_unit("acc", 0.5),
+                metric_unit("word_perplexity", 0.5),
+                metric_unit("acc", 1.5)
             ),
             (Unit::Fraction, Unit::Number, Unit::Number)
         );

@@ -17,34 +17,34 @@ use serde_json::Value;
 use crate::domain::{ItemKind, Problem};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
 use super::json_reader::read_value;
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::{ForeignFile, ForeignSource};
-use task::Task;
-use wire::Results;
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::{ForeignFile, ForeignFileGroup};
+use task::TaskImporter;
+use wire::LmEvalResults;
 
-const MOST_RESULTS_BYTES: u64 = 256 << 20;
+const MAX_RESULTS_BYTES: u64 = 256 << 20;
 /// Maximum of groups times tasks, because every group may hold every task.
-const MOST_GROUPED: usize = 4_000_000;
+const MAX_GROUPED: usize = 4_000_000;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "lm-eval",
         title: "lm-evaluation-harness",
         kind: ItemKind::Question,
         reads_names: true,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_samples = is_samples(peek);
     if !is_samples && !is_results(peek) {
         return None;
@@ -60,7 +60,7 @@ fn claim(peek: &Peek) -> Option<Claim> {
 }
 
 fn is_samples(peek: &Peek) -> bool {
-    peek.content == Content::Json
+    peek.content == ContentKind::Json
         && (peek.has_all(&["doc_id", "doc"]) || peek.has_all(&["[].doc_id", "[].doc"]))
 }
 
@@ -70,7 +70,7 @@ fn is_results(peek: &Peek) -> bool {
         peek.keys_below(&format!("results.{task}"))
             .any(|key| key.contains(','))
     };
-    peek.content == Content::Json
+    peek.content == ContentKind::Json
         && !peek.is_lines
         && peek.has("results")
         && (peek.keys_below("results").any(has_filters)
@@ -112,19 +112,19 @@ fn is_stamp(text: &str) -> bool {
             .all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let mut samples = Vec::new();
-    let mut results: Option<Results> = None;
+    let mut results: Option<LmEvalResults> = None;
     for file in &source.files {
-        if Peek::of(&file.path).is_ok_and(|peek| is_samples(&peek)) {
+        if Peek::from_path(&file.path).is_ok_and(|peek| is_samples(&peek)) {
             samples.push(file);
         } else if results.is_some() {
             let refused =
                 Refused::with_detail("a second file of results of one evaluation", &file.shown);
-            sink.refuse(&file.name, refused);
+            sink.refuse_part(&file.name, refused);
         } else {
             results = Some(read_value(
-                file.read(MOST_RESULTS_BYTES)?.as_slice(),
+                file.read_bytes(MAX_RESULTS_BYTES)?.as_slice(),
                 &file.shown,
             )?);
         }
@@ -135,24 +135,26 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         return Err(Problem::in_file(&source.shown, "holds no results of tasks").into());
     }
     if !has_results {
-        sink.quirk("samples without a results file: task and model are taken from the file names");
-        results = from_names(source, &samples);
+        sink.note_quirk(
+            "samples without a results file: task and model are taken from the file names",
+        );
+        results = results_from_names(source, &samples);
     }
     if let Some(version) = results.version() {
-        sink.version(&format!("lm_eval {version}"));
+        sink.note_version(&format!("lm_eval {version}"));
     }
-    let mut by_task = assign(&results, &samples, has_results, sink);
-    let groups = results.groups();
+    let mut by_task = assign_samples(&results, &samples, has_results, sink);
+    let groups = results.group_names();
     for name in results.figures.keys() {
         if !groups.contains(name.as_str()) {
             let file = by_task.remove(name.as_str());
-            Task::new(&results, name).read(file, sink)?;
+            TaskImporter::new(&results, name).import_run(file, sink)?;
         }
     }
-    if groups.len().saturating_mul(results.figures.len()) > MOST_GROUPED {
-        sink.refuse(
+    if groups.len().saturating_mul(results.figures.len()) > MAX_GROUPED {
+        sink.refuse_part(
             "groups",
-            Refused::because("more groups of tasks than can be looked through"),
+            Refused::new("more groups of tasks than can be looked through"),
         );
         return Ok(());
     }
@@ -167,20 +169,20 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
 }
 
 /// Assigns each file of samples to the task at the end of its name.
-fn assign<'f>(
-    results: &Results,
+fn assign_samples<'f>(
+    results: &LmEvalResults,
     samples: &[&'f ForeignFile],
     has_results: bool,
-    sink: &mut Sink<'_>,
+    sink: &mut ImportSink<'_>,
 ) -> BTreeMap<String, &'f ForeignFile> {
     let mut by_task = BTreeMap::new();
     let tasks: Vec<(&String, String)> = results
         .figures
         .keys()
-        .map(|task| (task, sanitized(task)))
+        .map(|task| (task, sanitize_name(task)))
         .collect();
     for file in samples {
-        let stem = sanitized(split_name(&file.name).0);
+        let stem = sanitize_name(split_name(&file.name).0);
         let ends = |(_, task): &&(&String, String)| {
             stem.strip_suffix(task.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
@@ -194,13 +196,13 @@ fn assign<'f>(
             Some(task) if !by_task.contains_key(task) => {
                 by_task.insert(task.clone(), *file);
             }
-            Some(_) => sink.refuse(
+            Some(_) => sink.refuse_part(
                 &file.name,
-                Refused::because("a second file of samples of one task"),
+                Refused::new("a second file of samples of one task"),
             ),
-            None if has_results => sink.refuse(
+            None if has_results => sink.refuse_part(
                 &file.name,
-                Refused::because("samples of a task that the results do not have"),
+                Refused::new("samples of a task that the results do not have"),
             ),
             None => {}
         }
@@ -209,7 +211,7 @@ fn assign<'f>(
 }
 
 /// Returns a name as in file names: every character except letters, digits, `.` and `-` becomes `_`.
-fn sanitized(name: &str) -> String {
+fn sanitize_name(name: &str) -> String {
     name.chars()
         .map(|letter| {
             if letter.is_alphanumeric() || matches!(letter, '.' | '-') {
@@ -222,10 +224,10 @@ fn sanitized(name: &str) -> String {
 }
 
 /// Builds results from the names of the files of samples.
-fn from_names(source: &ForeignSource, samples: &[&ForeignFile]) -> Results {
-    let mut results = Results {
+fn results_from_names(source: &ForeignFileGroup, samples: &[&ForeignFile]) -> LmEvalResults {
+    let mut results = LmEvalResults {
         date: Value::String(source.name.clone()),
-        ..Results::default()
+        ..LmEvalResults::default()
     };
     for file in samples {
         let (stem, _) = split_name(&file.name);

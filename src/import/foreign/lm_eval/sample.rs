@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::domain::ItemDetails;
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
+use super::super::super::rows::ReadStop;
 use super::super::super::source::hex_digest;
-use super::super::json::{number, text};
+use super::super::json::{to_number, to_text};
 use super::super::json_reader::{read_lines_to_cut, read_list};
 use super::super::peek::Peek;
 use super::super::source::ForeignFile;
 
 /// Keys of a line that are not metrics, for lines that do not list their metrics.
-const NO_METRICS: [&str; 13] = [
+const KEYS_WITHOUT_METRICS: [&str; 13] = [
     "doc_id",
     "doc",
     "target",
@@ -29,19 +29,19 @@ const NO_METRICS: [&str; 13] = [
     "doc_to_target",
 ];
 /// Characters kept from a prompt's end, which has the question. Examples come before it.
-const MOST_PROMPT_CHARS: usize = 1999;
+const MAX_PROMPT_CHARS: usize = 1999;
 
 /// An order-independent digest over all prompts of a task. Unknown if one of the prompts is.
 #[derive(Default)]
-pub(super) struct Prompts {
+pub(super) struct PromptDigest {
     sum: u128,
     is_unknown: bool,
 }
 
-impl Prompts {
-    pub fn add(&mut self, document: &str, sample: &Value) {
-        let one = hash(sample, "prompt_hash")
-            .and_then(|prompt| u128::from_str_radix(&digest(document, &prompt), 16).ok());
+impl PromptDigest {
+    pub fn add_prompt(&mut self, document: &str, sample: &Value) {
+        let one = read_hash(sample, "prompt_hash")
+            .and_then(|prompt| u128::from_str_radix(&digest_pair(document, &prompt), 16).ok());
         self.is_unknown |= one.is_none();
         self.sum = self.sum.wrapping_add(one.unwrap_or(0));
     }
@@ -51,23 +51,23 @@ impl Prompts {
     }
 }
 
-fn hash(sample: &Value, key: &str) -> Option<String> {
+fn read_hash(sample: &Value, key: &str) -> Option<String> {
     sample
         .get(key)
-        .and_then(text)
+        .and_then(to_text)
         .filter(|hash| !hash.is_empty())
 }
 
-fn digest(one: &str, other: &str) -> String {
+fn digest_pair(one: &str, other: &str) -> String {
     hex_digest(&[one.as_bytes(), other.as_bytes()], true)[..32].to_owned()
 }
 
-pub(super) fn filter(sample: &Value) -> Option<&str> {
+pub(super) fn filter_name(sample: &Value) -> Option<&str> {
     sample.get("filter")?.as_str()
 }
 
 /// Returns the names and values of a line's metrics.
-pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
+pub(super) fn metric_values(sample: &Value) -> Vec<(&str, &Value)> {
     match sample.get("metrics").and_then(Value::as_array) {
         Some(names) => names
             .iter()
@@ -75,7 +75,7 @@ pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
             .collect(),
         None => {
             let all = sample.as_object().into_iter().flatten();
-            all.filter(|(key, _)| !NO_METRICS.contains(&key.as_str()))
+            all.filter(|(key, _)| !KEYS_WITHOUT_METRICS.contains(&key.as_str()))
                 .map(|(key, value)| (key.as_str(), value))
                 .collect()
         }
@@ -83,17 +83,17 @@ pub(super) fn metrics(sample: &Value) -> Vec<(&str, &Value)> {
 }
 
 /// Returns the question, the answer and the expected answers.
-pub(super) fn details(sample: &Value) -> ItemDetails {
-    let prompt = argument(sample, 0, 0).and_then(text);
-    let choices = choices(sample);
+pub(super) fn sample_details(sample: &Value) -> ItemDetails {
+    let prompt = request_argument(sample, 0, 0).and_then(to_text);
+    let choices = likeliest_choice(sample);
     let target = sample.get("target");
     let expected: Vec<String> = match target {
-        Some(Value::Array(several)) => several.iter().filter_map(text).collect(),
+        Some(Value::Array(several)) => several.iter().filter_map(to_text).collect(),
         Some(one) => one
             .as_u64()
             .filter(|_| choices.is_some())
-            .and_then(|index| continuation(sample, usize::try_from(index).ok()?))
-            .or_else(|| text(one))
+            .and_then(|index| choice_text(sample, usize::try_from(index).ok()?))
+            .or_else(|| to_text(one))
             .into_iter()
             .collect(),
         None => Vec::new(),
@@ -101,7 +101,7 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
     let first = |key: &str| sample.get(key)?.get(0);
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let answer = match choices {
-        Some(best) => continuation(sample, best).or_else(|| Some(best.to_string())),
+        Some(best) => choice_text(sample, best).or_else(|| Some(best.to_string())),
         None => first("filtered_resps")
             .and_then(Value::as_str)
             .map(|answer| answer.trim().to_owned()),
@@ -111,19 +111,19 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
         other => other.as_str(),
     });
     let item_hash = match (
-        hash(sample, "doc_hash"),
-        hash(sample, "target_hash"),
+        read_hash(sample, "doc_hash"),
+        read_hash(sample, "target_hash"),
         prompt.as_deref(),
     ) {
-        (Some(document), Some(target), _) => Some(digest(&document, &target)),
+        (Some(document), Some(target), _) => Some(digest_pair(&document, &target)),
         (Some(document), None, _) => Some(document),
-        (None, _, Some(prompt)) => Some(digest(prompt, &expected.join("\n"))),
+        (None, _, Some(prompt)) => Some(digest_pair(prompt, &expected.join("\n"))),
         (None, _, None) => None,
     };
     ItemDetails {
         reply: filled(reply.map(str::to_owned)),
         answer: filled(answer),
-        question: filled(prompt.map(|prompt| end_of(&prompt))),
+        question: filled(prompt.map(|prompt| prompt_end(&prompt))),
         expected: expected
             .into_iter()
             .filter(|text| !text.trim().is_empty())
@@ -134,7 +134,7 @@ pub(super) fn details(sample: &Value) -> ItemDetails {
 }
 
 /// Returns an argument of a request. Since 0.4.3 `arguments` is an object with names, before a list of lists.
-fn argument(sample: &Value, request: usize, place: usize) -> Option<&Value> {
+fn request_argument(sample: &Value, request: usize, place: usize) -> Option<&Value> {
     match sample.get("arguments")? {
         Value::Array(requests) => requests.get(request)?.get(place),
         named => named
@@ -143,14 +143,14 @@ fn argument(sample: &Value, request: usize, place: usize) -> Option<&Value> {
     }
 }
 
-fn continuation(sample: &Value, choice: usize) -> Option<String> {
-    argument(sample, choice, 1)
+fn choice_text(sample: &Value, choice: usize) -> Option<String> {
+    request_argument(sample, choice, 1)
         .and_then(Value::as_str)
         .map(|text| text.trim().to_owned())
 }
 
 /// Returns the index of the most likely choice, or `None` unless each choice has a log probability and a flag for greedy decoding.
-fn choices(sample: &Value) -> Option<usize> {
+fn likeliest_choice(sample: &Value) -> Option<usize> {
     let pairs = sample
         .get("filtered_resps")?
         .as_array()
@@ -161,7 +161,7 @@ fn choices(sample: &Value) -> Option<usize> {
         };
         let is_word =
             is_greedy.is_boolean() || matches!(is_greedy.as_str(), Some("True" | "False"));
-        number(likelihood).filter(|_| is_word)
+        to_number(likelihood).filter(|_| is_word)
     };
     let mut best: Option<(usize, f64)> = None;
     for (place, pair) in pairs.iter().enumerate() {
@@ -173,20 +173,24 @@ fn choices(sample: &Value) -> Option<usize> {
     best.map(|(place, _)| place)
 }
 
-fn end_of(prompt: &str) -> String {
-    match prompt.char_indices().rev().nth(MOST_PROMPT_CHARS - 1) {
+fn prompt_end(prompt: &str) -> String {
+    match prompt.char_indices().rev().nth(MAX_PROMPT_CHARS - 1) {
         Some((start, _)) if start > 0 => format!("…{}", &prompt[start..]),
         _ => prompt.to_owned(),
     }
 }
 
 /// Callback that takes a sample's place and the sample.
-pub(super) type OnSample<'a> = &'a mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), Stop>;
+pub(super) type OnSample<'a> =
+    &'a mut dyn FnMut(&str, Result<Value, Refused>) -> Result<(), ReadStop>;
 
 /// Calls `each` with each sample of a file and its place: one value per line, or, before 0.4.3, all in one list. Returns the number of the
 /// last line if it is cut off.
-pub(super) fn each_sample(file: &ForeignFile, each: OnSample<'_>) -> Result<Option<usize>, Stop> {
-    if Peek::of(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
+pub(super) fn read_samples(
+    file: &ForeignFile,
+    each: OnSample<'_>,
+) -> Result<Option<usize>, ReadStop> {
+    if Peek::from_path(&file.path).is_ok_and(|peek| peek.has("[].doc_id")) {
         let mut place = 0;
         read_list(file.open()?, &file.shown, &mut |sample: Value| {
             place += 1;
@@ -216,7 +220,7 @@ mod tests {
             "filtered_resps": [["-3.5", "False"], ["-1.25", "True"]], "resps": [[["-3.5", "False"]], [["-1.25", "True"]]], "doc_hash": "h"});
         let old = json!({"target": 1, "arguments": [["Q", " a"], ["Q", " b"]], "filtered_resps": [[-3.5, false], [-1.25, true]], "doc_hash": "h"});
         for sample in [new, old] {
-            let read = details(&sample);
+            let read = sample_details(&sample);
             assert_eq!(
                 (
                     read.answer.as_deref(),
@@ -232,9 +236,11 @@ mod tests {
     #[test]
     fn another_document_or_another_right_answer_is_another_item() {
         let hash = |document: &str, target: &str, prompt: &str| {
-            details(&json!({"doc_hash": document, "target_hash": target, "prompt_hash": prompt}))
-                .item_hash
-                .expect("a hash")
+            sample_details(
+                &json!({"doc_hash": document, "target_hash": target, "prompt_hash": prompt}),
+            )
+            .item_hash
+            .expect("a hash")
         };
         assert_eq!(hash("d", "t", "p"), hash("d", "t", "other"));
         assert_ne!(hash("d", "t", "p"), hash("d", "other", "p"));
@@ -244,9 +250,9 @@ mod tests {
     #[test]
     fn prompts_have_one_digest_in_any_order() {
         let of = |samples: &[(&str, Value)]| {
-            let mut prompts = Prompts::default();
+            let mut prompts = PromptDigest::default();
             for (document, sample) in samples {
-                prompts.add(document, sample);
+                prompts.add_prompt(document, sample);
             }
             prompts.digest()
         };
@@ -262,22 +268,22 @@ mod tests {
 
     #[test]
     fn long_prompts_keep_their_end() {
-        let kept = end_of(&format!("{}é?", "x".repeat(3000)));
+        let kept = prompt_end(&format!("{}é?", "x".repeat(3000)));
         assert!(
             kept.starts_with('…') && kept.ends_with("é?") && kept.chars().count() == 2000,
             "{}",
             kept.chars().count()
         );
-        assert_eq!(end_of("é?"), "é?");
+        assert_eq!(prompt_end("é?"), "é?");
     }
 
     #[test]
     fn metrics_are_listed_or_what_is_left() {
         let listed = json!({"doc_id": 1, "metrics": ["acc"], "acc": 1.0, "other": 2});
-        assert_eq!(metrics(&listed), [("acc", &json!(1.0))]);
+        assert_eq!(metric_values(&listed), [("acc", &json!(1.0))]);
         let old = json!({"doc_id": 1, "doc": {}, "acc": 1.0, "acc_norm": 0.0});
         assert_eq!(
-            metrics(&old),
+            metric_values(&old),
             [("acc", &json!(1.0)), ("acc_norm", &json!(0.0))]
         );
     }

@@ -4,28 +4,31 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Git, ItemStatus, RunStatus, ScoreRecord, visible};
+use crate::domain::{Git, ItemStatus, RunStatus, ScoreRecord, escape_invisible};
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
-use super::super::json::{number, text};
+use super::super::super::rows::ReadStop;
+use super::super::json::{to_number, to_text};
 use super::super::json_reader::CUT_OFF;
-use super::super::moments::passed_of;
-use super::super::sink::{Handle, Moment, Sink, clip};
+use super::super::moments::passed_from_share;
+use super::super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
 use super::super::source::ForeignFile;
-use super::super::times::unix_moment;
-use super::metric::{MetricKey, Stated, Tally, direction, is_mean, may_grade, stated, unit, worth};
-use super::sample::{self, each_sample};
-use super::wire::Results;
+use super::super::times::time_from_unix_seconds;
+use super::metric::{
+    MetricKey, MetricTally, PublishedTaskFigure, grade_value, is_mean, may_grade, metric_direction,
+    metric_unit, published_figures,
+};
+use super::sample::{self, read_samples};
+use super::wire::LmEvalResults;
 
 /// Maximum number of metrics. Tasks have a handful.
-const MOST_METRICS: usize = 256;
+const MAX_METRICS: usize = 256;
 
 /// A task of the results. Its samples are read twice: first to find the metric that grades, then to be stored.
-pub(super) struct Task<'r> {
-    results: &'r Results,
+pub(super) struct TaskImporter<'r> {
+    results: &'r LmEvalResults,
     name: &'r str,
-    stated: Vec<Stated>,
+    stated: Vec<PublishedTaskFigure>,
     /// Metrics in the order of the task's list.
     metrics: Vec<String>,
     filters: Vec<String>,
@@ -33,8 +36,8 @@ pub(super) struct Task<'r> {
 
 /// Findings of the first reading of the samples.
 #[derive(Default)]
-struct Seen {
-    tallies: BTreeMap<MetricKey, Tally>,
+struct SampleSurvey {
+    tallies: BTreeMap<MetricKey, MetricTally>,
     /// Number of lines by filter.
     lines: BTreeMap<String, u64>,
     /// Filter of the lines that are stored.
@@ -45,10 +48,10 @@ struct Seen {
     cut: Option<usize>,
 }
 
-impl<'r> Task<'r> {
-    pub fn new(results: &'r Results, name: &'r str) -> Self {
+impl<'r> TaskImporter<'r> {
+    pub fn new(results: &'r LmEvalResults, name: &'r str) -> Self {
         let nothing = Map::new();
-        let stated = stated(
+        let stated = published_figures(
             results
                 .figures
                 .get(name)
@@ -60,12 +63,12 @@ impl<'r> Task<'r> {
             let list = config.and_then(|config| config.get(list)?.as_array());
             list.into_iter()
                 .flatten()
-                .filter_map(|one| text(one.get(key)?))
+                .filter_map(|one| to_text(one.get(key)?))
                 .collect()
         };
         let mut metrics = names("metric_list", "metric");
         metrics.extend(stated.iter().map(|one| one.metric.clone()));
-        metrics.truncate(MOST_METRICS);
+        metrics.truncate(MAX_METRICS);
         let mut filters = names("filter_list", "name");
         filters.extend(stated.iter().map(|one| one.filter.clone()));
         Self {
@@ -77,39 +80,43 @@ impl<'r> Task<'r> {
         }
     }
 
-    pub fn read(&self, samples: Option<&ForeignFile>, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let Some(run) = begin(self.results, self.name, sink) else {
+    pub fn import_run(
+        &self,
+        samples: Option<&ForeignFile>,
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let Some(run) = begin_run(self.results, self.name, sink) else {
             return Ok(());
         };
         if self.stated.iter().any(|one| one.lacks_error) {
-            sink.quirk("standard errors such as `N/A` are read as not measured");
+            sink.note_quirk("standard errors such as `N/A` are read as not measured");
         }
-        let (samples, seen) = match samples.map(|file| (file, self.look_at(file))) {
+        let (samples, seen) = match samples.map(|file| (file, self.survey_samples(file))) {
             Some((file, Ok(seen))) => (Some(file), seen),
             // The published figures are imported without the samples.
-            Some((file, Err(Stop::Unreadable(problems)))) if !self.stated.is_empty() => {
+            Some((file, Err(ReadStop::Unreadable(problems)))) if !self.stated.is_empty() => {
                 let why = problems
                     .first()
                     .map(|problem| problem.message.clone())
                     .unwrap_or_default();
-                sink.refuse(
+                sink.refuse_part(
                     &file.name,
                     Refused::with_detail("the samples cannot be read", why),
                 );
-                (None, Seen::default())
+                (None, SampleSurvey::default())
             }
             Some((_, Err(stop))) => return Err(stop),
-            None => (None, Seen::default()),
+            None => (None, SampleSurvey::default()),
         };
         let lines = seen.lines.get(&seen.filter).copied().unwrap_or(0);
-        let total = self.results.effective(self.name);
+        let total = self.results.sample_count(self.name);
         let is_truncated = samples.is_some() && total.is_some_and(|total| total > lines);
         if let Some(total) = total.filter(|_| is_truncated) {
-            sink.quirk(&format!(
+            sink.note_quirk(&format!(
                 "`{}` has {lines} of {total} samples in its file: the published figures count, and cannot be recomputed",
-                visible(&clip(self.name, 100))
+                escape_invisible(&clip_text(self.name, 100))
             ));
-            sink.run(run).tags.insert(
+            sink.run_mut(run).tags.insert(
                 "truncated".to_owned(),
                 format!("{lines} of {total} samples in the file"),
             );
@@ -117,23 +124,23 @@ impl<'r> Task<'r> {
         if let Some((file, line)) = samples.zip(seen.cut) {
             if is_truncated {
                 // The lines are not stored, so storing does not report this one as refused.
-                sink.refuse(
+                sink.refuse_part(
                     &format!("{} line {line}", file.name),
-                    Refused::because(CUT_OFF.0),
+                    Refused::new(CUT_OFF.0),
                 );
             } else {
-                let record = sink.run(run);
+                let record = sink.run_mut(run);
                 record.status = RunStatus::Failed;
                 record.error = Some(format!(
                     "line {line} of the samples is cut off, and what came after is lost"
                 ));
             }
         }
-        let deciding = self.deciding(&seen);
+        let deciding = self.deciding_metric(&seen);
         if let Some(file) = samples.filter(|_| !is_truncated) {
-            self.store(file, run, &seen, deciding.as_ref(), sink)?;
+            self.store_samples(file, run, &seen, deciding.as_ref(), sink)?;
         }
-        self.end(
+        self.add_scores(
             run,
             &seen,
             deciding.as_ref(),
@@ -145,23 +152,25 @@ impl<'r> Task<'r> {
     }
 
     /// Reads the samples to find each metric's values.
-    fn look_at(&self, file: &ForeignFile) -> Result<Seen, Stop> {
-        let mut seen = Seen {
+    fn survey_samples(&self, file: &ForeignFile) -> Result<SampleSurvey, ReadStop> {
+        let mut seen = SampleSurvey {
             filter: self.filters.first().cloned().unwrap_or_default(),
-            ..Seen::default()
+            ..SampleSurvey::default()
         };
-        seen.cut = each_sample(file, &mut |_, line| {
+        seen.cut = read_samples(file, &mut |_, line| {
             let Ok(line) = line else { return Ok(()) };
-            let Some(document) = line.get("doc_id").and_then(text) else {
+            let Some(document) = line.get("doc_id").and_then(to_text) else {
                 return Ok(());
             };
-            let filter = sample::filter(&line).unwrap_or(&seen.filter).to_owned();
+            let filter = sample::filter_name(&line)
+                .unwrap_or(&seen.filter)
+                .to_owned();
             if seen.lines.is_empty() && !self.filters.contains(&filter) {
                 // The results and the task's configuration do not name the filters.
                 seen.filter.clone_from(&filter);
             }
             *seen.lines.entry(filter.clone()).or_default() += 1;
-            for (metric, value) in sample::metrics(&line) {
+            for (metric, value) in sample::metric_values(&line) {
                 let tally = seen
                     .tallies
                     .entry(MetricKey {
@@ -170,7 +179,7 @@ impl<'r> Task<'r> {
                     })
                     .or_default();
                 tally.has_parts |= value.is_array() || value.is_object();
-                if let Some(value) = worth(value) {
+                if let Some(value) = grade_value(value) {
                     tally.values.add(value);
                     if filter != seen.filter {
                         seen.others
@@ -191,7 +200,7 @@ impl<'r> Task<'r> {
     }
 
     /// Returns the metric that decides what passes: the first whose values are all grades.
-    fn deciding(&self, seen: &Seen) -> Option<MetricKey> {
+    fn deciding_metric(&self, seen: &SampleSurvey) -> Option<MetricKey> {
         let key = |metric: &String| MetricKey {
             filter: seen.filter.clone(),
             metric: metric.clone(),
@@ -211,37 +220,37 @@ impl<'r> Task<'r> {
         })
     }
 
-    fn store(
+    fn store_samples(
         &self,
         file: &ForeignFile,
-        run: Handle,
-        seen: &Seen,
+        run: RunHandle,
+        seen: &SampleSurvey,
         deciding: Option<&MetricKey>,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
         if deciding.is_none() {
-            sink.quirk("no metric marks samples as right or wrong: kept as scores, outside of the pass rate");
+            sink.note_quirk("no metric marks samples as right or wrong: kept as scores, outside of the pass rate");
         }
-        let mut prompts = sample::Prompts::default();
-        each_sample(file, &mut |place, line| {
+        let mut prompts = sample::PromptDigest::default();
+        read_samples(file, &mut |place, line| {
             let place = format!("{}, {place}", file.name);
             let line = match line {
                 Ok(line) => line,
                 Err(refused) => {
-                    sink.refuse(&place, refused);
+                    sink.refuse_part(&place, refused);
                     return Ok(());
                 }
             };
-            let Some(document) = line.get("doc_id").and_then(text) else {
-                sink.refuse(&place, Refused::because("the sample has no doc_id"));
+            let Some(document) = line.get("doc_id").and_then(to_text) else {
+                sink.refuse_part(&place, Refused::new("the sample has no doc_id"));
                 return Ok(());
             };
-            if sample::filter(&line).unwrap_or(&seen.filter) != seen.filter {
+            if sample::filter_name(&line).unwrap_or(&seen.filter) != seen.filter {
                 return Ok(());
             }
-            let mut values: BTreeMap<String, f64> = sample::metrics(&line)
+            let mut values: BTreeMap<String, f64> = sample::metric_values(&line)
                 .into_iter()
-                .filter_map(|(metric, value)| Some((metric.to_owned(), worth(value)?)))
+                .filter_map(|(metric, value)| Some((metric.to_owned(), grade_value(value)?)))
                 .collect();
             let score = match deciding {
                 Some(key) => values.remove(&key.metric),
@@ -253,19 +262,19 @@ impl<'r> Task<'r> {
                 (Some(_), Some(score)) if score >= 1.0 => ItemStatus::Pass,
                 (Some(_), Some(_)) => ItemStatus::Fail,
             };
-            let mut outcome = sink.outcome(run, &document, status);
+            let mut outcome = sink.new_outcome(run, &document, status);
             outcome.score = score;
             if let Some(key) = deciding {
-                outcome.evaluator = shown(&key.metric, &key.filter);
+                outcome.evaluator = metric_label(&key.metric, &key.filter);
             }
-            prompts.add(&document, &line);
-            let mut details = sample::details(&line);
+            prompts.add_prompt(&document, &line);
+            let mut details = sample::sample_details(&line);
             values.extend(seen.others.get(&document).cloned().unwrap_or_default());
             details.scores = values;
-            sink.item(run, &place, outcome, details)
+            sink.add_outcome(run, &place, outcome, details)
         })?;
         if let Some(digest) = prompts.digest() {
-            sink.run(run)
+            sink.run_mut(run)
                 .tags
                 .insert("prompt_hashes".to_owned(), digest);
         }
@@ -273,16 +282,16 @@ impl<'r> Task<'r> {
     }
 
     /// Ends the run: its scores, and the published figures beside the same figures over the samples.
-    fn end(
+    fn add_scores(
         &self,
-        run: Handle,
-        seen: &Seen,
+        run: RunHandle,
+        seen: &SampleSurvey,
         deciding: Option<&MetricKey>,
         is_whole: bool,
         total: Option<u64>,
-        sink: &mut Sink<'_>,
+        sink: &mut ImportSink<'_>,
     ) {
-        let stated_keys = self.stated.iter().map(|one| (one.key(), Some(one)));
+        let stated_keys = self.stated.iter().map(|one| (one.metric_key(), Some(one)));
         let mut done = BTreeSet::new();
         let mut is_counted = false;
         for (key, stated) in stated_keys.chain(
@@ -306,10 +315,10 @@ impl<'r> Task<'r> {
                 values.and_then(|values| values.standard_error()),
             );
             if let Some(one) = stated {
-                let unit = unit(&key.metric, one.value);
-                sink.stated(run, &one.key, one.value, unit, mean, None);
+                let unit = metric_unit(&key.metric, one.value);
+                sink.add_published_figure(run, &one.key, one.value, unit, mean, None);
                 if let Some(stated_error) = one.error {
-                    sink.stated(run, &one.error_key, stated_error, unit, error, None);
+                    sink.add_published_figure(run, &one.error_key, stated_error, unit, error, None);
                 }
             }
             if deciding == Some(&key) && is_whole {
@@ -319,29 +328,29 @@ impl<'r> Task<'r> {
                 && !is_counted
                 && let Some(one) = stated.filter(|one| may_grade(&one.metric))
                 && let Some(total) = total
-                && let Some(passed) = passed_of(one.value, one.error, total)
+                && let Some(passed) = passed_from_share(one.value, one.error, total)
             {
-                let record = sink.run(run);
+                let record = sink.run_mut(run);
                 (record.shared_tests_passed, record.shared_tests_total) =
                     (Some(passed), Some(total));
-                sink.quirk("passed and total are computed from the published figure and its standard error");
+                sink.note_quirk("passed and total are computed from the published figure and its standard error");
                 is_counted = true;
                 continue;
             }
             let Some(value) = mean.or_else(|| stated.map(|one| one.value)) else {
                 continue;
             };
-            sink.run(run).scores.push(ScoreRecord {
+            sink.run_mut(run).scores.push(ScoreRecord {
                 standard_error: error
                     .filter(|_| mean.is_some())
                     .or_else(|| stated.and_then(|one| one.error)),
                 n: values.map(|values| values.n()).or(total),
                 evaluator: Some("lm-eval".to_owned()),
                 ..ScoreRecord::new(
-                    shown(&key.metric, &key.filter),
+                    metric_label(&key.metric, &key.filter),
                     value,
-                    unit(&key.metric, value),
-                    direction(self.results, self.name, &key.metric),
+                    metric_unit(&key.metric, value),
+                    metric_direction(self.results, self.name, &key.metric),
                 )
             });
         }
@@ -349,7 +358,7 @@ impl<'r> Task<'r> {
 }
 
 /// Returns a metric's name in our tables: with its filter, unless the filter does nothing.
-fn shown(metric: &str, filter: &str) -> String {
+fn metric_label(metric: &str, filter: &str) -> String {
     if filter.is_empty() || filter == "none" {
         metric.to_owned()
     } else {
@@ -358,21 +367,22 @@ fn shown(metric: &str, filter: &str) -> String {
 }
 
 /// Begins the run of a task or a group. Returns `None` if it is stored already.
-fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
+fn begin_run(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) -> Option<RunHandle> {
     let model = results.model();
-    let (moment, approach) = (results.moment(), results.approach(name));
+    let (moment, approach) = (results.evaluation_id(), results.approach(name));
     let (identity, names) = (
         [moment.as_str(), &model, name],
         [name, approach.as_str(), &model],
     );
-    let run = match text(&results.date) {
+    let run = match to_text(&results.date) {
         Some(_) => sink.begin_run(&identity, names),
-        None => sink.begin_unnamed_run(&identity, names, Moment::Unread),
+        None => sink.begin_unnamed_run(&identity, names, RunMoment::Unread),
     }?;
-    let record = sink.run(run);
+    let record = sink.run_mut(run);
     let seconds = results.seconds();
     // The date is the evaluation's start in seconds since 1970; a run's time is its end.
-    let ended = number(&results.date).and_then(|began| unix_moment(began + seconds.unwrap_or(0.0)));
+    let ended = to_number(&results.date)
+        .and_then(|began| time_from_unix_seconds(began + seconds.unwrap_or(0.0)));
     record.timestamp = ended;
     if results.figures.len() == 1 {
         record.duration_seconds = seconds;
@@ -380,9 +390,9 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
     record.suite_version = results
         .versions
         .get(name)
-        .and_then(text)
+        .and_then(to_text)
         .filter(|version| version != "N/A");
-    record.git = text(&results.git_hash)
+    record.git = to_text(&results.git_hash)
         .filter(|rev| !rev.is_empty())
         .map(|rev| Git {
             rev,
@@ -390,13 +400,12 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
             dirty: false,
         });
     let config = |key: &str| {
-        results
-            .config
-            .get(key)
-            .and_then(|value| text(value).or_else(|| (!value.is_null()).then(|| value.to_string())))
+        results.config.get(key).and_then(|value| {
+            to_text(value).or_else(|| (!value.is_null()).then(|| value.to_string()))
+        })
     };
     let facts = [
-        ("n_shot", results.shots(name)),
+        ("n_shot", results.shot_count(name)),
         ("backend", config("model")),
         ("limit", config("limit")),
         ("gen_kwargs", config("gen_kwargs")),
@@ -406,15 +415,15 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
             config("model_sha").or_else(|| config("model_revision")),
         ),
         ("fewshot_seed", config("fewshot_seed")),
-        ("task_hash", results.task_hashes.get(name).and_then(text)),
-        ("chat_template_sha", text(&results.chat_template_sha)),
+        ("task_hash", results.task_hashes.get(name).and_then(to_text)),
+        ("chat_template_sha", to_text(&results.chat_template_sha)),
         (
             "system_instruction_sha",
-            text(&results.system_instruction_sha),
+            to_text(&results.system_instruction_sha),
         ),
         (
             "multiturn",
-            text(&results.fewshot_as_multiturn).filter(|word| word == "true"),
+            to_text(&results.fewshot_as_multiturn).filter(|word| word == "true"),
         ),
         (
             "evaluation_seconds",
@@ -427,15 +436,15 @@ fn begin(results: &Results, name: &str, sink: &mut Sink<'_>) -> Option<Handle> {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             record
                 .tags
-                .insert(key.to_owned(), clip(&fact, 500).into_owned());
+                .insert(key.to_owned(), clip_text(&fact, 500).into_owned());
         }
     }
     Some(run)
 }
 
 /// Reads the figures of a group. They are means over its tasks, weighted by their numbers of samples unless the group does otherwise.
-pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
-    let Some(run) = begin(results, name, sink) else {
+pub(super) fn read_group(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) {
+    let Some(run) = begin_run(results, name, sink) else {
         return;
     };
     let figures = results
@@ -444,17 +453,17 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
         .or_else(|| results.figures.get(name))
         .and_then(Value::as_object);
     let tasks = results.tasks_of(name);
-    sink.run(run)
+    sink.run_mut(run)
         .tags
         .insert("group_of".to_owned(), format!("{} tasks", tasks.len()));
-    for one in figures.map(stated).unwrap_or_default() {
+    for one in figures.map(published_figures).unwrap_or_default() {
         // The figure of each task, with its number of samples.
         let parts: Option<Vec<(f64, Option<u64>)>> = tasks
             .iter()
             .map(|task| {
                 Some((
-                    number(results.figures.get(task)?.get(&one.key)?)?,
-                    results.effective(task),
+                    to_number(results.figures.get(task)?.get(&one.key)?)?,
+                    results.sample_count(task),
                 ))
             })
             .collect();
@@ -481,10 +490,10 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
         let is_plain =
             plain.as_ref().is_some_and(is_near) && !weighted.as_ref().is_some_and(is_near);
         if is_plain {
-            sink.quirk("a group's figure is the unweighted mean of its tasks");
+            sink.note_quirk("a group's figure is the unweighted mean of its tasks");
         }
-        let unit = unit(&one.metric, one.value);
-        sink.stated(
+        let unit = metric_unit(&one.metric, one.value);
+        sink.add_published_figure(
             run,
             &one.key,
             one.value,
@@ -493,17 +502,17 @@ pub(super) fn read_group(results: &Results, name: &str, sink: &mut Sink<'_>) {
             None,
         );
         if let Some(error) = one.error {
-            sink.stated(run, &one.error_key, error, unit, None, None);
+            sink.add_published_figure(run, &one.error_key, error, unit, None, None);
         }
-        sink.run(run).scores.push(ScoreRecord {
+        sink.run_mut(run).scores.push(ScoreRecord {
             standard_error: one.error,
             n: total,
             evaluator: Some("lm-eval".to_owned()),
             ..ScoreRecord::new(
-                shown(&one.metric, &one.filter),
+                metric_label(&one.metric, &one.filter),
                 one.value,
                 unit,
-                direction(results, name, &one.metric),
+                metric_direction(results, name, &one.metric),
             )
         });
     }

@@ -6,14 +6,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::super::source::hex_digest;
-use super::super::json::{count, filled, number, text};
+use super::super::json::{to_count, to_filled_text, to_number, to_text};
 
 /// Deepest nesting of groups that is searched for tasks.
-const MOST_DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Results {
+pub(super) struct LmEvalResults {
     /// By task or group.
     #[serde(rename = "results")]
     pub figures: Map<String, Value>,
@@ -41,13 +41,13 @@ pub(super) struct Results {
     pub total_evaluation_time_seconds: Value,
 }
 
-impl Results {
+impl LmEvalResults {
     pub fn version(&self) -> Option<String> {
-        text(&self.lm_eval_version)
+        to_text(&self.lm_eval_version)
     }
 
     /// Returns the names of figures over several tasks.
-    pub fn groups(&self) -> BTreeSet<&str> {
+    pub fn group_names(&self) -> BTreeSet<&str> {
         let with_parts = |name: &&str| self.subtasks(name).is_some_and(|parts| !parts.is_empty());
         let named = |name: &&str| self.groups.get(*name).is_some();
         self.figures
@@ -76,7 +76,7 @@ impl Results {
         seen: &mut BTreeSet<String>,
         tasks: &mut BTreeSet<String>,
     ) {
-        if depth > MOST_DEPTH || !seen.insert(group.to_owned()) {
+        if depth > MAX_DEPTH || !seen.insert(group.to_owned()) {
             return;
         }
         for name in self
@@ -94,11 +94,11 @@ impl Results {
     }
 
     /// Returns the number of samples of a task that were asked.
-    pub fn effective(&self, task: &str) -> Option<u64> {
-        count(self.n_samples.get(task)?.get("effective")?)
+    pub fn sample_count(&self, task: &str) -> Option<u64> {
+        to_count(self.n_samples.get(task)?.get("effective")?)
     }
 
-    pub fn shots(&self, task: &str) -> Option<String> {
+    pub fn shot_count(&self, task: &str) -> Option<String> {
         let of_task = self
             .n_shot
             .get(task)
@@ -106,14 +106,14 @@ impl Results {
         of_task
             .filter(|shots| !shots.is_null())
             .or_else(|| self.config.get("num_fewshot"))
-            .and_then(text)
+            .and_then(to_text)
     }
 
     /// Returns how a task was asked: the number of examples, and whether as a chat.
     pub fn approach(&self, task: &str) -> String {
-        let shots = self.shots(task).map(|shots| format!("{shots}-shot"));
+        let shots = self.shot_count(task).map(|shots| format!("{shots}-shot"));
         let is_chat = matches!(&self.chat_template, Value::String(template) if !template.is_empty())
-            || text(&self.chat_template_sha).is_some_and(|sha| !sha.is_empty());
+            || to_text(&self.chat_template_sha).is_some_and(|sha| !sha.is_empty());
         let parts = [shots, is_chat.then(|| "chat".to_owned())];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() {
@@ -132,20 +132,20 @@ impl Results {
                     .split(',')
                     .find_map(|pair| pair.trim().strip_prefix(key)?.strip_prefix('='))
                     .map(str::to_owned),
-                other => text(other.get(key)?),
+                other => to_text(other.get(key)?),
             }
         };
-        let named = filled(&self.model_name);
+        let named = to_filled_text(&self.model_name);
         named
             .or_else(|| argument("pretrained"))
             .or_else(|| argument("model"))
-            .or_else(|| self.config.get("model").and_then(text))
+            .or_else(|| self.config.get("model").and_then(to_text))
             .unwrap_or_default()
     }
 
     /// Returns text that identifies the evaluation, wherever its files lie: its date, else a digest of its figures.
-    pub fn moment(&self) -> String {
-        text(&self.date).unwrap_or_else(|| {
+    pub fn evaluation_id(&self) -> String {
+        to_text(&self.date).unwrap_or_else(|| {
             hex_digest(
                 &[Value::Object(self.figures.clone()).to_string().as_bytes()],
                 false,
@@ -156,6 +156,6 @@ impl Results {
 
     /// Returns the seconds that all tasks took together.
     pub fn seconds(&self) -> Option<f64> {
-        number(&self.total_evaluation_time_seconds).filter(|seconds| *seconds >= 0.0)
+        to_number(&self.total_evaluation_time_seconds).filter(|seconds| *seconds >= 0.0)
     }
 }

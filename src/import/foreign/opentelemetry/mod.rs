@@ -13,48 +13,49 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::domain::{CostSource, ItemDetails, ItemKind, ItemStatus, Problem, Resources, Usage};
-use crate::transcript::Request;
+use crate::transcript::ModelRequest;
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_text};
 use super::json_reader::{has_second_line, read_lines_to_cut, read_list, read_object};
-use super::peek::{Content, Peek};
-use super::session::price;
-use super::sink::{Sink, clip};
-use super::source::{ForeignFile, ForeignSource};
-use super::times::unix_moment;
-use trace::{Evaluation, Trace};
-use wire::{Export, LogRecord, ResourceLogs, ResourceSpans};
+use super::peek::{ContentKind, Peek};
+use super::session::cost_of_requests;
+use super::sink::{ImportSink, clip_text};
+use super::source::{ForeignFile, ForeignFileGroup};
+use super::times::time_from_unix_seconds;
+use trace::{AgentTrace, TraceEvaluation};
+use wire::{LogRecord, OtlpExport, ResourceLogs, ResourceSpans};
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "opentelemetry",
         title: "OpenTelemetry",
         kind: ItemKind::Question,
         reads_names: false,
         version: 3,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_prices();
 
-const SPANS: &str = "resourceSpans";
-const LOGS: &str = "resourceLogs";
-const EVENT: &str = "gen_ai.evaluation.result";
+const SPANS_KEY: &str = "resourceSpans";
+const LOGS_KEY: &str = "resourceLogs";
+const EVALUATION_EVENT: &str = "gen_ai.evaluation.result";
 /// Evaluator of every trace: whether it ended without an error.
-const ENDED: &str = "trace";
+const TRACE_EVALUATOR: &str = "trace";
 
-fn claim(peek: &Peek) -> Option<Claim> {
-    let is_otlp = [SPANS, LOGS]
+fn claim_file(peek: &Peek) -> Option<Claim> {
+    let is_otlp = [SPANS_KEY, LOGS_KEY]
         .iter()
         .any(|list| peek.has(list) || peek.has(&format!("[].{list}")));
-    let is_ours =
-        peek.content == Content::Json && is_otlp && memmem::find(&peek.head, b"gen_ai.").is_some();
+    let is_ours = peek.content == ContentKind::Json
+        && is_otlp
+        && memmem::find(&peek.head, b"gen_ai.").is_some();
     let folder = peek.path.parent()?;
     is_ours.then(|| {
         Claim::PartOf(if folder.as_os_str().is_empty() {
@@ -67,19 +68,19 @@ fn claim(peek: &Peek) -> Option<Claim> {
 
 /// Content of the files.
 #[derive(Default)]
-struct Traces {
-    by_id: BTreeMap<String, Trace>,
+struct TraceCollector {
+    by_id: BTreeMap<String, AgentTrace>,
     spans: BTreeSet<(String, String)>,
     /// Trace and span of each response, for events that name no trace.
     responses: BTreeMap<String, (String, String)>,
-    events: Vec<(Option<String>, Option<String>, Evaluation)>,
+    events: Vec<(Option<String>, Option<String>, TraceEvaluation)>,
     repeated: u64,
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let mut traces = Traces::default();
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let mut traces = TraceCollector::default();
     for file in &source.files {
-        traces.read(file, sink)?;
+        traces.read_file(file, sink)?;
     }
     if traces.by_id.is_empty() && traces.events.is_empty() {
         return Err(Problem::in_file(
@@ -89,39 +90,41 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         .into());
     }
     if traces.repeated > 0 {
-        sink.quirk(&format!(
+        sink.note_quirk(&format!(
             "repeated spans and events, counted once: {}",
             traces.repeated
         ));
     }
-    traces.judge(sink);
-    traces.tell(sink)
+    traces.assign_evaluations(sink);
+    traces.add_runs(sink)
 }
 
-impl Traces {
-    fn read(&mut self, file: &ForeignFile, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let peek = Peek::at(file)?;
+impl TraceCollector {
+    fn read_file(&mut self, file: &ForeignFile, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+        let peek = Peek::from_source_file(file)?;
         // A single export may be a line of any length. It is read piece by piece, unlike lines.
         let is_long = !peek.is_lines && !peek.head.contains(&b'\n');
         if peek.is_lines || (is_long && has_second_line(file.open()?, &file.shown)?) {
             let cut = read_lines_to_cut(file.open()?, &file.shown, &mut |number,
                                                                          export: Result<
-                Lenient<Export>,
+                Lenient<OtlpExport>,
                 Refused,
             >| {
-                self.take(export, &format!("{}:{number}", file.name), sink);
+                self.add_export(export, &format!("{}:{number}", file.name), sink);
                 Ok(())
             })?;
             if cut.is_some() {
-                sink.quirk("a truncated last line is skipped");
+                sink.note_quirk("a truncated last line is skipped");
             }
             return Ok(());
         }
         if peek.has("[]") {
             let mut number = 0;
-            return read_list(file.open()?, &file.shown, &mut |export: Lenient<Export>| {
+            return read_list(file.open()?, &file.shown, &mut |export: Lenient<
+                OtlpExport,
+            >| {
                 number += 1;
-                self.take(Ok(export), &format!("{}, export {number}", file.name), sink);
+                self.add_export(Ok(export), &format!("{}, export {number}", file.name), sink);
                 Ok(())
             });
         }
@@ -129,9 +132,9 @@ impl Traces {
             file.open()?,
             &file.shown,
             &[],
-            SPANS,
+            SPANS_KEY,
             &mut |spans: Lenient<ResourceSpans>| {
-                spans.0.iter().for_each(|spans| self.take_spans(spans));
+                spans.0.iter().for_each(|spans| self.add_spans(spans));
                 Ok(())
             },
         )?;
@@ -139,37 +142,42 @@ impl Traces {
             file.open()?,
             &file.shown,
             &[],
-            LOGS,
+            LOGS_KEY,
             &mut |logs: Lenient<ResourceLogs>| {
-                logs.0.iter().for_each(|logs| self.take_logs(logs));
+                logs.0.iter().for_each(|logs| self.add_logs(logs));
                 Ok(())
             },
         )?;
         Ok(())
     }
 
-    fn take(&mut self, export: Result<Lenient<Export>, Refused>, place: &str, sink: &mut Sink<'_>) {
+    fn add_export(
+        &mut self,
+        export: Result<Lenient<OtlpExport>, Refused>,
+        place: &str,
+        sink: &mut ImportSink<'_>,
+    ) {
         match export.and_then(|export| {
             export
                 .0
-                .ok_or_else(|| Refused::because("the export is no object"))
+                .ok_or_else(|| Refused::new("the export is no object"))
         }) {
             Ok(export) => {
                 export
                     .resource_spans
                     .iter()
-                    .for_each(|spans| self.take_spans(spans));
+                    .for_each(|spans| self.add_spans(spans));
                 export
                     .resource_logs
                     .iter()
-                    .for_each(|logs| self.take_logs(logs));
+                    .for_each(|logs| self.add_logs(logs));
             }
-            Err(why) => sink.refuse(place, why),
+            Err(why) => sink.refuse_part(place, why),
         }
     }
 
-    fn take_spans(&mut self, of_resource: &ResourceSpans) {
-        let nothing = wire::Resource::default();
+    fn add_spans(&mut self, of_resource: &ResourceSpans) {
+        let nothing = wire::OtlpResource::default();
         let resource = of_resource.resource.0.as_ref().unwrap_or(&nothing);
         let of = |key: &str| resource.attributes.text(&[key]);
         for span in of_resource
@@ -177,7 +185,7 @@ impl Traces {
             .iter()
             .flat_map(|scope| scope.spans.iter())
         {
-            let (Some(id), Some(own)) = (text(&span.trace_id), text(&span.id)) else {
+            let (Some(id), Some(own)) = (to_text(&span.trace_id), to_text(&span.id)) else {
                 continue;
             };
             if !self.spans.insert((id.clone(), own.clone())) {
@@ -187,10 +195,14 @@ impl Traces {
             if let Some(response) = span.attributes.text(&["gen_ai.response.id"]) {
                 self.responses.insert(response, (id.clone(), own.clone()));
             }
-            for event in span.events.iter().filter(|event| event.name == EVENT) {
-                self.take_event(
+            for event in span
+                .events
+                .iter()
+                .filter(|event| event.name == EVALUATION_EVENT)
+            {
+                self.add_event(
                     Some(id.clone()),
-                    Evaluation::of(&event.attributes, own.clone()),
+                    TraceEvaluation::from_attributes(&event.attributes, own.clone()),
                     None,
                 );
             }
@@ -199,18 +211,18 @@ impl Traces {
                 trace.service = of("service.name").unwrap_or_default();
                 trace.instance = of("service.instance.id").unwrap_or_default();
                 trace.version = of("service.version");
-                trace.machine = machine(&resource.attributes);
+                trace.machine = read_machine(&resource.attributes);
             }
-            trace.take(
+            trace.add_span(
                 span,
-                text(&span.parent_span_id)
+                to_text(&span.parent_span_id)
                     .as_deref()
                     .filter(|parent| !parent.is_empty()),
             );
         }
     }
 
-    fn take_logs(&mut self, of_resource: &ResourceLogs) {
+    fn add_logs(&mut self, of_resource: &ResourceLogs) {
         for record in of_resource
             .scope_logs
             .iter()
@@ -222,13 +234,16 @@ impl Traces {
                 event_name,
                 attributes,
             } = record;
-            let is_evaluation =
-                event_name == EVENT || attributes.text(&["event.name"]).as_deref() == Some(EVENT);
+            let is_evaluation = event_name == EVALUATION_EVENT
+                || attributes.text(&["event.name"]).as_deref() == Some(EVALUATION_EVENT);
             if is_evaluation {
                 let filled =
-                    |value: &Value| text(value).filter(|id| !id.trim_matches('0').is_empty());
-                let evaluation = Evaluation::of(attributes, filled(span_id).unwrap_or_default());
-                self.take_event(
+                    |value: &Value| to_text(value).filter(|id| !id.trim_matches('0').is_empty());
+                let evaluation = TraceEvaluation::from_attributes(
+                    attributes,
+                    filled(span_id).unwrap_or_default(),
+                );
+                self.add_event(
                     filled(trace_id),
                     evaluation,
                     attributes.text(&["gen_ai.response.id"]),
@@ -237,10 +252,10 @@ impl Traces {
         }
     }
 
-    fn take_event(
+    fn add_event(
         &mut self,
         trace: Option<String>,
-        evaluation: Option<Evaluation>,
+        evaluation: Option<TraceEvaluation>,
         response: Option<String>,
     ) {
         self.events
@@ -248,7 +263,7 @@ impl Traces {
     }
 
     /// Assigns the evaluations to their traces.
-    fn judge(&mut self, sink: &mut Sink<'_>) {
+    fn assign_evaluations(&mut self, sink: &mut ImportSink<'_>) {
         let mut seen = BTreeSet::new();
         for (trace, response, mut evaluation) in std::mem::take(&mut self.events) {
             let answered = response.and_then(|response| self.responses.get(&response).cloned());
@@ -259,9 +274,9 @@ impl Traces {
                 .filter(|id| self.by_id.contains_key(id))
                 .or_else(|| answered.map(|(trace, _)| trace));
             let Some(found) = id.as_ref().and_then(|id| self.by_id.get_mut(id)) else {
-                sink.refuse(
+                sink.refuse_part(
                     &evaluation.name,
-                    Refused::because("the evaluation is of a trace that is not there"),
+                    Refused::new("the evaluation is of a trace that is not there"),
                 );
                 continue;
             };
@@ -274,19 +289,19 @@ impl Traces {
             if seen.insert(key) {
                 found.evaluations.push(evaluation);
             } else {
-                sink.quirk("repeated evaluations count once");
+                sink.note_quirk("repeated evaluations count once");
             }
         }
     }
 
-    fn tell(&self, sink: &mut Sink<'_>) -> Result<(), Stop> {
-        let mut runs: BTreeMap<[String; 4], Vec<(&String, &Trace)>> = BTreeMap::new();
+    fn add_runs(&self, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+        let mut runs: BTreeMap<[String; 4], Vec<(&String, &AgentTrace)>> = BTreeMap::new();
         for (id, trace) in &self.by_id {
             let agent = trace.agent.clone().unwrap_or_else(|| trace.service.clone());
             let key = [
                 trace.service.clone(),
                 agent,
-                trace.model(),
+                trace.model_names(),
                 trace.instance.clone(),
             ];
             runs.entry(key).or_default().push((id, trace));
@@ -294,7 +309,7 @@ impl Traces {
         for ([service, agent, model, instance], mut traces) in runs {
             // Ordered by start, so that attempts at a case are numbered in order.
             traces.sort_by(|(left, one), (right, other)| {
-                let begin = |trace: &Trace| trace.times.map_or(0.0, |(start, _)| start);
+                let begin = |trace: &AgentTrace| trace.times.map_or(0.0, |(start, _)| start);
                 begin(one)
                     .total_cmp(&begin(other))
                     .then_with(|| left.cmp(right))
@@ -312,23 +327,23 @@ impl Traces {
             };
             let mut attempts: BTreeMap<(String, String), u32> = BTreeMap::new();
             for (id, trace) in &traces {
-                take_trace(run, id, trace, &mut attempts, sink)?;
+                add_trace(run, id, trace, &mut attempts, sink)?;
             }
-            fill(run, &traces, sink);
+            fill_run(run, &traces, sink);
         }
         Ok(())
     }
 }
 
-type Attempts = BTreeMap<(String, String), u32>;
+type AttemptNumbers = BTreeMap<(String, String), u32>;
 
-fn take_trace(
-    run: super::sink::Handle,
+fn add_trace(
+    run: super::sink::RunHandle,
     id: &str,
-    trace: &Trace,
-    attempts: &mut Attempts,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+    trace: &AgentTrace,
+    attempts: &mut AttemptNumbers,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
     let item = trace.case.as_deref().unwrap_or(id);
     let mut attempt = |evaluator: &str, item: &str| {
         let attempt = attempts
@@ -343,7 +358,7 @@ fn take_trace(
     for evaluation in &trace.evaluations {
         let status = evaluation.status();
         if status == ItemStatus::Skipped {
-            sink.quirk("evaluations without a label for pass or fail are kept as scores, outside of the pass rate");
+            sink.note_quirk("evaluations without a label for pass or fail are kept as scores, outside of the pass rate");
         }
         // If an evaluator judged several spans of a trace, each span is an item.
         let judged = if names.insert(&evaluation.name) {
@@ -351,7 +366,7 @@ fn take_trace(
         } else {
             format!("{item}/{}", evaluation.span)
         };
-        let mut outcome = sink.outcome(run, &judged, status);
+        let mut outcome = sink.new_outcome(run, &judged, status);
         outcome.evaluator.clone_from(&evaluation.name);
         outcome.attempt = attempt(&evaluation.name, &judged);
         outcome.cluster.clone_from(&cluster);
@@ -365,10 +380,10 @@ fn take_trace(
             answer: evaluation.label.clone(),
             ..ItemDetails::default()
         };
-        sink.item(run, &format!("trace {id}"), outcome, details)?;
+        sink.add_outcome(run, &format!("trace {id}"), outcome, details)?;
     }
-    let usage = trace.usage();
-    let mut outcome = sink.outcome(
+    let usage = trace.sum_usage();
+    let mut outcome = sink.new_outcome(
         run,
         item,
         if trace.error.is_some() {
@@ -378,8 +393,8 @@ fn take_trace(
         },
     );
     outcome.kind = ItemKind::Check;
-    ENDED.clone_into(&mut outcome.evaluator);
-    outcome.attempt = attempt(ENDED, item);
+    TRACE_EVALUATOR.clone_into(&mut outcome.evaluator);
+    outcome.attempt = attempt(TRACE_EVALUATOR, item);
     outcome.cluster = cluster;
     outcome.duration_seconds = trace.times.map(|(start, end)| end - start);
     outcome.input_tokens = usage.input_total();
@@ -391,15 +406,15 @@ fn take_trace(
         steps: Some(trace.requests().len() as u64).filter(|steps| *steps > 0),
         ..ItemDetails::default()
     };
-    sink.item(run, &format!("trace {id}"), outcome, details)
+    sink.add_outcome(run, &format!("trace {id}"), outcome, details)
 }
 
 /// Reads the machine from the attributes of a resource, by the semantic conventions.
-fn machine(attributes: &wire::Attributes) -> Resources {
+fn read_machine(attributes: &wire::Attributes) -> Resources {
     let text = |key: &str| {
         attributes
             .text(&[key])
-            .map(|text| clip(&text, 200).into_owned())
+            .map(|text| clip_text(&text, 200).into_owned())
     };
     let system: Vec<String> = [text("os.type"), text("host.arch")]
         .into_iter()
@@ -413,32 +428,36 @@ fn machine(attributes: &wire::Attributes) -> Resources {
     }
 }
 
-fn fill(run: super::sink::Handle, traces: &[(&String, &Trace)], sink: &mut Sink<'_>) {
-    let dated = |(_, trace): &(&String, &Trace)| {
+fn fill_run(
+    run: super::sink::RunHandle,
+    traces: &[(&String, &AgentTrace)],
+    sink: &mut ImportSink<'_>,
+) {
+    let dated = |(_, trace): &(&String, &AgentTrace)| {
         let time = trace
             .times
-            .and_then(|(start, _)| unix_moment(start))
+            .and_then(|(start, _)| time_from_unix_seconds(start))
             .map(|time| time.to_rfc3339());
         trace
             .requests()
             .iter()
-            .map(|request| Request {
+            .map(|request| ModelRequest {
                 time: time.clone(),
                 ..request.clone()
             })
             .collect::<Vec<_>>()
     };
-    let requests: Vec<Request> = traces.iter().flat_map(dated).collect();
+    let requests: Vec<ModelRequest> = traces.iter().flat_map(dated).collect();
     let usage = requests
         .iter()
         .fold(Usage::default(), |sum, request| sum.plus(&request.usage));
-    let usd = price(&requests, sink);
-    let record = sink.run(run);
+    let usd = cost_of_requests(&requests, sink);
+    let record = sink.run_mut(run);
     let times = || traces.iter().filter_map(|(_, trace)| trace.times);
     record.timestamp = times()
         .map(|(_, end)| end)
         .reduce(f64::max)
-        .and_then(unix_moment);
+        .and_then(time_from_unix_seconds);
     record.duration_seconds =
         Some(times().map(|(start, end)| end - start).sum()).filter(|seconds: &f64| *seconds > 0.0);
     record.usage = Some(usage).filter(|usage| *usage != Usage::default());
@@ -459,7 +478,7 @@ fn fill(run: super::sink::Handle, traces: &[(&String, &Trace)], sink: &mut Sink<
         provider: providers
             .first()
             .filter(|_| providers.len() == 1)
-            .map(|provider| clip(provider, 200).into_owned()),
+            .map(|provider| clip_text(provider, 200).into_owned()),
         ..machine.cloned().unwrap_or_default()
     };
     record.resources = Some(resources).filter(|resources| *resources != Resources::default());
@@ -495,13 +514,13 @@ mod tests {
             ),
             attribute("gen_ai.usage.output_tokens", &json!({"intValue": "5"})),
         ];
-        let span: wire::Span = serde_json::from_value(
+        let span: wire::OtlpSpan = serde_json::from_value(
             json!({"traceId": "t", "spanId": "s", "attributes": attributes}),
         )
         .expect("a span");
-        let mut trace = Trace::default();
-        trace.take(&span, None);
-        let usage = trace.usage();
+        let mut trace = AgentTrace::default();
+        trace.add_span(&span, None);
+        let usage = trace.sum_usage();
         assert_eq!(
             (
                 usage.input,
@@ -517,11 +536,11 @@ mod tests {
     fn an_evaluation_passes_by_its_label() {
         let of = |label: Option<&str>, score: Option<f64>, error: Option<&str>| {
             let [label, error] = [label, error].map(|text| text.map(str::to_owned));
-            Evaluation {
+            TraceEvaluation {
                 score,
                 label,
                 error,
-                ..Evaluation::default()
+                ..TraceEvaluation::default()
             }
             .status()
         };

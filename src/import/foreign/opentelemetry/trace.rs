@@ -3,16 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{ItemStatus, Resources, Usage};
-use crate::transcript::Request;
+use crate::transcript::ModelRequest;
 
 use super::super::measured::count_tool;
-use super::wire::{Attributes, Span};
+use super::wire::{Attributes, OtlpSpan};
 
 /// Operations that query a model. An agent's own span may have the sum of the spans below it.
 const MODEL_OPERATIONS: [&str; 4] = ["chat", "generate_content", "text_completion", "embeddings"];
-const INVOKE: [&str; 2] = ["invoke_agent", "create_agent"];
+const AGENT_OPERATIONS: [&str; 2] = ["invoke_agent", "create_agent"];
 /// Attributes that name the case of a trace. Without one, the trace's own id is the item.
-const CASES: [&str; 4] = [
+const CASE_ATTRIBUTES: [&str; 4] = [
     "test.case.id",
     "test.case.name",
     "gen_ai.evaluation.case.id",
@@ -21,7 +21,7 @@ const CASES: [&str; 4] = [
 
 /// Sums over the spans of a trace.
 #[derive(Default)]
-pub(super) struct Trace {
+pub(super) struct AgentTrace {
     pub service: String,
     pub instance: String,
     pub version: Option<String>,
@@ -33,19 +33,19 @@ pub(super) struct Trace {
     pub case: Option<String>,
     /// Who served the models.
     pub providers: BTreeSet<String>,
-    requests: Vec<Request>,
+    requests: Vec<ModelRequest>,
     /// Usage by the agent's own spans.
-    invoked: Vec<Request>,
+    invoked: Vec<ModelRequest>,
     pub tools: BTreeMap<String, u64>,
     /// Start and end, in seconds since 1970.
     pub times: Option<(f64, f64)>,
     pub error: Option<String>,
-    pub evaluations: Vec<Evaluation>,
+    pub evaluations: Vec<TraceEvaluation>,
 }
 
 /// An evaluation of a trace or of one of its spans.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Evaluation {
+pub(super) struct TraceEvaluation {
     pub name: String,
     pub span: String,
     pub score: Option<f64>,
@@ -54,9 +54,9 @@ pub(super) struct Evaluation {
     pub error: Option<String>,
 }
 
-impl Evaluation {
+impl TraceEvaluation {
     /// Returns the evaluation, or `None` if the event names none.
-    pub fn of(attributes: &Attributes, span: String) -> Option<Self> {
+    pub fn from_attributes(attributes: &Attributes, span: String) -> Option<Self> {
         Some(Self {
             name: attributes.text(&["gen_ai.evaluation.name"])?,
             span,
@@ -83,7 +83,7 @@ impl Evaluation {
 }
 
 /// Returns the tokens of a span. Its input tokens include the cached ones.
-fn usage_of(attributes: &Attributes) -> Usage {
+fn read_usage(attributes: &Attributes) -> Usage {
     let cache_read = attributes.count(&[
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
@@ -107,11 +107,11 @@ fn usage_of(attributes: &Attributes) -> Usage {
     }
 }
 
-impl Trace {
+impl AgentTrace {
     /// Takes a span. Each span may be taken only once.
-    pub fn take(&mut self, span: &Span, parent: Option<&str>) {
+    pub fn add_span(&mut self, span: &OtlpSpan, parent: Option<&str>) {
         let attributes = &span.attributes;
-        if let Some((start, end)) = span.times() {
+        if let Some((start, end)) = span.start_and_end() {
             self.times = Some(self.times.map_or((start, end), |(first, last)| {
                 (first.min(start), last.max(end))
             }));
@@ -119,12 +119,17 @@ impl Trace {
         let operation = attributes
             .text(&["gen_ai.operation.name"])
             .unwrap_or_default();
-        self.case = self.case.take().or_else(|| attributes.text(&CASES));
+        self.case = self
+            .case
+            .take()
+            .or_else(|| attributes.text(&CASE_ATTRIBUTES));
         self.conversation = self
             .conversation
             .take()
             .or_else(|| attributes.text(&["gen_ai.conversation.id", "session.id"]));
-        if INVOKE.contains(&operation.as_str()) || (self.agent.is_none() && parent.is_none()) {
+        if AGENT_OPERATIONS.contains(&operation.as_str())
+            || (self.agent.is_none() && parent.is_none())
+        {
             let agent = attributes.text(&["gen_ai.agent.name"]);
             // The root's agent comes before agents that it delegated to.
             self.agent = if parent.is_none() {
@@ -133,11 +138,11 @@ impl Trace {
                 self.agent.take().or(agent)
             };
         }
-        let usage = usage_of(attributes);
-        let request = || Request {
+        let usage = read_usage(attributes);
+        let request = || ModelRequest {
             model: attributes.text(&["gen_ai.request.model", "gen_ai.response.model"]),
             usage,
-            ..Request::default()
+            ..ModelRequest::default()
         };
         if MODEL_OPERATIONS.contains(&operation.as_str())
             || (operation.is_empty() && usage != Usage::default())
@@ -164,7 +169,7 @@ impl Trace {
     }
 
     /// Returns the requests to models: the spans of the requests, or without them the sums of the agent's own spans.
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[ModelRequest] {
         if self.requests.is_empty() {
             &self.invoked
         } else {
@@ -173,7 +178,7 @@ impl Trace {
     }
 
     /// Returns the names of the models, each once.
-    pub fn model(&self) -> String {
+    pub fn model_names(&self) -> String {
         let mut models: Vec<&str> = self
             .requests()
             .iter()
@@ -184,7 +189,7 @@ impl Trace {
         models.join(" + ")
     }
 
-    pub fn usage(&self) -> Usage {
+    pub fn sum_usage(&self) -> Usage {
         self.requests()
             .iter()
             .fold(Usage::default(), |sum, request| sum.plus(&request.usage))

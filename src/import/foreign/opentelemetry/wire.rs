@@ -3,38 +3,38 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::{Lenient, List, count, number, text};
+use super::super::json::{Lenient, ObjectList, to_count, to_number, to_text};
 
 /// One export, such as a line of a collector's file.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Export {
-    pub resource_spans: List<ResourceSpans>,
-    pub resource_logs: List<ResourceLogs>,
+pub(super) struct OtlpExport {
+    pub resource_spans: ObjectList<ResourceSpans>,
+    pub resource_logs: ObjectList<ResourceLogs>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ResourceSpans {
-    pub resource: Lenient<Resource>,
-    pub scope_spans: List<ScopeSpans>,
+    pub resource: Lenient<OtlpResource>,
+    pub scope_spans: ObjectList<ScopeSpans>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Resource {
+pub(super) struct OtlpResource {
     pub attributes: Attributes,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ScopeSpans {
-    pub spans: List<Span>,
+    pub spans: ObjectList<OtlpSpan>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Span {
+pub(super) struct OtlpSpan {
     pub trace_id: Value,
     #[serde(rename = "spanId")]
     pub id: Value,
@@ -42,13 +42,13 @@ pub(super) struct Span {
     start_time_unix_nano: Value,
     end_time_unix_nano: Value,
     pub attributes: Attributes,
-    pub events: List<Event>,
+    pub events: ObjectList<OtlpEvent>,
     pub status: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Event {
+pub(super) struct OtlpEvent {
     pub name: Value,
     pub attributes: Attributes,
 }
@@ -56,13 +56,13 @@ pub(super) struct Event {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ResourceLogs {
-    pub scope_logs: List<ScopeLogs>,
+    pub scope_logs: ObjectList<ScopeLogs>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct ScopeLogs {
-    pub log_records: List<LogRecord>,
+    pub log_records: ObjectList<LogRecord>,
 }
 
 #[derive(Default, Deserialize)]
@@ -84,7 +84,7 @@ struct KeyValue {
 /// Attributes as OTLP writes them: a list of keys, each with a value that names its type.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, transparent)]
-pub(super) struct Attributes(List<KeyValue>);
+pub(super) struct Attributes(ObjectList<KeyValue>);
 
 impl Attributes {
     fn value(&self, key: &str) -> Option<&Value> {
@@ -95,12 +95,12 @@ impl Attributes {
     /// Returns the text, number or boolean under the first key that has one.
     pub fn text(&self, keys: &[&str]) -> Option<String> {
         keys.iter()
-            .find_map(|key| text(self.value(key)?))
+            .find_map(|key| to_text(self.value(key)?))
             .filter(|text| !text.trim().is_empty())
     }
 
     pub fn number(&self, key: &str) -> Option<f64> {
-        number(self.value(key)?)
+        to_number(self.value(key)?)
     }
 
     /// Returns the count under the first key that has one. OTLP writes whole numbers as texts.
@@ -110,16 +110,16 @@ impl Attributes {
             value
                 .as_str()
                 .and_then(|text| text.parse().ok())
-                .or_else(|| count(value))
+                .or_else(|| to_count(value))
         })
     }
 }
 
-impl Span {
+impl OtlpSpan {
     /// Returns start and end, in seconds since 1970.
-    pub fn times(&self) -> Option<(f64, f64)> {
+    pub fn start_and_end(&self) -> Option<(f64, f64)> {
         let seconds = |value: &Value| {
-            number(value)
+            to_number(value)
                 .filter(|nanoseconds| *nanoseconds > 0.0)
                 .map(|nanoseconds| nanoseconds / 1e9)
         };

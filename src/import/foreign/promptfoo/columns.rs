@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::{Lenient, count, text};
-use super::row::Test;
-use super::wire::{Head, Prompt, Row};
+use super::super::json::{Lenient, to_count, to_text};
+use super::row::PromptfooTest;
+use super::wire::{PromptfooHead, PromptfooPrompt, PromptfooRow};
 
 /// Longest label used as a name. Longer labels are whole prompts.
-const MOST_LABEL_CHARS: usize = 80;
+const MAX_LABEL_CHARS: usize = 80;
 
 /// Facts about the columns, collected before their rows are imported.
 #[derive(Default)]
-pub(super) struct Columns {
-    by_number: BTreeMap<u64, Column>,
+pub(super) struct PromptColumns {
+    by_number: BTreeMap<u64, PromptColumn>,
     /// Columns of rows without a column number, by provider and prompt.
     unnumbered: BTreeMap<(String, String), u64>,
     /// Places of the rows of each column and test. Each row is an attempt.
@@ -24,7 +24,7 @@ pub(super) struct Columns {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Column {
+pub(super) struct PromptColumn {
     pub provider: String,
     pub provider_label: String,
     pub prompt_label: String,
@@ -36,8 +36,8 @@ pub(super) struct Column {
 
 /// A column with the names of its run.
 #[derive(Debug)]
-pub(super) struct Named {
-    pub column: Column,
+pub(super) struct NamedColumn {
+    pub column: PromptColumn,
     pub approach: String,
     pub model: String,
     pub row_id: String,
@@ -45,25 +45,25 @@ pub(super) struct Named {
 
 /// Column of a row, and the row's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RowPosition {
     pub column: u64,
     pub row: u64,
 }
 
-impl Columns {
+impl PromptColumns {
     /// Creates the columns that the head names.
-    pub fn of(head: &Head) -> Self {
+    pub fn from_head(head: &PromptfooHead) -> Self {
         let mut columns = Self::default();
-        for (number, prompt) in prompts(head).into_iter().enumerate() {
+        for (number, prompt) in read_prompts(head).into_iter().enumerate() {
             columns.by_number.insert(
                 number as u64,
-                Column {
-                    provider: text(&prompt.provider).unwrap_or_default(),
-                    prompt_label: text(&prompt.label)
-                        .or_else(|| text(&prompt.raw))
+                PromptColumn {
+                    provider: to_text(&prompt.provider).unwrap_or_default(),
+                    prompt_label: to_text(&prompt.label)
+                        .or_else(|| to_text(&prompt.raw))
                         .unwrap_or_default(),
-                    prompt_id: text(&prompt.id).unwrap_or_default(),
-                    ..Column::default()
+                    prompt_id: to_text(&prompt.id).unwrap_or_default(),
+                    ..PromptColumn::default()
                 },
             );
         }
@@ -71,42 +71,42 @@ impl Columns {
     }
 
     /// Returns a row's place; `number` is its position in the file.
-    pub fn place(&mut self, row: &Row, number: u64) -> Place {
-        let column = count(&row.prompt_idx).unwrap_or_else(|| {
+    pub fn locate_row(&mut self, row: &PromptfooRow, number: u64) -> RowPosition {
+        let column = to_count(&row.prompt_idx).unwrap_or_else(|| {
             let next = self.unnumbered.len() as u64;
             let label = row
                 .prompt
                 .0
                 .as_ref()
-                .and_then(|prompt| text(&prompt.label))
+                .and_then(|prompt| to_text(&prompt.label))
                 .unwrap_or_default();
             *self
                 .unnumbered
-                .entry((provider(row).0, label))
+                .entry((provider_and_label(row).0, label))
                 .or_insert(next)
         });
-        Place {
+        RowPosition {
             column,
-            row: count(&row.test_idx).unwrap_or(number),
+            row: to_count(&row.test_idx).unwrap_or(number),
         }
     }
 
-    pub fn see(&mut self, row: &Row, place: Place) {
+    pub fn add_row(&mut self, row: &PromptfooRow, place: RowPosition) {
         let column = self.by_number.entry(place.column).or_default();
         column.rows += 1;
-        let (id, label) = provider(row);
+        let (id, label) = provider_and_label(row);
         if !id.is_empty() {
             // In the head this field has the provider's label, if there is one.
             (column.provider, column.provider_label) = (id, label);
         }
         let prompt = row.prompt.0.as_ref();
-        if let Some(label) = prompt.and_then(|prompt| text(&prompt.label)) {
+        if let Some(label) = prompt.and_then(|prompt| to_text(&prompt.label)) {
             column.prompt_label = label;
         }
-        if let Some(id) = text(&row.prompt_id) {
+        if let Some(id) = to_text(&row.prompt_id) {
             column.prompt_id = id;
         }
-        if let Some(id) = text(&row.id).filter(|id| !id.is_empty())
+        if let Some(id) = to_text(&row.id).filter(|id| !id.is_empty())
             && column
                 .first
                 .as_ref()
@@ -115,12 +115,12 @@ impl Columns {
             column.first = Some((place.row, id));
         }
         self.places
-            .entry((place.column, Test::of(row).key()))
+            .entry((place.column, PromptfooTest::from_row(row).key()))
             .or_default()
             .push(place.row);
     }
 
-    pub fn saw_all(&mut self) {
+    pub fn finish_rows(&mut self) {
         for places in self.places.values_mut() {
             places.sort_unstable();
             self.lacks_repeats |= places.len() > 1;
@@ -128,8 +128,13 @@ impl Columns {
     }
 
     /// Returns the number of a row's attempt: its own `repeatIndex`, else its position among rows of equal tests.
-    pub fn attempt(&self, row: &Row, place: Place, test: &Test) -> u32 {
-        let stated = count(&row.repeat_index);
+    pub fn attempt_number(
+        &self,
+        row: &PromptfooRow,
+        place: RowPosition,
+        test: &PromptfooTest,
+    ) -> u32 {
+        let stated = to_count(&row.repeat_index);
         let derived = self
             .places
             .get(&(place.column, test.key()))
@@ -142,11 +147,11 @@ impl Columns {
     }
 
     /// Names the columns, so that no two of an evaluation share approach and model.
-    pub fn named(&self) -> Vec<(u64, Named)> {
+    pub fn name_columns(&self) -> Vec<(u64, NamedColumn)> {
         let short = |id: &str| id.chars().take(8).collect::<String>();
-        let name = |column: &Column| {
+        let name = |column: &PromptColumn| {
             let label = column.prompt_label.trim();
-            let is_name = label.chars().count() <= MOST_LABEL_CHARS && !label.contains('\n');
+            let is_name = label.chars().count() <= MAX_LABEL_CHARS && !label.contains('\n');
             let words = label.split_whitespace().collect::<Vec<_>>().join(" ");
             if is_name {
                 words
@@ -160,7 +165,7 @@ impl Columns {
                 .to_owned()
             }
         };
-        let mut named: Vec<(u64, Named)> = self
+        let mut named: Vec<(u64, NamedColumn)> = self
             .by_number
             .iter()
             .map(|(number, column)| {
@@ -171,7 +176,7 @@ impl Columns {
                     .unwrap_or_default();
                 (
                     *number,
-                    Named {
+                    NamedColumn {
                         approach: name(column),
                         model: column.provider.clone(),
                         row_id,
@@ -209,21 +214,21 @@ impl Columns {
 }
 
 /// Maximum number of columns of an evaluation.
-pub(super) const MOST_COLUMNS: usize = 10_000;
+pub(super) const MAX_COLUMNS: usize = 10_000;
 
 /// Returns the prompts of the head, one per column.
-pub(super) fn prompts(head: &Head) -> Vec<Prompt> {
+pub(super) fn read_prompts(head: &PromptfooHead) -> Vec<PromptfooPrompt> {
     let read = |prompt: &Value| {
-        Lenient::<Prompt>::deserialize(prompt)
+        Lenient::<PromptfooPrompt>::deserialize(prompt)
             .ok()
             .and_then(|prompt| prompt.0)
             .unwrap_or_default()
     };
-    listed(head).iter().map(read).collect()
+    listed_columns(head).iter().map(read).collect()
 }
 
 /// Returns the columns as the file lists them.
-pub(super) fn listed(head: &Head) -> &[Value] {
+pub(super) fn listed_columns(head: &PromptfooHead) -> &[Value] {
     let results = head.results.0.as_ref();
     let table = results.and_then(|results| results.table.0.as_ref()?.head.0.as_ref());
     let prompts = results
@@ -234,13 +239,13 @@ pub(super) fn listed(head: &Head) -> &[Value] {
 }
 
 /// Returns the provider's id and its label, which may be equal or empty.
-fn provider(row: &Row) -> (String, String) {
+fn provider_and_label(row: &PromptfooRow) -> (String, String) {
     match &row.provider {
         Value::Object(provider) => {
-            let word = |key: &str| provider.get(key).and_then(text).unwrap_or_default();
+            let word = |key: &str| provider.get(key).and_then(to_text).unwrap_or_default();
             (word("id"), word("label"))
         }
-        other => (text(other).unwrap_or_default(), String::new()),
+        other => (to_text(other).unwrap_or_default(), String::new()),
     }
 }
 
@@ -250,8 +255,8 @@ mod tests {
 
     use super::*;
 
-    fn row(value: Value) -> Row {
-        Row::deserialize(value).expect("anything goes")
+    fn row(value: Value) -> PromptfooRow {
+        PromptfooRow::deserialize(value).expect("anything goes")
     }
 
     #[test]
@@ -260,17 +265,17 @@ mod tests {
             row(json!({"promptIdx": 0, "testIdx": place, "testCase": {"description": name}}))
         };
         let rows = [test("b", 3), test("a", 1), test("a", 0), test("b", 2)];
-        let mut columns = Columns::default();
+        let mut columns = PromptColumns::default();
         for (number, row) in rows.iter().enumerate() {
-            let place = columns.place(row, number as u64);
-            columns.see(row, place);
+            let place = columns.locate_row(row, number as u64);
+            columns.add_row(row, place);
         }
-        columns.saw_all();
+        columns.finish_rows();
         let attempts: Vec<u32> = rows
             .iter()
             .map(|row| {
-                let place = columns.place(row, 0);
-                columns.attempt(row, place, &Test::of(row))
+                let place = columns.locate_row(row, 0);
+                columns.attempt_number(row, place, &PromptfooTest::from_row(row))
             })
             .collect();
         assert_eq!((attempts, columns.lacks_repeats), (vec![2, 2, 1, 1], true));
@@ -278,7 +283,11 @@ mod tests {
             json!({"promptIdx": 0, "testIdx": 0, "repeatIndex": 4, "testCase": {"description": "a"}}),
         );
         assert_eq!(
-            columns.attempt(&stated, Place { column: 0, row: 0 }, &Test::of(&stated)),
+            columns.attempt_number(
+                &stated,
+                RowPosition { column: 0, row: 0 },
+                &PromptfooTest::from_row(&stated)
+            ),
             5
         );
     }
@@ -296,12 +305,12 @@ mod tests {
             column(2, "hot", "short", "bbbbbbbbbb"),
             column(3, "", "two\nlines", "cccccccccc"),
         ];
-        let mut columns = Columns::default();
+        let mut columns = PromptColumns::default();
         for row in &rows {
-            let place = columns.place(row, 0);
-            columns.see(row, place);
+            let place = columns.locate_row(row, 0);
+            columns.add_row(row, place);
         }
-        let named = columns.named();
+        let named = columns.name_columns();
         let pairs: Vec<(&str, &str)> = named
             .iter()
             .map(|(_, named)| (named.approach.as_str(), named.model.as_str()))

@@ -19,59 +19,59 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemKind, ItemStatus, Problem, RunStatus, Unit};
 
 use super::super::cell::Refused;
-use super::super::rows::Stop;
-use super::attempts::Attempted;
+use super::super::rows::ReadStop;
+use super::attempts::AttemptValues;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, amount, count, filled, number, text};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::{read_lines_to_cut, read_object};
-use super::peek::{Content, Peek};
-use super::sink::{Handle, Sink};
-use super::source::{ForeignFile, ForeignSource};
-use super::times::moment;
-use columns::{Columns, MOST_COLUMNS, listed, prompts};
+use super::peek::{ContentKind, Peek};
+use super::sink::{ImportSink, RunHandle};
+use super::source::{ForeignFile, ForeignFileGroup};
+use super::times::read_time;
+use columns::{MAX_COLUMNS, PromptColumns, listed_columns, read_prompts};
 use exports::prefer_json;
-use row::{Test, Used, category, details, named_scores, status};
-use shape::{Shape, is_lines, look};
-use wire::{Head, Metrics, Row, TableRow};
+use row::{PromptfooTest, RowUsage, named_scores, row_category, row_details, row_status};
+use shape::{RowLocation, is_lines, locate_rows};
+use wire::{PromptfooHead, PromptfooMetrics, PromptfooRow, TableRow};
 
 const EVALUATOR: &str = "assertions";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "promptfoo",
         title: "promptfoo",
         kind: ItemKind::Question,
         reads_names: true,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_arrangement(prefer_json);
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_results = peek.has("results.version")
         && ["results.prompts", "results.results", "results.table"]
             .iter()
             .any(|key| peek.has(key));
     let is_rows = peek.has_all(&["promptIdx", "testIdx"]);
-    (peek.content == Content::Json && (is_results || is_rows)).then_some(Claim::Alone)
+    (peek.content == ContentKind::Json && (is_results || is_rows)).then_some(Claim::Alone)
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let [file] = source.files.as_slice() else {
         return Err(Problem::in_file(&source.shown, "is not one evaluation").into());
     };
-    let peek = Peek::at(file)?;
-    let (mut shape, mut head) = (Shape::Lines, Head::default());
+    let peek = Peek::from_source_file(file)?;
+    let (mut shape, mut head) = (RowLocation::Lines, PromptfooHead::default());
     if !is_lines(&peek) {
-        (shape, head) = look(file)?;
+        (shape, head) = locate_rows(file)?;
     }
-    if listed(&head).len() > MOST_COLUMNS {
+    if listed_columns(&head).len() > MAX_COLUMNS {
         return Err(file.problem(format!(
-            "has more than {MOST_COLUMNS} columns of prompts and providers"
+            "has more than {MAX_COLUMNS} columns of prompts and providers"
         )));
     }
     let names = head
@@ -81,35 +81,35 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         .and_then(|results| Some(results.table.0.as_ref()?.head.0.as_ref()?.vars.clone()))
         .unwrap_or_default();
 
-    let mut columns = Columns::of(&head);
-    let cut = each_row(file, shape, &names, &mut |number, row| {
+    let mut columns = PromptColumns::from_head(&head);
+    let cut = read_rows(file, shape, &names, &mut |number, row| {
         if let Ok(row) = row {
-            let place = columns.place(row, number);
-            columns.see(row, place);
+            let place = columns.locate_row(row, number);
+            columns.add_row(row, place);
         }
         Ok(())
     })?;
-    columns.saw_all();
-    let mut eval = Eval::begin(&head, shape, file, &columns, sink);
-    each_row(file, shape, &names, &mut |number, row| {
-        let label = if shape == Shape::Lines {
+    columns.finish_rows();
+    let mut eval = EvaluationImporter::begin_runs(&head, shape, file, &columns, sink);
+    read_rows(file, shape, &names, &mut |number, row| {
+        let label = if shape == RowLocation::Lines {
             format!("line {number}")
         } else {
             format!("row {number}")
         };
         match row {
-            Ok(row) => eval.take(row, number, &mut columns, &label, sink),
+            Ok(row) => eval.add_row(row, number, &mut columns, &label, sink),
             Err(refused) => {
-                sink.refuse(&label, refused);
+                sink.refuse_part(&label, refused);
                 Ok(())
             }
         }
     })?;
-    eval.end(&head, sink);
+    eval.finish_runs(&head, sink);
     if let Some(line) = cut {
         // It is unknown which columns the lost rows belonged to.
         for run in eval.runs.values().copied().flatten() {
-            let record = sink.run(run);
+            let record = sink.run_mut(run);
             record.status = RunStatus::Failed;
             record.error = Some(format!(
                 "line {line} of the file is cut off, and what came after is lost"
@@ -119,89 +119,95 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-type EachRow<'a> = dyn FnMut(u64, Result<&Row, Refused>) -> Result<(), Stop> + 'a;
+type OnPromptfooRow<'a> =
+    dyn FnMut(u64, Result<&PromptfooRow, Refused>) -> Result<(), ReadStop> + 'a;
 
 /// Calls `each` with every row and its number, from 1. Returns the number of the last line if it is cut off.
-fn each_row(
+fn read_rows(
     file: &ForeignFile,
-    shape: Shape,
+    shape: RowLocation,
     names: &Value,
-    each: &mut EachRow<'_>,
-) -> Result<Option<usize>, Stop> {
+    each: &mut OnPromptfooRow<'_>,
+) -> Result<Option<usize>, ReadStop> {
     let mut number = 0;
     match shape {
-        Shape::Rows => list(file, "results.results", &mut |row: Lenient<Row>| {
+        RowLocation::Rows => read_rows_at(file, "results.results", &mut |row: Lenient<
+            PromptfooRow,
+        >| {
             number += 1;
             row.0.map_or(Ok(()), |row| each(number, Ok(&row)))
         })
         .map(|()| None),
-        Shape::Table => list(file, "results.table.body", &mut |row: Lenient<TableRow>| {
-            number += 1;
-            let Some(row) = row.0 else { return Ok(()) };
-            row.into_rows(number, names)
-                .try_for_each(|row| each(number, Ok(&row)))
-        })
-        .map(|()| None),
-        Shape::Lines => read_lines_to_cut(
-            file.open()?,
-            &file.shown,
-            &mut |line, row: Result<Row, _>| match row {
-                Ok(row) => each(line as u64, Ok(&row)),
-                Err(refused) => each(line as u64, Err(refused)),
-            },
-        ),
+        RowLocation::Table => {
+            read_rows_at(file, "results.table.body", &mut |row: Lenient<TableRow>| {
+                number += 1;
+                let Some(row) = row.0 else { return Ok(()) };
+                row.into_rows(number, names)
+                    .try_for_each(|row| each(number, Ok(&row)))
+            })
+            .map(|()| None)
+        }
+        RowLocation::Lines => read_lines_to_cut(file.open()?, &file.shown, &mut |line,
+                                                                                 row: Result<
+            PromptfooRow,
+            _,
+        >| match row
+        {
+            Ok(row) => each(line as u64, Ok(&row)),
+            Err(refused) => each(line as u64, Err(refused)),
+        }),
     }
 }
 
-fn list<T: DeserializeOwned>(
+fn read_rows_at<T: DeserializeOwned>(
     file: &ForeignFile,
     path: &str,
-    each: &mut dyn FnMut(T) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    each: &mut dyn FnMut(T) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
     read_object::<IgnoredAny, T>(file.open()?, &file.shown, &[], path, each).map(|_| ())
 }
 
 /// An evaluation while its rows are read.
-struct Eval {
+struct EvaluationImporter {
     /// Runs by column. `None` if a run is stored already.
-    runs: BTreeMap<u64, Option<Handle>>,
-    tallies: BTreeMap<u64, Tally>,
+    runs: BTreeMap<u64, Option<RunHandle>>,
+    tallies: BTreeMap<u64, ColumnTally>,
 }
 
 /// Totals of the rows of one column.
 #[derive(Default)]
-struct Tally {
+struct ColumnTally {
     passed: u64,
     failed: u64,
     errors: u64,
-    scores: Attempted,
-    named: BTreeMap<String, Attempted>,
+    scores: AttemptValues,
+    named: BTreeMap<String, AttemptValues>,
     cost: f64,
     milliseconds: f64,
     tokens: [u64; 3],
 }
 
-impl Eval {
-    fn begin(
-        head: &Head,
-        shape: Shape,
+impl EvaluationImporter {
+    fn begin_runs(
+        head: &PromptfooHead,
+        shape: RowLocation,
         file: &ForeignFile,
-        columns: &Columns,
-        sink: &mut Sink<'_>,
+        columns: &PromptColumns,
+        sink: &mut ImportSink<'_>,
     ) -> Self {
         let results = head.results.0.as_ref();
-        if let Some(version) = head.metadata.get("promptfooVersion").and_then(text) {
-            sink.version(&format!("promptfoo {version}"));
-        } else if let Some(version) = results.and_then(|results| text(&results.version)) {
-            sink.version(&format!("results version {version}"));
+        if let Some(version) = head.metadata.get("promptfooVersion").and_then(to_text) {
+            sink.note_version(&format!("promptfoo {version}"));
+        } else if let Some(version) = results.and_then(|results| to_text(&results.version)) {
+            sink.note_version(&format!("results version {version}"));
         }
         match shape {
-            Shape::Rows => {}
-            Shape::Table => sink.quirk("rows are read from the table of versions before 3"),
-            Shape::Lines => sink.quirk("the file has rows only: its name gives suite and run, and there are no published figures"),
+            RowLocation::Rows => {}
+            RowLocation::Table => sink.note_quirk("rows are read from the table of versions before 3"),
+            RowLocation::Lines => sink.note_quirk("the file has rows only: its name gives suite and run, and there are no published figures"),
         }
         if columns.lacks_repeats {
-            sink.quirk("repeated tests in a column are attempts, in file order");
+            sink.note_quirk("repeated tests in a column are attempts, in file order");
         }
         let stem = file
             .name
@@ -209,21 +215,21 @@ impl Eval {
             .next()
             .filter(|stem| !stem.is_empty())
             .unwrap_or(&file.name);
-        let description = head.config.get("description").and_then(filled);
+        let description = head.config.get("description").and_then(to_filled_text);
         let suite = description.unwrap_or_else(|| stem.to_owned());
-        let eval_id = text(&head.eval_id).filter(|id| !id.is_empty());
+        let eval_id = to_text(&head.eval_id).filter(|id| !id.is_empty());
         let began = results
-            .and_then(|results| moment(&results.timestamp))
-            .or_else(|| moment(&head.created_at));
+            .and_then(|results| read_time(&results.timestamp))
+            .or_else(|| read_time(&head.created_at));
         let lasted = results
-            .and_then(|results| amount(results.stats.get("durationMs")?))
+            .and_then(|results| to_amount(results.stats.get("durationMs")?))
             .map(|milliseconds| milliseconds / 1000.0);
         let judge = head
             .config
             .get("defaultTest")
             .and_then(|test| test.get("options")?.get("provider"));
-        let judge = judge.and_then(|judge| text(judge).or_else(|| text(judge.get("id")?)));
-        let named = columns.named();
+        let judge = judge.and_then(|judge| to_text(judge).or_else(|| to_text(judge.get("id")?)));
+        let named = columns.name_columns();
         let is_single = named.len() == 1;
         let mut runs = BTreeMap::new();
         for (number, named) in named {
@@ -236,8 +242,8 @@ impl Eval {
             };
             runs.insert(number, run);
             let Some(run) = run else { continue };
-            let record = sink.run(run);
-            record.timestamp = began.map(|began| ended(began, lasted).unwrap_or(began));
+            let record = sink.run_mut(run);
+            record.timestamp = began.map(|began| end_time(began, lasted).unwrap_or(began));
             // Columns run in parallel: if there are several, none took the evaluation's whole time.
             record.duration_seconds = lasted.filter(|_| is_single);
             let facts = [
@@ -253,7 +259,7 @@ impl Eval {
                     "repeat",
                     head.runtime_options
                         .get("repeat")
-                        .and_then(text)
+                        .and_then(to_text)
                         .filter(|repeat| repeat != "1"),
                 ),
             ];
@@ -270,40 +276,40 @@ impl Eval {
         }
     }
 
-    fn take(
+    fn add_row(
         &mut self,
-        row: &Row,
+        row: &PromptfooRow,
         at: u64,
-        columns: &mut Columns,
+        columns: &mut PromptColumns,
         label: &str,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Stop> {
-        let place = columns.place(row, at);
+        sink: &mut ImportSink<'_>,
+    ) -> Result<(), ReadStop> {
+        let place = columns.locate_row(row, at);
         let Some(Some(run)) = self.runs.get(&place.column).copied() else {
             return Ok(());
         };
-        let test = Test::of(row);
-        let status = status(row);
-        let used = Used::of(row, sink);
-        let score = number(&row.score);
+        let test = PromptfooTest::from_row(row);
+        let status = row_status(row);
+        let used = RowUsage::from_row(row, sink);
+        let score = to_number(&row.score);
         self.tallies
             .entry(place.column)
             .or_default()
-            .count(row, &test, status, score);
-        let mut outcome = sink.outcome(run, &test.name, status);
+            .count_row(row, &test, status, score);
+        let mut outcome = sink.new_outcome(run, &test.name, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
-        outcome.attempt = columns.attempt(row, place, &test);
-        outcome.category = category(row);
+        outcome.attempt = columns.attempt_number(row, place, &test);
+        outcome.category = row_category(row);
         outcome.score = score;
         outcome.duration_seconds = used.seconds;
         outcome.cost_usd = used.cost;
         outcome.input_tokens = used.usage.and_then(|usage| usage.input_total());
         outcome.output_tokens = used.usage.and_then(|usage| usage.output);
-        sink.item(run, label, outcome, details(row, &test, status, &used))
+        sink.add_outcome(run, label, outcome, row_details(row, &test, status, &used))
     }
 
-    fn end(&self, head: &Head, sink: &mut Sink<'_>) {
-        let prompts = prompts(head);
+    fn finish_runs(&self, head: &PromptfooHead, sink: &mut ImportSink<'_>) {
+        let prompts = read_prompts(head);
         for (number, run) in &self.runs {
             let Some(run) = *run else { continue };
             let metrics = usize::try_from(*number)
@@ -311,26 +317,25 @@ impl Eval {
                 .and_then(|number| prompts.get(number)?.metrics.0.clone());
             let tally = self.tallies.get(number);
             if let Some(tally) = tally {
-                let record = sink.run(run);
+                let record = sink.run_mut(run);
                 if !tally.scores.are_grades() {
                     record
                         .scores
-                        .extend(tally.scores.score("score", Direction::Up, EVALUATOR));
+                        .extend(tally.scores.to_score("score", Direction::Up, EVALUATOR));
                 }
                 record.scores.extend(
-                    tally
-                        .named
-                        .iter()
-                        .filter_map(|(name, values)| values.score(name, Direction::Up, EVALUATOR)),
+                    tally.named.iter().filter_map(|(name, values)| {
+                        values.to_score(name, Direction::Up, EVALUATOR)
+                    }),
                 );
             }
             if let Some(metrics) = metrics {
-                state(run, &metrics, tally, sink);
+                add_published_figures(run, &metrics, tally, sink);
             }
         }
         let stats = head.results.0.as_ref().map(|results| &results.stats);
-        let stated = |key: &str| stats.and_then(|stats| count(stats.get(key)?));
-        let total = |of: fn(&Tally) -> u64| self.tallies.values().map(of).sum::<u64>();
+        let stated = |key: &str| stats.and_then(|stats| to_count(stats.get(key)?));
+        let total = |of: fn(&ColumnTally) -> u64| self.tallies.values().map(of).sum::<u64>();
         if self.runs.values().all(Option::is_some)
             && !self.tallies.is_empty()
             && [
@@ -341,20 +346,26 @@ impl Eval {
             .into_iter()
             .any(|(key, counted)| stated(key).is_some_and(|stated| stated != counted))
         {
-            sink.quirk(
+            sink.note_quirk(
                 "the evaluation's statistics count another number of rows than the file has",
             );
         }
     }
 }
 
-fn ended(began: DateTime<Utc>, lasted: Option<f64>) -> Option<DateTime<Utc>> {
+fn end_time(began: DateTime<Utc>, lasted: Option<f64>) -> Option<DateTime<Utc>> {
     let lasted = Duration::try_from_secs_f64(lasted?).ok()?;
     began.checked_add_signed(TimeDelta::from_std(lasted).ok()?)
 }
 
-impl Tally {
-    fn count(&mut self, row: &Row, test: &Test, status: ItemStatus, score: Option<f64>) {
+impl ColumnTally {
+    fn count_row(
+        &mut self,
+        row: &PromptfooRow,
+        test: &PromptfooTest,
+        status: ItemStatus,
+        score: Option<f64>,
+    ) {
         match status {
             ItemStatus::Pass => self.passed += 1,
             ItemStatus::Error => self.errors += 1,
@@ -365,33 +376,41 @@ impl Tally {
             | ItemStatus::NotEvaluated => self.failed += 1,
         }
         if let Some(score) = score {
-            self.scores.take(&test.name, score);
+            self.scores.add_value(&test.name, score);
         }
         for (name, value) in named_scores(&row.named_scores) {
-            self.named.entry(name).or_default().take(&test.name, value);
+            self.named
+                .entry(name)
+                .or_default()
+                .add_value(&test.name, value);
         }
-        self.cost += amount(&row.cost).unwrap_or(0.0);
-        self.milliseconds += amount(&row.latency_ms).unwrap_or(0.0);
+        self.cost += to_amount(&row.cost).unwrap_or(0.0);
+        self.milliseconds += to_amount(&row.latency_ms).unwrap_or(0.0);
         if let Some(usage) = &row.token_usage.0 {
             for (sum, value) in
                 self.tokens
                     .iter_mut()
                     .zip([&usage.prompt, &usage.completion, &usage.total])
             {
-                *sum = sum.saturating_add(count(value).unwrap_or(0));
+                *sum = sum.saturating_add(to_count(value).unwrap_or(0));
             }
         }
     }
 }
 
 /// Keeps a column's published figures, beside the figures recomputed from its rows if all are there.
-fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<'_>) {
+fn add_published_figures(
+    run: RunHandle,
+    metrics: &PromptfooMetrics,
+    tally: Option<&ColumnTally>,
+    sink: &mut ImportSink<'_>,
+) {
     let counts = [
         &metrics.test_pass_count,
         &metrics.test_fail_count,
         &metrics.test_error_count,
     ]
-    .map(count);
+    .map(to_count);
     let stated_rows = counts
         .iter()
         .flatten()
@@ -399,17 +418,17 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
     let tally = tally.filter(|tally| {
         let rows = tally.passed + tally.failed + tally.errors;
         if rows < stated_rows {
-            sink.quirk(&format!(
+            sink.note_quirk(&format!(
                 "{rows} of {stated_rows} rows of a column are in the file: the published figures count, and cannot be recomputed"
             ));
         }
         rows >= stated_rows
     });
-    if tally.is_none() && sink.outcomes_of(run) == 0 && stated_rows > 0 {
-        let record = sink.run(run);
+    if tally.is_none() && sink.outcome_count(run) == 0 && stated_rows > 0 {
+        let record = sink.run_mut(run);
         (record.shared_tests_passed, record.shared_tests_total) = (counts[0], Some(stated_rows));
     }
-    let of = |of: fn(&Tally) -> f64| tally.map(of);
+    let of = |of: fn(&ColumnTally) -> f64| tally.map(of);
     let mut figures: Vec<(String, Option<f64>, Unit, Option<f64>)> = vec![
         (
             "testPassCount".to_owned(),
@@ -431,19 +450,19 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
         ),
         (
             "score".to_owned(),
-            number(&metrics.score),
+            to_number(&metrics.score),
             Unit::Number,
             of(|tally| tally.scores.sum()),
         ),
         (
             "totalLatency".to_owned(),
-            amount(&metrics.total_latency_ms).map(|n| n / 1000.0),
+            to_amount(&metrics.total_latency_ms).map(|n| n / 1000.0),
             Unit::Seconds,
             of(|tally| tally.milliseconds / 1000.0),
         ),
     ];
     // promptfoo writes 0 if nothing was counted.
-    let positive = |value: &Value| amount(value).filter(|value| *value > 0.0);
+    let positive = |value: &Value| to_amount(value).filter(|value| *value > 0.0);
     figures.push((
         "cost".to_owned(),
         positive(&metrics.cost),
@@ -470,7 +489,7 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
     for (name, value) in named_scores(&metrics.named_scores) {
         let recomputed = tally
             .and_then(|tally| tally.named.get(&name))
-            .map(Attempted::sum);
+            .map(AttemptValues::sum);
         figures.push((
             format!("namedScores/{name}"),
             Some(value),
@@ -480,7 +499,7 @@ fn state(run: Handle, metrics: &Metrics, tally: Option<&Tally>, sink: &mut Sink<
     }
     for (name, value, unit, recomputed) in figures {
         if let Some(value) = value {
-            sink.stated(run, &name, value, unit, recomputed, None);
+            sink.add_published_figure(run, &name, value, unit, recomputed, None);
         }
     }
 }

@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
 
 use super::super::super::source::hex_digest;
-use super::super::json::{amount, count, filled, number, text};
-use super::super::sink::{Sink, clip};
-use super::wire::{Row, TokenUsage};
+use super::super::json::{to_amount, to_count, to_filled_text, to_number, to_text};
+use super::super::sink::{ImportSink, clip_text};
+use super::wire::{PromptfooRow, TokenUsage};
 
 /// Variables that promptfoo sets itself, with new values in each run.
 const OWN_VARS: [&str; 6] = [
@@ -20,22 +20,22 @@ const OWN_VARS: [&str; 6] = [
     "__evalStepId",
     "__repeatIndex",
 ];
-const MOST_NAME_CHARS: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 /// A test. promptfoo has no stable name for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Test {
+pub(super) struct PromptfooTest {
     /// SHA-256 of the description, the variables and the assertions.
     pub hash: String,
     pub name: String,
 }
 
-impl Test {
-    pub fn of(row: &Row) -> Self {
+impl PromptfooTest {
+    pub fn from_row(row: &PromptfooRow) -> Self {
         let case = row.test_case.0.as_ref();
         let description = case
-            .and_then(|case| text(&case.description))
-            .or_else(|| text(&row.description))
+            .and_then(|case| to_text(&case.description))
+            .or_else(|| to_text(&row.description))
             .unwrap_or_default();
         let vars = case
             .map(|case| &case.vars)
@@ -60,7 +60,7 @@ impl Test {
             true,
         );
         let words = if description.trim().is_empty() {
-            let shown = |value: &Value| text(value).unwrap_or_else(|| value.to_string());
+            let shown = |value: &Value| to_text(value).unwrap_or_else(|| value.to_string());
             vars.iter()
                 .map(|(name, value)| format!("{name}={}", shown(value)))
                 .collect::<Vec<_>>()
@@ -71,7 +71,7 @@ impl Test {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = if words.is_empty() { "test" } else { &words };
         // Tests may share a description. A part of the hash makes the name unique and equal in every run.
-        let name = format!("{} #{}", clip(words, MOST_NAME_CHARS), &hash[..8]);
+        let name = format!("{} #{}", clip_text(words, MAX_NAME_CHARS), &hash[..8]);
         Self { hash, name }
     }
 
@@ -83,16 +83,16 @@ impl Test {
 
 /// Returns a row's status. Errors of a provider count as wrong, as in promptfoo. `error` also holds reasons of failed assertions, so it
 /// cannot tell.
-pub(super) fn status(row: &Row) -> ItemStatus {
+pub(super) fn row_status(row: &PromptfooRow) -> ItemStatus {
     if row.success == Value::Bool(true) {
         return ItemStatus::Pass;
     }
-    match count(&row.failure_reason) {
+    match to_count(&row.failure_reason) {
         Some(2) => ItemStatus::Error,
         Some(_) => ItemStatus::Fail,
         // Older files do not tell: a graded row failed, and an ungraded row has an error instead of an answer.
         None if row.grading_result.0.is_some() => ItemStatus::Fail,
-        None if text(&row.error).is_some() => ItemStatus::Error,
+        None if to_text(&row.error).is_some() => ItemStatus::Error,
         None if row.success.is_boolean() => ItemStatus::Fail,
         None => ItemStatus::NotEvaluated,
     }
@@ -100,18 +100,18 @@ pub(super) fn status(row: &Row) -> ItemStatus {
 
 /// Usage of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Used {
+pub(super) struct RowUsage {
     pub usage: Option<Usage>,
     pub cost: Option<f64>,
     pub seconds: Option<f64>,
 }
 
-impl Used {
-    pub fn of(row: &Row, sink: &mut Sink<'_>) -> Self {
+impl RowUsage {
+    pub fn from_row(row: &PromptfooRow, sink: &mut ImportSink<'_>) -> Self {
         let response = row.response.0.as_ref();
         let is_counted = |usage: &&TokenUsage| {
-            count(&usage.total)
-                .or(count(&usage.prompt))
+            to_count(&usage.total)
+                .or(to_count(&usage.prompt))
                 .is_some_and(|tokens| tokens > 0)
         };
         let usage = row.token_usage.0.as_ref().filter(is_counted).or_else(|| {
@@ -121,27 +121,29 @@ impl Used {
         });
         let is_from_cache = response.is_some_and(|response| response.cached == Value::Bool(true))
             || usage.is_some_and(|usage| {
-                count(&usage.prompt).unwrap_or(0) == 0
-                    && count(&usage.cached).is_some_and(|cached| cached > 0)
+                to_count(&usage.prompt).unwrap_or(0) == 0
+                    && to_count(&usage.cached).is_some_and(|cached| cached > 0)
             });
         if is_from_cache {
-            sink.quirk("answers from promptfoo's cache have no time, tokens or cost of their own");
+            sink.note_quirk(
+                "answers from promptfoo's cache have no time, tokens or cost of their own",
+            );
             return Self::default();
         }
         Self {
-            usage: usage.map(usage_of),
+            usage: usage.map(to_usage),
             // promptfoo writes 0 both for no cost and for an unknown price.
-            cost: amount(&row.cost).filter(|cost| *cost > 0.0),
-            seconds: amount(&row.latency_ms).map(|milliseconds| milliseconds / 1000.0),
+            cost: to_amount(&row.cost).filter(|cost| *cost > 0.0),
+            seconds: to_amount(&row.latency_ms).map(|milliseconds| milliseconds / 1000.0),
         }
     }
 }
 
 /// Returns the tokens. The prompt's tokens include the provider's cache; our input excludes it.
-fn usage_of(usage: &TokenUsage) -> Usage {
+fn to_usage(usage: &TokenUsage) -> Usage {
     let details = usage.completion_details.0.clone().unwrap_or_default();
-    let prompt = count(&usage.prompt);
-    let part = |value: &Value| count(value).filter(|tokens| *tokens > 0);
+    let prompt = to_count(&usage.prompt);
+    let part = |value: &Value| to_count(value).filter(|tokens| *tokens > 0);
     let (read, write) = (
         part(&details.cache_read_input_tokens),
         part(&details.cache_creation_input_tokens),
@@ -157,38 +159,43 @@ fn usage_of(usage: &TokenUsage) -> Usage {
         input: prompt.map(|prompt| prompt - cached),
         cache_write: write,
         cache_read: read,
-        output: count(&usage.completion),
+        output: to_count(&usage.completion),
     }
 }
 
 /// Returns the test's category, or the plug-in that generated it.
-pub(super) fn category(row: &Row) -> Option<String> {
+pub(super) fn row_category(row: &PromptfooRow) -> Option<String> {
     let metadata = &row.test_case.0.as_ref()?.metadata;
-    let named = |key: &str| metadata.get(key).and_then(filled);
+    let named = |key: &str| metadata.get(key).and_then(to_filled_text);
     named("category").or_else(|| named("pluginId"))
 }
 
-pub(super) fn details(row: &Row, test: &Test, status: ItemStatus, used: &Used) -> ItemDetails {
+pub(super) fn row_details(
+    row: &PromptfooRow,
+    test: &PromptfooTest,
+    status: ItemStatus,
+    used: &RowUsage,
+) -> ItemDetails {
     let case = row.test_case.0.as_ref();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let said = |value: &Value| match value {
         Value::Null => None,
         Value::Array(_) | Value::Object(_) => Some(value.to_string()),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => text(value),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => to_text(value),
     };
     let graded = row
         .grading_result
         .0
         .as_ref()
-        .and_then(|grading| text(&grading.reason));
+        .and_then(|grading| to_text(&grading.reason));
     let reason = match status {
         ItemStatus::Pass => None,
-        ItemStatus::Error => filled(text(&row.error)).or(graded),
+        ItemStatus::Error => filled(to_text(&row.error)).or(graded),
         ItemStatus::Fail
         | ItemStatus::Limit
         | ItemStatus::Infra
         | ItemStatus::Skipped
-        | ItemStatus::NotEvaluated => filled(graded).or_else(|| text(&row.error)),
+        | ItemStatus::NotEvaluated => filled(graded).or_else(|| to_text(&row.error)),
     };
     let assertions = case
         .and_then(|case| case.assert.as_array())
@@ -219,7 +226,7 @@ pub(super) fn named_scores(scores: &Value) -> BTreeMap<String, f64> {
         .as_object()
         .into_iter()
         .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), number(value)?)))
+        .filter_map(|(name, value)| Some((name.clone(), to_number(value)?)))
         .collect()
 }
 
@@ -230,13 +237,13 @@ mod tests {
 
     use super::*;
 
-    fn row(value: Value) -> Row {
-        Row::deserialize(value).expect("anything goes")
+    fn row(value: Value) -> PromptfooRow {
+        PromptfooRow::deserialize(value).expect("anything goes")
     }
 
     #[test]
     fn a_test_is_what_it_asks_and_asserts() {
-        let test = |case: Value| Test::of(&row(json!({"testCase": case})));
+        let test = |case: Value| PromptfooTest::from_row(&row(json!({"testCase": case})));
         let plain = test(
             json!({"description": "sum", "vars": {"a": 1, "b": "x"}, "assert": [{"type": "equals", "value": "2"}]}),
         );
@@ -284,14 +291,14 @@ mod tests {
             (json!({"success": false}), ItemStatus::Fail),
             (json!({}), ItemStatus::NotEvaluated),
         ] {
-            assert_eq!(status(&row(value.clone())), expected, "{value}");
+            assert_eq!(row_status(&row(value.clone())), expected, "{value}");
         }
     }
 
     #[test]
     fn the_providers_cache_is_within_the_prompt() {
         let usage =
-            |value: Value| usage_of(&TokenUsage::deserialize(value).expect("anything goes"));
+            |value: Value| to_usage(&TokenUsage::deserialize(value).expect("anything goes"));
         let details = json!({"cacheReadInputTokens": 60, "cacheCreationInputTokens": 10});
         let known = usage(json!({"prompt": 100, "completion": 5, "completionDetails": details}));
         assert_eq!(

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::super::rows::Stop;
+use super::super::super::rows::ReadStop;
 use super::super::json::Lenient;
 use super::super::json_reader::read_object;
 use super::super::peek::Peek;
 use super::super::source::ForeignFile;
-use super::wire::{HEAD, Head};
+use super::wire::{HEAD_KEYS, PromptfooHead};
 
 /// Returns whether a file has one row per line. A file with a single row counts too.
 pub(super) fn is_lines(peek: &Peek) -> bool {
@@ -17,7 +17,7 @@ pub(super) fn is_lines(peek: &Peek) -> bool {
 
 /// Location of the rows in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum RowLocation {
     /// `results.results`, with one row per test and column.
     Rows,
     /// `results.table.body`, with one row per test, in versions 1 and 2.
@@ -27,14 +27,14 @@ pub(super) enum Shape {
 }
 
 /// Reads the head and finds the rows.
-pub(super) fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
+pub(super) fn locate_rows(file: &ForeignFile) -> Result<(RowLocation, PromptfooHead), ReadStop> {
     let mut has_numbers = false;
-    let head: Head = read_object(
+    let head: PromptfooHead = read_object(
         file.open()?,
         &file.shown,
-        &HEAD,
+        &HEAD_KEYS,
         "results.results",
-        &mut |row: Lenient<Numbered>| {
+        &mut |row: Lenient<ColumnNumber>| {
             has_numbers |= row.0.is_some_and(|row| !row.prompt_idx.is_null());
             Ok(())
         },
@@ -46,9 +46,9 @@ pub(super) fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
         .is_some_and(|results| results.table.0.is_some());
     Ok((
         if has_table && !has_numbers {
-            Shape::Table
+            RowLocation::Table
         } else {
-            Shape::Rows
+            RowLocation::Rows
         },
         head,
     ))
@@ -56,6 +56,6 @@ pub(super) fn look(file: &ForeignFile) -> Result<(Shape, Head), Stop> {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Numbered {
+pub(super) struct ColumnNumber {
     prompt_idx: Value,
 }

@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::{Lenient, List};
+use super::super::json::{Lenient, ObjectList};
 
 /// Keys of an evaluation that are read. Its rows are streamed.
-pub(super) const HEAD: [&str; 11] = [
+pub(super) const HEAD_KEYS: [&str; 11] = [
     "evalId",
     "results.version",
     "results.timestamp",
@@ -22,10 +22,10 @@ pub(super) const HEAD: [&str; 11] = [
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Head {
+pub(super) struct PromptfooHead {
     pub eval_id: Value,
     pub created_at: Value,
-    pub results: Lenient<Results>,
+    pub results: Lenient<PromptfooResults>,
     pub config: Value,
     pub metadata: Value,
     pub runtime_options: Value,
@@ -33,19 +33,19 @@ pub(super) struct Head {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Results {
+pub(super) struct PromptfooResults {
     pub version: Value,
     pub timestamp: Value,
     /// One entry per column: a prompt with a provider.
     pub prompts: Value,
     pub stats: Value,
     /// In versions 1 and 2, a table instead of prompts.
-    pub table: Lenient<Table>,
+    pub table: Lenient<PromptfooTable>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Table {
+pub(super) struct PromptfooTable {
     pub head: Lenient<TableHead>,
 }
 
@@ -60,18 +60,18 @@ pub(super) struct TableHead {
 /// One column's prompt, provider and metrics.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Prompt {
+pub(super) struct PromptfooPrompt {
     pub id: Value,
     pub raw: Value,
     pub label: Value,
     /// The provider's label if it has one, else its id.
     pub provider: Value,
-    pub metrics: Lenient<Metrics>,
+    pub metrics: Lenient<PromptfooMetrics>,
 }
 
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Metrics {
+pub(super) struct PromptfooMetrics {
     pub score: Value,
     pub test_pass_count: Value,
     pub test_fail_count: Value,
@@ -85,14 +85,14 @@ pub(super) struct Metrics {
 /// One test in one column.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Row {
+pub(super) struct PromptfooRow {
     pub id: Value,
     pub prompt_idx: Value,
     pub test_idx: Value,
     /// For future versions.
     pub repeat_index: Value,
     pub prompt_id: Value,
-    pub prompt: Lenient<Prompt>,
+    pub prompt: Lenient<PromptfooPrompt>,
     /// An object, or a label in tables.
     pub provider: Value,
     pub test_case: Lenient<TestCase>,
@@ -103,8 +103,8 @@ pub(super) struct Row {
     pub error: Value,
     pub score: Value,
     pub named_scores: Value,
-    pub grading_result: Lenient<Grading>,
-    pub response: Lenient<Response>,
+    pub grading_result: Lenient<PromptfooGrading>,
+    pub response: Lenient<PromptfooResponse>,
     pub token_usage: Lenient<TokenUsage>,
     pub cost: Value,
     pub latency_ms: Value,
@@ -121,13 +121,13 @@ pub(super) struct TestCase {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Grading {
+pub(super) struct PromptfooGrading {
     pub reason: Value,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Response {
+pub(super) struct PromptfooResponse {
     pub output: Value,
     pub cached: Value,
     pub token_usage: Lenient<TokenUsage>,
@@ -156,7 +156,7 @@ pub(super) struct CompletionDetails {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TableRow {
     /// One output per column. Empty if the test never ran.
-    pub outputs: List<Output>,
+    pub outputs: ObjectList<PromptfooOutput>,
     pub vars: Value,
     pub description: Value,
     pub test: Lenient<TestCase>,
@@ -165,7 +165,7 @@ pub(super) struct TableRow {
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Output {
+pub(super) struct PromptfooOutput {
     pub id: Value,
     pub pass: Value,
     pub score: Value,
@@ -179,12 +179,12 @@ pub(super) struct Output {
     pub latency_ms: Value,
     pub cost: Value,
     pub token_usage: Lenient<TokenUsage>,
-    pub grading_result: Lenient<Grading>,
+    pub grading_result: Lenient<PromptfooGrading>,
 }
 
 impl TableRow {
     /// Returns the rows of newer versions for this test, one per column.
-    pub fn into_rows(self, place: u64, names: &Value) -> impl Iterator<Item = Row> {
+    pub fn into_rows(self, place: u64, names: &Value) -> impl Iterator<Item = PromptfooRow> {
         let names = names.as_array().into_iter().flatten();
         let values = self.vars.as_array().into_iter().flatten();
         let vars: serde_json::Map<String, Value> = names
@@ -208,13 +208,13 @@ impl TableRow {
             .enumerate()
             .filter_map(move |(column, output)| {
                 let output = output.0?;
-                Some(Row {
+                Some(PromptfooRow {
                     id: output.id,
                     prompt_idx: Value::from(column),
                     test_idx: test_idx.clone(),
-                    prompt: Lenient(Some(Prompt {
+                    prompt: Lenient(Some(PromptfooPrompt {
                         raw: output.prompt,
-                        ..Prompt::default()
+                        ..PromptfooPrompt::default()
                     })),
                     test_case: Lenient(Some(TestCase {
                         description: description.clone(),
@@ -228,14 +228,14 @@ impl TableRow {
                     score: output.score,
                     named_scores: output.named_scores,
                     grading_result: output.grading_result,
-                    response: Lenient(Some(Response {
+                    response: Lenient(Some(PromptfooResponse {
                         output: output.text,
-                        ..Response::default()
+                        ..PromptfooResponse::default()
                     })),
                     token_usage: output.token_usage,
                     cost: output.cost,
                     latency_ms: output.latency_ms,
-                    ..Row::default()
+                    ..PromptfooRow::default()
                 })
             })
     }

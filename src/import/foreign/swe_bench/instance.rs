@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::json::text;
+use super::super::json::to_text;
 
 pub(super) const EVALUATOR: &str = "tests";
 
 /// Splits a submission's folder name, `20240620_agent`, into the date in ISO form and the rest.
-pub(super) fn dated(folder: &str) -> (Option<String>, &str) {
+pub(super) fn split_date(folder: &str) -> (Option<String>, &str) {
     match folder.split_once('_') {
         Some((date, name)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => {
             (
@@ -20,17 +20,17 @@ pub(super) fn dated(folder: &str) -> (Option<String>, &str) {
 }
 
 /// Returns the repository of an instance. Instances of one repository are not independent.
-pub(super) fn repository(instance: &str) -> Option<String> {
+pub(super) fn instance_repository(instance: &str) -> Option<String> {
     instance
         .rsplit_once('-')
         .map(|(repository, _)| repository.to_owned())
 }
 
 /// Returns the texts of a list, including repeated ones.
-pub(super) fn ids(list: &Value) -> Vec<String> {
+pub(super) fn instance_ids(list: &Value) -> Vec<String> {
     list.as_array()
         .into_iter()
         .flatten()
-        .filter_map(text)
+        .filter_map(to_text)
         .collect()
 }

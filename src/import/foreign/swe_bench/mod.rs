@@ -11,45 +11,45 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{ItemKind, Problem};
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::ForeignSource;
-use instance::dated;
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::ForeignFileGroup;
+use instance::split_date;
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "swe-bench",
         title: "SWE-bench",
         kind: ItemKind::Task,
         reads_names: true,
         version: 5,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 );
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
     let group = match peek.content {
-        Content::Json if is_submission_result(peek) || is_resolved_by(peek) => {
+        ContentKind::Json if is_submission_result(peek) || is_resolved_by(peek) => {
             folder(if peek.folder_name(0) == Some("results") {
                 2
             } else {
                 1
             })?
         }
-        Content::Json if is_report(peek) => {
+        ContentKind::Json if is_report(peek) => {
             let stem = peek.name.strip_suffix(".json").unwrap_or(&peek.name);
             folder(1)?.join(stem)
         }
-        Content::Json if is_instance(peek) => group_of_instance(&peek.path)?,
-        Content::Json if is_per_instance(peek) => folder(1)?,
-        Content::Text if is_metadata(peek) => folder(1)?,
-        Content::Json | Content::Text | Content::Zip | Content::Xml => return None,
+        ContentKind::Json if is_instance(peek) => group_of_instance(&peek.path)?,
+        ContentKind::Json if is_per_instance(peek) => folder(1)?,
+        ContentKind::Text if is_metadata(peek) => folder(1)?,
+        ContentKind::Json | ContentKind::Text | ContentKind::Zip | ContentKind::Xml => return None,
     };
     Some(Claim::PartOf(if group.as_os_str().is_empty() {
         PathBuf::from(".")
@@ -100,7 +100,7 @@ fn is_metadata(peek: &Peek) -> bool {
     let has = |key: &str| head.lines().any(|line| line.starts_with(key));
     let is_dated = peek
         .folder_name(0)
-        .is_some_and(|folder| dated(folder).0.is_some());
+        .is_some_and(|folder| split_date(folder).0.is_some());
     is_dated
         && matches!(peek.name.as_str(), "metadata.yaml" | "metadata.yml")
         && has("info:")
@@ -123,11 +123,14 @@ fn group_of_instance(path: &Path) -> Option<PathBuf> {
     Some(folders.get(above)?.join(format!("{model}.{run}")))
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let (mut run, mut submission) = (run::Files::default(), submission::Files::default());
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let (mut run, mut submission) = (
+        run::RunReportFiles::default(),
+        submission::SubmissionFiles::default(),
+    );
     let mut is_report_submitted = false;
     for file in &source.files {
-        let peek = Peek::at(file)?;
+        let peek = Peek::from_source_file(file)?;
         if is_submission_result(&peek) {
             submission.results = Some(file);
             // In Multi-SWE-bench, the results of a submission are a run's report.
@@ -145,11 +148,11 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
         }
     }
     if let Some(file) = submission.results.filter(|_| is_report_submitted) {
-        submission::read_report(source, file, sink)
+        submission::read_multi_swe_bench(source, file, sink)
     } else if run.report.is_some() || !run.instances.is_empty() {
-        run::read(source, &run, sink)
+        run::read_run(source, &run, sink)
     } else if submission.results.is_some() || submission.instances.is_some() {
-        submission::read(source, &submission, sink)
+        submission::read_submission(source, &submission, sink)
     } else {
         Err(Problem::in_file(
             &source.shown,

@@ -8,23 +8,23 @@ use serde_json::Value;
 use crate::domain::{Direction, ItemDetails, ItemStatus, ScoreRecord, Unit};
 
 use super::super::super::cell::Refused;
-use super::super::super::rows::Stop;
-use super::super::json::{Lenient, count, text};
+use super::super::super::rows::ReadStop;
+use super::super::json::{Lenient, to_count, to_text};
 use super::super::json_reader::read_value;
-use super::super::sink::{Handle, Moment, Sink};
-use super::super::source::{ForeignFile, ForeignSource};
-use super::instance::{EVALUATOR, ids, repository};
+use super::super::sink::{ImportSink, RunHandle, RunMoment};
+use super::super::source::{ForeignFile, ForeignFileGroup};
+use super::instance::{EVALUATOR, instance_ids, instance_repository};
 
-const MOST_FAILED_SHOWN: usize = 10;
+const MAX_FAILED_SHOWN: usize = 10;
 
 #[derive(Default)]
-pub(super) struct Files<'a> {
+pub(super) struct RunReportFiles<'a> {
     pub report: Option<&'a ForeignFile>,
     pub instances: Vec<&'a ForeignFile>,
 }
 
 /// Lists of a report, each with its status. If an instance is in several lists, the first counts.
-const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
+const REPORT_LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
     ("resolved_ids", "resolved_instances", ItemStatus::Pass, None),
     // The benchmark counts it as not resolved, whoever is to blame.
     (
@@ -61,7 +61,7 @@ const LISTS: [(&str, &str, ItemStatus, Option<&str>); 6] = [
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Instance {
+struct InstanceReport {
     #[serde(rename = "patch_is_None")]
     patch_is_none: Value,
     patch_exists: Value,
@@ -72,11 +72,11 @@ struct Instance {
     tests_status: Value,
 }
 
-pub(super) fn read(
-    source: &ForeignSource,
-    files: &Files<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+pub(super) fn read_run(
+    source: &ForeignFileGroup,
+    files: &RunReportFiles<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
     let name = source.name.strip_suffix(".json").unwrap_or(&source.name);
     let (model, run_id) = name.rsplit_once('.').unwrap_or((name, ""));
     // A slash in the model's name is written as two underscores.
@@ -85,55 +85,58 @@ pub(super) fn read(
     } else {
         model.to_owned()
     };
-    let Some(run) =
-        sink.begin_run_of_bytes(&[&model, run_id], ["swe-bench", "", &model], Moment::Unread)
-    else {
+    let Some(run) = sink.begin_run_of_bytes(
+        &[&model, run_id],
+        ["swe-bench", "", &model],
+        RunMoment::Unread,
+    ) else {
         return Ok(());
     };
 
     let report: Value = match files.report {
-        Some(file) => with_usual_names(read_value(file.open()?, &file.shown)?),
+        Some(file) => rename_lists(read_value(file.open()?, &file.shown)?),
         None => {
-            sink.quirk(
+            sink.note_quirk(
                 "the run's report is missing: instances without a report of their own are unknown",
             );
             Value::Null
         }
     };
-    if let Some(version) = report.get("schema_version").and_then(text) {
-        sink.version(&format!("report schema {version}"));
+    if let Some(version) = report.get("schema_version").and_then(to_text) {
+        sink.note_version(&format!("report schema {version}"));
     }
-    let mut endings = endings(&report);
+    let mut endings = listed_outcomes(&report);
     if files.instances.is_empty() && count_unlisted(run, &report, endings.len() as u64, sink) {
         endings.clear();
     }
     if !run_id.is_empty() {
-        sink.run(run)
+        sink.run_mut(run)
             .tags
             .insert("run_id".to_owned(), run_id.to_owned());
     }
     for file in &files.instances {
-        let instances: BTreeMap<String, Lenient<Instance>> = read_value(file.open()?, &file.shown)?;
+        let instances: BTreeMap<String, Lenient<InstanceReport>> =
+            read_value(file.open()?, &file.shown)?;
         for (id, instance) in instances {
             let Some(instance) = instance.0 else {
-                sink.refuse(
+                sink.refuse_part(
                     &file.name,
-                    Refused::because("the instance's report is no object"),
+                    Refused::new("the instance's report is no object"),
                 );
                 continue;
             };
-            let (own, why) = ended(&instance);
+            let (own, why) = instance_outcome(&instance);
             let (status, said) = endings.remove(&id).unwrap_or((own, None));
             if (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
-                sink.quirk("an instance's report and the run's disagree: the run's counts");
+                sink.note_quirk("an instance's report and the run's disagree: the run's counts");
             }
-            let (scores, failed) = tests(&instance.tests_status);
+            let (scores, failed) = summarise_tests(&instance.tests_status);
             let reason = if status == ItemStatus::Pass {
                 None
             } else {
                 said.or(why).or(failed)
             };
-            take(
+            add_instance(
                 run,
                 &file.name,
                 &id,
@@ -148,7 +151,7 @@ pub(super) fn read(
         }
     }
     for (id, (status, reason)) in endings {
-        take(
+        add_instance(
             run,
             &id,
             &id,
@@ -160,20 +163,20 @@ pub(super) fn read(
             sink,
         )?;
     }
-    state(run, &report, sink);
+    add_published_counts(run, &report, sink);
     Ok(())
 }
 
 /// Multi-SWE-bench's names for some lists and counts, each with SWE-bench's name.
-const OTHER_NAMES: [(&str, &str); 3] = [
+const MULTI_SWE_BENCH_NAMES: [(&str, &str); 3] = [
     ("resolved", "resolved_ids"),
     ("empty_error_patch_ids", "error_ids"),
     ("empty_error_patch_instances", "error_instances"),
 ];
 
-fn with_usual_names(mut report: Value) -> Value {
+fn rename_lists(mut report: Value) -> Value {
     if let Some(report) = report.as_object_mut() {
-        for (other, name) in OTHER_NAMES {
+        for (other, name) in MULTI_SWE_BENCH_NAMES {
             if let Some(value) = report.remove(other) {
                 report.entry(name).or_insert(value);
             }
@@ -184,17 +187,17 @@ fn with_usual_names(mut report: Value) -> Value {
 
 /// Keeps only counts if the report lists fewer instances than it counts, since the benchmark's rate is over all of them. Returns whether it
 /// does.
-fn count_unlisted(run: Handle, report: &Value, listed: u64, sink: &mut Sink<'_>) -> bool {
+fn count_unlisted(run: RunHandle, report: &Value, listed: u64, sink: &mut ImportSink<'_>) -> bool {
     let Some(total) = report
         .get("total_instances")
-        .and_then(count)
+        .and_then(to_count)
         .filter(|total| *total > listed)
     else {
         return false;
     };
     let passed = report
         .get("resolved_ids")
-        .map(ids)
+        .map(instance_ids)
         .unwrap_or_default()
         .into_iter()
         .collect::<BTreeSet<String>>()
@@ -203,21 +206,25 @@ fn count_unlisted(run: Handle, report: &Value, listed: u64, sink: &mut Sink<'_>)
         "{} of {total} instances are in no list: the run has counts and no outcomes",
         total - listed
     );
-    sink.quirk(&why);
-    let record = sink.run(run);
+    sink.note_quirk(&why);
+    let record = sink.run_mut(run);
     (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     true
 }
 
 /// Reads a run that only has its report.
-pub(super) fn take_report(run: Handle, report: Value, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let report = &with_usual_names(report);
-    let mut endings = endings(report);
+pub(super) fn read_run_report(
+    run: RunHandle,
+    report: Value,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let report = &rename_lists(report);
+    let mut endings = listed_outcomes(report);
     if count_unlisted(run, report, endings.len() as u64, sink) {
         endings.clear();
     }
     for (id, (status, reason)) in endings {
-        take(
+        add_instance(
             run,
             &id,
             &id,
@@ -229,33 +236,33 @@ pub(super) fn take_report(run: Handle, report: Value, sink: &mut Sink<'_>) -> Re
             sink,
         )?;
     }
-    state(run, report, sink);
+    add_published_counts(run, report, sink);
     Ok(())
 }
 
-fn take(
-    run: Handle,
+fn add_instance(
+    run: RunHandle,
     place: &str,
     id: &str,
     status: ItemStatus,
     details: ItemDetails,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
-    let mut outcome = sink.outcome(run, id, status);
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let mut outcome = sink.new_outcome(run, id, status);
     EVALUATOR.clone_into(&mut outcome.evaluator);
-    outcome.cluster = repository(id);
-    sink.item(run, place, outcome, details)
+    outcome.cluster = instance_repository(id);
+    sink.add_outcome(run, place, outcome, details)
 }
 
-type Ending = (ItemStatus, Option<String>);
+type InstanceOutcome = (ItemStatus, Option<String>);
 
-fn endings(report: &Value) -> BTreeMap<String, Ending> {
-    let mut endings: BTreeMap<String, Ending> = BTreeMap::new();
-    for (list, _, status, reason) in LISTS {
-        for id in report.get(list).map(ids).unwrap_or_default() {
+fn listed_outcomes(report: &Value) -> BTreeMap<String, InstanceOutcome> {
+    let mut endings: BTreeMap<String, InstanceOutcome> = BTreeMap::new();
+    for (list, _, status, reason) in REPORT_LISTS {
+        for id in report.get(list).map(instance_ids).unwrap_or_default() {
             let stated = report
                 .get("failure_reasons")
-                .and_then(|reasons| text(reasons.get(&id)?))
+                .and_then(|reasons| to_text(reasons.get(&id)?))
                 .filter(|_| status != ItemStatus::Pass);
             endings
                 .entry(id)
@@ -265,7 +272,7 @@ fn endings(report: &Value) -> BTreeMap<String, Ending> {
     endings
 }
 
-fn ended(instance: &Instance) -> Ending {
+fn instance_outcome(instance: &InstanceReport) -> InstanceOutcome {
     let is = |value: &Value| *value == Value::Bool(true);
     let is_not = |value: &Value| *value == Value::Bool(false);
     if is(&instance.resolved) {
@@ -273,7 +280,7 @@ fn ended(instance: &Instance) -> Ending {
     } else if is(&instance.infra_failure) {
         (
             ItemStatus::Error,
-            text(&instance.infra_failure_reason)
+            to_text(&instance.infra_failure_reason)
                 .or_else(|| Some("infrastructure failure".to_owned())),
         )
     } else if is(&instance.patch_is_none) || is_not(&instance.patch_exists) {
@@ -291,7 +298,7 @@ fn ended(instance: &Instance) -> Ending {
 }
 
 /// Returns the shares of tests with the expected result by kind, and a text with the other tests.
-fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
+fn summarise_tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
     let mut scores = BTreeMap::new();
     let mut failed = Vec::new();
     for kind in ["FAIL_TO_PASS", "PASS_TO_PASS"] {
@@ -299,7 +306,7 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
             status
                 .get(kind)
                 .and_then(|kind| kind.get(key))
-                .map(ids)
+                .map(instance_ids)
                 .unwrap_or_default()
         };
         let (passed, failures) = (of("success").len(), of("failure"));
@@ -314,11 +321,11 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
     }
     let shown = failed
         .iter()
-        .take(MOST_FAILED_SHOWN)
+        .take(MAX_FAILED_SHOWN)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");
-    let more = if failed.len() > MOST_FAILED_SHOWN {
+    let more = if failed.len() > MAX_FAILED_SHOWN {
         ", …"
     } else {
         ""
@@ -330,16 +337,16 @@ fn tests(status: &Value) -> (BTreeMap<String, f64>, Option<String>) {
 }
 
 /// Keeps the report's counts, beside the counts from its lists, and its rates over total and completed instances.
-fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
+fn add_published_counts(run: RunHandle, report: &Value, sink: &mut ImportSink<'_>) {
     let unique = |list: &str| {
         report
             .get(list)
             .filter(|list| list.is_array())
-            .map(|list| ids(list).into_iter().collect::<BTreeSet<String>>())
+            .map(|list| instance_ids(list).into_iter().collect::<BTreeSet<String>>())
     };
     let mut state = |name: &str, recomputed: Option<usize>| {
-        if let Some(stated) = report.get(name).and_then(count) {
-            sink.stated(
+        if let Some(stated) = report.get(name).and_then(to_count) {
+            sink.add_published_figure(
                 run,
                 name,
                 stated as f64,
@@ -349,7 +356,7 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
             );
         }
     };
-    for (list, name, _, _) in LISTS {
+    for (list, name, _, _) in REPORT_LISTS {
         state(name, unique(list).map(|ids| ids.len()));
     }
     state(
@@ -362,9 +369,9 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
     );
     state(
         "total_instances",
-        unique("incomplete_ids").map(|_| endings(report).len()),
+        unique("incomplete_ids").map(|_| listed_outcomes(report).len()),
     );
-    let figure = |name: &str| report.get(name).and_then(count);
+    let figure = |name: &str| report.get(name).and_then(to_count);
     let resolved = figure("resolved_instances");
     // Like the benchmark, `resolved_of_total` counts instances without a submission as failed; `resolved_of_completed` leaves them out.
     for (metric, of) in [
@@ -378,7 +385,7 @@ fn state(run: Handle, report: &Value, sink: &mut Sink<'_>) {
             continue;
         };
         let share = resolved as f64 / total as f64;
-        sink.run(run).scores.push(ScoreRecord {
+        sink.run_mut(run).scores.push(ScoreRecord {
             standard_error: Some((share * (1.0 - share) / total as f64).max(0.0).sqrt()),
             n: Some(total),
             evaluator: Some(EVALUATOR.to_owned()),

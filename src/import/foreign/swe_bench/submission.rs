@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::document::{self, Node};
 use crate::domain::{CostSource, ItemDetails, ItemStatus, Unit};
 
-use super::super::super::cell::time;
-use super::super::super::rows::Stop;
-use super::super::json::{Lenient, amount, count};
+use super::super::super::cell::parse_date_time;
+use super::super::super::rows::ReadStop;
+use super::super::json::{Lenient, to_amount, to_count};
 use super::super::json_reader::read_value;
-use super::super::sink::{Handle, Moment, Sink};
-use super::super::source::{ForeignFile, ForeignSource};
-use super::instance::{EVALUATOR, dated, ids, repository};
-use super::run::take_report;
+use super::super::sink::{ImportSink, RunHandle, RunMoment};
+use super::super::source::{ForeignFile, ForeignFileGroup};
+use super::instance::{EVALUATOR, instance_ids, instance_repository, split_date};
+use super::run::read_run_report;
 
-const MOST_METADATA_BYTES: u64 = 1 << 20;
+const MAX_METADATA_BYTES: u64 = 1 << 20;
 /// Numbers of instances of the benchmark's splits.
-const SPLITS: [(&str, u64); 4] = [
+const SPLIT_SIZES: [(&str, u64); 4] = [
     ("verified", 500),
     ("lite", 300),
     ("test", 2294),
@@ -28,7 +28,7 @@ const SPLITS: [(&str, u64); 4] = [
 ];
 
 #[derive(Default)]
-pub(super) struct Files<'a> {
+pub(super) struct SubmissionFiles<'a> {
     pub results: Option<&'a ForeignFile>,
     pub totals: Option<&'a ForeignFile>,
     pub instances: Option<&'a ForeignFile>,
@@ -37,7 +37,7 @@ pub(super) struct Files<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Details {
+struct PerInstanceDetails {
     cost: Value,
     api_calls: Value,
     resolved: Value,
@@ -45,7 +45,7 @@ struct Details {
 
 /// Lists of results. On the benchmark's board every instance that is not resolved counts as failed. Older results have a list for each
 /// result; newer ones omit failed instances. If an instance is in several lists, the first counts.
-const LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
+const RESULT_LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
     ("resolved", ItemStatus::Pass, None),
     (
         "no_generation",
@@ -80,18 +80,18 @@ const LISTS: [(&str, ItemStatus, Option<&str>); 12] = [
     ("generated", ItemStatus::Fail, None),
 ];
 
-pub(super) fn read(
-    source: &ForeignSource,
-    files: &Files<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+pub(super) fn read_submission(
+    source: &ForeignFileGroup,
+    files: &SubmissionFiles<'_>,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
     let folder = Path::new(&source.shown);
     let split = folder
         .parent()
         .and_then(|folder| folder.file_name()?.to_str())
         .unwrap_or_default()
         .to_lowercase();
-    let size = SPLITS
+    let size = SPLIT_SIZES
         .iter()
         .find(|(name, _)| *name == split)
         .map(|(_, size)| *size);
@@ -100,20 +100,20 @@ pub(super) fn read(
     } else {
         "swe-bench".to_owned()
     };
-    let metadata = files.metadata.and_then(|file| metadata(file, sink));
-    let (date, name) = dated(&source.name);
+    let metadata = files.metadata.and_then(|file| read_metadata(file, sink));
+    let (date, name) = split_date(&source.name);
     let metadata = metadata.as_ref();
-    let approach = word(metadata, &["info", "name"]).unwrap_or_else(|| name.to_owned());
-    let model = word(metadata, &["tags", "model"]).unwrap_or_default();
+    let approach = metadata_text(metadata, &["info", "name"]).unwrap_or_else(|| name.to_owned());
+    let model = metadata_text(metadata, &["tags", "model"]).unwrap_or_default();
     let Some(run) = sink.begin_run_of_bytes(
         &[&split, &source.name],
         [&suite, &approach, &model],
-        Moment::Unread,
+        RunMoment::Unread,
     ) else {
         return Ok(());
     };
-    let record = sink.run(run);
-    if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
+    let record = sink.run_mut(run);
+    if let Some(time) = date.and_then(|date| parse_date_time("date", &date).ok()) {
         record.timestamp = Some(time);
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
@@ -121,7 +121,7 @@ pub(super) fn read(
         ("organisation", &["tags", "org"][..]),
         ("attempts", &["tags", "system", "attempts"][..]),
     ] {
-        if let Some(word) = word(metadata, path) {
+        if let Some(word) = metadata_text(metadata, path) {
             record.tags.insert(tag.to_owned(), word);
         }
     }
@@ -131,23 +131,23 @@ pub(super) fn read(
         None => Value::Null,
     };
     let counted = match files.instances {
-        Some(file) => take_instances(run, file, &results, sink)?,
+        Some(file) => add_instances(run, file, &results, sink)?,
         None if results.get("generated").is_some_and(Value::is_array) => {
-            take_lists(run, &results, sink)?
+            add_listed(run, &results, sink)?
         }
         None => {
-            let total = files.totals.and_then(total_of).or(size);
-            count_only(run, &results, total, sink)
+            let total = files.totals.and_then(read_total_instances).or(size);
+            set_counts_only(run, &results, total, sink)
         }
     };
     // In percent, as on the board.
-    if let Some(stated) = word(metadata, &["info", "resolved"])
+    if let Some(stated) = metadata_text(metadata, &["info", "resolved"])
         .and_then(|word| word.trim_end_matches('%').trim().parse::<f64>().ok())
     {
         let recomputed = counted
             .filter(|(_, total)| *total > 0)
             .map(|(passed, total)| passed as f64 / total as f64);
-        sink.stated(
+        sink.add_published_figure(
             run,
             "resolved",
             stated / 100.0,
@@ -161,11 +161,11 @@ pub(super) fn read(
 
 /// Reads a submission to Multi-SWE-bench, `evaluation/<language>/<split>/<date>_<agent>_<model>/`. Its results are a run's report with
 /// other names for some of its lists.
-pub(super) fn read_report(
-    source: &ForeignSource,
+pub(super) fn read_multi_swe_bench(
+    source: &ForeignFileGroup,
     file: &ForeignFile,
-    sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
     let report: Value = read_value(file.open()?, &file.shown)?;
     let folders: Vec<&str> = Path::new(&source.shown)
         .ancestors()
@@ -176,37 +176,38 @@ pub(super) fn read_report(
         [_, language, "evaluation", ..] => format!("multi-swe-bench-{language}"),
         _ => "multi-swe-bench".to_owned(),
     };
-    let (date, name) = dated(&source.name);
+    let (date, name) = split_date(&source.name);
     let (approach, model) = name.split_once('_').unwrap_or((name, ""));
     let Some(run) = sink.begin_run_of_bytes(
         &[&suite, &source.name],
         [&suite, approach, model],
-        Moment::Unread,
+        RunMoment::Unread,
     ) else {
         return Ok(());
     };
     if !model.is_empty() {
-        sink.quirk("agent and model are taken from the folder name");
+        sink.note_quirk("agent and model are taken from the folder name");
     }
-    if let Some(time) = date.and_then(|date| time("date", &date).ok()) {
-        let record = sink.run(run);
+    if let Some(time) = date.and_then(|date| parse_date_time("date", &date).ok()) {
+        let record = sink.run_mut(run);
         record.timestamp = Some(time);
         record.tags.insert("zone".to_owned(), "unknown".to_owned());
     }
-    take_report(run, report, sink)
+    read_run_report(run, report, sink)
 }
 
 /// Numbers of passed and of all instances.
-type Counted = Option<(u64, u64)>;
+type PassedOfTotal = Option<(u64, u64)>;
 
-fn take_instances(
-    run: Handle,
+fn add_instances(
+    run: RunHandle,
     file: &ForeignFile,
     results: &Value,
-    sink: &mut Sink<'_>,
-) -> Result<Counted, Stop> {
-    let instances: BTreeMap<String, Lenient<Details>> = read_value(file.open()?, &file.shown)?;
-    let listed = endings(results);
+    sink: &mut ImportSink<'_>,
+) -> Result<PassedOfTotal, ReadStop> {
+    let instances: BTreeMap<String, Lenient<PerInstanceDetails>> =
+        read_value(file.open()?, &file.shown)?;
+    let listed = listed_outcomes(results);
     let knows_resolved = results.get("resolved").is_some_and(Value::is_array);
     let (mut passed, mut total, mut calls) = (0, 0, Some(0_u64));
     for (id, details) in instances {
@@ -226,17 +227,17 @@ fn take_instances(
             None => (own, None),
         };
         if knows_resolved && (status == ItemStatus::Pass) != (own == ItemStatus::Pass) {
-            sink.quirk(
+            sink.note_quirk(
                 "results and per-instance details disagree about instances: the results count",
             );
         }
         // A cost of zero means not measured.
-        let cost = amount(&details.cost).filter(|cost| *cost > 0.0);
-        let steps = count(&details.api_calls);
+        let cost = to_amount(&details.cost).filter(|cost| *cost > 0.0);
+        let steps = to_count(&details.api_calls);
         calls = calls.zip(steps).and_then(|(sum, one)| sum.checked_add(one));
-        let mut outcome = sink.outcome(run, &id, status);
+        let mut outcome = sink.new_outcome(run, &id, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
-        outcome.cluster = repository(&id);
+        outcome.cluster = instance_repository(&id);
         outcome.cost_usd = cost;
         total += 1;
         passed += u64::from(status == ItemStatus::Pass);
@@ -246,21 +247,25 @@ fn take_instances(
             cost_source: cost.map(|_| CostSource::Reported),
             ..ItemDetails::default()
         };
-        sink.item(run, &id, outcome, details)?;
+        sink.add_outcome(run, &id, outcome, details)?;
     }
-    sink.run(run).total_calls = calls.filter(|_| total > 0);
+    sink.run_mut(run).total_calls = calls.filter(|_| total > 0);
     Ok(Some((passed, total)))
 }
 
-fn take_lists(run: Handle, results: &Value, sink: &mut Sink<'_>) -> Result<Counted, Stop> {
-    let endings = endings(results);
+fn add_listed(
+    run: RunHandle,
+    results: &Value,
+    sink: &mut ImportSink<'_>,
+) -> Result<PassedOfTotal, ReadStop> {
+    let endings = listed_outcomes(results);
     let (mut passed, total) = (0, endings.len() as u64);
     for (id, (status, reason)) in endings {
         passed += u64::from(status == ItemStatus::Pass);
-        let mut outcome = sink.outcome(run, &id, status);
+        let mut outcome = sink.new_outcome(run, &id, status);
         EVALUATOR.clone_into(&mut outcome.evaluator);
-        outcome.cluster = repository(&id);
-        sink.item(
+        outcome.cluster = instance_repository(&id);
+        sink.add_outcome(
             run,
             &id,
             outcome,
@@ -274,19 +279,24 @@ fn take_lists(run: Handle, results: &Value, sink: &mut Sink<'_>) -> Result<Count
 }
 
 /// Sets counts only: outcomes of the passed instances alone would make every submission perfect.
-fn count_only(run: Handle, results: &Value, total: Option<u64>, sink: &mut Sink<'_>) -> Counted {
+fn set_counts_only(
+    run: RunHandle,
+    results: &Value,
+    total: Option<u64>,
+    sink: &mut ImportSink<'_>,
+) -> PassedOfTotal {
     let of = |list: &str| {
         results
             .get(list)
-            .map(ids)
+            .map(instance_ids)
             .unwrap_or_default()
             .into_iter()
             .collect::<BTreeSet<String>>()
     };
     let passed = of("resolved").len() as u64;
     let Some(total) = total.filter(|total| *total >= passed) else {
-        sink.quirk("the file gives neither the failed instances nor their number: only the number of resolved ones is kept");
-        sink.stated(
+        sink.note_quirk("the file gives neither the failed instances nor their number: only the number of resolved ones is kept");
+        sink.add_published_figure(
             run,
             "resolved_instances",
             passed as f64,
@@ -296,16 +306,18 @@ fn count_only(run: Handle, results: &Value, total: Option<u64>, sink: &mut Sink<
         );
         return None;
     };
-    sink.quirk("the file does not name the failed instances: the run has counts, and no outcomes");
-    let record = sink.run(run);
+    sink.note_quirk(
+        "the file does not name the failed instances: the run has counts, and no outcomes",
+    );
+    let record = sink.run_mut(run);
     (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
     Some((passed, total))
 }
 
-fn endings(results: &Value) -> BTreeMap<String, (ItemStatus, Option<String>)> {
+fn listed_outcomes(results: &Value) -> BTreeMap<String, (ItemStatus, Option<String>)> {
     let mut endings = BTreeMap::new();
-    for (list, status, reason) in LISTS {
-        for id in results.get(list).map(ids).unwrap_or_default() {
+    for (list, status, reason) in RESULT_LISTS {
+        for id in results.get(list).map(instance_ids).unwrap_or_default() {
             endings
                 .entry(id)
                 .or_insert_with(|| (status, reason.map(str::to_owned)));
@@ -314,12 +326,12 @@ fn endings(results: &Value) -> BTreeMap<String, (ItemStatus, Option<String>)> {
     endings
 }
 
-fn total_of(file: &ForeignFile) -> Option<u64> {
+fn read_total_instances(file: &ForeignFile) -> Option<u64> {
     let groups: Value = read_value(file.open().ok()?, &file.shown).ok()?;
     let totals: Option<Vec<u64>> = groups
         .as_object()?
         .values()
-        .map(|group| count(group.get("total")?))
+        .map(|group| to_count(group.get("total")?))
         .collect();
     totals?
         .into_iter()
@@ -327,19 +339,19 @@ fn total_of(file: &ForeignFile) -> Option<u64> {
         .filter(|total| *total > 0)
 }
 
-fn metadata(file: &ForeignFile, sink: &mut Sink<'_>) -> Option<Node> {
-    let bytes = file.read(MOST_METADATA_BYTES).ok();
+fn read_metadata(file: &ForeignFile, sink: &mut ImportSink<'_>) -> Option<Node> {
+    let bytes = file.read_bytes(MAX_METADATA_BYTES).ok();
     let read = bytes.and_then(|bytes| {
         document::parse_table(&file.shown, &String::from_utf8_lossy(&bytes)).ok()
     });
     if read.is_none() {
-        sink.quirk("unreadable metadata is ignored");
+        sink.note_quirk("unreadable metadata is ignored");
     }
     read
 }
 
 /// Returns the text at a path. The texts of a list are joined.
-fn word(node: Option<&Node>, path: &[&str]) -> Option<String> {
+fn metadata_text(node: Option<&Node>, path: &[&str]) -> Option<String> {
     let node = path.iter().try_fold(node?, |node, key| node.get(key))?;
     let one = |node: &Node| match &node.value {
         document::Value::Scalar(scalar) if !node.is_null() => {

@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::domain::Problem;
 
 use super::super::super::cell::Refused;
-use super::super::json::{count, number, text};
-use super::super::sink::Sink;
+use super::super::json::{to_count, to_number, to_text};
+use super::super::sink::ImportSink;
 use super::super::source::ForeignFile;
-use super::trial_name::{numbered, of_attempts};
-use super::wire::{Metadata, Results, Trial};
+use super::trial_name::{parse_attempt_count, parse_trial_name};
+use super::wire::{RunMetadataFile, RunResultsFile, TrialRecord};
 
 /// Findings of a first look at the trials, which lie in folders of their own, in the run's results or in both.
 #[derive(Default)]
-pub(super) struct Found<'f> {
+pub(super) struct FoundTrials<'f> {
     /// Names of all present trials.
     pub there: BTreeSet<String>,
     pub inline: BTreeSet<String>,
@@ -26,9 +26,9 @@ pub(super) struct Found<'f> {
     pub damaged: Vec<(&'f ForeignFile, Vec<Problem>)>,
 }
 
-impl Found<'_> {
+impl FoundTrials<'_> {
     /// Returns the run's id of a trial's file, as its folders name it.
-    pub fn run_of(file: &ForeignFile) -> String {
+    pub fn run_id_of(file: &ForeignFile) -> String {
         let mut folders = file
             .path
             .ancestors()
@@ -37,12 +37,12 @@ impl Found<'_> {
         let named = folders
             .next()
             .zip(folders.next())
-            .and_then(|(trial, task)| numbered(trial, task));
+            .and_then(|(trial, task)| parse_trial_name(trial, task));
         named.map(|(_, run)| run).unwrap_or_default()
     }
 
     /// Adds what was found of the same run elsewhere.
-    pub fn join(&mut self, other: Self) {
+    pub fn merge_found(&mut self, other: Self) {
         self.there.extend(other.there);
         self.inline.extend(other.inline);
         self.resolved += other.resolved;
@@ -53,10 +53,10 @@ impl Found<'_> {
         self.damaged.extend(other.damaged);
     }
 
-    pub fn see(&mut self, trial: &Trial) {
+    pub fn count_trial(&mut self, trial: &TrialRecord) {
         let name = trial.key();
-        if let Some(task) = text(&trial.task_id)
-            && let Some(of) = of_attempts(&name, &task)
+        if let Some(task) = to_text(&trial.task_id)
+            && let Some(of) = parse_attempt_count(&name, &task)
         {
             let most = self.attempts.entry(task).or_default();
             *most = of.max(*most);
@@ -67,7 +67,7 @@ impl Found<'_> {
     }
 
     /// Refuses unreadable files by name and returns their number. Trials that the run's results contain too are not lost and not refused.
-    pub fn refuse(&self, sink: &mut Sink<'_>) -> u64 {
+    pub fn refuse_damaged(&self, sink: &mut ImportSink<'_>) -> u64 {
         let mut refused = 0;
         for (file, problems) in &self.damaged {
             let folder = file
@@ -76,14 +76,14 @@ impl Found<'_> {
                 .and_then(Path::file_name)
                 .map(|name| name.to_string_lossy());
             if folder.is_some_and(|name| self.inline.contains(name.as_ref())) {
-                sink.quirk("trials with damaged results are read from the run's results");
+                sink.note_quirk("trials with damaged results are read from the run's results");
                 continue;
             }
             let why = problems
                 .first()
                 .map(|problem| problem.message.clone())
                 .unwrap_or_default();
-            sink.refuse(
+            sink.refuse_part(
                 &file.name,
                 Refused::with_detail("the results cannot be read", why),
             );
@@ -95,7 +95,7 @@ impl Found<'_> {
 
 /// How many of a run's trials are present.
 #[derive(Clone, Copy)]
-pub(super) struct Holdings {
+pub(super) struct TrialCoverage {
     /// Present trials and all trials, if some are missing: the published figures then count. The second is `None` if the run does not count
     /// its trials.
     pub part: Option<(u64, Option<u64>)>,
@@ -103,18 +103,18 @@ pub(super) struct Holdings {
     pub damaged: u64,
 }
 
-impl Holdings {
-    pub fn of(
-        metadata: Option<&Metadata>,
-        stated: &Results,
-        found: &Found<'_>,
+impl TrialCoverage {
+    pub fn new(
+        metadata: Option<&RunMetadataFile>,
+        stated: &RunResultsFile,
+        found: &FoundTrials<'_>,
         damaged: u64,
     ) -> Self {
         let there = found.there.len() as u64;
-        let counted = count(&stated.n_resolved)
-            .zip(count(&stated.n_unresolved))
+        let counted = to_count(&stated.n_resolved)
+            .zip(to_count(&stated.n_unresolved))
             .and_then(|(yes, no)| yes.checked_add(no));
-        let accuracy = number(&stated.accuracy).or_else(|| number(&metadata?.accuracy));
+        let accuracy = to_number(&stated.accuracy).or_else(|| to_number(&metadata?.accuracy));
         if let Some(total) = counted {
             let is_part = accuracy.is_some() && total > there + damaged;
             return Self {
@@ -123,8 +123,8 @@ impl Holdings {
             };
         }
         let planned = metadata.and_then(|metadata| {
-            text(&metadata.end_time)?;
-            count(&metadata.dataset_size)?.checked_mul(count(&metadata.n_attempts)?)
+            to_text(&metadata.end_time)?;
+            to_count(&metadata.dataset_size)?.checked_mul(to_count(&metadata.n_attempts)?)
         });
         // Crashed trials leave no file and are in no figure. So missing trials make a part only if the accuracy is not that of the present
         // ones.

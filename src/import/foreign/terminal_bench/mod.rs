@@ -15,43 +15,47 @@ use serde::de::IgnoredAny;
 
 use crate::domain::{ItemKind, Problem};
 
-use super::super::rows::Stop;
+use super::super::rows::ReadStop;
 use super::claim::Claim;
-use super::format::Facts;
-use super::importer::Format;
-use super::json::{Lenient, filled};
+use super::format::FormatFacts;
+use super::importer::FormatImporter;
+use super::json::{Lenient, to_filled_text};
 use super::json_reader::{read_object, read_value};
-use super::peek::{Content, Peek};
-use super::sink::Sink;
-use super::source::{ForeignFile, ForeignSource};
-use holdings::{Found, Holdings};
-use run::{Opened, Opening};
-use trial_name::numbered;
-use wire::{Metadata, RESULTS, Results, Trial};
+use super::peek::{ContentKind, Peek};
+use super::sink::ImportSink;
+use super::source::{ForeignFile, ForeignFileGroup};
+use holdings::{FoundTrials, TrialCoverage};
+use run::{TrialRunOpener, TrialRunState};
+use trial_name::parse_trial_name;
+use wire::{RESULTS_KEYS, RunMetadataFile, RunResultsFile, TrialRecord};
 
-const METADATA: &str = "run_metadata.json";
+const METADATA_FILE: &str = "run_metadata.json";
 const RESULTS_FILE: &str = "results.json";
 
-pub(super) const FORMAT: Format = Format::new(
-    Facts {
+pub(super) const FORMAT: FormatImporter = FormatImporter::new(
+    FormatFacts {
         name: "terminal-bench",
         title: "Terminal-Bench",
         kind: ItemKind::Task,
         reads_names: true,
         version: 4,
     },
-    claim,
-    read,
+    claim_file,
+    read_source,
 )
 .with_companions(is_companion);
 
-fn claim(peek: &Peek) -> Option<Claim> {
+fn claim_file(peek: &Peek) -> Option<Claim> {
     let is_cut = is_cut_trial(peek);
-    if peek.content != Content::Json && !is_cut {
+    if peek.content != ContentKind::Json && !is_cut {
         return None;
     }
     // A submission may have the results of several runs in one folder, each named by its time.
-    if is_results(peek) && !is_trial(peek) && peek.name != RESULTS_FILE && peek.name != METADATA {
+    if is_results(peek)
+        && !is_trial(peek)
+        && peek.name != RESULTS_FILE
+        && peek.name != METADATA_FILE
+    {
         return Some(Claim::Alone);
     }
     let levels = if is_trial(peek) || is_cut {
@@ -64,7 +68,8 @@ fn claim(peek: &Peek) -> Option<Claim> {
         } else {
             1
         }
-    } else if is_results(peek) || (peek.name == METADATA && peek.has_all(&["run_id", "agent_name"]))
+    } else if is_results(peek)
+        || (peek.name == METADATA_FILE && peek.has_all(&["run_id", "agent_name"]))
     {
         1
     } else {
@@ -84,7 +89,7 @@ fn is_trial(peek: &Peek) -> bool {
 
 /// Returns whether a truncated file is a trial's results. The folders tell: `<task>/<task>.1-of-3.<run>`.
 fn is_cut_trial(peek: &Peek) -> bool {
-    let in_trial = || Some(numbered(peek.folder_name(0)?, peek.folder_name(1)?).is_some());
+    let in_trial = || Some(parse_trial_name(peek.folder_name(0)?, peek.folder_name(1)?).is_some());
     peek.name == RESULTS_FILE && !is_results(peek) && in_trial() == Some(true)
 }
 
@@ -93,7 +98,7 @@ fn is_companion(below: &Path) -> bool {
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
     matches!(
         parts.as_slice(),
-        [METADATA] | [_, _, "agent-logs" | "sessions" | "panes", ..]
+        [METADATA_FILE] | [_, _, "agent-logs" | "sessions" | "panes", ..]
     )
 }
 
@@ -102,8 +107,8 @@ fn is_results(peek: &Peek) -> bool {
         || peek.has_all(&["results", "n_resolved", "accuracy"])
 }
 
-fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
-    let metadata: Option<Metadata> = match source.file(METADATA) {
+fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
+    let metadata: Option<RunMetadataFile> = match source.find_file(METADATA_FILE) {
         Some(file) => Some(read_value(file.open()?, &file.shown)?),
         None => None,
     };
@@ -111,9 +116,9 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     for file in source
         .files
         .iter()
-        .filter(|file| !file.name.ends_with(METADATA))
+        .filter(|file| !file.name.ends_with(METADATA_FILE))
     {
-        let peek = Peek::at(file)?;
+        let peek = Peek::from_source_file(file)?;
         if is_trial(&peek) || is_cut_trial(&peek) {
             trials.push(file);
         } else if is_results(&peek) {
@@ -125,32 +130,32 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     }
     let lacks_results = results.is_none();
     // A folder may hold the trials of several runs, which their names tell apart.
-    let mut runs: BTreeMap<String, Found<'_>> = BTreeMap::new();
+    let mut runs: BTreeMap<String, FoundTrials<'_>> = BTreeMap::new();
     let mut read: Vec<(&ForeignFile, String)> = Vec::new();
     for file in trials {
-        let id = Found::run_of(file);
+        let id = FoundTrials::run_id_of(file);
         match file
             .open()
-            .and_then(|reader| read_value::<Trial>(reader, &file.shown))
+            .and_then(|reader| read_value::<TrialRecord>(reader, &file.shown))
         {
             Ok(trial) => {
                 let id = trial.run_id();
-                runs.entry(id.clone()).or_default().see(&trial);
+                runs.entry(id.clone()).or_default().count_trial(&trial);
                 read.push((file, id));
             }
-            Err(Stop::Unreadable(problems)) => {
+            Err(ReadStop::Unreadable(problems)) => {
                 runs.entry(id).or_default().damaged.push((file, problems))
             }
-            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
+            Err(ReadStop::Store(error)) => return Err(ReadStop::Store(error)),
         }
     }
-    let mut stated = Results::default();
+    let mut stated = RunResultsFile::default();
     let mut damaged_results = None;
     if let Some(file) = results {
-        match look_at_results(file, &mut runs) {
+        match scan_results(file, &mut runs) {
             Ok(head) => stated = head,
-            Err(Stop::Store(error)) => return Err(Stop::Store(error)),
-            Err(Stop::Unreadable(problems)) => {
+            Err(ReadStop::Store(error)) => return Err(ReadStop::Store(error)),
+            Err(ReadStop::Unreadable(problems)) => {
                 damaged_results = Some((file, problems));
                 results = None;
             }
@@ -161,7 +166,7 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
             .into_values()
             .flat_map(|found| found.damaged)
             .chain(damaged_results);
-        return Err(Stop::Unreadable(
+        return Err(ReadStop::Unreadable(
             damaged.flat_map(|(_, problems)| problems).collect(),
         ));
     }
@@ -169,17 +174,17 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     if let [only] = named.as_slice()
         && let Some(unnamed) = runs.remove("")
     {
-        runs.get_mut(only).expect("just seen").join(unnamed);
+        runs.get_mut(only).expect("just seen").merge_found(unnamed);
         for (_, id) in &mut read {
             id.clone_from(only);
         }
     }
     if runs.is_empty() {
-        runs.insert(String::new(), Found::default());
+        runs.insert(String::new(), FoundTrials::default());
     }
     let is_only = runs.len() == 1;
     if !is_only {
-        sink.quirk(&format!(
+        sink.note_quirk(&format!(
             "the folder has trials of {} runs, by their names: each becomes a run of its own",
             runs.len()
         ));
@@ -197,70 +202,70 @@ fn read(source: &ForeignSource, sink: &mut Sink<'_>) -> Result<(), Stop> {
     };
     let described = metadata
         .as_ref()
-        .and_then(|metadata| filled(&metadata.run_id));
+        .and_then(|metadata| to_filled_text(&metadata.run_id));
     for (id, mut found) in runs {
         let metadata = metadata
             .as_ref()
             .filter(|_| is_only || described.as_ref() == Some(&id));
         let is_stated = is_only || stating.as_ref() == Some(&id);
         found.damaged.extend(damaged_results.take());
-        let nothing = Results::default();
+        let nothing = RunResultsFile::default();
         let stated = if is_stated { &stated } else { &nothing };
-        let damaged = found.refuse(sink);
-        let holdings = Holdings::of(metadata, stated, &found, damaged);
+        let damaged = found.refuse_damaged(sink);
+        let holdings = TrialCoverage::new(metadata, stated, &found, damaged);
         let is_own = |trial: &str| is_only || trial == id;
-        let mut run = Opening {
+        let mut run = TrialRunOpener {
             metadata,
             lacks_results,
             holdings,
             source,
-            run: Opened::NotYet,
+            run: TrialRunState::NotYet,
         };
         for (file, _) in read.iter().filter(|(_, run)| is_own(run)) {
-            let trial: Trial = read_value(file.open()?, &file.shown)?;
-            match run.open(Some(&trial), sink) {
-                Some(run) => run.take(&trial, &file.name, sink)?,
+            let trial: TrialRecord = read_value(file.open()?, &file.shown)?;
+            match run.get_or_begin(Some(&trial), sink) {
+                Some(run) => run.add_trial(&trial, &file.name, sink)?,
                 None => break,
             }
         }
         if let Some(file) = results {
             let mut place = 0;
-            each_result(file, &mut |trial| {
+            for_each_trial(file, &mut |trial| {
                 place += 1;
                 if !is_own(&trial.run_id()) {
                     return Ok(());
                 }
-                match run.open(Some(trial), sink) {
+                match run.get_or_begin(Some(trial), sink) {
                     Some(run) if !run.has_seen(trial) => {
-                        run.take(trial, &format!("trial {place}"), sink)
+                        run.add_trial(trial, &format!("trial {place}"), sink)
                     }
                     Some(_) | None => Ok(()),
                 }
             })?;
             if is_only {
-                run.open(None, sink);
+                run.get_or_begin(None, sink);
             }
         }
-        if let Opened::Now(run) = run.run {
-            run.end(metadata, stated, sink);
+        if let TrialRunState::Now(run) = run.run {
+            run.finish(metadata, stated, sink);
         }
     }
     Ok(())
 }
 
-fn look_at_results(
+fn scan_results(
     file: &ForeignFile,
-    runs: &mut BTreeMap<String, Found<'_>>,
-) -> Result<Results, Stop> {
+    runs: &mut BTreeMap<String, FoundTrials<'_>>,
+) -> Result<RunResultsFile, ReadStop> {
     read_object(
         file.open()?,
         &file.shown,
-        &RESULTS,
+        &RESULTS_KEYS,
         "results",
-        &mut |trial: Lenient<Trial>| {
+        &mut |trial: Lenient<TrialRecord>| {
             if let Some(trial) = trial.0 {
                 let found = runs.entry(trial.run_id()).or_default();
-                found.see(&trial);
+                found.count_trial(&trial);
                 found.inline.insert(trial.key());
             }
             Ok(())
@@ -268,16 +273,16 @@ fn look_at_results(
     )
 }
 
-fn each_result(
+fn for_each_trial(
     file: &ForeignFile,
-    each: &mut dyn FnMut(&Trial) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let head: Result<IgnoredAny, Stop> = read_object(
+    each: &mut dyn FnMut(&TrialRecord) -> Result<(), ReadStop>,
+) -> Result<(), ReadStop> {
+    let head: Result<IgnoredAny, ReadStop> = read_object(
         file.open()?,
         &file.shown,
         &[],
         "results",
-        &mut |trial: Lenient<Trial>| trial.0.map_or(Ok(()), |trial| each(&trial)),
+        &mut |trial: Lenient<TrialRecord>| trial.0.map_or(Ok(()), |trial| each(&trial)),
     );
     head.map(|_| ())
 }

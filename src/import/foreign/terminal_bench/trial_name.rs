@@ -1,10 +1,10 @@
 //! Reads a trial's attempt from its name.
 
 /// Maximum number of attempts. A larger number in a name is ignored.
-pub(super) const MOST_ATTEMPTS: u64 = 100_000;
+pub(super) const MAX_ATTEMPTS: u64 = 100_000;
 
 /// Reads the number of the attempt and the run's id from a trial's name: `<task>.<k>-of-<n>.<run>`.
-pub(super) fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
+pub(super) fn parse_trial_name(name: &str, task: &str) -> Option<(u32, String)> {
     let (number, rest) = name
         .strip_prefix(task)?
         .strip_prefix('.')?
@@ -18,14 +18,14 @@ pub(super) fn numbered(name: &str, task: &str) -> Option<(u32, String)> {
 }
 
 /// Reads the total number of attempts from a trial's name.
-pub(super) fn of_attempts(name: &str, task: &str) -> Option<u64> {
-    numbered(name, task)?;
+pub(super) fn parse_attempt_count(name: &str, task: &str) -> Option<u64> {
+    parse_trial_name(name, task)?;
     let of = name.strip_prefix(task)?.split_once("-of-")?.1;
     of.split('.')
         .next()?
         .parse()
         .ok()
-        .filter(|of| *of <= MOST_ATTEMPTS)
+        .filter(|of| *of <= MAX_ATTEMPTS)
 }
 
 #[cfg(test)]
@@ -36,10 +36,13 @@ mod unit_tests {
     fn names_number_the_attempts() {
         let run = |id: &str| id.to_owned();
         assert_eq!(
-            numbered("hello.world.2-of-5.2025-06-01__10-00", "hello.world"),
+            parse_trial_name("hello.world.2-of-5.2025-06-01__10-00", "hello.world"),
             Some((2, run("2025-06-01__10-00")))
         );
-        assert_eq!(numbered("hello.1-of-1", "hello"), Some((1, run(""))));
+        assert_eq!(
+            parse_trial_name("hello.1-of-1", "hello"),
+            Some((1, run("")))
+        );
         for name in [
             "hello",
             "hello.x-of-2",
@@ -47,7 +50,7 @@ mod unit_tests {
             "hello.0-of-1",
             "hello.1-of-",
         ] {
-            assert_eq!(numbered(name, "hello"), None, "{name}");
+            assert_eq!(parse_trial_name(name, "hello"), None, "{name}");
         }
     }
 }

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::json::text;
-use super::trial_name::numbered;
+use super::super::json::to_text;
+use super::trial_name::parse_trial_name;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Metadata {
+pub(super) struct RunMetadataFile {
     pub run_id: Value,
     pub uuid: Value,
     pub dataset_name: Value,
@@ -31,7 +31,7 @@ pub(super) struct Metadata {
     clippy::struct_field_names,
     reason = "the names that Terminal-Bench writes"
 )]
-pub(super) struct Trial {
+pub(super) struct TrialRecord {
     pub id: Value,
     /// Earlier name of `id`.
     pub uuid: Value,
@@ -50,31 +50,31 @@ pub(super) struct Trial {
 }
 
 /// Keys of a run's results that are read. Its trials are streamed.
-pub(super) const RESULTS: [&str; 4] = ["accuracy", "n_resolved", "n_unresolved", "pass_at_k"];
+pub(super) const RESULTS_KEYS: [&str; 4] = ["accuracy", "n_resolved", "n_unresolved", "pass_at_k"];
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Results {
+pub(super) struct RunResultsFile {
     pub accuracy: Value,
     pub n_resolved: Value,
     pub n_unresolved: Value,
     pub pass_at_k: Value,
 }
 
-impl Trial {
+impl TrialRecord {
     /// Returns the id of the trial's run, which its name ends with. Empty if the name is not numbered.
     pub fn run_id(&self) -> String {
-        let named = text(&self.trial_name)
-            .zip(text(&self.task_id))
-            .and_then(|(name, task)| numbered(&name, &task));
+        let named = to_text(&self.trial_name)
+            .zip(to_text(&self.task_id))
+            .and_then(|(name, task)| parse_trial_name(&name, &task));
         named.map(|(_, run)| run).unwrap_or_default()
     }
 
     /// Returns the trial's key: its name, which is numbered, else its id, which is random.
     pub fn key(&self) -> String {
-        text(&self.trial_name)
-            .or_else(|| text(&self.id))
-            .or_else(|| text(&self.uuid))
+        to_text(&self.trial_name)
+            .or_else(|| to_text(&self.id))
+            .or_else(|| to_text(&self.uuid))
             .unwrap_or_default()
     }
 }
