@@ -21,10 +21,10 @@ use crate::run::{ArmWork, RunnableArm, new_batch_id};
 
 use super::arms::{ArmFactory, ArmOptions, named_model};
 use super::clock;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::output;
 use super::settings::Settings;
-use super::shown::display_path;
 
 /// How the error of a run begins whose approach worked and whose tests could not be run.
 const NOT_TESTED: &str = "not tested: ";

@@ -17,7 +17,7 @@ use super::arguments;
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::{exit_code, foreign, output, policy, selection};
+use super::{ad_hoc_import, exit_code, output, policy, selection};
 
 pub(super) fn run_command(
     settings: &Settings,
@@ -126,10 +126,10 @@ pub(super) fn query_suites<T>(
     ask: impl FnOnce(&Warehouse, &Filter, &Policy) -> T,
 ) -> Result<T, CommandFailure> {
     let mut filter = selected.to_filter()?;
-    let (suites, paths) = foreign::split_names_and_paths(settings, suites)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, suites)?;
     let asked =
         FileOptions::from_arguments(of_files, &mut filter, !paths.is_empty())?.for_comparison();
-    let settings = &foreign::with_paths(settings, &paths, &asked)?;
+    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     let policy = policy::policy_with_options(settings, &arguments::Judging::default())?;
     let mut warehouse = settings.open_warehouse()?;

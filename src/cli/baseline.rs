@@ -16,11 +16,11 @@ use crate::views::{BaselineSelection, BatchSelection};
 use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
 use super::baseline_commit::CommitRuns;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_arms::{FileOptions, file_stem, share_items};
 use super::settings::{self, Settings};
-use super::shown::display_path;
-use super::{baseline_commit, foreign, output, selection};
+use super::{ad_hoc_import, baseline_commit, output, selection};
 
 /// Prefix of `last:K`.
 const LAST_PREFIX: &str = "last:";
@@ -235,7 +235,7 @@ fn import_path(
     if !settings.open_with(own)?.runs().is_empty() {
         return Ok(None);
     }
-    let (stores, settings) = foreign::import_baseline(settings, path, asked)?;
+    let (stores, settings) = ad_hoc_import::import_baseline(settings, path, asked)?;
     if stores.is_empty() {
         return Ok(None);
     }

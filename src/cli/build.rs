@@ -9,12 +9,12 @@ use crate::views::SiteOptions;
 use crate::warehouse::{FileStamp, Warehouse};
 
 use super::arguments::{Build, Publishing};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
 use super::progress::ProgressReporter;
 use super::settings::Settings;
-use super::shown::display_path;
-use super::{exit_code, foreign, output, policy, selection};
+use super::{ad_hoc_import, exit_code, output, policy, selection};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Build) -> Result<u8, CommandFailure> {
     let mut filter = arguments.selection.to_filter()?;
@@ -24,7 +24,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Build) -> Result<u8, 
         !arguments.paths.is_empty(),
     )?
     .for_comparison();
-    let settings = &foreign::with_paths(settings, &arguments.paths, &asked)?;
+    let settings = &ad_hoc_import::with_paths(settings, &arguments.paths, &asked)?;
     let mut warehouse = settings.open_warehouse()?;
     let filter = selection::with_model_names(&warehouse, filter);
     if warehouse.runs().is_empty() {

@@ -11,9 +11,9 @@ use crate::render::table::ReportTable;
 use crate::warehouse::{CacheKind, CachePart, cache_parts, clear_cache};
 
 use super::arguments::{Cache, CacheAction, CacheClear, Format};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{clock, exit_code, output};
 
 #[derive(serde::Serialize)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::domain::{Filter, escape_invisible, shell_word};
 use crate::render::json::CompareAnswer;
 use crate::render::table::ReportTable;
-use crate::render::{comparability, comparison, tables, words};
+use crate::render::{comparability, comparison, phrases, tables};
 use crate::views::{
     BaselineSelection, BatchSelection, Comparison, PairOrder, SuiteGroup, board_groups,
     compare_arms, compare_to_baseline, compare_with_flips, count_retracted, criterion_flips,
@@ -15,11 +15,11 @@ use crate::views::{
 use crate::warehouse::{Warehouse, WarehouseOptions};
 
 use super::arguments::{Compare, Format};
+use super::display_path::display_path;
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::shown::display_path;
-use super::{baseline, engine, exit_code, foreign, output, policy, selection, unstarted};
+use super::{ad_hoc_import, baseline, engine, exit_code, output, policy, selection, unstarted};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Compare) -> Result<u8, CommandFailure> {
     let settings = &engine::with_engine(
@@ -27,7 +27,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Compare) -> Result<u8
         &arguments.engine,
         &[&arguments.what, &arguments.selection.suite],
     )?;
-    let (what, paths) = foreign::split_names_and_paths(settings, &arguments.what)?;
+    let (what, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.what)?;
     let mut filter = arguments.selection.to_filter()?;
     let has_files = !paths.is_empty()
         || arguments
@@ -40,11 +40,11 @@ pub(super) fn run_command(settings: &Settings, arguments: &Compare) -> Result<u8
     } else {
         asked
     };
-    let (settings, stores) = &foreign::with_stores(settings, &paths, &asked)?;
+    let (settings, stores) = &ad_hoc_import::with_stores(settings, &paths, &asked)?;
     let are_alone =
         (arguments.baseline.is_some() || settings.file_arms.has_files()) && !stores.is_empty();
     let new = if are_alone {
-        foreign::ids_of_stores(settings, stores)?
+        ad_hoc_import::ids_of_stores(settings, stores)?
     } else {
         Vec::new()
     };
@@ -203,7 +203,7 @@ fn single_arm_failure(paths: &[PathBuf], table: &Comparison) -> CommandFailure {
     let figure = table
         .rows
         .first()
-        .and_then(|row| Some(words::cell_value(&row.metric, row.cells.first()?)));
+        .and_then(|row| Some(phrases::cell_value(&row.metric, row.cells.first()?)));
     let figure = figure.map_or_else(String::new, |figure| format!(": {figure}"));
     let shown: Vec<String> = paths.iter().map(|path| display_path(path)).collect();
     match shown.as_slice() {
@@ -222,7 +222,7 @@ fn single_arm_failure(paths: &[PathBuf], table: &Comparison) -> CommandFailure {
             .with_hint("--approach @file makes each of its files an arm"),
         several => CommandFailure::new(format!(
             "{} have one arm{figure}",
-            words::join_list(several)
+            phrases::join_list(several)
         ))
         .with_hint("--approach @file makes each file an arm"),
     }

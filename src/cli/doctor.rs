@@ -12,9 +12,9 @@ use crate::results::{
 };
 
 use super::arguments::{Doctor, Format};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{exit_code, missing, output, tidy};
 
 /// The answer for one store.

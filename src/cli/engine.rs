@@ -13,9 +13,9 @@ use crate::import::read_item_counts;
 use crate::warehouse::{EngineAnswer, Warehouse};
 
 use super::arguments::Engine;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 
 /// The variable with the engine's token.
 const TOKEN_VARIABLE: &str = "EVALREPORT_ENGINE_TOKEN";

@@ -4,14 +4,16 @@ use crate::config::QuestionBudget;
 
 use super::arguments::{Build, Eval, OfFiles, Publishing, Selection};
 use super::arms::{ArmFactory, ArmOptions};
-use super::carry::{self, RunFolders};
+use super::execute_plan::{self, RunFolders};
 use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{build, clock, exit_code, preflight, subset, until, versions};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Eval) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
-    carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
+    carrying
+        .fail_under
+        .map_or(Ok(()), execute_plan::check_percent)?;
     let settings = &match &arguments.output_dir {
         Some(folder) => settings.with_results(folder.join("results")),
         None => settings.clone(),
@@ -50,16 +52,16 @@ pub(super) fn run_command(settings: &Settings, arguments: &Eval) -> Result<u8, C
     let batch = until::plan_runs(settings, &arms, carrying, false, now)?;
     preflight::check_programs(&arms, false, &place.environment, &place.root)?;
     if carrying.dry_run {
-        carry::describe_plan(settings, &batch)?;
+        execute_plan::describe_plan(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
     let store = settings.store();
-    let _lock = carry::lock_store(&store, false)?;
+    let _lock = execute_plan::lock_store(&store, false)?;
     batch.save(&store)?;
     // At once: a killed batch has a plan, too.
     settings.append_chain_entry("eval");
-    let carried = carry::execute_batch(settings, batch, &arms, carrying, &place)?;
-    let code = carry::print_conclusion(settings, &carried, carrying)?.code;
+    let carried = execute_plan::execute_batch(settings, batch, &arms, carrying, &place)?;
+    let code = execute_plan::print_conclusion(settings, &carried, carrying)?.code;
     if code != exit_code::INTERRUPTED
         && let Some(report) = report
     {

@@ -7,8 +7,8 @@ use crate::files;
 use crate::publish::PublishError;
 use crate::results::StoreError;
 
+use super::display_path::display_path;
 use super::exit_code;
-use super::shown::display_path;
 
 /// A failed command: messages for the user, and the exit code.
 #[derive(Clone, Debug)]

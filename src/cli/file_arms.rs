@@ -13,10 +13,10 @@ use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
 use super::arguments::OfFiles;
 use super::assignments::parse_assignments;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
 use super::settings::Settings;
-use super::shown::display_path;
 
 /// What a command asks of the files that it names.
 #[derive(Clone, Debug, Default)]

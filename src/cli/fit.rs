@@ -14,7 +14,7 @@ use super::arguments::{Abilities, Fit, Horizons, Model, Preferences, TiesAre};
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::{audit, exit_code, foreign, output, selection};
+use super::{ad_hoc_import, audit, exit_code, output, selection};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Fit) -> Result<u8, CommandFailure> {
     match &arguments.model {
@@ -170,9 +170,9 @@ fn to_votes(path: &Path, found: ImportedVotes) -> VotesOnPairs {
 
 fn fit_horizons(settings: &Settings, arguments: &Horizons) -> Result<u8, CommandFailure> {
     let mut filter = arguments.selection.to_filter()?;
-    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;
-    let settings = &foreign::with_paths(settings, &paths, &asked)?;
+    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     let mut warehouse = settings.open_warehouse()?;
     let filter = selection::with_model_names(&warehouse, filter);

@@ -25,11 +25,11 @@ use crate::warehouse::Warehouse;
 
 use super::arguments::{self, Format, Gate};
 use super::baseline::{self, ResultsWithBaseline};
+use super::display_path::display_path;
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::shown::display_path;
-use super::{accept, engine, exit_code, foreign, output, policy, selection, unstarted};
+use super::{accept, ad_hoc_import, engine, exit_code, output, policy, selection, unstarted};
 
 /// Names the answer that unreadable results would make wrong.
 const ANSWER_NAME: &str = "the gate's answer";
@@ -55,7 +55,7 @@ pub(super) fn check_and_print(
         &arguments.engine,
         &[&arguments.suites, &arguments.selection.suite],
     )?;
-    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let mut filter = arguments.selection.to_filter()?;
     filter.suites.extend(suites);
     let policy = policy::policy_with_options(settings, &arguments.judging)?;
@@ -103,12 +103,12 @@ pub(super) fn check_and_print(
             .as_ref()
             .is_some_and(|what| Path::new(what).exists());
     let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, has_files)?;
-    let (settings, stores) = &foreign::with_new_runs(settings, &paths, &asked)?;
+    let (settings, stores) = &ad_hoc_import::with_new_runs(settings, &paths, &asked)?;
     // The named results are the new runs, whatever else the stores hold.
     filter.ids = if stores.is_empty() {
         Vec::new()
     } else {
-        foreign::ids_of_stores(settings, stores)?
+        ad_hoc_import::ids_of_stores(settings, stores)?
     };
     let ResultsWithBaseline {
         mut warehouse,

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::Filter;
 use crate::render::json::HistoryAnswer;
 use crate::render::table::ReportTable;
-use crate::render::{nights, tables};
+use crate::render::{history, tables};
 use crate::run::commit_positions;
 use crate::views::{CommitOrder, History, HistoryPoints, count_retracted, suite_histories};
 use crate::warehouse::Warehouse;
@@ -17,7 +17,7 @@ use super::arguments::{self, Format, HistoryBy};
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::{engine, exit_code, foreign, output, policy, selection};
+use super::{ad_hoc_import, engine, exit_code, output, policy, selection};
 
 pub(super) fn run_command(
     settings: &Settings,
@@ -28,10 +28,10 @@ pub(super) fn run_command(
         &arguments.engine,
         &[&arguments.suites, &arguments.selection.suite],
     )?;
-    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let mut filter = arguments.selection.to_filter()?;
     let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;
-    let settings = &foreign::with_paths(settings, &paths, &asked)?;
+    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy_with_options(settings, &arguments.judging)?;
@@ -45,12 +45,12 @@ pub(super) fn run_command(
     let histories = suite_histories(&warehouse, &filter, &policy, &points);
     let retracted = count_retracted(&warehouse, &filter);
     let of_suite = |history: &History| {
-        let nights = nights::arm_nights_table(history, arguments.nights);
+        let nights = history::arm_nights_table(history, arguments.nights);
         // A spreadsheet takes one table, so CSV has the one with every number.
         if settings.format == Format::Csv {
             vec![nights]
         } else {
-            vec![nights::trend_table(history), nights]
+            vec![history::trend_table(history), nights]
         }
     };
     // Runs without times have no nights: a sentence says so in place of empty tables.
@@ -58,7 +58,7 @@ pub(super) fn run_command(
         .iter()
         .partition(|history| settings.format == Format::Csv || !history.arms.is_empty());
     let mut tables: Vec<ReportTable> = dated.into_iter().flat_map(of_suite).collect();
-    tables.extend(nights::undated_suites_table(&undated));
+    tables.extend(history::undated_suites_table(&undated));
     let tables = tables::with_scope_notes(tables, retracted, !warehouse.aliases().is_empty());
     engine::refuse_incomplete(settings, &warehouse)?;
     output::print_answer(settings, "history", &tables, || HistoryAnswer {

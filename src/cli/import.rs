@@ -19,11 +19,11 @@ use crate::warehouse::{HiddenBy, Warehouse};
 
 use super::arguments::{Format, Import, ImportAs};
 use super::assignments::parse_assignments;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::progress::ProgressReporter;
 use super::proposal::MapDecision;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{clock, exit_code, import_answer, label_import, output, proposal};
 
 /// How to read the files.

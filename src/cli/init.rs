@@ -8,8 +8,8 @@ use crate::domain::shell_word;
 use crate::files;
 
 use super::arguments::Init;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
-use super::shown::display_path;
 use super::{exit_code, output};
 
 /// Every file with its text. The samples need nothing but a shell.

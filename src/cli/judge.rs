@@ -20,13 +20,13 @@ use crate::warehouse::{Progress, Warehouse};
 
 use super::arguments::Judge;
 use super::arms::{ArmFactory, JudgeOptions};
-use super::carry::{self, RunFolders};
+use super::display_path::display_path;
+use super::execute_plan::{self, RunFolders};
 use super::failure::CommandFailure;
+use super::judge_agreement::{compare_judges, compare_with_labels, compare_with_people};
 use super::judge_imported::{ImportedRuns, suite_to_write};
 use super::progress::ProgressReporter;
-use super::raters::{compare_judges, compare_with_labels, compare_with_people};
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{clock, exit_code, labels, output, policy, selection};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Judge) -> Result<u8, CommandFailure> {
@@ -134,7 +134,7 @@ fn ask_judge(
     }
     let stop = StopSignal::new();
     let over = Arc::new(AtomicBool::new(false));
-    carry::listen_for_interrupt(&stop, &over)?;
+    execute_plan::listen_for_interrupt(&stop, &over)?;
     let imported = ImportedRuns::from_selection(&warehouse, filter);
     let asked = JudgingSetup {
         settings,

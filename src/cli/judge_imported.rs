@@ -10,7 +10,7 @@ use crate::run::judge::{KeptWork, UnfitReason};
 use crate::suite;
 use crate::warehouse::{StoredLocation, Warehouse};
 
-use super::shown::display_path;
+use super::display_path::display_path;
 
 /// The imported runs of a selection.
 pub(super) struct ImportedRuns<'a> {

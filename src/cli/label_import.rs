@@ -16,10 +16,10 @@ use crate::views::{LabelReport, LabelledRun};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Import;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::labels::{self, HumanLabel, LabelFile};
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{exit_code, output, selection};
 
 /// An outcome's place in a run: its item, as named there, and the attempt.

@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::domain::{Problem, escape_invisible};
 use crate::files;
 
+use super::display_path::display_path;
 use super::failure::CommandFailure;
-use super::shown::display_path;
 
 /// Rater name if the file has no raters.
 pub(super) const ONE_RATER: &str = "labels";

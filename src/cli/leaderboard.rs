@@ -16,7 +16,7 @@ use super::arguments::{Leaderboard, Mean, Sort};
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::{engine, exit_code, foreign, output, policy, selection, unstarted};
+use super::{ad_hoc_import, engine, exit_code, output, policy, selection, unstarted};
 
 pub(super) fn run_command(
     settings: &Settings,
@@ -39,10 +39,10 @@ pub(super) fn run_command(
         &[&arguments.suites, &arguments.selection.suite],
     )?;
     let mut filter = arguments.selection.to_filter()?;
-    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?
         .for_comparison();
-    let settings = &foreign::with_paths(settings, &paths, &asked)?;
+    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     let policy = policy::policy_with_options(settings, &arguments.judging)?;
     policy::check_only_pass_rate(&arguments.judging)?;

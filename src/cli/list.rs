@@ -10,11 +10,11 @@ use crate::views::{ProblemLine, Runnable, count_retracted, run_line, suite_lines
 use super::arguments::{Format, List};
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::{exit_code, foreign, output, runnable, selection, versions};
+use super::{ad_hoc_import, exit_code, output, runnable, selection, versions};
 
 pub(super) fn run_command(settings: &Settings, arguments: &List) -> Result<u8, CommandFailure> {
-    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
-    let (settings, ids) = &foreign::with_runs(settings, &paths)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
+    let (settings, ids) = &ad_hoc_import::with_runs(settings, &paths)?;
     let mut warehouse = settings.open_warehouse()?;
     let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
     filter.suites.extend(suites);

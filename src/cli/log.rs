@@ -23,9 +23,9 @@ use crate::domain::escape_invisible;
 
 use super::arguments::Global;
 use super::clock;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::output;
-use super::shown::display_path;
 
 /// First segment of our events' targets. The crates we use have events of their own.
 const OWN_CRATE: &str = env!("CARGO_CRATE_NAME");

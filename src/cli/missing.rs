@@ -9,8 +9,8 @@ use clap::{ArgMatches, Command};
 
 use crate::domain::nearest_name;
 
+use super::display_path::display_path;
 use super::failure::CommandFailure;
-use super::shown::display_path;
 
 /// Paths of the command line that a command writes or makes, by their ids, and the one that may be of a file which the change removed. Any
 /// other path is read: a new option needs no line here, and its path is checked.

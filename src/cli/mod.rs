@@ -1,6 +1,8 @@
 //! The command line: arguments, one file per command, printing, progress and exit codes.
 
 mod accept;
+mod ad_hoc_import;
+mod adaptive;
 mod again;
 mod arguments;
 mod arms;
@@ -8,25 +10,24 @@ mod assignments;
 mod audit;
 mod baseline;
 mod baseline_commit;
-mod bounds;
+mod batch_summary;
 mod build;
 mod cache;
-mod carry;
-mod chosen;
 mod clock;
 mod compare;
 mod completions;
+mod display_path;
 mod doctor;
 mod engine;
 mod eval;
 mod examples;
+mod execute_plan;
 pub mod exit_code;
 mod export;
 mod failure;
 mod file_arms;
 mod file_order;
 mod fit;
-mod foreign;
 mod gate;
 mod help;
 mod history;
@@ -34,6 +35,7 @@ mod import;
 mod import_answer;
 mod init;
 mod judge;
+mod judge_agreement;
 mod judge_imported;
 mod label_import;
 mod labels;
@@ -42,13 +44,15 @@ mod list;
 mod log;
 mod missing;
 mod noise;
-mod opening;
+mod open_warehouse;
 mod output;
+mod output_paths;
 mod policy;
 mod preflight;
 mod progress;
+mod progress_view;
 mod proposal;
-mod raters;
+mod query_limits;
 mod record;
 mod retract;
 mod run;
@@ -57,9 +61,7 @@ mod same_versions;
 mod selection;
 mod serve;
 mod settings;
-mod shortfall;
 mod show;
-mod shown;
 mod sql;
 mod subset;
 mod summary;
@@ -70,8 +72,6 @@ mod unstarted;
 mod until;
 mod verify;
 mod versions;
-mod watch;
-mod written;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -135,7 +135,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.
 fn run_logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
     crate::process::adopt(std::env::vars_os().collect());
-    written::check_outputs(&arguments)?;
+    output_paths::check_outputs(&arguments)?;
     log::start_logging(&arguments.global)?;
     info!(
         version = env!("CARGO_PKG_VERSION"),

@@ -8,14 +8,14 @@ use super::arguments::Noise;
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
 use super::settings::Settings;
-use super::{exit_code, foreign, output, policy, selection};
+use super::{ad_hoc_import, exit_code, output, policy, selection};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Noise) -> Result<u8, CommandFailure> {
     let mut filter = arguments.selection.to_filter()?;
-    let (suites, paths) = foreign::split_names_and_paths(settings, &arguments.suites)?;
+    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?
         .for_comparison();
-    let settings = &foreign::with_paths(settings, &paths, &asked)?;
+    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
     let policy = policy::policy_with_options(settings, &arguments.judging)?;

@@ -16,10 +16,10 @@ use crate::render::format;
 
 use super::arguments::{End, Import, ImportAs, Mark, Table, Wide};
 use super::assignments::parse_assignments;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::output;
 use super::settings::Settings;
-use super::shown::display_path;
 
 /// Maximum length of a shown line of the map, in characters.
 const MAX_SHOWN: usize = 160;

@@ -30,9 +30,9 @@ use crate::run::add_items;
 
 use super::arguments::Record;
 use super::assignments::parse_assignments;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{clock, exit_code, output, selection};
 
 /// One line of input. It has one of these keys, and may have a number `n`, which the answer repeats.

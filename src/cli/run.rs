@@ -6,7 +6,7 @@ use super::arguments::{
     Build, Engine, Gate, Instead, Judging, OfFiles, Publishing, Run, Selection,
 };
 use super::arms::{ArmFactory, ArmOptions};
-use super::carry::{self, BatchConclusion, RunFolders};
+use super::execute_plan::{self, BatchConclusion, RunFolders};
 use super::failure::CommandFailure;
 use super::gate::GateResult;
 use super::settings::Settings;
@@ -15,7 +15,9 @@ use super::{again, build, clock, exit_code, gate, preflight, subset, targets, un
 
 pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
-    carrying.fail_under.map_or(Ok(()), carry::check_percent)?;
+    carrying
+        .fail_under
+        .map_or(Ok(()), execute_plan::check_percent)?;
     if arguments.gate.is_some() {
         gate::check_configured(settings)?;
     }
@@ -31,7 +33,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, Co
         now,
     };
     let (batch, arms) = if let Some(which) = &arguments.resume {
-        let batch = carry::find_unfinished_batch(settings, which)?;
+        let batch = execute_plan::find_unfinished_batch(settings, which)?;
         let arms = maker.arms_of_plan(&batch)?;
         (batch, arms)
     } else if let Some(which) = &arguments.retry {
@@ -79,18 +81,18 @@ pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, Co
     )?;
     preflight::warn_of_missing_own_tools(settings, &arms, &place.environment, &place.root);
     if carrying.dry_run {
-        carry::describe_plan(settings, &batch)?;
+        execute_plan::describe_plan(settings, &batch)?;
         return Ok(exit_code::DONE);
     }
     preflight::warn_of_missing_judges(settings, &arms);
     let store = settings.store();
-    let _lock = carry::lock_store(&store, arguments.exclusive)?;
+    let _lock = execute_plan::lock_store(&store, arguments.exclusive)?;
     if arguments.resume.is_none() {
         batch.save(&store)?;
         // At once: a killed batch has a plan, too.
         settings.append_chain_entry("run");
     }
-    let carried = carry::execute_batch(settings, batch, &arms, carrying, &place)?;
+    let carried = execute_plan::execute_batch(settings, batch, &arms, carrying, &place)?;
     again::hide_replaced_runs(settings, &carried.batch, &carried.records)?;
     let summarise = |said: &[SummaryPart<'_>]| {
         arguments.summary.as_deref().map_or(Ok(()), |path| {
@@ -98,7 +100,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, Co
         })
     };
     let BatchConclusion { code, tables } =
-        match carry::print_conclusion(settings, &carried, carrying) {
+        match execute_plan::print_conclusion(settings, &carried, carrying) {
             Ok(concluded) => concluded,
             Err(failure) => {
                 summarise(&[SummaryPart::Failure(&failure)])?;

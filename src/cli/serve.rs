@@ -15,9 +15,9 @@ use crate::files::HeldFolder;
 use crate::serve::Server;
 
 use super::arguments::{Build, Global, Serve};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{build, exit_code, output};
 
 /// Interval between two checks of the files.

@@ -22,9 +22,9 @@ use crate::warehouse::{
 };
 
 use super::arguments::{Color, Format, Global};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
-use super::shown::display_path;
 
 /// Width of a table that is written to a file or a pipe.
 const PIPED_WIDTH: usize = 120;

@@ -4,17 +4,17 @@ use std::str::FromStr;
 
 use crate::domain::{Filter, UnfinishedRun};
 use crate::publish::{has_details, read_evaluator_scores};
+use crate::render::item_table::TextLength;
 use crate::render::json::ShowAnswer;
-use crate::render::shown::TextLength;
-use crate::render::{judged, reasons, shown, tables};
+use crate::render::{item_table, judged, reasons, tables};
 use crate::views::{ItemChoice, ShownRun, criterion_rows, run_page, shown_run};
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::arguments::{Format, Show};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
-use super::{exit_code, foreign, output, selection};
+use super::{ad_hoc_import, exit_code, output, selection};
 
 /// Maximum number of runs. For more runs, `list` is the right command.
 const MAX_RUNS: usize = 50;
@@ -22,8 +22,8 @@ const MAX_RUNS: usize = 50;
 const ITEMS_ON_A_SCREEN: usize = 20;
 
 pub(super) fn run_command(settings: &Settings, arguments: &Show) -> Result<u8, CommandFailure> {
-    let (ids, paths) = foreign::split_names_and_paths(settings, &arguments.ids)?;
-    let (settings, of_paths) = &foreign::with_runs(settings, &paths)?;
+    let (ids, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.ids)?;
+    let (settings, of_paths) = &ad_hoc_import::with_runs(settings, &paths)?;
     let mut warehouse = settings.open_warehouse()?;
     let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
     filter.ids = [ids, of_paths.clone()].concat();
@@ -69,7 +69,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Show) -> Result<u8, C
         if texts == TextLength::Short {
             tables.extend(reasons::failure_table(run));
         }
-        tables.extend(shown::items_table(run, texts));
+        tables.extend(item_table::items_table(run, texts));
         tables
     };
     let of_unfinished =

@@ -6,7 +6,7 @@ use tracing::info;
 
 use crate::domain::Filter;
 use crate::render::cell::{Datum, TableCell};
-use crate::render::sheet::FigureSheet;
+use crate::render::data_table::FigureSheet;
 use crate::render::table::ReportTable;
 use crate::render::{board, comparison, format};
 use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_boards, compare_arms};
@@ -15,11 +15,11 @@ use crate::warehouse::{DerivedTable, SqlError, SqlTable, SqlValue};
 use super::arguments::{Format, Sql};
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::{bounds, exit_code, output, policy};
+use super::{exit_code, output, policy, query_limits};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Sql) -> Result<u8, CommandFailure> {
     let mut warehouse = settings.open_warehouse()?;
-    let _bounds = bounds::limit_query(arguments.timeout, arguments.memory)?;
+    let _bounds = query_limits::limit_query(arguments.timeout, arguments.memory)?;
     let start = Instant::now();
     let policy = policy::configured_policy(settings)?;
     let (filter, store) = (Filter::default(), &warehouse);

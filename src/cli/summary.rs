@@ -10,8 +10,8 @@ use crate::render::markdown;
 use crate::render::table::ReportTable;
 use crate::results::Batch;
 
+use super::display_path::display_path;
 use super::failure::CommandFailure;
-use super::shown::display_path;
 
 /// The part of a batch's answer that is known when the summary is written.
 pub(super) enum SummaryPart<'a> {

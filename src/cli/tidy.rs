@@ -17,7 +17,7 @@ pub(super) fn remove_leftovers(settings: &Settings) {
         .map(|folder| Store::new(folder).remove_all_leftovers())
         .sum();
     let cache = files::sweep_tree(&settings.cache, false);
-    let usual = super::carry::default_scratch(&settings.agent_environment(PathBuf::new()));
+    let usual = super::execute_plan::default_scratch(&settings.agent_environment(PathBuf::new()));
     let workspaces: usize = BTreeSet::from([usual, env::temp_dir()])
         .iter()
         .map(|folder| files::sweep_folders(folder))

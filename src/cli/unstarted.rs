@@ -1,7 +1,7 @@
 //! The note about runs some of whose questions ended because a program could not be started.
 
 use crate::domain::{Filter, escape_invisible};
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::find_unstarted;
 use crate::warehouse::Warehouse;
 
@@ -14,9 +14,9 @@ pub(super) fn print_note(settings: &Settings, warehouse: &Warehouse, filter: &Fi
         let text = format!(
             "note: {}: {} of {} of run {} ended because a program could not be started (exit status 126 or 127), and count as not passed. If it was \
              not installed yet: evalreport retract {} --reason 'not installed'",
-            words::arm_on_suite(&one.suite, &one.arm),
+            phrases::arm_on_suite(&one.suite, &one.arm),
             format::format_integer(one.failed),
-            words::count_with_noun(one.outcomes, "outcomes"),
+            phrases::count_with_noun(one.outcomes, "outcomes"),
             one.run,
             one.run
         );

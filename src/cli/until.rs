@@ -11,8 +11,8 @@ use crate::results::{Batch, Subset};
 use crate::run::{RunnableArm, interleave_arms, new_batch_id, pass_rate};
 use crate::views::{BatchSelection, PairOrder, board_groups, compare_arms};
 
+use super::adaptive::{self, DecisionMethod};
 use super::arguments::Carrying;
-use super::chosen::{self, DecisionMethod};
 use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{output, policy};
@@ -101,7 +101,7 @@ fn choose_design(
 ) -> Result<(Option<String>, u32), CommandFailure> {
     // Chosen questions give no rate to hold against a limit or a baseline.
     let wants_rates = carrying.max_runs.is_some() || carrying.fail_under.is_some() || has_gate;
-    let why = match chosen::choose_method(settings, arms)? {
+    let why = match adaptive::choose_method(settings, arms)? {
         DecisionMethod::Questions(groups) if !wants_rates => return Ok((Some(groups), 1)),
         DecisionMethod::Questions(_) if arms.len() > 2 => {
             return Err(CommandFailure::new(format!(

@@ -17,10 +17,10 @@ use crate::run::verification::{Tickets, VerificationInput, prepare_verification}
 use crate::verify::Overrides;
 
 use super::arguments::{Format, Verify, VerifyProfile};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
-use super::{carry, exit_code, output};
+use super::{execute_plan, exit_code, output};
 
 /// Interval between two updates of the line on a terminal.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(120);
@@ -75,7 +75,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Verify) -> Result<u8,
         return Ok(exit_code::DONE);
     }
     let over = Arc::new(AtomicBool::new(false));
-    carry::listen_for_interrupt(&stop, &over)?;
+    execute_plan::listen_for_interrupt(&stop, &over)?;
     let record = prepared.run_checks(&verifying);
     over.store(true, Ordering::SeqCst);
     if let Some(bar) = &bar {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::escape_invisible;
-use crate::render::words;
+use crate::render::phrases;
 use crate::results::{Batch, PlannedArm, PlannedContent, Store, list_plans};
 use crate::run::RunnableArm;
 use crate::views::VersionChange;
@@ -48,8 +48,9 @@ pub(super) fn settle_versions(settings: &Settings, arms: &mut [RunnableArm]) {
         if arm.planned.suite_version != newest.suite_version
             && told.insert(arm.planned.suite.clone())
         {
-            let [now, before] = [&arm.planned, newest]
-                .map(|arm| words::short_version(arm.suite_version.as_deref().unwrap_or_default()));
+            let [now, before] = [&arm.planned, newest].map(|arm| {
+                phrases::short_version(arm.suite_version.as_deref().unwrap_or_default())
+            });
             let suite = escape_invisible(&arm.planned.suite);
             let why = change_reasons(newest.content.as_ref(), &content);
             output::print_message(
@@ -108,7 +109,7 @@ pub(super) fn describe_change(change: &VersionChange) -> String {
     let shown = |version: &Option<String>| {
         version
             .as_deref()
-            .map_or_else(|| "unknown".to_owned(), words::short_version)
+            .map_or_else(|| "unknown".to_owned(), phrases::short_version)
     };
     let (now, before) = (shown(&change.version), shown(&change.before));
     format!(

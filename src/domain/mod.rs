@@ -2,9 +2,8 @@
 
 mod acceptance;
 mod amount;
-mod carried;
-mod claimed;
-mod counted;
+mod bundle_origin;
+mod claimed_table;
 mod details;
 mod evaluator;
 mod exclusion;
@@ -14,12 +13,13 @@ mod hex;
 mod item;
 mod item_counts;
 mod item_kind;
+mod latest_revision;
 mod message_keys;
 mod metric;
 mod model_name;
-mod moment;
 mod names;
 mod person;
+mod plural;
 mod price;
 mod problem;
 mod profile;
@@ -27,21 +27,20 @@ mod redaction;
 mod resources;
 mod run;
 mod run_names;
+mod sanitize;
 mod secret_forms;
 mod secrets;
-mod standing;
 mod status;
-mod text;
 mod title_words;
 mod unfinished;
+mod unix_time;
 mod usage;
 mod verification;
 
 pub use acceptance::Acceptance;
 pub use amount::{amount_problem, count_problem, figure_problem, is_amount, is_count, is_figure};
-pub use carried::{Carried, Signer};
-pub use claimed::{PublishedFigures, PublishedRow, PublishedTable};
-pub use counted::{format_count, format_integer, group_digits};
+pub use bundle_origin::{Carried, Signer};
+pub use claimed_table::{PublishedFigures, PublishedRow, PublishedTable};
 pub use details::ItemDetails;
 pub use evaluator::Evaluator;
 pub use exclusion::Exclusion;
@@ -51,6 +50,10 @@ pub use hex::to_hex;
 pub use item::{ItemKey, ItemOutcome};
 pub use item_counts::ItemCounts;
 pub use item_kind::ItemKind;
+pub use latest_revision::{
+    can_judge_again, latest_of_each, latest_outcome_revision, latest_revision, latest_score,
+    replaces_revision,
+};
 pub use message_keys::MessageKeys;
 pub use metric::{
     AmountMark, BUILT_IN, COST_PER_SOLVED, ChangeBound, Direction, Metric, MetricKind,
@@ -58,9 +61,9 @@ pub use metric::{
     score_label,
 };
 pub use model_name::{is_same_model, may_mean};
-pub use moment::{date_of, to_nanoseconds};
 pub use names::CONFIGURATION_NAMES;
 pub use person::{PERSON, is_judge, is_person, person_evaluator};
+pub use plural::{format_count, format_integer, group_digits};
 pub use price::{ModelPrice, PriceTable, PriceTier, TokenPrices};
 pub use problem::{Problem, Problems};
 pub use profile::Profile;
@@ -71,15 +74,12 @@ pub use run::{
     StatedFigure,
 };
 pub use run_names::{GivenRunNames, NamesByRun};
+pub use sanitize::{escape_invisible, nearest_name, shell_word, shorten_to};
 pub use secrets::{Secrets, is_secret};
-pub use standing::{
-    can_judge_again, latest_of_each, latest_outcome_revision, latest_revision, latest_score,
-    replaces_revision,
-};
 pub use status::{ItemStatus, RunStatus};
-pub use text::{escape_invisible, nearest_name, shell_word, shorten_to};
 pub use title_words::split_title;
 pub use unfinished::{UnfinishedRun, UnfinishedState};
+pub use unix_time::{date_of, to_nanoseconds};
 pub use usage::{CostSource, Usage};
 pub use verification::{
     Verification, VerifiedBaseline, VerifiedCheck, VerifiedFailure, VerifiedPart,

@@ -8,9 +8,9 @@ use tracing::{debug, info};
 use crate::domain::Provenance;
 use crate::results::{Store, StoreError};
 
-use super::again::{location_digest, unused_seal_key};
 use super::ledger::{Ledger, SourceContext, read_into_ledger};
 use super::mode::ImportMode;
+use super::reimport::{location_digest, unused_seal_key};
 use super::report::{ImportReport, SourceOutcome, SourceReport};
 use super::rows::ReadStop;
 use super::source::SourceFile;

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{JoinedPart, Provenance, Run, RunId, escape_invisible, format_count};
 use crate::results::{SealedWriter, Store, StoreError};
 
-use super::held::StoredRecords;
+use super::run_content::StoredRecords;
+use super::run_visibility::RunVisibility;
 use super::session_figures::{SESSION_ID_TAG, SessionFigures, named_sessions};
 use super::source::hex_digest;
-use super::standing::RunVisibility;
 
 /// What joining has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

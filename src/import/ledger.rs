@@ -13,16 +13,16 @@ use crate::domain::{
 };
 use crate::results::{ItemTextDigests, SealedWriter, Store, StoreError};
 
-use super::again::{note_replaced, resolve_known_runs};
+use super::attempt_counter::{ItemNumbers, SeenAttempts};
 use super::cell::Refused;
 use super::content::ContentSum;
-use super::held::{RunContent, RunContentSums};
 use super::mode::ImportMode;
+use super::reimport::{note_replaced, resolve_known_runs};
 use super::report::{PublishedFigureCheck, Refusals, SourceOutcome, SourceReport, SourceRun};
 use super::rows::ReadStop;
-use super::seen::{ItemNumbers, SeenAttempts};
-use super::spent::{CompensatedSum, UsageTotals};
+use super::run_content::{RunContent, RunContentSums};
 use super::stored::{SourceFingerprint, StoredRuns, UnnamedRun};
+use super::usage_totals::{CompensatedSum, UsageTotals};
 
 /// Evaluator whose tests are the run's own, as in the store's examination.
 const OWN_TESTS: &str = "own_tests";

@@ -8,9 +8,9 @@
 //! A row that cannot be understood is refused with a reason and counted. A file that cannot be read as a whole stores nothing. Everything
 //! in a file is data: no name in it becomes a path, and nothing in it is executed.
 
-mod again;
 mod arrow_messages;
 mod arrow_rows;
+mod attempt_counter;
 mod bundle;
 mod cell;
 mod columns;
@@ -21,9 +21,7 @@ mod each_file;
 mod encoding;
 mod field;
 mod first_problems;
-mod fold;
 mod foreign;
-mod held;
 mod item_counts;
 mod join;
 mod json_rows;
@@ -38,7 +36,7 @@ mod markdown_rows;
 mod matrix;
 mod member_names;
 mod mode;
-mod names;
+mod name_overrides;
 mod nested_rows;
 mod notation;
 mod origin;
@@ -48,22 +46,24 @@ mod proposal;
 mod propose;
 mod published;
 mod record;
+mod reimport;
 mod report;
 mod rows;
 mod rubric;
+mod run_content;
+mod run_visibility;
 mod sample;
-mod seen;
 mod session_figures;
 mod shape;
 mod source;
-mod spent;
-mod standing;
 mod stored;
 mod table;
+mod table_runs;
 mod texts;
 mod thrift;
 mod titles;
 mod tree;
+mod usage_totals;
 mod versions;
 mod votes;
 mod workbook;
@@ -77,7 +77,7 @@ pub use join::{SessionJoins, join_sessions};
 pub use map::{MapRowKind, TableMap};
 pub use matrix::{ImportedScores, read_matrix};
 pub use mode::ImportMode;
-pub use names::NameOverrides;
+pub use name_overrides::NameOverrides;
 pub use proposal::{
     MapProposal, NoProposal, ProposedRow, are_tables, guess_suite, propose_tables, table_files,
 };
@@ -89,8 +89,8 @@ pub use report::{
     SourceReport, SourceRun, UnrecognisedSource,
 };
 pub use rubric::{RUBRIC_SCORE, import_rubrics};
+pub use run_visibility::RunVisibility;
 pub use source::may_be_table;
-pub use standing::RunVisibility;
 pub use stored::StoredRuns;
 pub use table::import_table;
 pub use versions::{importer_versions, versions_digest};

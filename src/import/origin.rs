@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Component, Path, PathBuf};
 
-use super::again::location_digest;
+use super::reimport::location_digest;
 use super::stored::StoredRuns;
 use super::texts::clip_text;
 use crate::results::Store;

@@ -8,7 +8,6 @@ use walkdir::WalkDir;
 use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Run, shell_word};
 use crate::results::Store;
 
-use super::fold::TableRuns;
 use super::foreign::has_no_known_format;
 use super::ledger::{Ledger, SourceContext, run_sort_key};
 use super::map::{TABLE_IMPORTER, TableMap};
@@ -20,6 +19,7 @@ use super::sample::{SampledPart, TableSample, sample_source};
 use super::source::{SourceFile, hex_digest, may_be_table};
 use super::stored::{SourceFingerprint, StoredRuns};
 use super::table::{map_columns, names_in_path, read_source};
+use super::table_runs::TableRuns;
 
 /// Number of rows shown in a proposal.
 const MAX_SHOWN_ROWS: u64 = 5;

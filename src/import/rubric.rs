@@ -14,14 +14,14 @@ use crate::domain::{
     Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, RunId, ScoreRecord,
     StatedFigure, Unit,
 };
-use crate::results::heap::{self, TOO_MUCH_MEMORY};
+use crate::results::json_memory_limit::{self, TOO_MUCH_MEMORY};
 use crate::results::{Store, StoreError};
 
 use super::each_file::{FileImporter, import_files};
 use super::encoding::TextEncoding;
 use super::ledger::{AttemptNumbering, Ledger};
 use super::mode::ImportMode;
-use super::names::NameOverrides;
+use super::name_overrides::NameOverrides;
 use super::report::{ImportReport, SourceRun};
 use super::rows::ReadStop;
 use super::source::{RowFormat, SourceFile, SourcePart, hex_digest};
@@ -136,8 +136,8 @@ impl GradedRubric {
         }
         let text = String::from_utf8(text).map_err(|_| problem("is not UTF-8".to_owned()))?;
         // The parsed tree is about as large as this value.
-        if heap::from_slice::<Value>(text.as_bytes())
-            .is_err_and(|error| heap::is_memory_refusal(&error))
+        if json_memory_limit::from_slice::<Value>(text.as_bytes())
+            .is_err_and(|error| json_memory_limit::is_memory_refusal(&error))
         {
             return Err(problem(TOO_MUCH_MEMORY.to_owned()));
         }

@@ -8,11 +8,11 @@ use chrono::{DateTime, Utc};
 use crate::domain::{ImportedContent, MessageKeys, Run, RunId};
 use crate::results::{Store, StoreError};
 
-use super::held::{RunContent, StoredRecords};
 use super::join::parts_with_visibility;
 use super::report::ReplacedRun;
+use super::run_content::{RunContent, StoredRecords};
+use super::run_visibility::RunVisibility;
 use super::session_figures::{SESSION_ID_TAG, named_sessions};
-use super::standing::RunVisibility;
 
 /// The runs of a store, including those that tombstones hide.
 #[derive(Clone, Debug, Default)]
@@ -590,7 +590,7 @@ fn passed_and_total(run: &Run) -> PassedTotal {
 #[cfg(test)]
 mod tests {
     use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Provenance};
-    use crate::import::held::RunContentSums;
+    use crate::import::run_content::RunContentSums;
 
     use super::*;
 

@@ -8,7 +8,6 @@ use crate::results::{Store, StoreError};
 
 use super::columns::SourceColumns;
 use super::each_file::{FileImporter, import_files};
-use super::fold::{RowSource, TableRuns};
 use super::ledger::Ledger;
 use super::map::{TABLE_IMPORTER, TableMap};
 use super::mode::ImportMode;
@@ -16,6 +15,7 @@ use super::report::{ImportReport, MissingColumn, SourceReport};
 use super::rows::{ReadStop, RowSink, SourceRow};
 use super::source::{SourceFile, SourcePart, hex_digest};
 use super::stored::StoredRuns;
+use super::table_runs::{RowSource, TableRuns};
 
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
 pub(super) const VERSION: u32 = 3;

@@ -10,9 +10,9 @@ use crate::domain::ItemKind;
 use crate::warehouse::{MatrixItem, OutcomeMatrix};
 
 use super::arm::ArmRuns;
-use super::conditions::{RunConditions, SCORES_DETAIL};
-use super::meeting::ItemOverlap;
+use super::item_overlap::ItemOverlap;
 use super::mismatch::{Grade, Mismatch, MismatchKind, SharedItems, worst_grade};
+use super::run_conditions::{RunConditions, SCORES_DETAIL};
 use super::sample::{ArmRates, number_item_names};
 use super::texts::ArmTexts;
 use super::verdict::Incomparable;

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::stats::Interval;
 
-use super::detail::Detail;
 use super::labelled::JudgeFigure;
 use super::policy::{Design, EQUAL_SHARE_TOLERANCE};
+use super::secondary_effects::Detail;
 use super::verdict::{PairVerdict, Place};
 
 /// The test behind a p-value.

@@ -9,9 +9,9 @@ use crate::domain::{Direction, Metric, MetricKind};
 use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, holm_adjustment, max_t};
 
 use super::comparison::{Beyond, Difference, PairEvidence, Scale};
-use super::detail::Detail;
-use super::finding::PairFinding;
+use super::pair_test::PairFinding;
 use super::policy::Policy;
+use super::secondary_effects::Detail;
 use super::seed::sign_flip_resampling;
 use super::verdict::{
     DataSupport, Incomparable, Obstacle, PairVerdict, VerdictInputs, decide_verdict,

@@ -9,46 +9,47 @@
 mod absent;
 mod accepted;
 mod answer;
-mod apart;
 mod arm;
 mod audit;
 mod baseline;
+mod cached_runs;
 mod cell;
 mod claims;
 mod comparability;
 mod comparison;
-mod condition;
-mod conditions;
+mod condition_effect;
 mod decision;
-mod detail;
 mod estimate;
 mod exclusions;
 mod family;
 mod figures;
-mod finding;
-mod front;
 mod grouping;
 mod history;
 mod item_course;
+mod item_overlap;
 mod item_scores;
+mod label_selection;
 mod labelled;
-mod made_up;
-mod meeting;
 mod metrics;
 mod mismatch;
 mod nights;
 mod numbers;
 mod pair;
+mod pair_test;
 mod paired;
+mod pareto;
 mod policy;
 mod price;
 mod provenance;
 mod ranking;
 mod reliability;
-mod repeats;
+mod run_conditions;
 mod sample;
 mod scores;
+mod secondary_effects;
 mod seed;
+mod separate_tables;
+mod simulated_runs;
 mod since;
 mod spending;
 mod stopping;
@@ -56,13 +57,11 @@ mod tables;
 mod texts;
 mod unpaired;
 mod verdict;
-mod wish;
 
 pub use absent::add_absent_arms;
 pub use accepted::AcceptedRegression;
 pub(crate) use accepted::is_acceptance_of;
 pub use answer::{ITEM_SCORE, Role};
-pub use apart::{Apart, find_separate_arms};
 pub use arm::{
     Arm, ArmRuns, BatchSelection, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED_APPROACHES,
     batch_name, night_key,
@@ -81,14 +80,12 @@ pub use comparability::{ChangedItem, Comparability, UnlikePairs};
 pub use comparison::{
     Beyond, Difference, Levels, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation,
 };
-pub use condition::{ConditionEffect, ConditionSetting};
+pub use condition_effect::{ConditionEffect, ConditionSetting};
 pub use decision::{Because, Decision, OpenCost, Why};
-pub use detail::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
 pub use estimate::{ClusterSpread, Estimate, Method};
 pub use exclusions::ExcludedItem;
 pub use family::{Adjustment, Evidence, Resolution};
 pub use figures::{Coverage, Figure, Money, Spread};
-pub use front::Front;
 pub use grouping::suite_groups;
 pub use history::{
     ArmHistory, Break, CommitOrder, History, HistoryPoints, ItemChange, LevelChange, Night,
@@ -99,6 +96,7 @@ pub use labelled::{JudgeFigure, JudgedBy, MIN_LABELS};
 pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, worst_grade};
 pub use nights::NightsEvidence;
 pub use pair::{ItemTable, decide_pair};
+pub use pareto::Front;
 pub(crate) use policy::MAX_UNSHARED_ITEMS;
 pub use policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 pub use price::{PriceInterval, PriceMethod};
@@ -106,32 +104,34 @@ pub use provenance::{Fact, RecordedFact, facts_of_scores, recorded_facts};
 pub use ranking::{BoardEvidence, Drawn, Standing};
 pub use reliability::Reliability;
 pub use scores::ScoreColumn;
+pub use secondary_effects::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
+pub use separate_tables::{Apart, find_separate_arms};
 pub use since::{board_groups, board_groups_with_histories, since_change_in_history};
 pub use stopping::{PILOT_RUNS, RoundDuels, RunComparison, fewest_pairs, planned_runs};
 pub use verdict::{Incomparable, Missing, Obstacle, PairVerdict, Place};
 
 pub(crate) use answer::{MetricComparison, SuiteComparison};
-pub(crate) use apart::find_separate_from_newest;
 pub(crate) use baseline::UNKNOWN_VERSION;
+pub(crate) use cached_runs::find_cached_runs;
 pub(crate) use estimate::{interval_of_run, rate_over_runs, run_counts};
 pub(crate) use figures::{
     RunNumbers, ValueRange, run_cost, run_duration, run_spread, run_tokens, summarise_figures,
     summarise_sets, total_cost,
 };
-pub(crate) use front::{QualityAndPrice, pareto_positions};
 pub(crate) use item_course::{ArmItemOutcomes, started_together};
-pub(crate) use made_up::RunSimulator;
+pub(crate) use label_selection::{LabelSelection, can_be_corrected, select_labels};
 pub(crate) use nights::sequential_evidence;
+pub(crate) use pareto::{QualityAndPrice, pareto_positions};
 pub(crate) use policy::{CONFIDENCE, EQUAL_SHARE_TOLERANCE};
 pub(crate) use price::{price_interval, price_per_solved};
 pub(crate) use ranking::{FirstPlaceShares, chances_to_lead, rank_arms};
 pub(crate) use reliability::attempt_reliability;
-pub(crate) use repeats::find_cached_runs;
 pub(crate) use sample::{
     ArmOutcomes, ArmRates, AskedState, BetterArm, SharedItem, is_column_marked, label_columns,
     number_item_names as item_names,
 };
 pub(crate) use scores::{evaluators_of, newest_record, newest_score_value, score_columns};
 pub(crate) use seed::seed_from_values;
+pub(crate) use separate_tables::find_separate_from_newest;
+pub(crate) use simulated_runs::RunSimulator;
 pub(crate) use texts::ArmTexts;
-pub(crate) use wish::{LabelSelection, can_be_corrected, select_labels};

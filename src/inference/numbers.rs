@@ -6,9 +6,9 @@ use crate::warehouse::RunRow;
 
 use super::arm::ArmRuns;
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
-use super::detail::{Bill, Detail};
-use super::finding::PairFinding;
+use super::pair_test::PairFinding;
 use super::policy::{Design, MIN_RUNS, Policy};
+use super::secondary_effects::{Bill, Detail};
 use super::unpaired::compare_run_means;
 use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};
 

@@ -7,15 +7,15 @@ use crate::stats::{
 };
 
 use super::comparison::{Difference, Levels, Record, Scale, Sizes, Test, Variation};
-use super::detail::{CrossCheck, VarianceComponents};
-use super::finding::{DataPrecision, PairFinding, PowerPlan};
 use super::item_scores::ItemScores;
 use super::labelled::{self, JudgeFigure, LabelledDifference};
+use super::pair_test::{DataPrecision, PairFinding, PowerPlan};
 use super::policy::{
     Design, EQUAL_SHARE_TOLERANCE, MAX_MISSING_SHARE, MIN_ITEMS, MIN_PAIRED_T, Policy,
     natural_design,
 };
 use super::sample::{ArmOutcomes, RunSums, RunValueMatrix, SuiteItems, mean_of_values};
+use super::secondary_effects::{CrossCheck, VarianceComponents};
 use super::seed::sign_flip_resampling;
 use super::tables::TestedTable;
 use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};

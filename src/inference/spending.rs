@@ -5,15 +5,15 @@ use crate::stats::{Interval, mean_t, ratio_of_means_paired, summarise_sample};
 use crate::warehouse::{AttemptUsage, ItemUsage, OutcomeMatrix, RunRow};
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
-use super::detail::{Bill, Detail};
 use super::estimate::{Estimate, Method, run_counts};
 use super::figures::run_cost;
-use super::finding::{DataPrecision, PairFinding};
 use super::item_scores::ItemScores;
 use super::numbers::AMOUNT_ROUNDING;
+use super::pair_test::{DataPrecision, PairFinding};
 use super::paired::{ArmValues, SharedItemPair};
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::sample::{ArmOutcomes, SuiteItems};
+use super::secondary_effects::{Bill, Detail};
 use super::unpaired::compare_run_means;
 use super::verdict::{DataSupport, Missing, Obstacle};
 

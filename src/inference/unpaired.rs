@@ -6,12 +6,12 @@ use crate::stats::{
 };
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
-use super::detail::{CrossCheck, Detail, Effect};
-use super::finding::{DataPrecision, PairFinding, PowerPlan};
+use super::pair_test::{DataPrecision, PairFinding, PowerPlan};
 use super::policy::{
     Design, EQUAL_SHARE_TOLERANCE, MAX_UNSHARED_ITEMS, MIN_ITEMS, MIN_RUNS, Policy,
 };
 use super::sample::ArmRates;
+use super::secondary_effects::{CrossCheck, Detail, Effect};
 use super::seed::seed_from_values;
 use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};
 

@@ -22,10 +22,10 @@ use super::error::PublishError;
 use super::folder::SiteFolder;
 use super::replace::replace_file;
 use super::results;
+use super::secret_scan::{ScannedPage, SecretPolicy, SecretScan};
 use super::site::{CarriedState, SiteBuilder};
-use super::stamp::to_stamp_text;
+use super::source_key::to_stamp_text;
 use super::stored::{NamedStores, display_path};
-use super::texts::{ScannedPage, SecretPolicy, SecretScan};
 use super::transcripts::{TranscriptChoice, TranscriptSelection};
 
 /// The data of a site and the options for its pages.

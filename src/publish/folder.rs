@@ -16,8 +16,8 @@ use crate::files::{self, FolderUse, WRITING_PREFIX};
 use crate::render::html::SiteFile;
 use crate::warehouse::FileStamp;
 
+use super::build_cache::{BuildCache, CachedPages, PageTotals};
 use super::error::PublishError;
-use super::memory::{BuildCache, CachedPages, PageTotals};
 use super::replace::replace_file;
 use super::stored::display_path;
 

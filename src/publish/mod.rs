@@ -3,21 +3,21 @@
 //! Texts that agents, judges and imports wrote reach a page only as [`Published`](crate::domain::Published), which `texts` makes.
 
 mod build;
+mod build_cache;
 mod error;
 mod folder;
-mod foreign;
-mod memory;
 mod replace;
 mod results;
+mod secret_scan;
 mod site;
-mod stamp;
+mod source_key;
 mod stored;
 mod tally;
-mod texts;
 mod transcripts;
+mod untrusted_texts;
 
 pub use build::{BuildInputs, BuildResult, BuildTarget, build_site};
 pub use error::PublishError;
+pub use secret_scan::SecretPolicy;
 pub use stored::{NamedStores, has_details, read_evaluator_scores};
-pub use texts::SecretPolicy;
 pub use transcripts::TranscriptChoice;

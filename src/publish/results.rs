@@ -9,7 +9,7 @@ use crate::results::{
 use crate::warehouse::{DisplayNames, StoredLocation, write_bundle};
 
 use super::error::PublishError;
-use super::texts::SecretScan;
+use super::secret_scan::SecretScan;
 
 /// Maximum bytes of results within a page; a larger page is too big for mail.
 const MAX_BYTES_IN_PAGE: usize = 16 << 20;

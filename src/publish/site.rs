@@ -22,12 +22,12 @@ use crate::views::{
 };
 use crate::warehouse::{FileStamp, Progress, RunRow, Warehouse};
 
+use super::build_cache::{CachedPages, PageTotals, SecretMatches};
 use super::error::PublishError;
 use super::folder::SiteFolder;
-use super::memory::{CachedPages, PageTotals, SecretMatches};
-use super::stamp::to_stamp_text;
+use super::secret_scan::{ScannedPage, SecretScan};
+use super::source_key::to_stamp_text;
 use super::stored::{self, JOURNAL_FILES, NamedStores, display_path};
-use super::texts::{ScannedPage, SecretScan};
 use super::transcripts::TranscriptSelection;
 
 /// Outcomes held in memory at once, with their answers and transcripts. The second limit is of runs.

@@ -14,9 +14,9 @@ use crate::views::{
 use crate::warehouse::{RunRow, Warehouse};
 
 use super::error::PublishError;
+use super::secret_scan::{ScannedPage, SecretScan};
 use super::stored::NamedStores;
 use super::tally::TranscriptTally;
-use super::texts::{ScannedPage, SecretScan};
 
 /// Selection of transcripts. A run that is a single piece of work has one transcript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -4,8 +4,8 @@ use crate::views::{Abilities, AbleArm, Bound, DifferentItemAbilities, FittedItem
 
 use super::cell::{Datum, TableCell};
 use super::format;
+use super::phrases::{self, count_with_noun};
 use super::table::{ReportTable, TableColumn};
-use super::words::{self, count_with_noun};
 
 /// Says why pass rates do not compare.
 pub fn explain_incomparable_rates(apart: &DifferentItemAbilities) -> String {
@@ -91,7 +91,7 @@ pub fn arms_table(found: &Abilities) -> ReportTable {
             cell.ends = ends.map(|(low, high)| [signed_log_odds(low), signed_log_odds(high)]);
             cell
         }
-        None => TableCell::unknown(words::bound_words(place.bound)),
+        None => TableCell::unknown(phrases::bound_words(place.bound)),
     };
     table.add_filled_column(
         TableColumn::number("Ability")
@@ -100,7 +100,7 @@ pub fn arms_table(found: &Abilities) -> ReportTable {
         each(&ability),
     );
     let rank = |place: &AbleArm| {
-        TableCell::for_people(words::rank_range(place.rank)).with_data([
+        TableCell::for_people(phrases::rank_range(place.rank)).with_data([
             Datum::from(place.rank.best as u64),
             Datum::from(place.rank.worst as u64),
         ])
@@ -111,7 +111,7 @@ pub fn arms_table(found: &Abilities) -> ReportTable {
     );
     table.add_filled_column(
         TableColumn::words("Over the next").keys(["beats_next"]),
-        each(&|place| TableCell::words(words::lead_over_next_words(place.beats_next))),
+        each(&|place| TableCell::words(phrases::lead_over_next_words(place.beats_next))),
     );
     table.add_filled_column(
         TableColumn::for_programs(["bound"]),
@@ -228,7 +228,7 @@ fn method_notes(found: &Abilities) -> Vec<String> {
         notes.push(format!(
             "Worse arms pass {} rather than better ones: {}. Read them first for a wrong key or test; --items has all.",
             count_with_noun(reversed.len() as u64, "items"),
-            words::first_three(&reversed),
+            phrases::first_three(&reversed),
         ));
     }
     if found.unasked > 0 {
@@ -267,7 +267,7 @@ fn method_notes(found: &Abilities) -> Vec<String> {
             let reason = if arms.len() == 1 { one } else { many };
             notes.push(format!(
                 "No ability for {}: {reason}. {step}",
-                words::first_three(&arms)
+                phrases::first_three(&arms)
             ));
         }
     }

@@ -3,7 +3,7 @@
 use crate::domain::Metric;
 use crate::views::{Cell, ComparisonRow, Difference, PairEvidence, PairVerdict, Scale};
 
-use super::{format, verdicts, words};
+use super::{format, phrases, verdicts};
 
 /// Answers for the deciding metric, without a full stop: `planner wins: 91.5% vs 75.5% (+16.0 pp)`.
 pub fn pair_sentence(row: &ComparisonRow, names: &[String]) -> String {
@@ -31,7 +31,7 @@ pub fn pair_sentence(row: &ComparisonRow, names: &[String]) -> String {
         _ => format!("{first} and {second}"),
     };
     let same = values[0].as_ref().map_or_else(
-        || format!("the same {}", words::metric_in_sentence(metric)),
+        || format!("the same {}", phrases::metric_in_sentence(metric)),
         Clone::clone,
     );
     match seen.verdict {
@@ -71,10 +71,10 @@ fn arm_value(metric: &Metric, cell: &Cell) -> Option<String> {
 
 /// Names a metric that is no pass rate.
 fn metric_prefix(metric: &Metric) -> String {
-    if words::is_pass_rate(metric) {
+    if phrases::is_pass_rate(metric) {
         String::new()
     } else {
-        format!("{} ", words::metric_in_sentence(metric))
+        format!("{} ", phrases::metric_in_sentence(metric))
     }
 }
 

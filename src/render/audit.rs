@@ -6,9 +6,9 @@ use crate::views::{
 };
 
 use super::cell::{Datum, TableCell};
+use super::phrases::{self, count_with_noun};
 use super::table::{ReportTable, TableColumn};
-use super::words::{self, count_with_noun};
-use super::{format, shown};
+use super::{format, item_table};
 
 /// Lays out the places of a board, with what is established in notes below, and the card of the Leaderboard Reporting Standard.
 pub fn place_and_standard_tables(audit: &Audit) -> [ReportTable; 2] {
@@ -60,7 +60,7 @@ fn places_table(audit: &Audit) -> ReportTable {
     };
     table.add_filled_column(TableColumn::number(label).keys(["mean"]), each(&mean));
     let range = |range: Option<RankRange>| match range {
-        Some(range) => TableCell::for_people(words::rank_range(range)).with_data([
+        Some(range) => TableCell::for_people(phrases::rank_range(range)).with_data([
             Datum::from(range.best as u64),
             Datum::from(range.worst as u64),
         ]),
@@ -129,14 +129,14 @@ pub fn fact_name(fact: Fact) -> &'static str {
 }
 
 fn place_notes(audit: &Audit) -> Vec<String> {
-    let mut notes: Vec<String> = audit.judged_by.iter().map(words::judged_by).collect();
+    let mut notes: Vec<String> = audit.judged_by.iter().map(phrases::judged_by).collect();
     if !audit.left_out.is_empty() {
         let count = audit.left_out.len() as u64;
         notes.push(format!(
             "{} without a score on each item {} left out: {}.",
             count_with_noun(count, "systems"),
             if count == 1 { "is" } else { "are" },
-            words::first_three(&audit.left_out)
+            phrases::first_three(&audit.left_out)
         ));
     }
     match &audit.established {
@@ -156,7 +156,7 @@ fn place_notes(audit: &Audit) -> Vec<String> {
             count,
             count_with_noun(audit.items, "items"),
             if count == 1 { "it" } else { "them" },
-            words::first_three(&found.items.iter().map(|item| shown::first_line(item)).collect::<Vec<String>>()),
+            phrases::first_three(&found.items.iter().map(|item| item_table::first_line(item)).collect::<Vec<String>>()),
             found.rival,
             if count == 1 { "it" } else { "them" },
             found.leader,

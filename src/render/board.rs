@@ -7,7 +7,7 @@ use crate::views::{Arm, Entry, Estimate, Figure, Front, Method, Money, SuiteBoar
 
 use super::cell::{Datum, TableCell};
 use super::table::{ColumnVisibility, ReportTable, TableColumn};
-use super::{details, format, since, verdicts, words};
+use super::{details, format, phrases, since, verdicts};
 
 pub const COST_FRONT: &str = "Pass rate and cost";
 pub const DURATION_FRONT: &str = "Pass rate and duration";
@@ -36,7 +36,7 @@ pub(super) fn arms_table(board: &SuiteBoard) -> ReportTable {
     let of = BoardColumns::new(board, &board.entries);
     let mut table = ReportTable::for_rows("board").with_title(format!(
         "Leaderboard: {}",
-        words::group_name(
+        phrases::group_name(
             &board.suite,
             board.suite_version.as_deref(),
             board.source.as_deref()
@@ -88,7 +88,7 @@ pub fn costs_table<'a>(
     let of = BoardColumns::new(board, entries);
     let mut table = ReportTable::for_rows("costs").with_title(format!(
         "Cost: {}",
-        words::group_name(&board.suite, board.suite_version.as_deref(), None)
+        phrases::group_name(&board.suite, board.suite_version.as_deref(), None)
     ));
     let columns = [
         of.arm(),
@@ -116,8 +116,8 @@ pub fn costs_table<'a>(
     table.notes.push(match spent {
         Some(spent) => format!(
             "All runs: {}, known of {}.",
-            words::money_or_bound(spent),
-            words::runs_with_cost(spent)
+            phrases::money_or_bound(spent),
+            phrases::runs_with_cost(spent)
         ),
         None => "The cost of these runs is unknown.".to_owned(),
     });
@@ -161,7 +161,7 @@ impl<'a> BoardColumns<'a> {
 
     /// The shortest name that distinguishes the arm from the others.
     fn arm(&self) -> FilledColumn {
-        let name = words::arm_namer(self.board);
+        let name = phrases::arm_namer(self.board);
         self.filled_column(
             TableColumn::words("Arm").visible_in(ColumnVisibility::Pages),
             |entry| TableCell::words(name(&entry.arm)).bold(self.is_leading(entry)),
@@ -210,14 +210,14 @@ impl<'a> BoardColumns<'a> {
                 standing.rank.worst.into(),
                 standing.is_leading.into(),
             ];
-            TableCell::for_people(words::rank_range(standing.rank))
+            TableCell::for_people(phrases::rank_range(standing.rank))
                 .with_data(data)
                 .bold(leads)
         })
     }
 
     fn approach(&self) -> FilledColumn {
-        let lacks = words::lack_approaches(self.board.entries.iter().map(|entry| &entry.arm));
+        let lacks = phrases::lack_approaches(self.board.entries.iter().map(|entry| &entry.arm));
         let seen = if lacks {
             ColumnVisibility::Data
         } else {
@@ -233,7 +233,7 @@ impl<'a> BoardColumns<'a> {
     }
 
     fn model(&self) -> FilledColumn {
-        let lacks = words::lack_models(self.board.entries.iter().map(|entry| &entry.arm));
+        let lacks = phrases::lack_models(self.board.entries.iter().map(|entry| &entry.arm));
         let seen = if lacks {
             ColumnVisibility::Data
         } else {
@@ -256,7 +256,7 @@ impl<'a> BoardColumns<'a> {
             .board
             .judged_by
             .as_ref()
-            .map_or("", words::judged_briefly);
+            .map_or("", phrases::judged_briefly);
         (column.field("primary").over(over), cells)
     }
 
@@ -264,7 +264,7 @@ impl<'a> BoardColumns<'a> {
     fn pass_rate(&self) -> Option<FilledColumn> {
         let (column, cells) =
             self.rate_column(&Metric::pass_rate(), |entry| entry.pass_rate.as_ref());
-        (!words::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
+        (!phrases::is_pass_rate(&self.board.primary)).then(|| (column.rank(3), cells))
     }
 
     /// The pass rate over all nights, if the board leaves nights out.
@@ -284,8 +284,11 @@ impl<'a> BoardColumns<'a> {
                     return TableCell::unknown("unknown");
                 };
                 let [low, high] = Datum::interval_ends(estimate.interval);
-                TableCell::for_people(words::figure_with_interval(&Metric::pass_rate(), estimate))
-                    .with_data([estimate.value.into(), low, high])
+                TableCell::for_people(phrases::figure_with_interval(
+                    &Metric::pass_rate(),
+                    estimate,
+                ))
+                .with_data([estimate.value.into(), low, high])
             }),
         )
     }
@@ -302,15 +305,16 @@ impl<'a> BoardColumns<'a> {
         } else {
             ""
         };
-        let column = TableColumn::number(format!("{}{unit} [95% CI]", words::metric_label(metric)))
-            .keys(keys)
-            .unit(metric.unit)
-            .better_direction(metric.direction);
+        let column =
+            TableColumn::number(format!("{}{unit} [95% CI]", phrases::metric_label(metric)))
+                .keys(keys)
+                .unit(metric.unit)
+                .better_direction(metric.direction);
         self.filled_column(column, |entry| {
             let Some(estimate) = estimate(entry) else {
                 return TableCell::unknown("unknown");
             };
-            let shown = words::figure_with_interval(metric, estimate);
+            let shown = phrases::figure_with_interval(metric, estimate);
             let [low, high] = Datum::interval_ends(estimate.interval);
             let cell = TableCell::for_people(if estimate.is_reported() {
                 format!("{shown} published")
@@ -351,7 +355,7 @@ impl<'a> BoardColumns<'a> {
                 let text = if shared.is_some() {
                     format::format_integer(estimate.n)
                 } else {
-                    words::count_with_noun(estimate.n, estimate.n_of)
+                    phrases::count_with_noun(estimate.n, estimate.n_of)
                 };
                 TableCell::for_people(text).with_data([estimate.n.into(), estimate.n_of.into()])
             },
@@ -413,7 +417,7 @@ impl<'a> BoardColumns<'a> {
                 .and_then(|standing| standing.first_in_resamples);
             share.map_or_else(
                 || TableCell::unknown(""),
-                |share| TableCell::number(words::chance_percent(share), share),
+                |share| TableCell::number(phrases::chance_percent(share), share),
             )
         })
     }
@@ -456,7 +460,7 @@ impl<'a> BoardColumns<'a> {
             .keys(["cost_usd", "cost_is_lower_bound"])
             .better_direction(Direction::Down)
             .rank(1);
-        self.filled_column(column, |entry| words::money_cell(entry.cost.as_ref()))
+        self.filled_column(column, |entry| phrases::money_cell(entry.cost.as_ref()))
     }
 
     fn runs_with_cost(&self) -> FilledColumn {
@@ -468,7 +472,7 @@ impl<'a> BoardColumns<'a> {
                 entry.cost.as_ref().map_or_else(
                     || TableCell::unknown("unknown").with_data([Datum::Absent, entry.runs.into()]),
                     |money| {
-                        TableCell::for_people(words::runs_with_cost(money))
+                        TableCell::for_people(phrases::runs_with_cost(money))
                             .with_data([money.coverage.known.into(), money.coverage.runs.into()])
                     },
                 )
@@ -523,7 +527,7 @@ impl<'a> BoardColumns<'a> {
         key: &'static str,
         front: impl Fn(&Entry) -> Option<&Front>,
     ) -> FilledColumn {
-        let name = words::arm_namer(self.board);
+        let name = phrases::arm_namer(self.board);
         self.filled_column(
             TableColumn::words(label)
                 .keys([key])
@@ -534,9 +538,9 @@ impl<'a> BoardColumns<'a> {
                 front(entry).map_or_else(
                     || TableCell::unknown(""),
                     |front| {
-                        TableCell::for_people(words::front_position(front, &name)).with_data([
-                            words::front_position(front, |arm| {
-                                words::arm_name(&self.board.suite, arm)
+                        TableCell::for_people(phrases::front_position(front, &name)).with_data([
+                            phrases::front_position(front, |arm| {
+                                phrases::arm_name(&self.board.suite, arm)
                             })
                             .into(),
                         ])
@@ -610,7 +614,7 @@ impl<'a> BoardColumns<'a> {
                 if entry.verification.is_empty() {
                     TableCell::unknown("")
                 } else {
-                    TableCell::for_people(words::verification_counts(&entry.verification))
+                    TableCell::for_people(phrases::verification_counts(&entry.verification))
                 }
             },
         )
@@ -675,7 +679,7 @@ impl<'a> BoardColumns<'a> {
                 ];
                 TableCell {
                     is_unknown: counts == [0; 5],
-                    ..TableCell::for_people(words::excluded_runs_note(entry).unwrap_or_default())
+                    ..TableCell::for_people(phrases::excluded_runs_note(entry).unwrap_or_default())
                         .with_data(counts.map(Datum::from))
                 }
             },
@@ -708,7 +712,7 @@ fn mean_cell(figure: Option<&Figure>, unit: Unit) -> TableCell {
 
 /// Returns the name that the deciding figure has in CSV.
 pub(super) fn rate_key(metric: &Metric) -> &str {
-    if words::is_pass_rate(metric) {
+    if phrases::is_pass_rate(metric) {
         "pass_rate"
     } else {
         &metric.name
@@ -742,10 +746,10 @@ pub fn method_notes(board: &SuiteBoard) -> Vec<String> {
         notes.push(format!(
             "{} {}{attempts}.",
             format::format_integer(board.items),
-            words::singular_or_plural(board.items, "items")
+            phrases::singular_or_plural(board.items, "items")
         ));
     }
-    notes.extend(board.judged_by.as_ref().map(words::judged_by));
+    notes.extend(board.judged_by.as_ref().map(phrases::judged_by));
     notes.extend(interval_methods_note(board));
     notes.extend(unmeasured_amounts_note(board));
     match board.sources.as_slice() {
@@ -756,13 +760,13 @@ pub fn method_notes(board: &SuiteBoard) -> Vec<String> {
             notes.push(format!(
                 "From {} sources: {}.",
                 several.len(),
-                words::first_three(several)
+                phrases::first_three(several)
             ));
         }
         several => notes.push(format!(
             "Runs from {} sources are pooled: {}.",
             several.len(),
-            words::first_three(several)
+            phrases::first_three(several)
         )),
     }
     notes.extend(verdicts::board_notes(board));
@@ -772,32 +776,31 @@ pub fn method_notes(board: &SuiteBoard) -> Vec<String> {
 
 /// Describes how the intervals were computed: one method for all arms, or the arms of each method.
 pub fn interval_methods_note(board: &SuiteBoard) -> Option<String> {
-    let name = words::arm_namer(board);
+    let name = phrases::arm_namer(board);
     let mut methods: Vec<(Method, Vec<String>)> = Vec::new();
     for (entry, estimate) in board
         .entries
         .iter()
         .filter_map(|entry| Some((entry, entry.primary.as_ref()?)))
     {
-        match methods
-            .iter_mut()
-            .find(|(known, _)| words::method_name(*known) == words::method_name(estimate.method))
-        {
+        match methods.iter_mut().find(|(known, _)| {
+            phrases::method_name(*known) == phrases::method_name(estimate.method)
+        }) {
             Some((_, arms)) => arms.push(name(&entry.arm)),
             None => methods.push((estimate.method, vec![name(&entry.arm)])),
         }
     }
     match methods.as_slice() {
         [] => None,
-        [(one, _)] => Some(format!("Intervals: {}.", words::method_name(*one))),
+        [(one, _)] => Some(format!("Intervals: {}.", phrases::method_name(*one))),
         several => {
             let parts: Vec<String> = several
                 .iter()
                 .map(|(method, arms)| {
                     format!(
                         "{} ({})",
-                        words::method_name(*method),
-                        words::first_three(arms)
+                        phrases::method_name(*method),
+                        phrases::first_three(arms)
                     )
                 })
                 .collect();
@@ -823,7 +826,7 @@ pub(super) fn unmeasured_amounts_note(board: &SuiteBoard) -> Option<String> {
 
 /// Lists the arms on the Pareto front and the dominated ones, for tables without room for the columns.
 fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
-    let label = words::arm_namer(board);
+    let label = phrases::arm_namer(board);
     let note = |column: &str, price: &str, front: fn(&Entry) -> Option<&Front>| {
         let (mut best, mut dominated) = (Vec::new(), Vec::new());
         for entry in &board.entries {
@@ -840,7 +843,7 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
         } else {
             format!(
                 " Worse and not cheaper: {}.",
-                words::first_three(&dominated)
+                phrases::first_three(&dominated)
             )
         };
         let note = format!(

@@ -3,8 +3,8 @@
 use crate::views::{CheckedColumn, ClaimFinding, ClaimsAudit, Severity};
 
 use super::cell::TableCell;
+use super::phrases::{self, count_with_noun};
 use super::table::{ReportTable, TableColumn};
-use super::words::{self, count_with_noun};
 
 /// Rows that are named in a cell.
 const MAX_PLACES: usize = 3;
@@ -120,7 +120,7 @@ fn place_of_finding(found: &ClaimFinding) -> String {
 }
 
 fn claimed_row_names(found: &ClaimFinding) -> String {
-    words::first_three(
+    phrases::first_three(
         &found
             .places
             .iter()

@@ -6,7 +6,7 @@ use crate::views::{
     SharedItems, SuiteBoard, UnlikePairs,
 };
 
-use super::{format, words};
+use super::{format, phrases};
 
 /// Name of the items' own evaluator in a mismatch. Other names there are metrics.
 const EVALUATOR: &str = "evaluator";
@@ -61,7 +61,7 @@ fn shared_items_note(items: &SharedItems) -> Option<String> {
     let all = format!(
         "{} {} shared",
         format::format_integer(items.of),
-        words::singular_or_plural(items.of, "items")
+        phrases::singular_or_plural(items.of, "items")
     );
     (items.shared < items.of).then(|| format!("{shared} of {all}"))
 }
@@ -138,7 +138,7 @@ fn describe_mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<St
             let short = |version: &Option<String>| {
                 version
                     .as_deref()
-                    .map_or_else(|| "unknown".to_owned(), words::short_version)
+                    .map_or_else(|| "unknown".to_owned(), phrases::short_version)
             };
             format!(
                 "different suite version ({}, {})",
@@ -208,7 +208,7 @@ pub(super) fn pair_grades_note(comparison: &Comparison, labels: &[String]) -> Op
                     format!(
                         "{} {} {}",
                         format::format_integer(count),
-                        words::singular_or_plural(count, "pairs"),
+                        phrases::singular_or_plural(count, "pairs"),
                         grade_letter(grade)
                     )
                 })
@@ -231,7 +231,7 @@ pub(super) fn pair_grades_note(comparison: &Comparison, labels: &[String]) -> Op
                 told.push(format!(
                     "and {} more such {}",
                     format::format_integer(more as u64),
-                    words::singular_or_plural(more as u64, "pairs")
+                    phrases::singular_or_plural(more as u64, "pairs")
                 ));
             }
             let told: Vec<String> = told.into_iter().map(|told| format!(" {told}.")).collect();
@@ -272,7 +272,7 @@ pub(super) fn board_note(board: &SuiteBoard) -> Option<String> {
     Some(format!(
         "Comparability: {} of {} {} grade {letters}: {}.",
         format::format_integer(*pairs),
-        words::count_with_noun(*of, "pairs"),
+        phrases::count_with_noun(*of, "pairs"),
         if *pairs == 1 { "has" } else { "have" },
         what.join("; ")
     ))
@@ -297,10 +297,10 @@ pub fn apart_notes(apart: &[Apart]) -> Vec<String> {
 
 fn apart_sentence(pair: &Apart) -> String {
     let named = |arms: &[crate::views::Arm]| {
-        words::join_list(
+        phrases::join_list(
             &arms
                 .iter()
-                .map(|arm| words::arm_name(&pair.suite, arm))
+                .map(|arm| phrases::arm_name(&pair.suite, arm))
                 .collect::<Vec<_>>(),
         )
     };
@@ -321,7 +321,7 @@ fn apart_sentence(pair: &Apart) -> String {
 /// Lists everything that a strict comparison refuses, one line each.
 pub fn list_refusals(comparisons: &[Comparison], apart: &[Apart]) -> Vec<String> {
     let of_tables = comparisons.iter().flat_map(|comparison| {
-        let names: Vec<String> = words::comparison_labels(comparison);
+        let names: Vec<String> = phrases::comparison_labels(comparison);
         let refused = comparison
             .comparability
             .iter()
@@ -361,7 +361,7 @@ pub fn gate_notes(report: &GateReport) -> Vec<String> {
         {
             let note = format!(
                 "{} and its baseline: comparability {}",
-                words::arm_on_suite(&check.suite, &check.arm),
+                phrases::arm_on_suite(&check.suite, &check.arm),
                 grade_with_differences(pair)
             );
             if !notes.contains(&note) {

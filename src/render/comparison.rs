@@ -5,7 +5,7 @@ use crate::views::{Comparison, ComparisonRow, JudgedBy, Leader, PairEvidence};
 
 use super::cell::{Datum, TableCell};
 use super::table::{ReportTable, TableColumn, join_label};
-use super::{comparability, details, format, since, summary, verdicts, words};
+use super::{comparability, details, format, phrases, since, summary, verdicts};
 
 /// Maximum number of arms as columns. With more, arms are rows and metrics are columns.
 const MAX_ARM_COLUMNS: usize = 6;
@@ -13,7 +13,7 @@ const MAX_ARM_COLUMNS: usize = 6;
 /// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most four notes. `more` has all other
 /// explanations.
 pub fn annotated_table(comparison: &Comparison) -> ReportTable {
-    let labels = words::comparison_labels(comparison);
+    let labels = phrases::comparison_labels(comparison);
     let metrics = metrics_table(comparison, &labels);
     let mut table = if labels.len() > MAX_ARM_COLUMNS {
         let mut wide = arm_rows_table(comparison, &labels);
@@ -53,11 +53,11 @@ pub fn annotated_table(comparison: &Comparison) -> ReportTable {
 
 /// Says which judges decide the pass rate, how far people checked them, and what the judges alone would say.
 pub(super) fn judges_note(comparison: &Comparison) -> Option<String> {
-    let said = words::judged_by(comparison.judged_by.as_ref()?);
+    let said = phrases::judged_by(comparison.judged_by.as_ref()?);
     let row = comparison
         .rows
         .iter()
-        .find(|row| words::is_pass_rate(&row.metric))?;
+        .find(|row| phrases::is_pass_rate(&row.metric))?;
     let (apart, alone) = match row.evidence.pairs.as_slice() {
         [pair] => (
             corrected_rates_note(row, pair),
@@ -192,13 +192,13 @@ fn arm_value_cell(comparison: &Comparison, row: &ComparisonRow, arm: usize) -> T
         total,
         n,
     ];
-    let judge = cell.estimate.as_ref().and_then(words::judge_alone);
+    let judge = cell.estimate.as_ref().and_then(phrases::judge_alone);
     let details = [
-        words::spread_over_runs(&row.metric, cell),
-        words::cell_interval(&row.metric, cell, comparison.confidence),
+        phrases::spread_over_runs(&row.metric, cell),
+        phrases::cell_interval(&row.metric, cell, comparison.confidence),
         judge,
     ];
-    let shown = TableCell::for_people(words::cell_value(&row.metric, cell))
+    let shown = TableCell::for_people(phrases::cell_value(&row.metric, cell))
         .with_data(data)
         .with_small_print(details.into_iter().flatten().collect::<Vec<_>>().join("; "));
     TableCell {
@@ -232,7 +232,7 @@ fn verdict_data(comparison: &Comparison, row: &ComparisonRow) -> [Datum; 3] {
     let winner = row
         .evidence
         .winner
-        .map(|arm| words::arm_name(&comparison.suite, &comparison.arms[arm].arm))
+        .map(|arm| phrases::arm_name(&comparison.suite, &comparison.arms[arm].arm))
         .into();
     let [pair] = row.evidence.pairs.as_slice() else {
         return [Datum::Absent, Datum::Absent, winner];
@@ -258,7 +258,7 @@ const MAX_NOTES: usize = 4;
 
 /// Names the suite, the arms and their data: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
 fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
-    let name = words::group_name(
+    let name = phrases::group_name(
         &comparison.suite,
         comparison.suite_version.as_deref(),
         comparison.source.as_deref(),
@@ -272,7 +272,7 @@ fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
         format!(
             "{} shared {}, ",
             format::format_integer(flips.shared),
-            words::singular_or_plural(flips.shared, "items")
+            phrases::singular_or_plural(flips.shared, "items")
         )
     });
     match (labels, runs.as_slice()) {
@@ -280,13 +280,13 @@ fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
             format!(
                 "{name}: {first} vs {second} ({}{})",
                 shared.unwrap_or_default(),
-                words::counts_each(*one, *other, "runs")
+                phrases::counts_each(*one, *other, "runs")
             )
         }
         (_, runs) => format!(
             "{name}: {}, {}",
-            words::count_with_noun(labels.len() as u64, "arms"),
-            words::count_with_noun(runs.iter().sum(), "runs")
+            phrases::count_with_noun(labels.len() as u64, "arms"),
+            phrases::count_with_noun(runs.iter().sum(), "runs")
         ),
     }
 }
@@ -294,7 +294,7 @@ fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
 /// A metric's label with the unit that its figures are over.
 pub(super) fn metric_label(row: &ComparisonRow) -> String {
     let is_shared = |pair: &PairEvidence| {
-        let (of_rates, sizes) = (words::is_pass_rate(&row.metric), &pair.sizes);
+        let (of_rates, sizes) = (phrases::is_pass_rate(&row.metric), &pair.sizes);
         of_rates
             && pair.difference.is_some()
             && sizes
@@ -307,7 +307,7 @@ pub(super) fn metric_label(row: &ComparisonRow) -> String {
         }
         _ => join_label(
             &row.metric.label,
-            &words::figure_scope(&row.metric, &row.cells),
+            &phrases::figure_scope(&row.metric, &row.cells),
         ),
     }
 }
@@ -349,8 +349,8 @@ fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> 
             .zip(&row.cells)
             .filter_map(|(label, cell)| {
                 let parts: Vec<String> = [
-                    words::spread_over_runs(&row.metric, cell),
-                    words::cell_interval(&row.metric, cell, comparison.confidence),
+                    phrases::spread_over_runs(&row.metric, cell),
+                    phrases::cell_interval(&row.metric, cell, comparison.confidence),
                 ]
                 .into_iter()
                 .flatten()
@@ -365,7 +365,7 @@ fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> 
             more.push(format!(
                 "{}: {}.",
                 row.metric.label,
-                words::method_name(estimate.method)
+                phrases::method_name(estimate.method)
             ));
         }
         if let [pair] = row.evidence.pairs.as_slice() {
@@ -386,7 +386,7 @@ fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> 
     }
     more.extend(details::second_looks(comparison));
     if let Some(flips) = &comparison.flips {
-        let shared = words::count_with_noun(flips.shared, "items");
+        let shared = phrases::count_with_noun(flips.shared, "items");
         let by = if is_corrected(comparison) {
             ", by the judge alone"
         } else {
@@ -421,7 +421,7 @@ fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> 
             }
         }
     }
-    more.extend(words::judged_notes(comparison, labels));
+    more.extend(phrases::judged_notes(comparison, labels));
     if !comparison.not_measured.is_empty() {
         more.push(format!(
             "Not measured: {}.",
@@ -441,7 +441,7 @@ fn arm_rows_table(comparison: &Comparison, labels: &[String]) -> ReportTable {
     for (rank, row) in (0u8..).zip(&comparison.rows) {
         let cells = (0..labels.len()).map(|arm| {
             let leads = matches!(row.leader, Leader::Leads { arm: leader, .. } if leader == arm);
-            let text = words::cell_value(&row.metric, &row.cells[arm]);
+            let text = phrases::cell_value(&row.metric, &row.cells[arm]);
             TableCell::for_people(if leads { format!("▸ {text}") } else { text })
         });
         table.add_filled_column(

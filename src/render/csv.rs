@@ -3,8 +3,8 @@
 use crate::domain::escape_invisible;
 
 use super::cell::Datum;
+use super::data_table::FigureSheet;
 use super::format;
-use super::sheet::FigureSheet;
 use super::table::ReportTable;
 
 /// Writes tables as CSV (RFC 4180, LF). Consecutive tables with the same kind of rows become one table with one header; an empty line

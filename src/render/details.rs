@@ -6,7 +6,7 @@ use crate::views::{
     PriceMethod, Scale, SuiteBoard,
 };
 
-use super::{format, verdicts, words};
+use super::{format, phrases, verdicts};
 
 /// Returns a sentence for each metric of two arms that has secondary results.
 pub fn second_looks(comparison: &Comparison) -> Vec<String> {
@@ -114,7 +114,7 @@ pub fn amount_methods(board: &SuiteBoard) -> Vec<String> {
 
 /// States bounds for arms that passed everything or nothing.
 pub fn extreme_bounds_note(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &board.suite,
         &board
             .entries
@@ -128,7 +128,7 @@ pub fn extreme_bounds_note(board: &SuiteBoard) -> Vec<String> {
         .filter_map(|(label, entry)| Some((label, entry.pass_rate.as_ref()?)));
     let said: Vec<String> = rates
         .filter_map(|(label, rate)| extreme_bound(label, rate))
-        .take(words::MAX_LEADING)
+        .take(phrases::MAX_LEADING)
         .collect();
     if said.is_empty() {
         Vec::new()
@@ -167,7 +167,7 @@ const MAX_K: usize = 5;
 
 /// Returns notes that no column has room for: chances over several attempts, rates that count excluded items, and others.
 pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &board.suite,
         &board
             .entries
@@ -178,7 +178,7 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
     let mut notes: Vec<String> = board
         .primary_not_measured
         .iter()
-        .map(|name| words::primary_not_measured(name, &board.primary.label))
+        .map(|name| phrases::primary_not_measured(name, &board.primary.label))
         .collect();
     notes.extend(verdicts::excluded_item_notes(&board.excluded_items));
     notes.extend(extreme_bounds_note(board));
@@ -189,14 +189,14 @@ pub fn entry_notes(board: &SuiteBoard) -> Vec<String> {
         .filter_map(|(label, entry)| {
             Some(format!(
                 "{label} {}",
-                words::primary_figure(&board.primary, entry.with_excluded.as_ref()?)
+                phrases::primary_figure(&board.primary, entry.with_excluded.as_ref()?)
             ))
         })
         .collect();
     if !with.is_empty() {
         notes.push(format!("With excluded items: {}.", with.join(", ")));
     }
-    for (label, entry) in labels.iter().zip(&board.entries).take(words::MAX_LEADING) {
+    for (label, entry) in labels.iter().zip(&board.entries).take(phrases::MAX_LEADING) {
         let chances: Vec<String> = entry
             .reliability
             .iter()

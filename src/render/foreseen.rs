@@ -4,7 +4,7 @@ use crate::views::{Arm, Foreseen, ForeseenPair, ForeseenVerdict, Units};
 
 use super::cell::TableCell;
 use super::table::{ReportTable, TableColumn};
-use super::{format, words};
+use super::{format, phrases};
 
 /// Lays out the arms, and the pairs of more than two arms.
 pub fn verdict_tables(found: &ForeseenVerdict) -> Vec<ReportTable> {
@@ -117,8 +117,8 @@ fn pairs_table(found: &ForeseenVerdict) -> ReportTable {
 }
 
 fn arm_names(found: &ForeseenVerdict) -> Vec<String> {
-    words::arm_labels(
-        &words::first_three(&found.suites),
+    phrases::arm_labels(
+        &phrases::first_three(&found.suites),
         &found
             .arms
             .iter()

@@ -10,7 +10,7 @@ use crate::views::{
 
 use super::cell::{Datum, TableCell};
 use super::table::{ColumnVisibility, ReportTable, TableColumn};
-use super::{comparability, courses, format, looked_at, shown, verdicts, words};
+use super::{comparability, courses, format, item_table, looked_at, phrases, verdicts};
 
 /// Maximum number of items named that pass now.
 const MAX_NAMED: usize = 5;
@@ -138,12 +138,12 @@ fn accepted_baseline_notes(report: &GateReport) -> Vec<String> {
             .as_deref()
             .map_or_else(String::new, |who| format!("{who}, "));
         let (reason, day) = (
-            shown::first_line(&accepted.reason),
+            item_table::first_line(&accepted.reason),
             accepted.time.date_naive(),
         );
         let note = format!(
             "{}: the baseline begins{since} with an accepted regression ({by}{day}): {reason}.",
-            words::arm_on_suite(&check.suite, &check.arm)
+            phrases::arm_on_suite(&check.suite, &check.arm)
         );
         if !notes.contains(&note) {
             notes.push(note);
@@ -234,15 +234,15 @@ fn undated_arm_sentence(one: &UndatedArm) -> String {
     };
     format!(
         "{}: {} {verb} no time. {them} not judged.",
-        words::arm_on_suite(&one.suite, &one.arm),
-        words::count_with_noun(one.runs, "runs")
+        phrases::arm_on_suite(&one.suite, &one.arm),
+        phrases::count_with_noun(one.runs, "runs")
     )
 }
 
 /// Lists the arms that did not run when the newest arm did, one line each.
 fn earlier_arm_lines(arms: &[EarlierArm]) -> Vec<String> {
     let line = |one: &EarlierArm| {
-        let who = words::arm_on_suite(&one.suite, &one.arm);
+        let who = phrases::arm_on_suite(&one.suite, &one.arm);
         format!(
             "{who}: no run of {}. It is judged by its newest runs, of {}.",
             one.of_others, one.newest
@@ -257,7 +257,7 @@ pub fn outdated_arm_lines(arms: &[OutdatedArm]) -> Vec<String> {
         let versions: Vec<String> = left
             .suite_versions
             .iter()
-            .map(|version| words::short_version(version))
+            .map(|version| phrases::short_version(version))
             .collect();
         format!(
             "{} was not checked: it has runs of version {} only, but the gate uses version {}.",
@@ -266,7 +266,7 @@ pub fn outdated_arm_lines(arms: &[OutdatedArm]) -> Vec<String> {
                 |arm| format!("{arm} on {}", left.suite)
             ),
             versions.join(", "),
-            words::short_version(&left.judged_version)
+            phrases::short_version(&left.judged_version)
         )
     };
     arms.iter().map(line).collect()
@@ -281,8 +281,8 @@ pub(super) fn arm_with_baseline_arm(suite: &str, arm: &Arm, against: Option<&Arm
     match against {
         Some(against) if against != arm => format!(
             "{} vs {}",
-            words::arm_name(suite, arm),
-            words::arm_name(suite, against)
+            phrases::arm_name(suite, arm),
+            phrases::arm_name(suite, against)
         ),
         _ => arm.display_name().unwrap_or_default(),
     }
@@ -307,7 +307,7 @@ pub fn describe_rule(check: &GateCheck) -> String {
             Some(matched) if matched > 1 => {
                 format!(
                     "must pass {item} ({})",
-                    words::count_with_noun(matched, "items")
+                    phrases::count_with_noun(matched, "items")
                 )
             }
             _ => format!("must pass {item}"),
@@ -377,7 +377,7 @@ fn cell_value(check: &GateCheck, cell: Option<&Cell>) -> String {
         .as_ref()
         .zip(cell)
         .map_or_else(String::new, |(metric, cell)| {
-            words::cell_value(metric, cell)
+            phrases::cell_value(metric, cell)
         })
 }
 
@@ -449,7 +449,7 @@ fn regressed_since(check: &GateCheck) -> Option<String> {
         return Some(format!(
             "still regressed{} ({}){p}",
             since(open.since),
-            words::count_with_noun(open.nights, "nights")
+            phrases::count_with_noun(open.nights, "nights")
         ));
     }
     let repaired = check.repaired.as_ref()?;
@@ -459,7 +459,7 @@ fn regressed_since(check: &GateCheck) -> Option<String> {
     Some(format!(
         "repaired{on} (regressed{}, {})",
         since(repaired.since),
-        words::count_with_noun(repaired.nights, "nights")
+        phrases::count_with_noun(repaired.nights, "nights")
     ))
 }
 
@@ -494,7 +494,7 @@ pub fn accepted_table(arms: &[OpenArm], reason: &str, who: Option<&str>) -> Repo
                 arm.suite.as_str().into(),
                 arm.suite_version.as_deref().into(),
             ]),
-            TableCell::for_people(words::arm_name(&arm.suite, &arm.arm)).with_data([
+            TableCell::for_people(phrases::arm_name(&arm.suite, &arm.arm)).with_data([
                 arm.arm.approach.as_str().into(),
                 arm.arm.model.as_str().into(),
             ]),
@@ -539,7 +539,7 @@ fn check_headline(check: &GateCheck) -> String {
     let Some((metric, difference)) = found else {
         return describe_rule(check);
     };
-    let name = words::metric_in_sentence(metric);
+    let name = phrases::metric_in_sentence(metric);
     let (a, b) = (
         cell_value(check, check.head.as_ref()),
         cell_value(check, check.baseline.as_ref()),
@@ -587,7 +587,7 @@ fn items_headline(check: &GateCheck) -> String {
         text.push_str(&format!(
             "; passed {} of {}",
             format::format_integer(passed),
-            words::count_with_noun(attempts, "attempts")
+            phrases::count_with_noun(attempts, "attempts")
         ));
     }
     let failing = check.failing.unwrap_or(0);
@@ -611,7 +611,7 @@ fn items_headline(check: &GateCheck) -> String {
             };
             text.push_str(&format!(
                 "; {} {what} {verb}: {named}",
-                words::count_with_noun(failing, "items")
+                phrases::count_with_noun(failing, "items")
             ));
         }
         Ask::MustPass { .. } if failing > 0 && check.matched.is_some_and(|matched| matched > 1) => {
@@ -733,7 +733,7 @@ fn evidence_over_nights(check: &GateCheck) -> String {
     };
     let over = format!(
         "Evidence over {}: e = {}",
-        words::count_with_noun(found.nights, "nights"),
+        phrases::count_with_noun(found.nights, "nights"),
         evidence(found.e_value)
     );
     let enough = evidence(found.enough);
@@ -759,20 +759,20 @@ fn further_units_needed(check: &GateCheck) -> String {
         return format!(
             "At least {} more {}{each} {verb} needed",
             format::format_integer(further.n),
-            words::singular_or_plural(further.n, further.of)
+            phrases::singular_or_plural(further.n, further.of)
         );
     }
     let about = if further.n > 10_000 { "" } else { "About " };
-    let planned = words::planned_count(further.n).replace("more than", "More than");
+    let planned = phrases::planned_count(further.n).replace("more than", "More than");
     format!(
         "{about}{planned} more {}{each} would decide it",
-        words::singular_or_plural(further.n, further.of)
+        phrases::singular_or_plural(further.n, further.of)
     )
 }
 
 /// Lists items that fail now, one line each: new failures, broken ones, flaky ones.
 fn new_failure_lines(found: &NewFailures) -> Vec<String> {
-    let who = words::arm_on_suite(&found.suite, &found.arm);
+    let who = phrases::arm_on_suite(&found.suite, &found.arm);
     let mut lines = Vec::new();
     for (count, items, before, after) in [
         (
@@ -802,7 +802,7 @@ fn new_failure_lines(found: &NewFailures) -> Vec<String> {
             continue;
         }
         let (noun, verb) = (
-            words::count_with_noun(count, "items"),
+            phrases::count_with_noun(count, "items"),
             if count == 1 { "fails" } else { "fail" },
         );
         let excuse = if before.is_empty() {
@@ -835,10 +835,10 @@ fn new_pass_lines(found: &NewPasses) -> String {
         String::new()
     };
     let verb = if found.count == 1 { "passes" } else { "pass" };
-    let count = words::count_with_noun(found.count, "items");
+    let count = phrases::count_with_noun(found.count, "items");
     format!(
         "{}: {count} always failed in the baseline and {verb} now: {}{more}.",
-        words::arm_on_suite(&found.suite, &found.arm),
+        phrases::arm_on_suite(&found.suite, &found.arm),
         named.join(", ")
     )
 }
@@ -861,7 +861,7 @@ fn failing_item_line(item: &TurnedItem) -> String {
         )
     };
     let reason = item.reason.as_deref().map_or_else(String::new, |reason| {
-        format!(": {}", shown::first_line(reason))
+        format!(": {}", item_table::first_line(reason))
     });
     let since = failing_since(item).map_or_else(String::new, |course| format!(", {course}"));
     format!(

@@ -8,7 +8,7 @@ use crate::views::{
 
 use super::markdown::{code_span, escape_text};
 use super::table::join_label;
-use super::{comparability, format, gate, looked_at, shown, verdicts, words};
+use super::{comparability, format, gate, item_table, looked_at, phrases, verdicts};
 
 /// First line of a pull request's comment, by which the next report finds and replaces it.
 pub const MARKER: &str = "<!-- evalreport:gate -->";
@@ -162,7 +162,7 @@ impl BoundedComment {
                 .collect();
             self.add_always(&format!(
                 "Not shown: {}. `evalreport gate --format json` has every check and cost.",
-                words::join_list(&parts)
+                phrases::join_list(&parts)
             ));
         }
         self.text.truncate(self.text.trim_end().len());
@@ -177,7 +177,7 @@ fn count_phrase(count: u64, what: &'static str) -> String {
         (1, "notes") => "1 note".to_owned(),
         (1, "costs") => "1 cost".to_owned(),
         (_, "notes" | "costs") => format!("{} {what}", format::format_integer(count)),
-        _ => words::count_with_noun(count, what),
+        _ => phrases::count_with_noun(count, what),
     }
 }
 
@@ -223,7 +223,7 @@ fn deciding_sentence(report: &GateReport) -> Option<String> {
         let counts: Vec<String> = WORST_FIRST.into_iter().filter_map(of).collect();
         text.push_str(&format!(
             " Of {}: {}.",
-            words::count_with_noun(report.checks.len() as u64, "checks"),
+            phrases::count_with_noun(report.checks.len() as u64, "checks"),
             counts.join(", ")
         ));
     }
@@ -314,13 +314,13 @@ fn check_row(is_named: bool, check: &GateCheck) -> String {
     };
     let head = match &check.rule {
         Ask::NoNewFailures => check.failing.map_or_else(String::new, |failing| {
-            words::count_with_noun(failing, "items")
+            phrases::count_with_noun(failing, "items")
         }),
         Ask::MustPass { .. } => match (check.passed, check.attempts) {
             (Some(passed), Some(attempts)) => format!(
                 "{}/{}",
                 format::format_integer(passed),
-                words::count_with_noun(attempts, "attempts")
+                phrases::count_with_noun(attempts, "attempts")
             ),
             _ => String::new(),
         },
@@ -358,7 +358,7 @@ fn cost_row(is_named: bool, cost: &GateCost) -> String {
     );
     let label = join_label(
         &cost.metric.label,
-        &words::figure_scope(&cost.metric, std::slice::from_ref(&cost.head)),
+        &phrases::figure_scope(&cost.metric, std::slice::from_ref(&cost.head)),
     );
     let (head, baseline) = (
         figure_with_n(metric, Some(&cost.head)),
@@ -384,14 +384,14 @@ fn figure_with_n(metric: Option<&Metric>, cell: Option<&Cell>) -> String {
     let Some((metric, cell)) = metric.zip(cell) else {
         return String::new();
     };
-    let text = words::cell_value(metric, cell);
+    let text = phrases::cell_value(metric, cell);
     let has_counts =
         metric.kind == MetricKind::Rate && cell.total.is_some() && cell.run_count() <= 1;
     match (&cell.estimate, cell.run_count()) {
         _ if has_counts || cell.value.is_none() => text,
-        (Some(estimate), _) => format!("{text} ({})", words::sample_size(estimate)),
+        (Some(estimate), _) => format!("{text} ({})", phrases::sample_size(estimate)),
         (None, 0) => text,
-        (None, runs) => format!("{text} ({})", words::count_with_noun(runs, "runs")),
+        (None, runs) => format!("{text} ({})", phrases::count_with_noun(runs, "runs")),
     }
 }
 
@@ -438,7 +438,7 @@ fn add_missing_items(page: &mut BoundedComment, report: &GateReport) {
             page.add_always(&format!("**{}**\n", escape_name(&said)));
             for error in &looked.errors {
                 let reason = error.reason.as_deref().map_or_else(String::new, |reason| {
-                    format!(": {}", escape_name(&shown::first_line(reason)))
+                    format!(": {}", escape_name(&item_table::first_line(reason)))
                 });
                 let is_added = page.add_if_fits(&item(&error.item, &reason), limit);
                 page.count_omitted("items", u64::from(!is_added));
@@ -489,10 +489,10 @@ impl<'a> ChangedItemGroup<'a> {
         let of = |count: u64, items: &'a [TurnedItem], before: &str| {
             let verb = if count == 1 { "fails" } else { "fail" };
             (count > 0).then(|| Self {
-                who: words::arm_on_suite(&found.suite, &found.arm),
+                who: phrases::arm_on_suite(&found.suite, &found.arm),
                 what: format!(
                     "{} {verb} now and {before}",
-                    words::count_with_noun(count, "items")
+                    phrases::count_with_noun(count, "items")
                 ),
                 items,
                 unlisted: count.saturating_sub(items.len() as u64),
@@ -509,10 +509,10 @@ impl<'a> ChangedItemGroup<'a> {
     fn from_passes(found: &'a NewPasses) -> Self {
         let verb = if found.count == 1 { "passes" } else { "pass" };
         Self {
-            who: words::arm_on_suite(&found.suite, &found.arm),
+            who: phrases::arm_on_suite(&found.suite, &found.arm),
             what: format!(
                 "{} {verb} now and always failed in the baseline",
-                words::count_with_noun(found.count, "items")
+                phrases::count_with_noun(found.count, "items")
             ),
             items: &found.items,
             unlisted: found.count.saturating_sub(found.items.len() as u64),
@@ -571,7 +571,7 @@ fn changed_item_line(item: &TurnedItem) -> String {
         )
     };
     let reason = item.reason.as_deref().map_or_else(String::new, |reason| {
-        format!(": {}", escape_name(&shown::first_line(reason)))
+        format!(": {}", escape_name(&item_table::first_line(reason)))
     });
     format!(
         "{BULLET}{}{} (passed {}, baseline {}){reason}",
@@ -595,8 +595,8 @@ fn flaky_item_lines(found: &NewFailures) -> Vec<String> {
         };
         format!(
             "{}: {}{listed}\n",
-            escape_name(&words::arm_on_suite(&found.suite, &found.arm)),
-            words::count_with_noun(found.flaky_count, "items")
+            escape_name(&phrases::arm_on_suite(&found.suite, &found.arm)),
+            phrases::count_with_noun(found.flaky_count, "items")
         )
     });
     head.into_iter()
@@ -609,7 +609,10 @@ fn flaky_item_lines(found: &NewFailures) -> Vec<String> {
 fn explain_check(check: &GateCheck, confidence: f64) -> String {
     let method = match &check.evidence {
         Some(pair) if pair.difference.is_some() => {
-            format!(". {}", words::capitalize(&verdicts::design_and_test(pair)))
+            format!(
+                ". {}",
+                phrases::capitalize(&verdicts::design_and_test(pair))
+            )
         }
         Some(_) | None => String::new(),
     };
@@ -628,7 +631,7 @@ fn comparability_lines(report: &GateReport) -> Vec<String> {
         };
         let line = bullet_line(&format!(
             "{}: {}.",
-            words::arm_on_suite(&check.suite, &check.arm),
+            phrases::arm_on_suite(&check.suite, &check.arm),
             comparability::grade_with_differences(pair)
         ));
         if !lines.contains(&line) {

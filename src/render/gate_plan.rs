@@ -7,7 +7,7 @@ use crate::views::{
 
 use super::cell::TableCell;
 use super::table::{ColumnVisibility, ReportTable, TableColumn};
-use super::{format, gate, looked_at, summary, words};
+use super::{format, gate, looked_at, phrases, summary};
 
 /// Lays out the chances of each result, one row per arm. `notes` come last.
 pub fn odds_table(report: &PlanReport, against: Option<&str>, notes: &[String]) -> ReportTable {
@@ -50,10 +50,10 @@ pub fn odds_table(report: &PlanReport, against: Option<&str>, notes: &[String]) 
         let odds = |place: usize, share: fn(&GateOdds) -> f64| {
             plan.odds.get(place).map_or_else(
                 || TableCell::unknown(""),
-                |odds| TableCell::number(words::chance_percent(share(odds)), share(odds)),
+                |odds| TableCell::number(phrases::chance_percent(share(odds)), share(odds)),
             )
         };
-        let runs = words::counts_each(plan.head_runs, plan.baseline_runs, "runs");
+        let runs = phrases::counts_each(plan.head_runs, plan.baseline_runs, "runs");
         let mut row = vec![
             TableCell::words(plan.suite.as_str()),
             TableCell::for_people(plan.arm.display_name().unwrap_or_default()).with_data([
@@ -89,7 +89,7 @@ pub fn odds_table(report: &PlanReport, against: Option<&str>, notes: &[String]) 
 
 /// Describes the simulation behind one arm's chances, and the rules that it leaves out.
 fn plan_notes(plan: &PlannedGate) -> Vec<String> {
-    let who = words::arm_on_suite(&plan.suite, &plan.arm);
+    let who = phrases::arm_on_suite(&plan.suite, &plan.arm);
     let basis = match plan.basis {
         PlanBasis::Baseline => "the items of the baseline",
         PlanBasis::Head => "the items of the newest runs (there is no baseline)",
@@ -132,8 +132,8 @@ fn deciding_gap_note(gap: &Gap, plan: &PlannedGate) -> String {
     };
     format!(
         "{}: whatever the true pass rate is, {what}. {}.",
-        words::arm_on_suite(&plan.suite, &plan.arm),
-        words::capitalize(&looked_at::gap_clause(gap, is_regression))
+        phrases::arm_on_suite(&plan.suite, &plan.arm),
+        phrases::capitalize(&looked_at::gap_clause(gap, is_regression))
     )
 }
 
@@ -204,7 +204,7 @@ pub fn decision_sentence(one: &HeldDecision) -> String {
     {
         return format!(
             "Decision: not decided, because the new runs are incomplete. {}.",
-            words::capitalize(&looked_at::gap_clause(gap, false))
+            phrases::capitalize(&looked_at::gap_clause(gap, false))
         );
     }
     let names = [

@@ -4,13 +4,13 @@ use crate::views::{Arm, ArmHorizon, Horizon, Horizons};
 
 use super::cell::TableCell;
 use super::format;
+use super::phrases::{self, count_with_noun};
 use super::table::{ReportTable, TableColumn};
-use super::words::{self, count_with_noun};
 
 /// Lays out the horizons of a suite's arms.
 pub fn arms_table(horizons: &Horizons) -> ReportTable {
     let arms: Vec<Arm> = horizons.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(&horizons.suite, &arms);
+    let labels = phrases::arm_labels(&horizons.suite, &arms);
     let mut table =
         ReportTable::for_rows("horizons").with_title(format!("{}: time horizons", horizons.suite));
     let each = |cell: &dyn Fn(&ArmHorizon) -> TableCell| {
@@ -62,7 +62,7 @@ pub fn arms_table(horizons: &Horizons) -> ReportTable {
 
 /// Says how long tasks are that the best arm does half of the time. `None` if no arm has a horizon.
 pub fn longest_horizon(horizons: &Horizons) -> Option<String> {
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &horizons.suite,
         &horizons
             .arms
@@ -156,7 +156,7 @@ fn method_notes(horizons: &Horizons, labels: &[String]) -> Vec<String> {
     if !without.is_empty() {
         notes.push(format!(
             "No interval for {}: too few families, or too many resamples without a horizon.",
-            words::first_three(&without)
+            phrases::first_three(&without)
         ));
     }
     if horizons
@@ -172,14 +172,14 @@ fn method_notes(horizons: &Horizons, labels: &[String]) -> Vec<String> {
     if !flat.is_empty() {
         notes.push(format!(
             "No horizon for {}: its success does not fall with the length of tasks.",
-            words::first_three(&flat)
+            phrases::first_three(&flat)
         ));
     }
     let extreme = of_arms(&|arm| arm.curve.is_none());
     if !extreme.is_empty() {
         notes.push(format!(
             "No curve for {}: all attempts passed, or none.",
-            words::first_three(&extreme)
+            phrases::first_three(&extreme)
         ));
     }
     let untimed: u64 = horizons.arms.iter().map(|arm| arm.untimed).sum();

@@ -15,7 +15,7 @@ use crate::views::{
 };
 
 use super::table::TableColumn;
-use super::{board, shown, tables};
+use super::{board, item_table, tables};
 
 /// A command's answer with the name and version of its schema.
 #[derive(Serialize, JsonSchema)]
@@ -289,7 +289,7 @@ pub fn all_schemas() -> Vec<(&'static str, Schema)> {
             describe_fields(
                 answer_schema::<ShowAnswer>(),
                 "ItemRow",
-                &shown::item_rows_table("", &[], &str::to_owned).columns,
+                &item_table::item_rows_table("", &[], &str::to_owned).columns,
             ),
         ),
         ("verify", answer_schema::<Verification>()),

@@ -7,9 +7,9 @@ use crate::views::{
 };
 
 use super::cell::{Datum, TableCell};
-use super::shown::{TextLength, more_rows_note};
+use super::item_table::{TextLength, more_rows_note};
 use super::table::{ReportTable, TableColumn};
-use super::{format, verification, words};
+use super::{format, phrases, verification};
 
 /// Lays out the criteria of a run, or returns `None` if it has none or none were requested.
 pub fn criteria_table(shown: &ShownRun, texts: TextLength) -> Option<ReportTable> {
@@ -88,11 +88,11 @@ pub fn criteria_by_arm(board: &SuiteBoard, criteria: &CriteriaTable) -> ReportTa
         .judge
         .as_ref()
         .map_or_else(String::new, |judge| format!(", judged by {judge}"));
-    let suite = words::group_name(&board.suite, board.suite_version.as_deref(), None);
+    let suite = phrases::group_name(&board.suite, board.suite_version.as_deref(), None);
     let mut table = ReportTable::for_rows("criteria")
         .with_title(format!("Criteria: {suite}: {}{judge}", criteria.evaluator));
     table.add_text_column("Criterion", 0);
-    for label in words::arm_labels(&board.suite, &criteria.arms) {
+    for label in phrases::arm_labels(&board.suite, &criteria.arms) {
         table.add_number_column(&label, 0);
     }
     let said = |cell: &CriterionCell| {

@@ -3,7 +3,7 @@
 use crate::domain::escape_invisible;
 use crate::views::{GateCheck, GateReport, Ruling};
 
-use super::{gate, looked_at, words};
+use super::{gate, looked_at, phrases};
 
 /// Writes a test suite per suite and a test case per check. An inconclusive check is skipped, or failed with `fail_inconclusive`.
 pub fn write_report(report: &GateReport, fail_inconclusive: bool) -> String {
@@ -60,7 +60,7 @@ fn count_attributes(checks: &[GateCheck], fail_inconclusive: bool) -> String {
 fn write_case(check: &GateCheck, confidence: f64, fail_inconclusive: bool) -> String {
     let against = match &check.against {
         Some(against) if *against != check.arm => {
-            format!(", against {}", words::arm_name(&check.suite, against))
+            format!(", against {}", phrases::arm_name(&check.suite, against))
         }
         _ => String::new(),
     };

@@ -4,7 +4,7 @@ use crate::views::{LabelReport, MIN_RUNS, NextReport};
 
 use super::cell::TableCell;
 use super::table::{ReportTable, TableColumn};
-use super::{format, words};
+use super::{format, phrases};
 
 /// Lays out the labels that a file added.
 pub fn added_labels_table(report: &LabelReport) -> ReportTable {
@@ -108,7 +108,7 @@ pub fn next_labels_table(report: &NextReport) -> ReportTable {
         table.notes.push(format!(
             "{}, judged by {}: {now} of {items} {of} are labelled, {then} with these{width}. Drawn {how}.",
             board.suite,
-            words::join_list(&board.judges)
+            phrases::join_list(&board.judges)
         ));
     }
     for suite in &report.too_few_runs {

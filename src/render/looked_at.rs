@@ -3,13 +3,13 @@
 use crate::domain::ItemKind;
 use crate::views::{Gap, How, LookedAt, MissingItem};
 
-use super::{format, shown, words};
+use super::{format, item_table, phrases};
 
 /// Says what the gate looked at: `60 tests: 57 passed, 2 flaky, 1 broken since 11-08; baseline 7 runs`.
 pub fn summary_line(one: &LookedAt) -> String {
     format!(
         "{}: {}.",
-        words::arm_on_suite(&one.suite, &one.arm),
+        phrases::arm_on_suite(&one.suite, &one.arm),
         outcome_counts(one)
     )
 }
@@ -23,7 +23,7 @@ fn outcome_counts(one: &LookedAt) -> String {
         (Some(of), _) => format!(
             "{} of {} passed",
             format::format_integer(of.passed),
-            words::count_with_noun(of.counted, "outcomes")
+            phrases::count_with_noun(of.counted, "outcomes")
         ),
         (None, 0) if one.runs == 0 => "no new runs".to_owned(),
         (None, 0) => format!("no {noun}"),
@@ -48,16 +48,20 @@ fn outcome_counts(one: &LookedAt) -> String {
                 count(one.unanswered, "without a result"),
             ];
             let of: Vec<String> = of.into_iter().flatten().collect();
-            format!("{}: {}", words::count_with_noun(items, noun), of.join(", "))
+            format!(
+                "{}: {}",
+                phrases::count_with_noun(items, noun),
+                of.join(", ")
+            )
         }
     }];
     parts.extend(count(one.missing.count, "of the baseline missing"));
     if one.runs > 1 {
-        parts.push(words::count_with_noun(one.runs, "runs"));
+        parts.push(phrases::count_with_noun(one.runs, "runs"));
     }
     parts.push(match one.baseline_runs {
         0 => "no baseline".to_owned(),
-        runs => format!("baseline {}", words::count_with_noun(runs, "runs")),
+        runs => format!("baseline {}", phrases::count_with_noun(runs, "runs")),
     });
     parts.join("; ")
 }
@@ -78,7 +82,7 @@ pub(super) fn missing_and_error_lines(one: &LookedAt) -> Vec<String> {
     if let Some(said) = unknown_errors_count(one) {
         lines.push(format!("{said}:"));
         let error = |(name, reason): (&str, Option<&str>)| match reason {
-            Some(reason) => format!("- {name}: {}", shown::first_line(reason)),
+            Some(reason) => format!("- {name}: {}", item_table::first_line(reason)),
             None => format!("- {name}"),
         };
         lines.extend(
@@ -104,10 +108,10 @@ pub(super) fn missing_items_count(one: &LookedAt) -> Option<String> {
         "have"
     };
     let text = || {
-        let count = words::count_with_noun(one.missing.count, "items");
+        let count = phrases::count_with_noun(one.missing.count, "items");
         format!(
             "{}: {count} of the baseline {verb} no outcome now",
-            words::arm_on_suite(&one.suite, &one.arm)
+            phrases::arm_on_suite(&one.suite, &one.arm)
         )
     };
     (!one.missing.items.is_empty()).then(text)
@@ -118,7 +122,7 @@ pub(super) fn unknown_errors_count(one: &LookedAt) -> Option<String> {
     let text = || {
         format!(
             "{}: {}",
-            words::arm_on_suite(&one.suite, &one.arm),
+            phrases::arm_on_suite(&one.suite, &one.arm),
             unknown_errors(one.unknown_errors)
         )
     };
@@ -182,7 +186,7 @@ pub(super) fn gap_clause(gap: &Gap, is_about_failures: bool) -> String {
             "of the baseline"
         };
         let verb = if gap.missing == 1 { "has" } else { "have" };
-        let count = words::count_with_noun(gap.missing, "items");
+        let count = phrases::count_with_noun(gap.missing, "items");
         parts.push(format!(
             "{count} {which} {verb} no outcome now{}",
             named(&gap.items, gap.missing)

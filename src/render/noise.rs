@@ -7,9 +7,9 @@ use crate::views::{
 
 use super::cell::{Datum, TableCell};
 use super::format;
+use super::phrases::{self, arm_labels, count_with_noun};
 use super::table::{ReportTable, TableColumn};
 use super::verdicts::p_value;
-use super::words::{self, arm_labels, count_with_noun};
 
 /// Lays out what pages of the site show: they list the items elsewhere.
 pub(super) fn page_tables(ledger: &NoiseLedger) -> Vec<ReportTable> {
@@ -31,7 +31,7 @@ pub fn ledger_tables(ledger: &NoiseLedger) -> Vec<ReportTable> {
         .suite_version
         .as_ref()
         .map_or_else(String::new, |version| {
-            format!(", version {}", words::short_version(version))
+            format!(", version {}", phrases::short_version(version))
         });
     let name = format!("{}{name}", ledger.suite);
     let mut all = vec![
@@ -55,7 +55,7 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
     let size = format!(
         "{} {}",
         format::format_integer(ledger.items),
-        words::singular_or_plural(ledger.items, ledger.items_of)
+        phrases::singular_or_plural(ledger.items, ledger.items_of)
     );
     let mut table = ReportTable::for_rows("noise")
         .with_title(format!("{name}: noise of one run's pass rate ({size})"));
@@ -151,7 +151,7 @@ fn judge_noise_note(judge: &JudgeNoise) -> Option<String> {
         unit => format!(
             "{} {}",
             format::unscaled_number(judge.deviation),
-            words::unit_header(unit)
+            phrases::unit_header(unit)
         ),
     };
     let how = match judge.by {
@@ -413,7 +413,7 @@ fn health_table(health: &ItemHealth) -> ReportTable {
         ),
     ]
     .into_iter()
-    .map(|(finding, names)| (finding, names.len() as u64, words::first_three(&names)))
+    .map(|(finding, names)| (finding, names.len() as u64, phrases::first_three(&names)))
     .collect();
     let is_read = |finding: &str| health.with_question > 0 || !finding.starts_with("Same");
     table.add_filled_column(
@@ -461,7 +461,7 @@ fn conditions_table(suite: &str, effects: &[ConditionEffect]) -> ReportTable {
     };
     table.add_filled_column(
         TableColumn::words("Arm").keys(["arm"]),
-        each(&|effect| TableCell::words(words::arm_name(suite, &effect.arm))),
+        each(&|effect| TableCell::words(phrases::arm_name(suite, &effect.arm))),
     );
     let settings = |effect: &ConditionEffect| {
         let said: Vec<String> = effect

@@ -6,8 +6,8 @@ use crate::views::{
 
 use super::cell::{Datum, TableCell};
 use super::format;
+use super::phrases::{self, count_with_noun};
 use super::table::{ReportTable, TableColumn};
-use super::words::{self, count_with_noun};
 
 /// Suites whose weights are named one by one.
 const MAX_WEIGHTS: usize = 12;
@@ -70,7 +70,7 @@ pub fn suite_means_table(overall: &Overall) -> ReportTable {
     table.add_filled_column(TableColumn::number(label).keys(keys), each(&rate));
     if overall.sample.is_some() {
         let rank = |entry: &OverallEntry| match entry.rank {
-            Some(rank) => TableCell::for_people(words::rank_range(rank)).with_data([
+            Some(rank) => TableCell::for_people(phrases::rank_range(rank)).with_data([
                 Datum::from(rank.best as u64),
                 Datum::from(rank.worst as u64),
             ]),
@@ -119,7 +119,10 @@ pub fn suite_means_table(overall: &Overall) -> ReportTable {
             .over("all runs")
             .keys(["cost_usd", "cost_is_lower_bound"])
             .rank(1);
-        table.add_filled_column(cost, each(&|entry| words::money_cell(entry.cost.as_ref())));
+        table.add_filled_column(
+            cost,
+            each(&|entry| phrases::money_cell(entry.cost.as_ref())),
+        );
     }
     table.notes = method_notes(overall);
     table
@@ -135,7 +138,7 @@ fn pooling_title(pooling: Pooling) -> &'static str {
 /// Says which arm leads, and whether it is settled.
 pub fn leader_headline(overall: &Overall) -> Option<String> {
     let leader = overall.entries.first()?;
-    let name = words::arm_over_suites(&overall.suites, &leader.arm);
+    let name = phrases::arm_over_suites(&overall.suites, &leader.arm);
     let over = format!(
         "over {}",
         count_with_noun(overall.weights.len() as u64, "suites")
@@ -201,7 +204,7 @@ fn method_notes(overall: &Overall) -> Vec<String> {
             "Means are over the {} that {} share: {}. {} without all of these {} listed last and not comparable with the others.",
             count_with_noun(over.len() as u64, "suites"),
             count_with_noun(overall.ranked, unit),
-            words::first_three(&over),
+            phrases::first_three(&over),
             count_with_noun(unranked, unit),
             if unranked == 1 { "is" } else { "are" },
         ));
@@ -214,11 +217,11 @@ fn method_notes(overall: &Overall) -> Vec<String> {
         let arms: Vec<String> = other
             .arms
             .iter()
-            .map(|arm| words::arm_name(&other.suite, arm))
+            .map(|arm| phrases::arm_name(&other.suite, arm))
             .collect();
         let counted = other.counted.as_deref().map_or_else(
             || "runs of unknown version".to_owned(),
-            |version| format!("version {}", words::short_version(version)),
+            |version| format!("version {}", phrases::short_version(version)),
         );
         notes.push(format!(
             "Of {} only {counted} counts here; not in it, with runs of another version only: {}.",
@@ -308,7 +311,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
     if overall.weights.len() < 2 {
         return None;
     }
-    let leader = words::arm_over_suites(&overall.suites, &overall.entries.first()?.arm);
+    let leader = phrases::arm_over_suites(&overall.suites, &overall.entries.first()?.arm);
     let found = &overall.leaders_without;
     if found.is_empty() {
         return Some(format!(
@@ -329,11 +332,11 @@ fn leaders_without(overall: &Overall) -> Option<String> {
         let or = if suites.len() <= 3 {
             suites.join(" or ")
         } else {
-            format!("one of {}", words::first_three(suites))
+            format!("one of {}", phrases::first_three(suites))
         };
         format!(
             "without {or}, {} leads",
-            words::arm_over_suites(&overall.suites, arm)
+            phrases::arm_over_suites(&overall.suites, arm)
         )
     };
     let said: Vec<String> = by_leader.iter().map(said).collect();
@@ -354,7 +357,7 @@ fn leaders_without(overall: &Overall) -> Option<String> {
 fn reversal_notes(overall: &Overall) -> Vec<String> {
     let said = |reversal: &Reversal| {
         let [first, second] = [&reversal.first, &reversal.second]
-            .map(|arm| words::arm_over_suites(&overall.suites, arm));
+            .map(|arm| phrases::arm_over_suites(&overall.suites, arm));
         let mut parts = Vec::new();
         if reversal.second_ahead > reversal.first_ahead {
             let all = overall.weights.len() as u64;

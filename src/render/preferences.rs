@@ -4,8 +4,8 @@ use crate::views::{Bound, Preferences, PreferredArm, StyleEffect, Ties, VoteUnit
 
 use super::cell::{Datum, TableCell};
 use super::format;
+use super::phrases::{self, count_with_noun};
 use super::table::{ReportTable, TableColumn};
-use super::words::{self, count_with_noun};
 
 /// Lays out a board of votes, and its styles if there are any.
 pub fn strength_tables(board: &Preferences) -> Vec<ReportTable> {
@@ -65,7 +65,7 @@ fn places_table(board: &Preferences) -> ReportTable {
             cell.ends = ends;
             cell
         }
-        None => TableCell::unknown(words::bound_words(place.bound)),
+        None => TableCell::unknown(phrases::bound_words(place.bound)),
     };
     let keys = ["points", "low", "high"];
     table.add_filled_column(
@@ -75,7 +75,7 @@ fn places_table(board: &Preferences) -> ReportTable {
         each(&strength),
     );
     let rank = |place: &PreferredArm| {
-        TableCell::for_people(words::rank_range(place.rank)).with_data([
+        TableCell::for_people(phrases::rank_range(place.rank)).with_data([
             Datum::from(place.rank.best as u64),
             Datum::from(place.rank.worst as u64),
         ])
@@ -88,7 +88,7 @@ fn places_table(board: &Preferences) -> ReportTable {
     );
     table.add_filled_column(
         TableColumn::words("Over the next").keys(["beats_next"]),
-        each(&|place| TableCell::words(words::lead_over_next_words(place.beats_next))),
+        each(&|place| TableCell::words(phrases::lead_over_next_words(place.beats_next))),
     );
     table.add_filled_column(
         TableColumn::number("Elo")
@@ -161,7 +161,7 @@ fn method_notes(board: &Preferences) -> Vec<String> {
             let reason = if arms.len() == 1 { one } else { many };
             notes.push(format!(
                 "No finite strength for {}: {reason}. More votes settle it.",
-                words::first_three(&arms)
+                phrases::first_three(&arms)
             ));
         }
     }
@@ -222,7 +222,7 @@ fn units_note(board: &Preferences) -> String {
     }
     format!(
         "Intervals: sandwich errors over {}, whose votes depend on each other.{single}",
-        words::join_list(&counted)
+        phrases::join_list(&counted)
     )
 }
 

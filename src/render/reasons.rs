@@ -4,7 +4,7 @@ use crate::views::{Reason, ShownRun};
 
 use super::cell::TableCell;
 use super::format;
-use super::shown::first_line;
+use super::item_table::first_line;
 use super::table::{ReportTable, TableColumn};
 
 /// Lays out why a run's items did not pass, or returns `None` if no reason occurs more than once.

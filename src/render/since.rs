@@ -2,11 +2,11 @@
 
 use crate::views::{Arm, Since, SinceBecause};
 
-use super::words;
+use super::phrases;
 
 /// Says since when runs count and why: `Counts 7 nights since 2026-11-08, when the pass rate of plan changed.`
 pub fn counted_runs_sentence(suite: &str, since: &Since) -> String {
-    let (nights, date) = (words::count_with_noun(since.nights, "nights"), since.date);
+    let (nights, date) = (phrases::count_with_noun(since.nights, "nights"), since.date);
     match since.because {
         SinceBecause::NoChange => {
             format!("Counts all {nights} since {date}: no change point of a pass rate.")
@@ -46,6 +46,9 @@ pub fn earlier_runs_note(since: Option<&Since>) -> String {
 }
 
 fn arm_names(suite: &str, arms: &[Arm]) -> String {
-    let names: Vec<String> = arms.iter().map(|arm| words::arm_name(suite, arm)).collect();
-    words::first_three(&names)
+    let names: Vec<String> = arms
+        .iter()
+        .map(|arm| phrases::arm_name(suite, arm))
+        .collect();
+    phrases::first_three(&names)
 }

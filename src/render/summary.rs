@@ -6,7 +6,7 @@ use crate::views::{
     PairEvidence, Test, Why,
 };
 
-use super::words::{
+use super::phrases::{
     amount_basis_word, comparison_labels, count_runs, count_with_noun, metric_in_sentence,
     planned_count, ratio_before_name, singular_or_plural,
 };
@@ -45,7 +45,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     let mut notes: Vec<String> = comparison
         .primary_not_measured
         .iter()
-        .map(|name| super::words::primary_not_measured(name, decides))
+        .map(|name| super::phrases::primary_not_measured(name, decides))
         .collect();
     // One line: both say what one run does not show.
     let unmeasured: Vec<String> = [variation_note(comparison), several_runs_note(comparison)]
@@ -53,7 +53,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
         .flatten()
         .collect();
     notes.extend((!unmeasured.is_empty()).then(|| unmeasured.join(" ")));
-    notes.extend(super::words::perhaps_one_model(
+    notes.extend(super::phrases::perhaps_one_model(
         &comparison.perhaps_one_model,
     ));
     for (name, arm) in names.iter().zip(&comparison.arms) {
@@ -145,7 +145,7 @@ fn several_runs_note(comparison: &Comparison) -> Option<String> {
         .rows
         .iter()
         .find_map(why)
-        .map(|why| format!("{}.", super::words::capitalize(&why)))
+        .map(|why| format!("{}.", super::phrases::capitalize(&why)))
 }
 
 /// Returns what a decision adds about a cost that is higher without a verdict: `but costs about 2.9 times as much, not tested`.

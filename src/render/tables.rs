@@ -5,7 +5,7 @@ use crate::views::{Board, RunLine, ShownRun, SuiteLine, UNNAMED_APPROACHES};
 
 use super::cell::{Datum, TableCell};
 use super::table::{ColumnVisibility, ReportTable, TableColumn};
-use super::{format, words};
+use super::{format, phrases};
 
 /// Lays out the suites of a store.
 pub fn suites_table(lines: &[SuiteLine]) -> ReportTable {
@@ -28,7 +28,7 @@ pub fn suites_table(lines: &[SuiteLine]) -> ReportTable {
             .collect()
     };
     let approaches = |line: &SuiteLine| {
-        TableCell::for_people(words::first_three(&named(line)))
+        TableCell::for_people(phrases::first_three(&named(line)))
             .with_data([line.approaches.join("; ").into()])
     };
     let seen = if lines.is_empty() || lines.iter().any(|line| !named(line).is_empty()) {
@@ -90,7 +90,7 @@ pub fn runs_table<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> ReportTab
     );
     table.add_filled_column(
         TableColumn::words("Arm").visible_in(ColumnVisibility::Pages),
-        each(&|line| TableCell::words(words::arm_name(&line.suite, &line.arm))),
+        each(&|line| TableCell::words(phrases::arm_name(&line.suite, &line.arm))),
     );
     // Names that no run has need no column; data has what stands for them.
     let seen = |is_known: bool| {
@@ -147,7 +147,7 @@ pub fn runs_table<'a>(lines: impl IntoIterator<Item = &'a RunLine>) -> ReportTab
         .unit(Unit::Usd)
         .better_direction(Direction::Down)
         .rank(2);
-    table.add_filled_column(cost, each(&|line| words::money_cell(line.cost.as_ref())));
+    table.add_filled_column(cost, each(&|line| phrases::money_cell(line.cost.as_ref())));
     let tokens = |line: &RunLine| {
         TableCell::number_or_unknown(line.tokens, |tokens| format::fixed_decimals(tokens, 0))
     };
@@ -359,7 +359,7 @@ pub fn run_table(shown: &ShownRun) -> ReportTable {
         "Cost",
         Some(line.cost.as_ref().map_or_else(
             || "unknown".to_owned(),
-            |cost| format!("{} ({})", words::money_or_bound(cost), page.cost_source),
+            |cost| format!("{} ({})", phrases::money_or_bound(cost), page.cost_source),
         )),
     );
     fact(
@@ -390,7 +390,7 @@ pub fn run_table(shown: &ShownRun) -> ReportTable {
     fact("Suite version", page.suite_version.clone());
     fact("Tool version", page.tool_version.clone());
     fact("Isolation", page.isolation.clone());
-    for (name, value) in page.resources.iter().flat_map(words::describe_resources) {
+    for (name, value) in page.resources.iter().flat_map(phrases::describe_resources) {
         fact(name, Some(value));
     }
     fact("Git", page.git_rev.clone());
@@ -469,5 +469,5 @@ pub fn scope_notes(retracted: u64, aliased: bool) -> Vec<String> {
 
 /// Counts the retracted runs, or returns `None` if there are none.
 pub fn retracted_note(retracted: u64) -> Option<String> {
-    (retracted > 0).then(|| format!("{} retracted.", words::count_runs(retracted)))
+    (retracted > 0).then(|| format!("{} retracted.", phrases::count_runs(retracted)))
 }

@@ -8,11 +8,11 @@ use crate::views::{
     PairEvidence, PairVerdict, Role, Scale, SuiteBoard, Test,
 };
 
-use super::{comparability, format, words};
+use super::{comparability, format, phrases};
 
 /// Returns a row's text for the Verdict column.
 pub fn verdict_cell(comparison: &Comparison, row: &ComparisonRow) -> String {
-    let names = words::comparison_labels(comparison);
+    let names = phrases::comparison_labels(comparison);
     let evidence = &row.evidence;
     match evidence.pairs.as_slice() {
         [] => "only one arm".to_owned(),
@@ -69,11 +69,11 @@ pub fn verdict_cell(comparison: &Comparison, row: &ComparisonRow) -> String {
 
 fn sizes_text(of: &str, sizes: &[u64]) -> String {
     match sizes {
-        [one] => words::count_with_noun(*one, of),
+        [one] => phrases::count_with_noun(*one, of),
         [first, .., last] => format!(
             "{} to {}",
             format::format_integer(*first),
-            words::count_with_noun(*last, of)
+            phrases::count_with_noun(*last, of)
         ),
         [] => of.to_owned(),
     }
@@ -142,11 +142,11 @@ fn winning_verb(metric: &Metric, role: Role) -> &'static str {
 
 fn units_short(pair: &PairEvidence) -> String {
     if let Some(labels) = correcting_labels(pair) {
-        return words::count_with_noun(labels, "labels");
+        return phrases::count_with_noun(labels, "labels");
     }
     match pair.sizes.pairs {
-        Some(pairs) => words::count_with_noun(pairs, pair.sizes.of),
-        None => words::counts_each(pair.sizes.first, pair.sizes.second, pair.sizes.of),
+        Some(pairs) => phrases::count_with_noun(pairs, pair.sizes.of),
+        None => phrases::counts_each(pair.sizes.first, pair.sizes.second, pair.sizes.of),
     }
 }
 
@@ -154,10 +154,10 @@ fn short_obstacle(obstacle: Obstacle, pair: &PairEvidence) -> String {
     match obstacle {
         Obstacle::FewRuns if pair.sizes.pairs.is_some() => {
             let runs = pair.sizes.runs.unwrap_or(1);
-            words::counts_each(runs, runs, "runs")
+            phrases::counts_each(runs, runs, "runs")
         }
-        Obstacle::FewRuns => words::counts_each(pair.sizes.first, pair.sizes.second, "runs"),
-        Obstacle::FewItems | Obstacle::FewClusters => words::count_with_noun(
+        Obstacle::FewRuns => phrases::counts_each(pair.sizes.first, pair.sizes.second, "runs"),
+        Obstacle::FewItems | Obstacle::FewClusters => phrases::count_with_noun(
             pair.sizes.clusters.unwrap_or_else(|| pair.unit_count()),
             if pair.sizes.clusters.is_some() {
                 "clusters"
@@ -346,7 +346,7 @@ pub fn difference_cell(row: &ComparisonRow) -> String {
         return String::new();
     };
     match found.scale {
-        Scale::Ratio => words::ratio_words(found.value),
+        Scale::Ratio => phrases::ratio_words(found.value),
         Scale::Share | Scale::Unit => signed_difference(
             &row.metric,
             found.scale,
@@ -367,11 +367,11 @@ fn correcting_labels(pair: &PairEvidence) -> Option<u64> {
 pub fn units_compared(pair: &PairEvidence) -> String {
     let sizes = &pair.sizes;
     let Some(pairs) = sizes.pairs else {
-        return words::counts_each(sizes.first, sizes.second, sizes.of);
+        return phrases::counts_each(sizes.first, sizes.second, sizes.of);
     };
     let most = sizes.first.max(sizes.second);
     let clusters = sizes.clusters.map_or_else(String::new, |count| {
-        format!(" in {}", words::count_with_noun(count, "clusters"))
+        format!(" in {}", phrases::count_with_noun(count, "clusters"))
     });
     let labelled = correcting_labels(pair).map_or_else(String::new, |labels| {
         format!(", {} labelled", format::format_integer(labels))
@@ -380,13 +380,13 @@ pub fn units_compared(pair: &PairEvidence) -> String {
         format!(
             "{} of {} shared{clusters}{labelled}",
             format::format_integer(pairs),
-            words::count_with_noun(most, sizes.of)
+            phrases::count_with_noun(most, sizes.of)
         )
     } else {
         format!(
             "{} shared {}{clusters}{labelled}",
             format::format_integer(pairs),
-            words::singular_or_plural(pairs, sizes.of)
+            phrases::singular_or_plural(pairs, sizes.of)
         )
     }
 }
@@ -404,7 +404,7 @@ pub(super) fn arm_ahead(metric: &Metric, pair: &PairEvidence) -> Option<usize> {
 /// Returns the difference of two arms in words, seen from the arm ahead: `A's pass rate is 12.0 pp higher than B's`, `A costs 38% less than B`.
 fn difference_claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> String {
     let (first, second) = (&names[pair.first], &names[pair.second]);
-    let label = words::metric_in_sentence(metric);
+    let label = phrases::metric_in_sentence(metric);
     let Some(difference) = pair
         .difference
         .filter(|found| found.signed_distance() != 0.0)
@@ -415,18 +415,23 @@ fn difference_claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> S
         }
         return format!("{first} and {second} have the same {label}");
     };
-    let own = format!("{} {label}", words::possessive_name(first));
+    let own = format!("{} {label}", phrases::possessive_name(first));
     match (difference.scale, metric.name.as_str()) {
         (Scale::Ratio, "cost_usd") => {
             format!(
                 "{first} costs {} {second}",
-                words::ratio_before_name(difference.value, "as much as", "more than", "less than")
+                phrases::ratio_before_name(
+                    difference.value,
+                    "as much as",
+                    "more than",
+                    "less than"
+                )
             )
         }
         (Scale::Ratio, "duration_seconds") => {
             format!(
                 "{first} takes {} {second}",
-                words::ratio_before_name(
+                phrases::ratio_before_name(
                     difference.value,
                     "as long as",
                     "more time than",
@@ -435,7 +440,7 @@ fn difference_claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> S
             )
         }
         (Scale::Ratio, "total_tokens") => {
-            let tokens = words::ratio_before_name(
+            let tokens = phrases::ratio_before_name(
                 difference.value,
                 "as many tokens as",
                 "more tokens than",
@@ -447,7 +452,7 @@ fn difference_claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> S
             let [times, more, less] = ["that of", "more than that of", "less than that of"];
             format!(
                 "{own} is {} {second}",
-                words::ratio_before_name(difference.value, times, more, less)
+                phrases::ratio_before_name(difference.value, times, more, less)
             )
         }
         (Scale::Share | Scale::Unit, _) => {
@@ -459,7 +464,7 @@ fn difference_claim(metric: &Metric, pair: &PairEvidence, names: &[String]) -> S
             format!(
                 "{own} is {} {side} than {}",
                 amount_with_decimals(metric, difference.value, difference_decimals(pair)),
-                words::possessive_name(second)
+                phrases::possessive_name(second)
             )
         }
     }
@@ -603,9 +608,9 @@ pub fn pair_sentence(
     if pair.difference.is_none() {
         let (first, second) = (&names[pair.first], &names[pair.second]);
         let why = no_winner_reason(pair.verdict).map_or_else(String::new, |why| format!(": {why}"));
-        let label = words::metric_in_sentence(metric);
+        let label = phrases::metric_in_sentence(metric);
         return match pair.verdict {
-            PairVerdict::NotComparable { .. } if words::is_pass_rate(metric) => {
+            PairVerdict::NotComparable { .. } if phrases::is_pass_rate(metric) => {
                 format!("Not comparable: {first} and {second}{why}")
             }
             PairVerdict::NotComparable { .. } => {
@@ -672,8 +677,8 @@ pub fn planning_figures(metric: &Metric, pair: &PairEvidence) -> Option<String> 
         let each = if needed.of == "runs" { " per arm" } else { "" };
         parts.push(format!(
             "about {} {}{each} would be needed to detect this difference",
-            words::planned_count(needed.n),
-            words::singular_or_plural(needed.n, needed.of)
+            phrases::planned_count(needed.n),
+            phrases::singular_or_plural(needed.n, needed.of)
         ));
     }
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
@@ -743,13 +748,13 @@ fn test_name(test: Test) -> &'static str {
 
 /// Describes the adjustment of a table's p-values, or returns `None` for a single test.
 pub(super) fn adjustment_text(evidence: &Evidence) -> Option<String> {
-    let pairs = words::count_with_noun(evidence.tested, "pairs");
+    let pairs = phrases::count_with_noun(evidence.tested, "pairs");
     (evidence.tested > 1).then(|| match evidence.adjustment {
         Adjustment::Holm => format!("Holm, {pairs}"),
         Adjustment::MaxT => format!("max-T over joint sign flips, {pairs}"),
         Adjustment::BenjaminiHochberg => format!(
             "Benjamini–Hochberg, {} of secondary metrics",
-            words::count_with_noun(evidence.tested, "tests")
+            phrases::count_with_noun(evidence.tested, "tests")
         ),
     })
 }
@@ -798,12 +803,12 @@ fn win_clause(evidence: &Evidence, others: &str) -> String {
 /// Describes the winner or leader among several arms.
 fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
     let evidence = &row.evidence;
-    let label = words::metric_in_sentence(&row.metric);
+    let label = phrases::metric_in_sentence(&row.metric);
     let adjusted = adjustment_text(evidence).map_or_else(String::new, |how| format!(" ({how})"));
     if let Some(winner) = evidence.winner {
         let others = only_other(row, winner, names)
             .cloned()
-            .unwrap_or_else(|| words::other_arms(arms_with_value(row).count() as u64 - 1));
+            .unwrap_or_else(|| phrases::other_arms(arms_with_value(row).count() as u64 - 1));
         let how = win_clause(evidence, &others);
         let end = if is_fixed(evidence) {
             ". The result is fixed"
@@ -846,7 +851,7 @@ fn group_sentence(row: &ComparisonRow, names: &[String]) -> String {
         "{} of {} arms share the lead on {label}: {}{adjusted}",
         leading.len(),
         names.len(),
-        words::join_some(&leading)
+        phrases::join_some(&leading)
     )
 }
 
@@ -855,7 +860,7 @@ pub(super) fn excluded_item_notes(items: &[ExcludedItem]) -> Vec<String> {
         format!(
             "Excluded item {} ({}): {}.",
             excluded.item,
-            words::count_with_noun(excluded.outcomes, "outcomes"),
+            phrases::count_with_noun(excluded.outcomes, "outcomes"),
             excluded.reason
         )
     };
@@ -869,7 +874,7 @@ pub fn exclusion_notes(comparison: &Comparison, names: &[String]) -> Vec<String>
         let cells: Vec<String> = names
             .iter()
             .zip(&row.cells)
-            .map(|(name, cell)| format!("{name} {}", words::cell_value(&row.metric, cell)))
+            .map(|(name, cell)| format!("{name} {}", phrases::cell_value(&row.metric, cell)))
             .collect();
         notes.push(format!(
             "With excluded items: {}. {}",
@@ -895,7 +900,7 @@ fn evidence_headline(
     why_open: &dyn Fn(&BoardEvidence) -> String,
 ) -> Option<String> {
     let evidence = board.evidence.as_ref()?;
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &board.suite,
         &board
             .entries
@@ -908,7 +913,7 @@ fn evidence_headline(
             .primary
             .as_ref()
             .map_or_else(String::new, |figure| {
-                words::primary_figure(&board.primary, figure)
+                phrases::primary_figure(&board.primary, figure)
             })
     };
     let leading: Vec<usize> = (0..board.entries.len())
@@ -939,7 +944,7 @@ fn evidence_headline(
             )
         });
         let others = if evidence.arms > 2 {
-            words::other_arms(evidence.arms - 1)
+            phrases::other_arms(evidence.arms - 1)
         } else {
             labels_except(&labels, *winner)
         };
@@ -972,7 +977,7 @@ fn evidence_headline(
             return Some(format!(
                 "Tie: {} have the same {}.",
                 all_arms(evidence.arms),
-                words::metric_in_sentence(&board.primary)
+                phrases::metric_in_sentence(&board.primary)
             ));
         }
         return Some(format!("No winner yet{among}{why}.{lead}"));
@@ -1032,7 +1037,7 @@ fn why_open(board: &SuiteBoard, evidence: &BoardEvidence) -> String {
 
 /// Returns the arms of the leading group, by the shortest distinct names on the board.
 pub fn leading_group(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &board.suite,
         &board
             .entries
@@ -1057,7 +1062,7 @@ pub fn leading_group(board: &SuiteBoard) -> Vec<String> {
 /// Explains the rank ranges, the smallest detectable difference, and the arms' comparability on this board.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let comparability = || {
-        let names = words::perhaps_one_model(&board.perhaps_one_model);
+        let names = phrases::perhaps_one_model(&board.perhaps_one_model);
         comparability::board_note(board)
             .into_iter()
             .chain(comparability::apart_notes(&board.apart))
@@ -1073,12 +1078,12 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         (tested, Adjustment::MaxT) => format!(
             "max-T-adjusted p < {} over {}",
             format_alpha(evidence.alpha),
-            words::count_with_noun(tested, "pairs")
+            phrases::count_with_noun(tested, "pairs")
         ),
         (tested, _) => format!(
             "Holm-adjusted p < {} over {}",
             format_alpha(evidence.alpha),
-            words::count_with_noun(tested, "pairs")
+            phrases::count_with_noun(tested, "pairs")
         ),
     };
     let mut rank =
@@ -1107,11 +1112,11 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         ));
     }
     if !evidence.partial.is_empty() {
-        let name = words::arm_namer(board);
+        let name = phrases::arm_namer(board);
         let names: Vec<String> = evidence.partial.iter().map(name).collect();
         notes.push(format!(
             "Rates over fewer items than other arms have, which lead no group: {}.",
-            words::join_some(&names)
+            phrases::join_some(&names)
         ));
     }
     notes.extend(comparability());
@@ -1119,7 +1124,7 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         notes.push(format!(
             "First in resamples: share of {} bootstrap samples of the {} in which the arm ranks first. It describes these data and decides nothing.",
             format::format_integer(u64::from(drawn.resamples)),
-            words::count_with_noun(drawn.units, drawn.of)
+            phrases::count_with_noun(drawn.units, drawn.of)
         ));
     }
     notes

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Acceptance, Problem, Problems, escape_invisible};
 use crate::files;
 
-use super::appended::AppendLog;
+use super::append_log::AppendLog;
 use super::{Store, StoreError, durable};
 
 #[derive(Serialize, Deserialize)]

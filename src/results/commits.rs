@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::RunId;
 use crate::files;
 
-use super::appended::AppendLog;
+use super::append_log::AppendLog;
 use super::{StoreError, durable, presence, seal};
 
 /// Suffix of these files, after the batch's id.

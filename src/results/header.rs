@@ -19,7 +19,7 @@ use crate::domain::{
 };
 use crate::files;
 
-use super::heap;
+use super::json_memory_limit;
 use super::seal::{SealState, SealedRecord, ends_with_carried};
 
 /// The format that this version writes. A reader refuses a higher number, because the meaning may have changed.
@@ -376,7 +376,7 @@ fn parse_unverified(
             "is JSON, but not an object".to_owned(),
         )])
     } else {
-        heap::from_slice::<WireRun>(bytes)
+        json_memory_limit::from_slice::<WireRun>(bytes)
             .map_err(|error| explain_parse_error(bytes, file, line, &error))
     };
     let checked = parsed.and_then(|wire| validate_header(wire, file, line, stem));
@@ -404,7 +404,7 @@ fn header_problem(file: &str, line: Option<usize>, message: String) -> Problem {
 /// Returns whether a header was written by `ralph eval` and has zeros that mean "not measured". That program sets every field, so zeros of
 /// tokens, costs, calls, shared tests and the time are unknown.
 pub fn has_zeros_for_unknown(bytes: &[u8]) -> bool {
-    heap::from_slice::<WireRun>(bytes)
+    json_memory_limit::from_slice::<WireRun>(bytes)
         .is_ok_and(|wire| wire.sets_every_field() && wire.without_zeros().1)
 }
 
@@ -687,7 +687,7 @@ fn explain_parse_error(
             ),
         )];
     }
-    match heap::from_slice::<Value>(bytes) {
+    match json_memory_limit::from_slice::<Value>(bytes) {
         Err(_) if error.is_eof() => vec![syntax("is cut off in the middle of the JSON".to_owned())],
         Err(syntax_error) => {
             let near = text_at_error(bytes, &syntax_error);

@@ -14,8 +14,8 @@ use crate::domain::{
     ItemDetails, ItemKind, ItemOutcome, ItemStatus, RunId, is_amount, is_count, is_figure,
 };
 
-use super::known_line::ItemMeasurements;
-use super::shape::CanonicalCursor;
+use super::canonical_json::CanonicalCursor;
+use super::templated_line::ItemMeasurements;
 
 /// Why a line is no item outcome. In lower case, without a final full stop.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -304,7 +304,7 @@ fn parse_canonical(line: &[u8]) -> Option<ItemLine<'_>> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::known_line::{LineTemplate, parse_templated_line};
+    use super::super::templated_line::{LineTemplate, parse_templated_line};
     use super::*;
 
     fn outcome() -> impl Strategy<Value = ItemOutcome> {

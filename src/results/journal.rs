@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{ItemDetails, ItemOutcome, RunId, Secrets};
 use crate::files;
 
-use super::appended::AppendLog;
+use super::append_log::AppendLog;
 use super::seal::{self, FilePrefix, FolderDigest, Seal};
 use super::{ItemLine, ScoreLine, StoreError, durable, item_line};
 

@@ -9,7 +9,7 @@ use crate::domain::{
     ItemDetails, ItemOutcome, Problem, Problems, RunId, ScoreRecord, latest_revision,
 };
 
-use super::appended::AppendLog;
+use super::append_log::AppendLog;
 use super::seal::Seal;
 use super::{ItemLine, ScoreLine, Store, StoreError, durable, item_line};
 

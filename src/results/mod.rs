@@ -21,50 +21,50 @@
 
 mod acceptance;
 mod added;
-mod appended;
+mod append_log;
+mod atomic_output;
 mod batch;
-mod begun;
 mod bundle;
+mod canonical_json;
 mod chain;
 mod commits;
 mod detailed;
 mod durable;
 mod examine;
-mod guarded;
 mod header;
-pub mod heap;
 mod import_lock;
+mod imported_pair;
 mod item_line;
 mod item_texts;
 mod journal;
+pub mod json_memory_limit;
 mod judgement;
-mod known_line;
 mod leftovers;
 mod lines;
 mod links;
 mod output;
 mod presence;
-mod proof;
+mod protected_paths;
 mod records;
 mod retraction;
+mod run_start;
 mod scan;
 mod score_line;
 mod seal;
-mod sealed;
-mod shape;
 mod signature;
 mod store;
 mod store_error;
+mod templated_line;
 mod unfinished;
-mod whole_file;
+mod verify_digests;
 
 pub use acceptance::{append_acceptances, load_acceptances};
 pub use added::AddedRecords;
+pub use atomic_output::AtomicOutput;
 pub use batch::{
     Batch, PlannedArm, PlannedContent, PlannedRun, ReplacementRun, RerunScope, Subset,
     split_committed,
 };
-pub use begun::RunStart;
 pub use bundle::{
     BUNDLE_PATH_IN_SITE, BundleDecisions, BundleExtent, BundleParts, BundleRewriter, BundleWriter,
     UnpackedBundle, begins_bundle, bundle_path_in_site, is_bundle, page_element, preview_bundle,
@@ -72,26 +72,26 @@ pub use bundle::{
 };
 pub use chain::ChainState;
 pub use examine::{StoreExamination, describe_progress, examine_store};
-pub use guarded::WriteProtectedPaths;
 pub use header::{has_zeros_for_unknown, parse_header, read_opened_header, to_json};
 pub use import_lock::ImportLock;
+pub use imported_pair::{SealedReader, SealedWriter};
 pub use item_line::{ItemLine, LineError, write_import_line, write_journal_line};
 pub use item_texts::{ItemTextDigests, item_hash_of};
 pub use journal::{RunJournal, TranscriptLine, details_of};
 pub use judgement::Judgements;
-pub use known_line::{ItemMeasurements, LineTemplate, parse_templated_line};
 pub use lines::{LineProblem, LineReader, MAX_LINE_BYTES, for_each_line};
 pub use output::KeptFiles;
-pub use proof::{StoreVerification, verify_store};
+pub use protected_paths::WriteProtectedPaths;
 pub use records::{RecordsWriter, records_schema};
 pub use retraction::{Retraction, Retractions};
+pub use run_start::RunStart;
 pub use scan::{
     HeaderFile, HeaderlessFolder, ItemSource, SealedPair, StoreContents, list_plans, scan_store,
 };
 pub use score_line::{JudgeLine, ScoreLine};
-pub use sealed::{SealedReader, SealedWriter};
 pub use signature::{AllowedSigners, SigningKey, signature_path};
 pub use store::Store;
 pub use store_error::StoreError;
+pub use templated_line::{ItemMeasurements, LineTemplate, parse_templated_line};
 pub use unfinished::unfinished_runs;
-pub use whole_file::AtomicOutput;
+pub use verify_digests::{StoreVerification, verify_store};

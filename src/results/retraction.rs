@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Filter, Problem, Problems, Run, escape_invisible};
 use crate::files;
 
-use super::appended::AppendLog;
+use super::append_log::AppendLog;
 use super::{Store, StoreError, durable};
 
 /// A tombstone, or the undo of one with the same selector.

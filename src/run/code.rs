@@ -15,15 +15,15 @@ use crate::files;
 use crate::results::{Batch, PlannedArm, PlannedRun, RerunScope, RunJournal, StoreError};
 use crate::suite::{self, RunPhase};
 
-use super::addition::Overlay;
 use super::approach::{ApproachInput, REQUIREMENTS_FILE};
 use super::evaluation;
 use super::examine::{ExaminationHalt, ExaminationResult, PhaseShell, WorkspaceExamination};
-use super::grounds::{ProtectedState, SuiteSnapshots};
 use super::isolation::{ExtraGrants, ProgramKind};
 use super::kept::KeptOutput;
+use super::overlay::Overlay;
 use super::record;
 use super::server::{self, ServerNetwork};
+use super::suite_snapshot::{ProtectedState, SuiteSnapshots};
 use super::testing::{FamilyResult, TestFamily};
 use super::verification::verify_workspace;
 use super::workspace::{self, RunWorkspace};

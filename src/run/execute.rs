@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::domain::{Evaluator, ItemStatus, Run};
 use crate::results::{Batch, PlannedArm, PlannedRun, StoreError, split_committed};
 
-use super::grounds::SuiteSnapshots;
 use super::questions::{Interruption, QuestionRun, UNPRICED_WARNING};
+use super::suite_snapshot::SuiteSnapshots;
 use super::turns::Turns;
 use super::{ArmWork, CodeWork, PlanContext, RunEnd, RunEvent, RunnableArm, code, questions};
 

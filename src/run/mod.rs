@@ -4,18 +4,16 @@
 //! with a header is done. Any other run starts again; a run of questions continues from its journal. Failures of agents and tests are
 //! recorded as data. Only a failure of the store ends a plan early.
 
-mod addition;
+mod adaptive_run;
 mod answers;
 mod approach;
 mod arm;
+mod canary_tests;
 mod code;
-mod control;
 mod evaluation;
 mod examine;
 mod execute;
-mod foreseen;
 mod git;
-mod grounds;
 mod home;
 mod home_places;
 mod isolation;
@@ -23,6 +21,7 @@ pub mod judge;
 mod kept;
 mod machine;
 mod modes;
+mod overlay;
 mod packages;
 mod plan;
 mod prerequisites;
@@ -35,6 +34,7 @@ mod revision;
 mod server;
 mod shell;
 mod suite_copy;
+mod suite_snapshot;
 mod tampering;
 mod testing;
 mod tests_python;
@@ -50,16 +50,16 @@ use crate::domain::{Git, ItemStatus, Run};
 use crate::process::StopSignal;
 use crate::results::{PlannedArm, PlannedRun, Store};
 
-pub use addition::digest_folder as digest_overlay;
+pub use adaptive_run::{
+    AdaptiveResult, AdaptiveStep, ask_until_foreseen, next_step, pass_rate, task_arms,
+};
 pub use approach::{ApproachKind, ExecutableApproach, mentions_model};
 pub use arm::{ArmWork, CodeWork, QuestionWork, RunnableArm};
 pub use evaluation::{JudgeSettings, SuiteEvaluation};
 pub use execute::{ArmRefusal, ExecutionResult, execute_runs};
-pub use foreseen::{
-    AdaptiveResult, AdaptiveStep, ask_until_foreseen, next_step, pass_rate, task_arms,
-};
 pub use git::places_around as repositories_around;
 pub use isolation::{IsolatedPaths, Isolation};
+pub use overlay::digest_folder as digest_overlay;
 pub use plan::{interleave_arms, item_seed, new_batch_id};
 pub use prerequisites::{MissingPrerequisite, Prerequisites};
 pub use provenance::{commit_positions, git_user, read_git_state};

@@ -14,7 +14,7 @@ use crate::process::{self, paths_except};
 use crate::suite::{self, Suite};
 
 use super::CodeWork;
-use super::control::ControlTests;
+use super::canary_tests::ControlTests;
 use super::git;
 use super::tampering::FileSnapshot;
 use super::tests_python::TestsPython;

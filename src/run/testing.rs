@@ -12,7 +12,7 @@ use crate::evaluate::{CommandContext, CommandResult};
 use crate::files;
 use crate::process::{self, StopSignal};
 
-use super::control::ControlTests;
+use super::canary_tests::ControlTests;
 use super::shell::CommandShell;
 
 /// Words of a command, or of a script that it names, by which it may call pytest.

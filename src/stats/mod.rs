@@ -1,17 +1,20 @@
 //! Pure mathematics on slices and counts, independent of polars and the domain. An undefined result has a reason ([`Undefined`]) and is
 //! never NaN.
 
+mod adaptive_stopping;
 mod adjust;
 mod agreement;
 mod attempt_counts;
 mod attempts;
+mod bitset;
 mod bootstrap;
 mod bradley_terry;
 mod change_point;
 mod cluster;
-mod corrected;
+mod compact_letters;
 mod counts;
 mod course;
+mod daily_regression;
 mod detectable;
 mod discrimination;
 mod distribution;
@@ -19,10 +22,8 @@ mod drift;
 mod effect;
 mod elo;
 mod exact;
-mod foresight;
 mod gate;
 mod gate_odds;
-mod gate_process;
 mod good_nights;
 mod grim;
 mod grimmer;
@@ -33,13 +34,12 @@ mod item_design;
 mod item_fit;
 mod item_groups;
 mod item_response;
-mod letters;
+mod judge_corrected;
 mod logistic;
 mod max_t;
 mod mean;
 mod noise;
 mod partial_order;
-mod planes;
 mod posterior;
 mod power;
 mod ppi;
@@ -62,21 +62,25 @@ mod variance;
 mod verdict;
 mod weighted_mean;
 
+pub use adaptive_stopping::{
+    AdaptiveInquiry, AdaptiveStopping, DIFFICULTY_GROUPS, Foreseen, ItemBlock, PairRecord, Units,
+    difficulty_group,
+};
 pub use adjust::{benjamini_hochberg, holm_adjustment};
 pub use agreement::{Agreement, cohen_kappa, krippendorff_alpha_nominal, label_shares};
 pub use attempt_counts::AttemptCounts;
 pub use attempts::{mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k};
+pub use bitset::{ItemBitset, OutcomeBitsets, all_pairs};
 pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife_values};
 pub use bradley_terry::{
     BradleyTerry, Effect, FitOptions, PairVote, Strength, Ties, VoteOutcome, bradley_terry,
 };
 pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_error, clustered_mean};
-pub use corrected::{
-    CorrectedMean, JudgedRuns, LabelledAttempts, MAX_OF_A_RUN, corrected_difference, corrected_rate,
-};
+pub use compact_letters::{compact_letters, few_letters};
 pub use counts::counts_over_runs;
 pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, item_course};
+pub use daily_regression::{GateProcess, gate_process, least_nights};
 pub use detectable::{
     ClusterVariance, Detectable, cluster_variance, detectable_flips, detectable_mcnemar,
     detectable_proportions, detectable_t, detectable_welch, items_needed, pairs_needed,
@@ -92,13 +96,8 @@ pub use exact::{
     McNemar, Permutation, Resampling, fisher_exact, mcnemar_each, mcnemar_test, permutation_test,
     sign_flip,
 };
-pub use foresight::{
-    AdaptiveInquiry, AdaptiveStopping, DIFFICULTY_GROUPS, Foreseen, ItemBlock, PairRecord, Units,
-    difficulty_group,
-};
 pub use gate::{Ruling, rule_on_change, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
-pub use gate_process::{GateProcess, gate_process, least_nights};
 pub use good_nights::{ENOUGH_IN_A_ROW, ItemWalk, JudgedNights, LevelWalk, NightJudge, NightState};
 pub use grim::{PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail};
 pub use grimmer::{PrintedNumber, VarianceDivisor};
@@ -115,7 +114,9 @@ pub use item_response::{
     Discrimination, ExpectedRate, ItemParameters, ItemResponse, MIN_ARMS, MIN_ITEMS, ResponseModel,
     Unfitted, item_response,
 };
-pub use letters::{compact_letters, few_letters};
+pub use judge_corrected::{
+    CorrectedMean, JudgedRuns, LabelledAttempts, MAX_OF_A_RUN, corrected_difference, corrected_rate,
+};
 pub use max_t::{MaxT, max_t};
 pub use mean::{
     MeanDifference, ValueSummary, interval_of_mean, mean_interval, mean_t, paired_t,
@@ -123,7 +124,6 @@ pub use mean::{
 };
 pub use noise::{NoiseComponents, PairNoise, RepeatNoise, pair_noise, split_noise};
 pub use partial_order::{PartialOrder, order_bits};
-pub use planes::{ItemBitset, OutcomeBitsets, all_pairs};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{
     Aim, ArmRunsSummary, PairedVariance, mde_few, mde_miller, mde_paired, mde_two_proportions,

@@ -12,10 +12,10 @@ use crate::inference::{
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
+use super::differing_answers::SideBySide;
 use super::flips::{self, Flips};
 use super::judged::CriterionFlips;
 use super::model_names::{ModelNames, perhaps_one_model};
-use super::side_by_side::SideBySide;
 use super::stored_verification::count_by_result;
 
 /// The unit of a difference.

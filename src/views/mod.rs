@@ -4,15 +4,17 @@
 //! print these structs.
 
 mod abilities;
-mod against;
 mod agreement;
 mod arm_colours;
 mod arm_page;
 mod audit;
+mod board_changes;
 mod categories;
 mod chart;
 mod claims;
 mod compare;
+mod delta_to_reference;
+mod differing_answers;
 mod evaluation;
 mod exported;
 mod flips;
@@ -27,13 +29,13 @@ mod gate_plan;
 mod gate_rules;
 mod horizons;
 mod imported;
+mod item_details;
 mod items;
 mod judged;
 mod labelling;
 mod leaderboard;
 mod looked_at;
 mod model_names;
-mod news;
 mod noise;
 mod overall;
 mod pair_table;
@@ -41,14 +43,12 @@ mod preferences;
 mod question_groups;
 mod reasons;
 mod run;
-mod run_turn;
+mod run_ordinal;
 mod runnable;
 mod short_text;
 mod side;
-mod side_by_side;
 mod site;
 mod stored_verification;
-mod stories;
 mod suite_state;
 mod transcript;
 mod unstarted;
@@ -58,7 +58,6 @@ pub use abilities::{
     Abilities, AbleArm, DifferentItemAbilities, FittedItem, OffPair, PairsFit, UnfittedBoard,
     abilities_of_suites, fit_abilities,
 };
-pub use against::ReferenceComparison;
 pub use agreement::{
     AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun,
     PairAgreement, ProbeReport, ProbedRun, RatedCriterion, Rater, RaterLine, SkippedRun,
@@ -67,6 +66,7 @@ pub use agreement::{
 pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
 pub use audit::{NoAudit, UnauditedBoard, audit_board, audit_suites, system_name};
+pub use board_changes::{NewsEntry, NewsEvent, list_news};
 pub use categories::{Categories, Category, CategoryCell};
 pub use chart::{
     ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts,
@@ -77,6 +77,8 @@ pub use compare::{
     ComparedArm, Comparison, ComparisonRow, Delta, DeltaUnit, Leader, PairOrder, compare_arms,
     compare_with_flips,
 };
+pub use delta_to_reference::ReferenceComparison;
+pub use differing_answers::{MAX_SIDES, Side, SideBySide};
 pub use evaluation::{CriteriaCount, EvaluatorScore, JudgeView, newest_scores};
 pub use exported::{OutcomeGroup, RunTally, Share, StatusTally};
 pub use flips::{FlippedItems, Flips, ListedItem, ListedItems, MAX_LISTED};
@@ -99,6 +101,7 @@ pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows,
     StatedOtherwise, UnrecognisedFile,
 };
+pub use item_details::{ItemAnswers, ItemNote, SuiteItemAnswers};
 pub use items::{
     Discrimination, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm, RunAttempt,
 };
@@ -110,7 +113,6 @@ pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, 
 pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, build_boards, count_retracted};
 pub use looked_at::{Gap, How, LookedAt, MissingItem, MissingItems, OutcomeCounts};
 pub use model_names::ModelNames;
-pub use news::{NewsEntry, NewsEvent, list_news};
 pub use noise::{
     ArmNoise, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger, SingleRuns,
     Sources, noise_ledgers,
@@ -131,17 +133,15 @@ pub use run::{
     ShownRun, StatedLine, SuiteLine, criterion_rows, item_pages, reasons_in_rows, run_line,
     run_page, shown_run, suite_lines,
 };
-pub use run_turn::RunOrdinal;
+pub use run_ordinal::RunOrdinal;
 pub use runnable::{
     ProblemLine, Runnable, RunnableAgent, RunnableApproach, RunnableSuite, RunnableTask, SuiteKind,
 };
 pub use side::AnswerGatherer;
-pub use side_by_side::{MAX_SIDES, Side, SideBySide};
 pub use site::{
     Overview, OverviewSuite, SiteContext, SiteOptions, build_overview, comparison_pairs,
 };
 pub use stored_verification::StoredVerification;
-pub use stories::{ItemAnswers, ItemNote, SuiteItemAnswers};
 pub use suite_state::SuiteState;
 pub use transcript::{
     ItemTranscript, MessageUsage, RunTranscripts, TranscriptPart, TranscriptReader, without_middle,

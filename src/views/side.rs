@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::domain::{ItemKind, ItemStatus, Redacted};
 
 use super::compare::Comparison;
+use super::differing_answers::{MAX_SIDES, Side, SideBySide};
 use super::flips::ListedItem;
 use super::judged::criterion_flips_between;
 use super::run::{ItemPage, RunPage};
-use super::side_by_side::{MAX_SIDES, Side, SideBySide};
 use super::site::Overview;
 use super::transcript::RunTranscripts;
 use crate::inference::Arm;

@@ -21,6 +21,7 @@ use super::claims::{SuiteClaims, suite_claims};
 use super::compare::{Comparison, PairOrder};
 use super::flips::Flips;
 use super::horizons::{Horizons, horizons_for_page};
+use super::item_details::SuiteItemAnswers;
 use super::items::{ItemLine, ItemMatrix, item_matrix};
 use super::judged::{CriteriaTable, CriterionKey};
 use super::leaderboard::{SortKey, SuiteBoard, count_retracted, suite_board};
@@ -28,8 +29,7 @@ use super::noise::{NoiseLedger, build_ledger};
 use super::overall::{Overall, Pooling, SuiteRates, overall_from_rates};
 use super::pair_table::PairTable;
 use super::run::{RunLine, RunStated, reported_figures, run_line};
-use super::run_turn::{RunOrdinal, run_ordinals};
-use super::stories::SuiteItemAnswers;
+use super::run_ordinal::{RunOrdinal, run_ordinals};
 
 /// The owner's settings of the site. Names are display names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

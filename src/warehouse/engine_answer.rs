@@ -8,10 +8,10 @@ use std::sync::Arc;
 use crate::domain::{ItemDetails, ItemKey, ItemOutcome, ItemStatus, Run, RunId};
 use crate::results::write_import_line;
 
+use super::external_rows::{ExternalJoin, ExternalPart, ExternalRun, OutcomeChecksum};
 use super::hidden::HiddenBy;
 use super::item_file::ExternalLines;
 use super::row_check::{OutcomeMetadata, line_checksum};
-use super::standing_rows::{ExternalJoin, ExternalPart, ExternalRun, OutcomeChecksum};
 use super::statuses::{status_code, status_from_code};
 use super::totals::ItemTotals;
 

@@ -25,9 +25,9 @@ use super::items::{LineDictionary, OutcomeBlock, OutcomeCell, OwnScore, ScoreKin
 use super::matrix::RowScores;
 use super::progress::Progress;
 use super::snapshot::{HeaderUnit, ItemUnit, JudgedFolder, NO_FACT_COLUMN, Snapshot, StoredRow};
+use super::source_stamp::FileStamp;
 use super::statuses::Statuses;
 use super::totals::ItemTotals;
-use super::unit::FileStamp;
 
 /// Block size: large enough that items repeat within a block, small enough to keep two cores busy with little memory.
 const BLOCK_BYTES: u64 = 16 << 20;

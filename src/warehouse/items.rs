@@ -7,7 +7,7 @@ use crate::results::{ItemLine, ItemMeasurements, MAX_LINE_BYTES};
 
 use super::facts::{ItemFactIds, ItemFacts};
 use super::intern::{ItemKeyInterner, TextInterner};
-use super::refrains::LineTemplates;
+use super::line_templates::LineTemplates;
 use super::totals::ItemTotals;
 
 /// One outcome, as numbers of its dictionary.

@@ -11,59 +11,59 @@
 //!
 //! Superseded files are removed; a command that uses segments or imported stores holds the folder.
 
-mod amounts;
 mod cache;
 mod conflicts;
 mod counted_answer;
+mod display_names;
 mod engine_answer;
 mod export;
+mod external_rows;
 mod facts;
 mod hidden;
 mod ingest;
 mod intern;
 mod item_file;
+mod item_usage;
 mod items;
 mod judged_rows;
 mod lake;
+mod line_templates;
 mod matrix;
-mod names;
 mod open;
 mod outcome_columns;
 mod packing;
 mod progress;
 mod records;
-mod refrains;
 mod row_check;
 mod run_row;
 mod segment;
 mod short_digest;
 mod snapshot;
+mod source_stamp;
 mod spool;
 mod sql;
 mod sql_error;
-mod standing_rows;
 mod statuses;
 mod stored_run;
 mod summaries;
 mod tables;
 mod threads;
 mod totals;
-mod unit;
 
-pub use amounts::{AttemptUsage, ItemUsage};
 pub use cache::{
     CacheKind, CachePart, IMPORTED_PREFIX, LAKE_PREFIX, SITE_PREFIX, SOURCE_EXTENSION, cache_parts,
     clear_cache, sweep_cache,
 };
+pub use display_names::{DisplayNames, NameKind};
 pub use engine_answer::{
     EngineAnswer, EngineCell, EngineItem, EngineLines, EngineRow, EngineRun, ExpectedOutcomes,
     describe_mismatches,
 };
 pub use export::ExportFormat;
 pub use hidden::{HiddenBy, HiddenRun};
+pub use item_usage::{AttemptUsage, ItemUsage};
 pub use lake::{Publication, PublicationCounts};
 pub use matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-pub use names::{DisplayNames, NameKind};
 pub use open::{RedactedWarehouse, Warehouse, WarehouseOptions};
 pub use packing::{BundleSummary, write_bundle};
 pub use progress::Progress;
@@ -71,6 +71,7 @@ pub use records::StoredLocation;
 pub use row_check::CheckedRunFields;
 pub use run_row::RunRow;
 pub use short_digest::{cluster_id, item_id};
+pub use source_stamp::FileStamp;
 pub use spool::RunOutcomes;
 pub use sql::{DerivedTable, SqlTable, SqlValue};
 pub use sql_error::SqlError;
@@ -78,4 +79,3 @@ pub use statuses::Statuses;
 pub use summaries::{GroupSummary, GroupedNumbers};
 pub use threads::can_start_threads;
 pub use totals::ItemTotals;
-pub use unit::FileStamp;

@@ -23,18 +23,18 @@ use crate::results::{
 };
 
 use super::cache::{LAKE_PREFIX, SNAPSHOT_PREFIX, sweep_cache};
+use super::display_names::{DisplayNames, NameKind};
 use super::engine_answer::EngineAnswer;
+use super::external_rows::{ExternalJoin, ExternalSource, JoinedLake, JoinedSnapshot};
 use super::facts::{FactVotes, ItemFacts};
 use super::hidden::{HiddenBy, HiddenRun};
 use super::ingest::{self, IngestedStores};
 use super::item_file::{ItemFile, JudgeRevisions, path_text};
 use super::lake;
 use super::matrix::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores};
-use super::names::{DisplayNames, NameKind};
 use super::progress::Progress;
 use super::run_row::RunRow;
 use super::snapshot::{JudgedFolder, NO_FACT_COLUMN, Snapshot, StoredRow};
-use super::standing_rows::{ExternalJoin, ExternalSource, JoinedLake, JoinedSnapshot};
 use super::statuses::status_code;
 use super::totals::ItemTotals;
 

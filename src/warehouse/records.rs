@@ -18,8 +18,8 @@ use super::item_file::{ItemFile, path_text};
 use super::matrix::MatrixItem;
 use super::open::Warehouse;
 use super::run_row::RunRow;
+use super::source_stamp::FileStamp;
 use super::spool::{LineSpool, RunLines, RunOutcomes};
-use super::unit::FileStamp;
 
 /// Where runs are stored.
 #[derive(Clone, Debug, PartialEq, Eq)]

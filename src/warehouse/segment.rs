@@ -17,9 +17,9 @@ use super::cache::{LIST_EXTENSION, SegmentList};
 use super::ingest::for_each_item;
 use super::item_file::{ItemFile, path_text};
 use super::outcome_columns::OutcomeColumns;
+use super::source_stamp::FileStamp;
 use super::sql_error::SqlError;
 use super::threads;
-use super::unit::FileStamp;
 
 /// Changes whenever the columns or their meaning change.
 const SEGMENT_VERSION: &str = "evalreport segment 3";

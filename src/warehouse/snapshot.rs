@@ -16,10 +16,10 @@ use crate::files;
 use super::facts::ItemFacts;
 use super::hidden::HiddenBy;
 use super::matrix::RowScores;
+use super::source_stamp::FileStamp;
 use super::statuses::Statuses;
 use super::stored_run;
 use super::totals::ItemTotals;
-use super::unit::FileStamp;
 
 /// Changes whenever the meaning of the stored data changes.
 const SNAPSHOT_VERSION: &str = concat!("evalreport snapshot 15 ", env!("CARGO_PKG_VERSION"));

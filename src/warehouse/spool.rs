@@ -7,9 +7,9 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use crate::domain::{ItemDetails, ItemKind, ItemOutcome, RunId, replaces_revision};
 use crate::results::{ItemLine, details_of};
 
+use super::display_names::DisplayNames;
 use super::ingest::for_each_item_line;
 use super::item_file::ItemFile;
-use super::names::DisplayNames;
 
 /// The offset of a line, and its length.
 type LineSpan = (u64, usize);

@@ -9,8 +9,8 @@ use crate::domain::{ItemKind, ScoreRecord, latest_of_each};
 use crate::files::FolderUse;
 
 use super::cache::SEGMENTS_FOLDER;
+use super::display_names::DisplayNames;
 use super::item_file::ItemFile;
-use super::names::DisplayNames;
 use super::open::Warehouse;
 use super::run_row::RunRow;
 use super::segment;

@@ -9,7 +9,7 @@ use evalreport::render::cell::TableCell;
 use evalreport::render::comparison::annotated_table as laid_out;
 use evalreport::render::html::{SiteRoutes, badge_and_feed_files, single_file, site_files};
 use evalreport::render::table::ReportTable;
-use evalreport::render::{board, csv, markdown, summary, terminal, verdicts, words};
+use evalreport::render::{board, csv, markdown, phrases, summary, terminal, verdicts};
 use evalreport::views::{
     Arm, BatchSelection, Comparison, ComparisonRow, Overview, PairEvidence, PairOrder, PairVerdict,
     Place, Policy, Scale, SiteOptions, SortKey, SuiteBoard, board_groups, build_boards,
@@ -350,7 +350,7 @@ fn check(warehouse: &mut Warehouse, complaints: &mut Complaints) -> Vec<State> {
 fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
     let suite = &comparison.suite;
     let arms: Vec<Arm> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(suite, &arms);
+    let labels = phrases::arm_labels(suite, &arms);
     let label = |arm: &Arm| {
         arms.iter()
             .position(|known| known == arm)
@@ -392,7 +392,7 @@ fn table(comparison: &Comparison, state: &State, complaints: &mut Complaints) {
         );
         let in_csv = figure(&csv, &row.metric.name, "winner");
         let named = match state {
-            State::Wins(arm) | State::Fixed(arm) => words::arm_name(suite, arm),
+            State::Wins(arm) | State::Fixed(arm) => phrases::arm_name(suite, arm),
             State::Open | State::Alone => String::new(),
         };
         complaints.unless(in_csv == named, || {
@@ -483,7 +483,7 @@ fn decision(
 /// Of every pair on every metric: the sentence, its interval and its record point the way of the difference.
 fn signs(comparison: &Comparison, complaints: &mut Complaints) {
     let arms: Vec<Arm> = comparison.arms.iter().map(|arm| arm.arm.clone()).collect();
-    let labels = words::arm_labels(&comparison.suite, &arms);
+    let labels = phrases::arm_labels(&comparison.suite, &arms);
     for row in &comparison.rows {
         for pair in &row.evidence.pairs {
             let Some(difference) = pair.difference else {
@@ -605,7 +605,7 @@ fn one_board(
     complaints.unless(winner == expected, || {
         format!("{suite}: the board's winner is {winner:?}, the table's {expected:?}")
     });
-    let label = words::arm_namer(board);
+    let label = phrases::arm_namer(board);
     if let Some(sentence) = verdicts::board_sentence(board) {
         complaints.sentence(&format!("{suite}: board"), &sentence, state, &label);
         let text = terminal::draw_table(
@@ -744,7 +744,7 @@ impl Pages {
             (&comparison.suite, self.badges.len())
         );
         let board = &suite.board;
-        let label = words::arm_namer(board);
+        let label = phrases::arm_namer(board);
         let index = &self.files["index.html"];
         let said = index
             .split("<li><a class=\"what\"")
@@ -789,14 +789,14 @@ impl Pages {
             State::Wins(arm) | State::Fixed(arm) => {
                 badge.contains(&format!(
                     "the leader is {}",
-                    words::arm_name(&board.suite, arm)
+                    phrases::arm_name(&board.suite, arm)
                 )) && board
                     .entries
                     .iter()
                     .find(|entry| entry.arm == *arm)
                     .and_then(|entry| entry.primary.as_ref())
                     .is_some_and(|figure| {
-                        badge.contains(&words::figure_with_interval(&board.primary, figure))
+                        badge.contains(&phrases::figure_with_interval(&board.primary, figure))
                     })
             }
             State::Open => badge.contains("not enough evidence"),
@@ -817,7 +817,7 @@ impl Pages {
         self.feed(place_label, state, complaints);
         for pair in &suite.pairs {
             let own = self::state(pair);
-            let labels = words::arm_labels(
+            let labels = phrases::arm_labels(
                 &pair.suite,
                 &pair
                     .arms
@@ -858,7 +858,7 @@ impl Pages {
         let Some(newest) = newest else { return };
         let holds = match state {
             State::Wins(arm) | State::Fixed(arm) => {
-                newest.contains(&format!("{} leads", words::arm_name(suite, arm)))
+                newest.contains(&format!("{} leads", phrases::arm_name(suite, arm)))
                     && !newest.contains("no more")
             }
             State::Open | State::Alone => {
@@ -931,7 +931,7 @@ fn digits(comparison: &Comparison, board: &SuiteBoard, pages: &Pages, complaints
         }
     };
     let laid = laid_out(comparison);
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &comparison.suite,
         &comparison
             .arms

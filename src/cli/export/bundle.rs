@@ -7,10 +7,10 @@ use crate::results::{BundleExtent, SigningKey, is_bundle};
 use crate::warehouse::{BundleSummary, Warehouse, write_bundle};
 
 use super::super::arguments::Export;
+use super::super::display_path::display_path;
 use super::super::failure::CommandFailure;
 use super::super::output;
 use super::super::settings::Settings;
-use super::super::shown::display_path;
 
 pub(super) fn write_runs(
     settings: &Settings,

@@ -9,9 +9,9 @@ use crate::domain::Filter;
 use crate::results::{Store, append_acceptances, load_acceptances};
 use crate::warehouse::{Publication, PublicationCounts, Warehouse};
 
+use super::super::display_path::display_path;
 use super::super::failure::CommandFailure;
 use super::super::settings::Settings;
-use super::super::shown::display_path;
 use super::super::{clock, output};
 
 pub(super) fn publish_runs(

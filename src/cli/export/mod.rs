@@ -13,9 +13,9 @@ use crate::domain::escape_invisible;
 use crate::warehouse::ExportFormat;
 
 use super::arguments::{Export, ExportAs};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{exit_code, output, selection};
 
 pub(super) fn run_command(settings: &Settings, arguments: &Export) -> Result<u8, CommandFailure> {

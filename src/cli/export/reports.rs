@@ -12,10 +12,10 @@ use crate::results::RecordsWriter;
 use crate::views::RunTally;
 use crate::warehouse::{RunOutcomes, Warehouse};
 
+use super::super::display_path::display_path;
 use super::super::failure::CommandFailure;
 use super::super::output;
 use super::super::settings::Settings;
-use super::super::shown::display_path;
 use super::written::OutputFile;
 
 /// Amount of data written.

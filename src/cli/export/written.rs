@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use crate::domain::to_hex;
 use crate::results::AtomicOutput;
 
+use super::super::display_path::display_path;
 use super::super::failure::CommandFailure;
-use super::super::shown::display_path;
 
 /// A file being written. Dropping it without [`OutputFile::commit`] leaves nothing behind.
 pub(super) struct OutputFile {

@@ -15,17 +15,17 @@ use super::super::cell::{Refused, parse_date_time};
 use super::super::rows::ReadStop;
 use super::super::stored::RunMoment;
 use super::claim::Claim;
+use super::duplicate_names::DuplicateNames;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
 use super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::read_object;
-use super::measured::{self, ReportedNames, UNNAMED_SUITE};
-use super::namesakes::DuplicateNames;
 use super::peek::{ContentKind, Peek};
+use super::property_metrics::{self, ReportedNames, UNNAMED_SUITE};
 use super::sink::{ImportSink, RunHandle, clip_text};
 use super::source::{ForeignFileGroup, strip_ending};
+use super::test_retries::{FLAKY_TAG, UncountedAttempt, reason_with_retries};
 use super::times::time_from_unix_seconds;
-use super::tries::{FLAKY_TAG, UncountedAttempt, reason_with_retries};
 
 const HEADER_KEYS: [&str; 8] = [
     "specVersion",
@@ -480,7 +480,7 @@ impl CtrfTestImporter<'_> {
         outcome.category = to_filled_text(&test.kind);
         for place in [&test.labels, &test.extra] {
             for (name, value) in place.as_object().into_iter().flatten() {
-                measured::apply_property(
+                property_metrics::apply_property(
                     name,
                     &to_text(value).unwrap_or_default(),
                     &mut outcome,

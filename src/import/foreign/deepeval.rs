@@ -19,8 +19,8 @@ use super::format::FormatFacts;
 use super::importer::FormatImporter;
 use super::json::{Lenient, ObjectList, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::json_reader::read_object;
-use super::measured::{ReportedNames, count_tool};
 use super::peek::{ContentKind, Peek};
+use super::property_metrics::{ReportedNames, count_tool};
 use super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
 use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
 

@@ -8,12 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::domain::{Problem, escape_invisible};
 use crate::results::LineReader;
-use crate::results::heap::{self, JsonMemoryAccount, TOO_MUCH_MEMORY, is_memory_refusal};
+use crate::results::json_memory_limit::{
+    self, JsonMemoryAccount, TOO_MUCH_MEMORY, is_memory_refusal,
+};
 
 use super::super::cell::Refused;
 use super::super::json_scanner::{JsonPart, JsonParts, JsonScanner};
 use super::super::rows::{MAX_RECORD_BYTES, ReadStop};
-use super::plain::replace_nan;
+use super::json_nan::replace_nan;
 
 const BLOCK_BYTES: usize = 64 << 10;
 /// Maximum number of bytes parsed from memory, which is several times as fast as parsing from a reader byte by byte.
@@ -141,7 +143,7 @@ pub(in crate::import) fn read_lines_to_cut<Item: DeserializeOwned>(
                 } else {
                     text
                 };
-                let read = heap::from_slice(text);
+                let read = json_memory_limit::from_slice(text);
                 cut = read
                     .as_ref()
                     .err()
@@ -411,7 +413,7 @@ fn parse_bytes<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
             parse_stream(bytes, &JsonMemoryAccount::for_text(bytes.len()))
         }
     };
-    heap::from_slice(bytes).or_else(again)
+    json_memory_limit::from_slice(bytes).or_else(again)
 }
 
 fn parse_stream<T: DeserializeOwned>(

@@ -14,7 +14,7 @@ use crate::domain::{
 
 use super::super::cell::Refused;
 use super::super::rows::ReadStop;
-use super::super::spent::CompensatedSum;
+use super::super::usage_totals::CompensatedSum;
 use super::claim::Claim;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;

@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::super::json_scanner::{JsonPart, JsonParts, JsonScanner};
 use super::super::rows::ReadStop;
-use super::near::BufferedSeekFile;
+use super::buffered_seek::BufferedSeekFile;
 use super::source::{ForeignFile, is_zip};
 
 use crate::files;

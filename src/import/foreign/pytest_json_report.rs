@@ -13,8 +13,8 @@ use super::format::FormatFacts;
 use super::importer::FormatImporter;
 use super::json::{Lenient, to_amount, to_count, to_filled_text, to_text};
 use super::json_reader::read_object;
-use super::measured::{self, ReportedNames, UNNAMED_SUITE};
 use super::peek::{ContentKind, Peek};
+use super::property_metrics::{self, ReportedNames, UNNAMED_SUITE};
 use super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
 use super::source::{ForeignFileGroup, strip_ending};
 use super::times::time_from_unix_seconds;
@@ -268,7 +268,7 @@ impl PytestTotals {
             .flatten()
             .flat_map(|pair| pair.as_object().into_iter().flatten());
         for (name, value) in test.metadata.as_object().into_iter().flatten().chain(pairs) {
-            measured::apply_property(
+            property_metrics::apply_property(
                 name,
                 &to_text(value).unwrap_or_default(),
                 &mut outcome,

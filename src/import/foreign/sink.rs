@@ -13,7 +13,7 @@ use crate::results::Store;
 use super::super::cell::Refused;
 pub(in crate::import) use super::super::ledger::RunHandle;
 use super::super::ledger::{AttemptNumbering, Ledger};
-use super::super::names::NameOverrides;
+use super::super::name_overrides::NameOverrides;
 use super::super::origin::{SourceOrigins, UnnamedModel};
 use super::super::report::{
     FieldCoverage, ForeignReport, PublishedFigureLine, SourceReport, SourceRun,

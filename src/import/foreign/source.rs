@@ -13,8 +13,8 @@ use crate::files::{self, BoundedReader, ReadAllowance};
 use super::super::member_names::{leads_out, leads_out_message};
 use super::super::rows::ReadStop;
 use super::super::source::{digest_file, hex_digest};
+use super::buffered_seek::BufferedSeekFile;
 use super::format::ForeignFormat;
-use super::near::BufferedSeekFile;
 
 const BUFFER_BYTES: usize = 64 << 10;
 const MAX_MEMBERS: usize = 2_000_000;

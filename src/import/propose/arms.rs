@@ -2,8 +2,8 @@
 
 use super::super::path_part::PathPart;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
-use super::look::{ExaminedTable, MappingQuestion};
 use super::summary::{ColumnSummary, ValueKind, is_time, parse_fraction};
+use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::words::{SuggestedRole, is_benchmark, is_model, is_numbered, own_name, split_title};
 
 /// Maximum number of values in a column that names approaches.

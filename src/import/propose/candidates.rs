@@ -3,9 +3,9 @@
 use crate::domain::shell_word;
 
 use super::arms::ArmColumns;
-use super::look::{ExaminedTable, MappingQuestion, join_names};
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
+use super::table_sample::{ExaminedTable, MappingQuestion, join_names};
 use super::wide::is_arm_usage;
 use super::words::{SuggestedRole, is_other_subject};
 

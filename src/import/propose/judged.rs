@@ -3,11 +3,11 @@
 use crate::domain::{ItemStatus, shell_word};
 
 use super::draft::yaml_list;
-use super::ended::{is_end_reason_column, says_no_more_than_ended, write_unless};
-use super::look::{ExaminedTable, MappingQuestion, cell_text, join_names};
+use super::end_reason::{is_end_reason_column, says_no_more_than_ended, write_unless};
 use super::polarity::is_exit_code;
 use super::statuses::write_status_field;
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
+use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
 use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
 use super::words::{SuggestedRole, own_name, split_title};
 

@@ -6,9 +6,9 @@ use super::arms::{ArmColumns, MAX_APPROACHES};
 use super::candidates::outcome_candidates;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
 use super::judged::{PassCriterion, find_judging_columns};
-use super::look::{ExaminedTable, MappingQuestion, join_names};
 use super::measures::{write_measures, write_texts};
 use super::summary::{ColumnSummary, ValueKind};
+use super::table_sample::{ExaminedTable, MappingQuestion, join_names};
 use super::words::{SuggestedRole, is_numbered, own_name, split_title};
 
 /// Reads a table with one row per outcome.

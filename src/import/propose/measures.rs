@@ -5,11 +5,11 @@ use crate::domain::{ItemStatus, shell_word};
 use super::super::notation::Currency;
 use super::draft::{MapDraft, quote_yaml, yaml_list};
 use super::judged::{PassCriterion, find_answer_columns};
-use super::look::{ExaminedTable, MappingQuestion};
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{
     ColumnSummary, NumberSummary, ValueKind, currency_in_name, read_number, unit_in_name,
 };
+use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::words::{SuggestedRole, own_name, split_title};
 
 /// Writes a score with its unit and its direction. Asks if its better end or one of its values is unclear.

@@ -3,19 +3,19 @@
 //! The result is the text of a map, so the shown, the saved and the used map are the same. Nothing here reads a file.
 
 mod arms;
+mod attempt_cells;
 mod candidates;
 mod draft;
-mod ended;
-mod fill;
+mod end_reason;
+mod fill_down;
 mod judged;
 mod long;
-mod look;
 mod measures;
 mod polarity;
 mod runs;
 mod statuses;
 mod summary;
-mod tries;
+mod table_sample;
 mod verdict;
 mod wide;
 mod words;
@@ -26,9 +26,9 @@ use super::list_path::COLUMNS_PATH;
 use super::sample::TableSample;
 use arms::ArmColumns;
 use draft::MapDraft;
-use look::ExaminedTable;
-pub use look::{MappingQuestion, TableHints, WideKind};
 pub use polarity::BetterEnd;
+use table_sample::ExaminedTable;
+pub use table_sample::{MappingQuestion, TableHints, WideKind};
 
 /// A proposed reading of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,8 +305,8 @@ fn read_sample(
     hints: &TableHints,
     suite: &str,
 ) -> Result<TableReading, Vec<MappingQuestion>> {
-    let (filled, fill) = fill::fill_down(sample);
-    let (long, tries) = tries::unfold_attempts(&filled, hints);
+    let (filled, fill) = fill_down::fill_down(sample);
+    let (long, tries) = attempt_cells::unfold_attempts(&filled, hints);
     let sample = &*long;
     let doubled = sample
         .doubled

@@ -5,10 +5,10 @@ use crate::domain::shell_word;
 use super::super::notation::DecimalMark;
 use super::arms::{ArmColumns, place_columns};
 use super::draft::{MapDraft, quote_yaml, yaml_list};
-use super::look::{ExaminedTable, MappingQuestion, WideKind};
 use super::measures::{metric_name, score_direction, write_spread, write_timestamp, write_usage};
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, parse_fraction, read_number, strip_spread};
+use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
 use super::words::{SuggestedRole, split_title};
 
 /// Returns whether the rows are runs with published figures.

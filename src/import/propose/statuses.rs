@@ -3,8 +3,8 @@
 use crate::domain::{ItemStatus, shell_word};
 
 use super::draft::quote_yaml;
-use super::look::{ExaminedTable, MappingQuestion};
 use super::summary::{ColumnSummary, YesMeaning};
+use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::verdict::{is_empty_word, parse_status_word};
 
 /// Word for an empty cell on the command line.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::super::sample::TableSample;
 use super::super::shape::parse_passed_of_all;
+use super::attempt_cells::unfold_attempt_column;
 use super::draft::WideDraft;
-use super::ended::is_end_reason_column;
-use super::look::{ExaminedTable, MappingQuestion, WideKind};
+use super::end_reason::is_end_reason_column;
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, currency_in_name, is_time, unit_in_name};
-use super::tries::unfold_attempt_column;
+use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
 use super::verdict::{is_clear_verdict, is_pair_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_model, is_numbered, is_other_subject, is_outcome_filler,

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use super::claim_table::{FigureColumn, FigureTable};
+use super::column_roles::ColumnRole;
 use super::counts::{CountRelation, fit_relation, names_together};
 use super::figure::PrintedFigure;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureColumn, FigureTable};
-use super::titles::ColumnRole;
 use crate::stats::Rounding;
 
 /// Rows that must share an explanation before it is one of the column.

@@ -6,9 +6,9 @@ use crate::stats::{
     PrintedRate, RecoveredTotal, Rounding, possible_share, recover_total, upper_tail,
 };
 
+use super::claim_table::{FigureColumn, FigureTable, format_rate};
+use super::column_roles::ColumnRole;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureColumn, FigureTable, format_rate};
-use super::titles::ColumnRole;
 
 /// The counts that a column of rates follows from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::stats::{PrintedNumber, Rounding, VarianceDivisor, upper_tail};
 
+use super::claim_table::{FigureColumn, FigureTable};
+use super::column_roles::ColumnRole;
 use super::counts::RateTotals;
 use super::figure::PrintedFigure;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureColumn, FigureTable};
 use super::spreads::rate_of_spread;
-use super::titles::ColumnRole;
 
 /// Share of the rows that must be possible before the others are wrong, and their least number.
 const MIN_AGREE: f64 = 0.75;

@@ -3,19 +3,19 @@
 //! Titles only suggest what belongs together. A relation between columns counts if most of the rows agree with it, on figures that chance
 //! does not give; the rows that then disagree are reported. A column that follows nothing known is left alone.
 
+mod claim_table;
+mod column_roles;
 mod columns;
+mod composite_columns;
 mod counts;
 mod deviations;
 mod figure;
 mod finding;
-mod held;
-mod parts;
 mod ranks;
 mod repeats;
 mod runs;
-mod sheet;
 mod spreads;
-mod titles;
+mod stored_runs;
 mod winners;
 
 use crate::domain::PublishedTable;
@@ -23,17 +23,17 @@ use crate::domain::PublishedTable;
 pub use finding::{
     AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, Severity,
 };
-pub use held::{RunsInStore, stored_runs};
+pub use stored_runs::{RunsInStore, stored_runs};
 
+use claim_table::FigureTable;
 use counts::{CountRelation, RateTotals};
-use sheet::FigureTable;
 
 /// Returns whether a table states how many runs are behind its figures.
 pub fn reports_runs(tables: &[PublishedTable]) -> bool {
     tables
         .iter()
         .map(FigureTable::from_table)
-        .any(|sheet| held::has_reported_runs(&sheet))
+        .any(|sheet| stored_runs::has_reported_runs(&sheet))
 }
 
 /// Audits the tables of one or several files. Rows with the same id in several tables are compared, and stated runs with those that are `held`.
@@ -57,7 +57,7 @@ pub fn audit_claims(tables: &[PublishedTable], held: &[RunsInStore]) -> ClaimsAu
         });
         let relations = with_relations_of_others(&sheets, &known, place);
         audit_table(sheet, &relations, &mut audit);
-        held::check_stored_runs(sheet, held, &mut audit.findings);
+        stored_runs::check_stored_runs(sheet, held, &mut audit.findings);
     }
     repeats::check_across_tables(&sheets, &mut audit.findings);
     audit.findings.sort_by(|left, right| {
@@ -76,7 +76,7 @@ pub fn audit_claims(tables: &[PublishedTable], held: &[RunsInStore]) -> ClaimsAu
 
 fn audit_table(sheet: &FigureTable<'_>, relations: &[CountRelation], audit: &mut ClaimsAudit) {
     let (findings, checked) = (&mut audit.findings, &mut audit.checked);
-    let means = parts::find_composite_columns(sheet, findings, checked);
+    let means = composite_columns::find_composite_columns(sheet, findings, checked);
     let mut totals: Vec<Option<RateTotals>> = sheet.series.iter().map(|_| None).collect();
     columns::check_rate_columns(sheet, relations, findings);
     let mut done: Vec<Vec<usize>> = sheet.series.iter().map(|_| Vec::new()).collect();
@@ -129,7 +129,7 @@ fn with_titled_total(
     let mut titled = sheet
         .series
         .iter()
-        .filter(|series| series.role == titles::ColumnRole::Total && series.are_whole);
+        .filter(|series| series.role == column_roles::ColumnRole::Total && series.are_whole);
     let only = titled.next().filter(|_| titled.next().is_none());
     let stated = only.map(|series| RateTotals {
         items: (0..sheet.table.rows.len())

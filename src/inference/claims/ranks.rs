@@ -1,9 +1,9 @@
 //! Stated ranks against the figures that they follow.
 
+use super::claim_table::{FigureColumn, FigureTable};
+use super::column_roles::ColumnRole;
+use super::composite_columns::CompositeColumn;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::parts::CompositeColumn;
-use super::sheet::{FigureColumn, FigureTable};
-use super::titles::ColumnRole;
 
 const MIN_ROWS: usize = 5;
 /// Two rows whose ranks were exchanged.

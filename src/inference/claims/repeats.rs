@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::claim_table::{FigureTable, cell_text, is_nothing, plain_name};
+use super::column_roles::ColumnRole;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureTable, cell_text, is_nothing, plain_name};
-use super::titles::ColumnRole;
 
 /// If more of the keys repeat than this, repeats are the design: runs or attempts without a column for them.
 const MAX_REPEATED: f64 = 0.1;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::stats::{PrintedRate, Rounding, possible_share};
 
+use super::claim_table::{FigureTable, cell_text, is_nothing};
+use super::column_roles::ColumnRole;
 use super::counts::RateTotals;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureTable, cell_text, is_nothing};
-use super::titles::ColumnRole;
 
 /// Chance below which digits of single runs are taken as such.
 const MAX_CHANCE: f64 = 0.001;

@@ -2,11 +2,11 @@
 
 use crate::stats::{SpreadFormula, TRIED_LEVELS, standard_deviation, standard_error};
 
+use super::claim_table::{FigureColumn, FigureTable};
+use super::column_roles::ColumnRole;
 use super::counts::RateTotals;
 use super::figure::PrintedFigure;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureColumn, FigureTable};
-use super::titles::ColumnRole;
 
 /// Share of the rows that must follow one formula before the others are wrong, and their least number.
 const MIN_AGREE: f64 = 0.6;

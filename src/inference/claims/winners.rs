@@ -2,10 +2,10 @@
 
 use crate::stats::fisher_exact;
 
+use super::claim_table::{FigureColumn, FigureTable};
+use super::column_roles::ColumnRole;
 use super::counts::RateTotals;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureColumn, FigureTable};
-use super::titles::ColumnRole;
 
 /// p above which a lead is within chance.
 const SIGNIFICANCE_LEVEL: f64 = 0.05;

@@ -4,7 +4,7 @@ use plotters_backend::text_anchor::{HPos, VPos};
 
 use crate::domain::Unit;
 use crate::render::table::ReportTable;
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{Arm, Front, Pareto, ParetoPoint};
 
 use super::Chart;
@@ -247,7 +247,7 @@ fn point_description(point: &ParetoPoint, name: &dyn Fn(&Arm) -> String) -> Stri
     let standing = point.front.as_ref().map_or_else(String::new, |front| {
         format!(
             "; {}",
-            words::front_position(front, |arm| shorten_name(&name(arm)))
+            phrases::front_position(front, |arm| shorten_name(&name(arm)))
         )
     });
     format!(
@@ -306,7 +306,7 @@ fn points_table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> ReportTable {
         table.add_row([
             name(&point.arm),
             format::rate_with_interval(&point.pass_rate),
-            words::sample_size(&point.pass_rate),
+            phrases::sample_size(&point.pass_rate),
             price_with_interval(point),
             format!(
                 "{} of {}",
@@ -315,7 +315,7 @@ fn points_table(pareto: &Pareto, name: &dyn Fn(&Arm) -> String) -> ReportTable {
             ),
             point.front.as_ref().map_or_else(
                 || "not known".to_owned(),
-                |front| words::front_position(front, name),
+                |front| phrases::front_position(front, name),
             ),
         ]);
     }

@@ -3,7 +3,7 @@
 use plotters_backend::text_anchor::{HPos, VPos};
 
 use crate::render::table::ReportTable;
-use crate::render::{format, nights, words};
+use crate::render::{format, history, phrases};
 use crate::views::{ArmHistory, Night, Series};
 
 use super::Chart;
@@ -77,7 +77,7 @@ pub fn draw_trend(
         let why: Vec<&str> = night
             .breaks
             .iter()
-            .map(|what| nights::break_reason(*what))
+            .map(|what| history::break_reason(*what))
             .collect();
         sheet.draw_group(
             &format!(
@@ -98,7 +98,7 @@ pub fn draw_trend(
     {
         let (x, _) = frame.position_of(ChartAxis::day_value(first.date, change.date), 0.0);
         sheet.draw_group(
-            &format!("{}: {}", change.date, nights::change_words(change)),
+            &format!("{}: {}", change.date, history::change_words(change)),
             None,
             || {
                 frame.draw_line(Ink::Change, vec![(x, top), (x, bottom)]);
@@ -110,7 +110,7 @@ pub fn draw_trend(
                 };
                 frame.draw_text(
                     Ink::Name,
-                    &nights::change_words(change),
+                    &history::change_words(change),
                     (at, top + 2 * UNITS_PER_PIXEL),
                     side,
                     VPos::Top,
@@ -128,7 +128,7 @@ pub fn draw_trend(
                 "{}: {} over {}",
                 night.date,
                 format::rate_with_interval(rate),
-                words::sample_size(rate)
+                phrases::sample_size(rate)
             );
             sheet.draw_group(&about, None, || {
                 frame.draw_circle(Ink::Strong, at, 3 * UNITS_PER_PIXEL)
@@ -223,7 +223,7 @@ fn change_finding(arm: &ArmHistory, shown: &[&Night], name: &str) -> String {
         .changes
         .iter()
         .filter(|change| change.series == Series::PassRate)
-        .map(|change| format!("{} on {}", nights::change_words(change), change.date))
+        .map(|change| format!("{} on {}", history::change_words(change), change.date))
         .collect();
     let ends = match (shown.first(), shown.last()) {
         (Some(first), Some(last)) => format!(
@@ -262,13 +262,13 @@ fn nights_table(arm: &ArmHistory, shown: &[&Night]) -> ReportTable {
             night
                 .pass_rate
                 .as_ref()
-                .map_or_else(String::new, words::sample_size),
+                .map_or_else(String::new, phrases::sample_size),
             format::format_integer(night.runs),
             night.cost_usd.map_or_else(String::new, format::money),
             night
                 .duration_seconds
                 .map_or_else(String::new, format::duration),
-            nights::night_remarks(arm, night),
+            history::night_remarks(arm, night),
         ]);
     }
     table.drop_empty_columns();

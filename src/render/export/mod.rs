@@ -7,7 +7,7 @@ pub mod junit;
 use crate::domain::{ItemDetails, ItemOutcome, Run};
 use crate::views::{Arm, RunTally};
 
-use super::words;
+use super::phrases;
 
 /// Names of the counts of a run without outcomes.
 const PASSED_KEY: &str = "shared_tests_passed";
@@ -15,7 +15,7 @@ const TOTAL_KEY: &str = "shared_tests_total";
 const COUNTED_KEY: &str = "counted";
 
 fn run_arm_name(run: &Run) -> String {
-    words::arm_name(&run.suite, &Arm::from_run(run))
+    phrases::arm_name(&run.suite, &Arm::from_run(run))
 }
 
 /// Returns passed and total of a run that has counts but no outcomes, which formats of tests cannot show.

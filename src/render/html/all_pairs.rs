@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{Arm, OverviewSuite, PairEvidence, PairMethod, PairVerdict, Scale};
 
 use super::any_pair;
-use super::plan::tone_class;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::tone_class;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Maximum number of arms with a row. The data have all.
@@ -75,7 +75,7 @@ pub(super) fn lay_out_pairs(
             _ => None,
         })
         .collect();
-    let names = words::arm_labels(&suite.board.suite, &of.arms);
+    let names = phrases::arm_labels(&suite.board.suite, &of.arms);
     let any = any_pair::page_href(suite, place, "")
         .and_then(|path| Some(path.rsplit('/').next()?.to_owned()));
     let made = any.as_ref().filter(|_| shown <= MAX_LINKED);

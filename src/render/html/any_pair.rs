@@ -13,15 +13,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use crate::domain::{escape_invisible, shorten_to};
-use crate::render::{format, verdicts, words};
+use crate::render::{format, phrases, verdicts};
 use crate::views::{
     Arm, KnownPair, OverviewSuite, PairCell, PairEvidence, PairMethod, PairTable, PairVerdict,
     Scale, SiteContext, SuiteState,
 };
 
 use super::items::item_href_at;
-use super::plan::tone_class;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::tone_class;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::state::state_sign;
 use super::suite_tabs::{SuiteTab, suite_bar};
@@ -208,7 +208,7 @@ fn outcomes_file(
         let path = plan.arms.path(arm);
         (
             plan.arms.segment(arm),
-            escape_invisible(&words::arm_name(&suite.board.suite, arm)),
+            escape_invisible(&phrases::arm_name(&suite.board.suite, arm)),
             path.trim_start_matches("arms/").to_owned(),
             tone_class(place.arm_colour(arm)),
         )

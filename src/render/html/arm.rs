@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::domain::Unit;
-use crate::render::{chart, format, verdicts, words};
+use crate::render::{chart, format, phrases, verdicts};
 use crate::views::{ArmOnSuite, ArmPage, Entry, Lead, Overview, Scale, SuiteState};
 
 use super::SiteFile;
@@ -11,12 +11,12 @@ use super::arm_list::format_spent;
 use super::arms::rate_axis;
 use super::figure::ChartFigure;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::plan::tone_class;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::interval_bar::{self, IntervalMark, LinearAxis};
+use super::routes::tone_class;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::{RunListScope, run_grid};
 use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text};
 use super::state::{StateSign, state_sign};
-use super::strip::{self, IntervalMark, LinearAxis};
 
 /// Maximum number of runs listed. The list of all runs has the others.
 const MAX_RUNS: usize = 20;
@@ -105,7 +105,7 @@ pub(super) fn render_pages<'a>(
 
 fn render_page(overview: &Overview, plan: &SiteRoutes, arm: &ArmPage<'_>) -> SiteFile {
     let path = plan.arms.path(arm.arm);
-    let name = words::arm_over_suites(&arm.suite_names(), arm.arm);
+    let name = phrases::arm_over_suites(&arm.suite_names(), arm.arm);
     let headline = arm_headline(plan, arm, &name);
     let title = format!("Arm {name} · {}", overview.context.title);
     let shell = PageShell::new(
@@ -141,7 +141,7 @@ fn render_page(overview: &Overview, plan: &SiteRoutes, arm: &ArmPage<'_>) -> Sit
             format!(
                 "{} of {} are listed here.",
                 format::format_integer(number as u64),
-                words::count_with_noun(all as u64, what)
+                phrases::count_with_noun(all as u64, what)
             )
         })
     };
@@ -162,7 +162,8 @@ fn render_page(overview: &Overview, plan: &SiteRoutes, arm: &ArmPage<'_>) -> Sit
             .any(|on| on.entry.cost_per_solved_usd.is_some()),
         has_time: listed.iter().any(|on| on.entry.duration.is_some()),
         ends: shared.map(|axis| {
-            [axis.low, axis.high].map(|end| format!("{}%", strip::format_axis_end(end * 100.0)))
+            [axis.low, axis.high]
+                .map(|end| format!("{}%", interval_bar::format_axis_end(end * 100.0)))
         }),
         facts: list_facts(arm),
         rows,
@@ -202,16 +203,16 @@ fn arm_headline(plan: &SiteRoutes, arm: &ArmPage<'_>, name: &str) -> String {
     let of_all = |count: usize, lead: Lead| match (count, compared) {
         (1, _) => label(lead).to_owned(),
         (count, all) if count as u64 == all => {
-            format!("all {}", words::count_with_noun(all, "suites"))
+            format!("all {}", phrases::count_with_noun(all, "suites"))
         }
         (count, all) => format!(
             "{} of {}",
             format::format_integer(count as u64),
-            words::count_with_noun(all, "suites")
+            phrases::count_with_noun(all, "suites")
         ),
     };
     let heads = |first: usize| {
-        words::leading_verb(first - arm.count_fixed_orders(), arm.count_fixed_orders())
+        phrases::leading_verb(first - arm.count_fixed_orders(), arm.count_fixed_orders())
     };
     match (wins, leads) {
         _ if compared == 0 && arm.suites.is_empty() => format!("{name} has no counted run."),
@@ -223,7 +224,7 @@ fn arm_headline(plan: &SiteRoutes, arm: &ArmPage<'_>, name: &str) -> String {
                 .find(|on| on.lead == Lead::Behind)
                 .and_then(|on| on.entry.standing.as_ref());
             let rank = standing.map_or_else(String::new, |standing| {
-                format!("; its rank there is {}", words::rank_range(standing.rank))
+                format!("; its rank there is {}", phrases::rank_range(standing.rank))
             });
             format!("{name} does not lead {}{rank}.", label(Lead::Behind))
         }
@@ -231,13 +232,13 @@ fn arm_headline(plan: &SiteRoutes, arm: &ArmPage<'_>, name: &str) -> String {
             let rank = arm.best_rank().map_or_else(String::new, |(on, rank)| {
                 format!(
                     "; its best rank is {} on {}",
-                    words::rank_range(rank),
+                    phrases::rank_range(rank),
                     plan.suites[on.place].label
                 )
             });
             format!(
                 "{name} does not lead any of {}{rank}.",
-                words::count_with_noun(compared, "suites")
+                phrases::count_with_noun(compared, "suites")
             )
         }
         (0, leads) => format!(
@@ -282,7 +283,7 @@ fn build_suite_row(
     root: &str,
 ) -> ArmSuiteRow {
     let place: &SuiteRoutes = &plan.suites[on.place];
-    let names = words::arm_namer(&on.suite.board);
+    let names = phrases::arm_namer(&on.suite.board);
     let Entry {
         standing,
         primary,
@@ -308,13 +309,13 @@ fn build_suite_row(
         href: format!("{root}{}", place.path()),
         rank: standing.as_ref().map_or_else(
             || "n/a".to_owned(),
-            |standing| words::rank_range(standing.rank),
+            |standing| phrases::rank_range(standing.rank),
         ),
         rate: Text::from(primary.as_ref().map_or_else(
             || "unknown".to_owned(),
             |figure| match on.suite.board.primary.unit {
                 Unit::Fraction => format::rate_with_interval(figure),
-                _ => words::figure_with_interval(&on.suite.board.primary, figure),
+                _ => phrases::figure_with_interval(&on.suite.board.primary, figure),
             },
         )),
         drawn: axis
@@ -394,7 +395,7 @@ fn draw_trends(plan: &SiteRoutes, arm: &ArmPage<'_>, name: &str, root: &str) -> 
         let heading = format!(
             "{}: {}",
             place.label,
-            words::count_with_noun(history.nights.len() as u64, "nights")
+            phrases::count_with_noun(history.nights.len() as u64, "nights")
         );
         let figure =
             ChartFigure::with_max_rows(&format!("trend-{number}"), heading, drawn, MAX_NIGHTS);
@@ -416,7 +417,7 @@ fn list_weak_categories(plan: &SiteRoutes, on: &ArmOnSuite<'_>, root: &str) -> W
         (
             Text::new(name),
             format::percent(cell.rate, cell.outcomes),
-            words::count_with_noun(cell.items, "items"),
+            phrases::count_with_noun(cell.items, "items"),
         )
     };
     let categories = on.weakest.iter().map(category).collect();

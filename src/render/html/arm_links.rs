@@ -4,7 +4,7 @@ use crate::views::{Arm, OverviewSuite};
 
 use super::any_pair;
 use super::grid::Grid;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 
 /// Links the names in a column of a table, one arm for each row, to the arms' pages.
 pub(super) fn link_arms<'a>(

@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{ArmPage, Lead, Overview};
 
 use super::SiteFile;
 use super::arm_links::link_arms;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell};
 
@@ -71,7 +71,7 @@ pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFi
             GridColumn::new("Arm", ColumnLook::Key, SortOrder::Ascending),
             chunk
                 .iter()
-                .map(|arm| GridCell::head(words::arm_over_suites(&arm.suite_names(), arm.arm))),
+                .map(|arm| GridCell::head(phrases::arm_over_suites(&arm.suite_names(), arm.arm))),
         );
         grid.add_column(
             GridColumn::new("Suites", ColumnLook::Number, SortOrder::Descending),
@@ -119,7 +119,7 @@ pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFi
             &shell.root,
         );
         let html = ArmsPage {
-            about: format!("{}.", words::count_with_noun(arms.len() as u64, "arms")),
+            about: format!("{}.", phrases::count_with_noun(arms.len() as u64, "arms")),
             grid: grid.with_filter(if count > 1 { "on this page" } else { "" }),
             pager: Pager::new(page, count, name),
             heading,

@@ -1,9 +1,9 @@
 //! An arm's name on pages, with the dot of its colour and a link.
 
-use crate::render::words;
+use crate::render::phrases;
 use crate::views::{Arm, SuiteBoard};
 
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// An arm's name on a page.
@@ -20,7 +20,7 @@ pub(super) struct ArmName {
 
 /// Names the arms of a suite's board by their shortest distinct names.
 pub(super) fn arm_namer(board: &SuiteBoard, place: &SuiteRoutes) -> impl Fn(&Arm) -> ArmName {
-    let name = words::arm_namer(board);
+    let name = phrases::arm_namer(board);
     move |arm| {
         let label = Text::from(name(arm));
         let label = if label.is_blank() {

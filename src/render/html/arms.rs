@@ -3,16 +3,16 @@
 use crate::domain::Unit;
 use crate::render::board::arms_table;
 use crate::render::sparkline::MAX_POINTS;
-use crate::render::{format, nights, verdicts, words};
+use crate::render::{format, history, phrases, verdicts};
 use crate::views::{Arm, Entry, Estimate, OverviewSuite, ReferenceComparison, Scale, SuiteBoard};
 
 use super::any_pair;
 use super::arm_name::{ArmName, linked_arm_namer};
 use super::bars::{self, NightBars};
 use super::grid;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::interval_bar::{self, IntervalMark, LinearAxis};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
-use super::strip::{self, IntervalMark, LinearAxis};
 
 /// Minimum number of rows for a filter.
 const FILTER_FROM: usize = 12;
@@ -120,7 +120,7 @@ pub(super) fn lay_out_arms(
         x: axis.percent_at(tick),
         label: format!(
             "{}{}",
-            strip::format_axis_end(if is_share { tick * 100.0 } else { tick }),
+            interval_bar::format_axis_end(if is_share { tick * 100.0 } else { tick }),
             if is_share && at == steps { "%" } else { "" }
         ),
         anchor: if at == 0 {
@@ -141,7 +141,7 @@ pub(super) fn lay_out_arms(
         .map(|ends| {
             (
                 axis.percent_at(ends.low),
-                strip::width_percent(axis.position(ends.high) - axis.position(ends.low)),
+                interval_bar::width_percent(axis.position(ends.high) - axis.position(ends.low)),
             )
         });
     let history = suite
@@ -149,7 +149,7 @@ pub(super) fn lay_out_arms(
         .as_ref()
         .filter(|_| board.entries.len() <= MAX_TRENDS);
     let scale = history
-        .and_then(nights::rate_range)
+        .and_then(history::rate_range)
         .map(|ends| bars::BarScale::new(ends, MAX_POINTS));
     let (more, cells) = further_columns(board);
     let row = |(at, (entry, more)): (usize, (&Entry, Vec<grid::GridCell>))| SuiteArmRow {
@@ -167,7 +167,7 @@ pub(super) fn lay_out_arms(
         ticks: ticks.iter().copied().enumerate().map(labelled).collect(),
         steps,
         band,
-        measure: Text::from(words::metric_label(&board.primary)),
+        measure: Text::from(phrases::metric_label(&board.primary)),
         reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
         has: PresentColumns {
             trend: rows.iter().any(|row| row.trend.is_some()),
@@ -191,7 +191,7 @@ fn further_columns(board: &SuiteBoard) -> (Vec<grid::GridColumn>, Vec<Vec<grid::
     let grid = grid::Grid::from_table(&arms_table(board), "more", "");
     let shown = [
         "Rank",
-        words::metric_label(&board.primary),
+        phrases::metric_label(&board.primary),
         "Cost per solved",
         "Duration",
     ];
@@ -253,8 +253,8 @@ fn build_row(
         |rate| {
             format!(
                 "{}, {}",
-                words::figure_with_interval(metric, rate),
-                words::sample_size(rate)
+                phrases::figure_with_interval(metric, rate),
+                phrases::sample_size(rate)
             )
         },
     );
@@ -264,7 +264,7 @@ fn build_row(
         name,
         rank: Text::from(standing.map_or_else(
             || "–".to_owned(),
-            |standing| words::rank_range(standing.rank),
+            |standing| phrases::rank_range(standing.rank),
         )),
         rank_key: standing.map_or_else(String::new, |standing| standing.rank.best.to_string()),
         leads: crate::render::board::has_leaders(&suite.board)
@@ -279,7 +279,7 @@ fn build_row(
             let is_left = axis.position(rate.interval.map_or(rate.value, |ends| ends.high))
                 > MAX_RIGHT_LABEL_SHARE;
             DrawnRate {
-                text: Text::from(words::primary_figure(metric, rate)),
+                text: Text::from(phrases::primary_figure(metric, rate)),
                 x: if is_left { low } else { high },
                 is_left,
                 mark,
@@ -303,7 +303,7 @@ fn build_row(
 
 /// Draws the arm's nights as bars, on the scale of the suite's history.
 pub(super) fn draw_trend(suite: &OverviewSuite, arm: &Arm) -> Option<NightBars> {
-    let ends = nights::rate_range(suite.history.as_ref()?)?;
+    let ends = history::rate_range(suite.history.as_ref()?)?;
     NightBars::from_rates(
         &nightly_rates(suite, arm),
         bars::BarScale::new(ends, MAX_POINTS),
@@ -317,7 +317,7 @@ fn nightly_rates<'a>(suite: &'a OverviewSuite, arm: &Arm) -> Vec<&'a Estimate> {
         .as_ref()
         .and_then(|history| history.arms.iter().find(|known| known.arm == *arm));
     history
-        .map(nights::nightly_rates)
+        .map(history::nightly_rates)
         .filter(|rates| rates.len() > 1)
         .unwrap_or_default()
 }

@@ -8,7 +8,7 @@ use crate::views::{Arm, Audit, OverviewSuite, SiteContext, system_name};
 
 use super::arm_links::link_arm_rows;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, published};

@@ -2,7 +2,7 @@
 
 use crate::domain::Unit;
 use crate::render::table::ColumnVisibility;
-use crate::render::{board, details, format, since, verdicts, words};
+use crate::render::{board, details, format, phrases, since, verdicts};
 use crate::views::{Estimate, SuiteBoard};
 
 use super::grid::{ColumnLook, Grid, GridCell, GridColumn, SortOrder};
@@ -26,7 +26,7 @@ pub(super) fn build_grid(board: &SuiteBoard, id: &str, caption: &str) -> Grid {
         let head = GridColumn::new(
             format!(
                 "{} and interval, drawn",
-                words::metric_label(&board.primary)
+                phrases::metric_label(&board.primary)
             ),
             ColumnLook::Scale,
             SortOrder::None,
@@ -72,7 +72,7 @@ pub(super) fn add_sample_sizes(grid: &mut Grid, estimates: &[Option<&Estimate>],
         let text = if shared.is_empty() {
             format!(
                 "{n} {}",
-                words::singular_or_plural(estimate.n, estimate.n_of)
+                phrases::singular_or_plural(estimate.n, estimate.n_of)
             )
         } else {
             n
@@ -113,7 +113,7 @@ pub(super) fn list_notes(board: &SuiteBoard) -> Vec<String> {
         board
             .judged_by
             .as_ref()
-            .map(crate::render::words::judged_by),
+            .map(crate::render::phrases::judged_by),
     );
     notes.extend(board::interval_methods_note(board));
     notes.extend(board::unmeasured_amounts_note(board));
@@ -143,12 +143,12 @@ pub(super) fn name_shared_part(board: &SuiteBoard) -> Option<String> {
 
 /// Lists arms with runs that did not complete, are not counted, or contradict themselves.
 pub(super) fn list_exclusions(board: &SuiteBoard) -> Vec<String> {
-    let labels = words::arm_labels(&board.suite, &board::arms_in_order(board));
+    let labels = phrases::arm_labels(&board.suite, &board::arms_in_order(board));
     labels
         .iter()
         .zip(&board.entries)
         .filter_map(|(label, entry)| {
-            Some(format!("{label}: {}.", words::excluded_runs_note(entry)?))
+            Some(format!("{label}: {}.", phrases::excluded_runs_note(entry)?))
         })
         .collect()
 }

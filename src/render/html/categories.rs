@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{Categories, CategoryCell, OverviewSuite, SiteContext};
 
 use super::SiteFile;
 use super::any_pair;
 use super::arm_name::{ArmName, linked_arm_namer};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
 
@@ -72,13 +72,13 @@ pub(super) fn render_page(
     if categories.left_out > 0 {
         notes.push(format!(
             "{} with fewer items not shown.",
-            words::count_with_noun(categories.left_out as u64, "categories")
+            phrases::count_with_noun(categories.left_out as u64, "categories")
         ));
     }
     if categories.without > 0 {
         notes.push(format!(
             "{} without a category.",
-            words::count_with_noun(categories.without as u64, "items")
+            phrases::count_with_noun(categories.without as u64, "items")
         ));
     }
     if categories.arms.len() > MAX_ARMS {
@@ -124,7 +124,7 @@ pub(super) fn lay_out_heatmap(
             .map(|column| {
                 (
                     Text::new(&column.name),
-                    words::count_with_noun(column.items as u64, "items"),
+                    phrases::count_with_noun(column.items as u64, "items"),
                 )
             })
             .collect(),
@@ -163,8 +163,8 @@ fn shade_cell(cell: Option<&CategoryCell>) -> CategoryShade {
         }),
         about: format!(
             "{}, {}",
-            words::count_with_noun(cell.items, "items"),
-            words::count_with_noun(cell.outcomes, "outcomes")
+            phrases::count_with_noun(cell.items, "items"),
+            phrases::count_with_noun(cell.outcomes, "outcomes")
         ),
     }
 }

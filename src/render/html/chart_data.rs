@@ -2,11 +2,11 @@
 
 use crate::render::cell::{Datum, TableCell};
 use crate::render::table::{ReportTable, TableColumn};
-use crate::render::{csv, words};
+use crate::render::{csv, phrases};
 use crate::views::{Arm, Disagreements, Distribution, OverviewSuite, Pareto};
 
 use super::SiteFile;
-use super::plan::SuiteRoutes;
+use super::routes::SuiteRoutes;
 
 /// A chart of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ fn pareto_table(suite: &str, of: &Pareto) -> ReportTable {
         [point
             .front
             .as_ref()
-            .map(|front| words::front_position(front, |arm| words::arm_name(suite, arm)))
+            .map(|front| phrases::front_position(front, |arm| phrases::arm_name(suite, arm)))
             .into()]
     });
     table

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{board, chart, words};
+use crate::render::{board, chart, phrases};
 use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite, SiteContext};
 
 use super::SiteFile;
@@ -10,7 +10,7 @@ use super::arm_links::link_arm_rows;
 use super::chart_data::SuiteChart;
 use super::figure::{self, ChartFigure};
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
 
@@ -90,7 +90,7 @@ fn draw_charts(
     plan: &SiteRoutes,
     root: &str,
 ) -> Vec<ChartFigure> {
-    let name = words::arm_namer(&suite.board);
+    let name = phrases::arm_namer(&suite.board);
     let spread =
         |of: &Option<Distribution>, which: SuiteChart, id: &str, heading: &str, what: &str| {
             let of = of.as_ref().filter(|of| of.can_be_drawn())?;
@@ -138,7 +138,7 @@ pub(super) fn draw_pareto(
     id: &str,
     rows: usize,
 ) -> Option<ChartFigure> {
-    let name = words::arm_namer(&suite.board);
+    let name = phrases::arm_namer(&suite.board);
     let link = |one: &Arm, other: &Arm| pair_href(suite, place, root, one, other);
     let of = suite.charts.pareto.as_ref()?;
     let figure = ChartFigure::with_max_rows(
@@ -165,7 +165,7 @@ pub(super) fn draw_pairs(
         .disagreements
         .as_ref()
         .filter(|of| has_several_pairs(Some(of)))?;
-    let names = words::arm_labels(&suite.board.suite, &of.arms);
+    let names = phrases::arm_labels(&suite.board.suite, &of.arms);
     let link =
         |one: usize, other: usize| pair_href(suite, place, root, &of.arms[one], &of.arms[other]);
     let figure = ChartFigure::new(

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::domain::{Evaluator, shorten_to};
 use crate::render::run_title::{run_ordinal, short_id};
-use crate::render::{comparability, comparison, format, summary, verdicts, words};
+use crate::render::{comparability, comparison, format, phrases, summary, verdicts};
 use crate::views::{
     Comparability, Comparison, CriterionFlips, CriterionRow, Flips, ListedItem, MAX_LISTED,
     OverviewSuite, PairEvidence, SiteContext, SuiteState, Test,
@@ -18,7 +18,7 @@ use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrde
 use super::hero::PairHero;
 use super::items::{criterion_href, item_href};
 use super::link::{ItemLink, PageLink};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::sides::{self, AnswerPairs};
 use super::suite_tabs::{SuiteTab, suite_bar};
@@ -141,10 +141,10 @@ pub(super) fn render_page(
     let [first, second] = pair.arms.as_slice() else {
         return None;
     };
-    let labels = words::comparison_labels(pair);
+    let labels = phrases::comparison_labels(pair);
     let names = [
-        words::arm_name(&pair.suite, &first.arm),
-        words::arm_name(&pair.suite, &second.arm),
+        phrases::arm_name(&pair.suite, &first.arm),
+        phrases::arm_name(&pair.suite, &second.arm),
     ];
     let sentences = summary::summary_sentences(pair);
     let title = format!(
@@ -172,7 +172,7 @@ pub(super) fn render_page(
         .map(|(arm, label)| ArmRunLinks {
             label: Text::new(label),
             folded: (arm.run_ids.len() >= FOLD_RUNS)
-                .then(|| words::count_runs(arm.run_ids.len() as u64)),
+                .then(|| phrases::count_runs(arm.run_ids.len() as u64)),
             links: arm
                 .run_ids
                 .iter()
@@ -362,7 +362,7 @@ fn summarise_outcomes(
         flips.equal_count(),
     ]
     .map(format::format_integer);
-    let items = words::singular_or_plural(flips.shared, "items");
+    let items = phrases::singular_or_plural(flips.shared, "items");
     let mut sentences = vec![if flips.by_rate {
         format!(
             "Of {shared} shared {items}, {first} has the higher pass rate on {only_first} and {second} on {only_second}; on {equal} the rates are equal."
@@ -377,7 +377,7 @@ fn summarise_outcomes(
         sentences.push(format!(
             "If neither arm were better, the {} would split like tosses of a coin. The exact McNemar test is the probability of a split at \
              least this uneven.",
-            words::count_with_noun(flips.only_first + flips.only_second, "flips"),
+            phrases::count_with_noun(flips.only_first + flips.only_second, "flips"),
         ));
     }
     let heads: [(
@@ -499,11 +499,11 @@ fn summarise_outcomes(
             (0, true) => "No item with different pass rates".to_owned(),
             (_, false) => format!(
                 "{} that only one arm passed",
-                words::count_with_noun(differ, "items")
+                phrases::count_with_noun(differ, "items")
             ),
             (_, true) => format!(
                 "{} with different pass rates",
-                words::count_with_noun(differ, "items")
+                phrases::count_with_noun(differ, "items")
             ),
         }),
         sentences: sentences.into_iter().map(Text::from).collect(),
@@ -559,7 +559,7 @@ fn compare_criteria(
     root: &str,
 ) -> CriterionDifferences {
     let href = format!("{root}{}", place.criteria_path());
-    let sentences = words::criteria_notes(pair, labels)
+    let sentences = phrases::criteria_notes(pair, labels)
         .into_iter()
         .take(1)
         .map(Text::from)

@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::render::{board, format, words};
+use crate::render::{board, format, phrases};
 use crate::views::{Entry, Overview, OverviewSuite};
 
 use super::arm_links::link_arm_rows;
 use super::figure::ChartFigure;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::{SiteFile, charts};
 
@@ -108,7 +108,7 @@ fn bill_grid(suites: &[(&OverviewSuite, &SuiteRoutes)]) -> Grid {
     );
     let spent = suites.iter().map(|(suite, _)| suite.charts.spent.as_ref());
     let cost = spent.clone().map(|spent| {
-        GridCell::number_or_unknown(spent.map(|money| (words::money_or_bound(money), money.usd)))
+        GridCell::number_or_unknown(spent.map(|money| (phrases::money_or_bound(money), money.usd)))
     });
     grid.add_column(
         GridColumn::new("Cost", ColumnLook::Number, SortOrder::Descending).with_subtext("all runs"),
@@ -116,7 +116,7 @@ fn bill_grid(suites: &[(&OverviewSuite, &SuiteRoutes)]) -> Grid {
     );
     let coverage = spent.map(|spent| {
         GridCell::number_or_unknown(
-            spent.map(|money| (words::runs_with_cost(money), money.coverage.known as f64)),
+            spent.map(|money| (phrases::runs_with_cost(money), money.coverage.known as f64)),
         )
     });
     grid.add_column(

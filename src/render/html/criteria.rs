@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::domain::{ItemStatus, shorten_to};
 use crate::render::judged::outcome_word;
-use crate::render::{format, judged, words};
+use crate::render::{format, judged, phrases};
 use crate::views::{
     CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, OverviewSuite,
     SiteContext,
@@ -19,7 +19,7 @@ use super::cut::truncate_text;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, round_robin};
 use super::link::PageLink;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
 use super::suite_tabs::{SuiteTab, suite_bar};
@@ -151,7 +151,7 @@ fn judged_criteria(
     place: &SuiteRoutes,
     root: &str,
 ) -> JudgedCriteria {
-    let labels = words::arm_labels(&place.label, &table.arms);
+    let labels = phrases::arm_labels(&place.label, &table.arms);
     let most = MAX_CRITERIA.min(MAX_CELLS / (labels.len() + 1)).max(1);
     let rows = &table.rows[..table.rows.len().min(most)];
     let mut grid = Grid::new(format!("criteria-{number}"), "Runs that met each criterion");
@@ -370,7 +370,7 @@ fn build_section(
 
 /// Estimates the bytes of the table of rates. An arm's name is in it, and in the sentences above.
 fn estimate_rate_bytes(suite: &str, table: &CriteriaTable) -> usize {
-    let labels = words::arm_labels(suite, &table.arms);
+    let labels = phrases::arm_labels(suite, &table.arms);
     labels
         .iter()
         .take(MAX_ARMS)
@@ -386,7 +386,7 @@ fn build_judge_part(
     about: &str,
     told: usize,
 ) -> CriterionByJudge {
-    let labels = words::arm_labels(&page.place.label, &table.arms);
+    let labels = phrases::arm_labels(&page.place.label, &table.arms);
     // The other arms were only asked about other criteria.
     let asked: Vec<usize> = (0..labels.len())
         .filter(|arm| row.cells[*arm].is_asked())

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::render::table::ReportTable;
 use crate::render::{
-    abilities, audit as audits, board, claims as published_figures, comparison, csv, horizons,
-    items, json, judged, markdown, nights, overall as over_suites, tables,
+    abilities, audit as audits, board, claims as published_figures, comparison, csv, history,
+    horizons, items, json, judged, markdown, overall as over_suites, tables,
 };
 use crate::views::{
     Arm, Board, Comparison, CriteriaTable, CriterionCell, CriterionRow, CriterionVerdict,
@@ -16,7 +16,7 @@ use crate::views::{
 };
 
 use super::SiteFile;
-use super::plan::{RunRoutes, SuiteRoutes};
+use super::routes::{RunRoutes, SuiteRoutes};
 
 /// A suite's data without its pairs, which have files of their own.
 #[derive(Serialize)]
@@ -342,10 +342,10 @@ pub(super) fn history_files(
     let Some(history) = &suite.history else {
         return Vec::new();
     };
-    let nights = nights::arm_nights_table(history, usize::MAX);
+    let nights = history::arm_nights_table(history, usize::MAX);
     let spreadsheet = csv::write_table(&nights);
     let shown = tables::with_scope_notes(
-        vec![nights::trend_table(history), nights],
+        vec![history::trend_table(history), nights],
         suite.retracted,
         context.aliased,
     );

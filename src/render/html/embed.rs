@@ -5,9 +5,9 @@ use askama::Template;
 use crate::domain::shorten_to;
 use crate::views::{OverviewSuite, SiteContext, SuiteState};
 
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::{SiteFile, leading, state};
+use super::{SiteFile, state, top_pair};
 
 /// Maximum number of sentences of the verdict.
 const MAX_SENTENCES: usize = 2;
@@ -62,7 +62,7 @@ pub(super) fn render_files(
     place: &SuiteRoutes,
 ) -> [SiteFile; 2] {
     let of = SuiteState::from_suite(suite);
-    let (_, sentences) = leading::describe_verdict(suite);
+    let (_, sentences) = top_pair::describe_verdict(suite);
     let said = sentences
         .iter()
         .take(MAX_SENTENCES)

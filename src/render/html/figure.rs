@@ -7,7 +7,7 @@ use crate::views::Arm;
 
 use super::arm_links::link_arms;
 use super::grid::Grid;
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::shell::Text;
 
 /// Maximum number of rows of a chart's table. The data files have all.

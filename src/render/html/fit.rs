@@ -11,9 +11,9 @@ use super::SiteFile;
 use super::arm_links::link_arm_rows;
 use super::arm_name::linked_arm_namer;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::panes::{SeriesPoint, SmallMultiple, SmallMultiples, side_percent, svg_path};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
+use super::small_multiples::{SeriesPoint, SmallMultiple, SmallMultiples, side_percent, svg_path};
 use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of drawn curves, those of the longest horizons.

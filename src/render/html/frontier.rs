@@ -1,14 +1,14 @@
 //! Rate over cost per solved item beside a table. Arms on the Pareto front are named; the others show their names on hover or focus.
 
 use crate::domain::Unit;
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{OverviewSuite, ParetoPoint};
 
 use super::arm_name::arm_namer;
 use super::arms::{AxisTick, rate_axis};
-use super::plan::SuiteRoutes;
+use super::interval_bar::{self, LinearAxis, LogAxis};
+use super::routes::SuiteRoutes;
 use super::shell::Text;
-use super::strip::{self, LinearAxis, LogAxis};
 
 /// Number of arms below which all are named.
 const NAME_ALL_BELOW: usize = 12;
@@ -85,7 +85,7 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
     let y = rate_axis(points.iter().map(|priced| &priced.point.pass_rate), true)?;
     let x = LogAxis::from_amounts(&points.iter().map(|priced| priced.usd).collect::<Vec<f64>>())?;
     let name = arm_namer(&suite.board, place);
-    let plain = words::arm_namer(&suite.board);
+    let plain = phrases::arm_namer(&suite.board);
     let place_of = |priced: &PricedArm<'_>| {
         [
             x.position(priced.usd) * WIDTH,
@@ -139,7 +139,7 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
         .filter_map(|(priced, name)| Some((priced, name?)))
         .map(|(priced, label)| {
             let point = priced.point;
-            let ends = |share: f64| strip::width_percent(1.0 - y.position(share));
+            let ends = |share: f64| interval_bar::width_percent(1.0 - y.position(share));
             FrontierPoint {
                 place: suite
                     .board
@@ -149,7 +149,7 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
                     .unwrap_or_default(),
                 about: Text::from(describe_point(priced, &plain(&point.arm))),
                 tone: name(&point.arm).tone,
-                x: strip::width_percent(x.position(priced.usd)),
+                x: interval_bar::width_percent(x.position(priced.usd)),
                 y: ends(point.pass_rate.value),
                 ends: point
                     .pass_rate
@@ -166,7 +166,7 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
             .ticks()
             .into_iter()
             .map(|tick| AxisTick {
-                x: strip::width_percent(x.position(tick)),
+                x: interval_bar::width_percent(x.position(tick)),
                 label: format_dollars(tick),
                 anchor: "middle",
             })
@@ -175,7 +175,7 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
             .ticks()
             .into_iter()
             .map(|tick| AxisTick {
-                x: strip::width_percent(1.0 - y.position(tick)),
+                x: interval_bar::width_percent(1.0 - y.position(tick)),
                 label: format_share(tick),
                 anchor: "end",
             })
@@ -225,7 +225,7 @@ fn list_priced_arms(suite: &OverviewSuite) -> Option<Vec<PricedArm<'_>>> {
 }
 
 fn undrawn_note(arms: usize, priced: usize, drawn: usize) -> String {
-    let count = |number: usize| words::count_with_noun(number as u64, "arms");
+    let count = |number: usize| phrases::count_with_noun(number as u64, "arms");
     let unpriced =
         (priced < arms).then(|| format!("{} without a known cost", count(arms - priced)));
     let lower =
@@ -239,7 +239,7 @@ fn undrawn_note(arms: usize, priced: usize, drawn: usize) -> String {
 }
 
 fn format_share(tick: f64) -> String {
-    format!("{}%", strip::format_axis_end(tick * 100.0))
+    format!("{}%", interval_bar::format_axis_end(tick * 100.0))
 }
 
 fn format_dollars(tick: f64) -> String {
@@ -254,7 +254,7 @@ fn describe_point(priced: &PricedArm<'_>, name: &str) -> String {
     };
     format!(
         "{name}: {}, {bound}{} per solved item",
-        words::figure_with_interval(&crate::domain::Metric::pass_rate(), &priced.point.pass_rate),
+        phrases::figure_with_interval(&crate::domain::Metric::pass_rate(), &priced.point.pass_rate),
         format::money(priced.usd)
     )
 }
@@ -271,7 +271,7 @@ fn describe_frontier(
     if names.is_empty() {
         "Pass rate over cost per solved item.".to_owned()
     } else {
-        format!("On the frontier: {}.", words::join_some(&names))
+        format!("On the frontier: {}.", phrases::join_some(&names))
     }
 }
 
@@ -287,8 +287,9 @@ fn draw_steps(points: &[&PricedArm<'_>], x: LogAxis, y: LinearAxis) -> Vec<[Stri
             )
         })
         .collect();
-    let line =
-        |from: (f64, f64), to: (f64, f64)| [from.0, from.1, to.0, to.1].map(strip::width_percent);
+    let line = |from: (f64, f64), to: (f64, f64)| {
+        [from.0, from.1, to.0, to.1].map(interval_bar::width_percent)
+    };
     on.windows(2)
         .flat_map(|pair| {
             let ((dear, high), (cheap, low)) = (pair[0], pair[1]);

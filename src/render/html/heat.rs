@@ -5,13 +5,13 @@
 //! links. The texts that the script reads out are beside the drawing.
 
 use crate::domain::shorten_to;
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{ItemCell, ItemLine, OverviewSuite};
 
 use super::items::item_href_at;
 use super::mark::{mark_cell, rate_shade};
-use super::plan::tone_class;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::tone_class;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Maximum number of columns of one item, which can still be seen, and of columns of several items.
@@ -83,7 +83,7 @@ pub(super) fn draw_heatmap(
         .all(|item| item.cells.iter().take(arms).all(|cell| cell.counted <= 1));
     let size = items_per_column(items.len(), arms, is_single);
     let bins: Vec<&[&ItemLine]> = items.chunks(size).collect();
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &suite.board.suite,
         &matrix
             .arms

@@ -1,13 +1,13 @@
 //! Top of a page about two arms: state, answer, a drawing of the difference, and the cost of the first arm beside the second.
 
 use crate::domain::COST_PER_SOLVED;
-use crate::render::{answer, comparison, summary, words};
+use crate::render::{answer, comparison, phrases, summary};
 use crate::views::{Comparison, ComparisonRow, Difference, Scale, SuiteState};
 
-use super::gap::DifferencePlot;
+use super::difference_plot::DifferencePlot;
 use super::link::PageLink;
-use super::plan::tone_class;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::tone_class;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 use super::state::{StateSign, state_sign};
 
@@ -61,7 +61,7 @@ impl PairHero {
             let arm = &pair.arms[at].arm;
             PageLink {
                 href: plan.arm_href(root, arm),
-                label: Text::from(words::arm_name(&pair.suite, arm)),
+                label: Text::from(phrases::arm_name(&pair.suite, arm)),
             }
         };
         let gap = primary.and_then(|row| {
@@ -134,14 +134,14 @@ fn draw_ratio(row: &ComparisonRow, found: Difference, times: f64) -> AmountRatio
         Text::from(
             row.cells
                 .get(place)
-                .map_or_else(String::new, |cell| words::cell_value(&row.metric, cell)),
+                .map_or_else(String::new, |cell| phrases::cell_value(&row.metric, cell)),
         )
     };
     AmountRatio {
-        label: Text::new(words::metric_label(&row.metric)),
+        label: Text::new(phrases::metric_label(&row.metric)),
         first: cell(0),
         second: cell(1),
-        reading: Text::from(words::ratio_words(found.value)),
+        reading: Text::from(phrases::ratio_words(found.value)),
         x: at(found.value),
         ends: found.interval.map(|ends| (at(ends.low), at(ends.high))),
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{chart, courses, format, nights, verdicts, words};
+use crate::render::{chart, courses, format, history, phrases, verdicts};
 use crate::views::{
     Arm, ArmHistory, Estimate, History, ItemChange, NoisyItem, OverviewSuite, Series, SiteContext,
 };
@@ -14,9 +14,9 @@ use super::charts::pair_href;
 use super::figure::ChartFigure;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::items::item_href;
-use super::panes::{self, SmallMultiples};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
+use super::small_multiples::{self, SmallMultiples};
 use super::suite_tabs::{SuiteTab, suite_bar};
 
 /// Maximum number of arms with a chart.
@@ -63,14 +63,14 @@ pub(super) fn render_page(
 ) -> Option<SiteFile> {
     let history = suite.history.as_ref()?;
     let path = place.history_path();
-    let labels = nights::arm_names(history);
+    let labels = history::arm_names(history);
     let followed: Vec<(&ArmHistory, &String)> = history
         .arms
         .iter()
         .zip(&labels)
         .filter(|(arm, _)| count_rated_nights(arm) > 1)
         .collect();
-    let accepted = nights::accepted_regression_notes(history, &labels);
+    let accepted = history::accepted_regression_notes(history, &labels);
     let sentences: Vec<String> = describe_changes(history, &labels, followed.len())
         .into_iter()
         .chain(accepted)
@@ -99,10 +99,10 @@ pub(super) fn render_page(
         sentences: sentences.into_iter().map(Text::from).collect(),
         notes: list_notes(history, followed.len(), drawn.len())
             .into_iter()
-            .chain(nights::rate_range(history).map(|ends| nights::scale_note(ends, "nights")))
+            .chain(history::rate_range(history).map(|ends| history::scale_note(ends, "nights")))
             .map(Text::from)
             .collect(),
-        panes: panes::draw_nights(suite, place, MAX_PANES, plan, &shell.root, true),
+        panes: small_multiples::draw_nights(suite, place, MAX_PANES, plan, &shell.root, true),
         levels: level_grid(history, &labels, (suite, place), plan, &shell.root),
         arms: (1..)
             .zip(drawn)
@@ -137,7 +137,7 @@ fn build_section(
     scale: &[f64],
 ) -> Option<ArmHistorySection> {
     let chart = chart::draw_trend(arm, &format!("arm-{number}-chart"), label, most, scale)?;
-    let notes = nights::precision_note(arm, label)
+    let notes = history::precision_note(arm, label)
         .into_iter()
         .map(Text::from)
         .collect();
@@ -159,7 +159,7 @@ fn describe_changes(history: &History, labels: &[String], followed: usize) -> Ve
                     .changes
                     .iter()
                     .filter(move |change| (change.series == Series::PassRate) == is_rate);
-                own.map(move |change| nights::change_sentence(change, label))
+                own.map(move |change| history::change_sentence(change, label))
             })
     };
     let changes: Vec<String> = of(true).chain(of(false)).collect();
@@ -198,7 +198,7 @@ fn list_notes(history: &History, followed: usize, drawn: usize) -> Vec<String> {
     if history.undated > 0 {
         notes.push(format!(
             "{} of unknown time not shown.",
-            words::count_runs(history.undated)
+            phrases::count_runs(history.undated)
         ));
     }
     notes
@@ -213,9 +213,9 @@ fn level_grid(
     root: &str,
 ) -> Grid {
     let arms = &history.arms[..history.arms.len().min(MAX_LEVELS)];
-    let rates: Vec<Vec<&Estimate>> = arms.iter().map(nights::nightly_rates).collect();
+    let rates: Vec<Vec<&Estimate>> = arms.iter().map(history::nightly_rates).collect();
     let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
-    let scale = nights::rate_range(history).map(|ends| BarScale::new(ends, longest));
+    let scale = history::rate_range(history).map(|ends| BarScale::new(ends, longest));
     let rate = |rate: Option<&&Estimate>| {
         GridCell::number_or_unknown(
             rate.map(|rate| (format::estimate_with_interval(rate), rate.value)),
@@ -251,7 +251,7 @@ fn level_grid(
         GridCell::words(
             rates
                 .last()
-                .map_or_else(String::new, |rate| words::sample_size(rate)),
+                .map_or_else(String::new, |rate| phrases::sample_size(rate)),
         )
     });
     grid.add_column(
@@ -319,14 +319,14 @@ fn duel_grid(
     );
     let evidence = duels
         .iter()
-        .map(|duel| GridCell::number(nights::e_value(duel), duel.e_value.min(f64::MAX)));
+        .map(|duel| GridCell::number(history::e_value(duel), duel.e_value.min(f64::MAX)));
     grid.add_column(
         GridColumn::new("e", ColumnLook::Number, SortOrder::Descending),
         evidence,
     );
     let verdict = duels
         .iter()
-        .map(|duel| GridCell::words(nights::duel_verdict(duel, labels)));
+        .map(|duel| GridCell::words(history::duel_verdict(duel, labels)));
     grid.add_column(
         GridColumn::new("Verdict", ColumnLook::Words, SortOrder::Ascending),
         verdict,
@@ -368,7 +368,7 @@ fn changed_item_grid<'h>(
         grid = grid.with_about(format!(
             "{} of {}, over all arms",
             items.len(),
-            words::count_with_noun(all, "items")
+            phrases::count_with_noun(all, "items")
         ));
     }
     grid.add_column(
@@ -437,14 +437,14 @@ fn flaky_item_grid<'h>(
         .iter()
         .map(|arm| arm.varying - arm.changed_count)
         .sum::<u64>();
-    let percent = |share: f64| GridCell::number(words::chance_percent(share), share);
+    let percent = |share: f64| GridCell::number(phrases::chance_percent(share), share);
     let mut grid =
         Grid::new("flaky-table", "Items since the last break, flakiest first").fit_to_content();
     if varying > items.len() as u64 {
         grid = grid.with_about(format!(
             "{} of {} that vary, over all arms",
             items.len(),
-            words::count_with_noun(varying, "items")
+            phrases::count_with_noun(varying, "items")
         ));
     }
     grid.add_column(

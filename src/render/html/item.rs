@@ -3,9 +3,9 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, shorten_to};
+use crate::render::item_table::other_scores;
 use crate::render::run_title::run_ordinal;
-use crate::render::shown::other_scores;
-use crate::render::{courses, format, words};
+use crate::render::{courses, format, phrases};
 use crate::views::{
     ItemAnswers, ItemLine, ItemNote, ItemSign, OverviewSuite, RunAttempt, SiteContext,
 };
@@ -13,8 +13,8 @@ use crate::views::{
 use super::SiteFile;
 use super::items::{ITEMS_PER_BUCKET, bucket_name, round_robin};
 use super::mark::{OutcomeMark, mark_cell, status_mark};
-use super::plan::tone_class;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::tone_class;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
 use super::suite_tabs::{SuiteTab, suite_bar};
@@ -123,7 +123,7 @@ pub(super) fn render_pages<'a>(
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let matrix = &suite.items;
     let count = matrix.items.len().div_ceil(ITEMS_PER_BUCKET);
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &suite.board.suite,
         &matrix
             .arms
@@ -324,7 +324,7 @@ fn build_section(page: &ItemPageContext<'_>, index: usize) -> ItemSection {
             )
         }),
         untold: (untold > 0).then(|| {
-            let outcomes = words::singular_or_plural(untold, "outcomes").to_owned();
+            let outcomes = phrases::singular_or_plural(untold, "outcomes").to_owned();
             format!(
                 "Answers and reasons of {} more {outcomes} are on the run pages.",
                 format::format_integer(untold)
@@ -343,7 +343,7 @@ fn list_changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Te
         return Vec::new();
     };
     let found = history.changes_of_arm(&line.item);
-    let name = |arm: usize| words::arm_name(&history.suite, &history.arms[arm].arm);
+    let name = |arm: usize| phrases::arm_name(&history.suite, &history.arms[arm].arm);
     let told = found.iter().take(MAX_CHANGES).map(|(arm, change)| {
         format!(
             "{}: {}.",
@@ -355,7 +355,7 @@ fn list_changes(line: &ItemLine, suite: &OverviewSuite) -> Vec<(&'static str, Te
     let rest = (more > 0).then(|| {
         format!(
             "{} more changed; the history has the first of them.",
-            words::count_with_noun(more as u64, "arms")
+            phrases::count_with_noun(more as u64, "arms")
         )
     });
     told.chain(rest)

@@ -1,6 +1,6 @@
 //! Addresses of items and criteria: page and anchor.
 
-use super::plan::SuiteRoutes;
+use super::routes::SuiteRoutes;
 
 /// Items per page. Never depends on the runs, so that addresses stay valid when runs are added.
 pub(super) const ITEMS_PER_BUCKET: usize = 10;

@@ -11,7 +11,7 @@ use crate::views::{EvaluatorScore, ItemRow, RunPage, StoredVerification};
 use super::cut::truncate_text;
 use super::grid::{ColumnLook, Grid, GridCell, GridColumn, SortOrder};
 use super::items::criterion_href;
-use super::plan::SuiteRoutes;
+use super::routes::SuiteRoutes;
 use super::score_details::build_grids;
 use super::shell::Text;
 

@@ -2,13 +2,13 @@
 
 use askama::Template;
 
-use crate::render::{audit, summary, words};
+use crate::render::{audit, phrases, summary};
 use crate::views::{Comparison, OverviewSuite, SiteContext};
 
 use super::arm_links::link_arm_rows;
 use super::fit::{self, FitLink};
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
 use super::{SiteFile, board, metrics, published, stated};
@@ -95,7 +95,7 @@ fn board_grid(suite: &OverviewSuite, place: &SuiteRoutes, plan: &SiteRoutes, roo
         .with_about(board::name_shared_part(&suite.board).unwrap_or_default())
         .hide_columns_except(&[
             "Rank",
-            words::metric_label(&suite.board.primary),
+            phrases::metric_label(&suite.board.primary),
             "n",
             "Cost per solved",
             "Duration",

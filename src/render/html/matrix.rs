@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::domain::shorten_to;
 use crate::render::table::ReportTable;
-use crate::render::{format, noise, words};
+use crate::render::{format, noise, phrases};
 use crate::views::{ItemLine, ItemMatrix, ItemSign, NoiseLedger, OverviewSuite, SiteContext};
 
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
@@ -12,7 +12,7 @@ use super::heat::{self, ItemHeatmap};
 use super::item::sign_word;
 use super::item_order::ItemOrder;
 use super::mark::{OutcomeMark, mark_cell};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
@@ -290,7 +290,7 @@ fn render_page(
     } else {
         shell
     };
-    let labels = words::arm_labels(
+    let labels = phrases::arm_labels(
         &suite.board.suite,
         &matrix
             .arms
@@ -318,7 +318,7 @@ fn render_page(
             href: plan.arm_href(&shell.root, &arm.arm),
             tone: plan.arm_tone(&arm.arm),
             run: run.clone(),
-            about: words::count_runs(arm.runs.len() as u64),
+            about: phrases::count_runs(arm.runs.len() as u64),
         });
     let integer = |number: usize| format::format_integer(number as u64);
     let last = part.first + items.len().saturating_sub(1);
@@ -394,7 +394,7 @@ fn matrix_headline(matrix: &ItemMatrix) -> Option<String> {
             .count()
     };
     let (never, always) = (count(ItemSign::NeverSolved), count(ItemSign::AlwaysSolved));
-    let items = words::count_with_noun(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
+    let items = phrases::count_with_noun(matrix.items.len() as u64, matrix.word.unwrap_or("items"));
     let [never, always] = [never, always].map(|count| format::format_integer(count as u64));
     (!matrix.items.is_empty())
         .then(|| format!("{items}: {never} never passed, {always} always passed"))
@@ -416,8 +416,8 @@ pub(super) fn summarise_matrix(suite: &OverviewSuite) -> Vec<String> {
     let mut said = vec![format!(
         "{} {} in {} of {}.",
         integer(matrix.items.len()),
-        words::singular_or_plural(matrix.items.len() as u64, word),
-        words::count_runs(runs as u64),
+        phrases::singular_or_plural(matrix.items.len() as u64, word),
+        phrases::count_runs(runs as u64),
         if matrix.arms.len() == 1 {
             "one arm".to_owned()
         } else {

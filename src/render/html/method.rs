@@ -5,7 +5,7 @@ use askama::Template;
 use crate::views::Overview;
 
 use super::SiteFile;
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::shell::{NavigationEntry, PageShell};
 
 #[derive(Template)]

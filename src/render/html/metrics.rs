@@ -1,12 +1,12 @@
 //! A comparison's table: metrics in rows, arms in columns, then their difference and the verdict.
 
 use crate::domain::{Metric, MetricKind};
-use crate::render::{comparison, details, verdicts, words};
+use crate::render::{comparison, details, phrases, verdicts};
 use crate::views::Comparison;
 
 use super::arm_links::link_arm_heads;
 use super::grid::Grid;
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 
 /// Lays a comparison out.
 pub(super) fn build_grid(
@@ -17,7 +17,7 @@ pub(super) fn build_grid(
     root: &str,
 ) -> Grid {
     let mut grid = Grid::from_table(
-        &comparison::metrics_table(comparison, &words::comparison_labels(comparison)),
+        &comparison::metrics_table(comparison, &phrases::comparison_labels(comparison)),
         id,
         caption,
     )
@@ -54,7 +54,7 @@ pub(super) fn list_notes(comparison: &Comparison) -> Vec<String> {
             .cells
             .iter()
             .filter_map(|cell| cell.estimate.as_ref())
-            .map(|estimate| words::method_name(estimate.method))
+            .map(|estimate| phrases::method_name(estimate.method))
             .collect();
         methods.dedup();
         if !methods.is_empty() {
@@ -63,13 +63,13 @@ pub(super) fn list_notes(comparison: &Comparison) -> Vec<String> {
     }
     notes.extend(details::second_looks(comparison));
     // Criteria are a section of their own on a pair's page.
-    notes.extend(words::verification_note(
+    notes.extend(phrases::verification_note(
         comparison,
-        &words::comparison_labels(comparison),
+        &phrases::comparison_labels(comparison),
     ));
     notes.extend(verdicts::exclusion_notes(
         comparison,
-        &words::comparison_labels(comparison),
+        &phrases::comparison_labels(comparison),
     ));
     if !comparison.not_measured.is_empty() {
         notes.push(format!(

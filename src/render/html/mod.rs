@@ -4,18 +4,18 @@
 //! from anywhere. Foreign text reaches a template only as `shell::Text`, and every template escapes.
 
 mod all_pairs;
+mod answer_index;
 mod any_pair;
 mod areas;
 mod arm;
 mod arm_links;
 mod arm_list;
 mod arm_name;
-mod arm_places;
+mod arm_routes;
 mod arms;
 mod assets;
 mod audit;
 mod bars;
-mod beside;
 mod board;
 mod categories;
 mod chart_data;
@@ -27,39 +27,38 @@ mod criteria;
 mod cut;
 mod data;
 mod diff;
+mod difference_plot;
 mod embed;
 mod figure;
 mod fit;
 mod forest;
 mod frontier;
-mod gap;
 mod glossary;
 mod grid;
 mod heat;
 mod hero;
 mod history;
+mod interval_bar;
 mod item;
 mod item_order;
 mod item_places;
 mod items;
 mod judged;
 mod leaderboard;
-mod leading;
 mod link;
 mod mark;
 mod matrix;
 mod method;
 mod metrics;
+mod other_outcomes;
 mod overall;
 mod overview;
 mod pairs;
-mod panes;
-mod plan;
 mod publish;
 mod published;
+mod routes;
 mod run;
 mod runs;
-mod said;
 mod score_details;
 mod search;
 mod shard;
@@ -68,15 +67,16 @@ mod sides;
 mod single;
 mod site_file;
 pub(super) mod slug;
+mod small_multiples;
 mod state;
 mod stated;
 mod steps;
-mod strip;
 mod suite;
 mod suite_runs;
 mod suite_tabs;
 #[cfg(test)]
 mod tests;
+mod top_pair;
 mod transcript;
 mod whisker;
 
@@ -85,12 +85,12 @@ use serde::Serialize;
 use crate::domain::Redacted;
 use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
-use plan::SuiteRoutes;
+use routes::SuiteRoutes;
 
-pub use beside::MAX_BESIDE;
 pub use crawlers::crawler_files;
-pub use plan::SiteRoutes;
+pub use other_outcomes::MAX_BESIDE;
 pub use publish::badge_and_feed_files;
+pub use routes::SiteRoutes;
 pub use single::{shows_runs, single_file};
 pub use site_file::{SiteFile, SitePart};
 
@@ -156,7 +156,7 @@ pub fn suite_parts<'a>(
         defer_files(move || item::render_pages(context, plan, suite, place)),
         defer_files(move || matrix::render_pages(context, plan, suite, place)),
         defer_files(move || embed::render_files(context, plan, suite, place)),
-        defer_files(move || said::suite_file(suite, place)),
+        defer_files(move || answer_index::suite_file(suite, place)),
         defer_files(move || data::item_files(suite, place)),
         defer_files(move || any_pair::render_files(context, plan, suite, place)),
         defer_files(move || {
@@ -282,7 +282,7 @@ pub fn other_outcome_dependencies(
     transcripts: &RunTranscripts,
 ) -> String {
     let told = plan.runs.get(&page.line.id).map(|place| {
-        beside::other_outcomes_for_run(
+        other_outcomes::other_outcomes_for_run(
             &overview.suites[place.suite],
             &plan.suites[place.suite],
             &page.line.arm,

@@ -9,7 +9,7 @@ use crate::views::{Arm, Overview, SuiteWeight};
 use super::SiteFile;
 use super::arm_links::link_arms;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
 
 pub(super) const PAGE_PATH: &str = "overall.html";

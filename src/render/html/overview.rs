@@ -2,17 +2,17 @@
 
 use askama::Template;
 
-use crate::render::{format, overall, verdicts, words};
+use crate::render::{format, overall, phrases, verdicts};
 use crate::views::{Arm, LevelChange, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
 use super::arms;
 use super::bars::NightBars;
-use super::leading::{TopPair, describe_verdict};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::state::{self, StateSign, state_sign};
 use super::steps::ChangePointDrawing;
+use super::top_pair::{TopPair, describe_verdict};
 
 /// Sentences per suite on this page: the leader, and the evidence. The suite's own page has all.
 const SENTENCES_PER_SUITE: usize = 2;
@@ -172,7 +172,7 @@ fn site_headline(overview: &Overview, plan: &SiteRoutes, listed: &[ListedSuite<'
         [] => {}
         [(place, arm, change)] => {
             let moved = format::fixed_decimals((change.after - change.before).abs() * 100.0, 0);
-            let name = words::arm_namer(&overview.suites[*place].board)(arm);
+            let name = phrases::arm_namer(&overview.suites[*place].board)(arm);
             parts.push(format!(
                 "{name} {} by {moved} points on {}",
                 change_verb(change),
@@ -181,7 +181,7 @@ fn site_headline(overview: &Overview, plan: &SiteRoutes, listed: &[ListedSuite<'
         }
         several => parts.push(format!(
             "{} changed",
-            words::count_with_noun(several.len() as u64, "suites")
+            phrases::count_with_noun(several.len() as u64, "suites")
         )),
     }
     let compared = listed
@@ -221,12 +221,12 @@ fn site_headline(overview: &Overview, plan: &SiteRoutes, listed: &[ListedSuite<'
                 _ => format!(
                     "{} of {}",
                     format::format_integer(count as u64),
-                    words::count_with_noun(compared, "suites")
+                    phrases::count_with_noun(compared, "suites")
                 ),
             };
             parts.push(format!(
                 "{name} {} {of}",
-                words::leading_verb(count - fixed, fixed)
+                phrases::leading_verb(count - fixed, fixed)
             ));
         }
         None if compared == 0 => parts.push("There is nothing to compare yet".to_owned()),
@@ -235,7 +235,7 @@ fn site_headline(overview: &Overview, plan: &SiteRoutes, listed: &[ListedSuite<'
             if compared == 1 {
                 "the one suite".to_owned()
             } else {
-                format!("any of {}", words::count_with_noun(compared, "suites"))
+                format!("any of {}", phrases::count_with_noun(compared, "suites"))
             }
         )),
     }
@@ -264,7 +264,7 @@ fn name_leader(suite: &OverviewSuite) -> Option<String> {
             .first()
             .map(|compared| &compared.arm)
     })?;
-    Some(words::arm_namer(&suite.board)(ahead))
+    Some(phrases::arm_namer(&suite.board)(ahead))
 }
 
 fn change_verb(change: &LevelChange) -> &'static str {
@@ -285,14 +285,14 @@ fn describe_change(
     ChangedArm {
         said: Text::from(format!(
             "{} {} from {before} to {after} on {}",
-            words::arm_namer(&suite.board)(arm),
+            phrases::arm_namer(&suite.board)(arm),
             change_verb(change),
             place.label
         )),
         proof: Text::from(format!(
             "on {}: {} before, {} since, adjusted {}",
             change.date,
-            words::count_with_noun(change.nights_before, "nights"),
+            phrases::count_with_noun(change.nights_before, "nights"),
             format::format_integer(change.nights_after),
             verdicts::p_value(Some(change.p_adjusted))
         )),
@@ -345,14 +345,14 @@ fn describe_size(suite: &OverviewSuite) -> String {
         .find_map(|entry| entry.primary.as_ref())
         .map_or("items", |figure| figure.n_of);
     let word = if word == "runs" { "items" } else { word };
-    let items = (board.items > 0).then(|| words::count_with_noun(board.items, word));
+    let items = (board.items > 0).then(|| phrases::count_with_noun(board.items, word));
     let judged = board
         .judged_by
         .as_ref()
-        .map(|judged| words::judged_briefly(judged).to_owned());
+        .map(|judged| phrases::judged_briefly(judged).to_owned());
     items
         .into_iter()
-        .chain([words::count_with_noun(board.entries.len() as u64, "arms")])
+        .chain([phrases::count_with_noun(board.entries.len() as u64, "arms")])
         .chain(judged)
         .collect::<Vec<_>>()
         .join(", ")

@@ -9,11 +9,11 @@ use super::any_pair;
 use super::chart_data::SuiteChart;
 use super::figure::ChartFigure;
 use super::grid::{ColumnLook, GridCellKind, SortOrder};
-use super::leading::name_arms;
 use super::link::PageLink;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
+use super::top_pair::name_arms;
 use super::{SiteFile, charts};
 
 /// Maximum number of arms for which every pair has a page.

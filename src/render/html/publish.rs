@@ -4,14 +4,14 @@ use askama::Template;
 use serde::Serialize;
 
 use crate::domain::Redacted;
-use crate::render::{audit, format, json, words};
+use crate::render::{audit, format, json, phrases};
 use crate::views::{
     Arm, Audit, Interval, LevelChange, NewsEntry, NewsEvent, Overview, OverviewSuite, RankRange,
     Series, SuiteBoard,
 };
 
 use super::SiteFile;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Content of `leaderboard.json`: leaders and rates. The files below data/ have everything.
@@ -213,14 +213,14 @@ fn verdict_badge(label: &str, board: &SuiteBoard) -> Badge {
                 };
                 format!(
                     " {}{percent}",
-                    words::figure_with_interval(&board.primary, figure)
+                    phrases::figure_with_interval(&board.primary, figure)
                 )
             });
             (
                 "leads",
                 format!(
                     "{}{figure}",
-                    truncate_name(&words::arm_name(&board.suite, &entry.arm))
+                    truncate_name(&phrases::arm_name(&board.suite, &entry.arm))
                 ),
             )
         }
@@ -399,7 +399,7 @@ fn describe_event(suite: &str, event: &NewsEvent) -> (String, String) {
             arms,
             leader: Some(leader),
         } => {
-            let name = words::arm_name(suite, leader);
+            let name = phrases::arm_name(suite, leader);
             (
                 format!("{name} leads"),
                 format!("The leaderboard begins with {arms} arms. {name} beats every other."),
@@ -413,7 +413,10 @@ fn describe_event(suite: &str, event: &NewsEvent) -> (String, String) {
             before: Some(before),
             now: Some(now),
         } => {
-            let (before, now) = (words::arm_name(suite, before), words::arm_name(suite, now));
+            let (before, now) = (
+                phrases::arm_name(suite, before),
+                phrases::arm_name(suite, now),
+            );
             (
                 format!("{now} leads"),
                 format!("{now} beats every other arm. Before, {before} did."),
@@ -423,7 +426,7 @@ fn describe_event(suite: &str, event: &NewsEvent) -> (String, String) {
             before: None,
             now: Some(now),
         } => {
-            let now = words::arm_name(suite, now);
+            let now = phrases::arm_name(suite, now);
             (
                 format!("{now} leads"),
                 format!("{now} beats every other arm. Before, {NOBODY}.")
@@ -434,7 +437,7 @@ fn describe_event(suite: &str, event: &NewsEvent) -> (String, String) {
             before: Some(before),
             now: None,
         } => {
-            let before = words::arm_name(suite, before);
+            let before = phrases::arm_name(suite, before);
             (
                 format!("{before} leads no more"),
                 format!("{before} no longer beats every other arm; {NOBODY}."),
@@ -445,7 +448,7 @@ fn describe_event(suite: &str, event: &NewsEvent) -> (String, String) {
             now: None,
         } => ("no leader".to_owned(), format!("{NOBODY}.")),
         NewsEvent::Level { arm, change } => {
-            describe_change_point(&words::arm_name(suite, arm), change)
+            describe_change_point(&phrases::arm_name(suite, arm), change)
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::views::{OverviewSuite, SiteContext};
 
 use super::SiteFile;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
 

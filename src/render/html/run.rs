@@ -5,7 +5,7 @@ use askama::Template;
 use crate::domain::{ItemStatus, score_label, shorten_to};
 use crate::render::run_title::{run_title, short_id};
 use crate::render::table::{ColumnVisibility, ReportTable};
-use crate::render::{format, reasons as render_reasons, shown, words};
+use crate::render::{format, item_table, phrases, reasons as render_reasons};
 use crate::views::{ItemPage, ItemRow, RunPage, RunTranscripts, ScoreLineView, SiteContext};
 
 use super::SiteFile;
@@ -13,7 +13,7 @@ use super::cut::{MAX_OF_A_TEXT, truncate_text};
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::items::item_href;
 use super::judged::{self, EvaluatorDetails, RunCriteria, VerificationDetails};
-use super::plan::{RunRoutes, SiteRoutes, SuiteRoutes};
+use super::routes::{RunRoutes, SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text, escaped_length};
 use super::{stated, transcript};
@@ -102,7 +102,7 @@ pub(super) fn render_pages(
     transcripts: &RunTranscripts,
 ) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
-    let arm = words::arm_name(&run.line.suite, &run.line.arm);
+    let arm = phrases::arm_name(&run.line.suite, &run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
     let mut grids = item_grids(run, items, transcripts, suite).into_iter();
     let path = |page: u64| format!("runs/{}/{}", place.segment, page_name(page));
@@ -235,7 +235,7 @@ fn list_totals(run: &RunPage) -> Vec<RunPageFact> {
     let cost = line
         .cost
         .as_ref()
-        .map(|cost| format!("{}, {}", words::money_or_bound(cost), run.cost_source));
+        .map(|cost| format!("{}, {}", phrases::money_or_bound(cost), run.cost_source));
     let mut facts = vec![
         RunPageFact::new("Status", line.status.as_str()),
         RunPageFact::or_unknown(
@@ -319,7 +319,7 @@ fn list_provenance(run: &RunPage) -> Vec<RunPageFact> {
     facts.extend(
         run.resources
             .iter()
-            .flat_map(words::describe_resources)
+            .flat_map(phrases::describe_resources)
             .map(|(label, text)| RunPageFact::new(label, text)),
     );
     facts.extend(
@@ -329,7 +329,7 @@ fn list_provenance(run: &RunPage) -> Vec<RunPageFact> {
     );
     facts.extend(run.provenance.iter().map(|(label, value)| RunPageFact {
         href: web_address(value),
-        ..RunPageFact::new(&words::capitalize(label), value.as_str())
+        ..RunPageFact::new(&phrases::capitalize(label), value.as_str())
     }));
     facts.retain(|fact| !fact.text.is_blank());
     facts
@@ -508,7 +508,7 @@ fn item_grids(
         .count();
     let most = MAX_OF_A_TEXT.min(MAX_OF_A_PAGE / (longest * texts).max(1));
     let mut table =
-        shown::item_rows_table(&run.line.id, &rows, &|text| truncate_to_bytes(text, most))
+        item_table::item_rows_table(&run.line.id, &rows, &|text| truncate_to_bytes(text, most))
             .seen_as(ColumnVisibility::Pages);
     let place = |key: &str| table.columns.iter().position(|column| column.keys == [key]);
     let (item, outcome, evaluator) = (place("item"), place("status"), place("evaluator"));

@@ -8,7 +8,7 @@ use crate::views::{Overview, RunLine};
 
 use super::SiteFile;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, SortOrder};
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::shell::{NavigationEntry, PageShell};
 
 /// Runs per page.

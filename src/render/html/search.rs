@@ -7,14 +7,14 @@ use serde::Serialize;
 
 use crate::domain::{escape_invisible, shorten_to};
 use crate::render::run_title::run_title;
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{ArmPage, Overview};
 
 use super::SiteFile;
+use super::answer_index;
 use super::items::{criterion_href, item_href};
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::runs::Pager;
-use super::said;
 use super::shard::{self, script_literal};
 use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text, escaped_length};
 
@@ -106,7 +106,7 @@ pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFi
     let lists = collect_lists(overview, plan);
     let (mut files, indexed) = build_shards(&lists);
     let shards: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    files.push(said::parts_file(plan, &shards));
+    files.push(answer_index::parts_file(plan, &shards));
     let path = "search.html";
     let title = format!("Search · {}", overview.context.title);
     let about = "Suites, arms, runs, criteria and items from A to Z.";
@@ -189,11 +189,11 @@ fn collect_lists(overview: &Overview, plan: &SiteRoutes) -> Vec<SearchList> {
     let arm = |page: ArmPage<'_>| {
         let about = match page.suites.as_slice() {
             [only] => plan.suites[only.place].label.clone(),
-            several => words::count_with_noun(several.len() as u64, "suites"),
+            several => phrases::count_with_noun(several.len() as u64, "suites"),
         };
         SearchEntry {
             sort: SearchKind::Arm,
-            name: words::arm_over_suites(&page.suite_names(), page.arm),
+            name: phrases::arm_over_suites(&page.suite_names(), page.arm),
             href: plan.arm_href("", page.arm),
             about,
         }

@@ -2,13 +2,13 @@
 
 use crate::domain::shorten_to;
 use crate::render::run_title::run_ordinal;
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{Comparison, ListedItem, MAX_SIDES, Side};
 
 use super::diff::{DiffPiece, WordDiff};
 use super::grid::{GridCell, GridCellKind};
 use super::link::ItemLink;
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::shell::{Text, escaped_length};
 
 /// Maximum characters of one text. The data beside the page have more.
@@ -202,14 +202,14 @@ fn list_notes(pair: &Comparison, shown: usize, is_cut: bool) -> Vec<String> {
         notes.push(format!(
             "Shown: {} of {}, the first of each kind, {MAX_SIDES} at most. The pages of runs and items have the others.",
             format::format_integer(shown),
-            words::count_with_noun(differing, "items"),
+            phrases::count_with_noun(differing, "items"),
         ));
     }
     if pair.sides.len() > shown {
         let left = (pair.sides.len() - shown) as u64;
         notes.push(format!(
             "No room for {} more: the JSON file of this page has {}.",
-            words::count_with_noun(left, "items"),
+            phrases::count_with_noun(left, "items"),
             if left == 1 { "it" } else { "them" }
         ));
     }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::Redacted;
 use crate::views::Overview;
 
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 use super::shell::Text;
 use super::site_file::{ANY_PAIR_FILE, PAGE_EXTENSION, SiteFile};
 use super::{assets, site_files};

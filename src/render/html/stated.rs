@@ -1,12 +1,12 @@
 //! Published figures beside figures from the sources' own counts.
 
 use crate::render::run_title::run_title;
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::{OverviewSuite, RunStated, StatedLine};
 
 use super::arm_links::link_arms;
 use super::grid::{ColumnLook, Grid, GridCell, GridColumn, SortOrder};
-use super::plan::SiteRoutes;
+use super::routes::SiteRoutes;
 
 /// Maximum figures on a suite's page, and on one that the leaderboard fills. The data have all.
 const MAX_FIGURES: usize = 24;
@@ -73,7 +73,7 @@ pub(super) fn published_figures_of_suite(
         GridColumn::new("Arm", ColumnLook::Words, SortOrder::Ascending),
         shown
             .iter()
-            .map(|of| GridCell::words(words::arm_name(&suite.board.suite, &of.arm))),
+            .map(|of| GridCell::words(phrases::arm_name(&suite.board.suite, &of.arm))),
     );
     grid.add_column(
         GridColumn::new("Figure", ColumnLook::Words, SortOrder::Ascending),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{comparison, format, words};
+use crate::render::{comparison, format, phrases};
 use crate::views::{OverviewSuite, SiteContext};
 
 use super::arms::{self, SuiteArmTable};
@@ -10,14 +10,14 @@ use super::categories::{self, CategoryHeatmap};
 use super::fit::{self, FitLink};
 use super::frontier::{self, CostFrontier};
 use super::grid::SortOrder;
-use super::leading::{self, KeyFigure, TopPair, describe_verdict};
 use super::link::PageLink;
 use super::matrix::{self, Shortlist};
-use super::panes::{self, SmallMultiples};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
+use super::small_multiples::{self, SmallMultiples};
 use super::state::StateSign;
 use super::suite_tabs::{SuiteTab, suite_bar};
+use super::top_pair::{self, KeyFigure, TopPair, describe_verdict};
 use super::{SiteFile, board, criteria};
 
 /// Maximum number of arms for which categories are drawn here. With more, only their own page draws them.
@@ -100,16 +100,16 @@ pub(super) fn render_page(
     let page = SuitePage {
         signs,
         label: Text::new(&place.label),
-        answer: Text::from(leading::answer_line(suite)),
+        answer: Text::from(top_pair::answer_line(suite)),
         mark,
         sentences: sentences.into_iter().map(Text::from).collect(),
-        figures: leading::key_figures(suite, &leading),
+        figures: top_pair::key_figures(suite, &leading),
         leading,
         judged: suite
             .top
             .as_ref()
             .and_then(comparison::judges_note)
-            .or_else(|| suite.board.judged_by.as_ref().map(words::judged_by))
+            .or_else(|| suite.board.judged_by.as_ref().map(phrases::judged_by))
             .map(Text::from),
         pair: suite
             .top
@@ -123,7 +123,14 @@ pub(super) fn render_page(
             .has_data(suite)
             .then(|| below(place.cost_path())),
         fits: fit::page_links(suite, place, &shell.root),
-        nights: panes::draw_nights(suite, place, panes::MAX_ARMS, plan, &shell.root, false),
+        nights: small_multiples::draw_nights(
+            suite,
+            place,
+            small_multiples::MAX_ARMS,
+            plan,
+            &shell.root,
+            false,
+        ),
         heat: (suite.board.entries.len() <= MAX_SHADED)
             .then(|| suite.category_table())
             .flatten()
@@ -131,7 +138,7 @@ pub(super) fn render_page(
                 any_pair: None,
                 ..categories::lay_out_heatmap(&found, suite, place, MAX_SHADED, plan, &shell.root)
             }),
-        attempts: panes::draw_attempts(suite, place, plan, &shell.root),
+        attempts: small_multiples::draw_attempts(suite, place, plan, &shell.root),
         categories: below(place.categories_path()),
         history: below(place.history_path()),
         facts: list_facts(suite),
@@ -196,7 +203,7 @@ fn list_facts(suite: &OverviewSuite) -> Vec<SuiteFact> {
     if let Some(version) = &board.suite_version {
         facts.push(SuiteFact {
             label: "Version of the suite",
-            text: Text::from(words::short_version(version)),
+            text: Text::from(phrases::short_version(version)),
         });
     }
     match board.sources.as_slice() {

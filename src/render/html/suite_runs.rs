@@ -2,12 +2,12 @@
 
 use askama::Template;
 
-use crate::render::words;
+use crate::render::phrases;
 use crate::views::{OverviewSuite, SiteContext};
 
 use super::SiteFile;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::{RunListScope, run_grid};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::suite_tabs::{SuiteTab, suite_bar};
@@ -49,9 +49,9 @@ pub(super) fn render_page(
     let page = SuiteRunsPage {
         label: Text::new(&place.label),
         said: if shown < all {
-            format!("The newest {shown} of {}.", words::count_runs(all as u64))
+            format!("The newest {shown} of {}.", phrases::count_runs(all as u64))
         } else {
-            format!("{}, newest first.", words::count_runs(all as u64))
+            format!("{}, newest first.", phrases::count_runs(all as u64))
         },
         has_more: shown < all,
         runs: run_grid(

@@ -2,7 +2,7 @@
 
 use crate::views::{OverviewSuite, SuiteState};
 
-use super::plan::SuiteRoutes;
+use super::routes::SuiteRoutes;
 use super::shell::{self, SuiteBar, Text};
 use super::state::state_sign;
 

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use askama::Template;
 
 use crate::render::run_title::run_title;
-use crate::render::{format, reasons, words};
+use crate::render::{format, phrases, reasons};
 use crate::views::{
     Arm, ItemPage, ItemRow, ItemTranscript, MessageUsage, Overview, OverviewSuite, RunPage,
     RunTranscripts, TranscriptPart,
 };
 
 use super::SiteFile;
-use super::beside::{OtherOutcomes, rows_by_item};
 use super::cut::truncate_text;
 use super::grid::{GridCell, GridCellKind};
 use super::items::item_href;
-use super::plan::{RunRoutes, SiteRoutes};
+use super::other_outcomes::{OtherOutcomes, rows_by_item};
+use super::routes::{RunRoutes, SiteRoutes};
 use super::runs::Pager;
 use super::shell::{Breadcrumb, NavigationEntry, PageShell, Text};
 
@@ -125,7 +125,7 @@ pub(super) fn render_pages(
     transcripts: &RunTranscripts,
 ) -> Vec<SiteFile> {
     let suite = &plan.suites[place.suite];
-    let arm = words::arm_name(&run.line.suite, &run.line.arm);
+    let arm = phrases::arm_name(&run.line.suite, &run.line.arm);
     let run_name = run_title(&run.line.arm, place.turn);
     let (context, rows) = (&overview.context, rows_by_item(items));
     let name = |page: u64| format!("{page:04}.html");
@@ -213,7 +213,10 @@ fn describe_failures(entries: &[TranscriptEntry], arm: &str) -> Option<Text> {
     let text = match (known.as_slice(), wrong.as_slice()) {
         ([], _) => return None,
         ([only], _) => told(only),
-        (_, []) => format!("{arm}: all {} passed", words::count_with_noun(all, "items")),
+        (_, []) => format!(
+            "{arm}: all {} passed",
+            phrases::count_with_noun(all, "items")
+        ),
         (_, wrong) => {
             let names = wrong
                 .iter()
@@ -229,7 +232,7 @@ fn describe_failures(entries: &[TranscriptEntry], arm: &str) -> Option<Text> {
             format!(
                 "{arm}: {} of {} did not pass: {names}{more}",
                 format::format_integer(wrong.len() as u64),
-                words::count_with_noun(all, "items")
+                phrases::count_with_noun(all, "items")
             )
         }
     };
@@ -297,7 +300,7 @@ fn build_entry(
             "The whole run"
         })),
         is_open,
-        steps: words::count_with_noun(step as u64, "steps"),
+        steps: phrases::count_with_noun(step as u64, "steps"),
         about,
         digest: entry.digest.clone(),
         same_as: entry
@@ -380,7 +383,7 @@ fn build_step(part: &TranscriptPart, steps: &mut usize) -> TranscriptStep {
         .unwrap_or_default();
     let fold = (part.is_of_tool() && is_long).then(|| FoldedText {
         first: Text::from(crate::domain::shorten_to(first, MAX_FIRST_LINE_LETTERS)),
-        more: words::count_with_noun(lines.len() as u64, "lines"),
+        more: phrases::count_with_noun(lines.len() as u64, "lines"),
     });
     let step = part.role.as_deref().map(|role| {
         *steps += 1;
@@ -399,7 +402,7 @@ fn build_step(part: &TranscriptPart, steps: &mut usize) -> TranscriptStep {
 fn format_usage(spent: MessageUsage) -> String {
     let tokens = spent
         .output_tokens
-        .map(|tokens| words::count_with_noun(tokens, "tokens"));
+        .map(|tokens| phrases::count_with_noun(tokens, "tokens"));
     [tokens, spent.cost_usd.map(format::money)]
         .into_iter()
         .flatten()

@@ -1,6 +1,6 @@
 //! Dot-and-whisker marks: positions on a scale from 0 to 100%.
 
-use crate::render::{format, words};
+use crate::render::{format, phrases};
 use crate::views::Estimate;
 
 /// Left end and width of the scale. The drawing is 200 units wide, with room for half a dot at each end.
@@ -25,7 +25,7 @@ impl Whisker {
                 "{} of {} {}",
                 format::percent(estimate.value, n),
                 format::format_integer(estimate.n),
-                words::singular_or_plural(estimate.n, estimate.n_of)
+                phrases::singular_or_plural(estimate.n, estimate.n_of)
             ),
             about: match estimate.interval {
                 Some(interval) => format!("95% interval {}", format::percent_interval(interval, n)),

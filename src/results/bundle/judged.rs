@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::super::seal::Seal;
-use super::super::{ItemLine, ScoreLine, proof};
+use super::super::{ItemLine, ScoreLine, verify_digests};
 use super::record::{append_line, parse_record};
 use crate::domain::{RunId, ScoreRecord};
 
@@ -86,8 +86,12 @@ impl JudgementsSection {
             return Ok(None);
         };
         let nothing = Seal::default();
-        let changes =
-            proof::find_changes(of.is_sealed.then_some(&nothing), &of.scores, &[], &folder);
+        let changes = verify_digests::find_changes(
+            of.is_sealed.then_some(&nothing),
+            &of.scores,
+            &[],
+            &folder,
+        );
         match changes
             .map_err(|error| format!("cannot be read again: {error}"))?
             .first()

@@ -12,7 +12,7 @@ use super::super::header::StoredHeader;
 use super::super::import_lock::STAGING_PREFIX;
 use super::super::{
     ItemLine, LineProblem, ScoreLine, SealedWriter, Store, StoreError, TranscriptLine, details_of,
-    durable, for_each_line, item_line, presence, proof,
+    durable, for_each_line, item_line, presence, verify_digests,
 };
 use super::decisions::{BundleDecisions, BundleNights, parse_tombstone};
 use super::judged::{ImportedRun, JudgementsHeader, JudgementsSection};
@@ -797,8 +797,9 @@ impl<'a> BundleReader<'a> {
                 let mut written = own.written;
                 if let (Some(sealed), Some(folder)) = (&written.sealed, &own.folder) {
                     let unread = |error: io::Error| format!("cannot be read again: {error}");
-                    let without = proof::missing_parts(&sealed.seal, folder).map_err(unread)?;
-                    let changes = proof::find_changes(
+                    let without =
+                        verify_digests::missing_parts(&sealed.seal, folder).map_err(unread)?;
+                    let changes = verify_digests::find_changes(
                         Some(&sealed.seal),
                         &written.run.scores,
                         &without,

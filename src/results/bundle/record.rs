@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::super::heap;
+use super::super::json_memory_limit;
 use crate::domain::escape_invisible;
 
 /// Splits `{"kind":record}` into kind and record.
@@ -24,7 +24,7 @@ pub(super) fn parse_record<'a, T: Deserialize<'a>>(
     record: &'a [u8],
     what: &str,
 ) -> Result<T, String> {
-    heap::from_slice(record)
+    json_memory_limit::from_slice(record)
         .map_err(|error| format!("{what}: {}", escape_invisible(&error.to_string())))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::found::{MAX_TEXT, ParsedFailure};
+use super::parsed_failure::{MAX_TEXT, ParsedFailure};
 use super::pattern::{LinePattern, line_pattern};
 
 static FAILED_TEST: LazyLock<LinePattern> =

@@ -10,19 +10,19 @@ use super::PlannedCheck;
 use super::listing::join_path;
 
 mod compilers;
-mod found;
 mod go;
 mod javascript;
 mod jvm;
 mod other;
+mod parsed_failure;
 mod pattern;
+mod program_output;
 mod python;
 mod rust;
-mod said;
 mod signature;
 
-use found::{MAX_TEXT, ParsedFailure};
-use said::ProgramOutput;
+use parsed_failure::{MAX_TEXT, ParsedFailure};
+use program_output::ProgramOutput;
 
 /// A single failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,7 +116,7 @@ fn finish_failures(check: &PlannedCheck, mut found: Vec<ParsedFailure>) -> Vec<C
             .entry(signature.clone())
             .or_insert_with(|| CheckFailure {
                 signature,
-                text: said::truncate_text(one.text.trim_end(), MAX_TEXT).to_owned(),
+                text: program_output::truncate_text(one.text.trim_end(), MAX_TEXT).to_owned(),
                 files: Vec::new(),
                 test: one.test,
             });

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::found::ParsedFailure;
+use super::parsed_failure::ParsedFailure;
 use super::pattern::{LinePattern, line_pattern};
 
 static FAILED_TEST: LazyLock<LinePattern> =

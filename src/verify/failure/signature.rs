@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use sha2::{Digest, Sha256};
 
-use super::said::truncate_text;
+use super::program_output::truncate_text;
 use crate::domain::to_hex;
 
 const MAX_SIGNATURE_BYTES: usize = 300;

@@ -21,6 +21,7 @@ use crate::domain::{
 };
 use crate::files;
 use crate::results::{ItemLine, ScoreLine, details_of, to_json};
+use crate::warehouse::external_rows::OutcomeChecksum;
 use crate::warehouse::facts::NO_FACTS;
 use crate::warehouse::hidden::HiddenBy;
 use crate::warehouse::item_file::{ItemFile, path_text};
@@ -29,7 +30,6 @@ use crate::warehouse::open::Warehouse;
 use crate::warehouse::row_check::{OutcomeMetadata, line_checksum};
 use crate::warehouse::segment::file_digest;
 use crate::warehouse::spool::{LineSpool, RunLines};
-use crate::warehouse::standing_rows::OutcomeChecksum;
 use crate::warehouse::statuses::status_code;
 use crate::warehouse::threads;
 use crate::warehouse::totals::ItemTotals;

@@ -13,12 +13,12 @@ use crate::domain::{ItemKind, ItemStatus, Problem, Run, escape_invisible, to_hex
 use crate::files;
 use crate::results::ScoreLine;
 use crate::warehouse::cache::LAKE_PREFIX;
+use crate::warehouse::external_rows::{ExternalJoin, ExternalPart, ExternalRun, OutcomeChecksum};
 use crate::warehouse::item_file::ExternalLines;
 use crate::warehouse::progress::Progress;
 use crate::warehouse::snapshot::{CachedLake, CachedLakeRun, ItemUnit};
-use crate::warehouse::standing_rows::{ExternalJoin, ExternalPart, ExternalRun, OutcomeChecksum};
+use crate::warehouse::source_stamp::FileStamp;
 use crate::warehouse::threads;
-use crate::warehouse::unit::FileStamp;
 
 use super::lines::LakeLines;
 use super::log::{DataFile, DeltaLog};

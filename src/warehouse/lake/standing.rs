@@ -9,9 +9,9 @@ use polars::prelude::*;
 use crate::domain::{Problem, Run, escape_invisible};
 use crate::files;
 use crate::results::{ScoreLine, parse_header};
+use crate::warehouse::external_rows::{ExternalRun, OutcomeChecksum};
 use crate::warehouse::hidden::HiddenBy;
 use crate::warehouse::segment::file_digest;
-use crate::warehouse::standing_rows::{ExternalRun, OutcomeChecksum};
 use crate::warehouse::totals::ItemTotals;
 
 use super::log::DataFile;

@@ -10,7 +10,7 @@ use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
 use super::super::super::rows::ReadStop;
 use super::super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_text};
 use super::super::json_reader::{read_object, read_value};
-use super::super::measured::count_tool;
+use super::super::property_metrics::count_tool;
 use super::super::sink::{ImportSink, clip_text};
 use super::super::source::ForeignFile;
 use super::super::times::seconds_between;

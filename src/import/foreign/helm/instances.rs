@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::super::json::{to_count, to_text};
-use super::super::moments::RunningMean;
+use super::super::running_mean::RunningMean;
 use super::wire::{InstanceStats, perturbation_name};
 
 /// Key of one attempt at an instance, or at a perturbed copy of it.

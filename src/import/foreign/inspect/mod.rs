@@ -24,7 +24,7 @@ use crate::results::Store;
 
 use super::super::ledger::{Ledger, SourceContext};
 use super::super::mode::ImportMode;
-use super::super::names::NameOverrides;
+use super::super::name_overrides::NameOverrides;
 use super::super::origin::SourceOrigins;
 use super::super::report::SourceReport;
 use super::super::rows::ReadStop;

@@ -8,10 +8,10 @@ use crate::junit::{self, JunitEvent, read_attribute};
 
 use super::super::super::cell::parse_date_time;
 use super::super::super::stored::RunMoment;
-use super::super::measured::{ReportedNames, UNNAMED_SUITE};
-use super::super::namesakes::DuplicateNames;
+use super::super::duplicate_names::DuplicateNames;
+use super::super::property_metrics::{ReportedNames, UNNAMED_SUITE};
 use super::super::sink::{ImportSink, RunHandle, clip_text};
-use super::super::tries::FLAKY_TAG;
+use super::super::test_retries::FLAKY_TAG;
 use super::own::{self, OwnRunCounts, OwnSuiteFields};
 use super::totals::JunitTotals;
 

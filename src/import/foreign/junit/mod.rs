@@ -20,14 +20,14 @@ use crate::junit::{self, JunitCase, JunitEvent, JunitHalt};
 use super::super::cell::Refused;
 use super::super::rows::{MAX_RECORD_BYTES, ReadStop};
 use super::claim::Claim;
+use super::duplicate_names::DuplicateNames;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
-use super::measured;
-use super::namesakes::DuplicateNames;
 use super::peek::{ContentKind, Peek};
+use super::property_metrics;
 use super::sink::{ImportSink, RunHandle, clip_text};
 use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
-use super::tries::{UncountedAttempt, reason_with_retries};
+use super::test_retries::{UncountedAttempt, reason_with_retries};
 use encoding::{DecodedReader, XmlEncoding};
 use header::JunitHeader;
 use own::OwnSuiteFields;
@@ -351,7 +351,7 @@ impl<'h> JunitRunImporter<'h> {
             ..ItemDetails::default()
         };
         for (property, value) in &case.properties {
-            measured::apply_property(property, value, &mut outcome, &mut details);
+            property_metrics::apply_property(property, value, &mut outcome, &mut details);
         }
         sink.add_outcome(self.run, &name, outcome, details)
     }

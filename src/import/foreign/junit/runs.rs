@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::junit::JunitEvent;
 
-use super::super::measured::ReportedNames;
+use super::super::property_metrics::ReportedNames;
 use super::own;
 
 /// The top-level suites of a report, with the names in each suite's properties.

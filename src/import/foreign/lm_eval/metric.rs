@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::domain::{Direction, Unit};
 
 use super::super::json::{to_number, to_text};
-use super::super::moments::RunningMean;
+use super::super::running_mean::RunningMean;
 use super::wire::LmEvalResults;
 
 /// Keys of a task's results that are not figures.

@@ -10,7 +10,7 @@ use super::super::super::cell::Refused;
 use super::super::super::rows::ReadStop;
 use super::super::json::{to_number, to_text};
 use super::super::json_reader::CUT_OFF;
-use super::super::moments::passed_from_share;
+use super::super::running_mean::passed_from_share;
 use super::super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
 use super::super::source::ForeignFile;
 use super::super::times::time_from_unix_seconds;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::{ItemStatus, Resources, Usage};
 use crate::transcript::ModelRequest;
 
-use super::super::measured::count_tool;
+use super::super::property_metrics::count_tool;
 use super::wire::{Attributes, OtlpSpan};
 
 /// Operations that query a model. An agent's own span may have the sum of the spans below it.

@@ -16,9 +16,9 @@ use super::items::{LineDictionary, OutcomeBlock};
 use super::row_check::mix_bits;
 use super::short_digest::short_digest;
 use super::snapshot::{CachedLake, HeaderUnit, ItemUnit, Snapshot};
+use super::source_stamp::FileStamp;
 use super::statuses::status_code;
 use super::totals::ItemTotals;
-use super::unit::FileStamp;
 
 /// The standing revision of a run.
 pub(super) struct ExternalRun {

@@ -6,10 +6,10 @@ use std::path::{Component, Path};
 use crate::domain::{Run, RunId, escape_invisible};
 use crate::results::{SealedReader, SealedWriter, Store, StoreError};
 
-use super::held::RunContent;
 use super::report::{ReplacedRun, SourceReport};
+use super::run_content::RunContent;
+use super::run_visibility::RunVisibility;
 use super::source::hex_digest;
-use super::standing::RunVisibility;
 use super::stored::{SourceFingerprint, StoredRelation, StoredRuns};
 
 /// Decides about each run that the store already has, and reports it. Returns new ids for the runs to be stored again, keyed by their first

@@ -18,8 +18,8 @@ use crate::render::{format, json};
 use crate::views::{Policy, SiteOptions};
 use crate::warehouse::{DisplayNames, NameKind, RedactedWarehouse, RunRow, Warehouse};
 
+use super::build_cache::SecretMatches;
 use super::error::PublishError;
-use super::memory::SecretMatches;
 use super::stored::{self, JOURNAL_FILES, NamedStores};
 
 /// What happens to matches.

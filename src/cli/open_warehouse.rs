@@ -10,9 +10,9 @@ use crate::domain::{escape_invisible, shell_word};
 use crate::results::Store;
 use crate::warehouse::{Warehouse, WarehouseOptions};
 
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{clock, missing, output, progress, same_versions};
 
 impl Settings {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::render::{format, nights};
+use crate::render::{format, history};
 use crate::views::{ArmHistory, Entry, LevelChange, Night, OverviewSuite, Series};
 
 use super::arm_name::{ArmName, linked_arm_namer};
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
 
 /// Maximum number of nights in a pane, the newest.
@@ -94,7 +94,7 @@ pub(super) fn draw_nights(
         .iter()
         .filter_map(|entry| history.arms.iter().find(|arm| arm.arm == entry.arm));
     let arms: Vec<&ArmHistory> = arms
-        .filter(|arm| nights::nightly_rates(arm).len() > 1)
+        .filter(|arm| history::nightly_rates(arm).len() > 1)
         .take(most)
         .collect();
     let dates = || {

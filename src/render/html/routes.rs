@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::render::words;
+use crate::render::phrases;
 use crate::views::{Arm, ArmColours, Comparison, Overview, OverviewSuite, RunOrdinal, SuiteBoard};
 
-use super::arm_places::ArmRoutes;
+use super::arm_routes::ArmRoutes;
 use super::assets::SiteAssets;
 use super::item_places::ItemRoutes;
 use super::site_file::ANY_PAIR_FILE;
@@ -85,7 +85,7 @@ impl SiteRoutes {
                     .iter()
                     .filter_map(|arm| Some((arm.clone(), colours.get(arm)?)))
                     .collect();
-                let names: Vec<String> = arms.iter().map(words::arm_key).collect();
+                let names: Vec<String> = arms.iter().map(phrases::arm_key).collect();
                 let given = unique_segments(names.iter().map(String::as_str), MAX_ARM);
                 let arms = arms
                     .into_iter()
@@ -310,7 +310,9 @@ fn suite_labels(boards: &[&SuiteBoard]) -> Vec<String> {
                 "{name} (from {})",
                 board.source.as_deref().unwrap_or_default()
             ),
-            (Some(version), false) => format!("{name} (version {})", words::short_version(version)),
+            (Some(version), false) => {
+                format!("{name} (version {})", phrases::short_version(version))
+            }
             (None, false) => format!("{name} (version unknown)"),
         };
         // Another suite may have exactly this name.

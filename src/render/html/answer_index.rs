@@ -11,7 +11,7 @@ use crate::views::{ItemAnswers, OverviewSuite};
 use super::SiteFile;
 use super::items::item_href_at;
 use super::matrix::item_name;
-use super::plan::{SiteRoutes, SuiteRoutes};
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shard;
 
 /// Maximum number of suites whose texts the palette loads, and maximum bytes of one suite's texts.

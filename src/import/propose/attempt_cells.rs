@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::sample::TableSample;
 use super::super::shape::{is_list_of_outcomes, parse_attempt_outcomes};
-use super::look::TableHints;
+use super::table_sample::TableHints;
 use super::words::{SuggestedRole, own_name, split_title, suggested_roles};
 
 /// Titles of columns with several attempts.

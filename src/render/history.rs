@@ -8,7 +8,7 @@ use crate::views::{
 use super::cell::{Datum, TableCell};
 use super::sparkline::{MAX_POINTS, draw_bars};
 use super::table::{ReportTable, TableColumn};
-use super::{courses, format, shown, verdicts, words};
+use super::{courses, format, item_table, phrases, verdicts};
 
 /// Maximum number of broken and repaired items of an arm that are named below the table. JSON has all.
 const MAX_CHANGED: usize = 10;
@@ -16,8 +16,8 @@ const MAX_CHANGED: usize = 10;
 /// Returns the names of the arms, in their order. An arm without a name is called as the suite.
 pub fn arm_names(history: &History) -> Vec<String> {
     match history.arms.as_slice() {
-        [only] => vec![words::arm_name(&history.suite, &only.arm)],
-        arms => words::arm_labels(
+        [only] => vec![phrases::arm_name(&history.suite, &only.arm)],
+        arms => phrases::arm_labels(
             &history.suite,
             &arms.iter().map(|arm| arm.arm.clone()).collect::<Vec<Arm>>(),
         ),
@@ -38,11 +38,12 @@ pub fn trend_table(history: &History) -> ReportTable {
     let labels = arm_names(history);
     let mut table = ReportTable::new(format!(
         "Trend by {}: {}",
-        words::singular_or_plural(1, point_noun(history)),
+        phrases::singular_or_plural(1, point_noun(history)),
         history.suite
     ));
     table.add_column(TableColumn::words("Arm").keys(["approach", "model"]));
-    table.add_column(TableColumn::number(words::capitalize(point_noun(history))).keys(["nights"]));
+    table
+        .add_column(TableColumn::number(phrases::capitalize(point_noun(history))).keys(["nights"]));
     table.add_column(
         TableColumn::number("First pass rate % [95% CI]")
             .keys(["first_pass_rate", "first_ci95_low", "first_ci95_high"])
@@ -106,7 +107,7 @@ fn sample_cell(rate: Option<&Estimate>) -> TableCell {
     rate.map_or_else(
         || TableCell::unknown(""),
         |rate| {
-            TableCell::for_people(words::sample_size(rate))
+            TableCell::for_people(phrases::sample_size(rate))
                 .with_data([rate.n.into(), rate.n_of.into()])
         },
     )
@@ -153,12 +154,12 @@ pub fn undated_suites_table(histories: &[&History]) -> Option<ReportTable> {
         0 => format!(
             "{}: no history, because {} no time.",
             history.suite,
-            words::runs_have_clause(history.undated)
+            phrases::runs_have_clause(history.undated)
         ),
         runs => format!(
             "{}: no history by commit, because {} no commit.",
             history.suite,
-            words::runs_have_clause(runs)
+            phrases::runs_have_clause(runs)
         ),
     };
     Some(ReportTable {
@@ -218,7 +219,7 @@ pub fn arm_nights_table(history: &History, most: usize) -> ReportTable {
         table.notes.push(format!(
             "{} earlier {} hidden; --nights shows more.",
             format::format_integer(hidden),
-            words::singular_or_plural(hidden, point_noun(history))
+            phrases::singular_or_plural(hidden, point_noun(history))
         ));
     }
     table
@@ -298,14 +299,13 @@ pub(super) fn accepted_regression_notes(history: &History, labels: &[String]) ->
             || "a regression".to_owned(),
             |day| format!("the regression since {day}"),
         );
-        let by = one
-            .who
-            .as_deref()
-            .map_or_else(String::new, |who| format!("{}, ", shown::first_line(who)));
+        let by = one.who.as_deref().map_or_else(String::new, |who| {
+            format!("{}, ", item_table::first_line(who))
+        });
         format!(
             "{label}: {since} is accepted ({by}{}): {}.",
             one.time.date_naive(),
-            shown::first_line(&one.reason).trim_end_matches('.')
+            item_table::first_line(&one.reason).trim_end_matches('.')
         )
     };
     let of_arm = |(arm, label): (&ArmHistory, &String)| {
@@ -328,7 +328,7 @@ fn history_notes(history: &History, labels: &[String]) -> Vec<String> {
         if arm.changes.is_empty() {
             notes.push(format!(
                 "{label}: {}, no change point. Change points need five {} on each side.",
-                words::count_with_noun(arm.nights.len() as u64, point_noun(history)),
+                phrases::count_with_noun(arm.nights.len() as u64, point_noun(history)),
                 point_noun(history)
             ));
         }
@@ -348,20 +348,20 @@ fn history_notes(history: &History, labels: &[String]) -> Vec<String> {
         CommitOrder::Time { commits, unknown } => format!(
             "Commits in the order of their first run, because the repository here does not have {} of {}.",
             format::format_integer(unknown),
-            words::count_with_noun(commits, "commits")
+            phrases::count_with_noun(commits, "commits")
         ),
     }));
     if !history.without_commit.is_empty() {
-        let runs = words::count_runs(history.without_commit.len() as u64);
+        let runs = phrases::count_runs(history.without_commit.len() as u64);
         notes.push(format!(
             "{runs} without a commit not shown: {}.",
-            words::first_three(&history.without_commit)
+            phrases::first_three(&history.without_commit)
         ));
     }
     if history.undated > 0 {
         notes.push(format!(
             "{} of unknown time not shown.",
-            words::count_runs(history.undated)
+            phrases::count_runs(history.undated)
         ));
     }
     notes
@@ -389,7 +389,7 @@ fn duel_sentence(duel: &NightlyDuel, labels: &[String], points: &str) -> String 
     let (first, second) = (&labels[duel.first], &labels[duel.second]);
     format!(
         "{first} vs {second} by {}: {} better, {} worse, {} equal, e = {}: {}.",
-        words::singular_or_plural(1, points),
+        phrases::singular_or_plural(1, points),
         format::format_integer(duel.won),
         format::format_integer(duel.lost),
         format::format_integer(duel.same),
@@ -424,7 +424,7 @@ fn arm_notes(arm: &ArmHistory, label: &str) -> Vec<String> {
     if more > 0 {
         notes.push(format!(
             "{label}: {} more broke or were repaired.",
-            words::count_with_noun(more, "items")
+            phrases::count_with_noun(more, "items")
         ));
     }
     if !arm.flaky.is_empty() {

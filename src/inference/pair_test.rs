@@ -3,9 +3,9 @@
 use crate::stats::{self, Aim, ArmRunsSummary, Detectable, Interval};
 
 use super::comparison::{Difference, Levels, Needed, Record, Scale, Sizes, Test, Variation};
-use super::detail::{Detail, VarianceComponents};
 use super::labelled::JudgeFigure;
 use super::policy::{Design, MIN_ITEMS, MIN_PAIRED_T, MIN_RUNS};
+use super::secondary_effects::{Detail, VarianceComponents};
 use super::verdict::{DataSupport, Incomparable, Missing, Obstacle};
 
 /// The result of one pair of arms on one metric.

@@ -17,10 +17,10 @@ use crate::views::{AgreementReport, Rater, category_biases, measure_agreement};
 use crate::warehouse::Warehouse;
 
 use super::arguments::Judge;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::labels::{self, HumanLabel};
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{exit_code, output, selection};
 
 /// Compares the judge with labels that people gave.

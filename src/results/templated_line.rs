@@ -6,7 +6,7 @@
 
 use crate::domain::{ItemStatus, amount_problem, count_problem, figure_problem};
 
-use super::shape::{CanonicalCursor, is_short};
+use super::canonical_json::{CanonicalCursor, is_short};
 
 /// What was measured of an item.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,9 +3,9 @@
 use crate::domain::ItemStatus;
 
 use super::draft::quote_yaml;
-use super::look::{ExaminedTable, MappingQuestion};
 use super::statuses::write_status_words;
 use super::summary::{ColumnSummary, ValueKind};
+use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::verdict::{is_ending, is_neutral_ending, parse_status_word};
 use super::words::{own_name, split_title};
 

@@ -9,7 +9,7 @@ use crate::views::{
 };
 
 use super::cell::TableCell;
-use super::{format, shown};
+use super::{format, item_table};
 
 /// Maximum number of names in a list. With more, their number says more.
 pub(super) const MAX_LEADING: usize = 8;
@@ -851,7 +851,7 @@ pub fn criteria_notes(comparison: &Comparison, labels: &[String]) -> Vec<String>
                     let named: Vec<String> = criteria
                         .iter()
                         .take(MAX_CRITERIA)
-                        .map(|criterion| shown::first_line(criterion))
+                        .map(|criterion| item_table::first_line(criterion))
                         .collect();
                     notes.push(format!("Only {label} met: {}{more}.", named.join("; ")));
                 }

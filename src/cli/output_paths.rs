@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use crate::results::{WriteProtectedPaths, signature_path};
 
 use super::arguments::{Arguments, Command};
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::SettingsPaths;
-use super::shown::display_path;
 
 /// Fails if the command would write into a store, over a configuration or into a suite. Runs before anything is done.
 pub(super) fn check_outputs(arguments: &Arguments) -> Result<(), CommandFailure> {

@@ -2,10 +2,10 @@
 
 use crate::stats::{WeightedMean, WeightedRow, weighted_mean};
 
+use super::claim_table::{FigureColumn, FigureTable};
+use super::column_roles::ColumnRole;
 use super::figure::PrintedFigure;
 use super::finding::{CheckedColumn, ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureColumn, FigureTable};
-use super::titles::ColumnRole;
 
 /// Share of the complete rows that must agree before the others are wrong, and their least number.
 const MIN_AGREE: f64 = 0.8;

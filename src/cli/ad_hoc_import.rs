@@ -14,11 +14,11 @@ use crate::render::format::format_integer;
 use crate::results::StoreError;
 use crate::warehouse::{SOURCE_EXTENSION, Warehouse, WarehouseOptions};
 
+use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_arms::{self, ArmDecision, FileOptions};
 use super::progress::ProgressReporter;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::{import, missing, output, proposal};
 
 /// Separates names from paths. A word is a path if it begins like one, if it has a separator and exists, or if it is an existing file with

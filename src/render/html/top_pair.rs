@@ -1,12 +1,12 @@
 //! The leading two arms of a suite: their differences and the decision, for the overview's row and the suite's own page.
 
 use crate::domain::COST_PER_SOLVED;
-use crate::render::{answer, format, summary, verdicts, words};
+use crate::render::{answer, format, phrases, summary, verdicts};
 use crate::views::{Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Scale, SuiteState};
 
+use super::interval_bar::{self, IntervalMark, LinearAxis};
 use super::shell::Text;
 use super::state;
-use super::strip::{self, IntervalMark, LinearAxis};
 
 /// The leading two arms, or the only arm of a suite.
 pub(super) struct TopPair {
@@ -55,7 +55,7 @@ impl TopPair {
         let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
         let advice = top.and_then(|top| summary::decision_advice(top, &labels, None));
         // The difference has a figure of its own, and rows and pages of a suite need not say "this suite".
-        let deed = |deed: &str| words::capitalize(deed.trim_end_matches(" by this suite"));
+        let deed = |deed: &str| phrases::capitalize(deed.trim_end_matches(" by this suite"));
         let (deed, why) = advice
             .map(|advice| (deed(&advice.deed), advice.why))
             .unwrap_or_default();
@@ -63,7 +63,7 @@ impl TopPair {
             .board
             .entries
             .first()
-            .map(|entry| words::arm_namer(&suite.board)(&entry.arm))
+            .map(|entry| phrases::arm_namer(&suite.board)(&entry.arm))
             .filter(|_| top.is_none());
         Self {
             leader: only.map_or_else(|| name(0), Text::from),
@@ -125,11 +125,12 @@ fn draw_rates(top: &Comparison, labels: &[String]) -> Option<TopPairRates> {
             .collect::<Vec<f64>>(),
         is_share.then_some((0.0, 1.0)),
     )?;
-    let end = |number: f64| strip::format_axis_end(if is_share { number * 100.0 } else { number });
+    let end =
+        |number: f64| interval_bar::format_axis_end(if is_share { number * 100.0 } else { number });
     let figure = |cell: &Cell| {
         cell.estimate.as_ref().map_or_else(
-            || words::cell_value(&row.metric, cell),
-            |estimate| words::figure_with_interval(&row.metric, estimate),
+            || phrases::cell_value(&row.metric, cell),
+            |estimate| phrases::figure_with_interval(&row.metric, estimate),
         )
     };
     let about: Vec<String> = labels
@@ -198,7 +199,7 @@ fn compare_amount(
         .filter(|found| found.scale == Scale::Ratio);
     let beside = ratio.map(|found| match found.value {
         ratio if ratio > 0.95 && ratio < 1.05 => "about equal".to_owned(),
-        ratio => words::ratio_before_name(ratio, times, more, less),
+        ratio => phrases::ratio_before_name(ratio, times, more, less),
     });
     Some(LeaderAmount {
         key: sort_key(value),
@@ -232,7 +233,7 @@ pub(super) fn describe_verdict(suite: &OverviewSuite) -> (&'static str, Vec<Stri
                     format!(
                         "pass rate {}% ({})",
                         format::estimate_with_interval(rate),
-                        words::sample_size(rate)
+                        phrases::sample_size(rate)
                     )
                 },
             );
@@ -240,7 +241,7 @@ pub(super) fn describe_verdict(suite: &OverviewSuite) -> (&'static str, Vec<Stri
                 state::text_mark(SuiteState::NothingToCompare),
                 vec![match only.arm.display_name() {
                     Some(name) => format!("Only {name} has results: {rate}."),
-                    None => format!("{}. There is no other arm.", words::capitalize(&rate)),
+                    None => format!("{}. There is no other arm.", phrases::capitalize(&rate)),
                 }],
             )
         }
@@ -249,7 +250,7 @@ pub(super) fn describe_verdict(suite: &OverviewSuite) -> (&'static str, Vec<Stri
 
 /// Names the arms of a comparison as the suite's board does.
 pub(super) fn name_arms(suite: &OverviewSuite, comparison: &Comparison) -> Vec<String> {
-    let name = words::arm_namer(&suite.board);
+    let name = phrases::arm_namer(&suite.board);
     comparison
         .arms
         .iter()
@@ -303,15 +304,15 @@ pub(super) fn key_figures(suite: &OverviewSuite, leading: &TopPair) -> Vec<KeyFi
         .iter()
         .find(|entry| leader.is_none_or(|leader| entry.arm == *leader));
     let rate = entry.and_then(|entry| entry.primary.as_ref()).map(|rate| {
-        let whole = words::figure_with_interval(&board.primary, rate);
+        let whole = phrases::figure_with_interval(&board.primary, rate);
         let interval = whole
             .split_once(" [")
             .map_or_else(String::new, |(_, ends)| format!("[{ends}, "));
-        let label = words::metric_label(&board.primary);
+        let label = phrases::metric_label(&board.primary);
         figure(
             label,
-            Text::from(words::primary_figure(&board.primary, rate)),
-            format!("{interval}{}", words::sample_size(rate)),
+            Text::from(phrases::primary_figure(&board.primary, rate)),
+            format!("{interval}{}", phrases::sample_size(rate)),
         )
     });
     let evidence = suite

@@ -6,9 +6,9 @@ use crate::domain::Filter;
 use crate::warehouse::Warehouse;
 
 use super::super::{BatchSelection, suite_groups};
+use super::claim_table::{FigureTable, cell_text, plain_name};
+use super::column_roles::ColumnRole;
 use super::finding::{ClaimFinding, ClaimKind, Severity};
-use super::sheet::{FigureTable, cell_text, plain_name};
-use super::titles::ColumnRole;
 
 /// Runs of an approach and a model at a suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ fn reported_runs(sheet: &FigureTable<'_>, row: usize) -> Option<(u64, usize)> {
     let of_row =
         of_series.and_then(|series| Some((FigureTable::whole_count(series, row)?, series.place)));
     let titled = || {
-        let of_mean = |series: &&super::sheet::FigureColumn| {
+        let of_mean = |series: &&super::claim_table::FigureColumn| {
             series.title.runs.is_some() && series.role != ColumnRole::Runs
         };
         sheet

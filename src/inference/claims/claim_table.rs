@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::domain::PublishedTable;
 use crate::stats::PrintedRate;
 
+use super::column_roles::{ColumnRole, ColumnTitle, parse_title};
 use super::figure::{CellFigures, PrintedFigure, parse_cell};
 use super::finding::{ClaimFinding, ClaimKind, ClaimPlace, Severity};
-use super::titles::{ColumnRole, ColumnTitle, parse_title};
 
 /// A column, or the part of its cells that is a figure of its own, such as the `± 3.2` of `61.7 ± 3.2`.
 pub(super) struct FigureColumn {

@@ -31,12 +31,12 @@ use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_board
 use crate::warehouse::Warehouse;
 
 use super::arguments::Carrying;
+use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::progress_view::PlanWatch;
 use super::settings::Settings;
-use super::shown::display_path;
 use super::until::{RepeatRule, StoppingRule};
-use super::watch::PlanWatch;
-use super::{chosen, exit_code, output, policy, shortfall};
+use super::{adaptive, batch_summary, exit_code, output, policy};
 
 /// Maximum duration of an immediate stop.
 const MAX_STOP_TIME: Duration = Duration::from_secs(2);
@@ -428,7 +428,7 @@ pub(super) fn execute_batch(
             Some((suite, ArmWork::Questions(work))) => ask_until_foreseen(
                 &carried.batch,
                 arms,
-                chosen::question_units(&policy, suite, work),
+                adaptive::question_units(&policy, suite, work),
                 alpha,
                 &context,
             ),
@@ -683,7 +683,7 @@ pub(super) fn print_conclusion(
         .as_ref()
         .filter(|chosen| chosen.is_early() || chosen.units == Units::Tasks)
     {
-        let tables = chosen::print_verdicts(settings, &carried.batch, &carried.records, chosen)?;
+        let tables = adaptive::print_verdicts(settings, &carried.batch, &carried.records, chosen)?;
         output::print_message(
             settings,
             &format!(
@@ -692,7 +692,7 @@ pub(super) fn print_conclusion(
                 carried.batch.id
             ),
         );
-        let code = shortfall::report_batch(
+        let code = batch_summary::report_batch(
             settings,
             &carried.batch,
             &carried.records,
@@ -719,7 +719,7 @@ pub(super) fn print_conclusion(
             carried.batch.id
         ),
     );
-    let code = shortfall::report_batch(
+    let code = batch_summary::report_batch(
         settings,
         &carried.batch,
         &carried.records,

@@ -9,10 +9,10 @@ use crate::stats::{AttemptCounts, Interval, ItemsByRuns, holm_adjustment, two_wa
 
 use super::arm::{Arm, ArmRuns};
 use super::comparability::{Comparability, sort_mismatches};
-use super::conditions::run_conditions;
 use super::estimate::values_by_item_and_run;
 use super::mismatch::{MismatchKind, worst_grade};
 use super::policy::{CONFIDENCE, Design, MIN_RUNS};
+use super::run_conditions::run_conditions;
 use super::sample::{ArmRates, RunValueMatrix, SuiteItems};
 
 /// Level of the tests of a suite's conditions. The test over items and runs flags up to 6.2% at 5% if runs vary by 2 pp; at this level it

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{Run, RunId, RunStatus};
 
-use super::super::held::SUPERSEDED_TAG;
+use super::super::run_content::SUPERSEDED_TAG;
 use super::registry;
 
 /// Returns pairs of a replaced run and the run that replaces it. In each pair, at least one run of the task is `new`.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::render::words;
+use crate::render::phrases;
 use crate::views::{Arm, ItemPage, ItemRow, OverviewSuite, RunTranscripts};
 
 use super::mark::mark_cell;
-use super::plan::SuiteRoutes;
+use super::routes::SuiteRoutes;
 use super::shell::Text;
 
 /// Maximum number of arms listed: those that lead the board.
@@ -40,7 +40,7 @@ impl OtherOutcomes {
         else {
             return Self::default();
         };
-        let name = words::arm_namer(&suite.board);
+        let name = phrases::arm_namer(&suite.board);
         let others = suite
             .items
             .arms

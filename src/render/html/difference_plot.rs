@@ -3,8 +3,8 @@
 use crate::render::verdicts;
 use crate::views::{ComparisonRow, PairEvidence, PairVerdict, Scale};
 
+use super::interval_bar::{self, IntervalMark, LinearAxis};
 use super::shell::Text;
-use super::strip::{self, IntervalMark, LinearAxis};
 
 /// The difference on an axis with zero.
 pub(super) struct DifferencePlot {
@@ -70,7 +70,7 @@ impl DifferencePlot {
         };
         let end = |value: f64| {
             let sign = if value > 0.0 { "+" } else { "" };
-            format!("{sign}{}", strip::format_axis_end(number(value)))
+            format!("{sign}{}", interval_bar::format_axis_end(number(value)))
         };
         let said = verdicts::pair_change(&row.metric, pair).unwrap_or_default();
         let (value, inner) = said.split_once(" [").unwrap_or((&said, ""));
@@ -92,7 +92,8 @@ impl DifferencePlot {
             mark: axis.mark_interval(found.value, found.interval),
             zero: axis.percent_at(0.0),
             band: margin.map(|margin| {
-                let width = strip::width_percent(axis.position(margin) - axis.position(-margin));
+                let width =
+                    interval_bar::width_percent(axis.position(margin) - axis.position(-margin));
                 (
                     axis.percent_at(-margin),
                     width,

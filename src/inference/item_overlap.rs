@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::warehouse::OutcomeMatrix;
 
-use super::conditions::join_values;
 use super::mismatch::{Mismatch, MismatchKind, SharedItems};
+use super::run_conditions::join_values;
 use super::sample::{ArmOutcomes, AskedState, is_column_marked};
 use super::texts::ArmTexts;
 
