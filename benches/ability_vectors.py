@@ -1,6 +1,6 @@
 """Abilities, their errors, expected rates and items, by direct maximisation of the marginal likelihood with scipy.
 
-The models of `src/stats/item_response.rs` on the answers of its tests: difficulties integrated by Gauss-Legendre pieces, log discriminations on
+The models of `crates/evalreport-stats/src/item_response.rs` on the answers of its tests: difficulties integrated by Gauss-Legendre pieces, log discriminations on
 the nodes -4 to 4, derivatives by differences. It prints what the tests want, in minutes. Needs numpy and scipy.
 """
 

@@ -2,7 +2,7 @@
 
     python benches/judge_vectors.py > tests/fixtures/judges/runs.json
 
-The formulas of `src/stats/judge_corrected.rs` from their definitions: every pair of runs of two arms is listed, influences are one matrix of items and
+The formulas of `crates/evalreport-stats/src/judge_corrected.rs` from their definitions: every pair of runs of two arms is listed, influences are one matrix of items and
 runs, and centring over runs is a matrix product.
 """
 import itertools

@@ -6,14 +6,15 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Returns what `[package]` of Cargo.toml says. Reads only plain strings and lists of strings, which stand on one line there. */
+/** Returns what `[package]` and `[workspace.package]` of Cargo.toml say. Reads only plain strings and lists of strings, which stand on one line there. */
 export function packageFacts() {
   const text = readFileSync(join(here, "..", "Cargo.toml"), "utf8");
-  const section = text.split(/^\[package\]\s*$/m)[1]?.split(/^\[/m)[0] ?? "";
+  const parts = text.split(/^\[(?:workspace\.)?package\]\s*$/m).slice(1);
+  const section = parts.map((part) => part.split(/^\[/m)[0]).join("");
   const value = (key) => {
     const found = section.match(new RegExp(`^${key}\\s*=\\s*("[^"]*"|\\[[^\\]]*\\])`, "m"));
     if (!found) {
-      throw new Error(`Cargo.toml has no plain \`${key}\` in [package]`);
+      throw new Error(`Cargo.toml has no plain \`${key}\` of its package`);
     }
     return JSON.parse(found[1]);
   };

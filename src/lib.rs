@@ -66,26 +66,18 @@
 //! - Secrets of the environment are removed when records are written ([`results::Store::with_secrets`]), and block publication.
 //! - Text from results and imports is hostile: it is escaped in HTML, made visible on a terminal, and never used as a path or a shell word.
 
-pub mod agent;
 pub mod cli;
-pub mod config;
-pub mod document;
-pub mod domain;
-pub mod engine;
-pub mod evaluate;
-pub mod files;
-pub mod import;
-pub mod inference;
-pub mod junit;
-pub mod process;
 pub mod publish;
 pub mod render;
-pub mod results;
-pub mod run;
 pub mod serve;
-pub mod stats;
-pub mod suite;
-pub mod transcript;
-pub mod verify;
 pub mod views;
-pub mod warehouse;
+pub use evalreport_engine as engine;
+pub use evalreport_import as import;
+pub use evalreport_inference as inference;
+pub use evalreport_model::{config, document, domain, files, transcript};
+pub use evalreport_run::{agent, evaluate, process, run, suite};
+pub use evalreport_stats as stats;
+pub use evalreport_store as results;
+pub use evalreport_test_output as junit;
+pub use evalreport_verify as verify;
+pub use evalreport_warehouse as warehouse;

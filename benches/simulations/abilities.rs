@@ -211,7 +211,7 @@ impl Case {
                 .iter_mut()
                 .zip(&abilities)
                 .for_each(|(rate, ability)| {
-                    *rate += chance(*ability, drawn) / (self.items * MORE) as f64
+                    *rate += chance(*ability, drawn) / (self.items * MORE) as f64;
                 });
         }
         Made {

@@ -46,9 +46,9 @@ pub(super) fn split_names_and_paths(
             path.exists() || is_below || may_be_table(word) || missing::looks_like_path(word);
         let is_path = is_clear || (may_be && !is_name(word, settings, &mut store)?);
         if is_path {
-            paths.push(path.to_owned())
+            paths.push(path.to_owned());
         } else {
-            names.push(word.clone())
+            names.push(word.clone());
         }
     }
     missing::check_paths(paths.iter().map(PathBuf::as_path))?;

@@ -62,9 +62,9 @@ pub(super) fn run_command(settings: &Settings, arguments: &Build) -> Result<u8, 
         publish::build_site(order, &mut warehouse, target, progress)
     })?;
     let say = |lines: &[String]| {
-        lines
-            .iter()
-            .for_each(|line| output::print_message(settings, line))
+        for line in lines {
+            output::print_message(settings, line);
+        }
     };
     match (built, &arguments.publishing.single_file) {
         (BuildResult::File { bytes, notes }, file) => {
@@ -197,7 +197,7 @@ fn site_options(
 ) -> Result<SiteOptions, CommandFailure> {
     let site = &settings.config.site;
     let check = |key: &str, what: &str, name: Option<&String>, of: fn(&Run) -> &str| {
-        check_name(settings, warehouse, key, what, name, of)
+        check_name(settings, warehouse, key, what, name, of);
     };
     if let Err(unknown) = policy::check_primaries(settings, warehouse) {
         warn_of_mistake(settings, unknown);

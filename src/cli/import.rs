@@ -104,7 +104,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Import) -> Result<u8,
             import_answer::build_answer(&report),
         ))?,
         Format::Table | Format::Markdown | Format::Csv => {
-            output::print_text(&describe_report(&report, &reading))?
+            output::print_text(&describe_report(&report, &reading))?;
         }
         Format::Junit => return Err(output::no_junit_failure()),
     }
@@ -165,7 +165,7 @@ fn lock_imports(
         output::print_message(
             settings,
             "another import works on these results: waiting for its end",
-        )
+        );
     };
     Ok(Some(ImportLock::acquire(&settings.store(), waits)?))
 }

@@ -48,10 +48,6 @@ struct InputLine {
 /// An outcome, with the keys of `items.jsonl` and `passed` as a short form of `status`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(
-    clippy::struct_field_names,
-    reason = "the keys are those of `items.jsonl`"
-)]
 struct RecordedItem {
     #[serde(deserialize_with = "item_id")]
     item: String,

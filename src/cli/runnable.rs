@@ -138,7 +138,7 @@ fn check_suite(
             entry.problems = problems
                 .into_iter()
                 .map(|problem| relative_problem(root, problem))
-                .collect()
+                .collect();
         }
     }
     entry

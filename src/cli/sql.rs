@@ -79,7 +79,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Sql) -> Result<u8, Co
             to_answer(&answer),
         ))?,
         Format::Table | Format::Markdown | Format::Csv => {
-            output::print_answer(settings, "sql", &[to_table(&answer)], || ())?
+            output::print_answer(settings, "sql", &[to_table(&answer)], || ())?;
         }
         Format::Junit => return Err(output::no_junit_failure()),
     }

@@ -37,7 +37,7 @@ pub(super) fn append_section(
         match part {
             // By the marker, a later report replaces the comment of a pull request. A night is not replaced.
             SummaryPart::Gate(comment) => {
-                text.push_str(comment.trim_start_matches(MARKER).trim_start())
+                text.push_str(comment.trim_start_matches(MARKER).trim_start());
             }
             SummaryPart::Tables(tables) => text.push_str(&markdown::write_tables(tables)),
             SummaryPart::Failure(failure) => text.push_str(&format_failure(failure)),

@@ -395,9 +395,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let root = folder.path().join("site");
         let made = |site: &SiteFolder, paths: &[&str]| {
-            paths
-                .iter()
-                .for_each(|path| site.write_file(path, b"x").expect("writable"))
+            for path in paths {
+                site.write_file(path, b"x").expect("writable");
+            }
         };
         let site = SiteFolder::open(&root, None).expect("a new folder");
         made(&site, &["index.html", "data/a.json"]);

@@ -219,7 +219,7 @@ impl SecretScan {
         let mut users = BTreeSet::new();
         for row in warehouse.select_runs(filter) {
             for_each_name(&row.run, &mut |_, name| {
-                self.redactor.learn_users(name, &mut users)
+                self.redactor.learn_users(name, &mut users);
             });
             Run::clone(&row.run)
                 .visit_texts(&mut |_, text| self.redactor.learn_users(text, &mut users));
@@ -230,8 +230,8 @@ impl SecretScan {
                 }
                 score.details.iter().for_each(|details| {
                     for_each_string(details, &mut |text| {
-                        self.redactor.learn_users(text, &mut users)
-                    })
+                        self.redactor.learn_users(text, &mut users);
+                    });
                 });
             }
             if warehouse.is_external(&row.run.id) && stored::has_details(warehouse, row) {
@@ -253,7 +253,7 @@ impl SecretScan {
             }
             for line in store.read_transcript(&row.run.id)? {
                 for_each_string(&line.entry, &mut |text| {
-                    self.redactor.learn_users(text, &mut users)
+                    self.redactor.learn_users(text, &mut users);
                 });
             }
         }

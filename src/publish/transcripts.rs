@@ -332,7 +332,7 @@ fn disagreeing_items(warehouse: &Warehouse, filter: &Filter) -> BTreeMap<String,
                 match status {
                     ItemStatus::Pass => seen[item as usize].0 = true,
                     ItemStatus::Fail | ItemStatus::Error | ItemStatus::Limit => {
-                        seen[item as usize].1 = true
+                        seen[item as usize].1 = true;
                     }
                     ItemStatus::Infra | ItemStatus::Skipped | ItemStatus::NotEvaluated => {}
                 }

@@ -241,7 +241,7 @@ fn standard_table(audit: &Audit) -> ReportTable {
     ));
     let mut rows: Vec<[String; 3]> = Vec::new();
     let mut add = |field: &str, name: &str, value: String| {
-        rows.push([field.to_owned(), name.to_owned(), value])
+        rows.push([field.to_owned(), name.to_owned(), value]);
     };
     let data = if audit.data == AuditedData::Passes {
         "binary"

@@ -833,7 +833,7 @@ fn front_notes(board: &SuiteBoard) -> Vec<(String, String)> {
             match front(entry) {
                 Some(Front::OnFront) => best.push(label(&entry.arm)),
                 Some(Front::Dominated { by }) => {
-                    dominated.push(format!("{} (by {})", label(&entry.arm), label(by)))
+                    dominated.push(format!("{} (by {})", label(&entry.arm), label(by)));
                 }
                 None => {}
             }

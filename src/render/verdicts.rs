@@ -627,13 +627,13 @@ pub fn pair_sentence(
     let mut text = format!("{claim} ({basis})");
     match seen.verdict {
         PairVerdict::AWins | PairVerdict::BWins => {
-            text.push_str(&format!(": {} wins", names[seen.first]))
+            text.push_str(&format!(": {} wins", names[seen.first]));
         }
         PairVerdict::DeterministicDifference { .. } => {
             text = format!(
                 "{claim} in every run ({}). The result is fixed",
                 units_compared(&seen)
-            )
+            );
         }
         PairVerdict::Tie => text.push_str(": a tie in these data"),
         PairVerdict::Equivalent => text.push_str(&format!(

@@ -343,7 +343,7 @@ pub fn check_gate(
                             ),
                         };
                         with_gap(check, looked, rule.allowance)
-                    }))
+                    }));
                 }
                 Ask::MustPass { item } => {
                     let named: BTreeSet<&str> = items
@@ -611,7 +611,7 @@ fn apply_rule_on_course(
     match &course.state {
         NightState::Good => {}
         NightState::Accepted => {
-            (check.ruling, check.basis, check.further) = (Ruling::Pass, Basis::Accepted, None)
+            (check.ruling, check.basis, check.further) = (Ruling::Pass, Basis::Accepted, None);
         }
         NightState::Repaired { nights } => {
             let on = dated(&[newest]).since;

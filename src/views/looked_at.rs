@@ -271,7 +271,7 @@ pub(super) fn look_at_items(
                         }
                     }
                     (true, FoundOutcome::Scored | FoundOutcome::Not(_)) => {
-                        looked.unknown_failures += 1
+                        looked.unknown_failures += 1;
                     }
                     (
                         false,

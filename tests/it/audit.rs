@@ -37,7 +37,7 @@ fn the_standards_fields_are_those_of_another_implementation() {
             );
         };
         let exact = |field: &str, got: &Value, wanted: &Value| {
-            close(field, got, wanted, 1e-9 * number(wanted).abs())
+            close(field, got, wanted, 1e-9 * number(wanted).abs());
         };
         exact("R1", &audit["systems"], &expected["R1"]["systems"]);
         exact("R1", &audit["items"], &expected["R1"]["items"]);

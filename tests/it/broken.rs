@@ -252,7 +252,7 @@ fn no_permission() {
     project.file("results/bad.json", r#"{"suite":"s","approach":"a"}"#);
     let mode = |path: &str, mode| {
         fs::set_permissions(project.path(path), fs::Permissions::from_mode(mode))
-            .expect("ours to change")
+            .expect("ours to change");
     };
     mode("results/bad.json", 0o000);
     mode("", 0o755);

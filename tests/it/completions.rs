@@ -84,7 +84,7 @@ fn completed(project: &Project, shell: &[&str], setup: &str, line: &str) -> Stri
     let mut press = |text: &str| {
         keys.write_all(text.as_bytes())
             .and_then(|()| keys.flush())
-            .expect("the shell reads")
+            .expect("the shell reads");
     };
     // The marks are told from their echo.
     press(&format!("{setup}; echo REA''DY\n"));

@@ -262,7 +262,7 @@ fn faults(text: &str) -> Vec<String> {
         let is_commands = is_commands(&block);
         match &block.mark {
             Some(Mark::Shown(_)) if block.language != "console" => {
-                fault("only what a console shows can be shown")
+                fault("only what a console shows can be shown");
             }
             Some(Mark::Run(_)) if !is_commands => fault("nothing in it can be run"),
             Some(Mark::NotRun(reason)) if is_commands && reason.split_whitespace().count() < 3 => {
@@ -364,7 +364,11 @@ fn marks_that_are_wrong_are_found() {
 fn messages_name_topics_and_no_files_of_the_repository() {
     let place = Place::new("empty");
     let mut topics = 0;
-    for entry in walkdir::WalkDir::new(Path::new(ROOT).join("src")).sort_by_file_name() {
+    let folders = ["src", "crates"].map(|folder| Path::new(ROOT).join(folder));
+    let entries = folders
+        .iter()
+        .flat_map(|folder| walkdir::WalkDir::new(folder).sort_by_file_name());
+    for entry in entries {
         let path = entry.expect("the sources can be read").into_path();
         let is_test = |name: &str| ["tests.rs", "documented.rs", "fixtures.rs"].contains(&name);
         if !path.is_file()

@@ -712,7 +712,7 @@ fn the_same_runs_are_the_same_bytes() {
                 .run(["--results", store, "--quiet", "export", "bundle", name])
                 .answer(),
             ""
-        )
+        );
     };
     export("main", "one.bundle");
     export("main", "two.bundle");

@@ -451,7 +451,7 @@ fn a_lake_that_is_not_whole_is_refused() {
     refused(
         &|project| {
             fs::remove_file(project.path("lake/outcomes/_delta_log/00000000000000000000.json"))
-                .expect("removable")
+                .expect("removable");
         },
         "commit 0",
     );

@@ -2,21 +2,21 @@
 //! memory, and says what is wrong.
 //!
 //! `EVALREPORT_MUTATIONS` says how many broken files each parser meets: few here, where nothing is optimised. CI has each meet 100,000 by the
-//! program in `benches/mutations`, whose parts these tests share. `EVALREPORT_HOSTILE=full` makes bombs of 10 GB.
+//! program in `crates/evalreport-import/benches/mutations`, whose parts these tests share. `EVALREPORT_HOSTILE=full` makes bombs of 10 GB.
 
-#[path = "../../benches/mutations/archive.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/archive.rs"]
 mod archive;
-#[path = "../../benches/mutations/broken.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/broken.rs"]
 mod broken;
-#[path = "../../benches/mutations/columnar.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/columnar.rs"]
 mod columnar;
-#[path = "../../benches/mutations/hostile.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/hostile.rs"]
 mod hostile;
-#[path = "../../benches/mutations/lengths.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/lengths.rs"]
 mod lengths;
-#[path = "../../benches/mutations/memory.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/memory.rs"]
 mod memory;
-#[path = "../../benches/mutations/subjects.rs"]
+#[path = "../../crates/evalreport-import/benches/mutations/subjects.rs"]
 mod subjects;
 
 use hostile::{FREE_BYTES, Hostile, Scale, TIMES_INFLATED};

@@ -299,7 +299,7 @@ fn small_stores() -> Vec<Project> {
                     ["a", "b", "c"][arm],
                     json!({"status": "infra", "error": "x"}),
                     &outcomes(arm, 0..2, "x"),
-                )
+                );
             });
         }),
     ]

@@ -96,7 +96,7 @@ fn run_file(path: &Path) -> Report {
                 *report
                     .not_built
                     .entry(case["method"].to_string())
-                    .or_default() += 1
+                    .or_default() += 1;
             }
         }
     }

@@ -180,9 +180,9 @@ fn copy(from: &Path, to: &Path, backwards: bool) {
     for entry in entries {
         let there = to.join(entry.file_name().expect("a name"));
         if entry.is_dir() {
-            copy(&entry, &there, backwards)
+            copy(&entry, &there, backwards);
         } else {
-            assert!(fs::copy(&entry, &there).is_ok())
+            assert!(fs::copy(&entry, &there).is_ok());
         }
     }
 }
@@ -382,7 +382,7 @@ fn every_edit_is_found_and_named() {
                     &items(store, one),
                     "\"status\":\"fail\"",
                     "\"status\":\"pass\"",
-                )
+                );
             }),
             format!("run `{one}`: its outcomes were changed after the run was sealed"),
         ),
@@ -444,14 +444,14 @@ fn every_edit_is_found_and_named() {
                     &store.run_dir(&id(one)).join("transcript.jsonl"),
                     "What is",
                     "What was",
-                )
+                );
             }),
             format!("run `{one}`: its transcript was changed after the run was sealed"),
         ),
         (
             "a transcript that is taken away",
             Box::new(|store| {
-                fs::remove_file(store.run_dir(&id(one)).join("transcript.jsonl")).expect("ours")
+                fs::remove_file(store.run_dir(&id(one)).join("transcript.jsonl")).expect("ours");
             }),
             format!("run `{one}`: its transcript was changed after the run was sealed"),
         ),
@@ -462,14 +462,15 @@ fn every_edit_is_found_and_named() {
                     &store.run_dir(&id(code)).join("output/made.txt"),
                     "made",
                     "better",
-                )
+                );
             }),
             format!("run `{code}`: what it made was changed after the run was sealed"),
         ),
         (
             "a file that was not made",
             Box::new(|store| {
-                fs::write(store.run_dir(&id(code)).join("output/new.txt"), "new").expect("writable")
+                fs::write(store.run_dir(&id(code)).join("output/new.txt"), "new")
+                    .expect("writable");
             }),
             format!("run `{code}`: what it made has 3 of 2 that were sealed"),
         ),
@@ -519,7 +520,7 @@ fn every_edit_is_found_and_named() {
                     &items(store, code),
                     "\"is there\",\"kind\":\"criterion\"",
                     "\"is not there\",\"kind\":\"criterion\"",
-                )
+                );
             }),
             format!(
                 "run `{code}`: its outcomes were changed after its judgement was sealed (scores.jsonl:"
@@ -532,7 +533,7 @@ fn every_edit_is_found_and_named() {
                     &store.scores_path(&id(code)),
                     "\"value\":50.0",
                     "\"value\":99.0",
-                )
+                );
             }),
             format!("run `{code}`: this score was changed after it was sealed"),
         ),
@@ -570,7 +571,7 @@ fn every_edit_is_found_and_named() {
                     &store.imports_dir().join(format!("{KEY}.runs.jsonl")),
                     "\"model\":\"m\"",
                     "\"model\":\"n\"",
-                )
+                );
             }),
             changed("imported-1"),
         ),

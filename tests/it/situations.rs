@@ -278,7 +278,7 @@ fn step(step: Value) -> Result<Step, String> {
                 read.exit = value
                     .as_i64()
                     .and_then(|code| i32::try_from(code).ok())
-                    .ok_or("`exit` is a number")?
+                    .ok_or("`exit` is a number")?;
             }
             ("says", value) => read.says = texts(Some(value))?,
             ("silent", value) => read.silent = texts(Some(value))?,

@@ -70,7 +70,7 @@ pub fn draw_ecdf(
         let line = step_points(&frame, arm);
         names.avoid_line(&line);
         sheet.draw_group(&arm_description(arm, distribution, name), None, || {
-            frame.draw_line(Ink::from_colour_number(colour(&arm.arm)), line)
+            frame.draw_line(Ink::from_colour_number(colour(&arm.arm)), line);
         });
     }
     let middles: Vec<(&ArmSpread, SheetPoint)> = drawn

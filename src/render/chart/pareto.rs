@@ -90,7 +90,7 @@ pub fn draw_pareto(
             Some(Front::OnFront) | None => None,
         };
         sheet.draw_group(&point_description(point, name), by.as_deref(), || {
-            draw_mark(&frame, point)
+            draw_mark(&frame, point);
         });
     }
     for point in drawn {

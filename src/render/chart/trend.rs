@@ -131,7 +131,7 @@ pub fn draw_trend(
                 phrases::sample_size(rate)
             );
             sheet.draw_group(&about, None, || {
-                frame.draw_circle(Ink::Strong, at, 3 * UNITS_PER_PIXEL)
+                frame.draw_circle(Ink::Strong, at, 3 * UNITS_PER_PIXEL);
             });
         } else {
             frame.draw_dot(Ink::StrongDots, at);

@@ -68,7 +68,7 @@ impl<'a> FlattenedDetails<'a> {
             Value::Array(items) if items.is_empty() => {}
             Value::Null => {}
             Value::Array(_) | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                self.said.push((path.to_owned(), value))
+                self.said.push((path.to_owned(), value));
             }
         }
     }

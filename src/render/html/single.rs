@@ -269,7 +269,7 @@ mod tests {
             assert_eq!(
                 rewrite_tag(given, "suites/s/index.html", 2, &numbers),
                 expected
-            )
+            );
         };
         check("<h1 id=\"a\">", "<h2 id=\"p2-a\">");
         check("</h2>", "</h3>");

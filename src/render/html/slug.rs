@@ -52,7 +52,7 @@ fn make_segment(name: &str, digits: usize, longest: usize) -> String {
             'A'..='Z' => plain.push(character.to_ascii_lowercase()),
             // Keep a dot only after a letter or digit: no hidden names, no `..`, and no final dot, which Windows drops.
             '.' if plain.ends_with(|before: char| before.is_ascii_alphanumeric()) => {
-                plain.push('.')
+                plain.push('.');
             }
             ' '..='~' => {
                 let kept = plain.trim_end_matches(['-', '.']).len();

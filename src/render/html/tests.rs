@@ -30,6 +30,11 @@ use crate::views::{
 
 use super::*;
 
+/// Wraps a value without redaction.
+fn unchecked<T>(value: T) -> Redacted<T> {
+    Redacted::<()>::default().map(|()| value)
+}
+
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; \
                    require-trusted-types-for 'script'; trusted-types evshard";
 
@@ -897,11 +902,7 @@ fn stories(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Su
                 criteria: Vec::new(),
                 ..page.clone()
             };
-            stories.add_run(
-                &Redacted::unchecked_for_test(own),
-                &Redacted::unchecked_for_test(pages),
-                &transcripts(text),
-            );
+            stories.add_run(&unchecked(own), &unchecked(pages), &transcripts(text));
         }
     }
     stories
@@ -1303,10 +1304,7 @@ fn transcripts(text: &str) -> RunTranscripts {
         bytes: 1,
         left_out: 0,
         same_as: None,
-        parts: Redacted::unchecked_for_test(vec![
-            part.clone(),
-            TranscriptPart { role: None, ..part },
-        ]),
+        parts: unchecked(vec![part.clone(), TranscriptPart { role: None, ..part }]),
     };
     let links = [(text.to_owned(), "t/0001.html#t-1".to_owned())]
         .into_iter()
@@ -1321,7 +1319,7 @@ fn transcripts(text: &str) -> RunTranscripts {
 
 /// Makes every file of the made-up site, with hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
-    let overview = Redacted::unchecked_for_test(made_up());
+    let overview = unchecked(made_up());
     let plan = SiteRoutes::new(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
     let event = NewsEvent::Begins {
@@ -1339,7 +1337,7 @@ fn whole_site() -> Vec<SiteFile> {
     files.extend(badge_and_feed_files(
         &overview,
         &plan,
-        &Redacted::unchecked_for_test(vec![news]),
+        &unchecked(vec![news]),
     ));
     let lines = overview.suites.iter().flat_map(|suite| &suite.runs);
     for (index, line) in lines.enumerate() {
@@ -1349,10 +1347,7 @@ fn whole_site() -> Vec<SiteFile> {
         } else {
             Vec::new()
         };
-        let (page, items) = (
-            Redacted::unchecked_for_test(run_page(line, text)),
-            Redacted::unchecked_for_test(items),
-        );
+        let (page, items) = (unchecked(run_page(line, text)), unchecked(items));
         files.extend(run_files(
             &overview,
             &plan,
@@ -1576,7 +1571,7 @@ fn a_hundred_arms_fit_on_a_page() {
             )
         })
         .collect();
-    let wide = Redacted::unchecked_for_test(Overview {
+    let wide = unchecked(Overview {
         suites: vec![suite("polyglot", None, &arms, "plain")],
         ..made_up()
     });
@@ -1607,7 +1602,7 @@ fn nothing_is_coloured_as_won_without_evidence() {
 
 #[test]
 fn numbers_of_the_data_files_are_the_views() {
-    let overview = Redacted::unchecked_for_test(made_up());
+    let overview = unchecked(made_up());
     let plan = SiteRoutes::new(&overview);
     let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan)
         .map(|file| (file.path, file.bytes))
@@ -1666,7 +1661,7 @@ fn numbers_of_the_data_files_are_the_views() {
 
 #[test]
 fn a_site_without_runs_says_so() {
-    let empty = Redacted::unchecked_for_test(Overview {
+    let empty = unchecked(Overview {
         suites: Vec::new(),
         ..made_up()
     });

@@ -255,10 +255,10 @@ impl Scanner<'_> {
                 .iter()
                 .for_each(|item| self.use_tree(item, prefix)),
             UseTree::Name(name) if name.ident == "self" => {
-                self.import(name.span(), prefix.clone(), prefix.last().cloned())
+                self.import(name.span(), prefix.clone(), prefix.last().cloned());
             }
             UseTree::Name(name) => {
-                self.import(name.span(), with(&name.ident), Some(plain(&name.ident)))
+                self.import(name.span(), with(&name.ident), Some(plain(&name.ident)));
             }
             UseTree::Rename(rename) if rename.ident == "self" => {
                 self.import(rename.span(), prefix.clone(), Some(plain(&rename.rename)));
@@ -410,7 +410,7 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
         self.within(&item.attrs, |scanner| {
-            visit::visit_impl_item_fn(scanner, item)
+            visit::visit_impl_item_fn(scanner, item);
         });
     }
 
@@ -510,7 +510,7 @@ impl<'ast> Visit<'ast> for Scanner<'_> {
                 self.tokens(list.tokens.clone(), TokensOf::Attribute);
             }
             Meta::NameValue(pair) if pair.path.is_ident("path") => {
-                self.mention(Kind::Detour, pair.span(), segments(&["#[path]"]))
+                self.mention(Kind::Detour, pair.span(), segments(&["#[path]"]));
             }
             Meta::NameValue(pair) => match &pair.value {
                 Expr::Lit(value) => {

@@ -80,7 +80,7 @@ fn every_eval_ever_says_who_served_the_model() {
         (Value::Null, Value::Null),
     ] {
         let imported = edited(fixture, |record| {
-            record["model_info"]["inference_platform"] = platform.clone()
+            record["model_info"]["inference_platform"] = platform.clone();
         });
         let runs = imported.runs();
         assert!(

@@ -209,7 +209,7 @@ fn a_folder_that_is_not_ours_to_write() {
     let project = quiz(6);
     let mode = |path: &str, mode| {
         fs::set_permissions(project.path(path), fs::Permissions::from_mode(mode))
-            .expect("ours to change")
+            .expect("ours to change");
     };
     let expected = undisturbed(&project, &ARGUMENTS);
     fs::create_dir(project.path("results")).expect("a folder");

@@ -1,0 +1,346 @@
+//! Item scores, if they contain more than pass or fail.
+
+use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit};
+use crate::stats::Interval;
+use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
+
+use super::arm::SuiteGroup;
+use super::estimate::{Estimate, Method, mean_over_items};
+use super::policy::{Design, Policy};
+use super::sample::{RunSums, RunValueMatrix, SuiteItems, is_column_marked};
+use super::scores::{newest_score_value, score_columns};
+
+/// An arm's scores on the items of a suite.
+pub struct ItemScores {
+    /// By item of the matrix: the mean over the arm's attempts that have a score.
+    pub means: Vec<Option<f64>>,
+    /// Items with a score.
+    pub counted: u64,
+    /// By item: whether it was asked but has no score.
+    pub missing: Vec<bool>,
+    pub lost: u64,
+    /// The mean score of each run that has one, in the order of the runs.
+    pub run_means: Vec<f64>,
+    /// By run and item: the mean over the run's attempts, NaN if none has a score. Empty for a single run.
+    pub runs: Vec<Vec<f64>>,
+    pub over_runs: RunSums,
+}
+
+/// The scores of all arms, with their metric.
+pub struct SuiteScores {
+    pub metric: Metric,
+    pub arms: Vec<ItemScores>,
+    /// The lowest and the highest score of any arm.
+    pub range: Interval,
+}
+
+impl SuiteScores {
+    /// Returns the scores of a group's arms, or `None` if they only repeat the statuses.
+    pub fn from_group(
+        group: &SuiteGroup<'_>,
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+        policy: &Policy,
+    ) -> Option<Self> {
+        // A quick check for suites that only pass or fail.
+        if !matrix
+            .rows
+            .iter()
+            .any(|row| matches!(row.scores, RowScores::Own(_)))
+        {
+            return None;
+        }
+        let mut seen = ScoreRange::default();
+        for row in &matrix.rows {
+            for (status, score) in scored_outcomes(row) {
+                seen.add_score(status, score);
+            }
+        }
+        let range = seen.range.filter(|_| seen.says_more)?;
+        let (unit, direction) = score_unit(group, matrix, items, policy);
+        let metric = Metric {
+            name: "item_score".to_owned(),
+            label: "Item Score".to_owned(),
+            unit,
+            direction,
+            kind: MetricKind::Score,
+        };
+        Some(Self {
+            metric: policy.describe_metric(metric),
+            arms: group
+                .arms
+                .iter()
+                .map(|arm| ItemScores::new(&[], &arm.counted, matrix, items))
+                .collect(),
+            range: Interval::new(range.0, range.1)?,
+        })
+    }
+}
+
+/// Whether scores contain more than statuses. One score for all passed and one for all failed items do not, on whatever scale.
+#[derive(Default)]
+struct ScoreRange {
+    passed: Option<f64>,
+    failed: Option<f64>,
+    says_more: bool,
+    range: Option<(f64, f64)>,
+}
+
+impl ScoreRange {
+    fn add_score(&mut self, status: ItemStatus, score: f64) {
+        let known = if status == ItemStatus::Pass {
+            &mut self.passed
+        } else {
+            &mut self.failed
+        };
+        let first = *known.get_or_insert(score);
+        self.says_more |= first.total_cmp(&score).is_ne();
+        let (low, high) = self.range.unwrap_or((score, score));
+        self.range = Some((low.min(score), high.max(score)));
+    }
+}
+
+/// Returns the outcomes of a row that have a score.
+fn scored_outcomes(row: &MatrixRow) -> impl Iterator<Item = (ItemStatus, f64)> {
+    (0..row.statuses.len())
+        .filter_map(|place| Some((row.statuses.get(place), score_at(row, place)?)))
+}
+
+/// Returns the score at an index of a row. An agent that crashed or hit a limit scores 0.
+fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
+    let status = row.statuses.get(place);
+    let own = match &row.scores {
+        RowScores::Own(scores) => scores[place],
+        RowScores::Images => matches!(status, ItemStatus::Pass | ItemStatus::Fail)
+            .then(|| f64::from(u8::from(status == ItemStatus::Pass))),
+        // This attempt has no score.
+        RowScores::Absent => return None,
+    };
+    match status {
+        // Answers that are outside pass rates may have a score but neither pass nor fail.
+        ItemStatus::Pass | ItemStatus::Fail | ItemStatus::Skipped => own,
+        ItemStatus::Error | ItemStatus::Limit => own.or(Some(0.0)),
+        ItemStatus::Infra | ItemStatus::NotEvaluated => None,
+    }
+}
+
+/// Returns the unit and direction of the scores: those of the runs' own score, or as configured for the score that is their mean; else
+/// plain numbers of which more is better.
+fn score_unit(
+    group: &SuiteGroup<'_>,
+    matrix: &OutcomeMatrix,
+    items: &SuiteItems,
+    policy: &Policy,
+) -> (Unit, Direction) {
+    let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
+    let first = runs.find_map(|run| {
+        Some((
+            *run,
+            ItemScores::new(&[], &[*run], matrix, items)
+                .run_means
+                .first()
+                .copied()?,
+        ))
+    });
+    let column = first.and_then(|(run, mean)| {
+        let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
+        score_columns(group).into_iter().find(|column| {
+            !column.is_mixed && newest_score_value(run, &column.metric).is_some_and(is_mean)
+        })
+    });
+    column.map_or((Unit::Number, Direction::Up), |column| {
+        let settings = policy.metrics.get(&column.metric);
+        let (unit, direction) =
+            settings.map_or((None, None), |settings| (settings.unit, settings.direction));
+        (
+            unit.unwrap_or(column.unit),
+            direction.unwrap_or(column.direction),
+        )
+    })
+}
+
+/// The content at an index of a row.
+enum ScoreReading {
+    Value(f64),
+    /// The item was asked but has no value.
+    Missing,
+    Not,
+}
+
+impl ScoreReading {
+    fn new(score: Option<f64>, status: ItemStatus) -> Self {
+        match score {
+            Some(score) => Self::Value(score),
+            None if status == ItemStatus::Skipped => Self::Not,
+            None => Self::Missing,
+        }
+    }
+}
+
+impl ItemScores {
+    /// Gathers scores as if the marked items were never asked. `left_out` may be empty.
+    pub fn new(
+        left_out: &[bool],
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+    ) -> Self {
+        let is_in = |row: usize, place: usize| {
+            !is_column_marked(left_out, matrix.rows[row].items[place] as usize)
+        };
+        Self::gather_scores(runs, matrix, items, |row, place| {
+            if is_in(row, place) {
+                ScoreReading::new(
+                    score_at(&matrix.rows[row], place),
+                    matrix.rows[row].statuses.get(place),
+                )
+            } else {
+                ScoreReading::Not
+            }
+        })
+    }
+
+    /// Gathers other values beside the outcomes, by matrix row and index. No value counts as missing.
+    pub fn from_values(
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+        value: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Self {
+        Self::gather_scores(runs, matrix, items, |row, place| {
+            value(row, place).map_or(ScoreReading::Not, ScoreReading::Value)
+        })
+    }
+
+    fn gather_scores(
+        runs: &[&RunRow],
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+        value: impl Fn(usize, usize) -> ScoreReading,
+    ) -> Self {
+        let mut sums = vec![(0.0, 0u32); matrix.items.len()];
+        let mut missing = vec![false; matrix.items.len()];
+        let mut run_means = Vec::new();
+        let mut by_run = Vec::new();
+        for run in runs {
+            let (mut sum, mut count) = (0.0, 0u32);
+            let mut of_run = vec![
+                (0.0, 0u32);
+                if runs.len() > 1 {
+                    matrix.items.len()
+                } else {
+                    0
+                }
+            ];
+            let first = matrix.rows.partition_point(|row| row.run < run.run.id);
+            for (number, row) in (first..).zip(matrix.rows_of_run(&run.run.id)) {
+                for (place, item) in row.items.iter().enumerate() {
+                    match value(number, place) {
+                        ScoreReading::Value(score) => {
+                            let own = &mut sums[*item as usize];
+                            *own = (own.0 + score, own.1 + 1);
+                            if let Some(own) = of_run.get_mut(*item as usize) {
+                                *own = (own.0 + score, own.1 + 1);
+                            }
+                            (sum, count) = (sum + score, count + 1);
+                        }
+                        ScoreReading::Missing => missing[*item as usize] = true,
+                        ScoreReading::Not => {}
+                    }
+                }
+            }
+            if count > 0 {
+                run_means.push(sum / f64::from(count));
+            }
+            if runs.len() > 1 {
+                // 0/0 is NaN: no score.
+                by_run.push(
+                    of_run
+                        .into_iter()
+                        .map(|(sum, count)| sum / f64::from(count))
+                        .collect(),
+                );
+            }
+        }
+        let means: Vec<Option<f64>> = sums
+            .into_iter()
+            .map(|(sum, count)| (count > 0).then(|| sum / f64::from(count)))
+            .collect();
+        for (missing, mean) in missing.iter_mut().zip(&means) {
+            *missing &= mean.is_none();
+        }
+        let (mut counted, mut lost) = (0, 0);
+        items.for_each_item(|_, columns| {
+            let is_counted = columns
+                .iter()
+                .any(|column| means[*column as usize].is_some());
+            counted += u64::from(is_counted);
+            lost +=
+                u64::from(!is_counted && columns.iter().any(|column| missing[*column as usize]));
+        });
+        Self {
+            counted,
+            lost,
+            means,
+            missing,
+            run_means,
+            runs: by_run,
+            over_runs: RunSums::default(),
+        }
+    }
+
+    /// Returns the mean score of each item that has one, averaged over evaluators.
+    pub fn item_means(&self, items: &SuiteItems) -> Vec<f64> {
+        items
+            .item_means(|column| self.means[column])
+            .into_iter()
+            .map(|(_, mean)| mean)
+            .collect()
+    }
+
+    /// Returns the mean score with its interval over `unit`, or `None` for an arm without scores.
+    pub fn estimate_mean(
+        &self,
+        items: &SuiteItems,
+        unit: Design,
+        is_share: bool,
+    ) -> Option<Estimate> {
+        let means = items.item_means(|column| self.means[column]);
+        let found = match unit {
+            Design::Items | Design::Clusters => mean_over_items(
+                &means,
+                (RunValueMatrix::Values(&self.runs), &self.over_runs),
+                items,
+                unit,
+                is_share,
+            )?,
+            Design::Runs | Design::Counts => mean_over_runs(&self.run_means, items)?,
+        };
+        Some(Estimate {
+            missing: self.lost,
+            ..found
+        })
+    }
+}
+
+/// Estimates the mean over runs, each an independent unit.
+fn mean_over_runs(means: &[f64], items: &SuiteItems) -> Option<Estimate> {
+    let numbered: Vec<(u32, f64)> = (0..).zip(means.iter().copied()).collect();
+    let found = mean_over_items(
+        &numbered,
+        (RunValueMatrix::Values(&[]), &RunSums::default()),
+        items,
+        Design::Items,
+        false,
+    )?;
+    let method = if found.interval.is_some() {
+        Method::TOverRuns
+    } else {
+        Method::None
+    };
+    Some(Estimate {
+        n_of: "runs",
+        method,
+        ..found
+    })
+}

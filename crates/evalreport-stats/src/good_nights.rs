@@ -1,0 +1,462 @@
+//! Which nights are good, so that later nights may be held against them. A regression stays open until it is repaired or accepted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Ruling;
+
+/// So many nights in a row within the limit end a regression without further evidence.
+pub const ENOUGH_IN_A_ROW: usize = 3;
+
+/// What a rule about a level says of some nights against others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JudgedNights {
+    pub ruling: Ruling,
+    /// Whether the estimate is within the limit, whatever its interval. `None` if nothing was measured.
+    pub is_within: Option<bool>,
+    /// Whether the data were enough for a ruling, be it that the limit is inside the interval.
+    pub is_enough: bool,
+}
+
+impl JudgedNights {
+    /// Nights about which the rule says nothing.
+    pub const UNMEASURED: Self = Self {
+        ruling: Ruling::Inconclusive,
+        is_within: None,
+        is_enough: false,
+    };
+}
+
+/// Judges nights, which are numbered from the oldest.
+pub trait NightJudge {
+    /// Holds some nights together against the baseline.
+    fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights;
+    /// Returns whether some nights are better than regressed ones by more than chance.
+    fn is_better(&mut self, nights: &[usize], regressed: &[usize]) -> bool;
+}
+
+/// The state of a rule after a night.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum NightState {
+    /// No regression is open, nor was one before this night.
+    #[default]
+    Good,
+    /// A regression is open. It has all nights since it began, up to this one.
+    Open { nights: Vec<usize> },
+    /// This night ended a regression of these nights.
+    Repaired { nights: Vec<usize> },
+    /// On this night a regression began that was accepted.
+    Accepted,
+}
+
+/// A rule about a level, such as a pass rate, followed from night to night.
+///
+/// A night that is a regression, and all after it, are no baseline until it is repaired. It is repaired by a night within the limit, or by
+/// several such nights in a row, if
+///
+/// - they are better than the regressed nights by more than chance,
+/// - they are [`ENOUGH_IN_A_ROW`], or
+/// - all nights since it began, together, are no regression any more: it was a false alarm.
+#[derive(Clone, Debug)]
+pub struct LevelWalk {
+    last: usize,
+    good: Vec<usize>,
+    open: Vec<usize>,
+    /// The newest open nights, as long as they are within the limit.
+    streak: Vec<usize>,
+    /// The acceptance that began the baseline anew.
+    accepted: Option<usize>,
+    state: NightState,
+    baseline: Vec<usize>,
+}
+
+impl LevelWalk {
+    /// Begins without a night. A baseline has at most the `last` good nights.
+    pub fn new(last: usize) -> Self {
+        let (good, open, streak, baseline) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self {
+            last,
+            good,
+            open,
+            streak,
+            accepted: None,
+            state: NightState::Good,
+            baseline,
+        }
+    }
+
+    /// Adds the next night. `acceptance` is the number of the acceptance that has it, if one has.
+    pub fn add_night(
+        &mut self,
+        night: usize,
+        acceptance: Option<usize>,
+        judge: &mut impl NightJudge,
+    ) {
+        self.baseline = newest_nights(&self.good, self.last);
+        self.state = NightState::Good;
+        if self.baseline.is_empty() {
+            self.good.push(night);
+            return;
+        }
+        let alone = judge.judge_nights(&[night], &self.baseline);
+        if self.open.is_empty() {
+            match (alone.ruling, acceptance) {
+                (Ruling::Regression, Some(_)) if self.accepted != acceptance => {
+                    self.good = vec![night];
+                    (self.accepted, self.state) = (acceptance, NightState::Accepted);
+                }
+                (Ruling::Regression, None) => {
+                    self.open.push(night);
+                    self.state = NightState::Open {
+                        nights: self.open.clone(),
+                    };
+                }
+                (Ruling::Regression, Some(_)) | (Ruling::Pass | Ruling::Inconclusive, _) => {
+                    self.good.push(night);
+                }
+            }
+            return;
+        }
+        self.open.push(night);
+        match alone.is_within {
+            None => {}
+            Some(true) if alone.ruling != Ruling::Regression => self.streak.push(night),
+            Some(_) => self.streak.clear(),
+        }
+        if alone.is_within.is_none() || self.streak.is_empty() || !self.is_repaired(judge) {
+            self.state = NightState::Open {
+                nights: self.open.clone(),
+            };
+            return;
+        }
+        let good = std::mem::take(&mut self.streak);
+        let nights = std::mem::take(&mut self.open)
+            .into_iter()
+            .filter(|night| !good.contains(night))
+            .collect();
+        self.good.extend(good);
+        self.state = NightState::Repaired { nights };
+    }
+
+    fn is_repaired(&self, judge: &mut impl NightJudge) -> bool {
+        let regressed: Vec<usize> = self
+            .open
+            .iter()
+            .copied()
+            .filter(|night| !self.streak.contains(night))
+            .collect();
+        if self.streak.len() >= ENOUGH_IN_A_ROW || judge.is_better(&self.streak, &regressed) {
+            return true;
+        }
+        let together = judge.judge_nights(&self.open, &self.baseline);
+        together.is_enough && together.ruling != Ruling::Regression
+    }
+
+    /// Returns the state after the newest night.
+    pub fn state(&self) -> &NightState {
+        &self.state
+    }
+
+    /// Returns the nights that the newest one was held against.
+    pub fn baseline(&self) -> &[usize] {
+        &self.baseline
+    }
+
+    /// Returns the acceptance that began the baseline anew, if one did.
+    pub fn baseline_acceptance(&self) -> Option<usize> {
+        self.accepted
+    }
+}
+
+/// A rule about single items, such as that none fails that always passed, followed from night to night.
+///
+/// Nights from the first on which an item broke that is still broken are no baseline. Once it passes again they are: an item that failed and
+/// passed is known as such.
+#[derive(Clone, Debug)]
+pub struct ItemWalk {
+    last: usize,
+    /// The first night that may be in a baseline: that of the newest acceptance.
+    first: usize,
+    /// Broken items, each with the night since which it is.
+    broken: BTreeMap<String, usize>,
+    accepted: Option<usize>,
+    state: NightState,
+    baseline: Vec<usize>,
+}
+
+impl ItemWalk {
+    /// Begins without a night. A baseline has at most the `last` nights.
+    pub fn new(last: usize) -> Self {
+        Self {
+            last,
+            first: 0,
+            broken: BTreeMap::new(),
+            accepted: None,
+            state: NightState::Good,
+            baseline: Vec::new(),
+        }
+    }
+
+    /// Adds the next night. `judge` returns the items that are broken on it, held against a baseline; `None` if it cannot tell.
+    pub fn add_night(
+        &mut self,
+        night: usize,
+        acceptance: Option<usize>,
+        judge: impl FnOnce(&[usize]) -> Option<BTreeSet<String>>,
+    ) {
+        let began = |broken: &BTreeMap<String, usize>| broken.values().min().copied();
+        let before = began(&self.broken);
+        let nights: Vec<usize> = (self.first..before.unwrap_or(night)).collect();
+        self.baseline = newest_nights(&nights, self.last);
+        let found = if self.baseline.is_empty() {
+            None
+        } else {
+            judge(&self.baseline)
+        };
+        if let Some(found) = found {
+            if !found.is_empty() && acceptance.is_some() {
+                self.broken.clear();
+                if self.accepted != acceptance {
+                    (self.first, self.accepted, self.state) =
+                        (night, acceptance, NightState::Accepted);
+                    return;
+                }
+            } else {
+                self.broken.retain(|item, _| found.contains(item));
+                for item in found {
+                    self.broken.entry(item).or_insert(night);
+                }
+            }
+        }
+        self.state = match (before, began(&self.broken)) {
+            (_, Some(since)) => NightState::Open {
+                nights: (since..=night).collect(),
+            },
+            (Some(since), None) => NightState::Repaired {
+                nights: (since..night).collect(),
+            },
+            (None, None) => NightState::Good,
+        };
+    }
+
+    /// Returns the state after the newest night.
+    pub fn state(&self) -> &NightState {
+        &self.state
+    }
+
+    /// Returns the nights that the newest one was held against.
+    pub fn baseline(&self) -> &[usize] {
+        &self.baseline
+    }
+
+    /// Returns the acceptance that began the baseline anew, if one did.
+    pub fn baseline_acceptance(&self) -> Option<usize> {
+        self.accepted
+    }
+}
+
+fn newest_nights(nights: &[usize], last: usize) -> Vec<usize> {
+    nights[nights.len().saturating_sub(last)..].to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels of nights, with a limit of 5 and a known standard deviation.
+    struct Levels(Vec<f64>);
+
+    const DEVIATION: f64 = 4.0;
+
+    impl Levels {
+        fn mean(&self, nights: &[usize]) -> f64 {
+            nights.iter().map(|night| self.0[*night]).sum::<f64>() / nights.len() as f64
+        }
+
+        fn half_width(nights: &[usize], others: &[usize]) -> f64 {
+            2.0 * DEVIATION * (1.0 / nights.len() as f64 + 1.0 / others.len() as f64).sqrt()
+        }
+
+        fn course(
+            &self,
+            acceptance: impl Fn(usize) -> Option<usize>,
+        ) -> Vec<(NightState, Vec<usize>)> {
+            let mut course = LevelWalk::new(3);
+            let mut judge = Self(self.0.clone());
+            let add = |night: usize| {
+                course.add_night(night, acceptance(night), &mut judge);
+                (course.state().clone(), course.baseline().to_vec())
+            };
+            (0..self.0.len()).map(add).collect()
+        }
+    }
+
+    impl NightJudge for Levels {
+        fn judge_nights(&mut self, nights: &[usize], baseline: &[usize]) -> JudgedNights {
+            let (change, half) = (
+                self.mean(nights) - self.mean(baseline),
+                Self::half_width(nights, baseline),
+            );
+            let ruling = if change + half < -5.0 {
+                Ruling::Regression
+            } else if change - half >= -5.0 {
+                Ruling::Pass
+            } else {
+                Ruling::Inconclusive
+            };
+            JudgedNights {
+                ruling,
+                is_within: Some(change >= -5.0),
+                is_enough: true,
+            }
+        }
+
+        fn is_better(&mut self, nights: &[usize], regressed: &[usize]) -> bool {
+            self.mean(nights) - self.mean(regressed) > Self::half_width(nights, regressed)
+        }
+    }
+
+    fn open(nights: &[usize]) -> NightState {
+        NightState::Open {
+            nights: nights.to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_regression_stays_open_and_out_of_the_baseline() {
+        let nights = Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 62.0, 60.0]).course(|_| None);
+        assert_eq!(nights[1].0, NightState::Good);
+        for (night, (state, baseline)) in nights.iter().enumerate().skip(2) {
+            assert_eq!(
+                (state, baseline.as_slice()),
+                (&open(&(2..=night).collect::<Vec<_>>()), [0, 1].as_slice())
+            );
+        }
+    }
+
+    #[test]
+    fn a_repaired_level_is_said_once_and_its_nights_count() {
+        let nights = Levels(vec![90.0, 91.0, 60.0, 61.0, 90.0, 91.0, 90.0]).course(|_| None);
+        assert_eq!(nights[4].0, NightState::Repaired { nights: vec![2, 3] });
+        assert_eq!(nights[5], (NightState::Good, vec![0, 1, 4]));
+        assert_eq!(nights[6], (NightState::Good, vec![1, 4, 5]));
+    }
+
+    #[test]
+    fn one_lucky_night_ends_nothing_and_half_a_repair_neither() {
+        let lucky = Levels(vec![90.0, 91.0, 60.0, 61.0, 75.0, 60.0]).course(|_| None);
+        assert_eq!(lucky[5].0, open(&[2, 3, 4, 5]));
+        // Within the limit, but not yet better than nights that scatter as much.
+        let close = Levels(vec![90.0, 91.0, 74.0, 76.0, 86.0, 74.0]).course(|_| None);
+        assert!(matches!(close[5].0, NightState::Open { .. }), "{close:?}");
+    }
+
+    #[test]
+    fn a_false_alarm_is_taken_back_by_the_next_night() {
+        let nights = Levels(vec![90.0, 91.0, 75.0, 89.0, 90.0]).course(|_| None);
+        assert_eq!(nights[2].0, open(&[2]));
+        assert_eq!(
+            (&nights[3].0, nights[4].1.as_slice()),
+            (
+                &NightState::Repaired { nights: vec![2] },
+                [0, 1, 3].as_slice()
+            )
+        );
+    }
+
+    #[test]
+    fn an_accepted_level_is_the_baseline_and_a_further_fall_is_not_accepted() {
+        let accepted = |night: usize| (2..=4).contains(&night).then_some(0);
+        let nights =
+            Levels(vec![90.0, 91.0, 60.0, 61.0, 60.0, 61.0, 60.0, 30.0, 31.0]).course(accepted);
+        assert_eq!(nights[2].0, NightState::Accepted);
+        assert_eq!(nights[3], (NightState::Good, vec![2]));
+        assert_eq!(nights[6], (NightState::Good, vec![3, 4, 5]));
+        assert_eq!(nights[8].0, open(&[7, 8]));
+    }
+
+    #[test]
+    fn a_night_that_measured_nothing_neither_repairs_nor_breaks() {
+        struct Unmeasured;
+        impl NightJudge for Unmeasured {
+            fn judge_nights(&mut self, nights: &[usize], _: &[usize]) -> JudgedNights {
+                match nights {
+                    [1] => JudgedNights {
+                        ruling: Ruling::Regression,
+                        is_within: Some(false),
+                        is_enough: true,
+                    },
+                    _ => JudgedNights {
+                        ruling: Ruling::Inconclusive,
+                        is_within: None,
+                        is_enough: false,
+                    },
+                }
+            }
+            fn is_better(&mut self, _: &[usize], _: &[usize]) -> bool {
+                true
+            }
+        }
+        let mut course = LevelWalk::new(7);
+        (0..4).for_each(|night| course.add_night(night, None, &mut Unmeasured));
+        assert_eq!(course.state(), &open(&[1, 2, 3]));
+    }
+
+    #[test]
+    fn a_broken_item_stays_new_and_one_that_recovers_is_known() {
+        let nights: [&[&str]; 7] = [&[], &["a"], &["a"], &["a", "b"], &["b"], &[], &["a"]];
+        let mut course = ItemWalk::new(7);
+        let mut seen = Vec::new();
+        for (night, broken) in nights.into_iter().enumerate() {
+            course.add_night(night, None, |_| {
+                Some(broken.iter().map(|item| (*item).to_owned()).collect())
+            });
+            seen.push((course.state().clone(), course.baseline().to_vec()));
+        }
+        assert_eq!(seen[2], (open(&[1, 2]), vec![0]));
+        assert_eq!(seen[3], (open(&[1, 2, 3]), vec![0]));
+        assert_eq!(
+            seen[4],
+            (open(&[3, 4]), vec![0]),
+            "b broke on the fourth night"
+        );
+        assert_eq!(
+            seen[5],
+            (NightState::Repaired { nights: vec![3, 4] }, vec![0, 1, 2])
+        );
+        assert_eq!(seen[6].1, [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn an_accepted_break_begins_the_baseline_anew() {
+        let mut course = ItemWalk::new(7);
+        for night in 0..5 {
+            let accepted = (1..=3).contains(&night).then_some(0);
+            let broken = if course.baseline_acceptance().is_none() && night > 0 {
+                vec!["a".to_owned()]
+            } else {
+                Vec::new()
+            };
+            course.add_night(night, accepted, |_| Some(broken.into_iter().collect()));
+            let expected = if night == 1 {
+                NightState::Accepted
+            } else {
+                NightState::Good
+            };
+            assert_eq!(course.state(), &expected, "night {night}");
+        }
+        assert_eq!(course.baseline(), [1, 2, 3]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn baselines_have_only_earlier_nights_in_order(levels in proptest::collection::vec(0.0..100.0f64, 1..25)) {
+            for (night, (state, baseline)) in Levels(levels).course(|_| None).into_iter().enumerate() {
+                proptest::prop_assert!(baseline.len() <= 3 && baseline.windows(2).all(|pair| pair[0] < pair[1]));
+                proptest::prop_assert!(baseline.iter().all(|earlier| *earlier < night));
+                if let NightState::Open { nights } = state {
+                    proptest::prop_assert!(nights.last() == Some(&night) && nights.iter().all(|open| !baseline.contains(open)));
+                }
+            }
+        }
+    }
+}
