@@ -73,6 +73,33 @@ fn a_scratch_folder_in_shared_memory_stays_in_sight() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_is_readable_in_shared_memory_cannot_be_changed() {
+    needs!(crate::needs::LANDLOCK);
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
+        return;
+    };
+    let words = memory.path().join("words.txt");
+    std::fs::write(&words, "kept").expect("room");
+    let place = memory.path().display();
+    let script = format!(
+        "cat {place}/words.txt > made.txt; echo evil > {place}/words.txt; touch {place}/new; rm {place}/words.txt; true"
+    );
+    let suite = "tests: {shared: ['grep -q kept \"$EVAL_WORKSPACE/made.txt\"']}\n";
+    let code = Code::new(suite, &script).config(&format!(
+        "{{id: a, reads: ['{place}'], command: [sh, '{{root}}/a.sh']}}"
+    ));
+    let ran = code.run();
+    ran.ended("completed", "");
+    ran.shared(1, 1);
+    assert_eq!(
+        std::fs::read_to_string(&words).expect("it is there"),
+        "kept"
+    );
+    assert!(!memory.path().join("new").exists());
+}
+
+#[test]
 fn secrets_reach_the_approach_only_and_no_record() {
     needs!("python3");
     let secret = "sk-do-not-tell-4711";

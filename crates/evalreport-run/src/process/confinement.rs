@@ -42,9 +42,6 @@ pub struct ConfinementSupport {
     pub calls: bool,
 }
 
-/// Folders for temporary files that all programs of a machine share.
-pub const TEMPORARY_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
-
 /// What a program may access. Everything else is refused.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AccessGrants<'a> {
@@ -56,8 +53,6 @@ pub struct AccessGrants<'a> {
     pub ports: Option<&'a [u16]>,
     /// The program's network. `None` is this machine's.
     pub network: Option<&'a Arc<Network>>,
-    /// A written folder that a program with namespaces of its own sees at the places of [`TEMPORARY_FOLDERS`].
-    pub temporary: Option<&'a Path>,
 }
 
 /// Files, and folders with all their contents.
@@ -207,7 +202,6 @@ mod linux {
                 ports: grants.ports.map(<[u16]>::to_vec),
                 is_apart: has_spaces(),
                 has_network: grants.network.is_some(),
-                temporary: grants.temporary.map(Path::to_owned),
             };
             Some(Self {
                 rules,

@@ -18,8 +18,6 @@ pub struct ConfinementRules {
     pub is_apart: bool,
     /// Whether it gets a network of its own.
     pub has_network: bool,
-    /// The folder that a program with namespaces sees at the places of [`super::TEMPORARY_FOLDERS`].
-    pub temporary: Option<PathBuf>,
 }
 
 /// A program to start, and its rules.
@@ -71,10 +69,6 @@ impl StartOrder {
                 add(letter, OsStr::new(""))?;
             }
         }
-        rules
-            .temporary
-            .iter()
-            .try_for_each(|folder| add(b't', folder.as_os_str()))?;
         self.words.iter().try_for_each(|word| add(b'a', word))?;
         add(b'f', self.folder.as_os_str())?;
         for (name, value) in &self.variables {
@@ -102,7 +96,6 @@ impl StartOrder {
                 b'p' => rules.ports.as_mut()?.push(text.to_str()?.parse().ok()?),
                 b'n' => rules.is_apart = true,
                 b'N' => rules.has_network = true,
-                b't' => rules.temporary = Some(path()),
                 b'a' => order.words.push(text),
                 b'f' => order.folder = path(),
                 b'v' => order.variables.push((text, OsString::new())),
@@ -130,7 +123,6 @@ mod tests {
             ports: Some(vec![1, 65535]),
             is_apart: true,
             has_network: true,
-            temporary: Some(path("/tmp/a")),
         };
         let variables = vec![("LD_PRELOAD".into(), "".into()), ("A".into(), "b=c".into())];
         let order = StartOrder {

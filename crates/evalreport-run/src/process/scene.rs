@@ -1,5 +1,4 @@
-//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory, temporary files and folders
-//! (mount_namespaces(7)).
+//! What a program with namespaces of its own sees of the file system: its own processes, terminals, shared memory and folders (mount_namespaces(7)).
 
 use std::fs;
 use std::io;
@@ -8,10 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nix::mount::MsFlags;
-use rustix::fs::{Mode, OFlags, mkdir, open};
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags, mkdir, open, statvfs};
 use rustix::io::Errno;
 
-use super::TEMPORARY_FOLDERS;
 use super::order::ConfinementRules;
 
 /// Places with sockets of services, which would do anything for this user: containers, the session, the display.
@@ -39,7 +37,7 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
         MsFlags::MS_REC | MsFlags::MS_PRIVATE,
         None,
     )?;
-    let own: Vec<&Path> = [&rules.written_folders, &rules.written_files]
+    let written: Vec<&Path> = [&rules.written_folders, &rules.written_files]
         .into_iter()
         .flatten()
         .map(PathBuf::as_path)
@@ -50,30 +48,17 @@ pub fn make_scene(rules: &ConfinementRules, folder: &Path) -> io::Result<()> {
         .iter()
         .map(Path::new)
         .chain(resolver.as_deref())
-        .chain(own.iter().copied())
         .collect();
     for place in SERVICE_FOLDERS {
-        cover_folder(Path::new(place), Replacement::Nothing("mode=755"), &needed)?;
+        cover_folder(Path::new(place), "mode=755", &written, &needed)?;
     }
-    // A project or a scratch folder may be in shared memory, or among temporary files.
-    let granted = [&rules.read_folders, &rules.read_files]
+    // A project or a scratch folder may be in shared memory. A program may write there, and so to all that is mounted there.
+    let read: Vec<&Path> = [&rules.read_folders, &rules.read_files]
         .into_iter()
         .flatten()
         .map(PathBuf::as_path)
-        .chain(own)
-        .collect::<Vec<_>>();
-    cover_folder(
-        Path::new("/dev/shm"),
-        Replacement::Nothing("mode=1777"),
-        &granted,
-    )?;
-    if let Some(folder) = &rules.temporary {
-        let folder =
-            open_path(folder).ok_or_else(|| io::Error::other("there is no temporary folder"))?;
-        for place in TEMPORARY_FOLDERS {
-            cover_folder(Path::new(place), Replacement::Folder(&folder), &granted)?;
-        }
-    }
+        .collect();
+    cover_folder(Path::new("/dev/shm"), "mode=1777", &written, &read)?;
     let terminals = Path::new("/dev/pts");
     if is_plain_folder(terminals) {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
@@ -136,56 +121,31 @@ fn mount_own_processes() -> io::Result<()> {
     Ok(())
 }
 
-/// What is shown at a place.
-#[derive(Clone, Copy)]
-enum Replacement<'a> {
-    /// A new folder in memory, with this mode.
-    Nothing(&'a str),
-    Folder(&'a OwnedFd),
-}
-
-/// Shows another folder at a place, if there is one, with the kept paths below it as they were.
-fn cover_folder(place: &Path, with: Replacement<'_>, kept: &[&Path]) -> io::Result<()> {
+/// Shows an empty folder at a place, if there is one, with the `written` and the `read` paths below it as they were. The latter cannot be
+/// changed there, even where Landlock would allow it: what it grants for a folder, it grants for all that is mounted below.
+fn cover_folder(place: &Path, mode: &str, written: &[&Path], read: &[&Path]) -> io::Result<()> {
     if !is_plain_folder(place) {
         return Ok(());
     }
-    let below = kept
-        .iter()
-        .filter(|path| path.starts_with(place) && **path != place);
-    let held: Vec<(&Path, OwnedFd)> = below
-        .filter_map(|path| Some((*path, open_path(path)?)))
+    let is_below = |path: &&&Path| path.starts_with(place) && **path != place;
+    // A path that is written comes last: it may be below one that is read.
+    let kept: Vec<(&Path, bool, OwnedFd)> = [(read, false), (written, true)]
+        .into_iter()
+        .flat_map(|(paths, is_written)| {
+            paths
+                .iter()
+                .filter(is_below)
+                .map(move |path| (*path, is_written))
+        })
+        .filter_map(|(path, is_written)| Some((path, is_written, open_path(path)?)))
         .collect();
-    match with {
-        Replacement::Nothing(mode) => {
-            mount_path(None, place, Some("tmpfs"), MOUNT_FLAGS, Some(mode))?
-        }
-        Replacement::Folder(folder) => mount_path(
-            Some(&descriptor_path(folder)),
-            place,
-            None,
-            MsFlags::MS_BIND | MsFlags::MS_REC,
-            None,
-        )?,
-    }
-    for (path, held) in held {
+    mount_path(None, place, Some("tmpfs"), MOUNT_FLAGS, Some(mode))?;
+    for (path, is_written, held) in kept {
         let source = descriptor_path(&held);
         let target = fs::metadata(&source)?;
-        let above = path
-            .ancestors()
-            .skip(usize::from(!target.is_dir()))
-            .take_while(|above| *above != place);
-        for folder in above.collect::<Vec<_>>().into_iter().rev() {
-            match mkdir(folder, Mode::from_raw_mode(0o755)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if !target.is_dir() {
-            open(
-                path,
-                OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC,
-                Mode::from_raw_mode(0o644),
-            )?;
+        // Within a path that is mounted already, all is there.
+        if fs::symlink_metadata(path).is_err() {
+            make_mount_point(path, place, target.is_dir())?;
         }
         mount_path(
             Some(&source),
@@ -194,8 +154,57 @@ fn cover_folder(place: &Path, with: Replacement<'_>, kept: &[&Path]) -> io::Resu
             MsFlags::MS_BIND | MsFlags::MS_REC,
             None,
         )?;
+        if !is_written {
+            mount_path(
+                None,
+                path,
+                None,
+                MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | flags_of_mount(path)?,
+                None,
+            )?;
+        }
     }
     Ok(())
+}
+
+/// Makes an empty file or folder, with the folders above it up to `place`.
+fn make_mount_point(path: &Path, place: &Path, is_folder: bool) -> io::Result<()> {
+    let above = path
+        .ancestors()
+        .skip(usize::from(!is_folder))
+        .take_while(|above| *above != place);
+    for folder in above.collect::<Vec<_>>().into_iter().rev() {
+        match mkdir(folder, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if !is_folder {
+        open(
+            path,
+            OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC,
+            Mode::from_raw_mode(0o644),
+        )?;
+    }
+    Ok(())
+}
+
+/// Returns the flags of the mount that a path is on. Whoever is no user of the whole system may not take them off.
+fn flags_of_mount(path: &Path) -> io::Result<MsFlags> {
+    let given = statvfs(path)?.f_flag;
+    let known = [
+        (StatVfsMountFlags::NOSUID, MsFlags::MS_NOSUID),
+        (StatVfsMountFlags::NODEV, MsFlags::MS_NODEV),
+        (StatVfsMountFlags::NOEXEC, MsFlags::MS_NOEXEC),
+        (StatVfsMountFlags::NOATIME, MsFlags::MS_NOATIME),
+        (StatVfsMountFlags::NODIRATIME, MsFlags::MS_NODIRATIME),
+        (StatVfsMountFlags::RELATIME, MsFlags::MS_RELATIME),
+    ];
+    Ok(known
+        .into_iter()
+        .filter(|(flag, _)| given.contains(*flag))
+        .map(|(_, flag)| flag)
+        .collect())
 }
 
 fn descriptor_path(open: &OwnedFd) -> PathBuf {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::{AgentEnvironment, OwnFolder, OwnPlace};
 use crate::files;
-use crate::process::{TEMPORARY_FOLDERS, has_spaces, paths_except};
+use crate::process::paths_except;
 
 use super::home_places::{
     LOOKED_FOR, MOVING_VARIABLES, OF_PROGRAMS, OF_SERVICES, OF_THE_SYSTEM, SETTINGS_FILES,
@@ -469,14 +469,6 @@ fn find_hidden_places(place: Option<&Path>) -> BTreeSet<PathBuf> {
     );
     // Sockets and keys of services.
     hidden.extend(Path::new("/run").canonicalize());
-    // What other programs left there is not seen by those that have temporary folders of their own.
-    if has_spaces() {
-        hidden.extend(
-            TEMPORARY_FOLDERS
-                .iter()
-                .filter_map(|folder| Path::new(folder).canonicalize().ok()),
-        );
-    }
     hidden
 }
 

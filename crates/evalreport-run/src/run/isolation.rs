@@ -1,7 +1,6 @@
 //! Isolation: what approaches, and the programs they wrote, may access on this machine.
 //!
-//! All may read the system, and write to the run's own folder and to temporary folders: their phase's own, if the system can show that in place of
-//! the one that all programs share. Nobody reads results, other runs, the
+//! All may read the system, and write to the run's own folder and the system's temporary folder. Nobody reads results, other runs, the
 //! configuration, or the home folder except what is named there ([`super::home`]). Agents get what their own program keeps in the home folder, but no
 //! suite: the tests are hidden from them. Their code may read the suite's files except those that test commands name; only the tests may read
 //! these.
@@ -17,12 +16,15 @@ use std::sync::Arc;
 use crate::agent::{AgentEnvironment, OwnFolder};
 use crate::files;
 use crate::process::{
-    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, Network, TEMPORARY_FOLDERS,
-    has_spaces, paths_except, support,
+    AccessGrants, Confinement, ConfinementSupport, GrantedPaths, Network, has_spaces, paths_except,
+    support,
 };
 
 use super::home::{ConfinedHome, PhaseHome};
 use super::workspace::{PhaseFolders, RunWorkspace};
+
+/// Shared folders that programs may write to.
+const SHARED_FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Devices: a program is given the few that it needs ([`Confinement`]), and none of the rest.
 const DEVICES_FOLDER: &str = "/dev";
@@ -48,7 +50,6 @@ pub struct Isolation {
     agent_reads: GrantedPaths,
     work_reads: GrantedPaths,
     test_reads: GrantedPaths,
-    /// The temporary folders of the machine, if programs cannot have their own in their place.
     shared_writes: GrantedPaths,
 }
 
@@ -99,16 +100,13 @@ impl Isolation {
         let from_tests = set(&[&kept.from_all]);
         let from_work = set(&[&kept.from_all, &kept.from_untested]);
         let (work_reads, test_reads) = (reads(&from_work), reads(&from_tests));
-        if !has_spaces() {
-            let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
-            from_writers.extend(isolation.home.hidden_places().iter().cloned());
-            let shared = TEMPORARY_FOLDERS
-                .iter()
-                .filter_map(|path| Path::new(path).canonicalize().ok());
-            isolation.shared_writes = GrantedPaths::from_paths(
-                shared.flat_map(|path| paths_except(&path, &from_writers)),
-            );
-        }
+        let mut from_writers = set(&[&kept.from_all, &kept.from_untested, &kept.unchanged]);
+        from_writers.extend(isolation.home.hidden_places().iter().cloned());
+        let shared = SHARED_FOLDERS
+            .iter()
+            .filter_map(|path| Path::new(path).canonicalize().ok());
+        isolation.shared_writes =
+            GrantedPaths::from_paths(shared.flat_map(|path| paths_except(&path, &from_writers)));
         isolation.agent_reads = work_reads.clone();
         isolation.work_reads = work_reads;
         isolation.test_reads = test_reads;
@@ -205,7 +203,6 @@ impl Isolation {
             writes: &[&self.shared_writes, &own_writes],
             ports: more.ports,
             network: more.network,
-            temporary: Some(&phase.temporary),
         };
         Ok(Confinement::new(&grants).map(Arc::new))
     }
