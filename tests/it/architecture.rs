@@ -11,6 +11,7 @@ mod rules;
 mod scan;
 mod snippets;
 mod table;
+mod type_names;
 
 use std::fs;
 use std::path::Path;
@@ -180,4 +181,10 @@ fn the_code_keeps_its_layers_and_invariants() {
         violations.len(),
         report.join("\n  ")
     );
+}
+
+#[test]
+fn no_type_shares_its_name_with_another() {
+    let wrong = type_names::check_type_names(&read_layers());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
