@@ -27,8 +27,8 @@ use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::output;
 
-/// First segment of our events' targets. The crates we use have events of their own.
-const OWN_CRATE: &str = env!("CARGO_CRATE_NAME");
+/// How the first segment of our events' targets begins: the names of our crates. The crates of others have events of their own.
+const OWN_CRATES: &str = env!("CARGO_CRATE_NAME");
 /// Keys of every log object, before the fields of its event.
 const RESERVED_KEYS: [&str; 4] = ["time", "level", "target", "message"];
 
@@ -119,7 +119,9 @@ impl<S: Subscriber> Layer<S> for LogOutput {
 }
 
 fn is_ours(metadata: &Metadata<'_>) -> bool {
-    metadata.target().split("::").next() == Some(OWN_CRATE)
+    let name = metadata.target().split("::").next().unwrap_or_default();
+    name.strip_prefix(OWN_CRATES)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }
 
 /// An event: its message, and its fields in order. All texts are safe to show.

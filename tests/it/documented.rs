@@ -19,7 +19,7 @@ mod workflows;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::needs;
 use page::{Block, Mark, blocks, is_commands, ours, scripts, shown};
@@ -364,9 +364,13 @@ fn marks_that_are_wrong_are_found() {
 fn messages_name_topics_and_no_files_of_the_repository() {
     let place = Place::new("empty");
     let mut topics = 0;
-    let folders = ["src", "crates"].map(|folder| Path::new(ROOT).join(folder));
+    let crates = fs::read_dir(Path::new(ROOT).join("crates")).expect("the crates");
+    let folders = crates
+        .map(|entry| entry.expect("readable").path())
+        .chain([PathBuf::from(ROOT)])
+        .map(|folder| folder.join("src"));
     let entries = folders
-        .iter()
+        .filter(|folder| folder.is_dir())
         .flat_map(|folder| walkdir::WalkDir::new(folder).sort_by_file_name());
     for entry in entries {
         let path = entry.expect("the sources can be read").into_path();
