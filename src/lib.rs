@@ -13,7 +13,8 @@
 //!
 //! # Layers
 //!
-//! A higher layer may use lower ones, never the reverse; `tests/it/architecture.rs` checks the code against this table.
+//! A higher layer may use lower ones, never the reverse. The layers below `views` are crates, which have their layer's name here, so that a path is the
+//! same wherever the layer lives; Cargo keeps their order, and `tests/it/architecture.rs` checks all code against this table.
 //!
 //! | layer | module | owns | may use |
 //! | --- | --- | --- | --- |

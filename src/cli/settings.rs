@@ -38,7 +38,7 @@ pub(super) struct Settings {
     pub names: DisplayNames,
     /// The configuration file given by `--config`.
     pub config_path: Option<PathBuf>,
-    /// The results folders; only the first is written to. Empty if there are only lakes, see [`MetricEvaluatorSettings::check_writes`].
+    /// The results folders; only the first is written to. Empty if there are only lakes, see [`Settings::check_writes`].
     pub results: Vec<PathBuf>,
     /// Lakes beside the folders. They are only read.
     pub lakes: Vec<PathBuf>,
@@ -282,7 +282,7 @@ impl Settings {
         self.cache.join(imported_name())
     }
 
-    /// Keeps imported stores in the cache until [`MetricEvaluatorSettings::release_cache`].
+    /// Keeps imported stores in the cache until [`Settings::release_cache`].
     pub fn use_cache(&self) {
         let mut held = self
             .cache_use
@@ -316,7 +316,7 @@ impl Settings {
         }
     }
 
-    /// Returns the sources that [`MetricEvaluatorSettings::open`] reads.
+    /// Returns the sources that [`Settings::open_warehouse`] reads.
     pub fn source_options(&self) -> WarehouseOptions {
         let is_read = |folder: &&PathBuf| {
             self.answers.is_empty() || self.usual_results.as_ref() != Some(*folder)

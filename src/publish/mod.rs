@@ -1,6 +1,6 @@
 //! Making a site: which runs and texts are shown, which texts are redacted, and which files of the last build are kept.
 //!
-//! Texts that agents, judges and imports wrote reach a page only as [`Published`](crate::domain::Published), which `texts` makes.
+//! Texts that agents, judges and imports wrote reach a page only as [`Redacted`](crate::domain::Redacted), which `secret_scan` makes.
 
 mod build;
 mod build_cache;

@@ -1,4 +1,4 @@
-//! Turns views into bytes. All outputs take formatted numbers from [`mod@format`] and sentences from [`words`].
+//! Turns views into bytes. All outputs take formatted numbers from [`mod@format`] and sentences from [`phrases`].
 
 pub mod abilities;
 mod answer;

@@ -122,7 +122,7 @@ pub struct Comparison {
     /// The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria: Option<CriterionFlips>,
-    /// What both arms answered on some of the items on which they differ, if the caller collected it; see [`super::Sides`].
+    /// What both arms answered on some of the items on which they differ, if the caller collected it; see [`super::AnswerGatherer`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sides: Vec<SideBySide>,
     /// The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is known.

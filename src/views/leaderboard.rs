@@ -49,7 +49,7 @@ pub struct Entry {
     pub crashed_runs: u64,
     /// Counted runs that did not complete.
     pub failed_runs: u64,
-    /// The deciding metric: [`SuiteBoard::primary_metric`].
+    /// The deciding metric: [`SuiteBoard::primary`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ pub struct Entry {
     /// Mean item score, in the score's own unit. Absent if the scores only repeat whether items passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_score: Option<Estimate>,
-    /// By [`ScoreColumn::find_metric`].
+    /// By [`ScoreColumn::metric`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, Figure>,
     /// Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.

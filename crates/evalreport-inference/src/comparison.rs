@@ -115,7 +115,7 @@ pub struct PairEvidence {
     /// The p-value of this pair alone. If the data are too thin to test, it assumes that the tests were independent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// Adjusted over the family of pairs; see [`super::Evidence::adjustment_text`].
+    /// Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
     pub sizes: Sizes,

@@ -266,7 +266,7 @@ fn adjust_p_values<'f>(
     (Adjustment::Holm, holm_adjustment(&p).unwrap_or_default())
 }
 
-/// With more pairs than this, only [`Evidence::family_resolution`] reports the detectable difference.
+/// With more pairs than this, only [`Evidence::resolution`] reports the detectable difference.
 const MAX_PLANNED: usize = 100;
 
 fn settle_evidence(

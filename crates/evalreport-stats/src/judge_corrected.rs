@@ -7,7 +7,7 @@
 //!
 //! Labels belong to an item of a run. Verdicts and labels of one item depend on each other, so the influences of all of them are summed by
 //! item, or by cluster (CR1): V(items) = Σ(u) (Σ of u's influences)². A run may move all of its items together, so with several runs its
-//! variance is added as in [`super::two_way_comparison`]: Q, the squared deviations of the influences summed by run, less what independent items explain.
+//! variance is added as in [`super::two_way()`]: Q, the squared deviations of the influences summed by run, less what independent items explain.
 
 use std::collections::{BTreeMap, BTreeSet};
 

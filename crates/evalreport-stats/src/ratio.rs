@@ -130,7 +130,7 @@ pub struct ItemRatios {
 
 /// Compares amounts such as cost, tokens or time on the same items: the geometric mean of the ratios and its test.
 ///
-/// If values are means over runs, use [`super::two_way_comparison()`] on the logarithms, which includes the variation of runs. Undefined if the arms
+/// If values are means over runs, use [`super::two_way()`] on the logarithms, which includes the variation of runs. Undefined if the arms
 /// differ in length, if a value is not finite, or if no item has two values above zero.
 pub fn log_ratio_items(
     a: &[Option<f64>],

@@ -18,7 +18,7 @@ impl SuiteMeans {
     /// Takes suites as a sample of suites that could have been asked.
     ///
     /// The statistic of a pair with differences d is |Σwd| / √Σw²d². Its critical value is the quantile of the largest statistic of all
-    /// pairs when the signs of whole suites are flipped: the first step of [`rank_sets`]. Signs of the differences themselves are exact for
+    /// pairs when the signs of whole suites are flipped: the first step of [`rank_sets()`]. Signs of the differences themselves are exact for
     /// equal systems. Signs of their distances from the systems' means give intervals that hold if systems are far apart, because then the
     /// differences of many pairs are alike. The larger value counts. For one mean it is Student's quantile on the same scale. Undefined for fewer than two systems or suites, and for weights that are not above 0.
     pub fn from_sample(

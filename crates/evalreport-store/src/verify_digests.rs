@@ -54,7 +54,7 @@ enum RecordSealState {
 }
 
 /// Checks all sealed files of a store, and its chain, in which the entry `since` must be. Unreadable files are reported by
-/// [`super::examine`].
+/// [`super::examine_store`].
 pub fn verify_store(store: &Store, since: Option<&str>) -> StoreVerification {
     // Read the lists before the headers, so that every line of a running command already has its header.
     let lists: Vec<_> = plans_with_commits(store)

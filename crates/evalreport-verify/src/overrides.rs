@@ -14,7 +14,7 @@ use crate::domain::{Problem, Profile};
 pub enum CommandOverride {
     /// The check is not run.
     Off,
-    /// This line runs at the root, instead of all detected commands. For [`CheckKind::TargetedTests`], `{files}` is replaced by the files.
+    /// This line runs at the root, instead of all detected commands. For [`CheckKind::Targeted`], `{files}` is replaced by the files.
     Line(String),
 }
 

@@ -1,7 +1,7 @@
 //! What is in the cache, and what of it can go.
 //!
 //! Commands read snapshots and records of sites at once, so these can be deleted at any time. Segments and imported stores are opened
-//! again and again; a command that uses them holds the folder ([`FolderUse`]), and they are deleted only if nobody does.
+//! again and again; a command that uses them holds the folder ([`crate::files::FolderUse`]), and they are deleted only if nobody does.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};

@@ -2,7 +2,7 @@
 
 use crate::results::{ItemMeasurements, LineTemplate, parse_templated_line};
 
-/// The refrains of items, by number of [`Told`](super::facts::Told). Item files repeat one order, so the guess which line comes next is
+/// The refrains of items, by number of [`ItemFactIds`](super::facts::ItemFactIds). Item files repeat one order, so the guess which line comes next is
 /// nearly always right, and only the measurements of the line are read.
 #[derive(Default)]
 pub(super) struct LineTemplates {

@@ -17,8 +17,8 @@ pub struct BundleSummary {
     pub left_out: Vec<Problem>,
 }
 
-/// Writes a bundle of the runs at these places, with what was decided about them: see [`Warehouse::stored_locations`](super::Warehouse::stored_at)
-/// and [`Warehouse::write_decisions`](super::Warehouse::decisions). `rewriter` changes each record
+/// Writes a bundle of the runs at these places, with what was decided about them: see [`Warehouse::stored_locations`](super::Warehouse::stored_locations)
+/// and [`Warehouse::collect_decisions`](super::Warehouse::collect_decisions). `rewriter` changes each record
 /// before it is packed. Fails, and leaves nothing behind, if the bundle would contain one of the `secrets`.
 pub fn write_bundle<'a>(
     path: &Path,

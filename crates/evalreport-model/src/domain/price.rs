@@ -61,7 +61,7 @@ impl PriceTable {
         self.price_usd_by_lifetime(day, models, usage, 0, requests)
     }
 
-    /// Returns the cost like [`price_usd`](Self::usd) if the cache keeps `long_writes` of the written tokens for an hour.
+    /// Returns the cost like [`price_usd`](Self::price_usd) if the cache keeps `long_writes` of the written tokens for an hour.
     pub fn price_usd_by_lifetime(
         &self,
         day: NaiveDate,

@@ -53,7 +53,7 @@ pub fn read_reply(
 }
 
 /// Like [`read_reply`], for programs that report refused requests only on standard error. `complaints` runs last on that stream and returns a
-/// value for [`SessionReport::pending_retry_reason`].
+/// value for [`SessionReport::awaited`].
 pub fn read_reply_with_complaints(
     finished: &FinishedProgram,
     wall: Duration,

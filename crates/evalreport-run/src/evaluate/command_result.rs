@@ -15,7 +15,7 @@ use crate::process::{FinishedProgram, ProgramExit};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandPurpose {
     Build,
-    /// Planned by [`test_report::plan_command`](super::test_report::plan), so that its report names single tests.
+    /// Planned by [`test_report::plan_command`](super::test_report::plan_command), so that its report names single tests.
     Tests,
     Coverage,
     Analysis,

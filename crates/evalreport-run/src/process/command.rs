@@ -26,7 +26,7 @@ pub struct ProgramCommand {
 /// The limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramLimits {
-    /// Maximum running time. Ignored for a [`BackgroundProgram`](super::Background), which its owner stops.
+    /// Maximum running time. Ignored for a [`BackgroundProgram`](super::BackgroundProgram), which its owner stops.
     pub wall: Option<Duration>,
     /// Maximum bytes kept per stream, half from the start and half from the end. Bytes between them are counted and dropped.
     pub output_bytes: u64,

@@ -8,7 +8,7 @@ use super::CapturedOutput;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedProgram {
     pub end: ProgramExit,
-    /// For a [`BackgroundProgram`](super::Background), both streams in the order of writing.
+    /// For a [`BackgroundProgram`](super::BackgroundProgram), both streams in the order of writing.
     pub stdout: CapturedOutput,
     pub stderr: CapturedOutput,
     /// Time from the start to the program's own end. Excludes the wait for processes that it left behind.
@@ -24,6 +24,6 @@ pub enum ProgramExit {
     Signalled(i32),
     /// It reached its time limit and was stopped.
     TimedOut,
-    /// [`Stop`](super::Stop) or [`BackgroundProgram::stop`](super::Background::stop) stopped it.
+    /// [`StopSignal`](super::StopSignal) or [`BackgroundProgram::stop`](super::BackgroundProgram::stop) stopped it.
     Stopped,
 }

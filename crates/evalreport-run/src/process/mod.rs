@@ -11,8 +11,8 @@
 //!
 //! # Limits
 //!
-//! - On Linux no local process escapes: the command line makes this process the parent of everything left behind ([`unpack_into_store`]). Without
-//!   [`unpack_into_store`], a program that is not confined escapes if it is started in a new session *and* with an empty environment. Without `/proc`,
+//! - On Linux no local process escapes: the command line makes this process the parent of everything left behind ([`adopt`]). Without
+//!   [`adopt`], a program that is not confined escapes if it is started in a new session *and* with an empty environment. Without `/proc`,
 //!   leaving the group is enough.
 //! - Programs that another service starts on request, such as a container or a timer, are out of reach.
 //! - If this process is killed outright, a guard kills its programs. It misses programs that left their groups, and those in their first

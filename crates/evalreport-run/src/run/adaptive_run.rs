@@ -20,7 +20,7 @@ pub struct AdaptiveResult {
     pub items: u64,
     /// By arm: items asked. The arms of tasks are those of [`task_arms`].
     pub asked: Vec<u64>,
-    /// By pair of arms, in the order of [`AdaptiveInquiry::pairs`].
+    /// By pair of arms, in the order of [`AdaptiveInquiry::arm_pairs`].
     pub pairs: Vec<(Foreseen, PairRecord)>,
 }
 

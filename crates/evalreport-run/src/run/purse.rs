@@ -49,7 +49,7 @@ impl BatchBudget {
         }
     }
 
-    /// Admits an attempt, which the caller must [`settle_attempt`](Self::settle).
+    /// Admits an attempt, which the caller must [`settle_attempt`](Self::settle_attempt).
     pub fn admit_attempt(&self) -> Admission {
         self.update_state(|spent| {
             // Sums of cents in binary differ from the purse's in the last digits.

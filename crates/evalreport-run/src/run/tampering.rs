@@ -64,7 +64,7 @@ impl FileSnapshot {
         }
     }
 
-    /// Like [`Self::of`], for places where other processes add files and append to them, such as a store.
+    /// Like [`Self::new`], for places where other processes add files and append to them, such as a store.
     pub fn new_growing(tops: impl IntoIterator<Item = PathBuf>) -> Self {
         Self {
             is_growing: true,

@@ -54,7 +54,7 @@ pub(super) struct LakeOutcomeRows {
     output_tokens: Vec<Option<i64>>,
 }
 
-/// Columns of text, in the order of [`LakeOutcomeRow::text_column`].
+/// Columns of text, in the order of [`LakeOutcomeRow::texts`].
 const TEXT_COLUMNS: [&str; 17] = [
     "run_id",
     "publish_id",
