@@ -524,7 +524,7 @@ class ListedItem(TypedDict):
 
 class ListedItems(TypedDict):
     """The items of a pair's four outcomes. Each list is sorted by kind, evaluator and name, and has at most
-    [`MOST_LISTED`]."""
+    [`MAX_LISTED`]."""
 
     both_passed: List[ListedItem]
     only_first: List[ListedItem]
@@ -681,7 +681,7 @@ class Comparison(_Comparison, total=False):
     # The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     criteria: Optional[CriterionFlips]
     # What both arms answered on some of the items on which they differ, if the caller collected it; see
-    # [`super::Sides`].
+    # [`super::AnswerGatherer`].
     sides: List[SideBySide]
     # The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is
     # known.
