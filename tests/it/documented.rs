@@ -37,7 +37,8 @@ const ALONE: [&str; 6] = [
 ];
 
 /// Documents whose commands start other programs than ours.
-const NEEDS: [(&str, &str); 2] = [
+const NEEDS: [(&str, &str); 3] = [
+    ("docs/coming-from/ralph.md", "python3"),
     ("docs/exporting.md", "ssh-keygen"),
     ("docs/pytest.md", "python3"),
 ];

@@ -80,6 +80,7 @@ fn words(problem: &Value) -> String {
 
 #[test]
 fn an_empty_store_is_no_reason_to_say_nothing() {
+    needs!("python3");
     let project = workshop();
     let output = project.run(["list"]);
     for text in [
@@ -124,6 +125,7 @@ fn an_empty_store_is_no_reason_to_say_nothing() {
 
 #[test]
 fn everything_is_listed_with_what_is_wrong_with_it() {
+    needs!("python3");
     let project = workshop();
     let listed = project.run(["list", "--format", "json"]).json();
     assert_eq!(
@@ -246,6 +248,7 @@ fn a_folder_with_results_alone_is_listed_as_such() {
 
 #[test]
 fn markdown_and_csv_have_the_same_rows() {
+    needs!("python3");
     let project = workshop();
     let markdown = project.run(["list", "--format", "markdown"]);
     assert!(

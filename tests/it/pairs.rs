@@ -131,6 +131,7 @@ fn verified(project: &Project) -> Output {
 
 #[test]
 fn each_outcome_leads_to_its_items_and_they_to_their_pages() {
+    needs!("python3");
     let project = answers("", "Paris");
     let (page, data) = pair(&project);
     let listed = &data["comparisons"][0]["flips"]["listed"];
@@ -176,6 +177,7 @@ fn each_outcome_leads_to_its_items_and_they_to_their_pages() {
 
 #[test]
 fn a_changed_count_or_difference_is_found_by_the_sites_own_program() {
+    needs!("python3");
     let project = answers("", "Paris");
     let path = project
         .files("site/compare")
@@ -455,6 +457,7 @@ fn criteria_that_flip_have_the_judge_and_both_reasons_as_the_terminal_counts_the
 
 #[test]
 fn long_lists_and_answers_are_cut_and_say_where_the_rest_is() {
+    needs!("python3");
     let project = Project::with(&[
         result("run-a", "s", "a", json!({})),
         result("run-b", "s", "b", json!({})),
@@ -515,6 +518,7 @@ fn wait_for(browser: &Browser, script: &str) -> Value {
 
 #[test]
 fn names_are_found_in_one_order_and_the_address_keeps_the_question() {
+    needs!("chromium", "chromedriver");
     let names = [
         "Paris",
         "paris-2",

@@ -206,6 +206,7 @@ fn what_ralph_used_is_known_when_it_fails_too() {
 
 #[test]
 fn claudes_usage_limit_is_an_outage() {
+    needs!("python3");
     let (code, _, _seen) = flask();
     let path = program(
         &code.project,

@@ -45,6 +45,7 @@ fn without_a_health_check_an_open_port_will_do() {
 
 #[test]
 fn a_taken_port_is_said_and_its_owner_left_alone() {
+    needs!("python3");
     let owner = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let port = owner.local_addr().expect("an address").port();
     let suite = server(
