@@ -109,13 +109,7 @@ fn mount_own_processes() -> io::Result<()> {
         };
         if !is_of_process && !kind.is_symlink() && (kind.is_dir() || is_changeable()) {
             mount_path(Some(&path), &path, None, MsFlags::MS_BIND, None)?;
-            mount_path(
-                None,
-                &path,
-                None,
-                MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | flags,
-                None,
-            )?;
+            make_read_only(&path, flags)?;
         }
     }
     Ok(())
@@ -127,44 +121,44 @@ fn cover_folder(place: &Path, mode: &str, written: &[&Path], read: &[&Path]) -> 
     if !is_plain_folder(place) {
         return Ok(());
     }
-    let is_below = |path: &&&Path| path.starts_with(place) && **path != place;
-    // A path that is written comes last: it may be below one that is read.
-    let kept: Vec<(&Path, bool, OwnedFd)> = [(read, false), (written, true)]
-        .into_iter()
-        .flat_map(|(paths, is_written)| {
-            paths
-                .iter()
-                .filter(is_below)
-                .map(move |path| (*path, is_written))
-        })
-        .filter_map(|(path, is_written)| Some((path, is_written, open_path(path)?)))
-        .collect();
+    let (read, written) = (hold_below(place, read), hold_below(place, written));
     mount_path(None, place, Some("tmpfs"), MOUNT_FLAGS, Some(mode))?;
-    for (path, is_written, held) in kept {
-        let source = descriptor_path(&held);
-        let target = fs::metadata(&source)?;
-        // Within a path that is mounted already, all is there.
-        if fs::symlink_metadata(path).is_err() {
-            make_mount_point(path, place, target.is_dir())?;
-        }
-        mount_path(
-            Some(&source),
-            path,
-            None,
-            MsFlags::MS_BIND | MsFlags::MS_REC,
-            None,
-        )?;
-        if !is_written {
-            mount_path(
-                None,
-                path,
-                None,
-                MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY | flags_of_mount(path)?,
-                None,
-            )?;
-        }
+    for (path, held) in &read {
+        show_again(path, held, place)?;
+        make_read_only(path, flags_of_mount(path)?)?;
+    }
+    // They come last: they may be below those that are read.
+    for (path, held) in &written {
+        show_again(path, held, place)?;
     }
     Ok(())
+}
+
+/// Opens the paths below a place that exist, so that they are within reach when it is covered.
+fn hold_below<'a>(place: &Path, paths: &[&'a Path]) -> Vec<(&'a Path, OwnedFd)> {
+    let below = paths
+        .iter()
+        .filter(|path| path.starts_with(place) && **path != place);
+    below
+        .filter_map(|path| Some((*path, open_path(path)?)))
+        .collect()
+}
+
+/// Shows a held path again below the place that covers it.
+fn show_again(path: &Path, held: &OwnedFd, place: &Path) -> io::Result<()> {
+    let source = PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()));
+    // Within a path that is shown again already, all is there.
+    if fs::symlink_metadata(path).is_err() {
+        make_mount_point(path, place, fs::metadata(&source)?.is_dir())?;
+    }
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+    mount_path(Some(&source), path, None, flags, None)
+}
+
+/// Keeps what is mounted at a path, with these flags, from being changed there.
+fn make_read_only(path: &Path, flags: MsFlags) -> io::Result<()> {
+    let read_only = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+    mount_path(None, path, None, read_only | flags, None)
 }
 
 /// Makes an empty file or folder, with the folders above it up to `place`.
@@ -189,26 +183,19 @@ fn make_mount_point(path: &Path, place: &Path, is_folder: bool) -> io::Result<()
     Ok(())
 }
 
-/// Returns the flags of the mount that a path is on. Whoever is no user of the whole system may not take them off.
+/// Returns the flags that nobody but a user of the whole system may take off the mount that a path is on. Those of access times stay by themselves.
 fn flags_of_mount(path: &Path) -> io::Result<MsFlags> {
     let given = statvfs(path)?.f_flag;
     let known = [
         (StatVfsMountFlags::NOSUID, MsFlags::MS_NOSUID),
         (StatVfsMountFlags::NODEV, MsFlags::MS_NODEV),
         (StatVfsMountFlags::NOEXEC, MsFlags::MS_NOEXEC),
-        (StatVfsMountFlags::NOATIME, MsFlags::MS_NOATIME),
-        (StatVfsMountFlags::NODIRATIME, MsFlags::MS_NODIRATIME),
-        (StatVfsMountFlags::RELATIME, MsFlags::MS_RELATIME),
     ];
     Ok(known
         .into_iter()
         .filter(|(flag, _)| given.contains(*flag))
         .map(|(_, flag)| flag)
         .collect())
-}
-
-fn descriptor_path(open: &OwnedFd) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd()))
 }
 
 fn open_path(path: &Path) -> Option<OwnedFd> {
