@@ -22,7 +22,7 @@ use crate::support::Project;
 
 /// Of each kind of page so many are looked at: the longest and the one whose name comes last.
 const OF_A_KIND: usize = 2;
-const MOST_NODES: u64 = 8_000;
+const MAX_NODES: u64 = 8_000;
 
 /// Pages to look at, by kind.
 type Kinds = BTreeMap<String, Vec<String>>;
@@ -174,7 +174,7 @@ fn holds_in_chromium(browser: &Browser, width: u32, rules: &[axe::Rules]) {
             .evaluate("return document.querySelectorAll('*').length")
             .as_u64()
             .unwrap_or(u64::MAX);
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             tell(format!("{nodes} nodes"));
         }
         axe::load(browser, &axe);

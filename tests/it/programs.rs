@@ -217,7 +217,7 @@ fn gathered(reading: Option<Reading>, last: Instant) -> Vec<u8> {
 /// Room for two browsers: each takes a core and half a gigabyte. Under a runner with a process for each test, that runner says how many run.
 static BROWSERS: Mutex<usize> = Mutex::new(0);
 static BROWSER_LEFT: std::sync::Condvar = std::sync::Condvar::new();
-const MOST_BROWSERS: usize = 2;
+const MAX_BROWSERS: usize = 2;
 
 /// The place of a browser among those that may run at once.
 pub struct BrowserPlace(());
@@ -227,7 +227,7 @@ impl BrowserPlace {
     pub fn take() -> Self {
         let running = BROWSERS.lock().unwrap_or_else(PoisonError::into_inner);
         let mut running = BROWSER_LEFT
-            .wait_while(running, |running| *running >= MOST_BROWSERS)
+            .wait_while(running, |running| *running >= MAX_BROWSERS)
             .unwrap_or_else(PoisonError::into_inner);
         *running += 1;
         Self(())

@@ -37,10 +37,6 @@ fn session_id_of(run: &Run) -> Option<&str> {
     run.tags.get(SESSION_ID_TAG).map(String::as_str)
 }
 
-fn replaced_run_id(run: &Run) -> Option<&RunId> {
-    run.provenance.as_ref()?.replaces.as_ref()
-}
-
 /// Returns the parts of joined runs that no tombstone names, each with the joined run's standing. They are retracted only for the joined run.
 pub(super) fn parts_with_visibility<'r>(
     runs: impl Iterator<Item = (&'r Run, &'r RunVisibility)>,
@@ -78,7 +74,7 @@ pub fn join_sessions(
         .collect();
     let replaced: BTreeSet<&RunId> = current
         .iter()
-        .filter_map(|run| replaced_run_id(run))
+        .filter_map(|run| run.replaced_run())
         .collect();
     let mut sessions: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     let mut bases: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
@@ -131,7 +127,7 @@ pub fn join_sessions(
         let all: Vec<&Run> = [*base].into_iter().chain(found).collect();
         let is_of = |part: &JoinedPart| {
             all.iter()
-                .any(|run| run.id == part.run || replaced_run_id(run) == Some(&part.run))
+                .any(|run| run.id == part.run || run.replaced_run() == Some(&part.run))
         };
         let before = runs.iter().find(|(run, standing)| {
             *standing == RunVisibility::Counts && joined_parts(run).iter().any(is_of)

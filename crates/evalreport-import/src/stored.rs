@@ -232,7 +232,7 @@ impl StoredRuns {
             let is_replaced = self
                 .sessions
                 .get(first)
-                .is_some_and(|known| replaced_run_id(known) == Some(&run.id));
+                .is_some_and(|known| known.replaced_run() == Some(&run.id));
             if stands && !is_replaced && run.tags.contains_key(SESSION_ID_TAG) {
                 self.counted.extend(
                     from.messages
@@ -577,10 +577,6 @@ impl<'r> FromIterator<(&'r Run, RunVisibility)> for StoredRuns {
         }
         stored
     }
-}
-
-fn replaced_run_id(run: &Run) -> Option<&RunId> {
-    run.provenance.as_ref()?.replaces.as_ref()
 }
 
 fn passed_and_total(run: &Run) -> PassedTotal {

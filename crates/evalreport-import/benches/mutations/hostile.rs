@@ -25,7 +25,7 @@ pub const FREE_BYTES: u64 = 64 << 20;
 pub const TIMES_INFLATED: u64 = 8;
 /// What is said of a bomb, and how large it is then.
 const TOO_MUCH: &str = "than 512 times its size";
-const MOST_TIMES: u64 = 512;
+const MAX_TIMES: u64 = 512;
 /// Deeper than any parser of ours goes.
 const DEEP: usize = 100_000;
 const MAP: &str = "format: evalreport/map/1\nname: m\nrows: item\nrun: {suite: {constant: s}, approach: {constant: a}, model: {constant: m}}\n\
@@ -132,7 +132,7 @@ impl Hostile {
         assert_eq!(left, [self.file], "{} wrote something", self.name);
         // Texts of XML are bounded before the whole is.
         let inflated = if self.says == TOO_MUCH || self.name.contains("bomb") {
-            FREE_BYTES + MOST_TIMES * bytes
+            FREE_BYTES + MAX_TIMES * bytes
         } else {
             bytes
         };

@@ -23,7 +23,7 @@ use super::broken::{Broken, Numbers, Original, Shape};
 use super::columnar;
 
 /// A file may take so long of a processor, and as much again for each further MB that it is inflated.
-const MOST_TIME: Duration = Duration::from_secs(1);
+const MAX_TIME: Duration = Duration::from_secs(1);
 /// Who takes longer is asked so often again: where the system does not tell a thread's own time, it is that of the clock, and the machine has
 /// other things to do too.
 const SECOND_CHANCES: usize = 3;
@@ -312,12 +312,12 @@ impl Subject {
                 )
             };
             attack.reached += u64::from(reached && chance == 0);
-            if took <= MOST_TIME.mul_f64(megabytes) {
+            if took <= MAX_TIME.mul_f64(megabytes) {
                 break;
             }
         }
         assert!(
-            took <= MOST_TIME.mul_f64(megabytes),
+            took <= MAX_TIME.mul_f64(megabytes),
             "{} takes {took:?} for {}",
             self.name,
             self.kept(case, broken).display()

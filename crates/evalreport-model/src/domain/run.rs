@@ -353,6 +353,11 @@ impl Run {
             .unwrap_or(self.id.as_str())
     }
 
+    /// Returns the run of the same source that an import replaced by this one, or `None`.
+    pub fn replaced_run(&self) -> Option<&RunId> {
+        self.provenance.as_ref()?.replaces.as_ref()
+    }
+
     /// Returns whether a run of ours says nothing about its arm, because the agent crashed at every question or before it wrote any file.
     /// `answered` is the number of its outcomes that an agent's answer decided, if the run has outcomes.
     pub fn measured_nothing(&self, answered: Option<u64>) -> bool {

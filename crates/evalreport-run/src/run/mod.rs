@@ -59,7 +59,7 @@ pub use evaluation::{JudgeSettings, SuiteEvaluation};
 pub use execute::{ArmRefusal, ExecutionResult, execute_runs};
 pub use git::places_around as repositories_around;
 pub use isolation::{IsolatedPaths, Isolation};
-pub use overlay::digest_folder as digest_overlay;
+pub use overlay::digest_overlay;
 pub use plan::{interleave_arms, item_seed, new_batch_id};
 pub use prerequisites::{MissingPrerequisite, Prerequisites};
 pub use provenance::{commit_positions, git_user, read_git_state};

@@ -80,7 +80,7 @@ impl<'a> Overlay<'a> {
 /// # Errors
 ///
 /// Fails if a file or folder cannot be read, if an entry is neither, or if the folder has no file and so adds nothing.
-pub fn digest_folder(folder: &Path) -> io::Result<String> {
+pub fn digest_overlay(folder: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
     let files = list_files(folder)?;
     if files.is_empty() {
@@ -197,7 +197,7 @@ mod tests {
         addition.remove_files();
         assert!(outside.join("notes.md").is_file());
         super::super::workspace::link(&outside, &from.join("link")).expect("a link");
-        assert!(Overlay::copy_into(&from, &workspace).is_err() && digest_folder(&from).is_err());
+        assert!(Overlay::copy_into(&from, &workspace).is_err() && digest_overlay(&from).is_err());
     }
 
     #[test]
@@ -205,13 +205,13 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a temporary folder");
         let of = |name: &str, files: &[(&str, &str)]| {
             write(&scratch.path().join(name), files);
-            digest_folder(&scratch.path().join(name)).expect("it can be read")
+            digest_overlay(&scratch.path().join(name)).expect("it can be read")
         };
         let first = of("a", &[("x", "1"), ("y/z", "2")]);
         assert_eq!(first, of("b", &[("y/z", "2"), ("x", "1")]));
         fs::create_dir_all(scratch.path().join("empty/within")).expect("a folder");
         assert!(
-            digest_folder(&scratch.path().join("empty"))
+            digest_overlay(&scratch.path().join("empty"))
                 .is_err_and(|error| error.to_string() == "it holds no file")
         );
         assert!(
