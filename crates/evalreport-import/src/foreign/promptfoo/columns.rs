@@ -204,7 +204,10 @@ impl PromptColumns {
                         named.approach =
                             format!("{} {}", named.approach, short(&named.column.prompt_id));
                     }
-                    2 => named.approach = format!("{} column {}", named.approach, *number + 1),
+                    2 => {
+                        let position = u128::from(*number) + 1;
+                        named.approach = format!("{} column {position}", named.approach);
+                    }
                     _ => {}
                 }
             }
