@@ -82,6 +82,14 @@ pub(super) struct Global {
     /// Exit with 2 on unreadable files, contradictory runs, or comparability grade C or worse
     #[arg(long, global = true, help_heading = "Global options")]
     pub strict: bool,
+    /// Count runs of one arm together although they differ in this setting, such as temperature
+    #[arg(
+        long,
+        global = true,
+        value_name = "SETTING",
+        help_heading = "Global options"
+    )]
+    pub pool: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -93,6 +93,14 @@ pub(super) fn open_with_baseline(
         }
         both.extend(ids.iter().filter(|id| is_named(id)).cloned());
     }
+    let none = BTreeSet::new();
+    let baseline = match &opened.baseline {
+        BaselineSelection::Runs { ids, .. } => ids,
+        BaselineSelection::Last(_) => &none,
+    };
+    opened
+        .warehouse
+        .split_arms_by_settings(&settings.pooled, baseline);
     Ok(opened)
 }
 

@@ -264,7 +264,8 @@ fn open_results(
         }
     };
     if !arguments.files.is_empty() {
-        let warehouse = settings.open_with(&options)?;
+        let mut warehouse = settings.open_with(&options)?;
+        warehouse.split_arms_by_settings(&settings.pooled, &BTreeSet::new());
         // An unreadable file is an error if it was named: without it, there is nothing to compare.
         if !warehouse.problems().is_empty() {
             return Err(crate::domain::Problems(warehouse.problems().to_vec()).into());

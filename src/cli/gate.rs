@@ -1,5 +1,6 @@
 //! `gate`: checks whether new runs are worse than allowed. Meant for CI, which reads the exit code.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -555,14 +556,13 @@ fn open_baseline(
             .with_hint("give a store, a bundle, a result file, a run id, last:K, a tag KEY=VALUE or a git revision"));
     }
     let baseline = BaselineSelection::Runs {
-        ids: std::collections::BTreeSet::new(),
-        both: std::collections::BTreeSet::new(),
+        ids: BTreeSet::new(),
+        both: BTreeSet::new(),
         grouping: BatchSelection::NewestBatch,
     };
-    Ok(ResultsWithBaseline::new(
-        settings.open_complete(ANSWER_NAME)?,
-        baseline,
-    ))
+    let mut warehouse = settings.open_complete(ANSWER_NAME)?;
+    warehouse.split_arms_by_settings(&settings.pooled, &BTreeSet::new());
+    Ok(ResultsWithBaseline::new(warehouse, baseline))
 }
 
 /// Returns the rules of the command line, which apply to all suites and approaches.

@@ -171,7 +171,7 @@ fn lock_imports(
 }
 
 fn stored_runs(settings: &Settings) -> Result<StoredRuns, CommandFailure> {
-    let warehouse = settings.open_warehouse()?;
+    let warehouse = settings.open_stored(&[])?;
     // A stored run that is overlooked would be imported a second time.
     output::refuse_unread("the list of what is imported already", warehouse.problems())?;
     Ok(runs_with_visibility(&warehouse).collect())
@@ -220,7 +220,7 @@ fn retract_replaced(
 
 /// Joins runs with the sessions in which they were made.
 fn join_run_sessions(settings: &Settings) -> Result<(), CommandFailure> {
-    let warehouse = settings.open_warehouse()?;
+    let warehouse = settings.open_stored(&[])?;
     let joined = join_sessions(
         &settings.store(),
         &runs_with_visibility(&warehouse).collect::<Vec<_>>(),
@@ -290,7 +290,7 @@ fn retract_superseded(settings: &Settings, report: &ImportReport) -> Result<(), 
     if new.is_empty() {
         return Ok(());
     }
-    let warehouse = settings.open_warehouse()?;
+    let warehouse = settings.open_stored(&[])?;
     for (run, by) in superseded_runs(warehouse.runs().iter().map(|row| row.run.as_ref()), &new) {
         retract_run(
             settings,

@@ -44,7 +44,7 @@ pub(super) fn run_command(
     path: &Path,
 ) -> Result<u8, CommandFailure> {
     let LabelFile { labels, blank } = labels::read_file(path)?;
-    let warehouse = settings.open_warehouse()?;
+    let warehouse = settings.open_stored(&[])?;
     output::refuse_unread("what is labelled", warehouse.problems())?;
     let (by_run, problems) = labels_by_run(&warehouse, path, &labels);
     let mut found = Vec::new();

@@ -1,5 +1,6 @@
 //! Opens the stores, reports problems, and keeps caches for later commands.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -22,8 +23,15 @@ impl Settings {
     }
 
     /// Opens the stores for an answer about runs of these suites, or of all if none is named. Lakes are read only as far as it takes: the
-    /// runs of other suites have no outcomes then.
+    /// runs of other suites have no outcomes then. Runs of one name that differ in a setting of the system are of several arms.
     pub fn open_suites(&self, suites: &[String]) -> Result<Warehouse, CommandFailure> {
+        let mut warehouse = self.open_stored(suites)?;
+        warehouse.split_arms_by_settings(&self.pooled, &BTreeSet::new());
+        Ok(warehouse)
+    }
+
+    /// Like [`Self::open_suites`], with the arms as they are stored, for commands that write names into the store or look for them there.
+    pub fn open_stored(&self, suites: &[String]) -> Result<Warehouse, CommandFailure> {
         self.check_folders()?;
         let suites = (!suites.is_empty()).then(|| self.config.aliases.stored_suites(suites));
         let warehouse = self.open_with(&WarehouseOptions {

@@ -51,7 +51,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Retract) -> Result<u8
         }
         "runs shown again".to_owned()
     } else {
-        let warehouse = settings.open_warehouse()?;
+        let warehouse = settings.open_stored(&[])?;
         selector.ids = selection::complete_ids(&warehouse, &selector.ids)?;
         selection::check_filter(&warehouse, &selector)?;
         format!(

@@ -57,6 +57,8 @@ pub(super) struct Settings {
     pub style: Style,
     pub quiet: bool,
     pub strict: bool,
+    /// Settings that keep no runs apart, by name.
+    pub pooled: BTreeSet<String>,
     /// Whether progress bars may be drawn.
     pub interactive: bool,
     pub is_cache_trouble_said: Arc<AtomicBool>,
@@ -164,6 +166,7 @@ impl Settings {
             style: terminal_style(global),
             quiet: global.quiet,
             strict: global.strict,
+            pooled: global.pool.iter().cloned().collect(),
             interactive: std::io::stderr().is_terminal() && !global.quiet && !global.verbose,
             is_cache_trouble_said: Arc::default(),
             secrets: Arc::default(),

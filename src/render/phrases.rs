@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit};
+use crate::domain::{
+    COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit, is_unknown_setting, shell_word,
+};
 use crate::views::{
     Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames,
     Money, RankRange, SuiteBoard, UNNAMED_APPROACHES,
@@ -674,6 +676,29 @@ pub fn perhaps_one_model(names: &[ModelNames]) -> Vec<String> {
         )
     };
     names.iter().map(note).collect()
+}
+
+/// Says which settings keep runs of one model apart, and how to bring them together.
+pub fn separating_settings_note(settings: &[String]) -> Option<String> {
+    let first = settings.first()?;
+    let unknown: Vec<String> = settings
+        .iter()
+        .filter(|setting| is_unknown_setting(setting))
+        .cloned()
+        .collect();
+    let guess = if unknown.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " Whether {} changes the system is a guess.",
+            join_some(&unknown)
+        )
+    };
+    Some(format!(
+        "Runs of one model that differ in {} are separate arms.{guess} `--pool {}` counts them together.",
+        join_some(settings),
+        shell_word(first),
+    ))
 }
 
 /// Returns what stands for an estimate that has no finite value.

@@ -53,6 +53,9 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
         .flatten()
         .collect();
     notes.extend((!unmeasured.is_empty()).then(|| unmeasured.join(" ")));
+    notes.extend(super::phrases::separating_settings_note(
+        &comparison.separating_settings,
+    ));
     notes.extend(super::phrases::perhaps_one_model(
         &comparison.perhaps_one_model,
     ));

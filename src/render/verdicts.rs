@@ -1062,7 +1062,9 @@ pub fn leading_group(board: &SuiteBoard) -> Vec<String> {
 /// Explains the rank ranges, the smallest detectable difference, and the arms' comparability on this board.
 pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
     let comparability = || {
-        let names = phrases::perhaps_one_model(&board.perhaps_one_model);
+        let names = phrases::separating_settings_note(&board.separating_settings)
+            .into_iter()
+            .chain(phrases::perhaps_one_model(&board.perhaps_one_model));
         comparability::board_note(board)
             .into_iter()
             .chain(comparability::apart_notes(&board.apart))

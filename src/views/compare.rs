@@ -16,6 +16,7 @@ use super::differing_answers::SideBySide;
 use super::flips::{self, Flips};
 use super::judged::CriterionFlips;
 use super::model_names::{ModelNames, perhaps_one_model};
+use super::separating_settings::separating_settings;
 use super::stored_verification::count_by_result;
 
 /// The unit of a difference.
@@ -131,6 +132,9 @@ pub struct Comparison {
     /// Model names in the table that may mean the same model as others, for arms of one approach.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub perhaps_one_model: Vec<ModelNames>,
+    /// Settings that differ between runs of one approach and model, so that they are runs of several arms here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub separating_settings: Vec<String>,
     /// Items that `exclusions.yaml` removes from every figure of this table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -278,6 +282,13 @@ impl Comparison {
                     .iter()
                     .map(|compared| &compared.arm)
                     .collect::<Vec<&Arm>>(),
+            ),
+            separating_settings: separating_settings(
+                answer
+                    .group
+                    .arms
+                    .iter()
+                    .filter(|arm| arms.iter().any(|compared| compared.arm == arm.arm)),
             ),
             arms,
             decision: None,

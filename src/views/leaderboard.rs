@@ -20,6 +20,7 @@ use crate::inference::{
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::model_names::{ModelNames, perhaps_one_model};
+use super::separating_settings::separating_settings;
 use super::stored_verification::count_by_result;
 
 /// The sort key of a board.
@@ -143,6 +144,9 @@ pub struct SuiteBoard {
     /// Model names on the board that may mean the same model as others, for arms of one approach.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub perhaps_one_model: Vec<ModelNames>,
+    /// Settings that differ between runs of one approach and model, so that they are runs of several arms here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub separating_settings: Vec<String>,
     /// Items that `exclusions.yaml` removes from every figure of this board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded_items: Vec<ExcludedItem>,
@@ -169,6 +173,7 @@ impl SuiteBoard {
             unlike: None,
             apart: Vec::new(),
             perhaps_one_model: Vec::new(),
+            separating_settings: Vec::new(),
             excluded_items: Vec::new(),
             entries: Vec::new(),
         }
@@ -284,6 +289,7 @@ pub(super) fn suite_board(
         perhaps_one_model: perhaps_one_model(
             &group.arms.iter().map(|arm| &arm.arm).collect::<Vec<&Arm>>(),
         ),
+        separating_settings: separating_settings(&group.arms),
         excluded_items: answer.excluded_items.clone(),
         entries,
     }

@@ -45,6 +45,7 @@ mod reasons;
 mod run;
 mod run_ordinal;
 mod runnable;
+mod separating_settings;
 mod short_text;
 mod side;
 mod site;

@@ -13,8 +13,9 @@ use sha2::{Digest, Sha256};
 use tracing::{debug, info};
 
 use crate::domain::{
-    Acceptance, Aliases, Filter, ItemKey, ItemKind, NamesByRun, Problem, Problems, Redacted, Run,
-    RunId, UnfinishedRun, escape_invisible, to_hex,
+    Acceptance, Aliases, ArmSettings, Filter, GivenRunNames, ItemKey, ItemKind, NamesByRun,
+    Problem, Problems, Redacted, Run, RunId, UnfinishedRun, escape_invisible, model_with_settings,
+    to_hex,
 };
 use crate::files::{self, FolderUse, HeldFolder};
 use crate::results::{
@@ -452,7 +453,11 @@ impl Warehouse {
                 Some((by, reason)) => self.hidden.push(HiddenRun { run, reason, by }),
                 None => {
                     let items = self.totals_of(&run.id);
-                    self.runs.push(RunRow { run, items });
+                    self.runs.push(RunRow {
+                        run,
+                        items,
+                        settings: Vec::new(),
+                    });
                 }
             }
         }
@@ -597,6 +602,34 @@ impl Warehouse {
                 }
             }
         }
+    }
+
+    /// Shows runs of one suite, approach and model as runs of several arms where they differ in a setting of the system that is not in
+    /// `pooled`. What was changed between the `baseline` and the other runs splits nothing. Stored files and the cache do not change.
+    pub fn split_arms_by_settings(
+        &mut self,
+        pooled: &BTreeSet<String>,
+        baseline: &BTreeSet<RunId>,
+    ) {
+        let runs = self
+            .runs
+            .iter()
+            .map(|row| (&*row.run, baseline.contains(&row.run.id)));
+        let settings = ArmSettings::find_varying(runs, pooled);
+        let mut names = NamesByRun::default();
+        for row in &mut self.runs {
+            row.settings = settings.tags_of(&row.run).to_vec();
+            if !row.settings.is_empty() {
+                names.set_names(
+                    row.run.id.clone(),
+                    GivenRunNames {
+                        model: Some(model_with_settings(&row.run, &row.settings)),
+                        ..GivenRunNames::default()
+                    },
+                );
+            }
+        }
+        self.apply_run_names(&names);
     }
 
     /// Shows runs under the names that a command gives them. Stored files and the cache do not change.

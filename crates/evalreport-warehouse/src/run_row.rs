@@ -13,4 +13,6 @@ pub struct RunRow {
     pub run: Arc<Run>,
     /// `None` if the run has no item lines.
     pub items: Option<ItemTotals>,
+    /// Tags of the settings that keep the run's arm apart from others of its suite, approach and model; its model's name tells them.
+    pub settings: Vec<String>,
 }

@@ -388,6 +388,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
     Comparison {
         primary_not_measured: None,
         judged_by: Some(judged_by(hostile)),
+        separating_settings: Vec::new(),
         perhaps_one_model: vec![ModelNames {
             name: hostile.to_owned(),
             perhaps: BTreeSet::from([hostile.to_owned()]),
@@ -648,6 +649,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             attempts: 2,
             primary_not_measured: None,
             judged_by: Some(judged_by(hostile)),
+            separating_settings: Vec::new(),
             perhaps_one_model: vec![ModelNames {
                 name: hostile.to_owned(),
                 perhaps: BTreeSet::from([hostile.to_owned()]),

@@ -47,6 +47,7 @@ mod sink;
 mod source;
 mod superseded_runs;
 mod swe_bench;
+mod system_settings;
 mod terminal_bench;
 mod test_retries;
 mod times;

@@ -27,6 +27,7 @@ mod redaction;
 mod resources;
 mod run;
 mod run_names;
+mod run_setting;
 mod sanitize;
 mod secret_forms;
 mod secrets;
@@ -74,6 +75,10 @@ pub use run::{
     StatedFigure,
 };
 pub use run_names::{GivenRunNames, NamesByRun};
+pub use run_setting::{
+    AGENT_SETTING_PREFIX, ArmSettings, MODEL_SETTING_PREFIX, is_unknown_setting,
+    model_with_settings, setting_tag,
+};
 pub use sanitize::{escape_invisible, nearest_name, shell_word, shorten_to};
 pub use secrets::{Secrets, is_secret};
 pub use status::{ItemStatus, RunStatus};

@@ -10,6 +10,7 @@ use super::{Run, RunId};
 pub struct GivenRunNames {
     pub suite: Option<String>,
     pub approach: Option<String>,
+    pub model: Option<String>,
     pub suite_version: Option<String>,
 }
 
@@ -27,6 +28,7 @@ impl NamesByRun {
         let known = self.0.entry(run).or_default();
         known.suite = names.suite.or(known.suite.take());
         known.approach = names.approach.or(known.approach.take());
+        known.model = names.model.or(known.model.take());
         known.suite_version = names.suite_version.or(known.suite_version.take());
     }
 
@@ -39,6 +41,7 @@ impl NamesByRun {
         for (name, given) in [
             (&mut named.suite, &names.suite),
             (&mut named.approach, &names.approach),
+            (&mut named.model, &names.model),
         ] {
             if let Some(given) = given {
                 name.clone_from(given);

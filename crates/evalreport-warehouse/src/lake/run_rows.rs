@@ -25,6 +25,7 @@ pub(super) fn build_run_frame(
         .map(|fact| RunRow {
             run: Arc::clone(&fact.run),
             items: fact.totals,
+            settings: Vec::new(),
         })
         .collect();
     let failed = |error: SqlError| PolarsError::ComputeError(error.to_string().into());

@@ -12,7 +12,9 @@ use std::path::Path;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::{ItemKind, ItemStatus, Problem, Resources, ScoreRecord, StatedFigure, Unit};
+use crate::domain::{
+    ItemKind, ItemStatus, MODEL_SETTING_PREFIX, Problem, Resources, ScoreRecord, StatedFigure, Unit,
+};
 
 use super::super::cell::{Refused, count_decimals, parse_date_time};
 use super::super::rows::ReadStop;
@@ -25,6 +27,7 @@ use super::peek::{ContentKind, Peek};
 use super::running_mean::{RunningMean, passed_from_share};
 use super::sink::{ImportSink, RunHandle, clip_text};
 use super::source::{ForeignFile, ForeignFileGroup};
+use super::system_settings::setting_tags;
 use super::times::time_from_unix_seconds;
 use wire::{EvaluationRecord, RecordSample, ResultEntry};
 
@@ -36,7 +39,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "Every Eval Ever",
         kind: ItemKind::Question,
         reads_names: false,
-        version: 5,
+        version: 6,
     },
     claim_file,
     read_source,
@@ -305,6 +308,19 @@ fn begin_run(
     });
     record_of.timestamp =
         when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
+    for setting in [
+        "top_p",
+        "top_k",
+        "reasoning",
+        "reasoning_effort",
+        "prompt_template",
+    ] {
+        let argument = arguments.and_then(|arguments| arguments.get(setting));
+        let named = serde_json::json!({ setting: argument });
+        record_of
+            .tags
+            .extend(setting_tags(MODEL_SETTING_PREFIX, &named));
+    }
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             record_of

@@ -135,9 +135,19 @@ impl<'a> JobRuns<'a> {
             // The finished job is a separate import.
             identity.push("unfinished");
         }
+        let settings = key
+            .settings
+            .iter()
+            .map(|(tag, value)| format!("{tag}={value}"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        if !settings.is_empty() {
+            identity.push(&settings);
+        }
         let run = sink.begin_run(&identity, [&key.dataset, &key.agent, &key.model]);
         if let Some(run) = run {
             let record = sink.run_mut(run);
+            record.tags.extend(key.settings.clone());
             record.tags.extend(overridden_limits(trial));
             if let Some(environment) = trial
                 .config
@@ -238,7 +248,7 @@ impl<'a> JobRuns<'a> {
                         values.to_score(name, Direction::None, EVALUATOR)
                     }));
             }
-            if let Some(figures) = published_figures(self.job, key) {
+            if let Some(figures) = published_figures(self.job, key, self.tallies.keys()) {
                 if part.is_some() {
                     fill_published_counts(run, &figures, sink);
                 }
@@ -283,7 +293,17 @@ impl<'a> JobRuns<'a> {
     }
 }
 
-fn published_figures(job: Option<&HarborJob>, key: &JobRunKey) -> Option<JobFigures> {
+/// Returns the job's figures of a run among its `runs`. `None` if it has none, or has them for several runs together: it does not tell
+/// settings apart.
+fn published_figures<'a>(
+    job: Option<&HarborJob>,
+    key: &JobRunKey,
+    runs: impl IntoIterator<Item = &'a JobRunKey>,
+) -> Option<JobFigures> {
+    let is_other = |run: &JobRunKey| run != key && run.statistics_key() == key.statistics_key();
+    if runs.into_iter().any(is_other) {
+        return None;
+    }
     let evals = &job?.stats.0.as_ref()?.evals;
     Lenient::<JobFigures>::deserialize(evals.get(key.statistics_key())?)
         .ok()?
@@ -314,7 +334,7 @@ fn incomplete_runs(
     let is_short = completed.is_some_and(|completed| completed > entries.len() as u64 + damaged);
     let is_single = by_key.len() == 1;
     let part = |(key, there): (&&JobRunKey, &TrialCounts)| {
-        let figures = published_figures(job, key);
+        let figures = published_figures(job, key, by_key.keys().copied());
         let (stated, errors) = figures.map_or((None, None), |figures| {
             (to_count(&figures.n_trials), to_count(&figures.n_errors))
         });

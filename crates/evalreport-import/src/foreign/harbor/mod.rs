@@ -42,7 +42,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "Harbor",
         kind: ItemKind::Task,
         reads_names: false,
-        version: 5,
+        version: 6,
     },
     claim_file,
     read_source,

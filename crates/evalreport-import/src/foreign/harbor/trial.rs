@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
+use crate::domain::{AGENT_SETTING_PREFIX, CostSource, ItemDetails, ItemStatus, Usage};
 
 use super::super::super::rows::ReadStop;
 use super::super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_text};
@@ -13,6 +13,7 @@ use super::super::json_reader::{read_object, read_value};
 use super::super::property_metrics::count_tool;
 use super::super::sink::{ImportSink, clip_text};
 use super::super::source::ForeignFile;
+use super::super::system_settings::setting_tags;
 use super::super::times::seconds_between;
 use super::wire::{
     AgentResult, HarborTrial, TRAJECTORY_KEYS, Trajectory, TrajectoryStep, TrialStep,
@@ -33,6 +34,8 @@ pub(super) struct JobRunKey {
     /// Name in the job's statistics.
     pub bare_model: String,
     pub dataset: String,
+    /// Settings of the agent, as tags of the run.
+    pub settings: BTreeMap<String, String>,
 }
 
 impl JobRunKey {
@@ -73,6 +76,11 @@ impl JobRunKey {
             dataset: to_text(&trial.source)
                 .filter(|name| !name.is_empty())
                 .unwrap_or_else(|| "adhoc".to_owned()),
+            settings: configured
+                .map(|agent| setting_tags(AGENT_SETTING_PREFIX, &agent.kwargs))
+                .into_iter()
+                .flatten()
+                .collect(),
         }
     }
 

@@ -86,6 +86,7 @@ pub(super) struct TrialEnvironment {
 pub(super) struct ConfiguredAgent {
     pub name: Value,
     pub import_path: Value,
+    pub kwargs: Value,
     pub model_name: Value,
     pub override_timeout_sec: Value,
     pub max_timeout_sec: Value,

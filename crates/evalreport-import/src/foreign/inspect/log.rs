@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::domain::{
-    CostSource, Direction, Git, ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, ScoreRecord,
-    Unit, Usage,
+    AGENT_SETTING_PREFIX, CostSource, Direction, Git, ItemDetails, ItemKind, ItemStatus,
+    MODEL_SETTING_PREFIX, Problem, RunStatus, ScoreRecord, Unit, Usage,
 };
 
 use super::super::super::cell::{Refused, parse_date_time};
@@ -16,6 +16,7 @@ use super::super::super::rows::ReadStop;
 use super::super::super::source::hex_digest;
 use super::super::json::{Lenient, to_amount, to_count, to_text};
 use super::super::sink::{ImportSink, RunHandle, clip_text};
+use super::super::system_settings::setting_tags;
 use super::grade::{PublishedMetric, ScoreTally, grade_value, is_not_grade, score_tallies};
 use super::planned::PlannedSamples;
 use super::resources::eval_resources;
@@ -308,6 +309,13 @@ impl LogImporter {
                     .unwrap_or_default(),
             ),
         ];
+        for (prefix, settings) in [
+            (MODEL_SETTING_PREFIX, &eval.model_args),
+            (MODEL_SETTING_PREFIX, &eval.model_generate_config),
+            (AGENT_SETTING_PREFIX, &eval.solver_args),
+        ] {
+            record.tags.extend(setting_tags(prefix, settings));
+        }
         record.tags.extend(
             facts
                 .into_iter()

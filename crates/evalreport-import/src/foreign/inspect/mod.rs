@@ -50,7 +50,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "Inspect AI",
         kind: ItemKind::Question,
         reads_names: false,
-        version: 4,
+        version: 5,
     },
     claim_file,
     read_source,

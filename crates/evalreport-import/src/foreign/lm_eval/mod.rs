@@ -38,7 +38,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "lm-evaluation-harness",
         kind: ItemKind::Question,
         reads_names: true,
-        version: 3,
+        version: 4,
     },
     claim_file,
     read_source,

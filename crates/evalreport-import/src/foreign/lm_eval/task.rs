@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Git, ItemStatus, RunStatus, ScoreRecord, escape_invisible};
+use crate::domain::{
+    Git, ItemStatus, MODEL_SETTING_PREFIX, RunStatus, ScoreRecord, escape_invisible,
+};
 
 use super::super::super::cell::Refused;
 use super::super::super::rows::ReadStop;
@@ -13,6 +15,7 @@ use super::super::json_reader::CUT_OFF;
 use super::super::running_mean::passed_from_share;
 use super::super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
 use super::super::source::ForeignFile;
+use super::super::system_settings::setting_tags;
 use super::super::times::time_from_unix_seconds;
 use super::metric::{
     MetricKey, MetricTally, PublishedTaskFigure, grade_value, is_mean, may_grade, metric_direction,
@@ -432,6 +435,12 @@ fn begin_run(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) -> 
                 .map(|seconds| format!("{seconds:.1} for all tasks")),
         ),
     ];
+    for arguments in ["model_args", "gen_kwargs"] {
+        let arguments = results.config.get(arguments).unwrap_or(&Value::Null);
+        record
+            .tags
+            .extend(setting_tags(MODEL_SETTING_PREFIX, arguments));
+    }
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             record
