@@ -37,6 +37,7 @@ mod engine;
 mod eval;
 mod evidence;
 mod export;
+mod field;
 mod firefox;
 mod fit;
 mod foreign;
