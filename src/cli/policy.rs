@@ -221,7 +221,11 @@ pub(super) fn check_margins<'a>(
     };
     for text in &options.margin {
         let (key, bound) = parse_margin(text)?;
-        match measured.get(key.as_str()) {
+        // A score of the runs whose row is that of the items has its name as a label.
+        let named = measured
+            .get(key.as_str())
+            .or_else(|| measured.values().find(|metric| metric.label == key));
+        match named {
             Some(metric) if is_judged(metric) => {
                 bound
                     .to_margin(metric.unit, metric.kind)

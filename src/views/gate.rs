@@ -285,6 +285,14 @@ pub fn check_gate(
             report
                 .measured
                 .extend(measured.map(|metric| (metric.metric.name.clone(), metric.metric.clone())));
+            // The item scores answer to the name of the runs' score that is their mean.
+            if let Some((name, metric)) = answer
+                .run_score
+                .as_ref()
+                .and_then(|name| Some((name, answer.find_metric(name)?)))
+            {
+                report.measured.insert(name.clone(), metric.metric.clone());
+            }
             let changed = other.and_then(|other| changed_items(&answer, held, (*head, other)));
             let looked = look_at_items(warehouse, &answer, held, (*head, *other), changed.as_ref());
             if held.is_absent(*head) {

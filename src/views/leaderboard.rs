@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
 use crate::inference::{
     Apart, Arm, ArmRates, ArmRuns, BatchSelection, BoardEvidence, Design, Estimate, ExcludedItem,
-    Figure, FirstPlaceShares, Front, JudgedBy, MIN_RUNS, Method, Money, Policy, PriceInterval,
-    QualityAndPrice, Reliability, RunNumbers, ScoreColumn, Since, Spread, Standing,
+    Figure, FirstPlaceShares, Front, ITEM_SCORE, JudgedBy, MIN_RUNS, Method, Money, Policy,
+    PriceInterval, QualityAndPrice, Reliability, RunNumbers, ScoreColumn, Since, Spread, Standing,
     SuiteComparison, SuiteGroup, UnlikePairs, ValueRange, attempt_reliability, board_groups,
     chances_to_lead, find_cached_runs, find_separate_from_newest, newest_record,
     newest_score_value, pareto_positions, price_interval, price_per_solved, rank_arms,
@@ -278,7 +278,14 @@ pub(super) fn suite_board(
         attempts: matrix.rows.iter().map(|row| row.attempt).max().unwrap_or(1),
         primary: answer.primary_metric().metric.clone(),
         primary_not_measured: answer.primary_not_measured.clone(),
-        score_columns: score_columns(group),
+        score_columns: score_columns(group)
+            .into_iter()
+            .filter(|column| {
+                // The primary column has it under its own name.
+                answer.primary_metric().metric.name != ITEM_SCORE
+                    || answer.run_score.as_ref() != Some(&column.metric)
+            })
+            .collect(),
         evidence,
         judged_by: answer
             .judged_by

@@ -74,6 +74,8 @@ pub struct SuiteComparison<'a> {
     pub matrix: OutcomeMatrix,
     /// In table order, the primary metric first.
     pub metrics: Vec<MetricComparison>,
+    /// The runs' score that is the mean of the item scores; it has no metric of its own.
+    pub run_score: Option<String>,
     /// By pair of arms that both have results.
     pub comparability: Vec<Comparability>,
     /// Arms with runs under several recorded conditions.
@@ -148,6 +150,11 @@ impl<'a> SuiteComparison<'a> {
                 .is_some_and(|judged| judged.has_known_errors)
         });
         let scores = SuiteScores::from_group(group, &matrix, &items, policy);
+        // The item scores have the settings of the runs' score that is their mean.
+        let own = scores
+            .as_ref()
+            .and_then(|scores| policy.with_settings_of(ITEM_SCORE, scores.run_score.as_deref()?));
+        let policy = own.as_ref().unwrap_or(policy);
         let mut comparability = comparability::grade_pairs(&group.arms, &rates, &texts, &matrix);
         let condition_effects = condition_effects(&group.arms, &rates, &items, unit);
         lower_grades(&mut comparability, &condition_effects);
@@ -179,9 +186,13 @@ impl<'a> SuiteComparison<'a> {
             .adjusted_metrics(depth)
         };
         let margin = decision::quality_margin(&metrics[0].metric, policy);
+        let run_score = scores.and_then(|scores| scores.run_score);
         let primary_not_measured = policy
             .primary_metric(&group.suite)
             .filter(|name| *name != metrics[0].metric.name)
+            .filter(|name| {
+                metrics[0].metric.name != ITEM_SCORE || run_score.as_deref() != Some(*name)
+            })
             .map(str::to_owned);
         let answer = Self {
             group: group.clone(),
@@ -192,6 +203,7 @@ impl<'a> SuiteComparison<'a> {
             judged_by,
             matrix,
             metrics,
+            run_score,
             comparability,
             condition_effects,
             excluded_items: Vec::new(),
@@ -419,8 +431,13 @@ impl<'a> SuiteComparison<'a> {
         &self.metrics[0]
     }
 
-    /// Returns a metric by its key.
+    /// Returns a metric by its key. The runs' score that is the mean of the item scores is these.
     pub fn find_metric(&self, name: &str) -> Option<&MetricComparison> {
+        let name = if self.run_score.as_deref() == Some(name) {
+            ITEM_SCORE
+        } else {
+            name
+        };
         self.metrics
             .iter()
             .find(|answer| answer.metric.name == name)
@@ -536,6 +553,11 @@ impl MetricInputs<'_> {
     /// else the runs' only score.
     fn primary_index(&self, open: &[UnadjustedMetric]) -> usize {
         let place = |name: &str| {
+            let name = if self.run_score() == Some(name) {
+                ITEM_SCORE
+            } else {
+                name
+            };
             open.iter()
                 .position(|open| open.unsettled.metric.name == name)
         };
@@ -598,6 +620,10 @@ impl MetricInputs<'_> {
         open
     }
 
+    fn run_score(&self) -> Option<&str> {
+        self.scores?.run_score.as_deref()
+    }
+
     /// Lists the metrics in table order, the pass rate first.
     fn metric_columns(&self, depth: MetricSelection, has_rates: bool) -> Vec<MetricColumn<'_>> {
         let may_decide = |name: &str| {
@@ -648,6 +674,7 @@ impl MetricInputs<'_> {
         for score in score_columns(self.group)
             .into_iter()
             .filter(|score| !has_rates || may_decide(&score.metric))
+            .filter(|score| self.run_score() != Some(&score.metric))
         {
             let metric = built_in_metric(
                 &score.metric,

@@ -1,14 +1,15 @@
 //! Item scores, if they contain more than pass or fail.
 
-use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit};
+use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit, score_label};
 use crate::stats::Interval;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
+use super::answer::ITEM_SCORE;
 use super::arm::SuiteGroup;
 use super::estimate::{Estimate, Method, mean_over_items};
 use super::policy::{Design, Policy};
 use super::sample::{RunSums, RunValueMatrix, SuiteItems, is_column_marked};
-use super::scores::{newest_score_value, score_columns};
+use super::scores::{ScoreColumn, newest_score_value, score_columns};
 
 /// An arm's scores on the items of a suite.
 pub struct ItemScores {
@@ -29,6 +30,8 @@ pub struct ItemScores {
 /// The scores of all arms, with their metric.
 pub struct SuiteScores {
     pub metric: Metric,
+    /// The runs' score that is the mean of these in every run, under its own name. One score has one row, so this one has no other.
+    pub run_score: Option<String>,
     pub arms: Vec<ItemScores>,
     /// The lowest and the highest score of any arm.
     pub range: Interval,
@@ -58,15 +61,21 @@ impl SuiteScores {
         }
         let range = seen.range.filter(|_| seen.says_more)?;
         let (unit, direction) = score_unit(group, matrix, items, policy);
+        let run_score = score_of_runs(group, matrix, items);
+        let label = run_score.as_deref().map_or("Item score", score_label);
         let metric = Metric {
-            name: "item_score".to_owned(),
-            label: "Item Score".to_owned(),
+            name: ITEM_SCORE.to_owned(),
+            label: label.to_owned(),
             unit,
             direction,
             kind: MetricKind::Score,
         };
+        let own = run_score
+            .as_deref()
+            .and_then(|run_score| policy.with_settings_of(ITEM_SCORE, run_score));
         Some(Self {
-            metric: policy.describe_metric(metric),
+            metric: own.as_ref().unwrap_or(policy).describe_metric(metric),
+            run_score,
             arms: group
                 .arms
                 .iter()
@@ -124,6 +133,38 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
     }
 }
 
+/// Returns the name of the score that every run with item scores has, and that is their mean in each.
+fn score_of_runs(
+    group: &SuiteGroup<'_>,
+    matrix: &OutcomeMatrix,
+    items: &SuiteItems,
+) -> Option<String> {
+    let means: Vec<(&RunRow, f64)> = group
+        .arms
+        .iter()
+        .flat_map(|arm| &arm.counted)
+        .filter_map(|run| {
+            let scores = ItemScores::new(&[], &[*run], matrix, items);
+            Some((*run, *scores.run_means.first()?))
+        })
+        .collect();
+    let is_mean = |column: &ScoreColumn| {
+        means.iter().all(|(run, mean)| {
+            newest_score_value(run, &column.metric).is_some_and(|value| is_near(value, *mean))
+        })
+    };
+    let column = score_columns(group)
+        .into_iter()
+        .find(|column| !column.is_mixed && is_mean(column));
+    column
+        .filter(|_| !means.is_empty())
+        .map(|column| column.metric)
+}
+
+fn is_near(value: f64, mean: f64) -> bool {
+    (value - mean).abs() <= 1e-9 * value.abs().max(1.0)
+}
+
 /// Returns the unit and direction of the scores: those of the runs' own score, or as configured for the score that is their mean; else
 /// plain numbers of which more is better.
 fn score_unit(
@@ -143,9 +184,9 @@ fn score_unit(
         ))
     });
     let column = first.and_then(|(run, mean)| {
-        let is_mean = |value: f64| (value - mean).abs() <= 1e-9 * value.abs().max(1.0);
         score_columns(group).into_iter().find(|column| {
-            !column.is_mixed && newest_score_value(run, &column.metric).is_some_and(is_mean)
+            !column.is_mixed
+                && newest_score_value(run, &column.metric).is_some_and(|value| is_near(value, mean))
         })
     });
     column.map_or((Unit::Number, Direction::Up), |column| {

@@ -71,6 +71,17 @@ impl Policy {
         }
     }
 
+    /// Returns the policy in which a metric has the settings of another. `None` if it has its own, or the other has none.
+    pub(super) fn with_settings_of(&self, metric: &str, other: &str) -> Option<Self> {
+        let settings = self
+            .metrics
+            .get(other)
+            .filter(|_| !self.metrics.contains_key(metric))?;
+        let mut policy = self.clone();
+        policy.metrics.insert(metric.to_owned(), settings.clone());
+        Some(policy)
+    }
+
     /// Returns the largest unimportant difference, in the metric's unit; relative for amounts.
     pub fn margin_of_metric(&self, metric: &Metric) -> Option<f64> {
         self.metrics
