@@ -328,6 +328,8 @@ pub(super) enum JudgingDesign {
     Clusters,
     /// Generalise to new runs of this suite
     Runs,
+    /// Compare independent samples, as the users of an A/B test are: nothing is paired
+    Independent,
 }
 
 #[derive(Args)]

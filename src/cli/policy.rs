@@ -1,10 +1,10 @@
 //! The policy: settings of the tests that are fixed before anybody looks at the numbers, from the configuration and the command line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tracing::warn;
 
-use crate::config::{EXCLUSIONS_FILE, JudgeErrors, load_exclusions, parse_share_of};
+use crate::config::{EXCLUSIONS_FILE, JudgeErrors, SuiteDesign, load_exclusions, parse_share_of};
 use crate::domain::{
     BUILT_IN, COST_PER_SOLVED, ChangeBound, Direction, Metric, MetricKind, NoMargin, PASS_RATE,
     built_in_metric, escape_invisible, metric_key,
@@ -22,11 +22,13 @@ pub(super) fn configured_policy(settings: &Settings) -> Result<Policy, CommandFa
     let path = settings.config.folder.join(EXCLUSIONS_FILE);
     let exclusions = load_exclusions(&path)
         .map_err(|problems| CommandFailure::from_document(&path, &problems))?;
-    let designs = settings
-        .config
-        .designs
-        .iter()
-        .map(|(suite, design)| (suite.clone(), to_design(*design)))
+    let configured = || settings.config.designs.iter();
+    let designs = configured()
+        .filter_map(|(suite, design)| Some((suite.clone(), design_unit(*design)?)))
+        .collect();
+    let independent = configured()
+        .filter(|(_, design)| **design == SuiteDesign::Independent)
+        .map(|(suite, _)| suite.clone())
         .collect();
     let primary = settings.config.primaries.clone();
     let judge_errors = settings.config.judge_errors.map(to_calibration);
@@ -34,6 +36,7 @@ pub(super) fn configured_policy(settings: &Settings) -> Result<Policy, CommandFa
         metrics: settings.config.metrics.clone(),
         primary,
         designs,
+        independent,
         exclusions,
         judge_errors,
         ..Policy::default()
@@ -71,12 +74,18 @@ pub(super) fn policy_with_options(
     }
     policy.use_clusters = options.cluster != Some(ClusterField::None);
     if let Some(design) = options.design {
-        let design = match design {
-            JudgingDesign::Items => Design::Items,
-            JudgingDesign::Clusters => Design::Clusters,
-            JudgingDesign::Runs => Design::Runs,
-        };
-        policy.designs = BTreeMap::from([(String::new(), design)]);
+        let unit = design_unit(match design {
+            JudgingDesign::Items => SuiteDesign::Items,
+            JudgingDesign::Clusters => SuiteDesign::Clusters,
+            JudgingDesign::Runs => SuiteDesign::Runs,
+            JudgingDesign::Independent => SuiteDesign::Independent,
+        });
+        // The option replaces what the configuration says of any suite.
+        policy.independent.clear();
+        match unit {
+            Some(unit) => policy.designs = BTreeMap::from([(String::new(), unit)]),
+            None => policy.independent = BTreeSet::from([String::new()]),
+        }
     }
     Ok(policy)
 }
@@ -182,11 +191,13 @@ pub(super) fn warn_primaries<'a>(
     }
 }
 
-fn to_design(design: crate::config::SuiteDesign) -> Design {
+/// Returns the unit of a design, or `None` for independent samples, which [`Policy::independent`] lists.
+fn design_unit(design: SuiteDesign) -> Option<Design> {
     match design {
-        crate::config::SuiteDesign::Items => Design::Items,
-        crate::config::SuiteDesign::Clusters => Design::Clusters,
-        crate::config::SuiteDesign::Runs => Design::Runs,
+        SuiteDesign::Items => Some(Design::Items),
+        SuiteDesign::Clusters => Some(Design::Clusters),
+        SuiteDesign::Runs => Some(Design::Runs),
+        SuiteDesign::Independent => None,
     }
 }
 

@@ -84,6 +84,10 @@ fn describe_mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<St
             }
             Some(_) | None => "item texts not recorded, so they may differ".to_owned(),
         },
+        MismatchKind::Independent => {
+            "two samples on request, so chance has to have decided which arm an item went to"
+                .to_owned()
+        }
         MismatchKind::UnknownItems => format!(
             "only {} are known, not the items behind them",
             what.unwrap_or("counts")

@@ -570,11 +570,15 @@ pub(super) fn several_runs_reason(
 pub(super) fn incomparability_text(reason: Incomparable) -> &'static str {
     match reason {
         Incomparable::OwnDenominator => "each arm wrote its own tests",
-        Incomparable::DisjointItems => "they share no item",
+        Incomparable::DisjointItems => {
+            "they share no item; `--design independent` compares them as two samples"
+        }
         Incomparable::OtherTexts => "no shared item has the same text in both arms",
         Incomparable::OtherUnit => "runs give it in different units or directions",
         Incomparable::OtherEvaluator => "the arms were scored by different judges or evaluators",
-        Incomparable::OtherTotals => "their runs counted different numbers of tests",
+        Incomparable::OtherTotals => {
+            "their runs counted different numbers of tests; `--design independent` compares them as two samples"
+        }
         Incomparable::DirectionUnknown => "this metric has no better direction",
     }
 }

@@ -138,10 +138,20 @@ impl<'a> SuiteComparison<'a> {
         let mut items = SuiteItems::from_group(group, &matrix);
         let unit = suite_design(&group.suite, &items, policy);
         let texts = ArmTexts::from_group(warehouse, group, &matrix);
+        let is_independent = policy.is_independent(&group.suite);
         let rates: Vec<ArmRates> = group
             .arms
             .iter()
-            .map(|arm| ArmRates::from_runs(&arm.counted, &matrix, &items))
+            .map(|arm| {
+                let mut rates = ArmRates::from_runs(&arm.counted, &matrix, &items);
+                if let ArmRates::Outcomes(outcomes) = &mut rates
+                    && is_independent
+                {
+                    // The items of the other arms are none of this one's.
+                    outcomes.unanswered = outcomes.lost;
+                }
+                rates
+            })
             .collect();
         let judged_by = JudgedBy::from_group(group, &matrix, &items, &rates, (unit, policy));
         items.judge_errors = policy.judge_errors.filter(|_| {
@@ -156,6 +166,9 @@ impl<'a> SuiteComparison<'a> {
             .and_then(|scores| policy.with_settings_of(ITEM_SCORE, scores.run_score.as_deref()?));
         let policy = own.as_ref().unwrap_or(policy);
         let mut comparability = comparability::grade_pairs(&group.arms, &rates, &texts, &matrix);
+        if is_independent {
+            comparability::accept_other_items(&mut comparability);
+        }
         let condition_effects = condition_effects(&group.arms, &rates, &items, unit);
         lower_grades(&mut comparability, &condition_effects);
         let metrics = {

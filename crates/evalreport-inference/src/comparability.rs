@@ -216,6 +216,28 @@ pub fn grade_pairs(
     graded.collect()
 }
 
+/// Takes back what is wrong with arms of different items, for samples that are independent on purpose.
+pub fn accept_other_items(graded: &mut [Comparability]) {
+    for pair in graded {
+        pair.mismatches.retain(|mismatch| {
+            !matches!(
+                mismatch.kind,
+                MismatchKind::NoItems
+                    | MismatchKind::FewItems
+                    | MismatchKind::Items
+                    | MismatchKind::Totals
+                    | MismatchKind::UnknownItems
+            )
+        });
+        pair.mismatches
+            .push(Mismatch::from_kind(MismatchKind::Independent));
+        sort_mismatches(&mut pair.mismatches);
+        pair.grade = worst_grade(&pair.mismatches);
+        // Their amounts are of draws of one population.
+        pair.items = pair.items.filter(|items| items.shared > 0);
+    }
+}
+
 /// Returns the pairs without a common item, with the reason for their verdicts: their amounts are for different work.
 pub fn incomparable_on_items(graded: &[Comparability]) -> BTreeMap<(usize, usize), Incomparable> {
     let of_pair = |pair: &Comparability| {

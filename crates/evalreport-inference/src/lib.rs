@@ -30,6 +30,7 @@ mod family;
 mod figures;
 mod grouping;
 mod history;
+mod independent;
 mod item_course;
 mod item_overlap;
 mod item_scores;

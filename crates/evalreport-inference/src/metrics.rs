@@ -11,6 +11,7 @@ use crate::warehouse::RunRow;
 use super::arm::ArmRuns;
 use super::comparison::{Scale, Sizes};
 use super::family::{Evidence, UnadjustedEvidence, settle_primary};
+use super::independent;
 use super::item_scores::{ItemScores, SuiteScores};
 use super::labelled;
 use super::numbers::{RunSample, number_pair};
@@ -103,7 +104,12 @@ pub(super) fn compare_rates(
         .iter()
         .map(|rates| rate_value(rates, items, unit))
         .collect();
-    UnadjustedEvidence::new(metric, values, partial_arms(rates), findings.collect())
+    UnadjustedEvidence::new(
+        metric,
+        values,
+        partial_arms(suite, rates, policy),
+        findings.collect(),
+    )
 }
 
 /// Compares only the pass rates of two arms, on items with the same text for both. Skips planning, which takes most of the time.
@@ -127,7 +133,12 @@ pub(super) fn rate_evidence(
         ..finding
     };
     settle_primary(
-        UnadjustedEvidence::new(metric, values, partial_arms(rates), vec![(0, 1, finding)]),
+        UnadjustedEvidence::new(
+            metric,
+            values,
+            partial_arms(suite, rates, policy),
+            vec![(0, 1, finding)],
+        ),
         policy,
     )
 }
@@ -141,6 +152,11 @@ fn rate_pair(
     policy: &Policy,
 ) -> PairFinding {
     let asked = policy.configured_design(suite);
+    if policy.is_independent(suite)
+        && let Some(finding) = independent::compare_passes((first, second), items, policy)
+    {
+        return finding;
+    }
     match (first, second) {
         (ArmRates::Outcomes(one), ArmRates::Outcomes(other)) => {
             let shared = SharedItemPair::from_passes(one, other, known, items, policy);
@@ -169,7 +185,7 @@ fn rate_pair(
         }
         _ => match asked.unwrap_or_else(|| natural_design(items.kind, None, 0)) {
             Design::Items | Design::Clusters => {
-                compare_totals(first, second, items.plural_word(), policy)
+                compare_totals(first, second, items.plural_word(), suite, policy)
             }
             Design::Runs | Design::Counts => compare_runs(first, second, policy),
         },
@@ -191,6 +207,11 @@ pub(super) fn compare_item_scores(
         Scale::Unit
     };
     let pair = |one: &ItemScores, other: &ItemScores| {
+        if policy.is_independent(suite) {
+            let [one, other] = [one, other]
+                .map(|scores| independent::item_values(items, |column| scores.means[column]));
+            return independent::compare_samples(&one, &other, scale, items.plural_word(), policy);
+        }
         let arms = (
             ArmValues::Values(one, scores.range),
             ArmValues::Values(other, scores.range),
@@ -353,8 +374,11 @@ fn rate_value(rates: &ArmRates, items: &SuiteItems, unit: Design) -> Option<f64>
     }
 }
 
-/// Returns the arms with outcomes on fewer items than another arm, beyond `MAX_APART`.
-fn partial_arms(rates: &[ArmRates]) -> Vec<usize> {
+/// Returns the arms with outcomes on fewer items than another arm, beyond `MAX_UNSHARED_ITEMS`. Of independent samples, none is a part of another.
+fn partial_arms(suite: &str, rates: &[ArmRates], policy: &Policy) -> Vec<usize> {
+    if policy.is_independent(suite) {
+        return Vec::new();
+    }
     let most = rates.iter().filter_map(counted_items).max().unwrap_or(0);
     partial_among(rates.iter().map(counted_items), most)
 }

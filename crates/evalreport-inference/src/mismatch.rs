@@ -21,6 +21,7 @@ pub enum MismatchKind {
     UnknownTexts,
     UnknownItems,
     UnknownSetting,
+    Independent,
     Revision,
     Templates,
     Resources,
@@ -40,10 +41,11 @@ pub enum MismatchKind {
 }
 
 impl MismatchKind {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::UnknownTexts,
         Self::UnknownItems,
         Self::UnknownSetting,
+        Self::Independent,
         Self::Revision,
         Self::Templates,
         Self::Resources,
@@ -76,6 +78,10 @@ impl MismatchKind {
             Self::UnknownSetting => (
                 Grade::B,
                 "only one arm's runs name a judge, a number of examples, a limit or a sandbox",
+            ),
+            Self::Independent => (
+                Grade::B,
+                "the arms are independent samples on request, so chance has to have decided which arm an item went to",
             ),
             Self::Revision => (
                 Grade::B,

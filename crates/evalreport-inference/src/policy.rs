@@ -1,6 +1,6 @@
 //! Rules fixed before anybody sees the numbers, and the design: what was independently repeated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub struct Policy {
     pub exclusions: Vec<Exclusion>,
     /// The error rates of the judges, for suites that people did not label.
     pub judge_errors: Option<Calibration>,
+    /// Suites whose arms are independent samples of items, as in an A/B test: nothing is paired, and they need not share an item. The empty
+    /// name applies to every suite.
+    pub independent: BTreeSet<String>,
     /// Treats items of a cluster as dependent. Disable only for independent items.
     pub use_clusters: bool,
     /// Leaves out what no ruling depends on: detectable differences, the units that a verdict needs, tests that only confirm, and figures beside
@@ -39,6 +42,7 @@ impl Default for Policy {
             designs: BTreeMap::new(),
             exclusions: Vec::new(),
             judge_errors: None,
+            independent: BTreeSet::new(),
             use_clusters: true,
             only_rulings: false,
         }
@@ -95,6 +99,11 @@ impl Policy {
             .get(suite)
             .or_else(|| self.primary.get(""))
             .map(String::as_str)
+    }
+
+    /// Returns whether the arms of a suite are independent samples.
+    pub fn is_independent(&self, suite: &str) -> bool {
+        self.independent.contains(suite) || self.independent.contains("")
     }
 
     pub fn configured_design(&self, suite: &str) -> Option<Design> {

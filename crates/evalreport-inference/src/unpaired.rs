@@ -24,11 +24,12 @@ fn sizes_of_runs(one: usize, other: usize) -> Sizes {
     }
 }
 
-/// Compares totals of independent items without pairing, a weaker kind of evidence about questions and tasks. `word` names the items.
+/// Compares totals of independent items without pairing, a weaker kind of evidence about questions and tasks. `word` names the items of the `suite`.
 pub(super) fn compare_totals(
     first: &ArmRates,
     second: &ArmRates,
     word: &'static str,
+    suite: &str,
     policy: &Policy,
 ) -> PairFinding {
     let (one, other) = (first.counted_runs(), second.counted_runs());
@@ -47,7 +48,7 @@ pub(super) fn compare_totals(
     };
     // A run that lacks one or two cases still has the same sample; one that lacks part of the suite may not.
     let (fewest, most) = denominator_range(first, second);
-    if (fewest as f64) < (1.0 - MAX_UNSHARED_ITEMS) * most as f64 {
+    if !policy.is_independent(suite) && (fewest as f64) < (1.0 - MAX_UNSHARED_ITEMS) * most as f64 {
         return PairFinding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
     }
     let obstacle = (items_a.min(items_b) < MIN_ITEMS as u64).then_some(Obstacle::FewItems);

@@ -13,12 +13,15 @@ pub enum SuiteDesign {
     Clusters,
     /// Runs of a fixed suite.
     Runs,
+    /// Items that each arm drew for itself, as the users of an A/B test: nothing is paired.
+    Independent,
 }
 
-const DESIGN_WORDS: [(&str, SuiteDesign); 3] = [
+const DESIGN_WORDS: [(&str, SuiteDesign); 4] = [
     ("items", SuiteDesign::Items),
     ("clusters", SuiteDesign::Clusters),
     ("runs", SuiteDesign::Runs),
+    ("independent", SuiteDesign::Independent),
 ];
 
 pub(super) fn read_section(fields: &mut Fields) -> BTreeMap<String, SuiteDesign> {
@@ -43,7 +46,7 @@ pub(super) fn read_section(fields: &mut Fields) -> BTreeMap<String, SuiteDesign>
                     "designs",
                     &suite,
                     format!(
-                        "{place} must be one of `items`, `clusters`, `runs`, not {}",
+                        "{place} must be one of `items`, `clusters`, `runs`, `independent`, not {}",
                         quote_text(&word)
                     ),
                     None,
