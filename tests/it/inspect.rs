@@ -429,6 +429,16 @@ fn errors_and_limits_count_as_wrong_unless_the_score_says_otherwise() {
         (&run["shared_tests_passed"], &run["shared_tests_total"]),
         (&json!(2), &json!(5))
     );
+    let score = &run["scores"][0];
+    assert_eq!(
+        (&score["metric"], &score["value"], &score["n"]),
+        (&json!("match without errors"), &json!(2.0 / 3.0), &json!(3)),
+        "the log's rate stands beside ours"
+    );
+    assert!(
+        said(&source, "at a limit and have no score count as not passed"),
+        "{source}"
+    );
     let reasons: Vec<Value> = items(&project)
         .iter()
         .map(|item| item["details"]["reason"].clone())
@@ -441,6 +451,51 @@ fn errors_and_limits_count_as_wrong_unless_the_score_says_otherwise() {
             json!("limit: token"),
             json!("limit: time")
         ]
+    );
+}
+
+/// With `score_on_error`, and where a scorer ended before another one failed.
+#[test]
+fn a_score_decides_about_a_sample_that_ended_with_an_error() {
+    let project = with(&["errors-and-limits"]);
+    let mut log = fixture("errors-and-limits");
+    log["samples"][0]["scores"] = json!({"match": {"value": "C"}});
+    log["samples"][1]["error"] = json!({"message": "also broken"});
+    log["samples"][1]["scores"] = json!({"match": {"value": "I"}});
+    log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = json!(0.5);
+    project.file("logs/errors-and-limits.json", log.to_string());
+    let source = project.run(["import", "logs", "--format", "json"]).json()["sources"][0].clone();
+    let statuses: Vec<(String, String)> = statuses(&project)
+        .into_iter()
+        .map(|(id, _, status)| (id, status))
+        .take(2)
+        .collect();
+    assert_eq!(
+        statuses,
+        [
+            ("broke".to_owned(), "pass".to_owned()),
+            ("limited-but-right".to_owned(), "error".to_owned())
+        ]
+    );
+    assert_eq!(
+        (&source["stated_checked"], &source["stated_agree"]),
+        (&json!(1), &json!(1)),
+        "{source}"
+    );
+    assert_eq!(
+        items(&project)[0]["details"]["reason"],
+        "boom",
+        "the error is kept"
+    );
+    // Inspect before 0.3.248 left such samples out of its metrics, though the log has their scores.
+    log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = json!(1.0 / 3.0);
+    let older = Project::new();
+    older.file("logs/older.json", log.to_string());
+    let source = older.run(["import", "logs", "--format", "json"]).json()["sources"][0].clone();
+    assert_eq!(
+        (&source["stated_checked"], &source["stated_agree"]),
+        (&json!(1), &json!(0)),
+        "{source}"
     );
 }
 

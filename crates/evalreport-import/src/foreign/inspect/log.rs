@@ -53,6 +53,8 @@ pub(super) struct LogImporter {
     truncated: Option<(u64, u64)>,
     /// Scores go beyond 0 to 1, so no value marks a pass.
     is_scaled: bool,
+    /// Number of samples that count as not passed without the deciding score. Inspect's own metrics leave them out.
+    unscored_failures: u64,
     /// Choices are part of the question.
     has_choices: bool,
     stated_tokens: BTreeMap<String, u64>,
@@ -353,6 +355,7 @@ impl LogImporter {
             planned,
             truncated,
             is_scaled,
+            unscored_failures: 0,
             has_choices,
             stated_tokens,
             tokens,
@@ -427,6 +430,10 @@ impl LogImporter {
             planned.mark_seen(&id, attempt);
         }
         let status = self.sample_status(sample, deciding, sink);
+        if deciding.is_none() && matches!(status, ItemStatus::Error | ItemStatus::Limit) {
+            self.unscored_failures += 1;
+            sink.note_quirk("samples that ended with an error or at a limit and have no score count as not passed; the log's own figures leave them out");
+        }
         let mut outcome = sink.new_outcome(self.run, &id, status);
         outcome.kind = self.kind;
         evaluator.clone_into(&mut outcome.evaluator);
@@ -448,6 +455,8 @@ impl LogImporter {
         sink.add_outcome(self.run, place, outcome, details)
     }
 
+    /// Returns the status of a sample. A score decides also about a sample that ended with an error, as in Inspect: a task can ask for such
+    /// scores by `score_on_error`, and a scorer may have ended before another one failed.
     fn sample_status(
         &self,
         sample: &InspectSample,
@@ -455,16 +464,19 @@ impl LogImporter {
         sink: &mut ImportSink<'_>,
     ) -> ItemStatus {
         let is_said = |value: &Value| !value.is_null() && value.as_str() != Some("");
-        if is_said(&sample.error) {
-            return ItemStatus::Error;
+        let (is_broken, is_limited) = (is_said(&sample.error), is_said(&sample.limit));
+        if is_broken && deciding.is_some() {
+            sink.note_quirk(
+                "samples that ended with an error and have a score count by their score",
+            );
         }
-        let is_limited = is_said(&sample.limit);
         match deciding {
             Some(score) if self.is_scaled || !(0.0..=1.0).contains(&score) => {
                 sink.note_quirk("scores outside 0 to 1 have no passing mark: kept as scores, outside of the pass rate");
                 ItemStatus::Skipped
             }
             Some(score) if score >= 1.0 => ItemStatus::Pass,
+            Some(_) | None if is_broken => ItemStatus::Error,
             Some(_) | None if is_limited => ItemStatus::Limit,
             Some(_) => ItemStatus::Fail,
             None => ItemStatus::NotEvaluated,
@@ -570,6 +582,7 @@ impl LogImporter {
             let is_pass_rate = place == 0
                 && is_whole
                 && tally.all_values().all(|value| value == 0.0 || value == 1.0);
+            let leaves_out_failures = is_pass_rate && self.unscored_failures > 0;
             let Some((value, standard_error, n)) = computed.or_else(|| {
                 stated.map(|metric| {
                     (
@@ -582,8 +595,14 @@ impl LogImporter {
                 continue;
             };
             if !is_pass_rate
+                || leaves_out_failures
                 || (computed.is_none() && sink.run_mut(run).shared_tests_total.is_none())
             {
+                let label = if leaves_out_failures {
+                    format!("{} without errors", tally.label)
+                } else {
+                    tally.label.clone()
+                };
                 // Logs do not tell which direction is better, but for grades it is known.
                 let direction = if is_graded {
                     Direction::Up
@@ -594,7 +613,7 @@ impl LogImporter {
                     standard_error,
                     n: Some(n).filter(|n| *n > 0),
                     evaluator: Some(tally.scorer.clone()),
-                    ..ScoreRecord::new(tally.label.clone(), value, unit, direction)
+                    ..ScoreRecord::new(label, value, unit, direction)
                 });
             }
         }
