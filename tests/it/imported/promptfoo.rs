@@ -91,6 +91,136 @@ fn what_was_not_measured_is_not_zero() {
     );
 }
 
+fn evaluation() -> Value {
+    let text = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/import/promptfoo/repeat-two.json"
+    ));
+    serde_json::from_str(&text.expect("readable")).expect("JSON")
+}
+
+fn rows(file: &mut Value) -> &mut Vec<Value> {
+    file["results"]["results"].as_array_mut().expect("rows")
+}
+
+/// Returns the disagreeing figures, and the names of those that nothing can check.
+fn doubts(imported: &Imported) -> (u64, Vec<String>) {
+    let (checked, agree, _) = imported.stated();
+    let stated = imported.source()["foreign"]["stated"].clone();
+    let unchecked = stated
+        .as_array()
+        .expect("figures")
+        .iter()
+        .filter(|figure| figure["recomputed"].is_null())
+        .map(|figure| figure["figure"].as_str().expect("a name").to_owned());
+    (checked - agree, unchecked.collect())
+}
+
+#[test]
+fn tokens_are_those_of_the_answers_wherever_a_row_has_them() {
+    let project = Project::new();
+    let mut file = evaluation();
+    for row in rows(&mut file) {
+        let tokens = row["tokenUsage"].take();
+        if row["response"].is_object() {
+            row["response"]["tokenUsage"] = tokens;
+        }
+    }
+    project.file("moved.json", file.to_string());
+    let moved = Imported::path(&project.path("moved.json"));
+    assert_eq!(doubts(&moved), (0, vec![]));
+    let tokens = "select sum(input_tokens), sum(output_tokens) from items";
+    assert_eq!(
+        moved.sql(tokens),
+        Imported::fixture("promptfoo/repeat-two.json").sql(tokens)
+    );
+    // Without any, the published sums are neither confirmed nor accused.
+    for row in rows(&mut file) {
+        row["response"]["tokenUsage"] = Value::Null;
+        (row["cost"], row["latencyMs"]) = (Value::Null, Value::Null);
+    }
+    project.file("bare.json", file.to_string());
+    let (disagree, unchecked) = doubts(&Imported::path(&project.path("bare.json")));
+    assert_eq!(disagree, 0);
+    assert_eq!(
+        unchecked[..5],
+        [
+            "totalLatency",
+            "cost",
+            "tokens/prompt",
+            "tokens/completion",
+            "tokens/total"
+        ]
+    );
+}
+
+#[test]
+fn single_assertions_are_criteria_of_the_test() {
+    let project = Project::new();
+    let mut file = evaluation();
+    let result = |pass: bool, kind: &str, more: Value| {
+        let mut result = json!({"pass": pass, "score": f64::from(u8::from(pass)), "reason": "because",
+            "assertion": {"type": kind, "value": "Paris"}});
+        result
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().unwrap_or_default());
+        result
+    };
+    for row in rows(&mut file) {
+        let is_sum = row["testCase"]["description"] == "sum";
+        let is_first = row["promptIdx"] == 0 && row["testIdx"] == 2;
+        let broken = json!({"metadata": {"graderError": true}});
+        row["gradingResult"]["componentResults"] = if is_sum {
+            let named = json!({"assertion": {"type": "equals", "metric": "right"}});
+            json!([result(row["success"] == true, "equals", named)])
+        } else if is_first {
+            json!([
+                result(true, "contains", json!({})),
+                result(true, "contains", json!({})),
+                result(false, "llm-rubric", broken)
+            ])
+        } else {
+            Value::Null
+        };
+    }
+    for prompt in file["results"]["prompts"].as_array_mut().expect("columns") {
+        prompt["metrics"]["assertPassCount"] = json!(4);
+        prompt["metrics"]["assertFailCount"] = json!(1);
+    }
+    project.file("asserted.json", file.to_string());
+    let imported = Imported::path(&project.path("asserted.json"));
+    let criteria = "select evaluator, items.status, count(*) from items join runs using (run_id) where items.kind = 'criterion' \
+        and model = 'openai:m-1' group by evaluator, items.status order by evaluator";
+    assert_eq!(
+        imported.sql(criteria),
+        [
+            "contains pass 1",
+            "contains (2) pass 1",
+            "llm-rubric not_evaluated 1",
+            "right pass 2"
+        ]
+    );
+    assert!(
+        outcomes(&imported).contains(&"openai:m-1 q=capital of France 1 not_evaluated".to_owned()),
+        "a grader that failed says nothing about the answer: {:?}",
+        outcomes(&imported)
+    );
+    for run in imported.runs() {
+        let digest = &run["items_digest"];
+        assert_eq!(
+            digest["items"], digest["hashed"],
+            "texts stay comparable: {run}"
+        );
+    }
+    let (disagree, unchecked) = doubts(&imported);
+    assert_eq!(
+        (disagree, unchecked.len()),
+        (1, 0),
+        "one of the two sums of the second column passed, and the published count is the first column's"
+    );
+}
+
 #[test]
 fn rows_without_a_head_are_the_same_run() {
     let imported = Imported::fixture("promptfoo/repeat-two-rows.jsonl");
@@ -355,8 +485,8 @@ fn published_samples() {
         let imported = Imported::path(&folder.join(file));
         let count = |query: &str| imported.sql(&format!("select count(*) from {query}"))[0].clone();
         let statuses = [
-            "items",
-            "items where status = 'pass'",
+            "items where kind = 'question'",
+            "items where kind = 'question' and status = 'pass'",
             "items where status = 'error'",
             "runs",
         ]

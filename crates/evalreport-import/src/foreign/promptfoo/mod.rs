@@ -32,7 +32,10 @@ use super::source::{ForeignFile, ForeignFileGroup};
 use super::times::read_time;
 use columns::{MAX_COLUMNS, PromptColumns, listed_columns, read_prompts};
 use exports::prefer_json;
-use row::{PromptfooTest, RowUsage, named_scores, row_category, row_details, row_status};
+use row::{
+    PromptfooTest, RowUsage, add_assertions, answer_tokens, assertion_results, named_scores,
+    row_category, row_details, row_status,
+};
 use shape::{RowLocation, is_lines, locate_rows};
 use wire::{PromptfooHead, PromptfooMetrics, PromptfooRow, TableRow};
 
@@ -44,7 +47,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "promptfoo",
         kind: ItemKind::Question,
         reads_names: true,
-        version: 4,
+        version: 5,
     },
     claim_file,
     read_source,
@@ -182,9 +185,12 @@ struct ColumnTally {
     errors: u64,
     scores: AttemptValues,
     named: BTreeMap<String, AttemptValues>,
-    cost: f64,
-    milliseconds: f64,
-    tokens: [u64; 3],
+    /// Numbers of assertions that passed, and that did not. As the other sums, `None` if no row tells: then a published sum cannot be checked.
+    assertions: Option<[u64; 2]>,
+    cost: Option<f64>,
+    milliseconds: Option<f64>,
+    /// Of the prompts, of the completions, and in total.
+    tokens: [Option<u64>; 3],
 }
 
 impl EvaluationImporter {
@@ -305,7 +311,10 @@ impl EvaluationImporter {
         outcome.cost_usd = used.cost;
         outcome.input_tokens = used.usage.and_then(|usage| usage.input_total());
         outcome.output_tokens = used.usage.and_then(|usage| usage.output);
-        sink.add_outcome(run, label, outcome, row_details(row, &test, status, &used))
+        let attempt = outcome.attempt;
+        let details = row_details(row, &test, status, &used);
+        sink.add_outcome(run, label, outcome, details)?;
+        add_assertions(run, row, (&test, attempt), label, sink)
     }
 
     fn finish_runs(&self, head: &PromptfooHead, sink: &mut ImportSink<'_>) {
@@ -384,15 +393,23 @@ impl ColumnTally {
                 .or_default()
                 .add_value(&test.name, value);
         }
-        self.cost += to_amount(&row.cost).unwrap_or(0.0);
-        self.milliseconds += to_amount(&row.latency_ms).unwrap_or(0.0);
-        if let Some(usage) = &row.token_usage.0 {
-            for (sum, value) in
-                self.tokens
-                    .iter_mut()
-                    .zip([&usage.prompt, &usage.completion, &usage.total])
-            {
-                *sum = sum.saturating_add(to_count(value).unwrap_or(0));
+        for result in assertion_results(row) {
+            let [passed, failed] = self.assertions.get_or_insert_default();
+            *if result.pass == true { passed } else { failed } += 1;
+        }
+        // promptfoo writes 0 both for no cost and for an unknown price.
+        if let Some(cost) = to_amount(&row.cost).filter(|cost| *cost > 0.0) {
+            *self.cost.get_or_insert_default() += cost;
+        }
+        if let Some(milliseconds) = to_amount(&row.latency_ms) {
+            *self.milliseconds.get_or_insert_default() += milliseconds;
+        }
+        if let Some(usage) = answer_tokens(row) {
+            let counted = [&usage.prompt, &usage.completion, &usage.total].map(to_count);
+            for (sum, tokens) in self.tokens.iter_mut().zip(counted) {
+                if let Some(tokens) = tokens {
+                    *sum = Some(sum.unwrap_or(0).saturating_add(tokens));
+                }
             }
         }
     }
@@ -429,6 +446,9 @@ fn add_published_figures(
         (record.shared_tests_passed, record.shared_tests_total) = (counts[0], Some(stated_rows));
     }
     let of = |of: fn(&ColumnTally) -> f64| tally.map(of);
+    let known = |of: fn(&ColumnTally) -> Option<f64>| tally.and_then(of);
+    let assertions =
+        |place: usize| tally.and_then(|tally| Some(tally.assertions.as_ref()?[place] as f64));
     let mut figures: Vec<(String, Option<f64>, Unit, Option<f64>)> = vec![
         (
             "testPassCount".to_owned(),
@@ -458,7 +478,19 @@ fn add_published_figures(
             "totalLatency".to_owned(),
             to_amount(&metrics.total_latency_ms).map(|n| n / 1000.0),
             Unit::Seconds,
-            of(|tally| tally.milliseconds / 1000.0),
+            known(|tally| Some(tally.milliseconds? / 1000.0)),
+        ),
+        (
+            "assertPassCount".to_owned(),
+            to_count(&metrics.assert_pass_count).map(|n| n as f64),
+            Unit::Count,
+            assertions(0),
+        ),
+        (
+            "assertFailCount".to_owned(),
+            to_count(&metrics.assert_fail_count).map(|n| n as f64),
+            Unit::Count,
+            assertions(1),
         ),
     ];
     // promptfoo writes 0 if nothing was counted.
@@ -467,7 +499,7 @@ fn add_published_figures(
         "cost".to_owned(),
         positive(&metrics.cost),
         Unit::Usd,
-        of(|tally| tally.cost),
+        known(|tally| tally.cost),
     ));
     if let Some(usage) = &metrics.token_usage.0 {
         for (place, (name, value)) in [
@@ -482,7 +514,7 @@ fn add_published_figures(
                 format!("tokens/{name}"),
                 positive(value),
                 Unit::Tokens,
-                tally.map(|tally| tally.tokens[place] as f64),
+                tally.and_then(|tally| Some(tally.tokens[place]? as f64)),
             ));
         }
     }

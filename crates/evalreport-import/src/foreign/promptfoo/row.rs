@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::domain::{CostSource, ItemDetails, ItemStatus, Usage};
+use crate::domain::{CostSource, ItemDetails, ItemKind, ItemStatus, Usage};
 
+use super::super::super::rows::ReadStop;
 use super::super::super::source::hex_digest;
 use super::super::json::{to_amount, to_count, to_filled_text, to_number, to_text};
-use super::super::sink::{ImportSink, clip_text};
-use super::wire::{PromptfooRow, TokenUsage};
+use super::super::sink::{ImportSink, RunHandle, clip_text};
+use super::wire::{AssertionResult, PromptfooRow, TokenUsage};
 
 /// Variables that promptfoo sets itself, with new values in each run.
 const OWN_VARS: [&str; 6] = [
@@ -75,6 +76,11 @@ impl PromptfooTest {
         Self { hash, name }
     }
 
+    /// Returns the hash of the item's content.
+    fn item_hash(&self) -> String {
+        self.hash[..32].to_owned()
+    }
+
     /// Returns a short key of the test, for counting its rows.
     pub fn key(&self) -> u64 {
         u64::from_str_radix(&self.hash[..16], 16).unwrap_or_default()
@@ -87,8 +93,14 @@ pub(super) fn row_status(row: &PromptfooRow) -> ItemStatus {
     if row.success == Value::Bool(true) {
         return ItemStatus::Pass;
     }
+    let mut failed = assertion_results(row)
+        .filter(|result| result.pass != true)
+        .peekable();
+    let is_ungraded = failed.peek().is_some() && failed.all(AssertionResult::is_ungraded);
     match to_count(&row.failure_reason) {
         Some(2) => ItemStatus::Error,
+        // A grader that failed tells nothing about the answer.
+        _ if is_ungraded => ItemStatus::NotEvaluated,
         Some(_) => ItemStatus::Fail,
         // Older files do not tell: a graded row failed, and an ungraded row has an error instead of an answer.
         None if row.grading_result.0.is_some() => ItemStatus::Fail,
@@ -96,6 +108,83 @@ pub(super) fn row_status(row: &PromptfooRow) -> ItemStatus {
         None if row.success.is_boolean() => ItemStatus::Fail,
         None => ItemStatus::NotEvaluated,
     }
+}
+
+/// Returns the results of the single assertions.
+pub(super) fn assertion_results(row: &PromptfooRow) -> impl Iterator<Item = &AssertionResult> {
+    row.grading_result
+        .0
+        .iter()
+        .flat_map(|grading| grading.component_results.iter())
+}
+
+/// Stores the results of the single assertions as criteria of the row's item. An assertion's evaluator is its metric, else its type.
+pub(super) fn add_assertions(
+    run: RunHandle,
+    row: &PromptfooRow,
+    (test, attempt): (&PromptfooTest, u32),
+    label: &str,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let mut places: BTreeMap<String, u32> = BTreeMap::new();
+    for result in assertion_results(row) {
+        let assertion = result.assertion.0.as_ref();
+        let name = assertion
+            .and_then(|assertion| {
+                to_filled_text(&assertion.metric).or_else(|| to_filled_text(&assertion.kind))
+            })
+            .unwrap_or_else(|| "assertion".to_owned());
+        let place = places.entry(name.clone()).or_default();
+        *place += 1;
+        let status = match result.pass.as_bool() {
+            _ if result.is_ungraded() => ItemStatus::NotEvaluated,
+            Some(true) => ItemStatus::Pass,
+            Some(false) => ItemStatus::Fail,
+            None => ItemStatus::NotEvaluated,
+        };
+        let mut outcome = sink.new_outcome(run, &test.name, status);
+        outcome.kind = ItemKind::Criterion;
+        outcome.attempt = attempt;
+        outcome.score = to_number(&result.score);
+        outcome.evaluator = match *place {
+            1 => name,
+            place => format!("{name} ({place})"),
+        };
+        let details = ItemDetails {
+            reason: to_filled_text(&result.reason).filter(|_| status != ItemStatus::Pass),
+            question: assertion.and_then(|assertion| shown_text(&assertion.value)),
+            item_hash: Some(test.item_hash()),
+            ..ItemDetails::default()
+        };
+        let label = format!("{label}, {}", outcome.evaluator);
+        sink.add_outcome(run, &label, outcome, details)?;
+    }
+    Ok(())
+}
+
+/// Returns a value as text, lists and objects as JSON.
+fn shown_text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Null => None,
+        Value::Array(_) | Value::Object(_) => Some(value.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => to_text(value),
+    };
+    text.filter(|text| !text.trim().is_empty())
+}
+
+/// Returns the tokens of a row's answer. promptfoo adds up those of the response; a row's own also count its graders, and a table's row has
+/// no response. `None` if nothing was counted.
+pub(super) fn answer_tokens(row: &PromptfooRow) -> Option<&TokenUsage> {
+    let response = row.response.0.as_ref();
+    let of_response = response.and_then(|response| response.token_usage.0.as_ref());
+    of_response
+        .into_iter()
+        .chain(row.token_usage.0.as_ref())
+        .find(|usage| {
+            [&usage.total, &usage.prompt, &usage.completion]
+                .into_iter()
+                .any(|tokens| to_count(tokens).is_some_and(|tokens| tokens > 0))
+        })
 }
 
 /// Usage of a row.
@@ -109,16 +198,7 @@ pub(super) struct RowUsage {
 impl RowUsage {
     pub fn from_row(row: &PromptfooRow, sink: &mut ImportSink<'_>) -> Self {
         let response = row.response.0.as_ref();
-        let is_counted = |usage: &&TokenUsage| {
-            to_count(&usage.total)
-                .or(to_count(&usage.prompt))
-                .is_some_and(|tokens| tokens > 0)
-        };
-        let usage = row.token_usage.0.as_ref().filter(is_counted).or_else(|| {
-            response
-                .and_then(|response| response.token_usage.0.as_ref())
-                .filter(is_counted)
-        });
+        let usage = answer_tokens(row);
         let is_from_cache = response.is_some_and(|response| response.cached == Value::Bool(true))
             || usage.is_some_and(|usage| {
                 to_count(&usage.prompt).unwrap_or(0) == 0
@@ -178,11 +258,6 @@ pub(super) fn row_details(
 ) -> ItemDetails {
     let case = row.test_case.0.as_ref();
     let filled = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
-    let said = |value: &Value| match value {
-        Value::Null => None,
-        Value::Array(_) | Value::Object(_) => Some(value.to_string()),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => to_text(value),
-    };
     let graded = row
         .grading_result
         .0
@@ -203,19 +278,22 @@ pub(super) fn row_details(
         .flatten();
     ItemDetails {
         reason: filled(reason),
-        reply: filled(
-            row.response
-                .0
-                .as_ref()
-                .and_then(|response| said(&response.output)),
-        ),
+        reply: row
+            .response
+            .0
+            .as_ref()
+            .and_then(|response| shown_text(&response.output)),
         expected: assertions
-            .filter_map(|assertion| filled(said(assertion.get("value")?)))
+            .filter_map(|assertion| shown_text(assertion.get("value")?))
             .collect(),
-        question: filled(row.prompt.0.as_ref().and_then(|prompt| said(&prompt.raw))),
+        question: row
+            .prompt
+            .0
+            .as_ref()
+            .and_then(|prompt| shown_text(&prompt.raw)),
         usage: used.usage,
         cost_source: used.cost.map(|_| CostSource::Reported),
-        item_hash: Some(test.hash[..32].to_owned()),
+        item_hash: Some(test.item_hash()),
         scores: named_scores(&row.named_scores),
         ..ItemDetails::default()
     }
@@ -289,10 +367,38 @@ mod tests {
                 ItemStatus::Fail,
             ),
             (json!({"success": false}), ItemStatus::Fail),
+            (
+                json!({"success": false, "failureReason": 1, "gradingResult": {"componentResults": [
+                    {"pass": true}, {"pass": false, "metadata": {"graderError": true}}]}}),
+                ItemStatus::NotEvaluated,
+            ),
+            (
+                json!({"success": false, "failureReason": 1, "gradingResult": {"componentResults": [
+                    {"pass": false}, {"pass": false, "metadata": {"graderError": true}}]}}),
+                ItemStatus::Fail,
+            ),
             (json!({}), ItemStatus::NotEvaluated),
         ] {
             assert_eq!(row_status(&row(value.clone())), expected, "{value}");
         }
+    }
+
+    #[test]
+    fn the_answers_tokens_come_before_those_of_the_row() {
+        let total = |value: Value| {
+            let row = row(value);
+            answer_tokens(&row).and_then(|usage| to_count(&usage.total))
+        };
+        let with_graders = json!({"total": 9, "assertions": {"total": 4}});
+        assert_eq!(
+            total(json!({"tokenUsage": with_graders, "response": {"tokenUsage": {"total": 5}}})),
+            Some(5)
+        );
+        assert_eq!(
+            total(json!({"tokenUsage": {"total": 9}, "response": {"tokenUsage": {"total": 0}}})),
+            Some(9)
+        );
+        assert_eq!(total(json!({"tokenUsage": {"prompt": 0}})), None);
     }
 
     #[test]

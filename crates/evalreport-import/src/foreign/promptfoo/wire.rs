@@ -76,6 +76,8 @@ pub(super) struct PromptfooMetrics {
     pub test_pass_count: Value,
     pub test_fail_count: Value,
     pub test_error_count: Value,
+    pub assert_pass_count: Value,
+    pub assert_fail_count: Value,
     pub total_latency_ms: Value,
     pub token_usage: Lenient<TokenUsage>,
     pub named_scores: Value,
@@ -120,9 +122,38 @@ pub(super) struct TestCase {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub(super) struct PromptfooGrading {
     pub reason: Value,
+    /// One result per assertion.
+    pub component_results: ObjectList<AssertionResult>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct AssertionResult {
+    pub pass: Value,
+    pub score: Value,
+    pub reason: Value,
+    pub assertion: Lenient<Assertion>,
+    pub metadata: Value,
+}
+
+impl AssertionResult {
+    /// Returns whether the assertion could not be graded: the model that grades gave no verdict.
+    pub fn is_ungraded(&self) -> bool {
+        self.metadata.get("graderError") == Some(&Value::Bool(true))
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Assertion {
+    #[serde(rename = "type")]
+    pub kind: Value,
+    pub value: Value,
+    /// The name that the assertion's score has among the named scores.
+    pub metric: Value,
 }
 
 #[derive(Default, Deserialize)]
