@@ -103,6 +103,110 @@ fn deepeval_cases_are_questions_and_metrics_are_checks() {
         "what the judge cost is no cost of what was judged"
     );
     assert_eq!(imported.stated(), (11, 11, 0));
+    let digest = &run["items_digest"];
+    assert_eq!(digest["items"], digest["hashed"], "{run}");
+}
+
+#[test]
+fn a_metric_of_deepeval_that_is_nan_is_not_evaluated() {
+    let project = crate::support::Project::new();
+    let case = |name: &str, score: &str, success: bool| {
+        format!(
+            r#"{{"name": "{name}", "input": "{name}?", "success": {success}, "metricsData": [
+                {{"name": "Correctness", "threshold": 0.5, "success": true, "score": 0.75, "evaluationModel": "judge-1"}},
+                {{"name": "Harm", "threshold": 0.5, "success": {success}, "score": {score}, "evaluationModel": "judge-1"}}]}}"#
+        )
+    };
+    project.file(
+        "run.json",
+        format!(
+            r#"{{"testCases": [{}, {}], "metricsScores": [{{"metric": "Correctness", "scores": [0.75, 0.75], "passes": 2, "fails": 0, "errors": 0}},
+                {{"metric": "Harm", "scores": [0.25, NaN], "passes": 1, "fails": 1, "errors": 0}}], "testPassed": 1, "testFailed": 1, "runDuration": 9.5}}"#,
+            case("measured", "0.25", true),
+            case("unmeasured", "NaN", false)
+        ),
+    );
+    let imported = Imported::path(&project.path("run.json"));
+    assert_eq!(
+        imported.sql("select evaluator, item, status from items order by evaluator, item"),
+        [
+            "Correctness measured pass",
+            "Correctness unmeasured pass",
+            "Harm measured pass",
+            "Harm unmeasured not_evaluated",
+            "test cases measured pass",
+            "test cases unmeasured not_evaluated",
+        ]
+    );
+    assert_eq!(imported.stated(), (8, 8, 0), "DeepEval counts it as failed");
+    let [run] = imported.runs().try_into().expect("one run");
+    let scores: Vec<_> = run["scores"]
+        .as_array()
+        .expect("scores")
+        .iter()
+        .map(|score| {
+            (
+                &score["metric"],
+                &score["value"],
+                &score["n"],
+                &score["direction"],
+            )
+        })
+        .collect();
+    assert_eq!(
+        scores,
+        [
+            (&json!("Correctness"), &json!(0.75), &json!(2), &json!("up")),
+            (&json!("Harm"), &json!(0.25), &json!(1), &json!("down"))
+        ],
+        "the mean is over what was measured"
+    );
+    assert!(
+        run.get("duration_seconds")
+            .is_none_or(serde_json::Value::is_null),
+        "the time includes the judges': {run}"
+    );
+    assert_eq!(
+        (&run["tags"]["evaluation_seconds"], &run["tags"]["judge"]),
+        (&json!("9.5 with the judges"), &json!("judge-1"))
+    );
+}
+
+#[test]
+fn steps_within_traces_count_in_the_metrics_of_deepeval() {
+    let project = crate::support::Project::new();
+    let metric = json!({"name": "Correctness", "threshold": 0.5, "success": true, "score": 0.75});
+    let mut run = json!({"testCases": [{"name": "a", "input": "?", "success": true, "metricsData": [metric]}],
+        "metricsScores": [{"metric": "Correctness", "scores": [0.75, 1.0], "passes": 2, "fails": 0, "errors": 0}],
+        "testPassed": 1, "testFailed": 0});
+    project.file("run.json", run.to_string());
+    assert_eq!(
+        Imported::path(&project.path("run.json")).stated(),
+        (5, 4, 0)
+    );
+    run["traceMetricsScores"] = json!({"agent": {"step": {}}});
+    project.file("traced.json", run.to_string());
+    assert_eq!(
+        Imported::path(&project.path("traced.json")).stated(),
+        (2, 2, 3)
+    );
+}
+
+#[test]
+fn an_uploaded_run_of_deepeval_has_no_results() {
+    let project = crate::support::Project::new();
+    project.file(
+        ".deepeval/.latest_test_run.json",
+        r#"{"testRunLink": "https://example.org/test-runs/abc"}"#,
+    );
+    let said = project.run(["import", ".deepeval/.latest_test_run.json"]);
+    assert!(
+        said.code == 2
+            && said.stdout.contains("DeepEval (link to an uploaded run)")
+            && said.stdout.contains(".latest_run_full.json"),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]

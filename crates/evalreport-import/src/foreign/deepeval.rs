@@ -1,19 +1,21 @@
 //! DeepEval: one JSON file per test run. Test cases are questions, metrics are checks.
 //!
 //! The file of the latest run wraps the run in `testRunData`. Cases of whole conversations are in a list of their own. `evaluationCost` is
-//! the cost of the judges, so it is not read as the run's cost.
+//! the cost of the judges and `runDuration` includes their time, so neither is read as the run's own.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, Problem, Unit};
 
 use super::super::cell::Refused;
 use super::super::rows::ReadStop;
 use super::super::source::hex_digest;
+use super::attempts::AttemptValues;
 use super::claim::Claim;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
@@ -30,7 +32,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "DeepEval",
         kind: ItemKind::Question,
         reads_names: true,
-        version: 2,
+        version: 3,
     },
     claim_file,
     read_source,
@@ -38,8 +40,9 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
 
 const WRAPPER: &str = "testRunData";
 const CASE_LISTS: [&str; 2] = ["testCases", "conversationalTestCases"];
-const HEADER_KEYS: [&str; 7] = [
+const HEADER_KEYS: [&str; 8] = [
     "metricsScores",
+    "traceMetricsScores",
     "testPassed",
     "testFailed",
     "runDuration",
@@ -70,6 +73,8 @@ fn claim_file(peek: &Peek) -> Option<Claim> {
 #[serde(default, rename_all = "camelCase")]
 struct DeepevalHeader {
     metrics_scores: ObjectList<MetricScores>,
+    /// Metrics of steps within the cases' traces, which `metrics_scores` counts too.
+    trace_metrics_scores: Value,
     test_passed: Value,
     test_failed: Value,
     run_duration: Value,
@@ -116,9 +121,39 @@ struct DeepevalMetric {
     name: Value,
     success: Value,
     score: Value,
+    threshold: Value,
     reason: Value,
     error: Value,
     skipped: Value,
+    /// Decides nothing about the case.
+    flaky: Value,
+    evaluation_model: Value,
+}
+
+impl DeepevalMetric {
+    /// Returns the score, or `None` if the metric was not computed: then it has an `error`, or only the score `NaN`, which is read as none.
+    fn measured_score(&self) -> Option<f64> {
+        to_number(&self.score).filter(|_| to_filled_text(&self.error).is_none())
+    }
+
+    /// Returns which scores are better, if this one tells: those on its side of the threshold.
+    fn direction(&self) -> Option<Direction> {
+        let (score, threshold) = (to_number(&self.score)?, to_number(&self.threshold)?);
+        match (score.total_cmp(&threshold), self.success.as_bool()?) {
+            (Ordering::Greater, true) | (Ordering::Less, false) => Some(Direction::Up),
+            (Ordering::Less, true) | (Ordering::Greater, false) => Some(Direction::Down),
+            (Ordering::Equal, _) => None,
+        }
+    }
+}
+
+/// The results of one metric over the cases.
+#[derive(Default)]
+struct MetricResults {
+    /// Passes, fails and errors, as DeepEval counts them.
+    counts: [u64; 3],
+    scores: AttemptValues,
+    directions: BTreeSet<Direction>,
 }
 
 fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
@@ -157,6 +192,7 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
         )?;
     }
     counted.add_published_counts(run, &header, sink);
+    counted.add_scores(run, sink);
     Ok(())
 }
 
@@ -210,7 +246,12 @@ fn begin_run(header: &DeepevalHeader, stem: &str, sink: &mut ImportSink<'_>) -> 
         RunMoment::Unread,
     )?;
     let record = sink.run_mut(run);
-    record.duration_seconds = to_amount(&header.run_duration).filter(|seconds| *seconds > 0.0);
+    if let Some(seconds) = to_amount(&header.run_duration).filter(|seconds| *seconds > 0.0) {
+        record.tags.insert(
+            "evaluation_seconds".to_owned(),
+            format!("{seconds:.1} with the judges"),
+        );
+    }
     if !identifier.is_empty() {
         record.tags.insert(
             "identifier".to_owned(),
@@ -225,8 +266,8 @@ fn begin_run(header: &DeepevalHeader, stem: &str, sink: &mut ImportSink<'_>) -> 
 struct DeepevalTotals {
     passed: u64,
     failed: u64,
-    /// Passes, fails and errors of each metric.
-    metrics: BTreeMap<String, [u64; 3]>,
+    metrics: BTreeMap<String, MetricResults>,
+    judges: BTreeSet<String>,
     attempts: BTreeMap<String, u32>,
     /// The questions of each name, in their order.
     asked: BTreeMap<String, Vec<Option<String>>>,
@@ -264,12 +305,13 @@ impl DeepevalTotals {
         {
             count_tool(&mut tools, tool);
         }
+        let item_hash = question
+            .as_deref()
+            .map(|asked| hex_digest(&[asked.trim().as_bytes()], false)[..32].to_owned());
         let details = ItemDetails {
             tools,
             reason,
-            item_hash: question
-                .as_deref()
-                .map(|asked| hex_digest(&[asked.trim().as_bytes()], false)[..32].to_owned()),
+            item_hash: item_hash.clone(),
             question,
             answer: to_filled_text(&case.actual_output),
             expected: to_filled_text(&case.expected_output)
@@ -285,7 +327,7 @@ impl DeepevalTotals {
         };
         sink.add_outcome(run, place, outcome, details)?;
         for metric in case.metrics_data.iter() {
-            self.add_metric(run, &id, attempt, metric, sink)?;
+            self.add_metric(run, (&id, attempt, item_hash.as_ref()), metric, sink)?;
         }
         Ok(())
     }
@@ -306,15 +348,15 @@ impl DeepevalTotals {
             }
             Some(false) => {
                 self.failed += 1;
+                let mut deciding = case
+                    .metrics_data
+                    .iter()
+                    .filter(|metric| metric.success != true && metric.flaky != true)
+                    .peekable();
                 // A judge that failed tells nothing about the answer.
-                let wrong = case.metrics_data.iter().any(|metric| {
-                    metric.success == false && to_filled_text(&metric.error).is_none()
-                });
-                let is_judged = wrong
-                    || case
-                        .metrics_data
-                        .iter()
-                        .all(|metric| to_filled_text(&metric.error).is_none());
+                let is_judged = deciding.peek().is_none()
+                    || deciding
+                        .any(|metric| metric.success == false && metric.measured_score().is_some());
                 (
                     if is_judged {
                         ItemStatus::Fail
@@ -348,32 +390,33 @@ impl DeepevalTotals {
     fn add_metric(
         &mut self,
         run: RunHandle,
-        id: &str,
-        attempt: u32,
+        (id, attempt, item_hash): (&str, u32, Option<&String>),
         metric: &DeepevalMetric,
         sink: &mut ImportSink<'_>,
     ) -> Result<(), ReadStop> {
         let Some(name) = to_filled_text(&metric.name) else {
             return Ok(());
         };
-        let counts = self.metrics.entry(name.clone()).or_default();
         let error = to_filled_text(&metric.error);
-        let status = match (metric.skipped == true, &error, metric.success.as_bool()) {
-            (true, _, _) => ItemStatus::Skipped,
-            (false, Some(_), _) => {
-                counts[2] += 1;
-                ItemStatus::NotEvaluated
+        let (counted, status) = match (metric.skipped == true, &error, metric.success.as_bool()) {
+            (true, _, _) => (None, ItemStatus::Skipped),
+            (false, None, Some(true)) => (Some(0), ItemStatus::Pass),
+            (false, None, Some(false)) if metric.measured_score().is_some() => {
+                (Some(1), ItemStatus::Fail)
             }
-            (false, None, Some(true)) => {
-                counts[0] += 1;
-                ItemStatus::Pass
-            }
-            (false, None, Some(false)) => {
-                counts[1] += 1;
-                ItemStatus::Fail
-            }
-            (false, None, None) => ItemStatus::NotEvaluated,
+            // DeepEval counts a score of `NaN` as failed.
+            (false, None, Some(false)) => (Some(1), ItemStatus::NotEvaluated),
+            (false, Some(_), _) | (false, None, None) => (Some(2), ItemStatus::NotEvaluated),
         };
+        let tally = self.metrics.entry(name.clone()).or_default();
+        if let Some(counted) = counted {
+            tally.counts[counted] += 1;
+        }
+        if let Some(score) = metric.measured_score() {
+            tally.scores.add_value(id, score);
+            tally.directions.extend(metric.direction());
+        }
+        self.judges.extend(to_filled_text(&metric.evaluation_model));
         let mut outcome = sink.new_outcome(run, id, status);
         outcome.kind = ItemKind::Check;
         name.clone_into(&mut outcome.evaluator);
@@ -381,9 +424,31 @@ impl DeepevalTotals {
         outcome.score = to_number(&metric.score);
         let details = ItemDetails {
             reason: error.or_else(|| to_filled_text(&metric.reason)),
+            item_hash: item_hash.cloned(),
             ..ItemDetails::default()
         };
         sink.add_outcome(run, &format!("{id}, {name}"), outcome, details)
+    }
+
+    /// Keeps each metric's mean over the cases in which it was measured, and the judges.
+    fn add_scores(&self, run: RunHandle, sink: &mut ImportSink<'_>) {
+        let record = sink.run_mut(run);
+        for (name, tally) in &self.metrics {
+            let direction = match tally.directions.iter().collect::<Vec<_>>().as_slice() {
+                [direction] => **direction,
+                _ => Direction::None,
+            };
+            record
+                .scores
+                .extend(tally.scores.to_score(name, direction, name));
+        }
+        if !self.judges.is_empty() {
+            let judges: Vec<&str> = self.judges.iter().map(String::as_str).collect();
+            record.tags.insert(
+                "judge".to_owned(),
+                clip_text(&judges.join(", "), 500).into_owned(),
+            );
+        }
     }
 
     fn add_published_counts(
@@ -407,11 +472,16 @@ impl DeepevalTotals {
                 );
             }
         }
+        // Steps of traces are not read, so sums that include them cannot be recomputed.
+        let is_whole = header.trace_metrics_scores.is_null();
         for scores in header.metrics_scores.iter() {
             let Some(metric) = to_filled_text(&scores.metric) else {
                 continue;
             };
-            let counts = self.metrics.get(&metric).copied().unwrap_or_default();
+            let counts = self
+                .metrics
+                .get(&metric)
+                .map_or([0; 3], |tally| tally.counts);
             for ((name, stated), counted) in [
                 ("passes", &scores.passes),
                 ("fails", &scores.fails),
@@ -426,7 +496,7 @@ impl DeepevalTotals {
                         &format!("{metric}/{name}"),
                         stated as f64,
                         Unit::Count,
-                        Some(counted as f64),
+                        is_whole.then_some(counted as f64),
                         None,
                     );
                 }

@@ -13,6 +13,7 @@ const TABLE_HINT: &str = "read its rows as a table: --map MAP, with `list` as th
 const EVENTS_HINT: &str = "read its events as a table with a map that keeps the type `match`; see `evalreport help import/tables`";
 const JSON_HINT: &str =
     "export it as JSON: `promptfoo export eval ID -o results.json`, or run with `-o results.json`";
+const UPLOADED_HINT: &str = "the run was uploaded to Confident AI, and this file has only its address: import `.deepeval/.latest_run_full.json`, or run again with `DEEPEVAL_RESULTS_FOLDER` set";
 const PREDICTIONS_HINT: &str =
     "predictions have no verdicts: import the report of swebench.harness.run_evaluation";
 
@@ -40,6 +41,8 @@ fn recognise_json(peek: &Peek) -> Option<(&'static str, &'static str)> {
         || (peek.has("score") && peek.has("score:std"))
     {
         "simple-evals"
+    } else if peek.has("testRunLink") {
+        return Some(("DeepEval (link to an uploaded run)", UPLOADED_HINT));
     } else if is_predictions(peek) {
         return Some(("SWE-bench (predictions)", PREDICTIONS_HINT));
     } else {
