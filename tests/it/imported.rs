@@ -243,7 +243,7 @@ fn every_format_says_what_its_items_are() {
         ("export", &["question"]),
         ("hal/gaia_UPLOAD.json", &["task"]),
         ("deepeval/test_run.json", &["check", "question"]),
-        ("langfuse/page.json", &["question"]),
+        ("langfuse/page.json", &["check", "question"]),
         ("opentelemetry/traces", &["check", "question"]),
         ("pytest-json-report/report.json", &["test"]),
         ("junit/pytest.xml", &["test"]),

@@ -158,6 +158,54 @@ fn scores_that_say_yes_or_no_pass_and_numbers_are_means() {
 }
 
 #[test]
+fn observations_beside_scored_traces_are_no_items_of_their_own() {
+    let project = Project::new();
+    let score = |id: u64, kind: &str, value: &Value, trace: &str, observation: Option<&str>| {
+        json!({"id": format!("s{id}"), "name": "solved", "dataType": kind, "value": value, "source": "API",
+            "traceId": trace, "observationId": observation, "traceName": "shop"})
+    };
+    let steps: Vec<Value> = (0..6)
+        .map(|step| score(step, "BOOLEAN", &json!(1), "t1", Some(&format!("o{step}"))))
+        .collect();
+    let mut scores = steps.clone();
+    scores.extend([
+        score(10, "BOOLEAN", &json!(1), "t1", None),
+        score(11, "BOOLEAN", &json!(0), "t2", None),
+        score(12, "NUMERIC", &json!(3), "t2", None),
+        score(13, "NUMERIC", &json!(9), "t2", Some("o9")),
+    ]);
+    project.file("all.json", json!(scores).to_string());
+    let imported = Imported::path(&project.path("all.json"));
+    let [run] = imported.runs().try_into().expect("one run");
+    assert_eq!(
+        (&run["shared_tests_passed"], &run["shared_tests_total"]),
+        (&json!(1), &json!(2)),
+        "of traces"
+    );
+    assert_eq!(
+        imported.sql("select kind, count(*) from items group by kind order by kind"),
+        ["check 7", "question 3"]
+    );
+    let means: Vec<_> = run["scores"]
+        .as_array()
+        .expect("scores")
+        .iter()
+        .map(|score| (&score["metric"], &score["value"]))
+        .collect();
+    assert_eq!(
+        means,
+        [
+            (&json!("solved"), &json!(3.0)),
+            (&json!("solved of observations"), &json!(9.0))
+        ]
+    );
+    // Without scores of traces, they are the items.
+    project.file("steps.json", json!(steps).to_string());
+    let steps = Imported::path(&project.path("steps.json"));
+    assert_eq!(steps.runs()[0]["shared_tests_total"], 6);
+}
+
+#[test]
 fn one_page_of_several_is_said_to_be_one() {
     let imported = Imported::fixture("langfuse/first-page.json");
     assert_eq!(imported.stated(), (1, 0, 0));

@@ -1,8 +1,9 @@
 //! Langfuse: scores as its API returns them page by page, in version 2 and 3, and as its pages export them: an object with `data`, a list,
 //! or one score per line. Pages in one folder are one source.
 //!
-//! Scores of one dataset run, or of one trace name, are a run. An item is a trace or one of its observations. Only yes-or-no scores can
-//! pass: no threshold is known for numbers.
+//! Scores of one dataset run, or of one trace name, are a run. An item is a trace, or one of its observations if no trace is scored.
+//! Observations beside scored traces are steps of the items, so they are checks. Files are read twice, because that has to be known first. Only
+//! yes-or-no scores can pass: no threshold is known for numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "Langfuse",
         kind: ItemKind::Question,
         reads_names: false,
-        version: 3,
+        version: 4,
     },
     claim_file,
     read_source,
@@ -123,6 +124,24 @@ impl LangfuseScore {
         }
     }
 
+    /// Returns the environment, unless it is the one that everybody has.
+    fn environment(&self) -> Option<String> {
+        to_filled_text(&self.environment).filter(|environment| environment != "default")
+    }
+
+    fn trace_name(&self) -> Option<String> {
+        to_filled_text(&self.trace_name).or_else(|| self.trace.get("name").and_then(to_filled_text))
+    }
+
+    /// Returns the key of the run within the source: the environment with the dataset run, or else the trace's name.
+    fn run_key(&self) -> (String, String) {
+        let named = to_filled_text(&self.dataset_run_id).or_else(|| self.trace_name());
+        (
+            self.environment().unwrap_or_default(),
+            named.unwrap_or_default(),
+        )
+    }
+
     /// Returns the evaluator: the score's name and, unless the API was told it, its source.
     fn evaluator_name(&self, name: &str) -> String {
         match to_filled_text(&self.source).as_deref() {
@@ -151,7 +170,9 @@ struct ScoreRunTally {
 
 #[derive(Default)]
 struct LangfuseImporter {
-    tallies: BTreeMap<String, ScoreRunTally>,
+    tallies: BTreeMap<(String, String), ScoreRunTally>,
+    /// The runs with scores of whole traces.
+    runs_of_traces: BTreeSet<(String, String)>,
     /// Ids of the scores. Pages that were asked for while scores came in repeat some.
     ids: BTreeSet<String>,
     scores: u64,
@@ -163,81 +184,75 @@ struct LangfuseImporter {
 fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(), ReadStop> {
     let mut reading = LangfuseImporter::default();
     for file in &source.files {
+        read_scores(file, &mut |_, score| {
+            if let Ok(score) = score
+                && to_filled_text(&score.trace_id).is_some()
+                && to_filled_text(&score.observation_id).is_none()
+            {
+                reading.runs_of_traces.insert(score.run_key());
+            }
+            Ok(())
+        })?;
+    }
+    for file in &source.files {
+        // Messages begin with the file's name if there are several.
         let name = if source.files.len() > 1 {
             format!("{}, ", file.shown)
         } else {
             String::new()
         };
-        reading.read_file(file, &name, sink)?;
+        let total = read_scores(file, &mut |place, score| {
+            let place = format!("{name}{place}");
+            match score {
+                Ok(score) => reading.add_score(&score, &place, sink),
+                Err(why) => {
+                    sink.refuse_part(&place, why);
+                    Ok(())
+                }
+            }
+        })?;
+        reading.total = reading.total.max(total);
     }
     reading.finish_runs(sink);
     Ok(())
 }
 
+type OnScore<'a> = dyn FnMut(&str, Result<LangfuseScore, Refused>) -> Result<(), ReadStop> + 'a;
+
+/// Calls `each` with every score and its place in the file. Returns the number of scores that the page states, if it is a page.
+fn read_scores(file: &ForeignFile, each: &mut OnScore<'_>) -> Result<Option<u64>, ReadStop> {
+    let peek = Peek::from_source_file(file)?;
+    let mut number = 0;
+    let mut read = |line: usize, score: Result<Lenient<LangfuseScore>, Refused>| match score {
+        Ok(score) => {
+            number += 1;
+            let score = score.0.map(LangfuseScore::with_target);
+            each(
+                &format!("score {number}"),
+                score.ok_or_else(|| Refused::new("the score is no object")),
+            )
+        }
+        Err(why) => each(&format!("line {line}"), Err(why)),
+    };
+    if peek.has(PAGE_KEY) && !peek.is_lines {
+        let page: LangfusePage = read_object(
+            file.open()?,
+            &file.shown,
+            &["meta"],
+            PAGE_KEY,
+            &mut |score| read(0, Ok(score)),
+        )?;
+        return Ok(page.meta.get("totalItems").and_then(to_count));
+    }
+    if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
+        read_lines_to_cut(file.open()?, &file.shown, &mut read)?;
+    } else {
+        read_list(file.open()?, &file.shown, &mut |score| read(0, Ok(score)))?;
+    }
+    Ok(None)
+}
+
 impl LangfuseImporter {
-    /// Reads one file. Messages begin with its name.
-    fn read_file(
-        &mut self,
-        file: &ForeignFile,
-        name: &str,
-        sink: &mut ImportSink<'_>,
-    ) -> Result<(), ReadStop> {
-        let peek = Peek::from_source_file(file)?;
-        let mut place = 0;
-        if peek.has(PAGE_KEY) && !peek.is_lines {
-            let page: LangfusePage = read_object(
-                file.open()?,
-                &file.shown,
-                &["meta"],
-                PAGE_KEY,
-                &mut |score| {
-                    place += 1;
-                    self.add_parsed(score, &format!("{name}score {place}"), sink)
-                },
-            )?;
-            self.total = self
-                .total
-                .max(page.meta.get("totalItems").and_then(to_count));
-            return Ok(());
-        }
-        if peek.is_lines || peek.head.trim_ascii_start().first() == Some(&b'{') {
-            read_lines_to_cut(file.open()?, &file.shown, &mut |number,
-                                                               score: Result<
-                Lenient<LangfuseScore>,
-                Refused,
-            >| match score {
-                Ok(score) => {
-                    place += 1;
-                    self.add_parsed(score, &format!("{name}score {place}"), sink)
-                }
-                Err(why) => {
-                    sink.refuse_part(&format!("{name}line {number}"), why);
-                    Ok(())
-                }
-            })?;
-            return Ok(());
-        }
-        read_list(file.open()?, &file.shown, &mut |score| {
-            place += 1;
-            self.add_parsed(score, &format!("{name}score {place}"), sink)
-        })
-    }
-
-    fn add_parsed(
-        &mut self,
-        score: Lenient<LangfuseScore>,
-        place: &str,
-        sink: &mut ImportSink<'_>,
-    ) -> Result<(), ReadStop> {
-        match score.0 {
-            Some(score) => self.add_score(&score.with_target(), place, sink),
-            None => {
-                sink.refuse_part(place, Refused::new("the score is no object"));
-                Ok(())
-            }
-        }
-    }
-
     fn add_score(
         &mut self,
         score: &LangfuseScore,
@@ -262,25 +277,17 @@ impl LangfuseImporter {
         }
         self.scores += 1;
         let evaluator = score.evaluator_name(&name);
-        let trace_name = to_filled_text(&score.trace_name)
-            .or_else(|| score.trace.get("name").and_then(to_filled_text));
-        let of_run = to_filled_text(&score.dataset_run_id);
-        let named = of_run
-            .clone()
-            .or_else(|| trace_name.clone())
-            .unwrap_or_default();
-        let environment =
-            to_filled_text(&score.environment).filter(|environment| environment != "default");
-        let key = format!("{}/{named}", environment.clone().unwrap_or_default());
+        let key = score.run_key();
         if !self.tallies.contains_key(&key) {
-            let suite = trace_name.as_deref().unwrap_or(SUITE);
-            let approach = of_run
-                .as_deref()
-                .or(environment.as_deref())
-                .unwrap_or_default();
+            let (trace_name, of_run) = (score.trace_name(), to_filled_text(&score.dataset_run_id));
+            let (environment, named) = &key;
             let (identity, arm) = (
-                [environment.as_deref().unwrap_or_default(), &named],
-                [suite, approach, ""],
+                [environment.as_str(), named],
+                [
+                    trace_name.as_deref().unwrap_or(SUITE),
+                    of_run.as_deref().unwrap_or(environment),
+                    "",
+                ],
             );
             let run = match &of_run {
                 Some(_) => sink.begin_run(&identity, arm),
@@ -317,15 +324,22 @@ impl LangfuseImporter {
         if status == ItemStatus::Skipped {
             sink.note_quirk("numbers and labels without a passing mark are kept as scores, outside of the pass rate");
         }
+        let is_step = item != scored && self.runs_of_traces.contains(&key);
+        if is_step {
+            sink.note_quirk(
+                "scores of observations beside scores of traces are checks, outside of the pass rate",
+            );
+        }
         if let Some(value) = score
             .numeric_value()
             .filter(|_| status == ItemStatus::Skipped)
         {
-            tally
-                .numbers
-                .entry(evaluator.clone())
-                .or_default()
-                .add(value);
+            let metric = if is_step {
+                format!("{evaluator} of observations")
+            } else {
+                evaluator.clone()
+            };
+            tally.numbers.entry(metric).or_default().add(value);
         }
         let Some(run) = tally.run else { return Ok(()) };
         let attempt = tally
@@ -337,6 +351,9 @@ impl LangfuseImporter {
             sink.note_quirk("repeated scores of one name in a trace are attempts");
         }
         let mut outcome = sink.new_outcome(run, &item, status);
+        if is_step {
+            outcome.kind = ItemKind::Check;
+        }
         outcome.evaluator = evaluator;
         outcome.attempt = *attempt;
         outcome.score = score.numeric_value();
