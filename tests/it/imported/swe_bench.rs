@@ -195,6 +195,64 @@ fn published_samples() {
     );
 }
 
+/// `get_model_report` of 2024 returned a list for each result, which everybody wrote to a file of another name.
+#[test]
+fn reports_of_2024_are_known_by_their_lists() {
+    let project = crate::support::Project::new();
+    let report = json!({
+        "no_generation": ["a__a-1", "a__a-1"], "generated": ["a__a-2", "b__b-3", "b__b-4"], "with_logs": ["a__a-2", "b__b-3", "b__b-4"],
+        "install_fail": [], "reset_failed": [], "no_apply": ["b__b-4"], "applied": ["a__a-2", "b__b-3"], "test_errored": [],
+        "test_timeout": [], "resolved": ["a__a-2"],
+    });
+    for file in [
+        "evaluations/20240402_agent/report.json",
+        "reports/big-1.json",
+        "reports/big-2.json",
+    ] {
+        project.file(file, report.to_string());
+    }
+    for (folder, approaches) in [
+        ("evaluations", ["agent"].as_slice()),
+        ("reports", &["big-1", "big-2"]),
+    ] {
+        let imported = Imported::path(&project.path(folder));
+        let runs = imported.runs();
+        let found: Vec<&str> = runs
+            .iter()
+            .filter_map(|run| run["approach"].as_str())
+            .collect();
+        assert_eq!(found, approaches);
+        assert_eq!(
+            imported.sql("select distinct item, status from items order by item"),
+            ["a__a-1 fail", "a__a-2 pass", "b__b-3 fail", "b__b-4 fail"],
+            "{folder}"
+        );
+    }
+}
+
+#[test]
+fn reports_of_instances_in_one_file_are_a_run() {
+    let project = crate::support::Project::new();
+    let instance = |resolved: bool| json!({"patch_is_None": false, "patch_exists": true, "patch_successfully_applied": true, "resolved": resolved});
+    project.file(
+        "runs/acme__coder.tuesday.json",
+        json!({"a__a-1": instance(true), "b__b-3": instance(false)}).to_string(),
+    );
+    let imported = Imported::path(&project.path("runs"));
+    assert_eq!(imported.statuses(), ["a__a-1 1 pass", "b__b-3 1 fail"]);
+    assert_eq!(imported.runs()[0]["model"], "acme/coder");
+}
+
+#[test]
+fn a_report_whose_name_says_nothing_has_no_model() {
+    let project = crate::support::Project::new();
+    let report = json!({"total_instances": 1, "submitted_instances": 1, "completed_instances": 1, "resolved_instances": 1,
+        "resolved_ids": ["a__a-1"], "unresolved_ids": [], "submitted_ids": ["a__a-1"]});
+    project.file("big-1/report.json", report.to_string());
+    let imported = Imported::path(&project.path("big-1"));
+    assert_eq!(imported.runs()[0]["model"], "unknown (report)");
+}
+
 #[test]
 fn predictions_are_named_and_not_taken_for_results() {
     let project = crate::support::Project::new();

@@ -34,3 +34,13 @@ pub(super) fn instance_ids(list: &Value) -> Vec<String> {
         .filter_map(to_text)
         .collect()
 }
+
+/// Returns a file's name without its ending.
+pub(super) fn stem(name: &str) -> &str {
+    name.strip_suffix(".json").unwrap_or(name)
+}
+
+/// Returns whether a file's name without its ending says neither what made it nor which run it is of.
+pub(super) fn is_unnamed(stem: &str) -> bool {
+    ["results", "result", "report", "evaluation", "eval"].contains(&stem)
+}

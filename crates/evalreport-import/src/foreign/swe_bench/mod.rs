@@ -1,7 +1,7 @@
 //! SWE-bench: reports of runs and of their instances, and submissions of the experiments repository.
 //!
 //! A run's report and its instances' reports are one source. The run's report lists the instances and their results; the instances' reports
-//! list the failed tests. Only the names of files and folders tell model and run.
+//! list the failed tests. Only the names of files and folders tell model and run. The content tells what a file is, whatever its name.
 
 mod instance;
 mod run;
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::domain::{ItemKind, Problem};
 
+use super::super::cell::Refused;
 use super::super::rows::ReadStop;
 use super::claim::Claim;
 use super::format::FormatFacts;
@@ -18,7 +19,7 @@ use super::importer::FormatImporter;
 use super::peek::{ContentKind, Peek};
 use super::sink::ImportSink;
 use super::source::ForeignFileGroup;
-use instance::split_date;
+use instance::{is_unnamed, split_date, stem};
 
 pub(super) const FORMAT: FormatImporter = FormatImporter::new(
     FormatFacts {
@@ -26,7 +27,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "SWE-bench",
         kind: ItemKind::Task,
         reads_names: true,
-        version: 5,
+        version: 6,
     },
     claim_file,
     read_source,
@@ -35,6 +36,9 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
 fn claim_file(peek: &Peek) -> Option<Claim> {
     let folder = |levels: usize| Some(peek.path.ancestors().nth(levels)?.to_owned());
     let group = match peek.content {
+        ContentKind::Json if is_submission_result(peek) && !is_unnamed(stem(&peek.name)) => {
+            folder(1)?.join(stem(&peek.name))
+        }
         ContentKind::Json if is_submission_result(peek) || is_resolved_by(peek) => {
             folder(if peek.folder_name(0) == Some("results") {
                 2
@@ -42,11 +46,11 @@ fn claim_file(peek: &Peek) -> Option<Claim> {
                 1
             })?
         }
-        ContentKind::Json if is_report(peek) => {
-            let stem = peek.name.strip_suffix(".json").unwrap_or(&peek.name);
-            folder(1)?.join(stem)
+        ContentKind::Json if is_report(peek) => folder(1)?.join(stem(&peek.name)),
+        ContentKind::Json if is_instance(peek) && peek.name == "report.json" => {
+            group_of_instance(&peek.path)?
         }
-        ContentKind::Json if is_instance(peek) => group_of_instance(&peek.path)?,
+        ContentKind::Json if is_instance(peek) => folder(1)?.join(stem(&peek.name)),
         ContentKind::Json if is_per_instance(peek) => folder(1)?,
         ContentKind::Text if is_metadata(peek) => folder(1)?,
         ContentKind::Json | ContentKind::Text | ContentKind::Zip | ContentKind::Xml => return None,
@@ -68,16 +72,23 @@ fn is_instance(peek: &Peek) -> bool {
     let names_patch = |id: &str| {
         peek.has(&format!("{id}.patch_exists")) || peek.has(&format!("{id}.patch_is_None"))
     };
-    peek.name == "report.json"
-        && (peek.folder_name(0).is_some_and(names_patch) || peek.keys_below("").any(names_patch))
+    peek.folder_name(0).is_some_and(names_patch) || peek.keys_below("").any(names_patch)
 }
 
+/// Returns whether the file lists the instances by result, as `get_model_report` of 2023 and 2024 did and the experiments repository does. A
+/// long report's last list, `resolved`, lies beyond the first look. Only the name tells that a run's report is a submission to
+/// Multi-SWE-bench.
 fn is_submission_result(peek: &Peek) -> bool {
-    peek.name == "results.json"
-        && (peek.has("resolved") || peek.has("resolved_ids"))
-        && ["total_instances", "no_generation", "no_logs", "generated"]
-            .iter()
-            .any(|key| peek.has(key))
+    let has_any = |keys: &[&str]| keys.iter().any(|key| peek.has(key));
+    if peek.name == "results.json"
+        && has_any(&["resolved", "resolved_ids"])
+        && has_any(&["total_instances", "generated"])
+    {
+        return true;
+    }
+    let has_resolved = peek.has("resolved") && !peek.has("total_instances");
+    peek.has_all(&["no_generation", "generated"])
+        || (has_resolved && has_any(&["no_generation", "no_logs"]))
 }
 
 /// Returns whether the file has sums by repository or by year. Their totals give the number of instances.
@@ -132,6 +143,10 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
     for file in &source.files {
         let peek = Peek::from_source_file(file)?;
         if is_submission_result(&peek) {
+            if submission.results.is_some() {
+                sink.refuse_part(&file.name, Refused::new("a second report of the same run"));
+                continue;
+            }
             submission.results = Some(file);
             // In Multi-SWE-bench, the results of a submission are a run's report.
             is_report_submitted = peek.has("total_instances");

@@ -13,7 +13,7 @@ use super::super::json::{Lenient, to_count, to_text};
 use super::super::json_reader::read_value;
 use super::super::sink::{ImportSink, RunHandle, RunMoment};
 use super::super::source::{ForeignFile, ForeignFileGroup};
-use super::instance::{EVALUATOR, instance_ids, instance_repository};
+use super::instance::{EVALUATOR, instance_ids, instance_repository, is_unnamed, stem};
 
 const MAX_FAILED_SHOWN: usize = 10;
 
@@ -77,8 +77,12 @@ pub(super) fn read_run(
     files: &RunReportFiles<'_>,
     sink: &mut ImportSink<'_>,
 ) -> Result<(), ReadStop> {
-    let name = source.name.strip_suffix(".json").unwrap_or(&source.name);
-    let (model, run_id) = name.rsplit_once('.').unwrap_or((name, ""));
+    let name = stem(&source.name);
+    let (model, run_id) = match name.rsplit_once('.') {
+        Some(parts) => parts,
+        None if is_unnamed(name) => ("", ""),
+        None => (name, ""),
+    };
     // A slash in the model's name is written as two underscores.
     let model = if model.matches("__").count() == 1 {
         model.replacen("__", "/", 1)
