@@ -236,6 +236,195 @@ fn a_group_is_checked_against_its_tasks() {
 }
 
 #[test]
+fn the_error_of_an_unweighted_group_is_that_of_its_mean() {
+    let project = project("lm_eval", "group");
+    let file = format!("out/results_{STAMP}.json");
+    let mut results: Value = serde_json::from_str(&project.read(&file)).expect("JSON");
+    let (one, two) = (0.288_675_134_594_812_87_f64, 0.166_666_666_666_666_66_f64);
+    let pooled = |sizes: [f64; 2]| {
+        let [a, b] = sizes;
+        let variance = ((a - 1.0) * one * one * a + (b - 1.0) * two * two * b) / (a + b - 2.0);
+        (variance / (a + b)).sqrt()
+    };
+    let plain = (one * one + two * two).sqrt() / 2.0;
+    results["groups"]["all"]["acc,none"] = json!((0.5 + 5.0 / 6.0) / 2.0);
+    results["groups"]["all"]["acc_stderr,none"] = json!(pooled([4.0, 6.0]));
+    project.file(&file, results.to_string());
+    let (source, runs) = imported(&project, "lm-eval");
+    let stated: Vec<_> = runs[0]["stated"]
+        .as_array()
+        .expect("figures")
+        .iter()
+        .map(|figure| (figure["name"].clone(), figure["disagrees"].clone()))
+        .collect();
+    assert_eq!(
+        stated,
+        [
+            (json!("acc,none"), json!(false)),
+            (json!("acc_stderr,none"), json!(true))
+        ]
+    );
+    let error = runs[0]["scores"][0]["standard_error"]
+        .as_f64()
+        .expect("an error");
+    assert!((error - plain).abs() < 1e-12, "{error} {plain}");
+    assert!(
+        quirks(&source).contains("the figure of the group `all` is the unweighted mean")
+            && quirks(&source)
+                .contains("the published standard error of the group `all` does not belong"),
+        "{source}"
+    );
+    // A task without the figure is out of the group's mean, and named.
+    let without = self::project("lm_eval", "group");
+    results["groups"]["all"]["acc,none"] = json!(0.5);
+    results["results"]["all_two"] = json!({"alias": " - two", "f1,none": 0.25});
+    without.file(&file, results.to_string());
+    let (source, _) = imported(&without, "lm-eval");
+    assert!(
+        quirks(&source).contains("`acc,none` of the group `all` is over 1 of its 2 tasks"),
+        "{source}"
+    );
+}
+
+#[test]
+fn a_backend_is_no_model() {
+    for (config, expected) in [
+        (
+            json!({"model": "vllm", "model_args": "dtype=auto"}),
+            "unknown (out)",
+        ),
+        (
+            json!({"model": "hf", "model_args": "pretrained=org/one"}),
+            "org/one",
+        ),
+    ] {
+        let project = project("lm_eval", "before-0.4");
+        let mut results: Value =
+            serde_json::from_str(&project.read("out/results.json")).expect("JSON");
+        results["config"] = config;
+        project.file("out/results.json", results.to_string());
+        let (_, runs) = imported(&project, "lm-eval");
+        assert_eq!(runs[0]["model"], expected);
+    }
+}
+
+#[test]
+fn repeats_of_evalchemy_are_no_samples_of_their_own() {
+    let project = crate::support::Project::new();
+    let repeat = |number: u64, solved: u64| json!({"repetition": number, "num_total": 4, "num_solved": solved, "accuracy": solved as f64 / 4.0});
+    let results = json!({
+        "results": {
+            "AIME24": {"examples": [{"id": 1, "model_outputs": ["7", "8"]}], "num_total": 4, "solved_avg": 1.5, "run_stats": [repeat(1, 1), repeat(2, 2)],
+                "accuracy_avg": 0.375, "accuracy_std_err": 0.0625, "num_repeat": 2},
+            "MATH500": {"num_total": 500, "num_solved": 300, "accuracy": 0.6},
+        },
+        "config": {"model": "vllm", "model_args": "pretrained=org/one"}, "git_hash": "abc", "date": 1784594363.0, "model_name": "org/one",
+    });
+    project.file(
+        &format!("out/org__one/results_{STAMP}.json"),
+        results.to_string(),
+    );
+    let (source, runs) = imported(&project, "lm-eval");
+    let [aime, math] = runs.as_slice() else {
+        panic!("a run for each task: {source}")
+    };
+    let scores = aime["scores"].as_array().expect("scores");
+    assert_eq!(scores.len(), 1, "a spread is no metric: {aime}");
+    let expected = [json!("accuracy_avg"), json!(0.375), json!(0.0625), json!(4)];
+    assert_eq!(
+        ["metric", "value", "standard_error", "n"].map(|key| scores[0][key].clone()),
+        expected
+    );
+    assert_eq!(
+        (
+            &aime["model"],
+            &aime["tags"]["repeats"],
+            &aime["stated"][0]["disagrees"]
+        ),
+        (&json!("org/one"), &json!("2"), &json!(false))
+    );
+    assert_eq!(
+        (&math["passed"], &math["total"]),
+        (&json!(300), &json!(500)),
+        "{source}"
+    );
+}
+
+#[test]
+fn means_over_tasks_of_lighteval_are_no_tasks() {
+    let project = crate::support::Project::new();
+    let results = json!({
+        "config_general": {"model_name": "org/one", "start_time": 1.5},
+        "results": {
+            "lighteval|quiz:a|5": {"acc": 0.5, "acc_stderr": 0.1},
+            "lighteval|quiz:b|5": {"acc": 0.75, "acc_stderr": 0.2},
+            "lighteval|quiz:_average|5": {"acc": 0.625, "acc_stderr": 0.15},
+            "all": {"acc": 0.625, "acc_stderr": 0.15},
+        },
+        "versions": {"lighteval|quiz:a|5": 0, "lighteval|quiz:b|5": 0},
+        "config_tasks": {"lighteval|quiz:a": {"effective_num_docs": 26}},
+    });
+    project.file(
+        &format!("out/org/one/results_{STAMP}.json"),
+        results.to_string(),
+    );
+    let (source, runs) = imported(&project, "lm-eval");
+    let told: Vec<_> = runs
+        .iter()
+        .map(|run| ["suite", "approach", "model"].map(|key| run[key].clone()))
+        .collect();
+    assert_eq!(
+        told,
+        ["lighteval|quiz:a|5", "lighteval|quiz:b|5"].map(|suite| [
+            json!(suite),
+            json!("lighteval"),
+            json!("org/one")
+        ])
+    );
+    assert_eq!(
+        (&runs[0]["passed"], &runs[0]["total"]),
+        (&json!(13), &json!(26)),
+        "the error is that of grades"
+    );
+    assert!(quirks(&source).contains("means over tasks are left out"));
+}
+
+#[test]
+fn merged_results_have_a_run_for_each_time_of_a_task() {
+    let project = crate::support::Project::new();
+    let results = |acc: f64| {
+        json!({
+            "results": {
+                "quiz": {"2022-07-07-20-56-53": {"acc": acc, "acc_stderr": 0.1}, "2022-07-09-01-02-03": {"acc": 0.5, "acc_stderr": 0.1}},
+                "riddle+prompt": {"2022-07-07-20-56-53": {"acc": 0.25, "acc_stderr": 0.1, "prompt_name": "prompt"}},
+            },
+            "versions": {"quiz": 3, "riddle+prompt": 0},
+        })
+    };
+    project
+        .file("out/big/merged.json", results(0.75).to_string())
+        .file("out/small/merged.json", results(0.5).to_string());
+    assert_eq!(project.run(["import", "out"]).code, 0);
+    let runs = project.run([
+        "sql",
+        "select model, suite, suite_version, count(*), max(value) from runs join scores using (run_id) group by all order by all",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!(
+        runs.stdout.lines().skip(1).collect::<Vec<_>>(),
+        [
+            "unknown (big/merged.json),quiz,3,2,0.75",
+            "unknown (big/merged.json),riddle+prompt,0,1,0.25",
+            "unknown (small/merged.json),quiz,3,2,0.5",
+            "unknown (small/merged.json),riddle+prompt,0,1,0.25"
+        ],
+        "{}",
+        runs.stderr
+    );
+}
+
+#[test]
 fn results_of_before_filters_had_names() {
     let (_, runs) = imported(&project("lm_eval", "before-0.4"), "lm-eval");
     let run = &runs[0];

@@ -1,5 +1,7 @@
 //! The published figures of a task, and the same figures recomputed from its samples.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::domain::{Direction, Unit};
@@ -9,7 +11,17 @@ use super::super::running_mean::RunningMean;
 use super::wire::LmEvalResults;
 
 /// Keys of a task's results that are not figures.
-const KEYS_WITHOUT_FIGURES: [&str; 5] = ["alias", " ", "name", "sample_len", "sample_count"];
+const KEYS_WITHOUT_FIGURES: [&str; 9] = [
+    "alias",
+    " ",
+    "name",
+    "sample_len",
+    "sample_count",
+    "num_total",
+    "num_solved",
+    "solved_avg",
+    "num_repeat",
+];
 /// Parts of the names of metrics that are not grades, of metrics that are not means over samples, and of metrics that are not shares.
 const METRICS_WITHOUT_GRADES: [&str; 20] = [
     "f1",
@@ -101,25 +113,26 @@ pub(super) fn published_figures(figures: &Map<String, Value>) -> Vec<PublishedTa
             None => (key.to_owned(), None),
         }
     };
+    let error_key = |key: &str| {
+        let (metric, filter) = split(key);
+        match filter {
+            Some(filter) => format!("{metric}_stderr,{filter}"),
+            // evalchemy's spread over repeats.
+            None => metric
+                .strip_suffix("_avg")
+                .map(|metric| format!("{metric}_std_err"))
+                .filter(|key| figures.contains_key(key))
+                .unwrap_or_else(|| format!("{metric}_stderr")),
+        }
+    };
+    let errors: BTreeSet<String> = figures.keys().map(|key| error_key(key)).collect();
     figures
         .iter()
-        .filter(|(key, _)| !KEYS_WITHOUT_FIGURES.contains(&key.as_str()))
+        .filter(|(key, _)| !KEYS_WITHOUT_FIGURES.contains(&key.as_str()) && !errors.contains(*key))
         .filter_map(|(key, value)| {
             let value = to_number(value)?;
             let (metric, filter) = split(key);
-            let is_error = metric.strip_suffix("_stderr").is_some_and(|of| {
-                figures.contains_key(of)
-                    || filter
-                        .as_ref()
-                        .is_some_and(|filter| figures.contains_key(&format!("{of},{filter}")))
-            });
-            if is_error {
-                return None;
-            }
-            let error_key = match &filter {
-                Some(filter) => format!("{metric}_stderr,{filter}"),
-                None => format!("{metric}_stderr"),
-            };
+            let error_key = error_key(key);
             let error = figures.get(&error_key);
             Some(PublishedTaskFigure {
                 key: key.clone(),

@@ -26,7 +26,7 @@ use super::peek::{ContentKind, Peek};
 use super::sink::ImportSink;
 use super::source::{ForeignFile, ForeignFileGroup};
 use task::TaskImporter;
-use wire::LmEvalResults;
+use wire::{LmEvalResults, is_time};
 
 const MAX_RESULTS_BYTES: u64 = 256 << 20;
 /// Maximum of groups times tasks, because every group may hold every task.
@@ -64,18 +64,27 @@ fn is_samples(peek: &Peek) -> bool {
         && (peek.has_all(&["doc_id", "doc"]) || peek.has_all(&["[].doc_id", "[].doc"]))
 }
 
-/// Returns whether a file is results: its metrics' names have a filter, or, before 0.4, `versions` and a `config` are beside them.
+/// Returns whether a file is results: its metrics' names have a filter, or, before 0.4, `versions` and a `config` are beside them. Three
+/// relatives are read as well: evalchemy's tasks are repeated, lighteval writes `config_general`, and results of many jobs that were merged
+/// have a level of times.
 fn is_results(peek: &Peek) -> bool {
-    let has_filters = |task: &str| {
-        peek.keys_below(&format!("results.{task}"))
-            .any(|key| key.contains(','))
+    let is_stamped = split_name(&peek.name).1.is_some();
+    let has_versions = peek.has("versions");
+    let tells = |task: &str| {
+        let has = |key: &str| peek.has(&format!("results.{task}.{key}"));
+        has("run_stats")
+            || (has("examples") && is_stamped)
+            || peek
+                .keys_below(&format!("results.{task}"))
+                .any(|key| key.contains(',') || (has_versions && is_time(key)))
     };
+    let has_any = |keys: &[&str]| keys.iter().any(|key| peek.has(key));
     peek.content == ContentKind::Json
         && !peek.is_lines
         && peek.has("results")
-        && (peek.keys_below("results").any(has_filters)
-            || (peek.has_all(&["versions", "config"])
-                && (peek.has("config.model") || peek.has("config.model_args"))))
+        && (peek.keys_below("results").any(tells)
+            || (has_versions && has_any(&["config.model", "config.model_args", "config_general"]))
+            || peek.has_all(&["config.model", "config.model_args", "git_hash"]))
 }
 
 /// Splits a file's name, without its extensions, before its time stamp.
@@ -140,15 +149,35 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
         );
         results = results_from_names(source, &samples);
     }
+    if results.remove_averages() {
+        sink.note_quirk("means over tasks are left out: `--overall macro` gives them");
+    }
     if let Some(version) = results.version() {
         sink.note_version(&format!("lm_eval {version}"));
     }
-    let mut by_task = assign_samples(&results, &samples, has_results, sink);
+    let parts = results.split_by_time();
+    if let [results] = parts.as_slice() {
+        return import_tasks(results, &samples, has_results, sink);
+    }
+    sink.note_quirk("results of many jobs in one file: each time of a task is a run");
+    parts
+        .iter()
+        .try_for_each(|part| import_tasks(part, &[], has_results, sink))
+}
+
+/// Imports the tasks and the groups of an evaluation.
+fn import_tasks(
+    results: &LmEvalResults,
+    samples: &[&ForeignFile],
+    has_results: bool,
+    sink: &mut ImportSink<'_>,
+) -> Result<(), ReadStop> {
+    let mut by_task = assign_samples(results, samples, has_results, sink);
     let groups = results.group_names();
     for name in results.figures.keys() {
         if !groups.contains(name.as_str()) {
             let file = by_task.remove(name.as_str());
-            TaskImporter::new(&results, name).import_run(file, sink)?;
+            TaskImporter::new(results, name).import_run(file, sink)?;
         }
     }
     if groups.len().saturating_mul(results.figures.len()) > MAX_GROUPED {
@@ -163,7 +192,7 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
         .keys()
         .filter(|name| groups.contains(name.as_str()))
     {
-        task::read_group(&results, name, sink);
+        task::read_group(results, name, sink);
     }
     Ok(())
 }

@@ -319,7 +319,9 @@ impl<'r> TaskImporter<'r> {
             );
             if let Some(one) = stated {
                 let unit = metric_unit(&key.metric, one.value);
-                sink.add_published_figure(run, &one.key, one.value, unit, mean, None);
+                let recomputed =
+                    mean.or_else(|| self.results.recount_accuracy(self.name, &one.key));
+                sink.add_published_figure(run, &one.key, one.value, unit, recomputed, None);
                 if let Some(stated_error) = one.error {
                     sink.add_published_figure(run, &one.error_key, stated_error, unit, error, None);
                 }
@@ -330,13 +332,11 @@ impl<'r> TaskImporter<'r> {
             if !is_whole
                 && !is_counted
                 && let Some(one) = stated.filter(|one| may_grade(&one.metric))
-                && let Some(total) = total
-                && let Some(passed) = passed_from_share(one.value, one.error, total)
+                && let Some((passed, total)) = self.published_counts(one, total, sink)
             {
                 let record = sink.run_mut(run);
                 (record.shared_tests_passed, record.shared_tests_total) =
                     (Some(passed), Some(total));
-                sink.note_quirk("passed and total are computed from the published figure and its standard error");
                 is_counted = true;
                 continue;
             }
@@ -358,6 +358,27 @@ impl<'r> TaskImporter<'r> {
             });
         }
     }
+
+    /// Returns how many samples passed, of how many, if the file says so or if the figure with its standard error can only come from grades.
+    fn published_counts(
+        &self,
+        one: &PublishedTaskFigure,
+        total: Option<u64>,
+        sink: &mut ImportSink<'_>,
+    ) -> Option<(u64, u64)> {
+        if one.key == "accuracy"
+            && let Some(counts) = self.results.solved_count(self.name)
+        {
+            return Some(counts);
+        }
+        // Repeats of one question are no samples of their own.
+        let total = total.filter(|_| self.results.repeat_count(self.name).is_none())?;
+        let passed = passed_from_share(one.value, one.error, total)?;
+        sink.note_quirk(
+            "passed and total are computed from the published figure and its standard error",
+        );
+        Some((passed, total))
+    }
 }
 
 /// Returns a metric's name in our tables: with its filter, unless the filter does nothing.
@@ -378,6 +399,8 @@ fn begin_run(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) -> 
         [name, approach.as_str(), &model],
     );
     let run = match to_text(&results.date) {
+        // Models without a name may have evaluations of one time and task.
+        _ if model.is_empty() => sink.begin_run_of_bytes(&identity, names, RunMoment::Unread),
         Some(_) => sink.begin_run(&identity, names),
         None => sink.begin_unnamed_run(&identity, names, RunMoment::Unread),
     }?;
@@ -409,6 +432,12 @@ fn begin_run(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) -> 
     };
     let facts = [
         ("n_shot", results.shot_count(name)),
+        (
+            "repeats",
+            results
+                .repeat_count(name)
+                .map(|repeats| repeats.to_string()),
+        ),
         ("backend", config("model")),
         ("limit", config("limit")),
         ("gen_kwargs", config("gen_kwargs")),
@@ -451,7 +480,8 @@ fn begin_run(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) -> 
     Some(run)
 }
 
-/// Reads the figures of a group. They are means over its tasks, weighted by their numbers of samples unless the group does otherwise.
+/// Reads the figures of a group. They are means over the tasks that have the figure, weighted by their numbers of samples unless the group
+/// does otherwise.
 pub(super) fn read_group(results: &LmEvalResults, name: &str, sink: &mut ImportSink<'_>) {
     let Some(run) = begin_run(results, name, sink) else {
         return;
@@ -465,57 +495,43 @@ pub(super) fn read_group(results: &LmEvalResults, name: &str, sink: &mut ImportS
     sink.run_mut(run)
         .tags
         .insert("group_of".to_owned(), format!("{} tasks", tasks.len()));
+    let shown = escape_invisible(&clip_text(name, 100));
     for one in figures.map(published_figures).unwrap_or_default() {
-        // The figure of each task, with its number of samples.
-        let parts: Option<Vec<(f64, Option<u64>)>> = tasks
-            .iter()
-            .map(|task| {
-                Some((
-                    to_number(results.figures.get(task)?.get(&one.key)?)?,
-                    results.sample_count(task),
-                ))
-            })
-            .collect();
-        let parts = parts.filter(|parts| !parts.is_empty());
-        let total = parts
-            .as_ref()
-            .and_then(|parts| {
-                parts
-                    .iter()
-                    .try_fold(0_u64, |sum, (_, n)| sum.checked_add((*n)?))
-            })
-            .filter(|total| *total > 0);
-        let weighted = parts.as_ref().zip(total).map(|(parts, total)| {
-            parts
-                .iter()
-                .map(|(value, n)| value * n.unwrap_or(0) as f64)
-                .sum::<f64>()
-                / total as f64
-        });
-        let plain = parts
-            .as_ref()
-            .map(|parts| parts.iter().map(|(value, _)| value).sum::<f64>() / parts.len() as f64);
+        let parts = GroupParts::from_tasks(results, &tasks, &one);
+        if (1..tasks.len()).contains(&parts.values.len()) {
+            sink.note_quirk(&format!(
+                "`{}` of the group `{shown}` is over {} of its {} tasks: the others do not have it",
+                escape_invisible(&clip_text(&one.key, 100)),
+                parts.values.len(),
+                tasks.len()
+            ));
+        }
+        let (plain, weighted) = (parts.plain_mean(), parts.weighted_mean());
         let is_near = |value: &f64| (value - one.value).abs() <= 1e-9;
         let is_plain =
             plain.as_ref().is_some_and(is_near) && !weighted.as_ref().is_some_and(is_near);
-        if is_plain {
-            sink.note_quirk("a group's figure is the unweighted mean of its tasks");
-        }
+        let (recomputed, error) = if is_plain {
+            sink.note_quirk(&format!(
+                "the figure of the group `{shown}` is the unweighted mean of its tasks"
+            ));
+            (plain, parts.error_of_plain_mean())
+        } else {
+            (weighted.or(plain), parts.pooled_error())
+        };
         let unit = metric_unit(&one.metric, one.value);
-        sink.add_published_figure(
-            run,
-            &one.key,
-            one.value,
-            unit,
-            if is_plain { plain } else { weighted.or(plain) },
-            None,
-        );
-        if let Some(error) = one.error {
-            sink.add_published_figure(run, &one.error_key, error, unit, None, None);
+        sink.add_published_figure(run, &one.key, one.value, unit, recomputed, None);
+        if let Some(published) = one.error {
+            sink.add_published_figure(run, &one.error_key, published, unit, error, None);
+            if is_plain && error.is_some_and(|error| (published - error).abs() > 0.005 * error) {
+                sink.note_quirk(&format!(
+                    "the published standard error of the group `{shown}` does not belong to its unweighted mean: the one of that mean counts"
+                ));
+            }
         }
         sink.run_mut(run).scores.push(ScoreRecord {
-            standard_error: one.error,
-            n: total,
+            // The harness pools the errors of the tasks by size, also under a mean that is not weighted by size.
+            standard_error: error.filter(|_| is_plain).or(one.error),
+            n: parts.total(),
             evaluator: Some("lm-eval".to_owned()),
             ..ScoreRecord::new(
                 metric_label(&one.metric, &one.filter),
@@ -524,5 +540,85 @@ pub(super) fn read_group(results: &LmEvalResults, name: &str, sink: &mut ImportS
                 metric_direction(results, name, &one.metric),
             )
         });
+    }
+}
+
+/// One figure of each task of a group that has it.
+struct GroupParts {
+    values: Vec<f64>,
+    /// `None` if a task has no standard error.
+    errors: Option<Vec<f64>>,
+    /// Numbers of samples. `None` if one is not known, or none was asked.
+    sizes: Option<Vec<u64>>,
+}
+
+impl GroupParts {
+    fn from_tasks(
+        results: &LmEvalResults,
+        tasks: &BTreeSet<String>,
+        one: &PublishedTaskFigure,
+    ) -> Self {
+        let of_task = |task: &String| {
+            let figures = results.figures.get(task)?;
+            let number = |key: &str| to_number(figures.get(key)?);
+            Some((
+                number(&one.key)?,
+                number(&one.error_key),
+                results.sample_count(task),
+            ))
+        };
+        let parts: Vec<(f64, Option<f64>, Option<u64>)> =
+            tasks.iter().filter_map(of_task).collect();
+        let sizes: Option<Vec<u64>> = parts.iter().map(|(_, _, size)| *size).collect();
+        Self {
+            values: parts.iter().map(|(value, _, _)| *value).collect(),
+            errors: parts.iter().map(|(_, error, _)| *error).collect(),
+            sizes: sizes.filter(|sizes| sizes.iter().any(|size| *size > 0)),
+        }
+    }
+
+    /// Returns the number of samples of all tasks.
+    fn total(&self) -> Option<u64> {
+        self.sizes
+            .as_ref()?
+            .iter()
+            .try_fold(0_u64, |sum, size| sum.checked_add(*size))
+    }
+
+    fn plain_mean(&self) -> Option<f64> {
+        let sum = self.values.iter().sum::<f64>();
+        (!self.values.is_empty()).then(|| sum / self.values.len() as f64)
+    }
+
+    fn weighted_mean(&self) -> Option<f64> {
+        let total = self.total()? as f64;
+        let sizes = self.sizes.as_ref()?;
+        let products = self.values.iter().zip(sizes);
+        Some(
+            products
+                .map(|(value, size)| value * *size as f64)
+                .sum::<f64>()
+                / total,
+        )
+    }
+
+    /// Returns the standard error of the unweighted mean of independent tasks.
+    fn error_of_plain_mean(&self) -> Option<f64> {
+        let errors = self.errors.as_ref().filter(|errors| !errors.is_empty())?;
+        let squares = errors.iter().map(|error| error * error).sum::<f64>();
+        Some(squares.sqrt() / errors.len() as f64)
+    }
+
+    /// Returns the standard error of the mean over the samples of all tasks, from the variance within the tasks: `pooled_sample_stderr` of
+    /// the harness.
+    fn pooled_error(&self) -> Option<f64> {
+        let (errors, sizes) = (self.errors.as_ref()?, self.sizes.as_ref()?);
+        let (total, tasks) = (self.total()? as f64, sizes.len() as f64);
+        let squares = errors.iter().zip(sizes).map(|(error, size)| {
+            let size = *size as f64;
+            (size - 1.0) * error * error * size
+        });
+        let variance = squares.sum::<f64>() / (total - tasks);
+        (total > tasks).then(|| (variance / total).sqrt())
     }
 }
