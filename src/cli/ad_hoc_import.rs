@@ -1,6 +1,6 @@
 //! Other tools' results as arguments of reading commands. They are imported into the cache, so the store stays unchanged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -575,21 +575,33 @@ fn warn_of_unread(
         })));
     }
     output::print_warnings(settings, &problems)?;
-    if !report.unrecognised.is_empty() {
-        let count = output::format_count(report.unrecognised.len(), "file");
-        output::print_message(
-            settings,
-            &format!(
+    // Files of a tool that says nothing of results are told by the tool, because their remedy is known.
+    let mut by_remedy: BTreeMap<Option<(&str, &str)>, usize> = BTreeMap::new();
+    for file in &report.unrecognised {
+        *by_remedy.entry(file.tool.zip(file.hint)).or_default() += 1;
+    }
+    for (remedy, count) in by_remedy {
+        let count = output::format_count(count, "file");
+        let note = match remedy {
+            Some((tool, hint)) => format!("note: {count} of {tool}: {hint}"),
+            None => format!(
                 "note: {count} of no format that is read; `evalreport import PATH --dry-run` names them"
             ),
-        );
+        };
+        output::print_message(settings, &note);
     }
     for source in &report.sources {
         for one in &source.stated.disagreements {
+            // A source of several suites, such as tasks and their groups, has figures of one name.
+            let suite = if source.runs_new.iter().all(|run| run.suite == one.run.suite) {
+                String::new()
+            } else {
+                format!(" of `{}`", escape_invisible(&one.run.suite))
+            };
             output::print_message(
                 settings,
                 &format!(
-                    "note: {}: {} is published as {}, and recomputed as {}",
+                    "note: {}: {}{suite} is published as {}, and recomputed as {}",
                     display_path(Path::new(&source.file)),
                     escape_invisible(&one.figure),
                     import::format_figure(one.stated, one.unit),
