@@ -12,8 +12,8 @@ use crate::results::append_acceptances;
 use crate::run::git_user;
 use crate::views::{GateReport, open_arms};
 
-use super::arguments::Format;
 use super::failure::CommandFailure;
+use super::options::Format;
 use super::settings::Settings;
 use super::{clock, exit_code, output};
 

@@ -1,6 +1,8 @@
 //! `audit`: says how much of a board's order is established, and what is wrong with published figures.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
 
 use crate::domain::{Filter, Problems, escape_invisible};
 use crate::import::{ImportedScores, read_matrix, read_published_tables};
@@ -13,16 +15,63 @@ use crate::views::{
 };
 use crate::warehouse::Warehouse;
 
-use super::arguments;
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
+use super::options::{Judging, OfFiles, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, exit_code, output, policy, selection};
 
-pub(super) fn run_command(
-    settings: &Settings,
-    arguments: &arguments::Audit,
-) -> Result<u8, CommandFailure> {
+/// Show how much of a board's order is established
+#[derive(Args)]
+pub(super) struct AuditArguments {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// A table of scores from -1 to 1: a row for each system, named in the first column, and a column for each item; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Vec<PathBuf>,
+    /// Instead, check a table of published figures against itself: counts, totals, intervals, repeated rows, first places; repeatable
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["suites", "matrix"])]
+    pub claims: Vec<PathBuf>,
+    /// Exit with 1 if a finding is this bad or worse
+    #[arg(long, value_name = "SEVERITY", requires = "claims")]
+    pub fail_on: Option<FailOn>,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for AuditArguments {
+    const NAME: &'static str = "audit";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport audit hello",
+            "how much of a suite's order is established",
+        ),
+        (
+            "evalreport audit --claims leaderboard.csv --fail-on impossible",
+            "whether a table of published figures can be true",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FailOn {
+    /// No data could give the figure
+    Impossible,
+    /// Two figures exclude each other
+    Contradictory,
+    /// The figures do not show it
+    NotEstablished,
+}
+
+fn run_command(settings: &Settings, arguments: &AuditArguments) -> Result<u8, CommandFailure> {
     if !arguments.claims.is_empty() {
         return audit_claims(settings, arguments);
     }
@@ -74,7 +123,7 @@ pub(super) fn run_command(
     Ok(exit_code::DONE)
 }
 
-fn audit_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8, CommandFailure> {
+fn audit_claims(settings: &Settings, arguments: &AuditArguments) -> Result<u8, CommandFailure> {
     let (mut tables, mut problems) = (Vec::new(), Vec::new());
     for path in &arguments.claims {
         match read_published_tables(path) {
@@ -98,9 +147,9 @@ fn audit_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8,
     }
     let worst = audit.findings.iter().map(|finding| finding.severity).min();
     let limit = arguments.fail_on.map(|limit| match limit {
-        arguments::FailOn::Impossible => Severity::Impossible,
-        arguments::FailOn::Contradictory => Severity::Contradictory,
-        arguments::FailOn::NotEstablished => Severity::NotEstablished,
+        FailOn::Impossible => Severity::Impossible,
+        FailOn::Contradictory => Severity::Contradictory,
+        FailOn::NotEstablished => Severity::NotEstablished,
     });
     let shown = claims::finding_and_check_tables(&audit);
     output::print_answer(settings, "audit", &shown, || AuditAnswer {
@@ -121,7 +170,7 @@ fn audit_claims(settings: &Settings, arguments: &arguments::Audit) -> Result<u8,
 /// Asks for something of each selected suite.
 pub(super) fn query_suites<T>(
     settings: &Settings,
-    (selected, of_files): (&arguments::Selection, &arguments::OfFiles),
+    (selected, of_files): (&Selection, &OfFiles),
     suites: &[String],
     ask: impl FnOnce(&Warehouse, &Filter, &Policy) -> T,
 ) -> Result<T, CommandFailure> {
@@ -131,7 +180,7 @@ pub(super) fn query_suites<T>(
         FileOptions::from_arguments(of_files, &mut filter, !paths.is_empty())?.for_comparison();
     let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
     filter.suites.extend(suites);
-    let policy = policy::policy_with_options(settings, &arguments::Judging::default())?;
+    let policy = policy::policy_with_options(settings, &Judging::default())?;
     let mut warehouse = settings.open_warehouse()?;
     selection::check_filter(&warehouse, &filter)?;
     let found = ask(&warehouse, &filter, &policy);

@@ -1,22 +1,104 @@
 //! `build`: the static site.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use tracing::warn;
 
 use crate::domain::{Problem, Problems, PublishedFigures, Run};
 use crate::import::read_published_tables;
-use crate::publish::{self, BuildInputs, BuildResult, BuildTarget, SecretPolicy};
+use crate::publish::{self, BuildInputs, BuildResult, BuildTarget, SecretPolicy, TranscriptChoice};
 use crate::views::SiteOptions;
 use crate::warehouse::{FileStamp, Warehouse};
 
-use super::arguments::{Build, Publishing};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
+use super::options::{OfFiles, Selection};
 use super::progress::ProgressReporter;
 use super::settings::Settings;
 use super::{ad_hoc_import, exit_code, output, policy, selection};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Build) -> Result<u8, CommandFailure> {
+/// Write the static site
+#[derive(Args)]
+pub(super) struct BuildArguments {
+    /// Other tools' results to show beside the stored runs; read through the cache, not stored
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Folder of the site: empty, new, or an earlier site
+    #[arg(long, short, value_name = "DIR", default_value = "site")]
+    pub out: PathBuf,
+    /// Replace a site that shows runs by one without any
+    #[arg(long)]
+    pub allow_empty: bool,
+    #[command(flatten)]
+    pub publishing: Publishing,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for BuildArguments {
+    const NAME: &'static str = "build";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport build", "the site, into site/index.html"),
+        (
+            "evalreport build --single-file report.html --redact",
+            "one file to mail, without keys and names",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["out", "single_file"];
+
+    fn output_paths(&self) -> Vec<PathBuf> {
+        vec![
+            self.publishing
+                .single_file
+                .as_ref()
+                .unwrap_or(&self.out)
+                .clone(),
+        ]
+    }
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+/// Options of a published site.
+#[derive(Args, Clone, Default)]
+pub(super) struct Publishing {
+    /// Write overview, suites and comparisons into one HTML file instead of a folder
+    #[arg(long, value_name = "FILE", help_heading = "Publishing")]
+    pub single_file: Option<PathBuf>,
+    /// Address of the published site, for absolute links [default: site.base_url of the configuration]
+    #[arg(long, value_name = "URL", help_heading = "Publishing")]
+    pub base_url: Option<String>,
+    /// Ask search engines not to list the site
+    #[arg(long, help_heading = "Publishing")]
+    pub noindex: bool,
+    /// Remove keys, tokens, passwords, e-mail addresses and user names from every text, and count them
+    #[arg(long, help_heading = "Publishing")]
+    pub redact: bool,
+
+    /// Do not include the results file that `import` reads back
+    #[arg(long)]
+    pub without_results: bool,
+    /// Transcripts to show: usual (failing, disagreeing and some passing), all, failing, disagreeing, none, or budget:SIZE
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "usual",
+        help_heading = "Publishing"
+    )]
+    pub transcripts: TranscriptChoice,
+}
+
+pub(super) fn run_command(
+    settings: &Settings,
+    arguments: &BuildArguments,
+) -> Result<u8, CommandFailure> {
     let mut filter = arguments.selection.to_filter()?;
     let asked = FileOptions::from_arguments(
         &arguments.of_files,

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
+use clap::{Args, Subcommand};
 
 use crate::domain::{date_of, escape_invisible};
 use crate::render::cell::TableCell;
@@ -10,11 +11,47 @@ use crate::render::format;
 use crate::render::table::ReportTable;
 use crate::warehouse::{CacheKind, CachePart, cache_parts, clear_cache};
 
-use super::arguments::{Cache, CacheAction, CacheClear, Format};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::Format;
 use super::settings::Settings;
 use super::{clock, exit_code, output};
+
+/// Show or clear the cache, which makes commands faster
+#[derive(Args)]
+pub(super) struct CacheArguments {
+    #[command(subcommand)]
+    pub action: Option<CacheAction>,
+}
+
+impl Command for CacheArguments {
+    const NAME: &'static str = "cache";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport cache", "its parts, with size and last use"),
+        (
+            "evalreport cache clear --older-than 720h",
+            "delete parts that nobody used for 30 days",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::None, |settings| run_command(settings, self))
+    }
+}
+
+#[derive(Subcommand)]
+pub(super) enum CacheAction {
+    /// Delete the cache; later commands make it again
+    Clear(CacheClearArguments),
+}
+
+#[derive(Args)]
+pub(super) struct CacheClearArguments {
+    /// Delete only parts that no command used for this time, such as 720h
+    #[arg(long, value_name = "TIME", value_parser = crate::config::parse_duration)]
+    pub older_than: Option<std::time::Duration>,
+}
 
 #[derive(serde::Serialize)]
 struct CacheAnswer {
@@ -37,7 +74,7 @@ struct CacheEntry {
     last_used: Option<DateTime<Utc>>,
 }
 
-pub(super) fn run_command(settings: &Settings, arguments: &Cache) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &CacheArguments) -> Result<u8, CommandFailure> {
     let cannot = |error: std::io::Error| {
         CommandFailure::new(format!(
             "cannot use the cache {}: {error}",
@@ -50,7 +87,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Cache) -> Result<u8, 
             &cache_parts(&settings.cache).map_err(cannot)?,
             false,
         ),
-        Some(CacheAction::Clear(CacheClear { older_than })) => {
+        Some(CacheAction::Clear(CacheClearArguments { older_than })) => {
             let now = SystemTime::from(clock::now());
             let before =
                 older_than.map(|age| now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH));

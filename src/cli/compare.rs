@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use crate::domain::{Filter, escape_invisible, shell_word};
 use crate::render::json::CompareAnswer;
 use crate::render::table::ReportTable;
@@ -14,14 +16,66 @@ use crate::views::{
 };
 use crate::warehouse::{Warehouse, WarehouseOptions};
 
-use super::arguments::{Compare, Format};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
+use super::options::{Engine, Format, Judging, OfFiles, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, baseline, engine, exit_code, output, policy, selection, unstarted};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Compare) -> Result<u8, CommandFailure> {
+/// Compare arms on a suite
+#[derive(Args)]
+pub(super) struct CompareArguments {
+    /// Suites, run ids, `last` for the newest batch, or paths such as ./logs to other tools' results [default: every suite with at least two arms]
+    #[arg(value_name = "SUITE|ID|PATH")]
+    pub what: Vec<String>,
+    /// Result files to compare, instead of stored runs
+    #[arg(
+        long,
+        value_name = "FILE,FILE",
+        value_delimiter = ',',
+        conflicts_with = "what"
+    )]
+    pub files: Vec<PathBuf>,
+    /// Compare each arm with its baseline: a store, bundle, result file, run, last:K, tag KEY=VALUE or git revision
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<String>,
+    /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
+    #[arg(long)]
+    pub newest_batch: bool,
+    /// Explain the table: intervals, methods, planning figures, other tests, unmeasured figures
+    #[arg(long)]
+    pub explain: bool,
+    /// List the items that only one of two arms passed
+    #[arg(long)]
+    pub flips: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for CompareArguments {
+    const NAME: &'static str = "compare";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport compare hello --explain",
+            "the arms of a suite, with intervals and methods",
+        ),
+        ("evalreport compare last", "the arms of the newest batch"),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, CommandFailure> {
     let settings = &engine::with_engine(
         settings,
         &arguments.engine,
@@ -251,7 +305,7 @@ struct ComparedBaseline {
 
 fn open_results(
     settings: &Settings,
-    arguments: &Compare,
+    arguments: &CompareArguments,
     files: (&FileOptions, &[String]),
 ) -> Result<(Warehouse, ComparedBaseline), CommandFailure> {
     let options = if arguments.files.is_empty() {

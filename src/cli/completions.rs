@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser};
+use clap::{Args, FromArgMatches, ValueEnum};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
 
@@ -11,23 +11,74 @@ use crate::domain::{Run, escape_invisible};
 use crate::views::{Runnable, RunnableAgent, RunnableSuite, RunnableTask};
 use crate::warehouse::{Progress, Warehouse};
 
-use super::arguments::{Arguments, Completions, Shell};
+use super::command::{Command, Example, Invocation};
 use super::failure::CommandFailure;
+use super::options::Global;
 use super::selection::LAST_WORD;
 use super::settings::Settings;
-use super::{examples, exit_code, help, output, runnable};
+use super::{exit_code, help, output, runnable};
+
+/// Print shell completions or the man page
+#[derive(Args)]
+pub(super) struct CompletionsArguments {
+    /// Shell, or `man` for the man page
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+impl Command for CompletionsArguments {
+    const NAME: &'static str = "completions";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport completions bash > evalreport.bash",
+            "for `source evalreport.bash`",
+        ),
+        (
+            "evalreport completions man > evalreport.1",
+            "for `man ./evalreport.1`",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        print_completions(self, invocation.command_line)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shell {
+    Bash,
+    Elvish,
+    Fish,
+    Powershell,
+    Zsh,
+    Man,
+}
+
+impl Shell {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Elvish => "elvish",
+            Self::Fish => "fish",
+            Self::Powershell => "powershell",
+            Self::Zsh => "zsh",
+            Self::Man => "man",
+        }
+    }
+}
 
 /// The variable with which a shell asks for completions.
 const COMPLETE_VARIABLE: &str = "COMPLETE";
 /// A longer list helps nobody.
 const MAX_RUNS: usize = 100;
 
-pub(super) fn run_command(arguments: &Completions) -> Result<u8, CommandFailure> {
+fn print_completions(
+    arguments: &CompletionsArguments,
+    command_line: fn() -> clap::Command,
+) -> Result<u8, CommandFailure> {
     let mut bytes = Vec::new();
     let written = match arguments.shell {
-        Shell::Man => {
-            clap_mangen::Man::new(examples::add_examples(Arguments::command())).render(&mut bytes)
-        }
+        Shell::Man => clap_mangen::Man::new(command_line()).render(&mut bytes),
         shell => {
             let shells = Shells::builtins();
             let shell = shells
@@ -48,10 +99,10 @@ pub(super) fn run_command(arguments: &Completions) -> Result<u8, CommandFailure>
 }
 
 /// Answers a shell that asks for completions of these words. Returns whether one did.
-pub(super) fn answer_shell(words: &[OsString]) -> bool {
+pub(super) fn answer_shell(words: &[OsString], command_line: fn() -> clap::Command) -> bool {
     let here = std::env::current_dir().ok();
-    let completions = CompleteEnv::with_factory(|| with_known_values(Arguments::command()))
-        .var(COMPLETE_VARIABLE);
+    let completions =
+        CompleteEnv::with_factory(|| with_known_values(command_line())).var(COMPLETE_VARIABLE);
     completions
         .try_complete(words.iter().cloned(), here.as_deref())
         .is_ok_and(|is_answered| is_answered)
@@ -63,7 +114,8 @@ fn with_known_values(command: clap::Command) -> clap::Command {
         .get_subcommands()
         .map(|command| command.get_name().to_owned())
         .collect();
-    names.iter().fold(command, |command, name| {
+    let topics: Vec<String> = names.iter().cloned().chain(help::topic_names()).collect();
+    let command = names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |command| {
             let ids: Vec<String> = command
                 .get_arguments()
@@ -77,6 +129,13 @@ fn with_known_values(command: clap::Command) -> clap::Command {
                     argument.add(ArgValueCandidates::new(candidates))
                 })
             })
+        })
+    });
+    command.mut_subcommand("help", |command| {
+        command.mut_arg("topic", |argument| {
+            argument.add(ArgValueCandidates::new(move || {
+                topics.iter().map(CompletionCandidate::new).collect()
+            }))
         })
     })
 }
@@ -149,11 +208,6 @@ fn candidates_of(command: &str, argument: &str) -> Option<fn() -> Vec<Completion
             })
         },
         (_, "ids") => || result_candidates(id_candidates),
-        ("help", "topic") => || {
-            help::command_and_topic_names()
-                .map(CompletionCandidate::new)
-                .collect()
-        },
         _ => return None,
     })
 }
@@ -215,6 +269,9 @@ fn open_quietly() -> Option<Warehouse> {
 }
 
 fn default_settings() -> Option<Settings> {
-    let arguments = Arguments::try_parse_from(["evalreport", "list", "--quiet"]).ok()?;
-    Settings::new(&arguments.global).ok()
+    let options = Global::augment_args(clap::Command::new("evalreport"));
+    let matches = options
+        .try_get_matches_from(["evalreport", "--quiet"])
+        .ok()?;
+    Settings::new(&Global::from_arg_matches(&matches).ok()?).ok()
 }

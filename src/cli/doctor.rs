@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use clap::Args;
 use tracing::info;
 
 use crate::domain::{Problem, UnfinishedRun, UnfinishedState};
@@ -11,11 +12,44 @@ use crate::results::{
     verify_store,
 };
 
-use super::arguments::{Doctor, Format};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::Format;
 use super::settings::Settings;
 use super::{exit_code, missing, output, tidy};
+
+/// Check the results folder for damage
+#[derive(Args)]
+pub(super) struct DoctorArguments {
+    /// Also compare every run with its seal, and the store with its chain, to find later edits and removals
+    #[arg(long)]
+    pub verify: bool,
+    /// With --verify: this entry of the chain must be there. An earlier check printed it as the newest
+    #[arg(long, value_name = "ENTRY", requires = "verify")]
+    pub since: Option<String>,
+    /// Remove leftovers of killed commands: half-written files, half-unpacked bundles, workspaces
+    #[arg(long)]
+    pub tidy: bool,
+    /// Report how far this system isolates the programs of runs
+    #[arg(long)]
+    pub system: bool,
+}
+
+impl Command for DoctorArguments {
+    const NAME: &'static str = "doctor";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport doctor --verify", "damage, and later edits"),
+        (
+            "evalreport doctor --system",
+            "how far runs are isolated here",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Change, |settings| run_command(settings, self))
+    }
+}
 
 /// The answer for one store.
 #[derive(serde::Serialize)]
@@ -152,7 +186,7 @@ impl System {
     }
 }
 
-pub(super) fn run_command(settings: &Settings, arguments: &Doctor) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &DoctorArguments) -> Result<u8, CommandFailure> {
     if arguments.tidy {
         tidy::remove_leftovers(settings);
     }

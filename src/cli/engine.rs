@@ -12,9 +12,9 @@ use crate::engine::{EngineAccess, EngineAddress, EngineError, read_engine_answer
 use crate::import::read_item_counts;
 use crate::warehouse::{EngineAnswer, Warehouse};
 
-use super::arguments::Engine;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::Engine;
 use super::settings::Settings;
 
 /// The variable with the engine's token.

@@ -1,15 +1,89 @@
 //! `eval`: asks agents the questions of a file.
 
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
 use crate::config::QuestionBudget;
 
-use super::arguments::{Build, Eval, OfFiles, Publishing, Selection};
 use super::arms::{ArmFactory, ArmOptions};
+use super::build::{BuildArguments, Publishing};
+use super::command::{Command, Example, Invocation, ResultsUse};
+use super::compare::CompareArguments;
 use super::execute_plan::{self, RunFolders};
 use super::failure::CommandFailure;
+use super::leaderboard::LeaderboardArguments;
+use super::list::ListArguments;
+use super::options::{Carrying, EXIT_CODES, OfFiles, Selection};
+use super::run::RunArguments;
 use super::settings::Settings;
 use super::{build, clock, exit_code, preflight, subset, until, versions};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Eval) -> Result<u8, CommandFailure> {
+/// Ask agents the questions of a file
+#[derive(Args)]
+#[command(after_help = EXIT_CODES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct EvalArguments {
+    /// Questions: YAML or JSON
+    #[arg(value_name = "QUESTIONS", required = true)]
+    pub questions: Option<PathBuf>,
+    /// Configured agent; commas separate several arms [default: the configuration's]
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
+    pub agent: Vec<String>,
+    /// Suite of the results [default: the file's name]
+    #[arg(long, value_name = "NAME", help_heading = "What to run")]
+    pub suite: Option<String>,
+    #[command(flatten)]
+    pub carrying: Carrying,
+    /// Write results to DIR/results and the site to DIR/report
+    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
+    pub output_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    pub of_ralph: Option<EvalAlias>,
+}
+
+impl Command for EvalArguments {
+    const NAME: &'static str = "eval";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport eval questions/warmup.yaml --agent longest-choice",
+            "one file of questions",
+        ),
+        (
+            "evalreport eval questions/warmup.yaml --fail-under 10",
+            "exit code 1 below 10%",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["output_dir"];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Add, |settings| run_command(settings, self))
+    }
+}
+
+/// The words of `ralph eval`, each of them a command here.
+#[derive(Subcommand)]
+#[command(disable_help_subcommand = true)]
+pub(super) enum EvalAlias {
+    /// Run suites or configured tasks, as `evalreport run`
+    #[command(hide = true)]
+    Run(Box<RunArguments>),
+    /// Compare arms on a suite, as `evalreport compare`
+    #[command(hide = true)]
+    Compare(Box<CompareArguments>),
+    /// List results, as `evalreport list`
+    #[command(hide = true)]
+    List(Box<ListArguments>),
+    /// Rank arms on each suite, as `evalreport leaderboard`
+    #[command(hide = true)]
+    Leaderboard(Box<LeaderboardArguments>),
+}
+
+fn run_command(settings: &Settings, arguments: &EvalArguments) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
     carrying
         .fail_under
@@ -67,7 +141,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Eval) -> Result<u8, C
     {
         build::run_command(
             settings,
-            &Build {
+            &BuildArguments {
                 paths: Vec::new(),
                 out: report,
                 allow_empty: false,

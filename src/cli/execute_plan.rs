@@ -30,9 +30,9 @@ use crate::suite;
 use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_boards, compare_arms};
 use crate::warehouse::Warehouse;
 
-use super::arguments::Carrying;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::Carrying;
 use super::progress_view::PlanWatch;
 use super::settings::Settings;
 use super::until::{RepeatRule, StoppingRule};

@@ -11,11 +11,11 @@ use crate::import::{ImportReport, SourceReport};
 use crate::inference::UNNAMED_APPROACHES;
 use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
-use super::arguments::OfFiles;
 use super::assignments::parse_assignments;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
+use super::options::OfFiles;
 use super::settings::Settings;
 
 /// What a command asks of the files that it names.

@@ -1,7 +1,9 @@
 //! `fit`: models of answers, of votes, and of success over the length of tasks.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::domain::{Problems, escape_invisible};
 use crate::import::{ImportedVotes, VoteColumn, VoteLayout, read_matrix, read_votes};
@@ -10,21 +12,111 @@ use crate::render::{abilities, horizons, preferences};
 use crate::stats::Undefined;
 use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
 
-use super::arguments::{Abilities, Fit, Horizons, Model, Preferences, TiesAre};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
+use super::options::{OfFiles, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, audit, exit_code, output, selection};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Fit) -> Result<u8, CommandFailure> {
-    match &arguments.model {
-        Model::Abilities(arguments) => fit_abilities(settings, arguments),
-        Model::Preferences(arguments) => fit_preferences(settings, arguments),
-        Model::Horizons(arguments) => fit_horizons(settings, arguments),
+/// Fit abilities of arms, strengths from votes on pairs, or time horizons
+#[derive(Args)]
+pub(super) struct FitArguments {
+    #[command(subcommand)]
+    pub model: FitModel,
+}
+
+impl Command for FitArguments {
+    const NAME: &'static str = "fit";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport fit abilities --matrix scores.csv",
+            "arms that were asked different items, on one scale",
+        ),
+        (
+            "evalreport fit preferences votes.csv",
+            "a board of votes on pairs of models",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
     }
 }
 
-fn fit_abilities(settings: &Settings, arguments: &Abilities) -> Result<u8, CommandFailure> {
+#[derive(Subcommand)]
+pub(super) enum FitModel {
+    /// Abilities of arms that were asked different items, their expected rates on all items, and the items' difficulties
+    Abilities(AbilitiesArguments),
+    /// Strengths of arms from votes on pairs of them (Bradley and Terry), with ranks that hold
+    Preferences(PreferencesArguments),
+    /// How long tasks take people that an arm does half of the time, and 8 of 10 times
+    Horizons(HorizonsArguments),
+}
+
+#[derive(Args)]
+pub(super) struct AbilitiesArguments {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// A table of scores from 0 to 1: a row for each arm, named in the first column, and a column for each item; an empty cell if the arm was
+    /// not asked; repeatable
+    #[arg(long, value_name = "FILE")]
+    pub matrix: Vec<PathBuf>,
+    /// Print the items instead: difficulty, discrimination, and whether worse arms pass them rather than better ones
+    #[arg(long)]
+    pub items: bool,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+#[derive(Args)]
+pub(super) struct PreferencesArguments {
+    /// Tables of votes with the columns model_a, model_b and winner: model_a, model_b or tie
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Another name of a column, for example winner=better; first, second, winner, voter or prompt; repeatable
+    #[arg(long, value_name = "COLUMN=NAME")]
+    pub column: Vec<String>,
+    /// Compare at equal style: two columns of amounts, for example `words` for words_a and words_b, or 'n_*_words'; repeatable
+    #[arg(long, value_name = "NAME")]
+    pub style: Vec<String>,
+    /// Take a tie as half a win for each arm, or as an outcome of its own
+    #[arg(long, value_enum, default_value_t = TiesAre::HalfWins)]
+    pub ties: TiesAre,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum TiesAre {
+    HalfWins,
+    Davidson,
+}
+
+#[derive(Args)]
+pub(super) struct HorizonsArguments {
+    /// Suites, or paths such as ./runs.jsonl to other tools' results [default: all suites with human times]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+fn run_command(settings: &Settings, arguments: &FitArguments) -> Result<u8, CommandFailure> {
+    match &arguments.model {
+        FitModel::Abilities(arguments) => fit_abilities(settings, arguments),
+        FitModel::Preferences(arguments) => fit_preferences(settings, arguments),
+        FitModel::Horizons(arguments) => fit_horizons(settings, arguments),
+    }
+}
+
+fn fit_abilities(
+    settings: &Settings,
+    arguments: &AbilitiesArguments,
+) -> Result<u8, CommandFailure> {
     let mut found = Vec::new();
     for path in &arguments.matrix {
         let matrix =
@@ -75,7 +167,10 @@ fn fit_abilities(settings: &Settings, arguments: &Abilities) -> Result<u8, Comma
     Ok(exit_code::DONE)
 }
 
-fn fit_preferences(settings: &Settings, arguments: &Preferences) -> Result<u8, CommandFailure> {
+fn fit_preferences(
+    settings: &Settings,
+    arguments: &PreferencesArguments,
+) -> Result<u8, CommandFailure> {
     let layout = VoteLayout {
         columns: parse_columns(&arguments.column)?,
         styles: arguments.style.clone(),
@@ -168,7 +263,7 @@ fn to_votes(path: &Path, found: ImportedVotes) -> VotesOnPairs {
     }
 }
 
-fn fit_horizons(settings: &Settings, arguments: &Horizons) -> Result<u8, CommandFailure> {
+fn fit_horizons(settings: &Settings, arguments: &HorizonsArguments) -> Result<u8, CommandFailure> {
     let mut filter = arguments.selection.to_filter()?;
     let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use tracing::info;
 
 use crate::config::{self, InconclusiveMeaning};
@@ -24,13 +25,120 @@ use crate::views::{
 };
 use crate::warehouse::Warehouse;
 
-use super::arguments::{self, Format, Gate};
 use super::baseline::{self, ResultsWithBaseline};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
+use super::options::{EXIT_CODES, Engine, Format, Judging, OfFiles, Selection};
 use super::settings::Settings;
 use super::{accept, ad_hoc_import, engine, exit_code, output, policy, selection, unstarted};
+
+/// Fail CI if new runs regress against a baseline
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct GateArguments {
+    /// Suites [default: all], or paths such as new/*.xml to other tools' results, which are then the only new runs
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// Baseline: a store, bundle, result file, other tools' results, run, last:K, tag KEY=VALUE or git revision
+    #[arg(long, value_name = "WHAT")]
+    pub baseline: Option<String>,
+    /// Metric of --max-drop and --max-rise [default: pass_rate]
+    #[arg(long, value_name = "NAME", help_heading = "Rules")]
+    pub metric: Option<String>,
+    /// Largest allowed fall of the metric, for example 2pp; for time, tokens and money in percent
+    #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
+    pub max_drop: Option<String>,
+    /// Largest allowed rise of the metric
+    #[arg(long, value_name = "AMOUNT", help_heading = "Rules")]
+    pub max_rise: Option<String>,
+    /// Largest allowed rise of the cost, for example +10%
+    #[arg(long, value_name = "PERCENT", help_heading = "Rules")]
+    pub max_cost: Option<String>,
+    /// Item that must pass, with all parametrised cases; `*` matches any text; repeatable
+    #[arg(long, value_name = "ITEM", help_heading = "Rules")]
+    pub must_pass: Vec<String>,
+    /// Fail if an item fails that always passed in the baseline
+    #[arg(long, help_heading = "Rules")]
+    pub no_new_failures: bool,
+    /// Accept the open regressions of the selected suites and arms, and why: their level is the new baseline; needs --baseline last:K
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["plan", "decide", "junit", "markdown"])]
+    pub accept: Option<String>,
+    /// Accept that items of the baseline are gone, because somebody removed them on purpose; no excuse for skipped ones
+    #[arg(long, help_heading = "Rules")]
+    pub allow_removed: bool,
+    /// Share of the baseline's items that may have no outcome, for example 5% [default: none]
+    #[arg(long, value_name = "SHARE", help_heading = "Rules")]
+    pub max_missing: Option<String>,
+    /// Treat an inconclusive result as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
+    #[arg(long, value_enum, value_name = "AS", help_heading = "Rules")]
+    pub on_inconclusive: Option<OnInconclusive>,
+    #[command(flatten)]
+    pub instead: Instead,
+    /// Also write JUnit XML to a file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "decide"])]
+    pub junit: Option<PathBuf>,
+    /// Also write the comment of a pull request to a file, as Markdown
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["plan", "decide"])]
+    pub markdown: Option<PathBuf>,
+    /// Take only each arm's newest batch [default: all its runs on the suite's version]
+    #[arg(long)]
+    pub newest_batch: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for GateArguments {
+    const NAME: &'static str = "gate";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport gate hello --baseline last:7 --max-drop 5pp",
+            "the newest batch against the seven before",
+        ),
+        (
+            "evalreport gate --baseline main.bundle --no-new-failures --junit gate.xml",
+            "against a bundle, for CI",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["junit", "markdown"];
+
+    fn output_paths(&self) -> Vec<PathBuf> {
+        self.junit.iter().chain(&self.markdown).cloned().collect()
+    }
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        let results = if self.accept.is_some() {
+            ResultsUse::Change
+        } else {
+            ResultsUse::Read
+        };
+        invocation.with_settings(results, |settings| run_command(settings, self))
+    }
+}
+
+/// Modes of `gate` without rules.
+#[derive(Args, Default)]
+pub(super) struct Instead {
+    /// Only estimate how often these rules raise false alarms and detect drops of 2, 5 and 10 pp
+    #[arg(long, conflicts_with = "decide")]
+    pub plan: bool,
+    /// Decide between new runs and baseline by quality, cost and time; exit code 0 ship, 1 keep, 3 open
+    #[arg(long)]
+    pub decide: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnInconclusive {
+    Fail,
+    Pass,
+}
 
 /// Names the answer that unreadable results would make wrong.
 const ANSWER_NAME: &str = "the gate's answer";
@@ -42,14 +150,14 @@ pub(super) struct GateResult {
     pub comment: Option<String>,
 }
 
-pub(super) fn run_command(settings: &Settings, arguments: &Gate) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &GateArguments) -> Result<u8, CommandFailure> {
     check_and_print(settings, arguments).map(|gated| gated.code)
 }
 
 /// Checks the rules and prints the answer.
 pub(super) fn check_and_print(
     settings: &Settings,
-    arguments: &Gate,
+    arguments: &GateArguments,
 ) -> Result<GateResult, CommandFailure> {
     let settings = &engine::with_engine(
         settings,
@@ -192,7 +300,7 @@ pub(super) fn check_and_print(
 /// The request, with the runs that it concerns.
 struct GateRequest<'a> {
     settings: &'a Settings,
-    arguments: &'a Gate,
+    arguments: &'a GateArguments,
     warehouse: &'a Warehouse,
     groups: &'a [BaselineComparison<'a>],
     filter: &'a Filter,
@@ -511,11 +619,11 @@ pub(super) fn check_configured(settings: &Settings) -> Result<(), CommandFailure
 /// Returns what an inconclusive answer means: as the command says, or else the configuration.
 fn on_inconclusive(
     settings: &Settings,
-    asked: Option<arguments::OnInconclusive>,
+    asked: Option<OnInconclusive>,
 ) -> Option<InconclusiveMeaning> {
     let asked = asked.map(|asked| match asked {
-        arguments::OnInconclusive::Fail => InconclusiveMeaning::Fail,
-        arguments::OnInconclusive::Pass => InconclusiveMeaning::Pass,
+        OnInconclusive::Fail => InconclusiveMeaning::Fail,
+        OnInconclusive::Pass => InconclusiveMeaning::Pass,
     });
     asked.or(settings.config.on_inconclusive)
 }
@@ -534,7 +642,7 @@ fn exit_code_of(ruling: Ruling, on_inconclusive: Option<InconclusiveMeaning>) ->
 
 fn open_baseline(
     settings: &Settings,
-    arguments: &Gate,
+    arguments: &GateArguments,
     rules: &[GateRule],
     files: (&FileOptions, &[String]),
 ) -> Result<ResultsWithBaseline, CommandFailure> {
@@ -566,7 +674,7 @@ fn open_baseline(
 }
 
 /// Returns the rules of the command line, which apply to all suites and approaches.
-fn command_rules(arguments: &Gate) -> Result<Vec<GateRule>, CommandFailure> {
+fn command_rules(arguments: &GateArguments) -> Result<Vec<GateRule>, CommandFailure> {
     let metric = metric_key(arguments.metric.as_deref().unwrap_or(PASS_RATE));
     let bound = |option: &str, text: &Option<String>| {
         text.as_deref()

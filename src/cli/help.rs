@@ -5,17 +5,36 @@ use std::env;
 use std::io::IsTerminal;
 use std::sync::LazyLock;
 
-use clap::CommandFactory;
+use clap::Args;
 use regex::{Captures, Regex};
 use rust_embed::RustEmbed;
 
 use crate::domain::nearest_name;
 use crate::process;
-use crate::render::terminal::Style;
 
-use super::arguments::{Arguments, Help};
+use super::command::{Command, Example, Invocation};
 use super::failure::CommandFailure;
-use super::{examples, exit_code, output};
+use super::{exit_code, output, settings};
+
+/// Print the help of a command, or a page of the documentation
+#[derive(Args)]
+pub(super) struct HelpArguments {
+    /// Command or topic [default: list commands and topics]
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub topic: Vec<String>,
+}
+
+impl Command for HelpArguments {
+    const NAME: &'static str = "help";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport help suites", "a page of the documentation"),
+        ("evalreport help gate", "the options of a command"),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        print_help(self, invocation)
+    }
+}
 
 #[derive(RustEmbed)]
 #[folder = "docs/"]
@@ -33,10 +52,15 @@ struct Queries;
 /// The folder's own page, in a folder of pages.
 const INDEX_PAGE: &str = "README";
 
-pub(super) fn run_command(arguments: &Help, style: Style) -> Result<u8, CommandFailure> {
+fn print_help(
+    arguments: &HelpArguments,
+    invocation: &Invocation<'_>,
+) -> Result<u8, CommandFailure> {
+    let command_line = (invocation.command_line)();
+    let has_colour = settings::terminal_style(invocation.global).color;
     let text = match arguments.topic.as_slice() {
-        [] => overview_text(),
-        topic => topic_help(topic, style.color)?,
+        [] => overview_text(command_line),
+        topic => topic_help(command_line, topic, has_colour)?,
     };
     print_paged(&text)?;
     Ok(exit_code::DONE)
@@ -47,15 +71,10 @@ fn list_topics() -> impl Iterator<Item = (String, Cow<'static, str>)> {
     Pages::iter().filter_map(|file| Some((topic_of(&file)?, file)))
 }
 
-/// Returns the names of all commands and topics.
-pub(super) fn command_and_topic_names() -> impl Iterator<Item = String> {
-    let commands: Vec<String> = Arguments::command()
-        .get_subcommands()
-        .map(|command| command.get_name().to_owned())
-        .collect();
-    commands
-        .into_iter()
-        .chain(list_topics().map(|(topic, _)| topic))
+/// Returns the names of all topics.
+pub(super) fn topic_names() -> impl Iterator<Item = String> {
+    list_topics()
+        .map(|(topic, _)| topic)
         .chain(schema_names())
         .chain(query_names())
 }
@@ -84,8 +103,8 @@ fn topic_of(file: &str) -> Option<String> {
 }
 
 /// Returns the program's help, followed by the topics.
-fn overview_text() -> String {
-    let mut text = command_with_examples().render_help().to_string();
+fn overview_text(mut command_line: clap::Command) -> String {
+    let mut text = command_line.render_help().to_string();
     text.push_str("\nTopics, for `evalreport help TOPIC`:\n");
     let width = list_topics()
         .map(|(topic, _)| topic.len())
@@ -108,13 +127,13 @@ fn overview_text() -> String {
     text
 }
 
-fn command_with_examples() -> clap::Command {
-    examples::add_examples(Arguments::command())
-}
-
 /// Returns the help of a command, the page of a topic, or both if they have the same name.
-fn topic_help(topic: &[String], has_colour: bool) -> Result<String, CommandFailure> {
-    let of_command = command_help(topic, has_colour);
+fn topic_help(
+    mut command_line: clap::Command,
+    topic: &[String],
+    has_colour: bool,
+) -> Result<String, CommandFailure> {
+    let of_command = command_help(&mut command_line, topic, has_colour);
     let name = topic.join(" ");
     // A path as documents write it is the same topic.
     let path = name.strip_prefix("docs/").unwrap_or(&name);
@@ -135,16 +154,15 @@ fn topic_help(topic: &[String], has_colour: bool) -> Result<String, CommandFailu
     match (of_command, of_page) {
         (Some(command), Some(page)) => Ok(format!("{command}\n{page}")),
         (Some(text), None) | (None, Some(text)) => Ok(text),
-        (None, None) => Err(unknown_topic(&name)),
+        (None, None) => Err(unknown_topic(&command_line, &name)),
     }
 }
 
-fn unknown_topic(name: &str) -> CommandFailure {
+fn unknown_topic(command_line: &clap::Command, name: &str) -> CommandFailure {
     let failure = CommandFailure::new(format!(
         "no command or topic `{}`",
         crate::domain::escape_invisible(name)
     ));
-    let commands = command_with_examples();
     let topics: Vec<String> = list_topics().map(|(topic, _)| topic).collect();
     // The page of a format is also sought by the format's name.
     let last = topics
@@ -152,7 +170,7 @@ fn unknown_topic(name: &str) -> CommandFailure {
         .find(|topic| topic.rsplit('/').next() == Some(name))
         .cloned();
     let files: Vec<String> = schema_names().chain(query_names()).collect();
-    let known = commands
+    let known = command_line
         .get_subcommands()
         .map(clap::Command::get_name)
         .chain(topics.iter().chain(&files).map(String::as_str));
@@ -162,10 +180,13 @@ fn unknown_topic(name: &str) -> CommandFailure {
     }
 }
 
-fn command_help(names: &[String], has_colour: bool) -> Option<String> {
-    let mut command = command_with_examples();
-    command.build();
-    let mut found = &mut command;
+fn command_help(
+    command_line: &mut clap::Command,
+    names: &[String],
+    has_colour: bool,
+) -> Option<String> {
+    command_line.build();
+    let mut found = command_line;
     for name in names {
         found = found.find_subcommand_mut(name)?;
     }
@@ -281,6 +302,7 @@ fn print_paged(text: &str) -> Result<(), CommandFailure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::command_line;
 
     #[test]
     fn every_link_of_every_page_leads_to_a_topic_or_away() {
@@ -312,10 +334,13 @@ mod tests {
             "import",
             "docs/import/README.md",
         ] {
-            assert!(topic_help(&[name.to_owned()], false).is_ok(), "{name}");
+            assert!(
+                topic_help(command_line(), &[name.to_owned()], false).is_ok(),
+                "{name}"
+            );
         }
-        let failure =
-            topic_help(&["inspect".to_owned()], false).expect_err("the page is in a folder");
+        let failure = topic_help(command_line(), &["inspect".to_owned()], false)
+            .expect_err("the page is in a folder");
         assert!(
             failure
                 .hint

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
+use clap::{Args, ValueEnum};
 
 use crate::domain::Filter;
 use crate::render::json::HistoryAnswer;
@@ -13,16 +14,61 @@ use crate::run::commit_positions;
 use crate::views::{CommitOrder, History, HistoryPoints, count_retracted, suite_histories};
 use crate::warehouse::Warehouse;
 
-use super::arguments::{self, Format, HistoryBy};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
 use super::file_arms::FileOptions;
+use super::options::{Engine, Format, Judging, OfFiles, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, engine, exit_code, output, policy, selection};
 
-pub(super) fn run_command(
-    settings: &Settings,
-    arguments: &arguments::History,
-) -> Result<u8, CommandFailure> {
+/// Show trends, change points, broken and flaky items by day or commit
+#[derive(Args)]
+pub(super) struct HistoryArguments {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// Number of newest days or commits to show for each arm
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub nights: usize,
+    /// Points of the history: days, or commits in the order of the repository here
+    #[arg(long, value_enum, default_value_t = HistoryBy::Day)]
+    pub by: HistoryBy,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for HistoryArguments {
+    const NAME: &'static str = "history";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport history hello",
+            "trends and flaky items of a suite",
+        ),
+        (
+            "evalreport history --nights 7 --format json",
+            "the newest seven days, for a program",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+/// What a point of a history is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum HistoryBy {
+    Day,
+    Commit,
+}
+
+fn run_command(settings: &Settings, arguments: &HistoryArguments) -> Result<u8, CommandFailure> {
     let settings = &engine::with_engine(
         settings,
         &arguments.engine,

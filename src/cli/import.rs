@@ -17,14 +17,36 @@ use crate::render::format;
 use crate::results::{AllowedSigners, ImportLock, Retraction, is_bundle};
 use crate::warehouse::{HiddenBy, Warehouse};
 
-use super::arguments::{Format, Import, ImportAs};
 use super::assignments::parse_assignments;
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::import_arguments::{ImportArguments, ImportAs};
+use super::options::Format;
 use super::progress::ProgressReporter;
 use super::proposal::MapDecision;
 use super::settings::Settings;
 use super::{clock, exit_code, import_answer, label_import, output, proposal};
+
+impl Command for ImportArguments {
+    const NAME: &'static str = "import";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport import logs", "every result file in a folder"),
+        (
+            "evalreport import answers.csv --yes",
+            "a table, as its columns are understood",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["write_map"];
+
+    fn output_paths(&self) -> Vec<PathBuf> {
+        self.table.write_map.iter().cloned().collect()
+    }
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Add, |settings| run_command(settings, self))
+    }
+}
 
 /// How to read the files.
 enum ImportMethod {
@@ -36,7 +58,7 @@ enum ImportMethod {
     Bundle(BTreeMap<PathBuf, Signer>),
 }
 
-pub(super) fn run_command(settings: &Settings, arguments: &Import) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &ImportArguments) -> Result<u8, CommandFailure> {
     proposal::refuse_unread(arguments)?;
     if let Some(path) = label_import::labels_file(arguments) {
         let _alone = lock_imports(settings, arguments)?;
@@ -129,7 +151,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Import) -> Result<u8,
 /// Checks the signatures of all files before reading the content of any.
 fn verify_signatures(
     settings: &Settings,
-    arguments: &Import,
+    arguments: &ImportArguments,
     allowed: &Path,
 ) -> Result<BTreeMap<PathBuf, Signer>, CommandFailure> {
     if arguments.kind.is_some_and(|kind| kind != ImportAs::Bundle) {
@@ -156,7 +178,7 @@ fn verify_signatures(
 /// Waits until no other import works on the store. A dry run stores nothing, and waits for nobody.
 fn lock_imports(
     settings: &Settings,
-    arguments: &Import,
+    arguments: &ImportArguments,
 ) -> Result<Option<ImportLock>, CommandFailure> {
     if arguments.dry_run {
         return Ok(None);
@@ -407,7 +429,7 @@ fn fail_on_refusals(report: &ImportReport, reading: &ImportMethod) -> Result<(),
 
 fn choose_method(
     settings: &Settings,
-    arguments: &Import,
+    arguments: &ImportArguments,
     set: BTreeMap<String, String>,
 ) -> Result<ImportMethod, CommandFailure> {
     match (arguments.kind, &arguments.map) {

@@ -2,15 +2,44 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
 
 use crate::domain::shell_word;
 use crate::files;
 
-use super::arguments::Init;
+use super::command::{Command, Example, Invocation};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::{exit_code, output};
+
+/// Write a configuration, a suite and questions that run at once
+#[derive(Args)]
+pub(super) struct InitArguments {
+    /// Folder to write to
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+}
+
+impl Command for InitArguments {
+    const NAME: &'static str = "init";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport init my-evals",
+            "a project that works at once, in a new folder",
+        ),
+        (
+            "evalreport init nightly && cd nightly && evalreport list",
+            "the same, and a look at it",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["folder"];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        run_command(invocation.global.quiet, self)
+    }
+}
 
 /// Every file with its text. The samples need nothing but a shell.
 const SAMPLE_FILES: [(&str, &str); 7] = [
@@ -65,7 +94,7 @@ const NEXT_COMMANDS: [(&str, &str); 5] = [
     ),
 ];
 
-pub(super) fn run_command(is_quiet: bool, arguments: &Init) -> Result<u8, CommandFailure> {
+fn run_command(is_quiet: bool, arguments: &InitArguments) -> Result<u8, CommandFailure> {
     let folder = &arguments.folder;
     let in_the_way = conflicting_files(folder);
     if !in_the_way.is_empty() {

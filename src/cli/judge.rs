@@ -1,8 +1,11 @@
 //! `judge`: judges stored runs again, several in parallel, and compares judges with people, with each other and with themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use clap::Args;
 
 use crate::domain::{Evaluator, Filter, Run, escape_invisible};
 use crate::process::StopSignal;
@@ -18,18 +21,86 @@ use crate::views::{
 };
 use crate::warehouse::{Progress, Warehouse};
 
-use super::arguments::Judge;
 use super::arms::{ArmFactory, JudgeOptions};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::execute_plan::{self, RunFolders};
 use super::failure::CommandFailure;
 use super::judge_agreement::{compare_judges, compare_with_labels, compare_with_people};
 use super::judge_imported::{ImportedRuns, suite_to_write};
+use super::options::{EXIT_CODES, Selection};
 use super::progress::ProgressReporter;
 use super::settings::Settings;
 use super::{clock, exit_code, labels, output, policy, selection};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Judge) -> Result<u8, CommandFailure> {
+/// Re-judge stored runs, or measure judge agreement
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option that is given or not"
+)]
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct JudgeArguments {
+    /// Run ids, or at least their first four characters; `last` is the newest run
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Configured agent that judges [default: the configuration's `judge`]; with --agreement or --against, a judge of the stored runs
+    #[arg(long = "judge", value_name = "AGENT", help_heading = "Judge")]
+    pub agent: Option<String>,
+    /// Model of the judge [default: the configuration's]
+    #[arg(long = "judge-model", value_name = "NAME", help_heading = "Judge")]
+    pub model_of_agent: Option<String>,
+    /// Number of votes per question; the majority decides
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=99), help_heading = "Judge")]
+    pub votes: Option<u64>,
+    /// Fail the criteria of an unreadable reply instead of leaving them undecided
+    #[arg(long = "strict-judge", help_heading = "Judge")]
+    pub is_strict: bool,
+    /// Runs to judge in parallel [default: 1]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), conflicts_with_all = ["agreement", "against"], help_heading = "Judge")]
+    pub jobs: Option<u32>,
+    /// Only undecided criteria; asks again about all criteria of a run if another judge decided the rest
+    #[arg(long, help_heading = "What to judge")]
+    pub retry: bool,
+    /// List the runs that would be judged, and ask no judge
+    #[arg(long, help_heading = "What to judge")]
+    pub dry_run: bool,
+    /// Compare the judge with people: by their imported labels, or by a CSV file with run, item, label and, for several people, rater
+    #[arg(long, value_name = "LABELS", num_args = 0..=1, conflicts_with_all = ["retry", "dry_run", "probe", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    #[expect(clippy::option_option, reason = "an option whose value may be omitted")]
+    pub agreement: Option<Option<PathBuf>>,
+    /// List about N items to label next, drawn where labels narrow the intervals of judged figures most [default: 50]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "50", value_parser = clap::value_parser!(u64).range(1..=100_000), conflicts_with_all = ["retry", "dry_run", "probe", "agreement", "against", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    pub next: Option<u64>,
+    /// Compare the newest judge of the runs with this other judge of the same runs
+    #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
+    pub against: Option<String>,
+    /// Ask again with criteria in reverse order, list changed decisions, and store nothing
+    #[arg(long, conflicts_with_all = ["retry", "dry_run"], help_heading = "Trust")]
+    pub probe: bool,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for JudgeArguments {
+    const NAME: &'static str = "judge";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport judge --suite hello --judge longest-choice --dry-run",
+            "which runs would be judged",
+        ),
+        (
+            "evalreport judge last --judge longest-choice --votes 3",
+            "the newest run again, by three votes",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Change, |settings| run_command(settings, self))
+    }
+}
+
+fn run_command(settings: &Settings, arguments: &JudgeArguments) -> Result<u8, CommandFailure> {
     let warehouse = settings.open_warehouse()?;
     output::refuse_unread("what is judged", warehouse.problems())?;
     let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
@@ -68,11 +139,12 @@ pub(super) fn run_command(settings: &Settings, arguments: &Judge) -> Result<u8, 
     if arguments.agreement.is_some() && path.is_none() {
         return compare_with_labels(settings, &warehouse, &runs);
     }
+    let judge = arguments.agent.as_deref();
     match (labels, path, &arguments.against) {
         (Some(labels), Some(path), _) => {
-            compare_with_people(settings, arguments, path, &labels, &warehouse, &runs)
+            compare_with_people(settings, judge, path, &labels, &warehouse, &runs)
         }
-        (_, _, Some(other)) => compare_judges(settings, arguments, other, &warehouse, &runs),
+        (_, _, Some(other)) => compare_judges(settings, judge, other, &warehouse, &runs),
         (_, _, None) => ask_judge(settings, arguments, warehouse, &filter, &runs),
     }
 }
@@ -100,7 +172,7 @@ impl Unprepared {
 /// Asks a judge to judge again, or to judge in two orders.
 fn ask_judge(
     settings: &Settings,
-    arguments: &Judge,
+    arguments: &JudgeArguments,
     mut warehouse: Warehouse,
     filter: &Filter,
     runs: &[Arc<Run>],
@@ -226,7 +298,7 @@ fn prepare_suite(
 /// Everything that all runs share while they are judged.
 struct JudgingSetup<'a> {
     settings: &'a Settings,
-    arguments: &'a Judge,
+    arguments: &'a JudgeArguments,
     imported: &'a ImportedRuns<'a>,
     stop: &'a StopSignal,
     /// Whether the user searches for open work, so that runs without any are not listed.

@@ -16,7 +16,6 @@ use crate::suite::normalize_answer;
 use crate::views::{AgreementReport, Rater, category_biases, measure_agreement};
 use crate::warehouse::Warehouse;
 
-use super::arguments::Judge;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::labels::{self, HumanLabel};
@@ -26,7 +25,7 @@ use super::{exit_code, output, selection};
 /// Compares the judge with labels that people gave.
 pub(super) fn compare_with_people(
     settings: &Settings,
-    arguments: &Judge,
+    judge: Option<&str>,
     path: &Path,
     labels: &[HumanLabel],
     warehouse: &Warehouse,
@@ -74,10 +73,7 @@ pub(super) fn compare_with_people(
         if !known.contains_key(&id) {
             known.insert(
                 id.clone(),
-                newest_judgement(
-                    &load_judgements(settings, warehouse, &id)?,
-                    arguments.agent.as_deref(),
-                ),
+                newest_judgement(&load_judgements(settings, warehouse, &id)?, judge),
             );
         }
         let standing = known.get(&id).and_then(Option::as_ref);
@@ -255,7 +251,7 @@ pub(super) fn compare_with_labels(
 /// Compares one judge with another over the runs that both have judged.
 pub(super) fn compare_judges(
     settings: &Settings,
-    arguments: &Judge,
+    judge: Option<&str>,
     other: &str,
     warehouse: &Warehouse,
     runs: &[Arc<Run>],
@@ -286,7 +282,7 @@ pub(super) fn compare_judges(
                 .collect(),
             ..judgements.clone()
         };
-        let ours = newest_judgement(&without, arguments.agent.as_deref());
+        let ours = newest_judgement(&without, judge);
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
             continue;
         };

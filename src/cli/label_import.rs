@@ -15,9 +15,9 @@ use crate::suite::normalize_answer;
 use crate::views::{LabelReport, LabelledRun};
 use crate::warehouse::Warehouse;
 
-use super::arguments::Import;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::import_arguments::ImportArguments;
 use super::labels::{self, HumanLabel, LabelFile};
 use super::settings::Settings;
 use super::{exit_code, output, selection};
@@ -26,7 +26,7 @@ use super::{exit_code, output, selection};
 type AttemptKey = (String, u32);
 
 /// Returns the file if the import is of one file of labels and no option says otherwise.
-pub(super) fn labels_file(arguments: &Import) -> Option<&PathBuf> {
+pub(super) fn labels_file(arguments: &ImportArguments) -> Option<&PathBuf> {
     let [path] = arguments.files.as_slice() else {
         return None;
     };
@@ -40,7 +40,7 @@ pub(super) fn labels_file(arguments: &Import) -> Option<&PathBuf> {
 /// Adds the labels of a file to the labels of the runs that it names. A label replaces an earlier one of the same person.
 pub(super) fn run_command(
     settings: &Settings,
-    arguments: &Import,
+    arguments: &ImportArguments,
     path: &Path,
 ) -> Result<u8, CommandFailure> {
     let LabelFile { labels, blank } = labels::read_file(path)?;

@@ -1,7 +1,9 @@
 //! `leaderboard`: ranks arms, per suite or over all suites.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
 
 use crate::domain::{Problems, escape_invisible};
 use crate::import::read_matrix;
@@ -12,15 +14,105 @@ use crate::views::{
     overall_from_table,
 };
 
-use super::arguments::{Leaderboard, Mean, Sort};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
+use super::options::{Engine, Judging, OfFiles, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, engine, exit_code, output, policy, selection, unstarted};
 
-pub(super) fn run_command(
+/// Rank arms on each suite
+#[derive(Args)]
+pub(super) struct LeaderboardArguments {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// Order of arms, best first
+    #[arg(long, value_enum, default_value_t = Sort::Primary)]
+    pub sort: Sort,
+    /// One board over all suites: the mean of suite rates (macro), or all items together (micro)
+    #[arg(long, value_enum, value_name = "MEAN")]
+    pub overall: Option<Mean>,
+    /// Weight of a suite in the macro mean, 1 unless given; repeatable
+    #[arg(long, value_name = "SUITE=WEIGHT", requires = "overall", value_parser = parse_weight)]
+    pub weight: Vec<(String, f64)>,
+    /// With --overall macro: a table of scores instead of suites, with a row for each system and a column for each suite
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "overall",
+        conflicts_with = "suites"
+    )]
+    pub matrix: Option<PathBuf>,
+    /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
+    #[arg(long, conflicts_with = "matrix")]
+    pub newest_batch: bool,
+    /// Show how often each arm ranks first in bootstrap samples of the items; decides nothing
+    #[arg(long, alias = "p-best", help_heading = "Evidence")]
+    pub resample: bool,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub engine: Engine,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for LeaderboardArguments {
+    const NAME: &'static str = "leaderboard";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport leaderboard", "a board for each suite"),
+        (
+            "evalreport leaderboard answers.csv",
+            "a board of a table, without importing it",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sort {
+    /// The primary metric: the pass rate, unless the suite has another
+    Primary,
+    PassRate,
+    Cost,
+    CostPerSolved,
+    Tokens,
+    Duration,
+    Approach,
+    Model,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Mean {
+    Macro,
+    Micro,
+}
+
+/// Parses `suite=2`.
+fn parse_weight(text: &str) -> Result<(String, f64), String> {
+    let (suite, weight) = text
+        .rsplit_once('=')
+        .ok_or("write SUITE=WEIGHT, for example basics=2")?;
+    let weight: f64 = weight
+        .trim()
+        .parse()
+        .map_err(|_| format!("`{weight}` is no number"))?;
+    if weight > 0.0 && weight.is_finite() {
+        Ok((suite.to_owned(), weight))
+    } else {
+        Err("a weight is above 0".to_owned())
+    }
+}
+
+fn run_command(
     settings: &Settings,
-    arguments: &Leaderboard,
+    arguments: &LeaderboardArguments,
 ) -> Result<u8, CommandFailure> {
     let weights: BTreeMap<String, f64> = arguments.weight.iter().cloned().collect();
     if arguments.overall == Some(Mean::Micro) && (!weights.is_empty() || arguments.matrix.is_some())
@@ -114,7 +206,7 @@ pub(super) fn run_command(
 fn rank_table(
     settings: &Settings,
     path: &Path,
-    arguments: &Leaderboard,
+    arguments: &LeaderboardArguments,
     weights: &BTreeMap<String, f64>,
 ) -> Result<u8, CommandFailure> {
     let matrix = read_matrix(path).map_err(|problems| CommandFailure::from(Problems(problems)))?;

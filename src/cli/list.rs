@@ -1,5 +1,6 @@
 //! `list`: lists suites with results and everything that can be run, or the runs.
 
+use clap::Args;
 use tracing::info;
 
 use crate::render::json::ListAnswer;
@@ -7,12 +8,41 @@ use crate::render::table::ReportTable;
 use crate::render::{runnable as layout, tables};
 use crate::views::{ProblemLine, Runnable, count_retracted, run_line, suite_lines};
 
-use super::arguments::{Format, List};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
+use super::options::{Format, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, exit_code, output, runnable, selection, versions};
 
-pub(super) fn run_command(settings: &Settings, arguments: &List) -> Result<u8, CommandFailure> {
+/// List results, suites, agents and approaches
+#[derive(Args)]
+pub(super) struct ListArguments {
+    /// Suites, or paths such as ./logs to other tools' results, of which only the runs there are listed [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    /// List runs instead of suites
+    #[arg(long)]
+    pub runs: bool,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for ListArguments {
+    const NAME: &'static str = "list";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport list", "suites, agents and approaches"),
+        (
+            "evalreport list --runs --suite hello",
+            "the runs of a suite, with their ids",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+fn run_command(settings: &Settings, arguments: &ListArguments) -> Result<u8, CommandFailure> {
     let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
     let (settings, ids) = &ad_hoc_import::with_runs(settings, &paths)?;
     let mut warehouse = settings.open_warehouse()?;

@@ -21,10 +21,10 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use crate::domain::escape_invisible;
 
-use super::arguments::Global;
 use super::clock;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::Global;
 use super::output;
 
 /// How the first segment of our events' targets begins: the names of our crates. The crates of others have events of their own.

@@ -12,33 +12,19 @@ use crate::domain::nearest_name;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 
-/// Paths of the command line that a command writes or makes, by their ids, and the one that may be of a file which the change removed. Any
-/// other path is read: a new option needs no line here, and its path is checked.
-const NOT_READ: [&str; 15] = [
-    "cache",
-    "file",
-    "init/folder",
-    "junit",
-    "log",
-    "markdown",
-    "out",
-    "output_dir",
-    "path",
-    "results",
-    "scratch",
-    "single_file",
-    "site",
-    "summary",
-    "write_map",
-];
+/// Options of every command whose paths are written or made, by their ids.
+const UNREAD_GLOBALS: [&str; 3] = ["cache", "log", "results"];
+
+/// Returns whether a command does not read the paths of an option, by the command's name and the option's id.
+type UnreadLookup<'a> = dyn Fn(&str, &str) -> bool + 'a;
 
 /// Returns the paths that the command line names for reading. Words that may also name suites or runs are not among them.
-pub(super) fn read_paths(command: &Command, matches: &ArgMatches) -> Vec<PathBuf> {
-    let is_read = |id: &str| {
-        !NOT_READ
-            .iter()
-            .any(|other| *other == id || *other == format!("{}/{id}", command.get_name()))
-    };
+pub(super) fn read_paths(
+    command: &Command,
+    matches: &ArgMatches,
+    is_unread: &UnreadLookup<'_>,
+) -> Vec<PathBuf> {
+    let is_read = |id: &str| !UNREAD_GLOBALS.contains(&id) && !is_unread(command.get_name(), id);
     let mut paths = Vec::new();
     for argument in command.get_arguments() {
         let id = argument.get_id().as_str();
@@ -57,7 +43,7 @@ pub(super) fn read_paths(command: &Command, matches: &ArgMatches) -> Vec<PathBuf
         && let Some(command) = command.find_subcommand(name)
     {
         paths.extend(
-            read_paths(command, below)
+            read_paths(command, below, is_unread)
                 .into_iter()
                 .filter(|path| !paths.contains(path))
                 .collect::<Vec<_>>(),

@@ -1,10 +1,11 @@
-//! The command line: arguments, one file per command, printing, progress and exit codes.
+//! The command line: its commands, printing, progress and exit codes.
+//!
+//! A new command is a file here, a `mod` and a line of [`list_commands`].
 
 mod accept;
 mod ad_hoc_import;
 mod adaptive;
 mod again;
-mod arguments;
 mod arms;
 mod assignments;
 mod audit;
@@ -14,13 +15,13 @@ mod batch_summary;
 mod build;
 mod cache;
 mod clock;
+mod command;
 mod compare;
 mod completions;
 mod display_path;
 mod doctor;
 mod engine;
 mod eval;
-mod examples;
 mod execute_plan;
 pub mod exit_code;
 mod export;
@@ -33,6 +34,7 @@ mod help;
 mod history;
 mod import;
 mod import_answer;
+mod import_arguments;
 mod init;
 mod judge;
 mod judge_agreement;
@@ -45,6 +47,7 @@ mod log;
 mod missing;
 mod noise;
 mod open_warehouse;
+mod options;
 mod output;
 mod output_paths;
 mod policy;
@@ -77,16 +80,82 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use tracing::{error, info};
 
-use arguments::{Arguments, Command};
+use command::{Command, CommandDefinition, Invocation, list_commands};
+use eval::EvalAlias;
 use failure::CommandFailure;
-use settings::Settings;
+use options::{EXIT_CODES, Global};
+
+/// Compare AI agents: pass rates, costs, and whether the differences are real
+#[derive(Parser)]
+#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, disable_help_subcommand = true, after_help = EXIT_CODES)]
+struct Arguments {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: ChosenCommand,
+}
+
+list_commands! {
+    Init(init::InitArguments),
+    Run(run::RunArguments),
+    Eval(eval::EvalArguments),
+    Verify(verify::VerifyArguments),
+    List(list::ListArguments),
+    Show(show::ShowArguments),
+    Judge(judge::JudgeArguments),
+    Compare(compare::CompareArguments),
+    Leaderboard(leaderboard::LeaderboardArguments),
+    Audit(audit::AuditArguments),
+    Noise(noise::NoiseArguments),
+    Fit(fit::FitArguments),
+    History(history::HistoryArguments),
+    Gate(gate::GateArguments),
+    Build(build::BuildArguments),
+    Serve(serve::ServeArguments),
+    Import(import_arguments::ImportArguments),
+    Record(record::RecordArguments),
+    Retract(retract::RetractArguments),
+    Sql(sql::SqlArguments),
+    Export(export::ExportArguments),
+    Doctor(doctor::DoctorArguments),
+    Cache(cache::CacheArguments),
+    Completions(completions::CompletionsArguments),
+    Help(help::HelpArguments),
+}
+
+impl ChosenCommand {
+    /// Returns the command to carry out; `eval run` becomes `run`.
+    fn resolve_alias(self) -> Self {
+        match self {
+            Self::Eval(mut eval) => match eval.of_ralph.take() {
+                Some(EvalAlias::Run(run)) => Self::Run(run),
+                Some(EvalAlias::Compare(compare)) => Self::Compare(compare),
+                Some(EvalAlias::List(list)) => Self::List(list),
+                Some(EvalAlias::Leaderboard(leaderboard)) => Self::Leaderboard(leaderboard),
+                None => Self::Eval(eval),
+            },
+            other => other,
+        }
+    }
+}
 
 /// Returns the command line, for tests that hold for all commands and options.
 pub fn command_line() -> clap::Command {
-    Arguments::command()
+    COMMANDS
+        .iter()
+        .fold(Arguments::command(), |command, definition| {
+            command.mut_subcommand(definition.name, |command| definition.add_examples(command))
+        })
+}
+
+/// Returns whether a command does not read the paths of an option, by their names.
+fn is_unread(command: &str, option: &str) -> bool {
+    COMMANDS
+        .iter()
+        .any(|definition| definition.name == command && definition.unread.contains(&option))
 }
 
 /// Runs one command and returns its exit code.
@@ -95,14 +164,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(code) = crate::process::serve_helpers(&arguments) {
         return ExitCode::from(code);
     }
-    if completions::answer_shell(&arguments) {
+    if completions::answer_shell(&arguments, command_line) {
         return ExitCode::from(exit_code::DONE);
     }
-    let mut command = examples::add_examples(Arguments::command());
+    let mut command = command_line();
     let parsed = command.try_get_matches_from_mut(arguments);
     let read = parsed
         .as_ref()
-        .map(|matches| missing::read_paths(&command, matches))
+        .map(|matches| missing::read_paths(&command, matches, &is_unread))
         .unwrap_or_default();
     let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
@@ -135,14 +204,20 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.
 fn run_logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
     crate::process::adopt(std::env::vars_os().collect());
-    output_paths::check_outputs(&arguments)?;
+    output_paths::check_outputs(&arguments.global, arguments.command.output_paths())?;
     log::start_logging(&arguments.global)?;
+    let name = arguments.command.name();
     info!(
         version = env!("CARGO_PKG_VERSION"),
-        command = arguments.command.name(),
+        command = name,
         "started"
     );
-    let done = dispatch_command(arguments, read);
+    let done = arguments.command.run(&Invocation {
+        name,
+        global: &arguments.global,
+        read,
+        command_line,
+    });
     match &done {
         Ok(code) => info!(exit_code = code, "done"),
         Err(failure) => error!(exit_code = failure.code, error = failure.message, "failed"),
@@ -150,56 +225,39 @@ fn run_logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailu
     done
 }
 
-fn dispatch_command(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
-    if let Command::Completions(completions) = &arguments.command {
-        return completions::run_command(completions);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_examples_that_parse() {
+        for definition in COMMANDS {
+            for (line, _) in definition.examples {
+                assert!(
+                    line.contains(&format!("evalreport {}", definition.name)),
+                    "{line}"
+                );
+            }
+        }
+        command_line().debug_assert();
     }
-    if let Command::Help(help) = &arguments.command {
-        return help::run_command(help, settings::terminal_style(&arguments.global));
+
+    #[test]
+    fn every_unread_path_is_an_option_of_its_command() {
+        let all = command_line();
+        for definition in COMMANDS {
+            let command = all
+                .find_subcommand(definition.name)
+                .expect("the command is there");
+            for id in definition.unread {
+                assert!(
+                    command
+                        .get_arguments()
+                        .any(|argument| argument.get_id() == id),
+                    "{} {id}",
+                    definition.name
+                );
+            }
+        }
     }
-    // Neither command needs a configuration, so a broken one must not stop them.
-    if let Command::Init(init) = &arguments.command {
-        return init::run_command(arguments.global.quiet, init);
-    }
-    threads::start_pool()?;
-    missing::check_paths(read.iter().map(PathBuf::as_path))?;
-    let settings = Settings::new(&arguments.global)?;
-    if !arguments.command.creates_results_folder() {
-        settings.check_named_paths()?;
-    }
-    if arguments.command.writes_results() {
-        settings.check_writes(arguments.command.name())?;
-    }
-    let name = arguments.command.name();
-    let done = match arguments.command {
-        Command::Init(init) => init::run_command(settings.quiet, &init),
-        Command::Run(run) => run::run_command(&settings, &run),
-        Command::Eval(eval) => eval::run_command(&settings, &eval),
-        Command::Verify(verify) => verify::run_command(&settings, &verify),
-        Command::List(list) => list::run_command(&settings, &list),
-        Command::Show(show) => show::run_command(&settings, &show),
-        Command::Import(import) => import::run_command(&settings, &import),
-        Command::Record(record) => record::run_command(&settings, &record),
-        Command::Retract(retract) => retract::run_command(&settings, &retract),
-        Command::Compare(compare) => compare::run_command(&settings, &compare),
-        Command::Leaderboard(leaderboard) => leaderboard::run_command(&settings, &leaderboard),
-        Command::Audit(audit) => audit::run_command(&settings, &audit),
-        Command::Noise(noise) => noise::run_command(&settings, &noise),
-        Command::Fit(fit) => fit::run_command(&settings, &fit),
-        Command::Judge(judge) => judge::run_command(&settings, &judge),
-        Command::Gate(gate) => gate::run_command(&settings, &gate),
-        Command::History(history) => history::run_command(&settings, &history),
-        Command::Build(build) => build::run_command(&settings, &build),
-        Command::Serve(serve) => serve::run_command(&arguments.global, &settings, &serve),
-        Command::Sql(sql) => sql::run_command(&settings, &sql),
-        Command::Export(export) => export::run_command(&settings, &export),
-        Command::Doctor(doctor) => doctor::run_command(&settings, &doctor),
-        Command::Cache(cache) => cache::run_command(&settings, &cache),
-        Command::Completions(completions) => completions::run_command(&completions),
-        Command::Help(help) => help::run_command(&help, settings.style),
-    };
-    // Also after a failure: what was added is there.
-    settings.append_chain_entry(name);
-    settings.release_cache();
-    done
 }

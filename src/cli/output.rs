@@ -9,8 +9,8 @@ use crate::render::json;
 use crate::render::table::ReportTable;
 use crate::render::{csv, markdown, terminal};
 
-use super::arguments::Format;
 use super::failure::CommandFailure;
+use super::options::Format;
 use super::settings::Settings;
 
 /// Maximum number of warnings printed.

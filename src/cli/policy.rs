@@ -12,8 +12,8 @@ use crate::domain::{
 use crate::views::{Calibration, Design, ITEM_SCORE, Policy};
 use crate::warehouse::Warehouse;
 
-use super::arguments::{ClusterField, Judging, JudgingDesign};
 use super::failure::CommandFailure;
+use super::options::{ClusterField, Judging, JudgingDesign};
 use super::settings::Settings;
 use super::{output, selection};
 

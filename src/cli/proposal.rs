@@ -14,10 +14,10 @@ use crate::import::{
 };
 use crate::render::format;
 
-use super::arguments::{End, Import, ImportAs, Mark, Table, Wide};
 use super::assignments::parse_assignments;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::import_arguments::{End, ImportArguments, ImportAs, Mark, Table, Wide};
 use super::output;
 use super::settings::Settings;
 
@@ -25,7 +25,7 @@ use super::settings::Settings;
 const MAX_SHOWN: usize = 160;
 
 fn read_hints(
-    arguments: &Import,
+    arguments: &ImportArguments,
     set: BTreeMap<String, String>,
 ) -> Result<TableHints, CommandFailure> {
     let Table {
@@ -101,7 +101,7 @@ pub(super) enum MapDecision {
 /// no known format.
 pub(super) fn ask_for_agreement(
     settings: &Settings,
-    arguments: &Import,
+    arguments: &ImportArguments,
     set: BTreeMap<String, String>,
 ) -> Result<MapDecision, CommandFailure> {
     if arguments.map.is_some() || arguments.kind.is_some_and(|kind| kind != ImportAs::Table) {
@@ -194,15 +194,15 @@ fn write_map(path: &Path, text: &str) -> Result<(), CommandFailure> {
 }
 
 /// Fails if options for tables without a map are given although the files are read as something else, or by a map.
-pub(super) fn refuse_unread(arguments: &Import) -> Result<(), CommandFailure> {
+pub(super) fn refuse_unread(arguments: &ImportArguments) -> Result<(), CommandFailure> {
     let reason = match arguments {
-        Import {
+        ImportArguments {
             kind: Some(kind), ..
         } if *kind != ImportAs::Table => format!("--as {} reads none", kind.name()),
-        Import {
+        ImportArguments {
             signed_by: Some(_), ..
         } => "--signed-by reads bundles".to_owned(),
-        Import { map: Some(_), .. } => "--map gives one".to_owned(),
+        ImportArguments { map: Some(_), .. } => "--map gives one".to_owned(),
         _ => return Ok(()),
     };
     let mut names: Vec<&str> = given_options(&arguments.table)
@@ -223,8 +223,8 @@ pub(super) fn refuse_unread(arguments: &Import) -> Result<(), CommandFailure> {
 }
 
 /// Returns the given command with one more option. Leaves out options that import nothing, and answers to questions that are asked again.
-fn extend_command(settings: &Settings, arguments: &Import, more: &str) -> String {
-    let Import {
+fn extend_command(settings: &Settings, arguments: &ImportArguments, more: &str) -> String {
+    let ImportArguments {
         files,
         kind,
         map: _,

@@ -14,6 +14,7 @@ use std::io::BufRead;
 use std::time::Instant;
 
 use chrono::SecondsFormat;
+use clap::Args;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -28,12 +29,94 @@ use crate::results::{
 };
 use crate::run::add_items;
 
-use super::arguments::Record;
 use super::assignments::parse_assignments;
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::settings::Settings;
 use super::{clock, exit_code, output, selection};
+
+/// Record the outcomes of your own harness, line by line from standard input
+#[derive(Args)]
+pub(super) struct RecordArguments {
+    /// Suite of the run
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "resume",
+        help_heading = "Run"
+    )]
+    pub suite: Option<String>,
+    /// Approach of the run
+    #[arg(
+        long,
+        value_name = "NAME",
+        required_unless_present = "resume",
+        help_heading = "Run"
+    )]
+    pub approach: Option<String>,
+    /// Model of the run [default: none]
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub model: Option<String>,
+    /// Id of the run [default: a new one, which sorts by time]
+    #[arg(long, value_name = "ID", help_heading = "Run")]
+    pub id: Option<String>,
+    /// Batch of the run, shared by runs that belong together
+    #[arg(long, value_name = "ID", help_heading = "Run")]
+    pub batch: Option<String>,
+    /// Number of the run within its arm and batch, from 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Run")]
+    pub run_index: Option<u32>,
+    /// Seed of the run
+    #[arg(long, value_name = "NUMBER", help_heading = "Run")]
+    pub seed: Option<u64>,
+    /// Version of the suite; runs of different versions never share a table
+    #[arg(long, value_name = "TEXT", help_heading = "Run")]
+    pub suite_version: Option<String>,
+    /// Name of the agent
+    #[arg(long, value_name = "NAME", help_heading = "Run")]
+    pub agent: Option<String>,
+    /// Tag of the run; repeatable
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Run")]
+    pub tag: Vec<String>,
+    /// Resume an abandoned recording: its run id, or at least the first four characters
+    #[arg(long, value_name = "ID", conflicts_with_all = ["suite", "approach", "model", "id", "batch", "run_index", "seed", "suite_version", "agent", "tag"], help_heading = "Run")]
+    pub resume: Option<String>,
+    /// Kind of items that do not name one: question, task, test, criterion or check
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "question",
+        help_heading = "Items"
+    )]
+    pub kind: String,
+    /// Evaluator of items that do not name one
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "answers",
+        help_heading = "Items"
+    )]
+    pub evaluator: String,
+}
+
+impl Command for RecordArguments {
+    const NAME: &'static str = "record";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "echo '{\"end\": {}}' | evalreport record --suite quiz --approach mine",
+            "a run of your own harness, here without outcomes",
+        ),
+        (
+            "evalreport record --suite quiz --approach mine --model opus < outcomes.jsonl",
+            "a line for each outcome",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Add, |settings| run_command(settings, self))
+    }
+}
 
 /// One line of input. It has one of these keys, and may have a number `n`, which the answer repeats.
 #[derive(Deserialize)]
@@ -132,7 +215,7 @@ struct RunRecording {
     start: Option<Instant>,
 }
 
-pub(super) fn run_command(settings: &Settings, arguments: &Record) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &RecordArguments) -> Result<u8, CommandFailure> {
     settings.check_folders()?;
     let kinds = ItemKind::ALL.map(ItemKind::name).join(", ");
     let kind = ItemKind::from_name(&arguments.kind).ok_or_else(|| {
@@ -258,7 +341,11 @@ fn check_measured(key: &str, value: Option<f64>) -> Result<Option<f64>, CommandF
 }
 
 impl RunRecording {
-    fn begin_run(store: Store, kind: ItemKind, arguments: &Record) -> Result<Self, CommandFailure> {
+    fn begin_run(
+        store: Store,
+        kind: ItemKind,
+        arguments: &RecordArguments,
+    ) -> Result<Self, CommandFailure> {
         let now = clock::now();
         let id = match &arguments.id {
             Some(id) => RunId::parse(id).map_err(CommandFailure::new)?,
@@ -323,7 +410,7 @@ impl RunRecording {
         store: Store,
         text: &str,
         kind: ItemKind,
-        arguments: &Record,
+        arguments: &RecordArguments,
     ) -> Result<Self, CommandFailure> {
         let contents = scan_store(&store);
         let ids: Vec<RunId> = contents

@@ -2,17 +2,50 @@
 
 use std::collections::BTreeSet;
 
+use clap::Args;
 use tracing::info;
 
 use crate::domain::{RunId, escape_invisible};
 use crate::results::{Retraction, Retractions};
 
-use super::arguments::Retract;
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
+use super::options::Selection;
 use super::settings::Settings;
 use super::{clock, exit_code, output, selection};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Retract) -> Result<u8, CommandFailure> {
+/// Hide runs, with a reason
+#[derive(Args)]
+pub(super) struct RetractArguments {
+    /// Run ids, or at least their first four characters; `last` is the newest run
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Reason; shown with the number of retracted runs
+    #[arg(long, value_name = "TEXT", required_unless_present = "undo")]
+    pub reason: Option<String>,
+    /// Show the runs of this selector again
+    #[arg(long)]
+    pub undo: bool,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for RetractArguments {
+    const NAME: &'static str = "retract";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport retract --suite hello --reason 'the tests were wrong'",
+            "hide runs; nothing is deleted",
+        ),
+        ("evalreport retract --suite hello --undo", "show them again"),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Change, |settings| run_command(settings, self))
+    }
+}
+
+fn run_command(settings: &Settings, arguments: &RetractArguments) -> Result<u8, CommandFailure> {
     let mut selector = arguments.selection.to_filter()?;
     selector.ids.clone_from(&arguments.ids);
     if selector.is_empty() {

@@ -1,19 +1,118 @@
 //! `run`: runs suites and configured tasks with agents and approaches.
 
+use std::path::PathBuf;
+
+use clap::Args;
+
 use crate::results::Batch;
 
-use super::arguments::{
-    Build, Engine, Gate, Instead, Judging, OfFiles, Publishing, Run, Selection,
-};
 use super::arms::{ArmFactory, ArmOptions};
+use super::build::{BuildArguments, Publishing};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::execute_plan::{self, BatchConclusion, RunFolders};
 use super::failure::CommandFailure;
 use super::gate::GateResult;
+use super::gate::{GateArguments, Instead, OnInconclusive};
+use super::options::{Carrying, EXIT_CODES, Engine, Judging, OfFiles, Selection};
 use super::settings::Settings;
 use super::summary::{self, SummaryPart};
 use super::{again, build, clock, exit_code, gate, preflight, subset, targets, until, versions};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, CommandFailure> {
+/// Run suites or configured tasks and store the results
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct RunArguments {
+    /// Suites, configured tasks, or tasks with another agent [default: every configured task]
+    #[arg(value_name = "SUITE|TASK[@AGENT]")]
+    pub what: Vec<String>,
+    /// Approach; commas separate several arms
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
+    pub approach: Vec<String>,
+    /// Agent for questions, and for approaches that ask an agent, such as `oneshot`; commas separate several arms
+    #[arg(
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        help_heading = "What to run"
+    )]
+    pub agent: Vec<String>,
+    #[command(flatten)]
+    pub carrying: Carrying,
+    /// Resume an interrupted batch [default: the newest unfinished batch]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "limit", "items", "until", "no_output"], help_heading = "How to run")]
+    pub resume: Option<String>,
+    /// Ask again what ended in an outage or never started, in a run that takes the place of the first, which stays on record [default: the newest batch]
+    #[arg(long, value_name = "BATCH", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["resume", "what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "limit", "items", "until", "no_output", "no_isolation"], help_heading = "How to run")]
+    pub retry: Option<String>,
+    /// Test the kept output of these runs again, without starting the approach
+    #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with_all = ["resume", "retry", "what", "approach", "agent", "model", "runs", "shuffle", "seed", "tag", "limit", "items", "until", "no_output"], help_heading = "How to run")]
+    pub retest: Vec<String>,
+    /// Do not store generated files
+    #[arg(long, help_heading = "How to run")]
+    pub no_output: bool,
+    /// Folder for workspaces, outside the repository [default: evalreport in the user's cache folder]
+    #[arg(long, value_name = "DIR", help_heading = "How to run")]
+    pub scratch: Option<PathBuf>,
+    /// Let approaches and their code access everything that you can; for programs that need it
+    #[arg(long, conflicts_with = "resume", help_heading = "How to run")]
+    pub no_isolation: bool,
+    /// Exit with 2 if another `run` uses this results folder
+    #[arg(long, help_heading = "How to run")]
+    pub exclusive: bool,
+    /// Append date, batch, gate and comparison as Markdown to a file, for example a CI summary
+    #[arg(long, value_name = "FILE", help_heading = "Afterwards")]
+    pub summary: Option<PathBuf>,
+    /// Write the static site
+    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
+    pub site: Option<PathBuf>,
+    /// Check the new runs by the configured gate against this baseline, with the exit codes of `gate`
+    #[arg(long, value_name = "BASELINE", help_heading = "Afterwards")]
+    pub gate: Option<String>,
+    /// Treat an inconclusive gate as a failure (exit code 1) or a pass (0) [default: the configuration's, else exit code 3]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "AS",
+        requires = "gate",
+        help_heading = "Afterwards"
+    )]
+    pub on_inconclusive: Option<OnInconclusive>,
+}
+
+impl Command for RunArguments {
+    const NAME: &'static str = "run";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport run hello --approach complete,sketch --runs 3",
+            "two approaches, three runs each",
+        ),
+        (
+            "evalreport run warmup --agent random-choice,longest-choice --until decided --max-runs 20",
+            "until there is a winner",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["scratch", "site", "summary"];
+
+    fn output_paths(&self) -> Vec<PathBuf> {
+        self.summary.iter().chain(&self.site).cloned().collect()
+    }
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        let results = if self.resume.is_some() {
+            ResultsUse::Change
+        } else {
+            ResultsUse::Add
+        };
+        invocation.with_settings(results, |settings| run_command(settings, self))
+    }
+}
+
+fn run_command(settings: &Settings, arguments: &RunArguments) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
     carrying
         .fail_under
@@ -118,7 +217,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, Co
     if let Some(site) = &arguments.site {
         build::run_command(
             settings,
-            &Build {
+            &BuildArguments {
                 paths: Vec::new(),
                 out: site.clone(),
                 allow_empty: false,
@@ -146,7 +245,7 @@ pub(super) fn run_command(settings: &Settings, arguments: &Run) -> Result<u8, Co
 /// Checks the batch's runs by the configured rules.
 fn check_gate(
     settings: &Settings,
-    arguments: &Run,
+    arguments: &RunArguments,
     baseline: &str,
     batch: &Batch,
 ) -> Result<GateResult, CommandFailure> {
@@ -155,7 +254,7 @@ fn check_gate(
     // Arms of the baseline that this batch was not asked to run are not missing.
     let approaches: std::collections::BTreeSet<String> =
         batch.arms.iter().map(|arm| arm.approach.clone()).collect();
-    let asked = Gate {
+    let asked = GateArguments {
         suites: suites.into_iter().collect(),
         baseline: Some(baseline.to_owned()),
         metric: None,

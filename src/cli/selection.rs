@@ -9,9 +9,9 @@ use crate::domain::{Filter, Run, RunId, escape_invisible, may_mean, nearest_name
 use crate::views::batch_name;
 use crate::warehouse::Warehouse;
 
-use super::arguments::Selection;
 use super::assignments::parse_assignment;
 use super::failure::CommandFailure;
+use super::options::Selection;
 use super::output;
 
 impl Selection {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use clap::Args;
 use tracing::{info, warn};
 use walkdir::WalkDir;
 
@@ -14,21 +15,65 @@ use crate::config;
 use crate::files::HeldFolder;
 use crate::serve::Server;
 
-use super::arguments::{Build, Global, Serve};
+use super::build::{BuildArguments, Publishing};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::{Global, OfFiles, Selection};
 use super::settings::Settings;
 use super::{build, exit_code, output};
+
+/// Build the site, serve it on this machine, and rebuild on changes
+#[derive(Args)]
+pub(super) struct ServeArguments {
+    /// Other tools' results to show beside the stored runs; read through the cache, not stored
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Folder to build the site in [default: a temporary one]
+    #[arg(long, short, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Port to listen on; 0 means any free port
+    #[arg(long, value_name = "N", default_value_t = 8000)]
+    pub port: u16,
+    #[command(flatten)]
+    pub publishing: Publishing,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for ServeArguments {
+    const NAME: &'static str = "serve";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport serve --port 0", "the site on any free port"),
+        (
+            "evalreport serve logs --out site",
+            "with other tools' results, into a folder",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["out", "single_file"];
+
+    fn output_paths(&self) -> Vec<PathBuf> {
+        self.out.iter().cloned().collect()
+    }
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| {
+            run_command(invocation.global, settings, self)
+        })
+    }
+}
 
 /// Interval between two checks of the files.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between two checks of the stop signal.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-pub(super) fn run_command(
+fn run_command(
     global: &Global,
     settings: &Settings,
-    arguments: &Serve,
+    arguments: &ServeArguments,
 ) -> Result<u8, CommandFailure> {
     let temporary = HeldFolder::create()
         .map_err(|error| CommandFailure::new(format!("cannot make a temporary folder: {error}")))?;
@@ -36,7 +81,7 @@ pub(super) fn run_command(
         .out
         .clone()
         .unwrap_or_else(|| temporary.path().join("site"));
-    let ask = Build {
+    let ask = BuildArguments {
         paths: arguments.paths.clone(),
         out: out.clone(),
         allow_empty: false,
@@ -89,7 +134,7 @@ pub(super) fn run_command(
 }
 
 /// Rebuilds the site with the current configuration. If that fails, the site stays unchanged.
-fn rebuild_site(global: &Global, settings: &Settings, ask: &Build) {
+fn rebuild_site(global: &Global, settings: &Settings, ask: &BuildArguments) {
     let now =
         Settings::new(global).and_then(|settings| settings.check_named_paths().map(|()| settings));
     let built = now.and_then(|settings| build::run_command(&settings, ask));

@@ -21,10 +21,10 @@ use crate::warehouse::{
     DisplayNames, EngineAnswer, IMPORTED_PREFIX, LAKE_PREFIX, WarehouseOptions, sweep_cache,
 };
 
-use super::arguments::{Color, Format, Global};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
+use super::options::{Color, Format, Global};
 
 /// Width of a table that is written to a file or a pipe.
 const PIPED_WIDTH: usize = 120;

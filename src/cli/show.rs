@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use clap::Args;
+
 use crate::domain::{Filter, UnfinishedRun};
 use crate::publish::{has_details, read_evaluator_scores};
 use crate::render::item_table::TextLength;
@@ -10,18 +12,47 @@ use crate::render::{item_table, judged, reasons, tables};
 use crate::views::{ItemChoice, ShownRun, criterion_rows, run_page, shown_run};
 use crate::warehouse::{RunRow, Warehouse};
 
-use super::arguments::{Format, Show};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::{Format, Selection};
 use super::settings::Settings;
 use super::{ad_hoc_import, exit_code, output, selection};
+
+/// Show everything about runs
+#[derive(Args)]
+pub(super) struct ShowArguments {
+    /// Run ids, or at least their first four characters; `last` is the newest run; or paths such as ./logs to other tools' results
+    #[arg(value_name = "ID|PATH")]
+    pub ids: Vec<String>,
+    /// Items to show: all, failed, or a number (failures first) [default: 20; all as JSON and CSV]
+    #[arg(long, value_name = "all|failed|N")]
+    pub items: Option<ItemChoice>,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
+impl Command for ShowArguments {
+    const NAME: &'static str = "show";
+    const EXAMPLES: [Example; 2] = [
+        ("evalreport show last", "the newest run"),
+        (
+            "evalreport show --suite hello --approach sketch --items failed",
+            "the failures of an approach",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
 
 /// Maximum number of runs. For more runs, `list` is the right command.
 const MAX_RUNS: usize = 50;
 /// Number of items that fit on a screen.
 const ITEMS_ON_A_SCREEN: usize = 20;
 
-pub(super) fn run_command(settings: &Settings, arguments: &Show) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &ShowArguments) -> Result<u8, CommandFailure> {
     let (ids, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.ids)?;
     let (settings, of_paths) = &ad_hoc_import::with_runs(settings, &paths)?;
     let mut warehouse = settings.open_warehouse()?;

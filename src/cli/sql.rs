@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use clap::Args;
 use tracing::info;
 
 use crate::domain::Filter;
@@ -12,12 +13,45 @@ use crate::render::{board, comparison, format};
 use crate::views::{BatchSelection, PairOrder, SortKey, board_groups, build_boards, compare_arms};
 use crate::warehouse::{DerivedTable, SqlError, SqlTable, SqlValue};
 
-use super::arguments::{Format, Sql};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
+use super::options::Format;
 use super::settings::Settings;
 use super::{exit_code, output, policy, query_limits};
 
-pub(super) fn run_command(settings: &Settings, arguments: &Sql) -> Result<u8, CommandFailure> {
+/// Query results, boards and comparisons in SQL
+#[derive(Args)]
+pub(super) struct SqlArguments {
+    /// A SELECT over the tables runs, items, scores, usage, arms and metrics
+    #[arg(value_name = "QUERY")]
+    pub query: String,
+    /// Time limit of the query in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub timeout: u32,
+    /// Memory limit of the query, on Linux [default: 4096, or half of the free memory]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+}
+
+impl Command for SqlArguments {
+    const NAME: &'static str = "sql";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport sql 'SELECT suite, approach, pass_rate FROM arms'",
+            "the board as a table",
+        ),
+        (
+            "evalreport sql 'SELECT item, count(*) FROM items GROUP BY item' --format csv",
+            "how many outcomes each item has",
+        ),
+    ];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))
+    }
+}
+
+fn run_command(settings: &Settings, arguments: &SqlArguments) -> Result<u8, CommandFailure> {
     let mut warehouse = settings.open_warehouse()?;
     let _bounds = query_limits::limit_query(arguments.timeout, arguments.memory)?;
     let start = Instant::now();

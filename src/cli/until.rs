@@ -12,8 +12,8 @@ use crate::run::{RunnableArm, interleave_arms, new_batch_id, pass_rate};
 use crate::views::{BatchSelection, PairOrder, board_groups, compare_arms};
 
 use super::adaptive::{self, DecisionMethod};
-use super::arguments::Carrying;
 use super::failure::CommandFailure;
+use super::options::Carrying;
 use super::settings::Settings;
 use super::{output, policy};
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing::info;
 
@@ -16,16 +17,90 @@ use crate::render::verification;
 use crate::run::verification::{Tickets, VerificationInput, prepare_verification};
 use crate::verify::Overrides;
 
-use super::arguments::{Format, Verify, VerifyProfile};
+use super::command::{Command, Example, Invocation, ResultsUse};
 use super::display_path::display_path;
 use super::failure::CommandFailure;
+use super::options::Format;
 use super::settings::Settings;
 use super::{execute_plan, exit_code, output};
+
+/// Exit codes of `verify`.
+const VERIFY_EXIT_CODES: &str = "Exit codes: 0 done_success, done_partial or a dry run; 1 not_done, blocked; 2 wrong arguments or configuration; \
+                                 3 unverified (nothing to check); 130 interrupted";
+
+/// Check whether a goal is met in a checkout
+#[derive(Args)]
+#[command(after_help = VERIFY_EXIT_CODES)]
+pub(super) struct VerifyArguments {
+    /// The checkout, or a folder in one
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub folder: PathBuf,
+    /// Goal of the change, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    pub goal: String,
+    /// Extent of the checks [default: the configuration's, else strict]
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub profile: Option<VerifyProfile>,
+    /// The git revision before the change [default: HEAD]
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+    /// File that the goal concerns, below DIR; repeatable
+    #[arg(long, value_name = "PATH")]
+    pub file: Vec<PathBuf>,
+    /// Print the stack and the checks, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Folder for the tree before the change, outside of DIR [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+}
+
+impl Command for VerifyArguments {
+    const NAME: &'static str = "verify";
+    const EXAMPLES: [Example; 2] = [
+        (
+            "evalreport verify --goal 'Greet several people' --dry-run",
+            "which checks fit this goal",
+        ),
+        (
+            "evalreport verify checkout --goal 'Greet several people' --profile fast",
+            "run the fast ones in a checkout",
+        ),
+    ];
+    const UNREAD: &'static [&'static str] = &["file", "scratch"];
+
+    fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
+        invocation.with_settings(ResultsUse::None, |settings| run_command(settings, self))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum VerifyProfile {
+    /// All relevant checks
+    Strict,
+    /// Core or targeted tests
+    Fast,
+    /// A start or a build
+    Smoke,
+    /// One cheap check
+    Yolo,
+}
+
+impl VerifyProfile {
+    pub fn to_profile(self) -> Profile {
+        match self {
+            Self::Strict => Profile::Strict,
+            Self::Fast => Profile::Fast,
+            Self::Smoke => Profile::Smoke,
+            Self::Yolo => Profile::Yolo,
+        }
+    }
+}
 
 /// Interval between two updates of the line on a terminal.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(120);
 
-pub(super) fn run_command(settings: &Settings, arguments: &Verify) -> Result<u8, CommandFailure> {
+fn run_command(settings: &Settings, arguments: &VerifyArguments) -> Result<u8, CommandFailure> {
     if settings.format == Format::Junit {
         return Err(output::no_junit_failure());
     }

@@ -1,12 +1,13 @@
 //! `export bundle`.
 
+use std::path::Path;
+
 use tracing::info;
 
 use crate::domain::Filter;
 use crate::results::{BundleExtent, SigningKey, is_bundle};
 use crate::warehouse::{BundleSummary, Warehouse, write_bundle};
 
-use super::super::arguments::Export;
 use super::super::display_path::display_path;
 use super::super::failure::CommandFailure;
 use super::super::output;
@@ -14,11 +15,11 @@ use super::super::settings::Settings;
 
 pub(super) fn write_runs(
     settings: &Settings,
-    arguments: &Export,
+    path: &Path,
+    (extent, sign_key): (BundleExtent, Option<&Path>),
     warehouse: &Warehouse,
     filter: &Filter,
 ) -> Result<(), CommandFailure> {
-    let path = &arguments.path;
     let without_records = warehouse.count_without_records(filter);
     if without_records > 0 {
         return Err(CommandFailure::new(format!(
@@ -42,23 +43,16 @@ pub(super) fn write_runs(
         ))
         .with_hint("give the name of a new file"));
     }
-    if arguments.sign_key.is_some() && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+    if sign_key.is_some() && path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return Err(CommandFailure::new(format!(
             "{} is no file, and only a file can be signed",
             display_path(path)
         )));
     }
     // Read the key before the work, so that a key that cannot sign fails early.
-    let key = arguments
-        .sign_key
-        .as_deref()
+    let key = sign_key
         .map(|key| SigningKey::from_file(key, path))
         .transpose()?;
-    let extent = if arguments.slim {
-        BundleExtent::Figures
-    } else {
-        BundleExtent::Whole
-    };
     let BundleSummary {
         runs,
         outcomes,
