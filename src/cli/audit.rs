@@ -8,7 +8,7 @@ use crate::domain::{Filter, Problems, escape_invisible};
 use crate::import::{ImportedScores, read_matrix, read_published_tables};
 use crate::render::audit::place_and_standard_tables;
 use crate::render::claims;
-use crate::render::json::AuditAnswer;
+use crate::render::json::{AnswerSchema, AuditAnswer, answer_schema};
 use crate::views::{
     AuditedBoard, NoAudit, Policy, Severity, UnauditedBoard, audit_board, audit_published,
     audit_suites, facts_of_scores, reports_runs,
@@ -55,6 +55,7 @@ impl Command for AuditArguments {
             "whether a table of published figures can be true",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("audit", answer_schema::<AuditAnswer>)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::render::json::AnswerSchema;
+
 use super::failure::CommandFailure;
 use super::options::Global;
 use super::settings::Settings;
@@ -16,6 +18,8 @@ pub(super) trait Command {
     const NAME: &'static str;
     /// Two examples, for its help.
     const EXAMPLES: [Example; 2];
+    /// Its JSON answers, which have a schema in `docs/schemas`.
+    const ANSWERS: &'static [AnswerSchema] = &[];
     /// Its options whose paths it does not read, by their ids: it writes or makes them, or they may be gone. Any other path has to be there.
     const UNREAD: &'static [&'static str] = &[];
 
@@ -80,6 +84,7 @@ impl Invocation<'_> {
 pub(super) struct CommandDefinition {
     pub name: &'static str,
     pub examples: [Example; 2],
+    pub answers: &'static [AnswerSchema],
     pub unread: &'static [&'static str],
 }
 
@@ -88,6 +93,7 @@ impl CommandDefinition {
         Self {
             name: C::NAME,
             examples: C::EXAMPLES,
+            answers: C::ANSWERS,
             unread: C::UNREAD,
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::domain::{Filter, escape_invisible, shell_word};
-use crate::render::json::CompareAnswer;
+use crate::render::json::{AnswerSchema, CompareAnswer, answer_schema};
 use crate::render::table::ReportTable;
 use crate::render::{comparability, comparison, phrases, tables};
 use crate::views::{
@@ -69,6 +69,7 @@ impl Command for CompareArguments {
         ),
         ("evalreport compare last", "the arms of the newest batch"),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("compare", answer_schema::<CompareAnswer>)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

@@ -7,7 +7,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::domain::{Problems, escape_invisible};
 use crate::import::{ImportedVotes, VoteColumn, VoteLayout, read_matrix, read_votes};
-use crate::render::json::{AbilitiesAnswer, HorizonsAnswer, PreferencesAnswer};
+use crate::render::json::{
+    AbilitiesAnswer, AnswerSchema, HorizonsAnswer, PreferencesAnswer, answer_schema,
+};
 use crate::render::{abilities, horizons, preferences};
 use crate::stats::Undefined;
 use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
@@ -37,6 +39,11 @@ impl Command for FitArguments {
             "evalreport fit preferences votes.csv",
             "a board of votes on pairs of models",
         ),
+    ];
+    const ANSWERS: &'static [AnswerSchema] = &[
+        ("fit-abilities", answer_schema::<AbilitiesAnswer>),
+        ("fit-horizons", answer_schema::<HorizonsAnswer>),
+        ("fit-preferences", answer_schema::<PreferencesAnswer>),
     ];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {

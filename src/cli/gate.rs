@@ -11,7 +11,9 @@ use crate::config::{self, InconclusiveMeaning};
 use crate::domain::{
     BUILT_IN, ChangeBound, Filter, PASS_RATE, built_in_metric, escape_invisible, metric_key,
 };
-use crate::render::json::{GateAnswer, GateDecideAnswer, GatePlanAnswer};
+use crate::render::json::{
+    AnswerSchema, GateAcceptAnswer, GateAnswer, GateDecideAnswer, GatePlanAnswer, answer_schema,
+};
 use crate::render::table::ReportTable;
 use crate::render::{
     comparability, csv, gate as page, gate_comment, gate_plan as gate_plan_page, json, junit,
@@ -106,6 +108,12 @@ impl Command for GateArguments {
             "evalreport gate --baseline main.bundle --no-new-failures --junit gate.xml",
             "against a bundle, for CI",
         ),
+    ];
+    const ANSWERS: &'static [AnswerSchema] = &[
+        ("gate", answer_schema::<GateAnswer>),
+        ("gate-accept", answer_schema::<GateAcceptAnswer>),
+        ("gate-decide", answer_schema::<GateDecideAnswer>),
+        ("gate-plan", answer_schema::<GatePlanAnswer>),
     ];
     const UNREAD: &'static [&'static str] = &["junit", "markdown"];
 

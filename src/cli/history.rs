@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
 
 use crate::domain::Filter;
-use crate::render::json::HistoryAnswer;
+use crate::render::json::{AnswerSchema, HistoryAnswer, answer_schema};
 use crate::render::table::ReportTable;
 use crate::render::{history, tables};
 use crate::run::commit_positions;
@@ -55,6 +55,7 @@ impl Command for HistoryArguments {
             "the newest seven days, for a program",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("history", answer_schema::<HistoryAnswer>)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

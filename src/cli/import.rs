@@ -14,7 +14,9 @@ use crate::import::{
     superseded_runs, table_files,
 };
 use crate::render::format;
+use crate::render::json::{AnswerSchema, LabelsAnswer, answer_schema};
 use crate::results::{AllowedSigners, ImportLock, Retraction, is_bundle};
+use crate::views::ImportAnswer;
 use crate::warehouse::{HiddenBy, Warehouse};
 
 use super::assignments::parse_assignments;
@@ -36,6 +38,10 @@ impl Command for ImportArguments {
             "evalreport import answers.csv --yes",
             "a table, as its columns are understood",
         ),
+    ];
+    const ANSWERS: &'static [AnswerSchema] = &[
+        ("import", answer_schema::<ImportAnswer>),
+        ("labels", answer_schema::<LabelsAnswer>),
     ];
     const UNREAD: &'static [&'static str] = &["write_map"];
 

@@ -9,7 +9,9 @@ use clap::Args;
 
 use crate::domain::{Evaluator, Filter, Run, escape_invisible};
 use crate::process::StopSignal;
-use crate::render::json::{JudgeAnswer, NextAnswer, ProbeAnswer};
+use crate::render::json::{
+    AgreementAnswer, AnswerSchema, JudgeAnswer, NextAnswer, ProbeAnswer, answer_schema,
+};
 use crate::render::{judging, labelling};
 use crate::results::{Store, StoreError};
 use crate::run::SuiteEvaluation;
@@ -93,6 +95,12 @@ impl Command for JudgeArguments {
             "evalreport judge last --judge longest-choice --votes 3",
             "the newest run again, by three votes",
         ),
+    ];
+    const ANSWERS: &'static [AnswerSchema] = &[
+        ("judge", answer_schema::<JudgeAnswer>),
+        ("agreement", answer_schema::<AgreementAnswer>),
+        ("next", answer_schema::<NextAnswer>),
+        ("probe", answer_schema::<ProbeAnswer>),
     ];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::domain::{Problems, escape_invisible};
 use crate::import::read_matrix;
-use crate::render::json::LeaderboardAnswer;
+use crate::render::json::{AnswerSchema, LeaderboardAnswer, leaderboard_schema};
 use crate::render::{comparability, overall, tables};
 use crate::views::{
     BatchSelection, Board, Overall, Pooling, SortKey, build_boards, combine_suites as over_suites,
@@ -69,6 +69,7 @@ impl Command for LeaderboardArguments {
             "a board of a table, without importing it",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("leaderboard", leaderboard_schema)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

@@ -3,7 +3,7 @@
 use clap::Args;
 use tracing::info;
 
-use crate::render::json::ListAnswer;
+use crate::render::json::{AnswerSchema, ListAnswer, list_schema};
 use crate::render::table::ReportTable;
 use crate::render::{runnable as layout, tables};
 use crate::views::{ProblemLine, Runnable, count_retracted, run_line, suite_lines};
@@ -36,6 +36,7 @@ impl Command for ListArguments {
             "the runs of a suite, with their ids",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("list", list_schema)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

@@ -76,11 +76,13 @@ mod until;
 mod verify;
 mod versions;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use schemars::Schema;
 use tracing::{error, info};
 
 use command::{Command, CommandDefinition, Invocation, list_commands};
@@ -149,6 +151,15 @@ pub fn command_line() -> clap::Command {
         .fold(Arguments::command(), |command, definition| {
             command.mut_subcommand(definition.name, |command| definition.add_examples(command))
         })
+}
+
+/// Returns the JSON Schemas of the commands' answers, by name.
+pub fn answer_schemas() -> BTreeMap<&'static str, Schema> {
+    COMMANDS
+        .iter()
+        .flat_map(|definition| definition.answers)
+        .map(|(name, schema)| (*name, schema()))
+        .collect()
 }
 
 /// Returns whether a command does not read the paths of an option, by their names.

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::render::json::NoiseAnswer;
+use crate::render::json::{AnswerSchema, NoiseAnswer, answer_schema};
 use crate::render::noise::ledger_tables;
 use crate::views::noise_ledgers;
 
@@ -39,6 +39,7 @@ impl Command for NoiseArguments {
             "all suites, for a program",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("noise", answer_schema::<NoiseAnswer>)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

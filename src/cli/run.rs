@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::render::json::{AnswerSchema, answer_schema};
 use crate::results::Batch;
+use crate::views::ForeseenVerdict;
 
 use super::arms::{ArmFactory, ArmOptions};
 use super::build::{BuildArguments, Publishing};
@@ -96,6 +98,7 @@ impl Command for RunArguments {
             "until there is a winner",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("foreseen", answer_schema::<ForeseenVerdict>)];
     const UNREAD: &'static [&'static str] = &["scratch", "site", "summary"];
 
     fn output_paths(&self) -> Vec<PathBuf> {

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::domain::{Filter, UnfinishedRun};
 use crate::publish::{has_details, read_evaluator_scores};
 use crate::render::item_table::TextLength;
-use crate::render::json::ShowAnswer;
+use crate::render::json::{AnswerSchema, ShowAnswer, show_schema};
 use crate::render::{item_table, judged, reasons, tables};
 use crate::views::{ItemChoice, ShownRun, criterion_rows, run_page, shown_run};
 use crate::warehouse::{RunRow, Warehouse};
@@ -41,6 +41,7 @@ impl Command for ShowArguments {
             "the failures of an approach",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("show", show_schema)];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {
         invocation.with_settings(ResultsUse::Read, |settings| run_command(settings, self))

@@ -13,6 +13,7 @@ use tracing::info;
 use crate::config;
 use crate::domain::{Profile, Verification, escape_invisible};
 use crate::process::StopSignal;
+use crate::render::json::{AnswerSchema, answer_schema};
 use crate::render::verification;
 use crate::run::verification::{Tickets, VerificationInput, prepare_verification};
 use crate::verify::Overrides;
@@ -67,6 +68,7 @@ impl Command for VerifyArguments {
             "run the fast ones in a checkout",
         ),
     ];
+    const ANSWERS: &'static [AnswerSchema] = &[("verify", answer_schema::<Verification>)];
     const UNREAD: &'static [&'static str] = &["file", "scratch"];
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {

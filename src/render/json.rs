@@ -6,12 +6,12 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{UnfinishedRun, Verification};
+use crate::domain::UnfinishedRun;
 use crate::views::{
     Abilities, AgreementReport, Apart, Audit, Board, ClaimsAudit, Comparison, DecideReport,
-    ForeseenVerdict, GateReport, History, Horizons, ImportAnswer, JudgeReport, LabelReport,
-    NextReport, NoiseLedger, OpenArm, Overall, PlanReport, Preferences, ProbeReport, RunLine,
-    Runnable, ShownRun, SuiteLine, UnauditedBoard, UnfittedBoard, VersionChange,
+    GateReport, History, Horizons, JudgeReport, LabelReport, NextReport, NoiseLedger, OpenArm,
+    Overall, PlanReport, Preferences, ProbeReport, RunLine, Runnable, ShownRun, SuiteLine,
+    UnauditedBoard, UnfittedBoard, VersionChange,
 };
 
 use super::table::TableColumn;
@@ -247,53 +247,34 @@ pub fn write_document<T: Serialize>(command: &str, answer: T) -> String {
     text
 }
 
-/// Returns the JSON Schema of every answer, by command.
-pub fn all_schemas() -> Vec<(&'static str, Schema)> {
-    vec![
-        ("agreement", answer_schema::<AgreementAnswer>()),
-        ("audit", answer_schema::<AuditAnswer>()),
-        ("compare", answer_schema::<CompareAnswer>()),
-        ("fit-abilities", answer_schema::<AbilitiesAnswer>()),
-        ("fit-horizons", answer_schema::<HorizonsAnswer>()),
-        ("fit-preferences", answer_schema::<PreferencesAnswer>()),
-        ("foreseen", answer_schema::<ForeseenVerdict>()),
-        ("gate", answer_schema::<GateAnswer>()),
-        ("gate-accept", answer_schema::<GateAcceptAnswer>()),
-        ("gate-decide", answer_schema::<GateDecideAnswer>()),
-        ("gate-plan", answer_schema::<GatePlanAnswer>()),
-        ("history", answer_schema::<HistoryAnswer>()),
-        ("import", answer_schema::<ImportAnswer>()),
-        ("judge", answer_schema::<JudgeAnswer>()),
-        ("labels", answer_schema::<LabelsAnswer>()),
-        (
-            "leaderboard",
-            describe_fields(
-                answer_schema::<LeaderboardAnswer>(),
-                "Entry",
-                &board::all_columns(),
-            ),
-        ),
-        (
-            "list",
-            describe_fields(
-                answer_schema::<ListAnswer>(),
-                "RunLine",
-                &tables::runs_table([]).columns,
-            ),
-        ),
-        ("next", answer_schema::<NextAnswer>()),
-        ("noise", answer_schema::<NoiseAnswer>()),
-        ("probe", answer_schema::<ProbeAnswer>()),
-        (
-            "show",
-            describe_fields(
-                answer_schema::<ShowAnswer>(),
-                "ItemRow",
-                &item_table::item_rows_table("", &[], &str::to_owned).columns,
-            ),
-        ),
-        ("verify", answer_schema::<Verification>()),
-    ]
+/// The name of an answer, and the function that makes its JSON Schema.
+pub type AnswerSchema = (&'static str, fn() -> Schema);
+
+/// Returns the schema of `leaderboard`.
+pub fn leaderboard_schema() -> Schema {
+    describe_fields(
+        answer_schema::<LeaderboardAnswer>(),
+        "Entry",
+        &board::all_columns(),
+    )
+}
+
+/// Returns the schema of `list`.
+pub fn list_schema() -> Schema {
+    describe_fields(
+        answer_schema::<ListAnswer>(),
+        "RunLine",
+        &tables::runs_table([]).columns,
+    )
+}
+
+/// Returns the schema of `show`.
+pub fn show_schema() -> Schema {
+    describe_fields(
+        answer_schema::<ShowAnswer>(),
+        "ItemRow",
+        &item_table::item_rows_table("", &[], &str::to_owned).columns,
+    )
 }
 
 /// Adds the columns' descriptions to the fields of a row: title in tables, unit, and better direction.
@@ -319,7 +300,7 @@ fn describe_fields(mut schema: Schema, row: &str, columns: &[TableColumn]) -> Sc
 }
 
 /// Returns the schema of written answers, in which fields that may be omitted are not required.
-fn answer_schema<T: JsonSchema>() -> Schema {
+pub fn answer_schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()

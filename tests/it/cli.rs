@@ -3,40 +3,21 @@
 use crate::programs::Start as _;
 use crate::support::{BINARY, Project};
 
-const COMMANDS: [&str; 25] = [
-    "init",
-    "run",
-    "eval",
-    "verify",
-    "list",
-    "show",
-    "compare",
-    "leaderboard",
-    "audit",
-    "noise",
-    "fit",
-    "history",
-    "gate",
-    "judge",
-    "build",
-    "serve",
-    "import",
-    "record",
-    "retract",
-    "sql",
-    "export",
-    "doctor",
-    "cache",
-    "completions",
-    "help",
-];
+/// Returns the names of all commands.
+fn commands() -> Vec<String> {
+    evalreport::cli::command_line()
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect()
+}
 
 #[test]
 fn every_command_has_help() {
     let project = Project::new();
     let all = project.run(["--help"]);
-    for command in COMMANDS {
-        let help = project.run([command, "--help"]);
+    let commands = commands();
+    for command in &commands {
+        let help = project.run([command.as_str(), "--help"]);
         assert!(
             help.answer()
                 .contains(&format!("Usage: evalreport {command}")),
@@ -62,7 +43,7 @@ fn every_command_has_help() {
         assert!(
             all.answer()
                 .lines()
-                .any(|line| line.trim_start().starts_with(command)),
+                .any(|line| line.trim_start().starts_with(command.as_str())),
             "--help does not list {command}"
         );
     }
@@ -73,11 +54,7 @@ fn every_command_has_help() {
         .skip(1)
         .take_while(|line| !line.is_empty())
         .count();
-    assert_eq!(
-        listed,
-        COMMANDS.len(),
-        "every listed command is in this test"
-    );
+    assert_eq!(listed, commands.len());
     assert!(project.files("").is_empty(), "help writes nothing");
 }
 
@@ -240,8 +217,10 @@ fn the_examples_of_every_command_work() {
     let path = format!("{tools}:{}", std::env::var("PATH").unwrap_or_default());
     let mut followed = 0;
     // Commands that add or hide runs come last.
-    let (adding, reading): (Vec<&str>, Vec<&str>) = COMMANDS
+    let commands = commands();
+    let (adding, reading): (Vec<&str>, Vec<&str>) = commands
         .iter()
+        .map(String::as_str)
         .partition(|name| ["run", "eval", "judge", "import", "retract", "record"].contains(name));
     for command in reading.into_iter().chain(adding) {
         let help = project.run([command, "--help"]);
@@ -280,7 +259,7 @@ fn the_examples_of_every_command_work() {
             followed += 1;
         }
     }
-    assert_eq!(followed, 2 * COMMANDS.len());
+    assert_eq!(followed, 2 * commands.len());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use evalreport::cli::answer_schemas;
 use evalreport::domain::Unit;
-use evalreport::render::json::all_schemas;
 use evalreport::render::{board, tables};
 use serde_json::{Value, json};
 
@@ -210,7 +210,7 @@ fn boards_and_comparisons_are_tables_of_sql() {
 /// JSON Schemas say of a row's fields what tables say of their columns.
 #[test]
 fn schemas_have_titles_and_units_of_columns() {
-    let schemas: BTreeMap<&str, Value> = all_schemas()
+    let schemas: BTreeMap<&str, Value> = answer_schemas()
         .into_iter()
         .map(|(name, schema)| (name, schema.to_value()))
         .collect();

@@ -1,5 +1,6 @@
 //! The committed JSON Schemas are those of the code, and real answers keep to them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,37 +19,7 @@ fn committed(command: &str) -> PathBuf {
 #[test]
 fn committed_schemas_are_up_to_date() {
     let update = std::env::var_os("EVALREPORT_UPDATE_SCHEMAS").is_some();
-    let schemas = evalreport::render::json::all_schemas();
-    assert_eq!(
-        schemas
-            .iter()
-            .map(|(command, _)| *command)
-            .collect::<Vec<_>>(),
-        [
-            "agreement",
-            "audit",
-            "compare",
-            "fit-abilities",
-            "fit-horizons",
-            "fit-preferences",
-            "foreseen",
-            "gate",
-            "gate-accept",
-            "gate-decide",
-            "gate-plan",
-            "history",
-            "import",
-            "judge",
-            "labels",
-            "leaderboard",
-            "list",
-            "next",
-            "noise",
-            "probe",
-            "show",
-            "verify"
-        ]
-    );
+    let schemas = evalreport::cli::answer_schemas();
     let answers = schemas
         .into_iter()
         .chain([("records", evalreport::results::records_schema())]);
@@ -68,11 +39,13 @@ fn committed_schemas_are_up_to_date() {
         (suite::QUESTIONS_SCHEMA, suite::questions_schema(repository)),
     ];
     let answers = answers.map(|(name, schema)| (name, serde_json::to_string_pretty(&schema)));
+    let mut known = BTreeSet::new();
     for (command, schema) in
         answers.chain(files.map(|(name, schema)| (name, serde_json::to_string_pretty(&schema))))
     {
         let text = schema.expect("a schema is JSON") + "\n";
         let path = committed(command);
+        known.insert(path.clone());
         if update {
             fs::create_dir_all(path.parent().expect("a folder")).expect("the folder can be made");
             fs::write(&path, &text).expect("the schema can be written");
@@ -83,6 +56,10 @@ fn committed_schemas_are_up_to_date() {
             "{} is outdated",
             path.display()
         );
+    }
+    for entry in fs::read_dir(committed("any").with_file_name("")).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        assert!(known.contains(&path), "{} has no code", path.display());
     }
 }
 
