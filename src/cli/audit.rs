@@ -17,17 +17,14 @@ use crate::warehouse::Warehouse;
 
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
-use super::file_arms::FileOptions;
-use super::options::{Judging, OfFiles, Selection};
+use super::options::SuiteOptions;
+use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
-use super::{ad_hoc_import, exit_code, output, policy, selection};
+use super::{exit_code, output};
 
 /// Show how much of a board's order is established
 #[derive(Args)]
 pub(super) struct AuditArguments {
-    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
-    #[arg(value_name = "SUITE|PATH")]
-    pub suites: Vec<String>,
     /// A table of scores from -1 to 1: a row for each system, named in the first column, and a column for each item; repeatable
     #[arg(long, value_name = "FILE")]
     pub matrix: Vec<PathBuf>,
@@ -38,9 +35,7 @@ pub(super) struct AuditArguments {
     #[arg(long, value_name = "SEVERITY", requires = "claims")]
     pub fail_on: Option<FailOn>,
     #[command(flatten)]
-    pub of_files: OfFiles,
-    #[command(flatten)]
-    pub selection: Selection,
+    pub about: SuiteOptions,
 }
 
 impl Command for AuditArguments {
@@ -87,13 +82,8 @@ fn run_command(settings: &Settings, arguments: &AuditArguments) -> Result<u8, Co
         .into_iter()
         .map(|(path, matrix)| audit_board(&board_of(path, matrix)))
         .collect();
-    if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
-        found.extend(query_suites(
-            settings,
-            (&arguments.selection, &arguments.of_files),
-            &arguments.suites,
-            audit_suites,
-        )?);
+    if arguments.matrix.is_empty() || !arguments.about.suites.is_empty() {
+        found.extend(query_suites(settings, &arguments.about, audit_suites)?);
     }
     let (mut audits, mut without) = (Vec::new(), Vec::new());
     for board in found {
@@ -138,7 +128,7 @@ fn audit_claims(settings: &Settings, arguments: &AuditArguments) -> Result<u8, C
     let mut warehouse = (reports_runs(&tables) && settings.has_results())
         .then(|| settings.open_warehouse())
         .transpose()?;
-    let filter = arguments.selection.to_filter()?;
+    let filter = arguments.about.selection.to_filter()?;
     let audit = audit_published(
         &tables,
         warehouse.as_ref().map(|warehouse| (warehouse, &filter)),
@@ -171,19 +161,19 @@ fn audit_claims(settings: &Settings, arguments: &AuditArguments) -> Result<u8, C
 /// Asks for something of each selected suite.
 pub(super) fn query_suites<T>(
     settings: &Settings,
-    (selected, of_files): (&Selection, &OfFiles),
-    suites: &[String],
+    suites: &SuiteOptions,
     ask: impl FnOnce(&Warehouse, &Filter, &Policy) -> T,
 ) -> Result<T, CommandFailure> {
-    let mut filter = selected.to_filter()?;
-    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, suites)?;
-    let asked =
-        FileOptions::from_arguments(of_files, &mut filter, !paths.is_empty())?.for_comparison();
-    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
-    filter.suites.extend(suites);
-    let policy = policy::policy_with_options(settings, &Judging::default())?;
-    let mut warehouse = settings.open_warehouse()?;
-    selection::check_filter(&warehouse, &filter)?;
+    let query = RunQuery {
+        compares: true,
+        ..suites.query()
+    };
+    let QueriedRuns {
+        settings,
+        mut warehouse,
+        filter,
+        policy,
+    } = query.open(settings)?;
     let found = ask(&warehouse, &filter, &policy);
     settings.close_warehouse(&mut warehouse)?;
     Ok(found)

@@ -1,7 +1,7 @@
 //! `compare`: compares arms on a suite.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -21,6 +21,7 @@ use super::display_path::display_path;
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
 use super::options::{Engine, Format, Judging, OfFiles, Selection};
+use super::query::{NamedRuns, RunQuery};
 use super::settings::Settings;
 use super::{ad_hoc_import, baseline, engine, exit_code, output, policy, selection, unstarted};
 
@@ -77,25 +78,20 @@ impl Command for CompareArguments {
 }
 
 fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, CommandFailure> {
-    let settings = &engine::with_engine(
-        settings,
-        &arguments.engine,
-        &[&arguments.what, &arguments.selection.suite],
-    )?;
-    let (what, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.what)?;
-    let mut filter = arguments.selection.to_filter()?;
-    let has_files = !paths.is_empty()
-        || arguments
-            .baseline
-            .as_ref()
-            .is_some_and(|what| Path::new(what).exists());
-    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, has_files)?;
-    let asked = if arguments.baseline.is_none() {
-        asked.for_comparison()
-    } else {
-        asked
+    let query = RunQuery {
+        engine: Some(&arguments.engine),
+        baseline: arguments.baseline.as_deref(),
+        compares: arguments.baseline.is_none(),
+        ..RunQuery::new(&arguments.what, &arguments.of_files, &arguments.selection)
     };
-    let (settings, stores) = &ad_hoc_import::with_stores(settings, &paths, &asked)?;
+    let NamedRuns {
+        settings,
+        names: what,
+        paths,
+        mut filter,
+        files: asked,
+    } = query.resolve_names(settings)?;
+    let (settings, stores) = &ad_hoc_import::with_stores(&settings, &paths, &asked)?;
     let are_alone =
         (arguments.baseline.is_some() || settings.file_arms.has_files()) && !stores.is_empty();
     let new = if are_alone {
@@ -111,8 +107,7 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
         filter.ids.extend(new);
     }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
-    let filter = selection::with_model_names(&warehouse, filter);
-    selection::check_filter(&warehouse, &filter)?;
+    let filter = selection::resolve_filter(&warehouse, filter)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch {
         BatchSelection::NewestBatch

@@ -16,10 +16,10 @@ use crate::views::{self, HUMAN_MINUTES, Ties, VotesOnPairs};
 
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
-use super::file_arms::FileOptions;
-use super::options::{OfFiles, Selection};
+use super::options::{OfFiles, Selection, SuiteOptions};
+use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
-use super::{ad_hoc_import, audit, exit_code, output, selection};
+use super::{audit, exit_code, output};
 
 /// Fit abilities of arms, strengths from votes on pairs, or time horizons
 #[derive(Args)]
@@ -63,9 +63,6 @@ pub(super) enum FitModel {
 
 #[derive(Args)]
 pub(super) struct AbilitiesArguments {
-    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
-    #[arg(value_name = "SUITE|PATH")]
-    pub suites: Vec<String>,
     /// A table of scores from 0 to 1: a row for each arm, named in the first column, and a column for each item; an empty cell if the arm was
     /// not asked; repeatable
     #[arg(long, value_name = "FILE")]
@@ -74,9 +71,7 @@ pub(super) struct AbilitiesArguments {
     #[arg(long)]
     pub items: bool,
     #[command(flatten)]
-    pub of_files: OfFiles,
-    #[command(flatten)]
-    pub selection: Selection,
+    pub about: SuiteOptions,
 }
 
 #[derive(Args)]
@@ -130,11 +125,10 @@ fn fit_abilities(
             read_matrix(path).map_err(|problems| CommandFailure::from(Problems(problems)))?;
         found.push(views::fit_abilities(&audit::board_of(path, matrix)));
     }
-    if arguments.matrix.is_empty() || !arguments.suites.is_empty() {
+    if arguments.matrix.is_empty() || !arguments.about.suites.is_empty() {
         found.extend(audit::query_suites(
             settings,
-            (&arguments.selection, &arguments.of_files),
-            &arguments.suites,
+            &arguments.about,
             views::abilities_of_suites,
         )?);
     }
@@ -271,14 +265,13 @@ fn to_votes(path: &Path, found: ImportedVotes) -> VotesOnPairs {
 }
 
 fn fit_horizons(settings: &Settings, arguments: &HorizonsArguments) -> Result<u8, CommandFailure> {
-    let mut filter = arguments.selection.to_filter()?;
-    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
-    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;
-    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
-    filter.suites.extend(suites);
-    let mut warehouse = settings.open_warehouse()?;
-    let filter = selection::with_model_names(&warehouse, filter);
-    selection::check_filter(&warehouse, &filter)?;
+    let query = RunQuery::new(&arguments.suites, &arguments.of_files, &arguments.selection);
+    let QueriedRuns {
+        ref settings,
+        mut warehouse,
+        filter,
+        ..
+    } = query.open(settings)?;
     let suites = views::suite_horizons(&warehouse, &filter)
         .map_err(|error| CommandFailure::new(format!("outcomes cannot be read: {error}")))?;
     settings.close_warehouse(&mut warehouse)?;

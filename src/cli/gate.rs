@@ -33,8 +33,9 @@ use super::display_path::display_path;
 use super::failure::{self, CommandFailure};
 use super::file_arms::FileOptions;
 use super::options::{EXIT_CODES, Engine, Format, Judging, OfFiles, Selection};
+use super::query::{NamedRuns, RunQuery};
 use super::settings::Settings;
-use super::{accept, ad_hoc_import, engine, exit_code, output, policy, selection, unstarted};
+use super::{accept, ad_hoc_import, exit_code, output, policy, selection, unstarted};
 
 /// Fail CI if new runs regress against a baseline
 #[derive(Args)]
@@ -167,13 +168,18 @@ pub(super) fn check_and_print(
     settings: &Settings,
     arguments: &GateArguments,
 ) -> Result<GateResult, CommandFailure> {
-    let settings = &engine::with_engine(
-        settings,
-        &arguments.engine,
-        &[&arguments.suites, &arguments.selection.suite],
-    )?;
-    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
-    let mut filter = arguments.selection.to_filter()?;
+    let query = RunQuery {
+        engine: Some(&arguments.engine),
+        baseline: arguments.baseline.as_deref(),
+        ..RunQuery::new(&arguments.suites, &arguments.of_files, &arguments.selection)
+    };
+    let NamedRuns {
+        ref settings,
+        names: suites,
+        paths,
+        mut filter,
+        files: asked,
+    } = query.resolve_names(settings)?;
     filter.suites.extend(suites);
     let policy = policy::policy_with_options(settings, &arguments.judging)?;
     let accepting = arguments
@@ -214,12 +220,6 @@ pub(super) fn check_and_print(
             rule.allowance.missing = allowed.missing;
         }
     }
-    let has_files = !paths.is_empty()
-        || arguments
-            .baseline
-            .as_ref()
-            .is_some_and(|what| Path::new(what).exists());
-    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, has_files)?;
     let (settings, stores) = &ad_hoc_import::with_new_runs(settings, &paths, &asked)?;
     // The named results are the new runs, whatever else the stores hold.
     filter.ids = if stores.is_empty() {
@@ -243,8 +243,7 @@ pub(super) fn check_and_print(
             "note: the baseline has the same files as the new runs, so the gate compares these with themselves",
         );
     }
-    let filter = selection::with_model_names(&warehouse, filter);
-    selection::check_filter(&warehouse, &filter)?;
+    let filter = selection::resolve_filter(&warehouse, filter)?;
     policy::check_primaries(settings, &warehouse)?;
     unstarted::print_note(settings, &warehouse, &filter);
     let grouping = if arguments.newest_batch {

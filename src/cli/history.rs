@@ -16,17 +16,14 @@ use crate::warehouse::Warehouse;
 
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
-use super::file_arms::FileOptions;
-use super::options::{Engine, Format, Judging, OfFiles, Selection};
+use super::options::{Engine, Format, Judging, SuiteOptions};
+use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
-use super::{ad_hoc_import, engine, exit_code, output, policy, selection};
+use super::{engine, exit_code, output, policy};
 
 /// Show trends, change points, broken and flaky items by day or commit
 #[derive(Args)]
 pub(super) struct HistoryArguments {
-    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
-    #[arg(value_name = "SUITE|PATH")]
-    pub suites: Vec<String>,
     /// Number of newest days or commits to show for each arm
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub nights: usize,
@@ -38,9 +35,7 @@ pub(super) struct HistoryArguments {
     #[command(flatten)]
     pub engine: Engine,
     #[command(flatten)]
-    pub of_files: OfFiles,
-    #[command(flatten)]
-    pub selection: Selection,
+    pub about: SuiteOptions,
 }
 
 impl Command for HistoryArguments {
@@ -70,21 +65,18 @@ pub(super) enum HistoryBy {
 }
 
 fn run_command(settings: &Settings, arguments: &HistoryArguments) -> Result<u8, CommandFailure> {
-    let settings = &engine::with_engine(
-        settings,
-        &arguments.engine,
-        &[&arguments.suites, &arguments.selection.suite],
-    )?;
-    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
-    let mut filter = arguments.selection.to_filter()?;
-    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?;
-    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
-    filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
-    let policy = policy::policy_with_options(settings, &arguments.judging)?;
-    let mut warehouse = settings.open_suites(&filter.suites)?;
-    let filter = selection::with_model_names(&warehouse, filter);
-    selection::check_filter(&warehouse, &filter)?;
+    let query = RunQuery {
+        engine: Some(&arguments.engine),
+        judging: Some(&arguments.judging),
+        ..arguments.about.query()
+    };
+    let QueriedRuns {
+        ref settings,
+        mut warehouse,
+        filter,
+        policy,
+    } = query.open(settings)?;
     let points = match arguments.by {
         HistoryBy::Day => HistoryPoints::Days,
         HistoryBy::Commit => order_commits(&warehouse, &filter),

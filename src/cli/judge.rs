@@ -111,7 +111,7 @@ impl Command for JudgeArguments {
 fn run_command(settings: &Settings, arguments: &JudgeArguments) -> Result<u8, CommandFailure> {
     let warehouse = settings.open_warehouse()?;
     output::refuse_unread("what is judged", warehouse.problems())?;
-    let mut filter = selection::with_model_names(&warehouse, arguments.selection.to_filter()?);
+    let mut filter = arguments.selection.to_filter()?;
     let path = arguments.agreement.as_ref().and_then(Option::as_deref);
     let labels = path
         .map(labels::read_file)
@@ -127,7 +127,7 @@ fn run_command(settings: &Settings, arguments: &JudgeArguments) -> Result<u8, Co
             .with_hint("`evalreport list --runs` shows the ids; --retry finds runs with undecided criteria"));
     }
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
-    selection::check_filter(&warehouse, &filter)?;
+    let filter = selection::resolve_filter(&warehouse, filter)?;
     if let Some(count) = arguments.next {
         let report = next_labels(
             &warehouse,

@@ -16,17 +16,14 @@ use crate::views::{
 
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::{self, CommandFailure};
-use super::file_arms::FileOptions;
-use super::options::{Engine, Judging, OfFiles, Selection};
+use super::options::{Engine, Judging, SuiteOptions};
+use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
-use super::{ad_hoc_import, engine, exit_code, output, policy, selection, unstarted};
+use super::{engine, exit_code, output, policy, unstarted};
 
 /// Rank arms on each suite
 #[derive(Args)]
 pub(super) struct LeaderboardArguments {
-    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
-    #[arg(value_name = "SUITE|PATH")]
-    pub suites: Vec<String>,
     /// Order of arms, best first
     #[arg(long, value_enum, default_value_t = Sort::Primary)]
     pub sort: Sort,
@@ -55,9 +52,7 @@ pub(super) struct LeaderboardArguments {
     #[command(flatten)]
     pub engine: Engine,
     #[command(flatten)]
-    pub of_files: OfFiles,
-    #[command(flatten)]
-    pub selection: Selection,
+    pub about: SuiteOptions,
 }
 
 impl Command for LeaderboardArguments {
@@ -126,22 +121,19 @@ fn run_command(
     if let Some(path) = &arguments.matrix {
         return rank_table(settings, path, arguments, &weights);
     }
-    let settings = &engine::with_engine(
-        settings,
-        &arguments.engine,
-        &[&arguments.suites, &arguments.selection.suite],
-    )?;
-    let mut filter = arguments.selection.to_filter()?;
-    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
-    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?
-        .for_comparison();
-    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
-    filter.suites.extend(suites);
-    let policy = policy::policy_with_options(settings, &arguments.judging)?;
     policy::check_only_pass_rate(&arguments.judging)?;
-    let mut warehouse = settings.open_suites(&filter.suites)?;
-    let filter = selection::with_model_names(&warehouse, filter);
-    selection::check_filter(&warehouse, &filter)?;
+    let query = RunQuery {
+        engine: Some(&arguments.engine),
+        judging: Some(&arguments.judging),
+        compares: true,
+        ..arguments.about.query()
+    };
+    let QueriedRuns {
+        ref settings,
+        mut warehouse,
+        filter,
+        policy,
+    } = query.open(settings)?;
     policy::check_primaries(settings, &warehouse)?;
     let grouping = if arguments.newest_batch {
         BatchSelection::NewestBatch

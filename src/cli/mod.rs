@@ -55,6 +55,7 @@ mod preflight;
 mod progress;
 mod progress_view;
 mod proposal;
+mod query;
 mod query_limits;
 mod record;
 mod retract;

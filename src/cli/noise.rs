@@ -8,23 +8,18 @@ use crate::views::noise_ledgers;
 
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
-use super::file_arms::FileOptions;
-use super::options::{Judging, OfFiles, Selection};
+use super::options::{Judging, SuiteOptions};
+use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
-use super::{ad_hoc_import, exit_code, output, policy, selection};
+use super::{exit_code, output, policy};
 
 /// Say where the noise of a suite's runs comes from
 #[derive(Args)]
 pub(super) struct NoiseArguments {
-    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
-    #[arg(value_name = "SUITE|PATH")]
-    pub suites: Vec<String>,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
-    pub of_files: OfFiles,
-    #[command(flatten)]
-    pub selection: Selection,
+    pub about: SuiteOptions,
 }
 
 impl Command for NoiseArguments {
@@ -47,17 +42,18 @@ impl Command for NoiseArguments {
 }
 
 fn run_command(settings: &Settings, arguments: &NoiseArguments) -> Result<u8, CommandFailure> {
-    let mut filter = arguments.selection.to_filter()?;
-    let (suites, paths) = ad_hoc_import::split_names_and_paths(settings, &arguments.suites)?;
-    let asked = FileOptions::from_arguments(&arguments.of_files, &mut filter, !paths.is_empty())?
-        .for_comparison();
-    let settings = &ad_hoc_import::with_paths(settings, &paths, &asked)?;
-    filter.suites.extend(suites);
     policy::refuse_margins(&arguments.judging)?;
-    let policy = policy::policy_with_options(settings, &arguments.judging)?;
-    let mut warehouse = settings.open_warehouse()?;
-    let filter = selection::with_model_names(&warehouse, filter);
-    selection::check_filter(&warehouse, &filter)?;
+    let query = RunQuery {
+        judging: Some(&arguments.judging),
+        compares: true,
+        ..arguments.about.query()
+    };
+    let QueriedRuns {
+        ref settings,
+        mut warehouse,
+        filter,
+        policy,
+    } = query.open(settings)?;
     let suites = noise_ledgers(&warehouse, &filter, &policy);
     settings.close_warehouse(&mut warehouse)?;
     if suites.is_empty() {

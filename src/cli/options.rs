@@ -132,6 +132,18 @@ pub(super) struct OfFiles {
     pub set: Vec<String>,
 }
 
+/// Suites that a command is about.
+#[derive(Args)]
+pub(super) struct SuiteOptions {
+    /// Suites, or paths such as ./logs to other tools' results [default: all suites]
+    #[arg(value_name = "SUITE|PATH")]
+    pub suites: Vec<String>,
+    #[command(flatten)]
+    pub of_files: OfFiles,
+    #[command(flatten)]
+    pub selection: Selection,
+}
+
 /// Settings of the tests, fixed before looking at the numbers.
 #[derive(Args, Clone, Default)]
 pub(super) struct Judging {

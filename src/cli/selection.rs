@@ -128,6 +128,16 @@ pub(super) fn with_model_names(warehouse: &Warehouse, filter: Filter) -> Filter 
     Filter { models, ..filter }
 }
 
+/// Returns the filter as the stored runs have its names, see [`with_model_names`]. Fails if it has an unknown name or selects nothing.
+pub(super) fn resolve_filter(
+    warehouse: &Warehouse,
+    filter: Filter,
+) -> Result<Filter, CommandFailure> {
+    let filter = with_model_names(warehouse, filter);
+    check_filter(warehouse, &filter)?;
+    Ok(filter)
+}
+
 /// Completes abbreviated run ids, so that a stored selection keeps its meaning when more runs are added.
 pub(super) fn complete_ids(
     warehouse: &Warehouse,

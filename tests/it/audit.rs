@@ -305,6 +305,27 @@ fn the_page_the_badge_and_the_command_say_the_same() {
 }
 
 #[test]
+fn an_undated_name_selects_the_dated_models_as_in_other_commands() {
+    let project = board_of_runs();
+    for approach in ["all", "early", "late"] {
+        let dated = json!({"model": "claude-sonnet-4-5-20250929"});
+        project.result(&result(approach, "s", approach, dated));
+    }
+    for command in [&["audit"][..], &["fit", "abilities"]] {
+        let answer = |more: &[&str]| {
+            let arguments = [command, more, &["--format", "json"]].concat();
+            let output = project.run(arguments.iter().copied());
+            (output.stdout, output.stderr)
+        };
+        assert_eq!(
+            answer(&["--model", "claude-sonnet-4-5"]),
+            answer(&[]),
+            "{command:?}"
+        );
+    }
+}
+
+#[test]
 fn what_runs_do_not_record_is_named() {
     let project = board_of_runs();
     let audit = project.run(["audit", "--format", "json"]).json()["audits"][0].clone();
