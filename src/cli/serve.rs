@@ -55,7 +55,8 @@ impl Command for ServeArguments {
     const UNREAD: &'static [&'static str] = &["out", "single_file"];
 
     fn output_paths(&self) -> Vec<PathBuf> {
-        self.out.iter().cloned().collect()
+        let file = self.publishing.single_file.as_ref();
+        file.or(self.out.as_ref()).into_iter().cloned().collect()
     }
 
     fn run(&self, invocation: &Invocation<'_>) -> Result<u8, CommandFailure> {

@@ -63,7 +63,7 @@ fn nothing_is_written_over_what_the_work_rests_on() {
             .expect("a link");
     }
     for target in targets {
-        let ways: [&[&str]; 12] = [
+        let ways: [&[&str]; 14] = [
             &["export", "ctrf", target],
             &["export", "junit", target],
             &["export", "json", target],
@@ -73,6 +73,8 @@ fn nothing_is_written_over_what_the_work_rests_on() {
             &["export", "bundle", target],
             &["build", "--single-file", target],
             &["build", "--out", target],
+            &["serve", "--single-file", target],
+            &["serve", "--out", target],
             &["list", "--log", target],
             &[
                 "gate",
