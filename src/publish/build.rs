@@ -10,7 +10,7 @@ use tracing::info;
 use crate::domain::{Filter, OwnPattern, PublishedFigures, Redacted, Secrets, format_count};
 use crate::files;
 use crate::render::html::{
-    SitePart, SiteRoutes, badge_and_feed_files, common_parts, crawler_files, shows_runs,
+    SitePart, badge_and_feed_files, common_parts, crawler_files, plan_site, shows_runs,
     single_file, suite_parts,
 };
 use crate::render::json;
@@ -176,7 +176,7 @@ pub fn build_site(
         version,
         &warehouse.content_digest(),
     );
-    let plan = SiteRoutes::new(&overview);
+    let plan = plan_site(&overview);
     info!(
         suites = overview.suites.len(),
         runs = overview.runs_by_name().len(),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use evalreport::domain::{Acceptance, Filter, Redacted, Redactor, Run};
 use evalreport::render::cell::TableCell;
 use evalreport::render::comparison::annotated_table as laid_out;
-use evalreport::render::html::{SiteRoutes, badge_and_feed_files, single_file, site_files};
+use evalreport::render::html::{badge_and_feed_files, plan_site, single_file, site_files};
 use evalreport::render::table::ReportTable;
 use evalreport::render::{board, csv, markdown, phrases, summary, terminal, verdicts};
 use evalreport::views::{
@@ -674,7 +674,7 @@ struct Pages {
 
 impl Pages {
     fn of(warehouse: &RedactedWarehouse<'_>, site: &Redacted<Overview>, policy: &Policy) -> Self {
-        let plan = SiteRoutes::new(site);
+        let plan = plan_site(site);
         let is_text = |path: &str| {
             [".html", ".svg", ".xml", ".json"]
                 .iter()

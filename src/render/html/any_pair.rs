@@ -24,7 +24,7 @@ use super::routes::tone_class;
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::state::state_sign;
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::suite_bar;
 use super::{SiteFile, shard};
 
 /// Maximum characters of an answer or a reason, and maximum bytes of a suite's answers and reasons.
@@ -150,7 +150,7 @@ pub(super) fn render_files(
         title,
         about,
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Pairs);
+    let bar = suite_bar(suite, place, &shell.root, &place.pairs_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_assets(plan.assets.pair.clone());

@@ -3,15 +3,25 @@
 use askama::Template;
 
 use crate::render::audit::{fact_name, place_and_standard_tables, possible_first_places};
+use crate::render::json;
 use crate::render::table::ColumnVisibility;
-use crate::views::{Arm, Audit, OverviewSuite, SiteContext, system_name};
+use crate::views::{Arm, Audit, OverviewSuite, system_name};
 
 use super::arm_links::link_arm_rows;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
-use super::routes::{SiteRoutes, SuiteRoutes};
+use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
-use super::{SiteFile, published};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::{SiteFile, data, published};
+
+/// How much of the order is established.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Audit",
+    path: SuiteRoutes::audit_path,
+    has_data: |suite| suite.audit.is_some(),
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: audit_files,
+};
 
 #[derive(Template)]
 #[template(path = "audit.html")]
@@ -29,11 +39,13 @@ struct AuditPage {
 }
 
 /// Makes the page, or `None` if the suite has no audit.
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     let audit = suite.audit.as_ref()?;
     let path = place.audit_path();
@@ -52,7 +64,7 @@ pub(super) fn render_page(
         about,
     )
     .with_downloads(&place.data_stem("audit"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Audit);
+    let bar = suite_bar(suite, place, &shell.root, &place.audit_path());
     let shell = shell.with_suite_bar(bar);
     let [mut places, card] = place_and_standard_tables(audit);
     // A row is named after its system.
@@ -123,4 +135,19 @@ fn provenance_grid(audit: &Audit) -> Grid {
         facts.iter().map(|recorded| GridCell::count(recorded.of)),
     );
     grid
+}
+
+/// Makes the data of one suite's audit: the answer of the command of that name.
+fn audit_files(SuitePageInputs { suite, place, .. }: SuitePageInputs<'_>) -> Vec<SiteFile> {
+    let Some(audit) = &suite.audit else {
+        return Vec::new();
+    };
+    let shown = place_and_standard_tables(audit);
+    let stem = place.data_stem("audit");
+    let answer = json::AuditAnswer {
+        audits: vec![audit.clone()],
+        without: Vec::new(),
+        claims: None,
+    };
+    data::answer_files(&stem, "audit", answer, &shown)
 }

@@ -3,17 +3,26 @@
 use askama::Template;
 
 use crate::render::{format, phrases};
-use crate::views::{Categories, CategoryCell, OverviewSuite, SiteContext};
+use crate::views::{Categories, CategoryCell, OverviewSuite};
 
 use super::SiteFile;
 use super::any_pair;
 use super::arm_name::{ArmName, linked_arm_namer};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
 
 /// Maximum number of arms in the table. The data files have all.
 const MAX_ARMS: usize = 60;
+
+/// Pass rates by category.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Categories",
+    path: SuiteRoutes::categories_path,
+    has_data: OverviewSuite::has_categories,
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: |_| Vec::new(),
+};
 
 #[derive(Template)]
 #[template(path = "categories.html")]
@@ -41,14 +50,16 @@ pub(super) struct CategoryShade {
     pub about: String,
 }
 
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     let categories = Some(suite)
-        .filter(|suite| SuiteTab::Categories.has_data(suite))?
+        .filter(|suite| suite.has_categories())?
         .category_table()?;
     let path = place.categories_path();
     let title = format!("Categories of {} · {}", place.label, context.title);
@@ -64,7 +75,7 @@ pub(super) fn render_page(
         title,
         about,
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Categories);
+    let bar = suite_bar(suite, place, &shell.root, &place.categories_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_download(&format!("{}.json", place.data_stem("items")), "JSON");

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::render::{board, chart, phrases};
-use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite, SiteContext};
+use crate::views::{Arm, Disagreements, Distribution, Entry, OverviewSuite};
 
 use super::SiteFile;
 use super::arm_links::link_arm_rows;
@@ -12,7 +12,16 @@ use super::figure::{self, ChartFigure};
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+
+/// Cost and duration.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Cost",
+    path: SuiteRoutes::cost_path,
+    has_data: has_costs,
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: |_| Vec::new(),
+};
 
 #[derive(Template)]
 #[template(path = "suite_cost.html")]
@@ -24,14 +33,26 @@ struct SuiteCostPage {
     figures: Vec<ChartFigure>,
 }
 
+/// Says whether the suite has data for the page.
+pub(super) fn has_costs(suite: &OverviewSuite) -> bool {
+    let charts = &suite.charts;
+    let is_spread = [&charts.cost, &charts.duration]
+        .into_iter()
+        .flatten()
+        .any(crate::views::Distribution::can_be_drawn);
+    charts.spent.is_some() || charts.pareto.is_some() || is_spread
+}
+
 /// Makes the page on a suite's costs and charts, or returns `None` if there is neither.
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
-    if !SuiteTab::Cost.has_data(suite) {
+    if !has_costs(suite) {
         return None;
     }
     let path = place.cost_path();
@@ -48,7 +69,7 @@ pub(super) fn render_page(
         title,
         about,
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Cost);
+    let bar = suite_bar(suite, place, &shell.root, &place.cost_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_download(&format!("{}.json", place.data_stem("suites")), "JSON");

@@ -21,7 +21,7 @@ use super::link::{ItemLink, PageLink};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::sides::{self, AnswerPairs};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::suite_bar;
 use super::{SiteFile, metrics, state};
 
 /// Maximum number of runs listed per arm.
@@ -160,7 +160,7 @@ pub(super) fn render_page(
         title,
         sentences.join(" "),
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Pairs);
+    let bar = suite_bar(suite, place, &shell.root, &place.pairs_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_style(&plan.assets.pair)

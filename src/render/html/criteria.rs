@@ -9,12 +9,12 @@ use crate::render::judged::outcome_word;
 use crate::render::{format, judged, phrases};
 use crate::views::{
     CriteriaTable, CriterionCell, CriterionKey, CriterionRow, CriterionVerdict, OverviewSuite,
-    SiteContext,
 };
 
 use super::SiteFile;
 use super::board::rate_cell;
 use super::charts::pair_href;
+use super::criteria_data::criteria_files;
 use super::cut::truncate_text;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::items::{CRITERIA_PER_BUCKET, bucket_name, criterion_href, round_robin};
@@ -22,7 +22,7 @@ use super::link::PageLink;
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
 use super::whisker::Whisker;
 
 /// Maximum criteria of one table of the index, and its maximum cells.
@@ -44,6 +44,15 @@ const VERDICT_BYTES: usize = 240;
 const MIN_TOLD: usize = 2_500;
 /// Maximum characters of a criterion in its heading.
 const MAX_HEADING_LENGTH: usize = 400;
+
+/// Criteria by arm, and each criterion.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Criteria",
+    path: SuiteRoutes::criteria_path,
+    has_data: has_criteria,
+    pages: |inputs| Box::new(render_index(inputs).into_iter().chain(render_pages(inputs))),
+    data: criteria_files,
+};
 
 #[derive(Template)]
 #[template(path = "criteria.html")]
@@ -100,12 +109,19 @@ struct CriterionContext<'a> {
     bytes: usize,
 }
 
+/// Says whether the suite has data for the page.
+pub(super) fn has_criteria(suite: &OverviewSuite) -> bool {
+    !suite.criterion_keys.is_empty()
+}
+
 /// Makes the list of a suite's criteria, or returns `None` if the suite has none.
-pub(super) fn render_index(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_index(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     if suite.criterion_keys.is_empty() {
         return None;
@@ -122,7 +138,7 @@ pub(super) fn render_index(
         description,
     )
     .with_downloads(&place.data_stem("criteria"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Criteria);
+    let bar = suite_bar(suite, place, &shell.root, &place.criteria_path());
     let shell = shell.with_suite_bar(bar);
     let tables = (1..)
         .zip(&suite.criteria)
@@ -239,11 +255,13 @@ pub(super) fn summarise_disagreement(
 }
 
 /// Makes the pages with the details of each criterion.
-pub(super) fn render_pages<'a>(
-    context: &'a SiteContext,
-    plan: &'a SiteRoutes,
-    suite: &'a OverviewSuite,
-    place: &'a SuiteRoutes,
+fn render_pages<'a>(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'a>,
 ) -> impl Iterator<Item = SiteFile> + 'a {
     let chunks = suite.criterion_keys.chunks(CRITERIA_PER_BUCKET);
     let (count, all) = (chunks.len(), suite.criterion_keys.len());
@@ -278,7 +296,7 @@ pub(super) fn render_pages<'a>(
             about,
         )
         .with_downloads(&place.data_stem("criteria"));
-        let bar = suite_bar(suite, place, &shell.root, SuiteTab::Criteria);
+        let bar = suite_bar(suite, place, &shell.root, &place.criteria_path());
         let shell = shell.with_suite_bar(bar);
         let page = CriterionContext {
             plan,

@@ -4,20 +4,38 @@
 use askama::Template;
 
 use crate::render::table::ReportTable;
-use crate::render::{abilities, horizons};
-use crate::views::{Arm, ArmHorizon, Horizons, OverviewSuite, SiteContext, system_name};
+use crate::render::{abilities, horizons, json};
+use crate::views::{Arm, ArmHorizon, Horizons, OverviewSuite, system_name};
 
-use super::SiteFile;
 use super::arm_links::link_arm_rows;
 use super::arm_name::linked_arm_namer;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::small_multiples::{SeriesPoint, SmallMultiple, SmallMultiples, side_percent, svg_path};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::{SiteFile, data};
 
 /// Maximum number of drawn curves, those of the longest horizons.
 const MAX_DRAWN: usize = 12;
+
+/// Abilities of arms.
+pub(super) const ABILITIES_PAGE: SuitePage = SuitePage {
+    tab: "Abilities",
+    path: SuiteRoutes::abilities_path,
+    has_data: |suite| suite.abilities.is_some(),
+    pages: |inputs| Box::new(render_abilities_page(inputs).into_iter()),
+    data: ability_files,
+};
+
+/// Time horizons of arms.
+pub(super) const HORIZONS_PAGE: SuitePage = SuitePage {
+    tab: "Horizons",
+    path: SuiteRoutes::horizons_path,
+    has_data: |suite| suite.horizons.is_some(),
+    pages: |inputs| Box::new(render_horizons_page(inputs).into_iter()),
+    data: horizon_files,
+};
 
 #[derive(Template)]
 #[template(path = "fit.html")]
@@ -63,11 +81,13 @@ pub(super) fn page_links(suite: &OverviewSuite, place: &SuiteRoutes, root: &str)
 }
 
 /// Makes the page of abilities, or `None` if the suite needs none.
-pub(super) fn render_abilities_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_abilities_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     let apart = suite.abilities.as_ref()?;
     let path = place.abilities_path();
@@ -82,7 +102,7 @@ pub(super) fn render_abilities_page(
         why.clone(),
     )
     .with_downloads(&place.data_stem("abilities"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Abilities);
+    let bar = suite_bar(suite, place, &shell.root, &place.abilities_path());
     let shell = shell.with_suite_bar(bar);
     let mut table = abilities::arms_table(&apart.found);
     // A row is named after its arm.
@@ -133,11 +153,13 @@ pub(super) fn render_abilities_page(
 const MAX_ITEMS: usize = 200;
 
 /// Makes the page of time horizons, or `None` if no item has a human time.
-pub(super) fn render_horizons_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_horizons_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     let found = suite.horizons.as_ref()?;
     let path = place.horizons_path();
@@ -158,7 +180,7 @@ pub(super) fn render_horizons_page(
         about,
     )
     .with_downloads(&place.data_stem("horizons"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Horizons);
+    let bar = suite_bar(suite, place, &shell.root, &place.horizons_path());
     let shell = shell.with_suite_bar(bar);
     let table = horizons::arms_table(found);
     let mut grid = Grid::from_table(
@@ -244,4 +266,37 @@ fn find_arm<'a>(suite: &'a OverviewSuite, system: &str) -> Option<&'a Arm> {
 
 fn note_texts(table: &ReportTable) -> Vec<Text> {
     table.notes.iter().map(|note| Text::new(note)).collect()
+}
+
+/// Makes the data of the abilities: the answer of `fit abilities`.
+fn ability_files(SuitePageInputs { suite, place, .. }: SuitePageInputs<'_>) -> Vec<SiteFile> {
+    let Some(apart) = &suite.abilities else {
+        return Vec::new();
+    };
+    let shown = [
+        abilities::arms_table(&apart.found),
+        abilities::difficulty_table(&apart.found),
+    ];
+    let answer = json::AbilitiesAnswer {
+        boards: vec![apart.found.clone()],
+        without: Vec::new(),
+    };
+    data::answer_files(
+        &place.data_stem("abilities"),
+        "fit-abilities",
+        answer,
+        &shown,
+    )
+}
+
+/// Makes the data of the time horizons: the answer of `fit horizons`.
+fn horizon_files(SuitePageInputs { suite, place, .. }: SuitePageInputs<'_>) -> Vec<SiteFile> {
+    let Some(found) = &suite.horizons else {
+        return Vec::new();
+    };
+    let shown = [horizons::arms_table(found)];
+    let answer = json::HorizonsAnswer {
+        suites: vec![found.clone()],
+    };
+    data::answer_files(&place.data_stem("horizons"), "fit-horizons", answer, &shown)
 }

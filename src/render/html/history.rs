@@ -2,12 +2,11 @@
 
 use askama::Template;
 
-use crate::render::{chart, courses, format, history, phrases, verdicts};
+use crate::render::{chart, courses, csv, format, history, json, phrases, tables, verdicts};
 use crate::views::{
-    Arm, ArmHistory, Estimate, History, ItemChange, NoisyItem, OverviewSuite, Series, SiteContext,
+    Arm, ArmHistory, Estimate, History, ItemChange, NoisyItem, OverviewSuite, Series,
 };
 
-use super::SiteFile;
 use super::arm_links::{link_arm_rows, link_arms};
 use super::bars::{BarScale, NightBars};
 use super::charts::pair_href;
@@ -17,7 +16,8 @@ use super::items::item_href;
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::small_multiples::{self, SmallMultiples};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::{SiteFile, data};
 
 /// Maximum number of arms with a chart.
 const MAX_ARMS: usize = 12;
@@ -33,6 +33,15 @@ const MAX_DUELS: usize = 66;
 const MAX_ITEMS: usize = 14;
 /// Maximum number of broken and repaired items in the table.
 const MAX_CHANGED: usize = 8;
+
+/// Days and nights.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "History",
+    path: SuiteRoutes::history_path,
+    has_data: |suite| suite.history.is_some(),
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: history_files,
+};
 
 #[derive(Template)]
 #[template(path = "history.html")]
@@ -55,11 +64,13 @@ struct ArmHistorySection {
 }
 
 /// Makes the page, or returns `None` for a suite without a history.
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     let history = suite.history.as_ref()?;
     let path = place.history_path();
@@ -84,7 +95,7 @@ pub(super) fn render_page(
         title,
         sentences.join(" "),
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::History);
+    let bar = suite_bar(suite, place, &shell.root, &place.history_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_downloads(&place.data_stem("history"));
@@ -489,4 +500,35 @@ fn flaky_item_grid<'h>(
         items.iter().map(|(_, _, item)| percent(item.noise)),
     );
     Some(grid.with_filter(""))
+}
+
+/// Makes the data of one suite's nights.
+fn history_files(
+    SuitePageInputs {
+        context,
+        suite,
+        place,
+        ..
+    }: SuitePageInputs<'_>,
+) -> Vec<SiteFile> {
+    let Some(history) = &suite.history else {
+        return Vec::new();
+    };
+    let nights = history::arm_nights_table(history, usize::MAX);
+    let spreadsheet = csv::write_table(&nights);
+    let shown = tables::with_scope_notes(
+        vec![history::trend_table(history), nights],
+        suite.retracted,
+        context.aliased,
+    );
+    let answer = json::HistoryAnswer {
+        histories: vec![history.clone()],
+        retracted: suite.retracted,
+    };
+    let stem = place.data_stem("history");
+    vec![
+        data::json_file(&stem, "history", answer),
+        data::csv_file(&stem, spreadsheet),
+        data::markdown_file(&stem, &shown),
+    ]
 }

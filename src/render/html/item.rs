@@ -12,12 +12,12 @@ use crate::views::{
 
 use super::SiteFile;
 use super::items::{ITEMS_PER_BUCKET, bucket_name, round_robin};
-use super::mark::{OutcomeMark, mark_cell, status_mark};
+use super::mark::{OutcomeMark, mark_cell, sign_word, status_mark};
 use super::routes::tone_class;
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::suite_bar;
 
 /// Maximum number of arms with a row of their own for an item. The data have all.
 const MAX_ARMS: usize = 24;
@@ -164,7 +164,7 @@ pub(super) fn render_pages<'a>(
         )
         .with_download(&format!("{}.json", place.data_stem("items")), "JSON")
         .with_download(&format!("{}.csv", place.data_stem("items")), "CSV");
-        let bar = suite_bar(suite, place, &shell.root, SuiteTab::Items);
+        let bar = suite_bar(suite, place, &shell.root, &place.items_path());
         let shell = shell.with_suite_bar(bar).with_style(&plan.assets.map);
         let bytes = (PAGE_BYTES - FRAME_BYTES) / (last - first);
         let of = ItemPageContext {
@@ -511,18 +511,6 @@ fn build_note(page: &ItemPageContext<'_>, note: &ItemNote, told: NoteTexts) -> A
         },
         told,
         transcript: transcript.map(|(link, segment)| format!("{}runs/{segment}/{link}", page.root)),
-    }
-}
-
-/// Describes a sign in a few words.
-pub(super) fn sign_word(sign: ItemSign) -> &'static str {
-    match sign {
-        ItemSign::Excluded => "excluded",
-        ItemSign::AgainstTheRest => "against the rest",
-        ItemSign::BreaksDown => "breaks down",
-        ItemSign::OftenMissing => "often missing",
-        ItemSign::NeverSolved => "never solved",
-        ItemSign::AlwaysSolved => "always solved",
     }
 }
 

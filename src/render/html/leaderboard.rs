@@ -3,15 +3,24 @@
 use askama::Template;
 
 use crate::render::{audit, phrases, summary};
-use crate::views::{Comparison, OverviewSuite, SiteContext};
+use crate::views::{Comparison, OverviewSuite};
 
 use super::arm_links::link_arm_rows;
 use super::fit::{self, FitLink};
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
 use super::{SiteFile, board, metrics, published, stated};
+
+/// The board with all columns.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Leaderboard",
+    path: SuiteRoutes::leaderboard_path,
+    has_data: |_| true,
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: |_| Vec::new(),
+};
 
 #[derive(Template)]
 #[template(path = "leaderboard.html")]
@@ -39,12 +48,14 @@ struct BatchTable {
     sentences: Vec<Text>,
 }
 
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
-) -> SiteFile {
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
+) -> Option<SiteFile> {
     let path = place.leaderboard_path();
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let about = format!("All arms of {} with all their figures.", place.label);
@@ -57,7 +68,7 @@ pub(super) fn render_page(
         about,
     )
     .with_downloads(&place.data_stem("suites"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Leaderboard);
+    let bar = suite_bar(suite, place, &shell.root, &place.leaderboard_path());
     let shell = shell.with_suite_bar(bar);
     let page = LeaderboardPage {
         label: Text::new(&place.label),
@@ -86,7 +97,7 @@ pub(super) fn render_page(
         stated: stated::published_figures_of_suite(suite, plan, &shell.root),
         shell,
     };
-    SiteFile::from_template(path, &page)
+    Some(SiteFile::from_template(path, &page))
 }
 
 /// Lays out the board. Names link to the arms' pages, and two rows can be ticked.

@@ -2,7 +2,7 @@
 
 use crate::domain::ItemStatus;
 use crate::render::format;
-use crate::views::ItemCell;
+use crate::views::{ItemCell, ItemSign};
 
 /// An arm's result on an item: a sign, words, and a link to details.
 pub(super) struct OutcomeMark {
@@ -23,6 +23,18 @@ pub(super) fn rate_shade(passed: u32, counted: u32, steps: u32) -> u32 {
         0
     } else {
         (passed * steps / counted.max(1)).max(1)
+    }
+}
+
+/// Describes a sign in a few words.
+pub(super) fn sign_word(sign: ItemSign) -> &'static str {
+    match sign {
+        ItemSign::Excluded => "excluded",
+        ItemSign::AgainstTheRest => "against the rest",
+        ItemSign::BreaksDown => "breaks down",
+        ItemSign::OftenMissing => "often missing",
+        ItemSign::NeverSolved => "never solved",
+        ItemSign::AlwaysSolved => "always solved",
     }
 }
 

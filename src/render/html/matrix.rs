@@ -1,22 +1,22 @@
 //! The item matrix: every item against every arm, in several orders, each with a map.
 
 use askama::Template;
+use serde::Serialize;
 
 use crate::domain::shorten_to;
 use crate::render::table::ReportTable;
-use crate::render::{format, noise, phrases};
+use crate::render::{csv, format, items, noise, phrases};
 use crate::views::{ItemLine, ItemMatrix, ItemSign, NoiseLedger, OverviewSuite, SiteContext};
 
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::heat::{self, ItemHeatmap};
-use super::item::sign_word;
 use super::item_order::ItemOrder;
-use super::mark::{OutcomeMark, mark_cell};
+use super::mark::{OutcomeMark, mark_cell, sign_word};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
-use super::{SiteFile, SitePart};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::{SiteFile, SitePart, data};
 
 /// Maximum number of arms with a column. The data have all.
 const MAX_ARMS: usize = 16;
@@ -32,6 +32,15 @@ const ROW_BYTES: usize = 500;
 const SHORTLIST_LENGTH: usize = 5;
 /// Maximum characters of an item's name.
 const MAX_NAME: usize = 120;
+
+/// Items by arm.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Items",
+    path: SuiteRoutes::items_path,
+    has_data: has_items,
+    pages: render_pages,
+    data: item_files,
+};
 
 #[derive(Template)]
 #[template(path = "matrix.html")]
@@ -147,12 +156,19 @@ fn format_discrimination(item: &ItemLine) -> String {
     })
 }
 
+/// Says whether the suite has data for the page.
+pub(super) fn has_items(suite: &OverviewSuite) -> bool {
+    !suite.items.items.is_empty()
+}
+
 /// Makes the pages of a suite's matrix. Empty if no run has outcomes of items.
-pub(super) fn render_pages<'a>(
-    context: &'a SiteContext,
-    plan: &'a SiteRoutes,
-    suite: &'a OverviewSuite,
-    place: &'a SuiteRoutes,
+fn render_pages<'a>(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'a>,
 ) -> SitePart<'a> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
@@ -275,7 +291,7 @@ fn render_page(
     )
     .with_download(&format!("{}.json", place.data_stem("items")), "JSON")
     .with_download(&format!("{}.csv", place.data_stem("items")), "CSV");
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Items);
+    let bar = suite_bar(suite, place, &shell.root, &place.items_path());
     let shell = shell.with_suite_bar(bar);
     let map = heat::draw_heatmap(
         suite,
@@ -510,4 +526,32 @@ pub(super) fn describe_signs(item: &ItemLine) -> String {
         .chain(differ)
         .collect::<Vec<&str>>()
         .join(", ")
+}
+
+/// A suite's items.
+#[derive(Serialize)]
+struct ItemsAnswer<'a> {
+    suite: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suite_version: Option<&'a str>,
+    #[serde(flatten)]
+    matrix: &'a ItemMatrix,
+}
+
+/// Makes the data of one suite's items by arm.
+fn item_files(SuitePageInputs { suite, place, .. }: SuitePageInputs<'_>) -> Vec<SiteFile> {
+    let matrix = &suite.items;
+    if matrix.items.is_empty() {
+        return Vec::new();
+    }
+    let answer = ItemsAnswer {
+        suite: &suite.board.suite,
+        suite_version: suite.board.suite_version.as_deref(),
+        matrix,
+    };
+    let stem = place.data_stem("items");
+    vec![
+        data::json_file(&stem, "items", answer),
+        data::csv_file(&stem, csv::write_table(&items::matrix_table(matrix))),
+    ]
 }

@@ -24,6 +24,7 @@ mod compare;
 mod cost;
 mod crawlers;
 mod criteria;
+mod criteria_data;
 mod cut;
 mod data;
 mod diff;
@@ -86,6 +87,7 @@ use crate::domain::Redacted;
 use crate::views::{ItemPage, Overview, RunPage, RunTranscripts, SiteContext};
 
 use routes::SuiteRoutes;
+use suite_tabs::{SuitePage, SuitePageInputs};
 
 pub use crawlers::crawler_files;
 pub use other_outcomes::MAX_BESIDE;
@@ -94,8 +96,35 @@ pub use routes::SiteRoutes;
 pub use single::{shows_runs, single_file};
 pub use site_file::{SiteFile, SitePart};
 
+/// The pages of a suite, in the order of its bar. A new page is a file here, a `mod` and a line.
+const SUITE_PAGES: [&SuitePage; 13] = [
+    &suite::PAGE,
+    &leaderboard::PAGE,
+    &audit::PAGE,
+    &fit::ABILITIES_PAGE,
+    &fit::HORIZONS_PAGE,
+    &published::PAGE,
+    &charts::PAGE,
+    &categories::PAGE,
+    &matrix::PAGE,
+    &criteria::PAGE,
+    &pairs::PAGE,
+    &history::PAGE,
+    &suite_runs::PAGE,
+];
+
 /// Maximum outcomes on one page of a run, and maximum criteria on its first page.
 pub const ITEMS_PER_PAGE: usize = 200;
+
+/// Decides the addresses of all pages.
+pub fn plan_site(overview: &Overview) -> SiteRoutes {
+    SiteRoutes::new(overview, |suite, place| {
+        SUITE_PAGES
+            .iter()
+            .filter_map(|page| page.tab_of(suite, place))
+            .collect()
+    })
+}
 
 /// Makes all files except the pages of single runs, one at a time.
 pub fn site_files<'a>(
@@ -152,58 +181,23 @@ pub fn suite_parts<'a>(
         &plan.suites[place],
         &overview.context,
     );
+    let inputs = SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    };
     let mut parts: Vec<SitePart<'a>> = vec![
         defer_files(move || item::render_pages(context, plan, suite, place)),
-        defer_files(move || matrix::render_pages(context, plan, suite, place)),
         defer_files(move || embed::render_files(context, plan, suite, place)),
         defer_files(move || answer_index::suite_file(suite, place)),
-        defer_files(move || data::item_files(suite, place)),
         defer_files(move || any_pair::render_files(context, plan, suite, place)),
-        defer_files(move || {
-            let pages = [
-                suite::render_page,
-                leaderboard::render_page,
-                suite_runs::render_page,
-            ]
-            .map(|page| page(context, plan, suite, place));
-            let more = [
-                pairs::render_page,
-                audit::render_page,
-                fit::render_abilities_page,
-                fit::render_horizons_page,
-                published::render_page,
-            ];
-            let more = more.map(|page| page(context, plan, suite, place));
-            pages.into_iter().chain(more.into_iter().flatten())
-        }),
-        defer_files(move || {
-            criteria::render_index(context, plan, suite, place)
-                .into_iter()
-                .chain(data::criteria_files(suite, place))
-        }),
-        defer_files(move || criteria::render_pages(context, plan, suite, place)),
-        defer_files(move || {
-            charts::render_page(context, plan, suite, place)
-                .into_iter()
-                .chain(categories::render_page(context, plan, suite, place))
-        }),
-        defer_files(move || {
-            history::render_page(context, plan, suite, place)
-                .into_iter()
-                .chain(data::history_files(context, suite, place))
-        }),
-        defer_files(move || {
-            data::audit_files(suite, place)
-                .into_iter()
-                .chain(data::fit_files(suite, place))
-                .chain(data::published_figure_files(suite, place))
-        }),
-        defer_files(move || {
-            data::suite_files(context, suite, place)
-                .into_iter()
-                .chain(chart_data::csv_files(suite, place))
-        }),
     ];
+    parts.extend(
+        SUITE_PAGES
+            .iter()
+            .map(|page| defer_files(move || (page.pages)(inputs).chain((page.data)(inputs)))),
+    );
     parts.extend(suite.pairs.iter().map(|pair| {
         defer_files(move || {
             compare::render_page(context, plan, suite, place, pair)

@@ -2,22 +2,29 @@
 
 use askama::Template;
 
-use crate::views::{OverviewSuite, SiteContext};
-
 use super::all_pairs::{self, AllPairs};
 use super::any_pair;
 use super::chart_data::SuiteChart;
 use super::figure::ChartFigure;
 use super::grid::{ColumnLook, GridCellKind, SortOrder};
 use super::link::PageLink;
-use super::routes::{SiteRoutes, SuiteRoutes};
+use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
 use super::top_pair::name_arms;
 use super::{SiteFile, charts};
 
 /// Maximum number of arms for which every pair has a page.
 const MAX_ARMS_WITH_ALL_PAIRS: usize = 12;
+
+/// The pairs of arms.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Pairs",
+    path: SuiteRoutes::pairs_path,
+    has_data: |suite| !suite.pairs.is_empty(),
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: |_| Vec::new(),
+};
 
 #[derive(Template)]
 #[template(path = "pairs.html")]
@@ -35,13 +42,15 @@ struct PairsPage {
 }
 
 /// Lists a suite's pairs, or returns `None` without any.
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
-    if !SuiteTab::Pairs.has_data(suite) {
+    if suite.pairs.is_empty() {
         return None;
     }
     let path = place.pairs_path();
@@ -54,7 +63,7 @@ pub(super) fn render_page(
         title,
         format!("Two arms of {} side by side.", place.label),
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Pairs);
+    let bar = suite_bar(suite, place, &shell.root, &place.pairs_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_assets(plan.assets.pair.clone());

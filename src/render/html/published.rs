@@ -3,14 +3,24 @@
 use askama::Template;
 
 use crate::render::claims::{contradictions_note, finding_and_check_tables};
+use crate::render::json;
 use crate::render::table::ColumnVisibility;
-use crate::views::{OverviewSuite, SiteContext};
+use crate::views::OverviewSuite;
 
-use super::SiteFile;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::routes::{SiteRoutes, SuiteRoutes};
+use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::{SiteFile, data};
+
+/// What is wrong with published figures.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Published",
+    path: SuiteRoutes::published_figures_path,
+    has_data: |suite| suite.claims.is_some(),
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: published_figure_files,
+};
 
 #[derive(Template)]
 #[template(path = "published.html")]
@@ -42,11 +52,13 @@ pub(super) fn contradictions_link(
 }
 
 /// Makes the page, or `None` if the configuration names no published table about the suite.
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
 ) -> Option<SiteFile> {
     let claims = suite.claims.as_ref()?;
     let path = place.published_figures_path();
@@ -66,7 +78,7 @@ pub(super) fn render_page(
         about,
     )
     .with_downloads(&place.data_stem("published"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Published);
+    let bar = suite_bar(suite, place, &shell.root, &place.published_figures_path());
     let shell = shell.with_suite_bar(bar);
     let [mut findings, mut checked] = finding_and_check_tables(&claims.audit);
     // A row is named after its system.
@@ -117,4 +129,21 @@ pub(super) fn render_page(
         shell,
     };
     Some(SiteFile::from_template(path, &page))
+}
+
+/// Makes the data of the published figures about a suite: the answer of `audit --claims`.
+fn published_figure_files(
+    SuitePageInputs { suite, place, .. }: SuitePageInputs<'_>,
+) -> Vec<SiteFile> {
+    let Some(claims) = &suite.claims else {
+        return Vec::new();
+    };
+    let shown = finding_and_check_tables(&claims.audit);
+    let stem = place.data_stem("published");
+    let answer = json::AuditAnswer {
+        audits: Vec::new(),
+        without: Vec::new(),
+        claims: Some(claims.audit.clone()),
+    };
+    data::answer_files(&stem, "audit", answer, &shown)
 }

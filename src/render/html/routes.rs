@@ -29,12 +29,23 @@ pub struct SiteRoutes {
     pub(super) runs: BTreeMap<String, RunRoutes>,
 }
 
+/// Returns the pages that a suite has, for its bar.
+pub(super) type SuiteTabList = fn(&OverviewSuite, &SuiteRoutes) -> Vec<SuiteTab>;
+
+/// A page in the bar of a suite.
+pub(super) struct SuiteTab {
+    pub word: &'static str,
+    pub path: String,
+}
+
 /// Addresses of a suite's pages.
 #[derive(Clone, Debug)]
 pub(super) struct SuiteRoutes {
     pub segment: String,
     /// The suite's name, with the version if there is a newer one.
     pub label: String,
+    /// Asked page by page: some data of a suite is read after its addresses are decided.
+    pub tabs: SuiteTabList,
     arms: BTreeMap<Arm, String>,
     /// Only arms that have a colour.
     colours: BTreeMap<Arm, u8>,
@@ -53,7 +64,7 @@ pub(super) struct RunRoutes {
 }
 
 impl SiteRoutes {
-    pub fn new(overview: &Overview) -> Self {
+    pub(super) fn new(overview: &Overview, tabs: SuiteTabList) -> Self {
         let labels: Vec<String> = suite_labels(
             &overview
                 .suites
@@ -99,6 +110,7 @@ impl SiteRoutes {
                 SuiteRoutes {
                     segment: suite_segments[label.as_str()].clone(),
                     label: label.clone(),
+                    tabs,
                     arms,
                     colours: own,
                     items,
@@ -194,6 +206,7 @@ impl SuiteRoutes {
         let Self {
             segment,
             label,
+            tabs: _,
             arms: _,
             colours: _,
             items,

@@ -1,9 +1,13 @@
 //! A suite's first page: the answer, its arms drawn side by side, and summaries of its other pages.
 
 use askama::Template;
+use serde::Serialize;
 
-use crate::render::{comparison, format, phrases};
-use crate::views::{OverviewSuite, SiteContext};
+use crate::render::board::annotated_table;
+use crate::render::{comparison, format, phrases, tables};
+use crate::views::{
+    Comparison, CriteriaTable, Distribution, OverviewSuite, Pareto, RunLine, RunStated, SuiteBoard,
+};
 
 use super::arms::{self, SuiteArmTable};
 use super::categories::{self, CategoryHeatmap};
@@ -12,20 +16,29 @@ use super::frontier::{self, CostFrontier};
 use super::grid::SortOrder;
 use super::link::PageLink;
 use super::matrix::{self, Shortlist};
-use super::routes::{SiteRoutes, SuiteRoutes};
+use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::small_multiples::{self, SmallMultiples};
 use super::state::StateSign;
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
 use super::top_pair::{self, KeyFigure, TopPair, describe_verdict};
-use super::{SiteFile, board, criteria};
+use super::{SiteFile, board, chart_data, charts, criteria, data};
 
 /// Maximum number of arms for which categories are drawn here. With more, only their own page draws them.
 const MAX_SHADED: usize = 12;
 
+/// The first page of a suite.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Verdict",
+    path: SuiteRoutes::path,
+    has_data: |_| true,
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: suite_files,
+};
+
 #[derive(Template)]
 #[template(path = "suite.html")]
-struct SuitePage {
+struct VerdictPage {
     shell: PageShell,
     label: Text,
     /// The answer in one sentence; `sentences` has all.
@@ -70,12 +83,14 @@ struct SuiteFact {
     text: Text,
 }
 
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
-) -> SiteFile {
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
+) -> Option<SiteFile> {
     let path = place.path();
     let title = format!("{}: verdict · {}", place.label, context.title);
     let (mark, sentences) = describe_verdict(suite);
@@ -88,16 +103,16 @@ pub(super) fn render_page(
         sentences.join(" "),
     )
     .with_downloads(&place.data_stem("suites"));
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Verdict);
+    let bar = suite_bar(suite, place, &shell.root, &place.path());
     let signs = bar.signs.clone();
     let shell = shell
         .with_suite_bar(bar)
         .with_script(&plan.assets.pair)
         .with_download(&super::embed::page_path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
-    let has_items = SuiteTab::Items.has_data(suite);
+    let has_items = matrix::has_items(suite);
     let leading = TopPair::from_suite(suite);
-    let page = SuitePage {
+    let page = VerdictPage {
         signs,
         label: Text::new(&place.label),
         answer: Text::from(top_pair::answer_line(suite)),
@@ -119,9 +134,7 @@ pub(super) fn render_page(
         arms: arms::lay_out_arms(suite, place, plan, &shell.root),
         frontier: frontier::draw_frontier(suite, place),
         leaderboard: below(place.leaderboard_path()),
-        cost: SuiteTab::Cost
-            .has_data(suite)
-            .then(|| below(place.cost_path())),
+        cost: charts::has_costs(suite).then(|| below(place.cost_path())),
         fits: fit::page_links(suite, place, &shell.root),
         nights: small_multiples::draw_nights(
             suite,
@@ -161,13 +174,13 @@ pub(super) fn render_page(
             Vec::new()
         },
         shortlists: matrix::build_shortlists(suite, place, &shell.root),
-        criteria: SuiteTab::Criteria.has_data(suite).then(|| {
+        criteria: criteria::has_criteria(suite).then(|| {
             let (said, links) = criteria::summarise_disagreement(suite, place, &shell.root);
             (below(place.criteria_path()), said, links)
         }),
         shell,
     };
-    SiteFile::from_template(path, &page)
+    Some(SiteFile::from_template(path, &page))
 }
 
 fn list_facts(suite: &OverviewSuite) -> Vec<SuiteFact> {
@@ -224,4 +237,60 @@ fn list_facts(suite: &OverviewSuite) -> Vec<SuiteFact> {
         });
     }
     facts
+}
+
+/// A suite's data without its pairs, which have files of their own.
+#[derive(Serialize)]
+struct SuiteDataAnswer<'a> {
+    board: &'a SuiteBoard,
+    tables: &'a [Comparison],
+    #[serde(skip_serializing_if = "<[CriteriaTable]>::is_empty")]
+    criteria: &'a [CriteriaTable],
+    runs: &'a [RunLine],
+    #[serde(skip_serializing_if = "<[RunStated]>::is_empty")]
+    stated: &'a [RunStated],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pareto: Option<&'a Pareto>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<&'a Distribution>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<&'a Distribution>,
+}
+
+/// Makes the data of one suite: leaderboard, newest batches and runs.
+fn suite_files(
+    SuitePageInputs {
+        context,
+        suite,
+        place,
+        ..
+    }: SuitePageInputs<'_>,
+) -> Vec<SiteFile> {
+    let charts = &suite.charts;
+    let answer = SuiteDataAnswer {
+        board: &suite.board,
+        tables: &suite.tables,
+        criteria: &suite.criteria,
+        runs: &suite.runs,
+        stated: &suite.stated,
+        pareto: charts.pareto.as_ref(),
+        cost: charts.cost.as_ref(),
+        duration: charts.duration.as_ref(),
+    };
+    let stem = place.data_stem("suites");
+    let shown = tables::with_scope_notes(
+        vec![annotated_table(&suite.board)],
+        suite.retracted,
+        context.aliased,
+    );
+    let mut files = data::answer_files(&stem, "suite", answer, &shown);
+    if let Some(disagreements) = &charts.disagreements {
+        files.push(data::json_file(
+            &format!("{}/index", place.data_stem("compare")),
+            "disagreements",
+            disagreements,
+        ));
+    }
+    files.extend(chart_data::csv_files(suite, place));
+    files
 }

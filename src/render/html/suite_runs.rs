@@ -3,17 +3,25 @@
 use askama::Template;
 
 use crate::render::phrases;
-use crate::views::{OverviewSuite, SiteContext};
 
 use super::SiteFile;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
-use super::routes::{SiteRoutes, SuiteRoutes};
+use super::routes::SuiteRoutes;
 use super::runs::{RunListScope, run_grid};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuiteTab, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
 
 /// Maximum number of runs here. The list of all runs has the others.
 const MAX_RUNS: usize = 100;
+
+/// The newest runs.
+pub(super) const PAGE: SuitePage = SuitePage {
+    tab: "Runs",
+    path: SuiteRoutes::runs_path,
+    has_data: |_| true,
+    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    data: |_| Vec::new(),
+};
 
 #[derive(Template)]
 #[template(path = "suite_runs.html")]
@@ -25,12 +33,14 @@ struct SuiteRunsPage {
     runs: Grid,
 }
 
-pub(super) fn render_page(
-    context: &SiteContext,
-    plan: &SiteRoutes,
-    suite: &OverviewSuite,
-    place: &SuiteRoutes,
-) -> SiteFile {
+fn render_page(
+    SuitePageInputs {
+        context,
+        plan,
+        suite,
+        place,
+    }: SuitePageInputs<'_>,
+) -> Option<SiteFile> {
     let path = place.runs_path();
     let title = format!("Runs of {} · {}", place.label, context.title);
     let shell = PageShell::new(
@@ -41,7 +51,7 @@ pub(super) fn render_page(
         title,
         format!("The runs of {}, newest first.", place.label),
     );
-    let bar = suite_bar(suite, place, &shell.root, SuiteTab::Runs);
+    let bar = suite_bar(suite, place, &shell.root, &place.runs_path());
     let shell = shell
         .with_suite_bar(bar)
         .with_download("data/runs.csv", "CSV");
@@ -65,5 +75,5 @@ pub(super) fn render_page(
         .with_filter(""),
         shell,
     };
-    SiteFile::from_template(path, &page)
+    Some(SiteFile::from_template(path, &page))
 }

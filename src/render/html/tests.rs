@@ -1322,7 +1322,7 @@ fn transcripts(text: &str) -> RunTranscripts {
 /// Makes every file of the made-up site, with hostile text in every field of its runs.
 fn whole_site() -> Vec<SiteFile> {
     let overview = unchecked(made_up());
-    let plan = SiteRoutes::new(&overview);
+    let plan = plan_site(&overview);
     let mut files: Vec<SiteFile> = site_files(&overview, &plan).collect();
     let event = NewsEvent::Begins {
         arms: 2,
@@ -1577,7 +1577,7 @@ fn a_hundred_arms_fit_on_a_page() {
         suites: vec![suite("polyglot", None, &arms, "plain")],
         ..made_up()
     });
-    let plan = SiteRoutes::new(&wide);
+    let plan = plan_site(&wide);
     for file in site_files(&wide, &plan).filter(|file| file.path.strip_suffix(".html").is_some()) {
         assert!(
             file.bytes.len() <= 155_000,
@@ -1605,7 +1605,7 @@ fn nothing_is_coloured_as_won_without_evidence() {
 #[test]
 fn numbers_of_the_data_files_are_the_views() {
     let overview = unchecked(made_up());
-    let plan = SiteRoutes::new(&overview);
+    let plan = plan_site(&overview);
     let files: BTreeMap<String, Vec<u8>> = site_files(&overview, &plan)
         .map(|file| (file.path, file.bytes))
         .collect();
@@ -1667,7 +1667,7 @@ fn a_site_without_runs_says_so() {
         suites: Vec::new(),
         ..made_up()
     });
-    let plan = SiteRoutes::new(&empty);
+    let plan = plan_site(&empty);
     let files: Vec<SiteFile> = site_files(&empty, &plan).collect();
     let texts: BTreeMap<&str, &str> = pages(&files).collect();
     assert!(texts["index.html"].contains("No runs yet"));
