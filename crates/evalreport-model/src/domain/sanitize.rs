@@ -32,6 +32,56 @@ pub fn escape_invisible(text: &str) -> String {
     shown
 }
 
+/// Returns the text without terminal sequences, such as colours. A lone carriage return becomes a line end.
+pub fn strip_terminal_codes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => match characters.peek() {
+                // A control sequence ends with a byte from `@` to `~`.
+                Some('[') => {
+                    characters.next();
+                    while let Some(next) = characters.peek() {
+                        let ends = ('@'..='~').contains(next);
+                        if !ends && !(' '..='?').contains(next) {
+                            break;
+                        }
+                        characters.next();
+                        if ends {
+                            break;
+                        }
+                    }
+                }
+                // A title or link ends with a bell or `ESC \`, but never goes beyond the line.
+                Some(']') => {
+                    while let Some(next) = characters.peek() {
+                        if *next == '\n' {
+                            break;
+                        }
+                        if characters.next() == Some('\u{7}') {
+                            break;
+                        }
+                        if characters.peek() == Some(&'\u{1b}') {
+                            characters.next();
+                            characters.next_if_eq(&'\\');
+                            break;
+                        }
+                    }
+                }
+                Some(_) | None => {}
+            },
+            '\r' => {
+                if characters.peek() != Some(&'\n') {
+                    plain.push('\n');
+                }
+            }
+            character => plain.push(character),
+        }
+    }
+    plain
+}
+
 /// Returns whether a character affects others, or is invisible and not needed by any script.
 fn is_hidden(character: char) -> bool {
     matches!(
@@ -158,6 +208,19 @@ fn edit_distance(left: &str, right: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_links_and_progress_lines_go() {
+        assert_eq!(
+            strip_terminal_codes("\u{1b}[1m\u{1b}[32m3 passed\u{1b}[0m\r\n50%\r100%\n"),
+            "3 passed\n50%\n100%\n"
+        );
+        assert_eq!(
+            strip_terminal_codes("\u{1b}]8;;http://x\u{7}a\u{1b}]8;;\u{1b}\\b\u{1b}]open\nc"),
+            "ab\nc"
+        );
+        assert_eq!(strip_terminal_codes("a\u{1b}[31\nb\u{1b}"), "a\nb");
+    }
 
     #[test]
     fn control_characters_become_visible() {
