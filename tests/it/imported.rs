@@ -7,6 +7,7 @@ mod aider;
 mod boards;
 mod evalperf;
 mod harbor;
+mod javascript;
 mod observed;
 mod own_files;
 mod promptfoo;
@@ -248,6 +249,11 @@ fn every_format_says_what_its_items_are() {
         ("pytest-json-report/report.json", &["test"]),
         ("junit/pytest.xml", &["test"]),
         ("ctrf/statuses.json", &["test"]),
+        ("jest/jest.json", &["test"]),
+        ("jest/vitest-evals.json", &["check", "test"]),
+        ("mocha/mocha.json", &["test"]),
+        ("playwright/report.json", &["test"]),
+        ("evalite/export.json", &["check", "question"]),
         ("ralph/zeros.json", &[]),
     ] {
         assert_eq!(Imported::fixture(fixture).kinds(), kinds, "{fixture}");

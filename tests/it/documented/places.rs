@@ -400,7 +400,7 @@ type Tool = (
     &'static [(&'static str, &'static str)],
     &'static [&'static str],
 );
-const TOOLS: [Tool; 27] = [
+const TOOLS: [Tool; 31] = [
     (
         "logs",
         &[
@@ -535,6 +535,29 @@ const TOOLS: [Tool; 27] = [
             ("import/promptfoo/repeat-two.json", "logs/day.json"),
         ],
         &["promptfoo"],
+    ),
+    (
+        "jest",
+        &[
+            ("import/jest/jest.json", "jest-results.json"),
+            ("import/jest/vitest-evals.json", "vitest-results.json"),
+        ],
+        &["npx"],
+    ),
+    (
+        "mocha",
+        &[("import/mocha/mocha.json", "mocha.json")],
+        &["npx"],
+    ),
+    (
+        "playwright",
+        &[("import/playwright/report.json", "results.json")],
+        &["npx"],
+    ),
+    (
+        "evalite",
+        &[("import/evalite/export.json", "results.json")],
+        &["npx"],
     ),
     (
         "pytest-json-report",

@@ -5,6 +5,20 @@ use std::collections::BTreeMap;
 use crate::domain::{Direction, ScoreRecord, Unit};
 use crate::stats::{clustered_error, mean_pass_at_k};
 
+/// Numbers the attempts at items, each evaluator's by themselves.
+#[derive(Debug, Default)]
+pub(super) struct AttemptNumbers(BTreeMap<(String, String), u32>);
+
+impl AttemptNumbers {
+    /// Returns the number of the next attempt, from 1.
+    pub fn next_attempt(&mut self, item: &str, evaluator: &str) -> u32 {
+        let key = (item.to_owned(), evaluator.to_owned());
+        let attempt = self.0.entry(key).or_default();
+        *attempt = attempt.saturating_add(1);
+        *attempt
+    }
+}
+
 /// A value for each attempt at each item.
 #[derive(Debug, Default)]
 pub(super) struct AttemptValues {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{Git, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Problem, Unit, to_hex};
+use crate::domain::{Git, ItemKind, ItemOutcome, ItemStatus, Problem, to_hex};
 
 use super::super::cell::{Refused, parse_date_time};
 use super::super::rows::ReadStop;
@@ -22,9 +22,10 @@ use super::json::{Lenient, to_amount, to_count, to_filled_text, to_number, to_te
 use super::json_reader::read_object;
 use super::peek::{ContentKind, Peek};
 use super::property_metrics::{self, ReportedNames, UNNAMED_SUITE};
+use super::reported_tests::{REPEATED_QUIRK, ReportedTest, ReportedTests};
 use super::sink::{ImportSink, RunHandle, clip_text};
 use super::source::{ForeignFileGroup, strip_ending};
-use super::test_retries::{FLAKY_TAG, UncountedAttempt, reason_with_retries};
+use super::test_retries::{FLAKY_TAG, UncountedAttempt};
 use super::times::time_from_unix_seconds;
 
 const HEADER_KEYS: [&str; 8] = [
@@ -122,7 +123,7 @@ pub(super) const FORMAT: FormatImporter = FormatImporter::new(
         title: "CTRF",
         kind: ItemKind::Test,
         reads_names: true,
-        version: 4,
+        version: 5,
     },
     claim_file,
     read_source,
@@ -190,11 +191,9 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
 
     let is_own = to_text(&header.generated_by).is_some_and(|by| by.starts_with(OWN_PREFIX));
     let mut reading = CtrfTestImporter {
-        run,
         scale,
         is_own,
-        namesakes: &counted.namesakes,
-        attempts: BTreeMap::new(),
+        tests: ReportedTests::new(run, &counted.namesakes),
     };
     let mut place = 0;
     read_object::<serde::de::IgnoredAny, CtrfTest>(
@@ -232,16 +231,7 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
         ("flaky", &summary.flaky, counted.flaky),
     ];
     for (name, stated, counted) in figures {
-        if let Some(stated) = to_count(stated) {
-            sink.add_published_figure(
-                run,
-                name,
-                stated as f64,
-                Unit::Count,
-                Some(counted as f64),
-                None,
-            );
-        }
+        sink.add_published_count(run, name, stated, Some(counted));
     }
     Ok(())
 }
@@ -416,12 +406,10 @@ impl CtrfTest {
 
 /// State while tests are stored.
 struct CtrfTestImporter<'c> {
-    run: RunHandle,
     scale: f64,
     /// The report comes from `export ctrf`, which adds fields.
     is_own: bool,
-    namesakes: &'c DuplicateNames,
-    attempts: BTreeMap<String, u32>,
+    tests: ReportedTests<'c>,
 }
 
 impl CtrfTestImporter<'_> {
@@ -436,11 +424,6 @@ impl CtrfTestImporter<'_> {
             sink.refuse_part(place, Refused::new("the test has no name"));
             return Ok(());
         }
-        let id = self.namesakes.distinct_name(id, &test.file(), &[]);
-        let attempt = self.attempts.entry(id.clone()).or_default();
-        if *attempt > 0 && !self.is_own {
-            sink.note_quirk("repeated tests are attempts");
-        }
         let mut earlier = Vec::new();
         for retry in test.earlier_attempts() {
             earlier.push(UncountedAttempt {
@@ -448,50 +431,36 @@ impl CtrfTestImporter<'_> {
                 reason: to_filled_text(&retry.message),
             });
         }
-        if !earlier.is_empty() {
-            sink.note_quirk(
-                "of a retried test the last attempt counts; its reason lists the others",
-            );
-        } else if to_count(&test.retries).is_some_and(|retries| retries > 0) {
-            sink.note_quirk(
-                "tests were retried, and the results of their first attempts are missing",
-            );
-        }
-        *attempt += 1;
-        let ended = parse_status(&test.status, &test.raw_status, sink);
-        let mut outcome = sink.new_outcome(self.run, &id, ended);
-        (outcome.kind, outcome.attempt) = (ItemKind::Test, *attempt);
         // Our own reports mark a duration that nobody measured, because the format requires a number.
         let is_measured = test
             .extra
             .get("duration")
             .is_none_or(|duration| duration != "unknown");
-        outcome.duration_seconds = to_amount(&test.duration)
-            .map(|time| time * self.scale)
-            .filter(|_| is_measured);
-        let reason = to_filled_text(&test.message)
-            .or_else(|| to_filled_text(&test.trace))
-            .filter(|_| outcome.status != ItemStatus::Pass);
-        let reason = reason_with_retries(outcome.status, reason, &earlier, &[]);
-        let mut details = ItemDetails {
-            reason,
-            ..ItemDetails::default()
+        let reported = ReportedTest {
+            name: id,
+            file: test.file(),
+            status: parse_status(&test.status, &test.raw_status, sink),
+            reason: to_filled_text(&test.message).or_else(|| to_filled_text(&test.trace)),
+            seconds: to_amount(&test.duration)
+                .map(|time| time * self.scale)
+                .filter(|_| is_measured),
+            earlier,
+            was_retried: test.was_retried(),
+            ..ReportedTest::default()
         };
+        let (mut outcome, mut details) = self.tests.new_outcome(reported, sink);
+        if outcome.attempt > 1 && !self.is_own {
+            sink.note_quirk(REPEATED_QUIRK);
+        }
+        outcome.kind = ItemKind::Test;
         outcome.category = to_filled_text(&test.kind);
         for place in [&test.labels, &test.extra] {
-            for (name, value) in place.as_object().into_iter().flatten() {
-                property_metrics::apply_property(
-                    name,
-                    &to_text(value).unwrap_or_default(),
-                    &mut outcome,
-                    &mut details,
-                );
-            }
+            property_metrics::apply_properties(place, &mut outcome, &mut details);
         }
         if self.is_own {
             test.fill_own_fields(&mut outcome);
         }
-        sink.add_outcome(self.run, place, outcome, details)
+        self.tests.add_outcome(place, outcome, details, sink)
     }
 }
 

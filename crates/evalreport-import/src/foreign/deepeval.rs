@@ -19,7 +19,7 @@ use super::attempts::AttemptValues;
 use super::claim::Claim;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
-use super::json::{Lenient, ObjectList, to_amount, to_count, to_filled_text, to_number, to_text};
+use super::json::{Lenient, ObjectList, to_amount, to_filled_text, to_number};
 use super::json_reader::read_object;
 use super::peek::{ContentKind, Peek};
 use super::property_metrics::{ReportedNames, count_tool};
@@ -227,10 +227,7 @@ fn read_header(file: &ForeignFile, below: &str) -> Result<DeepevalHeader, ReadSt
 }
 
 fn begin_run(header: &DeepevalHeader, stem: &str, sink: &mut ImportSink<'_>) -> Option<RunHandle> {
-    let mut names = ReportedNames::default();
-    for (name, value) in header.hyperparameters.as_object().into_iter().flatten() {
-        names.add_property(name, &to_text(value).unwrap_or_default());
-    }
+    let names = ReportedNames::from_properties(&header.hyperparameters);
     let suite = names
         .suite
         .or_else(|| to_filled_text(&header.test_file))
@@ -461,16 +458,7 @@ impl DeepevalTotals {
             ("testPassed", &header.test_passed, self.passed),
             ("testFailed", &header.test_failed, self.failed),
         ] {
-            if let Some(stated) = to_count(stated) {
-                sink.add_published_figure(
-                    run,
-                    name,
-                    stated as f64,
-                    Unit::Count,
-                    Some(counted as f64),
-                    None,
-                );
-            }
+            sink.add_published_count(run, name, stated, Some(counted));
         }
         // Steps of traces are not read, so sums that include them cannot be recomputed.
         let is_whole = header.trace_metrics_scores.is_null();
@@ -490,16 +478,8 @@ impl DeepevalTotals {
             .into_iter()
             .zip(counts)
             {
-                if let Some(stated) = to_count(stated) {
-                    sink.add_published_figure(
-                        run,
-                        &format!("{metric}/{name}"),
-                        stated as f64,
-                        Unit::Count,
-                        is_whole.then_some(counted as f64),
-                        None,
-                    );
-                }
+                let name = format!("{metric}/{name}");
+                sink.add_published_count(run, &name, stated, is_whole.then_some(counted));
             }
         }
     }

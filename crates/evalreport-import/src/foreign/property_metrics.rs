@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::super::cell::{NumberRange, parse_count, parse_number};
+use super::json::to_text;
 use crate::domain::{CostSource, ItemDetails, ItemOutcome};
 
 /// Takes a test's property if its name is a common one for a cost, tokens, a score or steps.
@@ -48,6 +51,17 @@ pub(super) fn apply_property(
     }
 }
 
+/// Takes the properties of an object. Any other value has none.
+pub(super) fn apply_properties(
+    properties: &Value,
+    outcome: &mut ItemOutcome,
+    details: &mut ItemDetails,
+) {
+    for (name, value) in properties.as_object().into_iter().flatten() {
+        apply_property(name, &to_text(value).unwrap_or_default(), outcome, details);
+    }
+}
+
 /// Maximum number of different tools of an item whose calls are counted.
 pub(super) const MAX_TOOLS: usize = 500;
 
@@ -70,6 +84,15 @@ pub(super) struct ReportedNames {
 }
 
 impl ReportedNames {
+    /// Returns the names in an object's properties. Any other value has none.
+    pub fn from_properties(properties: &Value) -> Self {
+        let mut names = Self::default();
+        for (name, value) in properties.as_object().into_iter().flatten() {
+            names.add_property(name, &to_text(value).unwrap_or_default());
+        }
+        names
+    }
+
     pub fn add_property(&mut self, name: &str, value: &str) {
         let place = match name.trim().to_lowercase().as_str() {
             "suite" | "benchmark" => &mut self.suite,

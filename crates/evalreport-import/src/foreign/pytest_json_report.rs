@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, RunStatus, Unit};
+use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, RunStatus};
 
 use super::super::cell::Refused;
 use super::super::rows::ReadStop;
@@ -14,8 +14,9 @@ use super::importer::FormatImporter;
 use super::json::{Lenient, to_amount, to_count, to_filled_text, to_text};
 use super::json_reader::read_object;
 use super::peek::{ContentKind, Peek};
-use super::property_metrics::{self, ReportedNames, UNNAMED_SUITE};
-use super::sink::{ImportSink, RunHandle, RunMoment, clip_text};
+use super::property_metrics::{self, ReportedNames};
+use super::reported_tests;
+use super::sink::{ImportSink, RunHandle, clip_text};
 use super::source::{ForeignFileGroup, strip_ending};
 use super::times::time_from_unix_seconds;
 
@@ -125,15 +126,8 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
         .zip(counted.by_outcome)
         .chain([("total", counted.tests)])
     {
-        if let Some(stated) = header.summary.get(name).and_then(to_count) {
-            sink.add_published_figure(
-                run,
-                name,
-                stated as f64,
-                Unit::Count,
-                Some(n as f64).filter(|_| !is_alone),
-                None,
-            );
+        if let Some(stated) = header.summary.get(name) {
+            sink.add_published_count(run, name, stated, Some(n).filter(|_| !is_alone));
         }
     }
     Ok(())
@@ -148,45 +142,23 @@ fn fill_summary_counts(run: RunHandle, summary: &Value, sink: &mut ImportSink<'_
             .fold(0_u64, u64::saturating_add)
     };
     let (passed, failed) = (of(&["passed", "xpassed"]), of(&["failed", "error"]));
-    sink.count_run_record();
-    if let Some(total) = passed.checked_add(failed).filter(|total| *total > 0) {
-        sink.note_quirk("the report has only a summary: the run has counts, and no outcomes");
-        let record = sink.run_mut(run);
-        (record.shared_tests_passed, record.shared_tests_total) = (Some(passed), Some(total));
-    }
+    reported_tests::fill_summary_counts(run, passed, failed, sink);
 }
 
 fn begin_run(header: &PytestHeader, stem: &str, sink: &mut ImportSink<'_>) -> Option<RunHandle> {
-    let mut names = ReportedNames::default();
-    for (name, value) in header.environment.as_object().into_iter().flatten() {
-        names.add_property(name, &to_text(value).unwrap_or_default());
-    }
+    let mut names = ReportedNames::from_properties(&header.environment);
     let root = to_text(&header.root).unwrap_or_default();
     let folder = root
         .trim_end_matches(['/', '\\'])
         .rsplit(['/', '\\'])
         .next()
         .unwrap_or_default();
-    let suite = names.suite.unwrap_or_else(|| {
-        if folder.is_empty() {
-            UNNAMED_SUITE
-        } else {
-            folder
-        }
-        .to_owned()
-    });
-    let (approach, model) = (
-        names.approach.unwrap_or_default(),
-        names.model.unwrap_or_default(),
-    );
+    names.suite = names
+        .suite
+        .or_else(|| Some(folder.to_owned()).filter(|folder| !folder.is_empty()));
     let created = to_amount(&header.created).and_then(time_from_unix_seconds);
-    let run = sink.begin_run_of_bytes(
-        &[stem],
-        [&suite, &approach, &model],
-        RunMoment::Said(created),
-    )?;
+    let run = reported_tests::begin_run(names, stem, created, sink)?;
     let record = sink.run_mut(run);
-    record.timestamp = created;
     record.duration_seconds = to_amount(&header.duration);
     // Codes 0, 1 and 5 follow from the tests; the others are failures of pytest itself.
     if let Some(code @ 2..=4) = to_count(&header.exitcode) {
@@ -261,19 +233,9 @@ impl PytestTotals {
             reason: failure_reason(status, &phases),
             ..ItemDetails::default()
         };
-        let pairs = test
-            .user_properties
-            .as_array()
-            .into_iter()
-            .flatten()
-            .flat_map(|pair| pair.as_object().into_iter().flatten());
-        for (name, value) in test.metadata.as_object().into_iter().flatten().chain(pairs) {
-            property_metrics::apply_property(
-                name,
-                &to_text(value).unwrap_or_default(),
-                &mut outcome,
-                &mut details,
-            );
+        let pairs = test.user_properties.as_array().into_iter().flatten();
+        for properties in std::iter::once(&test.metadata).chain(pairs) {
+            property_metrics::apply_properties(properties, &mut outcome, &mut details);
         }
         sink.add_outcome(run, place, outcome, details)
     }

@@ -7,7 +7,7 @@ use super::importer::FormatImporter;
 ///
 /// A file belongs to the first format that claims it, so formats with distinctive names come before formats that share their shape with
 /// others.
-const FORMATS: [&FormatImporter; 26] = [
+const FORMATS: [&FormatImporter; 30] = [
     &super::export::FORMAT,
     &super::inspect::FORMAT,
     &super::harbor::FORMAT,
@@ -30,6 +30,10 @@ const FORMATS: [&FormatImporter; 26] = [
     &super::langfuse::FORMAT,
     &super::opentelemetry::FORMAT,
     &super::pytest_json_report::FORMAT,
+    &super::jest::FORMAT,
+    &super::mocha::FORMAT,
+    &super::playwright::FORMAT,
+    &super::evalite::FORMAT,
     &super::claude_code::FORMAT,
     &super::codex::FORMAT,
     &super::ctrf::FORMAT,

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use crate::domain::{
     ItemDetails, ItemKind, ItemOutcome, ItemStatus, PriceTable, Run, RunId, StatedFigure, Unit,
     is_amount, is_count, is_figure,
@@ -24,6 +26,7 @@ use super::super::stored::UnnamedRun;
 use super::super::texts::MAX_TEXT_CHARS;
 pub(crate) use super::super::texts::clip_text;
 use super::format::ForeignFormat;
+use super::json::to_count;
 use super::source::ForeignFileGroup;
 
 /// Maximum length of a name of a suite, an approach, a model or an item.
@@ -449,6 +452,20 @@ impl<'a> ImportSink<'a> {
                 recomputed,
                 rounding,
             });
+        }
+    }
+
+    /// Keeps a published count of the run beside the recomputed one. A value that is no count is passed over.
+    pub fn add_published_count(
+        &mut self,
+        handle: RunHandle,
+        name: &str,
+        stated: &Value,
+        recomputed: Option<u64>,
+    ) {
+        if let Some(stated) = to_count(stated) {
+            let recomputed = recomputed.map(|count| count as f64);
+            self.add_published_figure(handle, name, stated as f64, Unit::Count, recomputed, None);
         }
     }
 
