@@ -15,6 +15,7 @@ use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, ScoreRecord, U
 
 use super::super::cell::Refused;
 use super::super::rows::ReadStop;
+use super::attempts::AttemptNumbers;
 use super::claim::Claim;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
@@ -165,7 +166,7 @@ struct ScoreRunTally {
     span: TimeSpan,
     /// The numeric values by score name.
     numbers: BTreeMap<String, RunningMean>,
-    attempts: BTreeMap<(String, String), u32>,
+    attempts: AttemptNumbers,
 }
 
 #[derive(Default)]
@@ -342,12 +343,8 @@ impl LangfuseImporter {
             tally.numbers.entry(metric).or_default().add(value);
         }
         let Some(run) = tally.run else { return Ok(()) };
-        let attempt = tally
-            .attempts
-            .entry((evaluator.clone(), item.clone()))
-            .or_default();
-        *attempt += 1;
-        if *attempt > 1 {
+        let attempt = tally.attempts.next_attempt(&item, &evaluator);
+        if attempt > 1 {
             sink.note_quirk("repeated scores of one name in a trace are attempts");
         }
         let mut outcome = sink.new_outcome(run, &item, status);
@@ -355,7 +352,7 @@ impl LangfuseImporter {
             outcome.kind = ItemKind::Check;
         }
         outcome.evaluator = evaluator;
-        outcome.attempt = *attempt;
+        outcome.attempt = attempt;
         outcome.score = score.numeric_value();
         outcome.cluster = to_filled_text(&score.session_id)
             .or_else(|| Some(scored).filter(|scored| *scored != item));

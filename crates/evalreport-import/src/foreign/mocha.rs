@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::domain::{ItemKind, ItemStatus, Problem};
 
-use super::super::cell::{Refused, parse_date_time};
+use super::super::cell::Refused;
 use super::super::rows::ReadStop;
 use super::claim::Claim;
 use super::common_folder::CommonFolder;
@@ -23,6 +23,7 @@ use super::property_metrics::ReportedNames;
 use super::reported_tests::{self, ReportedTest, ReportedTests};
 use super::sink::ImportSink;
 use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
+use super::times::read_time;
 
 pub(super) const FORMAT: FormatImporter = FormatImporter::new(
     FormatFacts {
@@ -147,9 +148,9 @@ fn read_source(source: &ForeignFileGroup, sink: &mut ImportSink<'_>) -> Result<(
     })?;
     let nothing = MochaStats::default();
     let stats = header.stats.0.as_ref().unwrap_or(&nothing);
-    let ended = to_text(&stats.end).and_then(|end| parse_date_time("end", &end).ok());
+    let (names_said, ended) = (ReportedNames::default(), read_time(&stats.end));
     let stem = strip_ending(&source.name, ".json");
-    let Some(run) = reported_tests::begin_run(ReportedNames::default(), stem, ended, sink) else {
+    let Some(run) = reported_tests::begin_run(names_said, stem, ended, sink) else {
         return Ok(());
     };
     sink.run_mut(run).duration_seconds = to_amount(&stats.duration).map(|time| time * SECONDS);

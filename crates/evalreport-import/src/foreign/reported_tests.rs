@@ -11,6 +11,8 @@ use super::property_metrics::{ReportedNames, UNNAMED_SUITE};
 use super::sink::{ImportSink, RunHandle, RunMoment};
 use super::test_retries::{FLAKY_TAG, UncountedAttempt, reason_with_retries};
 
+pub(super) const RETRIED_QUIRK: &str =
+    "of a retried test the last attempt counts; its reason lists the others";
 pub(super) const REPEATED_QUIRK: &str = "repeated tests are attempts";
 /// Item of a failure outside of tests that no file has.
 pub(super) const WHOLE_RUN: &str = "run";
@@ -83,9 +85,7 @@ impl<'n> ReportedTests<'n> {
             .names
             .distinct_name(test.name, &test.file, &test.suites);
         if !test.earlier.is_empty() {
-            sink.note_quirk(
-                "of a retried test the last attempt counts; its reason lists the others",
-            );
+            sink.note_quirk(RETRIED_QUIRK);
         } else if test.was_retried {
             sink.note_quirk(
                 "tests were retried, and the results of their first attempts are missing",

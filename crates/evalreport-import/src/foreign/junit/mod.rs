@@ -10,7 +10,6 @@ mod own;
 mod runs;
 mod totals;
 
-use std::collections::BTreeMap;
 use std::io::{BufReader, Read};
 
 use crate::domain::{ItemDetails, ItemKind, ItemStatus, Problem, Unit, escape_invisible};
@@ -19,12 +18,14 @@ use crate::junit::{self, JunitCase, JunitEvent, JunitHalt};
 
 use super::super::cell::Refused;
 use super::super::rows::{MAX_RECORD_BYTES, ReadStop};
+use super::attempts::AttemptNumbers;
 use super::claim::Claim;
 use super::duplicate_names::DuplicateNames;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
 use super::peek::{ContentKind, Peek};
 use super::property_metrics;
+use super::reported_tests::{EXPECTED_FAILURE_QUIRK, RETRIED_QUIRK};
 use super::sink::{ImportSink, RunHandle, clip_text};
 use super::source::{ForeignFile, ForeignFileGroup, strip_ending};
 use super::test_retries::{UncountedAttempt, reason_with_retries};
@@ -202,7 +203,7 @@ struct JunitRunImporter<'h> {
     is_promptfoo: bool,
     namesakes: &'h DuplicateNames,
     /// Attempts by item and, in our own reports, evaluator.
-    attempts: BTreeMap<(String, String), u32>,
+    attempts: AttemptNumbers,
     own: Option<OwnSuiteFields>,
     /// The last case. The next one may belong to it.
     waiting: Option<JunitCase>,
@@ -216,7 +217,7 @@ impl<'h> JunitRunImporter<'h> {
             run,
             is_promptfoo: header.is_promptfoo(),
             namesakes: &header.namesakes,
-            attempts: BTreeMap::new(),
+            attempts: AttemptNumbers::default(),
             own: header.new_own_fields(),
             waiting: None,
             place: 0,
@@ -320,16 +321,13 @@ impl<'h> JunitRunImporter<'h> {
                 String::new(),
             ),
         };
-        let attempt = self.attempts.entry((id.clone(), evaluator)).or_default();
-        if *attempt > 0 && self.own.is_none() {
+        let attempt = self.attempts.next_attempt(&id, &evaluator);
+        if attempt > 1 && self.own.is_none() {
             sink.note_quirk("repeated test cases are attempts");
         }
         if case.is_expected_failure {
-            sink.note_quirk(
-                "tests that are expected to fail are skipped: outside of the pass rate",
-            );
+            sink.note_quirk(EXPECTED_FAILURE_QUIRK);
         }
-        *attempt = attempt.saturating_add(1);
         let status = match case.status() {
             ItemStatus::Error if self.is_promptfoo => {
                 sink.note_quirk("promptfoo's errors are outages of a provider: missing, not wrong");
@@ -338,13 +336,11 @@ impl<'h> JunitRunImporter<'h> {
             status => status,
         };
         if !case.other_tries().is_empty() {
-            sink.note_quirk(
-                "of a retried test the last attempt counts; its reason lists the others",
-            );
+            sink.note_quirk(RETRIED_QUIRK);
         }
         outcome.item.clone_from(&id);
         outcome.status = status;
-        outcome.attempt = *attempt;
+        outcome.attempt = attempt;
         outcome.duration_seconds = case.seconds();
         let mut details = ItemDetails {
             reason: case_reason(case),

@@ -17,6 +17,7 @@ use crate::transcript::ModelRequest;
 
 use super::super::cell::Refused;
 use super::super::rows::ReadStop;
+use super::attempts::AttemptNumbers;
 use super::claim::Claim;
 use super::format::FormatFacts;
 use super::importer::FormatImporter;
@@ -325,7 +326,7 @@ impl TraceCollector {
             ) else {
                 continue;
             };
-            let mut attempts: BTreeMap<(String, String), u32> = BTreeMap::new();
+            let mut attempts = AttemptNumbers::default();
             for (id, trace) in &traces {
                 add_trace(run, id, trace, &mut attempts, sink)?;
             }
@@ -335,8 +336,6 @@ impl TraceCollector {
     }
 }
 
-type AttemptNumbers = BTreeMap<(String, String), u32>;
-
 fn add_trace(
     run: super::sink::RunHandle,
     id: &str,
@@ -345,13 +344,6 @@ fn add_trace(
     sink: &mut ImportSink<'_>,
 ) -> Result<(), ReadStop> {
     let item = trace.case.as_deref().unwrap_or(id);
-    let mut attempt = |evaluator: &str, item: &str| {
-        let attempt = attempts
-            .entry((evaluator.to_owned(), item.to_owned()))
-            .or_default();
-        *attempt += 1;
-        *attempt
-    };
     // A conversation is of one run. A case is asked in several, so it is in no conversation.
     let cluster = trace.conversation.clone().filter(|_| trace.case.is_none());
     let mut names = BTreeSet::new();
@@ -368,7 +360,7 @@ fn add_trace(
         };
         let mut outcome = sink.new_outcome(run, &judged, status);
         outcome.evaluator.clone_from(&evaluation.name);
-        outcome.attempt = attempt(&evaluation.name, &judged);
+        outcome.attempt = attempts.next_attempt(&judged, &evaluation.name);
         outcome.cluster.clone_from(&cluster);
         outcome.score = evaluation.score;
         let reason = evaluation
@@ -394,7 +386,7 @@ fn add_trace(
     );
     outcome.kind = ItemKind::Check;
     TRACE_EVALUATOR.clone_into(&mut outcome.evaluator);
-    outcome.attempt = attempt(TRACE_EVALUATOR, item);
+    outcome.attempt = attempts.next_attempt(item, TRACE_EVALUATOR);
     outcome.cluster = cluster;
     outcome.duration_seconds = trace.times.map(|(start, end)| end - start);
     outcome.input_tokens = usage.input_total();
