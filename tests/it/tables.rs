@@ -605,6 +605,38 @@ fn the_end_of_an_attempt_is_no_pass_where_a_grade_stands_beside_it() {
 }
 
 #[test]
+fn a_title_names_an_item_before_the_number_of_its_row() {
+    let items = |name: &str, text: &str| {
+        let (project, _) = counts_of(name, text, &[]);
+        let query = "select item from items order by item";
+        let said = project.run(["sql", query, "--format", "csv"]);
+        said.column("item")
+    };
+    assert_eq!(
+        items(
+            "t.csv",
+            "index,fullName,passed\n1,cart adds,yes\n2,cart removes,no\n3,cart waits,yes\n"
+        ),
+        ["cart adds", "cart removes", "cart waits"]
+    );
+    assert_eq!(
+        items(
+            "t.json",
+            r#"{"tests": [{"title": "adds", "passed": true}, {"title": "removes", "passed": false}, {"title": "waits", "passed": true}]}"#
+        ),
+        ["adds", "removes", "waits"]
+    );
+    assert_eq!(
+        items(
+            "u.csv",
+            "id,title,passed\nt1,adds,yes\nt2,removes,no\nt3,waits,yes\n"
+        ),
+        ["t1", "t2", "t3"],
+        "an id is no number of a row"
+    );
+}
+
+#[test]
 fn benchmarks_with_a_score_each_are_runs_however_their_jobs_ended() {
     let text = "id,task,model,Best score (across scorers),job,Status\nx1,GPQA diamond,nova,0.85,j1,Success\nx2,GPQA diamond,nova,0.75,j2,Success\n\
         x3,MATH level 5,nova,0.5,,Success\nx4,GPQA diamond,lyra,0.625,j4,Success\nx5,MATH level 5,lyra,0.25,j5,Success\n";

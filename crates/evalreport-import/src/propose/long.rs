@@ -187,6 +187,12 @@ fn find_items<'l>(
         .copied()
         .collect();
     let has_several = look.rows.len() > look.count_rows(&arms[arms.len().min(1)..]).len();
+    let titles: Vec<&ColumnSummary> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| is_title(column) && is_free(column) && column.values.len() > 1)
+        .collect();
     for least in [3, 2, 1] {
         let named = look.best_columns(SuggestedRole::Item, least, is_free);
         // Row numbers that continue across several arms are not items.
@@ -212,12 +218,20 @@ fn find_items<'l>(
                     look.determines(&[column], first) && look.determines(&[first], column)
                 })
                 .collect();
-            return Ok(vec![
-                same.into_iter()
-                    .min_by_key(|column| column.longest)
-                    .unwrap_or(first),
-            ]);
+            let named = same
+                .into_iter()
+                .min_by_key(|column| column.longest)
+                .unwrap_or(first);
+            // A title names an item wherever its row lies.
+            let title = titles
+                .iter()
+                .copied()
+                .find(|title| is_row_number(named) && look.determines(&[title], named));
+            return Ok(vec![title.unwrap_or(named)]);
         }
+    }
+    if let Some(title) = titles.first() {
+        return Ok(vec![title]);
     }
     let questions = look.best_columns(SuggestedRole::Question, 1, is_free);
     if let Some(question) = questions.first() {
@@ -252,6 +266,23 @@ fn find_items<'l>(
             format!("--item {}", shell_word(&several[0].name)),
         )),
     }
+}
+
+/// Returns whether the column numbers the rows, by its title.
+fn is_row_number(column: &ColumnSummary) -> bool {
+    const TITLES: [&str; 8] = ["idx", "index", "nr", "no", "number", "num", "row", "row_id"];
+    TITLES.contains(&last_name(&column.name).as_str())
+}
+
+/// Returns whether the column has titles of items, such as the `fullName` of a test.
+fn is_title(column: &ColumnSummary) -> bool {
+    const TITLES: [&str; 4] = ["full_name", "full_title", "test_title", "title"];
+    column.kind == ValueKind::Text && TITLES.contains(&last_name(&column.name).as_str())
+}
+
+/// Returns the last part of a column's path, in lower case with `_` between its words.
+fn last_name(column: &str) -> String {
+    split_title(column.rsplit('.').next().unwrap_or(column)).join("_")
 }
 
 /// Returns the text column with by far the most values.

@@ -494,7 +494,7 @@ fn is_length(text: &str) -> bool {
 }
 
 /// Common patterns of dates. In each pair, the first has the day first and the second the month, if both are possible.
-const DATE_FORMATS: [(&str, &str); 18] = [
+const DATE_FORMATS: [(&str, &str); 16] = [
     ("%d.%m.%Y", "%d.%m.%Y"),
     ("%d/%m/%Y", "%m/%d/%Y"),
     ("%d-%m-%Y", "%m-%d-%Y"),
@@ -511,8 +511,19 @@ const DATE_FORMATS: [(&str, &str); 18] = [
     ("%d/%m/%y", "%m/%d/%y"),
     ("%d-%b-%y", "%d-%b-%y"),
     ("%d %B %y", "%d %B %y"),
-    ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%SZ"),
-    ("%Y%m%dT%H%M%S", "%Y%m%dT%H%M%S"),
+];
+/// Dates with times as programs write them into names of files and folders, which may hold no colon.
+const STAMP_FORMATS: [&str; 10] = [
+    "%Y%m%dT%H%M%SZ",
+    "%Y%m%dT%H%M%S",
+    "%Y%m%d_%H%M%S",
+    "%Y%m%d-%H%M%S",
+    "%Y-%m-%d_%H-%M-%S",
+    "%Y-%m-%d_%H:%M:%S",
+    "%Y-%m-%d-%H-%M-%S",
+    "%Y-%m-%dT%H-%M-%SZ",
+    "%Y-%m-%dT%H-%M-%S",
+    "%Y_%m_%d_%H_%M_%S",
 ];
 #[rustfmt::skip]
 const CLOCK_FORMATS: [&str; 11] = [
@@ -531,6 +542,9 @@ fn time_format(values: &BTreeMap<String, usize>) -> Option<Result<Option<String>
             .iter()
             .all(|text| match_date_time(text, format).is_some())
     };
+    if let Some(stamp) = STAMP_FORMATS.into_iter().find(|format| fits(format)) {
+        return Some(Ok(Some(stamp.to_owned())));
+    }
     for (first, second) in DATE_FORMATS {
         for clock in CLOCK_FORMATS {
             let (one, other) = (format!("{first}{clock}"), format!("{second}{clock}"));
@@ -686,6 +700,9 @@ mod tests {
             ("03-Nov-2026 09:12", "%d-%b-%Y %H:%M"),
             ("11/23/2026 3:05:00 PM", "%m/%d/%Y %I:%M:%S %p"),
             ("20261103T140500Z", "%Y%m%dT%H%M%SZ"),
+            ("2024-09-20_07-16-21", "%Y-%m-%d_%H-%M-%S"),
+            ("2024-09-20T07-16-21Z", "%Y-%m-%dT%H-%M-%SZ"),
+            ("20240920_071621", "%Y%m%d_%H%M%S"),
         ] {
             assert_eq!(
                 kind(&[text], None),
