@@ -395,3 +395,57 @@ fn set_date(date: Option<chrono::NaiveDate>, cell: &mut RowCell) {
         None => cell.set(CellKind::Invalid, ""),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::{BooleanArray, StringArray};
+    use parquet::arrow::ArrowWriter;
+    use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+
+    use super::super::rows::testing::rows_of;
+    use super::*;
+
+    #[test]
+    fn parquet_is_read_in_every_codec_but_lzo() {
+        let column = |array: ArrayRef| array;
+        let batch = RecordBatch::try_from_iter([
+            (
+                "task",
+                column(Arc::new(StringArray::from_iter_values(["a", "b"]))),
+            ),
+            (
+                "passed",
+                column(Arc::new(BooleanArray::from(vec![Some(true), None]))),
+            ),
+        ])
+        .expect("a batch");
+        for codec in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::BROTLI(BrotliLevel::default()),
+            Compression::LZ4_RAW,
+            Compression::ZSTD(ZstdLevel::default()),
+        ] {
+            for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+                let file = tempfile::tempfile().expect("a temporary file");
+                let properties = WriterProperties::builder()
+                    .set_compression(codec)
+                    .set_writer_version(version)
+                    .build();
+                let own = file.try_clone().expect("a handle");
+                let mut writer =
+                    ArrowWriter::try_new(own, batch.schema(), Some(properties)).expect("a writer");
+                writer.write(&batch).expect("writable");
+                writer.close().expect("writable");
+                let (rows, problem) = rows_of(&["task", "passed"], |rows| {
+                    read_parquet(file, rows, |_| None)
+                });
+                assert_eq!(problem.map(|problem| problem.message), None, "{codec}");
+                assert_eq!(rows.len(), 2, "{codec}: {rows:?}");
+                assert!(rows[0].contains("'a'"), "{codec}: {rows:?}");
+            }
+        }
+    }
+}
