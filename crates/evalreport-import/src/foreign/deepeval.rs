@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, Problem, Unit};
+use crate::domain::{Direction, ItemDetails, ItemKind, ItemStatus, Problem};
 
 use super::super::cell::Refused;
 use super::super::rows::ReadStop;
