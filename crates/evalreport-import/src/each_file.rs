@@ -37,7 +37,7 @@ type ReadIntoLedger<'r> = dyn for<'a> Fn(
     ) -> Result<Ledger<'a>, ReadStop>
     + 'r;
 
-/// Imports each file. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress` is called
+/// Imports each source, which is a file or several files. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress` is called
 /// with the number of further bytes read.
 ///
 /// A file that cannot be read is reported; the others are imported all the same. Returns an error only if writing to the store fails.
@@ -45,7 +45,7 @@ type ReadIntoLedger<'r> = dyn for<'a> Fn(
 pub(super) fn import_files(
     reading: &FileImporter<'_>,
     store: &Store,
-    files: &[impl AsRef<Path>],
+    sources: &[Vec<&Path>],
     existing: &StoredRuns,
     mode: ImportMode,
     progress: &mut dyn FnMut(u64),
@@ -56,11 +56,11 @@ pub(super) fn import_files(
     };
     let mut taken = existing.clone();
     let mut keys = BTreeSet::new();
-    for file in files {
-        let source = import_file(
+    for paths in sources {
+        let source = import_source(
             reading,
             store,
-            file.as_ref(),
+            paths,
             (&mut taken, &mut keys),
             mode,
             progress,
@@ -81,22 +81,29 @@ pub(super) fn import_files(
     Ok(report)
 }
 
-fn import_file(
+fn import_source(
     reading: &FileImporter<'_>,
     store: &Store,
-    path: &Path,
+    paths: &[&Path],
     (taken, keys): (&mut StoredRuns, &mut BTreeSet<String>),
     mode: ImportMode,
     progress: &mut dyn FnMut(u64),
 ) -> Result<SourceReport, StoreError> {
-    let mut report = SourceReport::new(&path.display().to_string());
-    let source = match SourceFile::from_path(path) {
+    let source = match SourceFile::from_paths(paths) {
         Ok(source) => source,
         Err(problem) => {
+            let mut report = SourceReport::new(&problem.file);
             report.problems.push(problem);
             return Ok(report);
         }
     };
+    let mut report = SourceReport::new(&source.shown);
+    if source.count_parts() > 1 {
+        report.notes.push(format!(
+            "{} files are parts of one source: no two have the same outcome of a run",
+            source.count_parts()
+        ));
+    }
     let key = (reading.key_of)(&source);
     debug!(
         file = report.file,
@@ -105,7 +112,7 @@ fn import_file(
         "file examined"
     );
     report.sha256 = Some(source.sha256.clone());
-    let place = location_digest(taken, store, path);
+    let place = location_digest(taken, store, source.path());
     let read = SourceFingerprint {
         file: &source.name,
         place: place.as_deref(),

@@ -26,6 +26,7 @@ mod csv_rows;
 mod each_file;
 mod encoding;
 mod field;
+mod file_parts;
 mod first_problems;
 mod foreign;
 mod item_counts;
@@ -49,6 +50,8 @@ mod origin;
 mod parquet_pages;
 mod path_part;
 mod proposal;
+#[cfg(test)]
+mod proposal_cases;
 mod propose;
 mod published;
 mod record;

@@ -1,6 +1,7 @@
 //! Paths to the rows inside a document: `data.results`, `runs[].results`, `tasks{}`.
 //!
-//! A path is a chain of keys. After a key, `[]` goes into each element of the list there, and `{}` into each entry of the object there.
+//! A path is a chain of keys. After a key, `[]` goes into each element of the list there, and `{}` into each entry of the object there;
+//! `{before,after}` goes into these entries alone.
 //! Both may occur without a key. The last list need not be marked: its elements are the rows.
 //! A column that begins with `$.` belongs to the values around the row: `$.model`, `$.runs[].model`. If it ends in `{}` it is the entry's
 //! key, if it ends in `[]` the place in the list, from 1. The column `.` is the row itself, if it is a single value.
@@ -18,7 +19,11 @@ pub(super) const COLUMNS_PATH: &str = "()";
 
 /// Returns whether a path leads into several lists or into objects by their keys.
 pub(super) fn is_nested_path(path: &str) -> bool {
-    path.contains("[]") || path.contains("{}") || path == COLUMNS_PATH
+    path.contains("[]")
+        || path.ends_with('}')
+        || path.contains("}.")
+        || path.contains("}{")
+        || path == COLUMNS_PATH
 }
 
 /// Returns whether a column needs the values around its row.
@@ -31,7 +36,29 @@ pub(super) fn is_enclosing_column(column: &str) -> bool {
 pub(super) enum ListPathStep {
     Key(String),
     Each,
-    Entries,
+    /// The entries with these keys, or all.
+    Entries(Vec<String>),
+}
+
+impl ListPathStep {
+    /// Returns whether the step goes wherever the other goes.
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Entries(keys), Self::Key(key)) => keys.is_empty() || keys.contains(key),
+            (own, other) => own == other,
+        }
+    }
+}
+
+/// Returns whether a path leads, beside other rows, to all rows of another path.
+pub(super) fn covers_path(path: &str, other: &str) -> bool {
+    let (steps, others) = (row_steps(path), row_steps(other));
+    path != other
+        && steps.len() == others.len()
+        && steps
+            .iter()
+            .zip(&others)
+            .all(|(step, other)| step.covers(other))
 }
 
 /// Parses a path into steps.
@@ -44,9 +71,12 @@ pub(super) fn parse_path(path: &str) -> Vec<ListPathStep> {
             if let Some(rest) = key.strip_suffix("[]") {
                 key = rest;
                 marks.push(ListPathStep::Each);
-            } else if let Some(rest) = key.strip_suffix("{}") {
+            } else if let Some((rest, keys)) =
+                key.strip_suffix('}').and_then(|rest| rest.rsplit_once('{'))
+            {
                 key = rest;
-                marks.push(ListPathStep::Entries);
+                let keys = keys.split(',').filter(|key| !key.is_empty());
+                marks.push(ListPathStep::Entries(keys.map(str::to_owned).collect()));
             } else {
                 break;
             }
@@ -55,6 +85,18 @@ pub(super) fn parse_path(path: &str) -> Vec<ListPathStep> {
             steps.push(ListPathStep::Key(key.to_owned()));
         }
         steps.extend(marks.into_iter().rev());
+    }
+    steps
+}
+
+/// Parses a path to rows: the last list need not be marked.
+fn row_steps(path: &str) -> Vec<ListPathStep> {
+    let mut steps = parse_path(path);
+    if !matches!(
+        steps.last(),
+        Some(ListPathStep::Each | ListPathStep::Entries(_))
+    ) {
+        steps.push(ListPathStep::Each);
     }
     steps
 }
@@ -78,13 +120,7 @@ pub(super) fn for_each_row<'t, E>(
     path: Option<&str>,
     on_row: &mut OnFramedRow<'_, 't, E>,
 ) -> Result<Result<(), String>, E> {
-    let mut steps = parse_path(path.unwrap_or_default());
-    if !matches!(
-        steps.last(),
-        Some(ListPathStep::Each | ListPathStep::Entries)
-    ) {
-        steps.push(ListPathStep::Each);
-    }
+    let steps = row_steps(path.unwrap_or_default());
     let mut frames = vec![PathFrame {
         path: String::new(),
         value: tree,
@@ -146,9 +182,10 @@ fn walk_steps<'t, E>(
             }
             Ok(Ok(()))
         }
-        (ListPathStep::Entries, DocumentTree::Map(entries)) => {
+        (ListPathStep::Entries(keys), DocumentTree::Map(entries)) => {
             let mut first = None;
-            for (key, item) in entries {
+            let is_meant = |key: &String| keys.is_empty() || keys.contains(key);
+            for (key, item) in entries.iter().filter(|(key, _)| is_meant(key)) {
                 frames.push(PathFrame {
                     path: format!("{path}{{}}"),
                     value: item,
@@ -165,7 +202,7 @@ fn walk_steps<'t, E>(
             value.noun()
         ))),
         (ListPathStep::Each, _) => Ok(Err(format!("{shown} is not a list but {}", value.noun()))),
-        (ListPathStep::Entries, _) => Ok(Err(format!(
+        (ListPathStep::Entries(_), _) => Ok(Err(format!(
             "{shown} is not an object but {}",
             value.noun()
         ))),

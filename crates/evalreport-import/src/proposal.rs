@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Run, shell_word};
+use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Run, shell_word, split_title};
 use crate::results::Store;
 
 use super::foreign::has_no_known_format;
 use super::ledger::{Ledger, SourceContext, run_sort_key};
+use super::list_path::covers_path;
 use super::map::{TABLE_IMPORTER, TableMap};
 use super::mode::ImportMode;
 use super::path_part::{PathPart, folder_keys, strip_extensions};
 use super::propose::{MappingQuestion, TableHints, propose_map};
 use super::rows::ReadStop;
-use super::sample::{SampledPart, TableSample, sample_source};
+use super::sample::{SampleRole, SampledPart, TableSample, sample_source};
 use super::source::{SourceFile, hex_digest, may_be_table};
 use super::stored::{SourceFingerprint, StoredRuns};
 use super::table::{map_columns, names_in_path, read_source};
@@ -134,21 +135,31 @@ pub fn propose_tables(paths: &[PathBuf], hints: &TableHints) -> Result<MapPropos
             .join(", ");
         return Err(Problem::in_file(shown, "holds no file that may be a table").into());
     }
-    let mut found = Vec::new();
-    let mut passed_over = Vec::new();
-    for (place, source) in sources.iter().enumerate() {
-        let sampled = sample_source(source).map_err(NoProposal::Unreadable)?;
-        let is_table = sampled.iter().any(|part| !part.tables.is_empty());
-        if is_table || paths.contains(&files[place]) {
-            found.extend(sampled);
+    let mut sampled = Vec::new();
+    for source in &sources {
+        sampled.push(sample_source(source).map_err(NoProposal::Unreadable)?);
+    }
+    let mut notes = drop_records(&mut sampled);
+    let (mut found, mut passed_over) = (Vec::new(), Vec::new());
+    for (place, parts) in sampled.into_iter().enumerate() {
+        let is_table = parts.iter().any(|part| !part.tables.is_empty());
+        if is_table || (paths.contains(&files[place]) && files.len() == 1) {
+            found.extend(parts);
         } else {
             passed_over.push(place);
         }
     }
-    let mut notes: Vec<String> = passed_over
-        .iter()
-        .map(|place| format!("{} has no rows and is passed over", sources[*place].shown))
-        .collect();
+    notes.extend(
+        passed_over
+            .iter()
+            .filter(|place| {
+                !notes
+                    .iter()
+                    .any(|note| note.starts_with(&sources[**place].shown))
+            })
+            .map(|place| format!("{} has no rows and is passed over", sources[*place].shown))
+            .collect::<Vec<_>>(),
+    );
     for place in passed_over.into_iter().rev() {
         files.remove(place);
         sources.remove(place);
@@ -203,6 +214,94 @@ pub fn propose_tables(paths: &[PathBuf], hints: &TableHints) -> Result<MapPropos
     })
 }
 
+/// Names of files with the figures or the settings of a whole run, beside files with its rows.
+const RECORD_NAMES: [&str; 20] = [
+    "summary",
+    "metadata",
+    "meta",
+    "metrics",
+    "overall",
+    "aggregate",
+    "aggregated",
+    "stats",
+    "statistics",
+    "config",
+    "configuration",
+    "settings",
+    "params",
+    "parameters",
+    "args",
+    "info",
+    "manifest",
+    "environment",
+    "scores",
+    "averages",
+];
+
+/// Drops single objects, unless the files are objects of one kind, which are the rows of a table. Files with nothing else are noted.
+fn drop_records(sampled: &mut [Vec<SampledPart>]) -> Vec<String> {
+    let has =
+        |part: &SampledPart, role: SampleRole| part.tables.iter().any(|table| table.role == role);
+    let is_named = |part: &SampledPart| {
+        let stem = PathPart::File.text_in(&part.path).unwrap_or_default();
+        has(part, SampleRole::Object)
+            && split_title(&stem)
+                .iter()
+                .any(|word| RECORD_NAMES.contains(&word.as_str()))
+    };
+    let parts = || sampled.iter().flatten();
+    let has_rows = parts().any(|part| has(part, SampleRole::Table) && !is_named(part));
+    let are_objects = parts().count() > 1
+        && parts()
+            .filter(|part| !(has_rows && is_named(part)))
+            .all(|part| has(part, SampleRole::Object));
+    let mut notes = Vec::new();
+    for part in sampled.iter_mut().flatten() {
+        let is_record = has(part, SampleRole::Object)
+            && has_rows
+            && (is_named(part) || (!are_objects && !has(part, SampleRole::Table)));
+        if is_record {
+            part.tables.clear();
+            notes.push(format!(
+                "{} has figures or settings of a whole run and no rows: it is passed over, and its figures are not checked",
+                part.label
+            ));
+        } else if !are_objects {
+            part.tables.retain(|table| table.role != SampleRole::Object);
+        }
+    }
+    notes
+}
+
+/// Keeps of two readings of the same rows the one that more files have: below another key in each file, the key is a name.
+fn choose_keyed(samples: Vec<(TableSample, usize)>) -> Vec<TableSample> {
+    let list_of = |sample: &TableSample| sample.layout.list.clone().unwrap_or_default();
+    let keyed: Vec<(String, usize)> = samples
+        .iter()
+        .filter(|(sample, _)| sample.role == SampleRole::Keyed)
+        .map(|(sample, files)| (list_of(sample), *files))
+        .collect();
+    let is_kept = |(sample, files): &(TableSample, usize)| {
+        let own = list_of(sample);
+        if sample.role == SampleRole::Keyed {
+            samples
+                .iter()
+                .any(|(other, others)| covers_path(&own, &list_of(other)) && others < files)
+        } else {
+            !keyed
+                .iter()
+                .any(|(list, more)| covers_path(list, &own) && more > files)
+        }
+    };
+    let kept: Vec<bool> = samples.iter().map(is_kept).collect();
+    samples
+        .into_iter()
+        .zip(kept)
+        .filter(|(_, is_kept)| *is_kept)
+        .map(|((sample, _), _)| sample)
+        .collect()
+}
+
 /// Adds columns with the names in the paths: those of files and folders if they differ, and keys of folders such as `model=nova`.
 fn add_path_columns(found: &mut [SampledPart]) {
     const MAX_LEVELS: usize = 4;
@@ -255,27 +354,35 @@ fn add_path_columns(found: &mut [SampledPart]) {
 /// Joins the tables of one layout. Fails if files have other layouts, and names the fewest files whose absence would help.
 fn join_layouts(found: Vec<SampledPart>) -> Result<Vec<TableSample>, NoProposal> {
     // The files of each layout, with their rows.
-    let mut layouts: Vec<(Vec<TableSample>, Vec<String>)> = Vec::new();
+    let mut layouts: Vec<(Vec<(TableSample, usize)>, Vec<String>)> = Vec::new();
     for SampledPart { label, tables, .. } in found {
-        let is_like = |(samples, _): &&mut (Vec<TableSample>, Vec<String>)| {
-            tables
-                .iter()
-                .any(|table| samples.iter().any(|sample| sample.has_same_layout(table)))
-                || tables.is_empty() && samples.is_empty()
+        let is_like = |(samples, _): &&mut (Vec<(TableSample, usize)>, Vec<String>)| {
+            tables.iter().any(|table| {
+                samples
+                    .iter()
+                    .any(|(sample, _)| sample.has_same_layout(table))
+            }) || tables.is_empty() && samples.is_empty()
         };
         match layouts.iter_mut().find(is_like) {
             Some((samples, labels)) => {
                 labels.push(label);
                 for table in tables {
-                    if let Some(sample) = samples
+                    match samples
                         .iter_mut()
-                        .find(|sample| sample.has_same_layout(&table))
+                        .find(|(sample, _)| sample.has_same_layout(&table))
                     {
-                        sample.extend(table);
+                        Some((sample, files)) => {
+                            sample.extend(table);
+                            *files += 1;
+                        }
+                        None => samples.push((table, 1)),
                     }
                 }
             }
-            None => layouts.push((tables, vec![label])),
+            None => {
+                let samples = tables.into_iter().map(|table| (table, 1)).collect();
+                layouts.push((samples, vec![label]));
+            }
         }
     }
     let most = layouts
@@ -287,6 +394,7 @@ fn join_layouts(found: Vec<SampledPart>) -> Result<Vec<TableSample>, NoProposal>
         return Ok(Vec::new());
     };
     let (samples, usual) = layouts.remove(place);
+    let samples = choose_keyed(samples);
     let odd: Vec<String> = layouts.into_iter().flat_map(|(_, labels)| labels).collect();
     let [first, rest @ ..] = odd.as_slice() else {
         return Ok(samples);

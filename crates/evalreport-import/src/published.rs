@@ -8,10 +8,10 @@ use crate::domain::{Problem, PublishedRow, PublishedTable};
 
 use super::cell::CellKind;
 use super::columns::SourceColumns;
-use super::list_path::{COLUMNS_PATH, ENCLOSING_PREFIX, ROW_COLUMN};
+use super::list_path::{COLUMNS_PATH, ENCLOSING_PREFIX, ROW_COLUMN, covers_path};
 use super::markdown_rows::parse_tables;
 use super::rows::{MAX_RECORD_BYTES, ReadStop, RowSink, SourceRow};
-use super::sample::{TableSample, non_empty_text, sample_source};
+use super::sample::{SampleRole, TableSample, non_empty_text, sample_source};
 use super::source::{RowFormat, SourceFile};
 
 /// Maximum number of rows read of a table.
@@ -136,6 +136,17 @@ fn read_sampled_tables(source: &SourceFile) -> Result<Vec<PublishedTable>, Vec<P
 /// Returns the lists of a document, each with the figures of its own rows and the texts around them: a list within a row repeats that row's
 /// figures. A document that is written column by column is one table.
 fn separate_lists(mut tables: Vec<TableSample>) -> Vec<TableSample> {
+    // Lists that another table has together stand for themselves here.
+    let list_of = |sample: &TableSample| sample.layout.list.clone().unwrap_or_default();
+    let parts: Vec<String> = tables
+        .iter()
+        .filter(|sample| sample.role == SampleRole::Part)
+        .map(list_of)
+        .collect();
+    tables.retain(|sample| {
+        matches!(sample.role, SampleRole::Table | SampleRole::Part)
+            && !parts.iter().any(|part| covers_path(&list_of(sample), part))
+    });
     let filled = |sample: &TableSample| sample.rows.iter().flatten().flatten().count();
     tables.sort_by_key(|sample| std::cmp::Reverse((filled(sample), sample.rows.len())));
     let is_by_columns = tables

@@ -58,7 +58,8 @@ pub fn import_rubrics(
         provenance: &|file| file,
         read: &|source, ledger, progress, _| read_rubrics(source, names, ledger, progress),
     };
-    import_files(&reading, store, files, existing, mode, progress)
+    let sources: Vec<Vec<&Path>> = files.iter().map(|file| vec![file.as_ref()]).collect();
+    import_files(&reading, store, &sources, existing, mode, progress)
 }
 
 /// Reads the file's rubrics.

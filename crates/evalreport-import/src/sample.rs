@@ -1,6 +1,6 @@
 //! The first rows of a table without a map, with all its columns.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufRead, Read};
 
 use crate::domain::Problem;
@@ -12,8 +12,7 @@ use super::csv_rows::BLANK_DELIMITER;
 use super::encoding::TextEncoding;
 use super::layout::RowLayout;
 use super::list_path::{
-    COLUMNS_PATH, ColumnValue, ENCLOSING_PREFIX, PathFrame, ROW_COLUMN, find_column_value,
-    for_each_row,
+    COLUMNS_PATH, ENCLOSING_PREFIX, ListPathStep, PathFrame, ROW_COLUMN, for_each_row, parse_path,
 };
 use super::path_part::PathPart;
 use super::rows::{ReadStop, RowSink, SourceRow};
@@ -36,13 +35,29 @@ const MAX_TURNED: usize = 200;
 const MAX_AROUND: usize = 60;
 /// Minimum number of single values in an object that is a table. A smaller object is a record.
 const MIN_FLAT: usize = 3;
-/// Maximum depth of tables in a document.
+/// Maximum depth of tables in a document, and their number.
 const MAX_DEPTH: usize = 6;
+const MAX_PATHS: usize = 60;
+/// Maximum number of values at one path that are compared.
+const MAX_NODES: usize = 50;
+
+/// What a part of a document is beside its other parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SampleRole {
+    Table,
+    /// One of several lists of the same kind, which another sample has together.
+    Part,
+    /// The same rows as another sample, with a key of their path as a name. It is meant if the key is another one in other files.
+    Keyed,
+    /// A single object, which is a row if other files have more of its kind.
+    Object,
+}
 
 /// A possible reading of a file as a table. A file with several sheets or lists has several.
 #[derive(Clone, Debug)]
 pub(super) struct TableSample {
     pub layout: RowLayout,
+    pub role: SampleRole,
     pub columns: Vec<String>,
     /// For each row, the text of each column. `None` if the cell is empty or missing.
     pub rows: Vec<Vec<Option<String>>>,
@@ -69,7 +84,7 @@ pub(super) fn sample_source(source: &SourceFile) -> Result<Vec<SampledPart>, Vec
     let mut found = Vec::new();
     let encoding = detect_encoding(source)?;
     let read = source.for_each_part(encoding, &mut |_| {}, |part| {
-        let (label, path) = (part.label.clone(), source.full_path(part.member.as_deref()));
+        let (label, path) = (part.label.clone(), part.path.clone());
         found.push(SampledPart {
             label,
             path,
@@ -209,12 +224,17 @@ fn sample_part(part: SourcePart<'_>, encoding: TextEncoding) -> Result<Vec<Table
                 _ => layout.read_rows(RowFormat::Json, PartInput::Text(text), &mut rows, |_| None),
             };
             allow_early_stop(read)?;
-            let is_one = elements.len() == 1 && !is_list;
-            Ok(find_tables(&if is_one {
-                elements.remove(0)
-            } else {
-                DocumentTree::List(elements)
-            }))
+            if elements.len() != 1 || is_list {
+                return Ok(find_tables(&DocumentTree::List(elements)));
+            }
+            let object = elements.remove(0);
+            let mut found = find_tables(&object);
+            let alone = sample_path(&DocumentTree::List(vec![object]), "[]");
+            found.extend(alone.map(|alone| TableSample {
+                role: SampleRole::Object,
+                ..alone
+            }));
+            Ok(found)
         }
         (RowFormat::Yaml, PartInput::Text(text)) => {
             let mut columns = SourceColumns::for_all_columns();
@@ -282,6 +302,7 @@ impl TableSample {
         let columns = columns.names().to_vec();
         Ok(Self {
             layout,
+            role: SampleRole::Table,
             columns,
             rows: found,
             compound,
@@ -519,184 +540,387 @@ fn find_tables(tree: &DocumentTree) -> Vec<TableSample> {
 
 fn sample_all_paths(tree: &DocumentTree) -> Vec<TableSample> {
     let mut paths = Vec::new();
-    find_table_paths(tree, "", 0, &mut paths);
-    paths.dedup();
+    find_table_paths(&[tree], "", 0, &mut paths);
+    let mut known = BTreeSet::new();
+    paths.retain(|(path, _)| known.insert(path.clone()));
     paths
         .into_iter()
-        .filter_map(|path| sample_path(tree, &path))
+        .filter_map(|(path, role)| {
+            let sample = sample_path(tree, &path)?;
+            Some(TableSample { role, ..sample })
+        })
         .collect()
 }
 
-fn find_table_paths(tree: &DocumentTree, path: &str, depth: usize, paths: &mut Vec<String>) {
-    if depth > MAX_DEPTH {
+/// Paths of the tables in a document, and what each is.
+type TablePaths = Vec<(String, SampleRole)>;
+
+/// Finds the tables below the values that one path leads to.
+fn find_table_paths(nodes: &[&DocumentTree], path: &str, depth: usize, paths: &mut TablePaths) {
+    if depth > MAX_DEPTH || paths.len() > MAX_PATHS {
         return;
     }
-    let below = |key: &str| {
-        if path.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{path}.{key}")
+    let (mut items, mut maps) = (Vec::new(), Vec::new());
+    let mut are_several = false;
+    for node in nodes {
+        match node {
+            DocumentTree::List(list) => {
+                are_several |= list.len() > 1;
+                items.extend(list);
+            }
+            DocumentTree::Map(entries) => maps.push(entries),
+            _ => {}
         }
+    }
+    if maps.is_empty() {
+        items.retain(|item| !matches!(item, DocumentTree::Null));
+        let here = format!("{path}[]");
+        let Some(first) = items.first() else { return };
+        let is_table = are_several || first.is_compound();
+        paths.extend(is_table.then(|| (here.clone(), SampleRole::Table)));
+        if first.is_compound() {
+            items.truncate(MAX_NODES);
+            find_table_paths(&items, &here, depth + 1, paths);
+        }
+        return;
+    }
+    // The values of each key, in the order of the document.
+    let mut entries: Vec<(&String, Vec<&DocumentTree>)> = Vec::new();
+    let mut places: HashMap<&String, usize> = HashMap::new();
+    for (key, value) in maps.iter().flat_map(|map| map.iter()) {
+        match places.get(key) {
+            Some(place) => entries[*place].1.push(value),
+            None => {
+                places.insert(key, entries.len());
+                entries.push((key, vec![value]));
+            }
+        }
+    }
+    let is_map_of = |kind: fn(&DocumentTree) -> bool| {
+        entries
+            .iter()
+            .all(|(_, values)| values.iter().all(|value| kind(value)))
     };
-    match tree {
-        DocumentTree::List(items) => {
-            let here = format!("{path}[]");
-            let Some(first) = items
-                .iter()
-                .find(|item| !matches!(item, DocumentTree::Null))
-            else {
-                return;
-            };
-            if items.len() > 1 || first.is_compound() {
-                paths.push(here.clone());
-            }
-            if first.is_compound() {
-                // The element with most keys represents the others best.
-                let fullest = items.iter().take(50).max_by_key(|item| {
-                    if let DocumentTree::Map(entries) = item {
-                        entries.len()
-                    } else {
-                        0
-                    }
-                });
-                find_table_paths(fullest.unwrap_or(first), &here, depth + 1, paths);
-            }
+    let is_keyed = is_map_of(DocumentTree::is_compound);
+    // Keys that hardly any two of the objects share are names.
+    let are_names = is_keyed
+        && maps.len() > 1
+        && entries
+            .iter()
+            .all(|(_, values)| values.len() * 2 <= maps.len());
+    let is_flat = entries.len() > 1
+        && (is_map_of(|value| matches!(value, DocumentTree::Bool(_)))
+            || is_map_of(|value| matches!(value, DocumentTree::Number(_)))
+            || is_map_of(|value| matches!(value, DocumentTree::Text(_))));
+    let here = format!("{path}{{}}");
+    if (is_keyed && entries.len() > 1)
+        || (is_flat && (entries.len() >= MIN_FLAT || path.ends_with("{}")))
+    {
+        paths.push((here.clone(), SampleRole::Table));
+    }
+    let mut values: Vec<&DocumentTree> = entries
+        .iter()
+        .flat_map(|(_, values)| values.iter().copied())
+        .collect();
+    values.truncate(MAX_NODES);
+    // Entries that are alike form a table by their keys. None of them is a table of its own.
+    let are_alike = match entries.as_slice() {
+        [(_, first), (_, second), ..] => {
+            matches!(first[0], DocumentTree::Map(_)) && have_same_keys(first[0], second[0])
         }
-        DocumentTree::Map(entries) => {
-            let is_map_of = |kind: fn(&DocumentTree) -> bool| {
-                entries.len() > 1 && entries.iter().all(|(_, value)| kind(value))
-            };
-            let is_keyed = is_map_of(DocumentTree::is_compound);
-            let is_flat = is_map_of(|value| matches!(value, DocumentTree::Bool(_)))
-                || is_map_of(|value| matches!(value, DocumentTree::Number(_)))
-                || is_map_of(|value| matches!(value, DocumentTree::Text(_)));
-            if is_keyed || (is_flat && (entries.len() >= MIN_FLAT || path.ends_with("{}"))) {
-                paths.push(format!("{path}{{}}"));
-            }
-            if is_keyed && let Some((_, first)) = entries.first() {
-                find_table_paths(first, &format!("{path}{{}}"), depth + 1, paths);
-            }
-            // Entries that are alike form a table by their keys. None of them is a table of its own.
-            let fields = |value: &DocumentTree| {
-                if let DocumentTree::Map(fields) = value {
-                    fields.iter().map(|(key, _)| key.clone()).collect()
-                } else {
-                    BTreeSet::new()
+        _ => false,
+    };
+    if is_keyed && entries.len() > 1 {
+        let meant = if are_alike || are_names {
+            &values
+        } else {
+            &entries[0].1
+        };
+        find_table_paths(meant, &here, depth + 1, paths);
+        if are_alike || are_names {
+            return;
+        }
+    }
+    // One key in each object may be a name, too.
+    if is_keyed && entries.len() == 1 && path.ends_with(['}', ']']) {
+        let mut keyed = Vec::new();
+        find_table_paths(&values, &here, depth + 1, &mut keyed);
+        paths.extend(keyed.into_iter().map(|(path, _)| (path, SampleRole::Keyed)));
+    }
+    let below: Vec<KeyTables<'_>> = entries
+        .iter()
+        .filter(|(key, values)| {
+            values[0].is_compound() && !key.contains(['.', ',', '[', ']', '{', '}'])
+        })
+        .take(MAX_PATHS)
+        .map(|(key, values)| KeyTables::new(key, values, depth + 1))
+        .collect();
+    join_sibling_lists(&below, (path, entries.len()), paths);
+}
+
+/// The tables below a key of an object.
+struct KeyTables<'t> {
+    key: &'t str,
+    /// For each path below the key, what the table is, and the keys of its first row.
+    tables: Vec<(String, SampleRole, BTreeSet<String>)>,
+}
+
+impl<'t> KeyTables<'t> {
+    fn new(key: &'t str, nodes: &[&DocumentTree], depth: usize) -> Self {
+        let mut paths = Vec::new();
+        find_table_paths(nodes, "", depth, &mut paths);
+        let first_keys = |path: &str| {
+            let mut found = BTreeSet::new();
+            let _ = for_each_row(nodes[0], Some(path), &mut |_, row| {
+                if let DocumentTree::Map(entries) = row {
+                    found.extend(entries.iter().map(|(key, _)| key.clone()));
                 }
-            };
-            let (first, second) = (
-                entries.first().map(|(_, value)| fields(value)),
-                entries.get(1).map(|(_, value)| fields(value)),
-            );
-            let are_alike = first.zip(second).is_some_and(|(first, second)| {
-                !first.is_empty()
-                    && first.intersection(&second).count() * 10 >= first.len().max(second.len()) * 6
+                Err(())
             });
-            if is_keyed && are_alike {
-                return;
-            }
-            for (key, value) in entries
-                .iter()
-                .filter(|(key, value)| value.is_compound() && !key.contains(['.', '[', '{']))
-            {
-                find_table_paths(value, &below(key), depth + 1, paths);
-            }
-        }
-        _ => {}
+            found
+        };
+        let tables = paths
+            .into_iter()
+            .map(|(path, role)| {
+                let keys = first_keys(&path);
+                let is_key = !path.starts_with(['[', '{']);
+                (
+                    format!("{}{path}", if is_key { "." } else { "" }),
+                    role,
+                    keys,
+                )
+            })
+            .collect();
+        Self { key, tables }
+    }
+
+    fn has_alike(&self, path: &str, keys: &BTreeSet<String>) -> bool {
+        self.tables
+            .iter()
+            .any(|(known, _, own)| known == path && are_similar(own, keys))
     }
 }
 
-fn sample_path(tree: &DocumentTree, path: &str) -> Option<TableSample> {
-    let mut columns: Vec<String> = Vec::new();
-    let mut known = BTreeSet::new();
-    let mut count = 0u64;
-    let mut add = |name: String| {
-        if columns.len() < MAX_COLUMNS && known.insert(name.clone()) {
-            columns.push(name);
-        }
-    };
-    let mut note = |frames: &[PathFrame<'_>], row: &DocumentTree| {
-        count += 1;
-        let (last, around) = frames.split_last().ok_or(())?;
-        for (depth, frame) in around.iter().enumerate() {
-            if frame.key.is_some() && frame.path.ends_with("{}") {
-                add(format!("{ENCLOSING_PREFIX}{}", frame.path));
-            }
-            // The next frame's container is the table itself, or leads to it.
-            let next = frames.get(depth + 1).map_or("", |next| next.path.as_str());
-            if let DocumentTree::Map(entries) = frame.value
-                && entries.len() <= MAX_AROUND
-                && !next.ends_with("{}")
+/// Adds the tables below the keys of an object with so many entries. Lists of the same kind below several keys are one table, in which the
+/// key is a name.
+fn join_sibling_lists(below: &[KeyTables<'_>], (path, all): (&str, usize), paths: &mut TablePaths) {
+    let dot = if path.is_empty() { "" } else { "." };
+    for (place, own) in below.iter().enumerate() {
+        for (rest, role, keys) in &own.tables {
+            let has_alike = |other: &&KeyTables<'_>| other.has_alike(rest, keys);
+            let alike: Vec<&str> = below
+                .iter()
+                .filter(has_alike)
+                .map(|other| other.key)
+                .collect();
+            let is_joined = alike.len() > 1 && *role == SampleRole::Table;
+            if is_joined
+                && !below[..place]
+                    .iter()
+                    .any(|other| alike.contains(&other.key))
             {
-                let prefix = if frame.path.is_empty() {
+                let named = if alike.len() == all {
                     String::new()
                 } else {
-                    format!("{}.", frame.path)
+                    alike.join(",")
                 };
-                // A key that leads to the rows is not a value beside them.
-                let leads_on = |key: &str| {
-                    next.strip_prefix(&format!("{prefix}{key}"))
-                        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
-                };
-                for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
-                    let is_small =
-                        !matches!(value, DocumentTree::Map(below) if below.len() > MAX_AROUND);
-                    value.for_each_leaf(key, &mut |leaf, value| {
-                        let name = format!("{prefix}{leaf}");
-                        if is_small && !value.is_compound() {
-                            add(format!("{ENCLOSING_PREFIX}{name}"));
-                        }
-                    });
+                paths.push((format!("{path}{{{named}}}{rest}"), SampleRole::Table));
+            }
+            let role = if is_joined { SampleRole::Part } else { *role };
+            paths.push((format!("{path}{dot}{}{rest}", own.key), role));
+        }
+    }
+}
+
+/// Returns whether two objects have most of their keys in common.
+fn have_same_keys(first: &DocumentTree, second: &DocumentTree) -> bool {
+    let keys = |value: &DocumentTree| -> BTreeSet<String> {
+        match value {
+            DocumentTree::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            _ => BTreeSet::new(),
+        }
+    };
+    are_similar(&keys(first), &keys(second))
+}
+
+/// Returns whether two sets of names have most of their names in common.
+fn are_similar(first: &BTreeSet<String>, second: &BTreeSet<String>) -> bool {
+    !first.is_empty()
+        && first.intersection(second).count() * 10 >= first.len().max(second.len()) * 6
+}
+
+/// The rows of a document while they are flattened.
+#[derive(Default)]
+struct FlatRows {
+    columns: Vec<String>,
+    places: HashMap<String, usize>,
+    rows: Vec<Vec<Option<String>>>,
+    compound: BTreeSet<usize>,
+    filled: usize,
+    cell: RowCell,
+}
+
+impl FlatRows {
+    fn place_of(&mut self, name: &str) -> Option<usize> {
+        if let Some(place) = self.places.get(name) {
+            return Some(*place);
+        }
+        (self.columns.len() < MAX_COLUMNS).then(|| {
+            self.places.insert(name.to_owned(), self.columns.len());
+            self.columns.push(name.to_owned());
+            self.columns.len() - 1
+        })
+    }
+
+    fn flatten_value(
+        &mut self,
+        name: &str,
+        value: &DocumentTree,
+    ) -> Option<(usize, Option<String>)> {
+        let place = self.place_of(name)?;
+        value.write_to_cell(&mut self.cell);
+        self.compound
+            .extend(is_compound_cell(&self.cell).then_some(place));
+        Some((place, non_empty_text(&self.cell)))
+    }
+
+    fn set(&mut self, place: usize, text: Option<String>) {
+        let Some(row) = self.rows.last_mut() else {
+            return;
+        };
+        if row.len() <= place {
+            row.resize(place + 1, None);
+        }
+        if row[place].is_none() && text.is_some() {
+            self.filled += 1;
+            row[place] = text;
+        }
+    }
+
+    /// Returns whether hardly a row has a value in most columns: the columns are data, and no titles.
+    fn is_sparse(&self) -> bool {
+        const MIN_ROWS: usize = 20;
+        const MIN_COLUMNS: usize = 300;
+        self.rows.len() >= MIN_ROWS
+            && self.columns.len() >= MIN_COLUMNS
+            && self.filled * 20 < self.rows.len() * self.columns.len()
+    }
+
+    /// Flattens the single values of an object beside the step that leads on to the rows.
+    fn flatten_around(
+        &mut self,
+        frame: &PathFrame<'_>,
+        step: &ListPathStep,
+    ) -> Vec<(usize, Option<String>)> {
+        let mut found = Vec::new();
+        let DocumentTree::Map(entries) = frame.value else {
+            return found;
+        };
+        let leads_on = |key: &String| match step {
+            ListPathStep::Key(known) => key == known,
+            ListPathStep::Entries(keys) => keys.is_empty() || keys.contains(key),
+            ListPathStep::Each => true,
+        };
+        if entries.len() > MAX_AROUND {
+            return found;
+        }
+        for (key, value) in entries.iter().filter(|(key, _)| !leads_on(key)) {
+            let mut leaves = Vec::new();
+            value.for_each_leaf(key, &mut |leaf, value| {
+                if leaves.len() <= MAX_AROUND && !value.is_compound() {
+                    leaves.push((leaf.to_owned(), value));
                 }
+            });
+            if leaves.len() > MAX_AROUND {
+                continue;
+            }
+            for (leaf, value) in leaves {
+                let name = if frame.path.is_empty() {
+                    format!("{ENCLOSING_PREFIX}{leaf}")
+                } else {
+                    format!("{ENCLOSING_PREFIX}{}.{leaf}", frame.path)
+                };
+                found.extend(self.flatten_value(&name, value));
             }
         }
-        if last.key.is_some() && (last.path.ends_with("{}") || !row.is_compound()) {
-            add(format!("{ENCLOSING_PREFIX}{}", last.path));
+        found
+    }
+}
+
+/// Flattens the rows at the path, and the values around them. `None` if there is no row, or the keys of the rows are data.
+fn sample_path(tree: &DocumentTree, path: &str) -> Option<TableSample> {
+    let steps = parse_path(path);
+    let mut flat = FlatRows::default();
+    // What is around the rows changes less often than the rows.
+    let mut around: Vec<(*const DocumentTree, Vec<(usize, Option<String>)>)> = Vec::new();
+    let mut take = |frames: &[PathFrame<'_>], row: &DocumentTree| -> Result<(), ()> {
+        let (last, outer) = frames.split_last().ok_or(())?;
+        flat.rows.push(Vec::new());
+        for (depth, frame) in outer.iter().enumerate() {
+            if let Some(key) = &frame.key
+                && frame.path.ends_with("{}")
+                && let Some(place) = flat.place_of(&format!("{ENCLOSING_PREFIX}{}", frame.path))
+            {
+                flat.set(place, Some(key.clone()));
+            }
+            let here: *const DocumentTree = frame.value;
+            if around.get(depth).is_none_or(|(known, _)| *known != here) {
+                around.truncate(depth);
+                let found = steps
+                    .get(depth)
+                    .map_or_else(Vec::new, |step| flat.flatten_around(frame, step));
+                around.push((here, found));
+            }
+            for (place, text) in &around[depth].1 {
+                flat.set(*place, text.clone());
+            }
+        }
+        if let Some(key) = &last.key
+            && (last.path.ends_with("{}") || !row.is_compound())
+            && let Some(place) = flat.place_of(&format!("{ENCLOSING_PREFIX}{}", last.path))
+        {
+            flat.set(place, Some(key.clone()));
         }
         match row {
-            DocumentTree::Map(_) => row.for_each_leaf("", &mut |leaf, _| add(leaf.to_owned())),
-            DocumentTree::List(_) => {}
-            _ => add(ROW_COLUMN.to_owned()),
-        }
-        if count >= MAX_ROWS { Err(()) } else { Ok(()) }
-    };
-    let _ = for_each_row(tree, Some(path), &mut note);
-    let (mut rows, mut compound) = (Vec::new(), BTreeSet::new());
-    let mut cell = RowCell::default();
-    let _ = for_each_row(tree, Some(path), &mut |frames, row| {
-        let mut cells = Vec::with_capacity(columns.len());
-        for (place, column) in columns.iter().enumerate() {
-            match find_column_value(column, frames, row) {
-                Some(ColumnValue::Key(key)) => cells.push(Some(key)),
-                Some(ColumnValue::Value(value)) => {
-                    value.write_to_cell(&mut cell);
-                    compound.extend(is_compound_cell(&cell).then_some(place));
-                    cells.push(non_empty_text(&cell));
+            DocumentTree::Map(_) => row.for_each_leaf("", &mut |leaf, value| {
+                if let Some((place, text)) = flat.flatten_value(leaf, value) {
+                    flat.set(place, text);
                 }
-                None => cells.push(None),
+            }),
+            DocumentTree::List(_) => {}
+            _ => {
+                if let Some((place, text)) = flat.flatten_value(ROW_COLUMN, row) {
+                    flat.set(place, text);
+                }
             }
         }
-        rows.push(cells);
-        if rows.len() as u64 >= MAX_ROWS {
+        if flat.rows.len() as u64 >= MAX_ROWS || flat.is_sparse() {
             Err(())
         } else {
             Ok(())
         }
-    });
+    };
+    let _ = for_each_row(tree, Some(path), &mut take);
+    if flat.rows.is_empty() || flat.is_sparse() {
+        return None;
+    }
+    for row in &mut flat.rows {
+        row.resize(flat.columns.len(), None);
+    }
     // A list that is the document, or lies below keys only, is read row by row.
     let list = path
         .strip_suffix("[]")
         .filter(|list| !list.ends_with(['}', ']']))
         .unwrap_or(path);
-    let layout = RowLayout {
-        list: (!list.is_empty()).then(|| list.to_owned()),
-        ..RowLayout::default()
-    };
-    (!rows.is_empty()).then_some(TableSample {
-        layout,
-        columns,
-        rows,
-        compound,
+    Some(TableSample {
+        layout: RowLayout {
+            list: (!list.is_empty()).then(|| list.to_owned()),
+            ..RowLayout::default()
+        },
+        role: SampleRole::Table,
+        columns: flat.columns,
+        rows: flat.rows,
+        compound: flat.compound,
         doubled: Vec::new(),
         uncomputed: BTreeMap::new(),
     })

@@ -18,9 +18,12 @@ use super::rows::ReadStop;
 
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A file on disk with its digest.
+/// A file on disk with its digest, or several files that are parts of one source.
 pub(super) struct SourceFile {
+    /// Path of the file, or of the folder around the parts.
     path: PathBuf,
+    /// The files of a source of several, in the order of their paths.
+    parts: Vec<SourceFile>,
     /// The path as the user gave it.
     pub shown: String,
     /// The file's name without folders.
@@ -50,6 +53,10 @@ pub(super) enum RowFormat {
 pub(super) struct SourcePart<'a> {
     /// Name in messages: `outer.zip/inner.json`.
     pub label: String,
+    /// Name of the file without folders.
+    pub file: String,
+    /// Whole path, through the archive, with `/` between its parts.
+    pub path: String,
     pub member: Option<String>,
     pub format: RowFormat,
     pub input: PartInput<'a>,
@@ -134,6 +141,7 @@ impl SourceFile {
             .map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
         Ok(Self {
             path: path.to_owned(),
+            parts: Vec::new(),
             shown,
             name,
             sha256,
@@ -141,8 +149,80 @@ impl SourceFile {
         })
     }
 
+    /// Reads each file once to compute its digest. Several files are parts of one source.
+    pub fn from_paths(paths: &[&Path]) -> Result<Self, Problem> {
+        match paths {
+            [path] => Self::from_path(path),
+            paths => paths
+                .iter()
+                .map(|path| Self::from_path(path))
+                .collect::<Result<Vec<_>, _>>()
+                .map(Self::from_parts),
+        }
+    }
+
+    /// Joins files that are parts of one source. Its digest is that of their names and contents.
+    fn from_parts(mut parts: Vec<Self>) -> Self {
+        parts.sort_by(|one, other| one.path.cmp(&other.path));
+        let own = parts
+            .first()
+            .map(|part| part.path.clone())
+            .unwrap_or_default();
+        let folder = own
+            .ancestors()
+            .skip(1)
+            .find(|folder| parts.iter().all(|part| part.path.starts_with(folder)))
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .unwrap_or(Path::new("."))
+            .to_owned();
+        let named: Vec<(String, &str)> = parts
+            .iter()
+            .map(|part| {
+                let below = part.path.strip_prefix(&folder).unwrap_or(&part.path);
+                (below.to_string_lossy().into_owned(), part.sha256.as_str())
+            })
+            .collect();
+        let digested: Vec<&[u8]> = named
+            .iter()
+            .flat_map(|(name, sha256)| [name.as_bytes(), sha256.as_bytes()])
+            .collect();
+        let absolute = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
+        let name = absolute
+            .components()
+            .next_back()
+            .map_or_else(String::new, |name| {
+                name.as_os_str().to_string_lossy().into_owned()
+            });
+        Self {
+            shown: folder.display().to_string(),
+            name,
+            sha256: hex_digest(&digested, true),
+            bytes: parts.iter().map(|part| part.bytes).sum(),
+            path: folder,
+            parts,
+        }
+    }
+
+    /// Returns where the source lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the number of files of a source of several. A single file has no parts.
+    pub fn count_parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Returns the whole path of each file.
+    pub fn file_paths(&self) -> Vec<String> {
+        if self.parts.is_empty() {
+            return vec![self.full_path(None)];
+        }
+        self.parts.iter().map(|part| part.full_path(None)).collect()
+    }
+
     /// Returns the whole path of the file, or of a member of the archive, with `/` between its parts.
-    pub fn full_path(&self, member: Option<&str>) -> String {
+    fn full_path(&self, member: Option<&str>) -> String {
         let path = std::path::absolute(&self.path).unwrap_or_else(|_| self.path.clone());
         let parts = path
             .components()
@@ -151,12 +231,26 @@ impl SourceFile {
         member.map_or_else(|| path.clone(), |member| format!("{path}/{member}"))
     }
 
-    /// Opens the file, or each readable member of an archive in the order of names.
+    /// Opens the file, or each readable member of an archive in the order of names, or each file of several.
     pub fn for_each_part(
         &self,
         encoding: TextEncoding,
         progress: &mut dyn FnMut(u64),
         mut on_part: impl FnMut(SourcePart<'_>) -> Result<(), ReadStop>,
+    ) -> Result<(), ReadStop> {
+        if self.parts.is_empty() {
+            return self.open_each_part(encoding, progress, &mut on_part);
+        }
+        self.parts
+            .iter()
+            .try_for_each(|part| part.open_each_part(encoding, progress, &mut on_part))
+    }
+
+    fn open_each_part(
+        &self,
+        encoding: TextEncoding,
+        progress: &mut dyn FnMut(u64),
+        on_part: &mut dyn FnMut(SourcePart<'_>) -> Result<(), ReadStop>,
     ) -> Result<(), ReadStop> {
         let problem =
             |message: String| ReadStop::from(Problem::in_file(self.shown.clone(), message));
@@ -191,6 +285,8 @@ impl SourceFile {
                 .map_err(|error| problem(format!("cannot be read: {error}")))?;
             let read = on_part(SourcePart {
                 label: self.shown.clone(),
+                file: self.name.clone(),
+                path: self.full_path(None),
                 member: None,
                 format,
                 input: PartInput::File(file),
@@ -204,6 +300,8 @@ impl SourceFile {
             let (format, input) = self.open_part(file, &left, encoding, &self.shown, &self.name)?;
             return on_part(SourcePart {
                 label: self.shown.clone(),
+                file: self.name.clone(),
+                path: self.full_path(None),
                 member: None,
                 format,
                 input,
@@ -244,6 +342,8 @@ impl SourceFile {
             )?;
             on_part(SourcePart {
                 label,
+                file: self.name.clone(),
+                path: self.full_path(Some(&member)),
                 member: Some(member.clone()),
                 format,
                 input,

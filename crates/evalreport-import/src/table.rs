@@ -8,6 +8,7 @@ use crate::results::{Store, StoreError};
 
 use super::columns::SourceColumns;
 use super::each_file::{FileImporter, import_files};
+use super::file_parts::group_parts;
 use super::ledger::Ledger;
 use super::map::{TABLE_IMPORTER, TableMap};
 use super::mode::ImportMode;
@@ -20,7 +21,7 @@ use super::table_runs::{RowSource, TableRuns};
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
 pub(super) const VERSION: u32 = 3;
 
-/// Imports each file by the map. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress`
+/// Imports each file by the map, or all as one source if they are parts of the same runs. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress`
 /// is called with the number of further bytes read.
 ///
 /// A file that cannot be read, or has no row that fits the map, is reported; the others are imported all the same. Returns an error only if
@@ -45,7 +46,9 @@ pub fn import_table(
         },
         read: &|source, ledger, progress, report| read_rows(source, map, ledger, progress, report),
     };
-    import_files(&reading, store, files, existing, mode, progress)
+    let files: Vec<&Path> = files.iter().map(AsRef::as_ref).collect();
+    let sources = group_parts(&files, map);
+    import_files(&reading, store, &sources, existing, mode, progress)
 }
 
 /// Reads the source once, row by row.
@@ -103,12 +106,13 @@ fn import_key(source: &SourceFile, map: &TableMap) -> String {
 
 /// Returns the names that the map reads in the source's path. Under other names the same bytes are another source.
 pub(super) fn names_in_path(source: &SourceFile, map: &TableMap) -> Vec<String> {
-    let path = source.full_path(None);
-    map.shape
+    let paths = source.file_paths();
+    let names = map
+        .shape
         .path
         .iter()
-        .filter_map(|(_, part)| part.text_in(&path))
-        .collect()
+        .flat_map(|(_, part)| paths.iter().filter_map(|path| part.text_in(path)));
+    names.collect()
 }
 
 /// Returns the columns that the map reads. Columns that it derives count as seen.
@@ -136,27 +140,46 @@ pub(super) fn read_source(
     progress: &mut dyn FnMut(u64),
     seen: &mut dyn FnMut(&ItemOutcome),
 ) -> Result<(), ReadStop> {
-    let (fold, seen) = (RefCell::new(fold), RefCell::new(seen));
+    for_each_map_row(source, map, most, columns, progress, &mut |row, place| {
+        match row {
+            None => fold.rows_skipped += 1,
+            Some(row) => {
+                if let Some(outcome) = fold.take_row(row, place)? {
+                    seen(outcome);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Callback that takes a row as the map shapes it, or `None` for one that the map skips, and where it comes from.
+type OnMapRow<'c> =
+    dyn FnMut(Option<&SourceRow<'_>>, &RowSource<'_>) -> Result<(), StoreError> + 'c;
+
+/// Reads up to `most` rows of each part of the source, as the map shapes them. If `most` ended the reading, the error has no problems.
+pub(super) fn for_each_map_row(
+    source: &SourceFile,
+    map: &TableMap,
+    most: u64,
+    columns: &mut SourceColumns,
+    progress: &mut dyn FnMut(u64),
+    on_map_row: &mut OnMapRow<'_>,
+) -> Result<(), ReadStop> {
+    let on_map_row = RefCell::new(on_map_row);
     source.for_each_part(map.layout.encoding, progress, |part: SourcePart<'_>| {
         let place = RowSource {
             label: &part.label,
-            file: &source.name,
+            file: &part.file,
             member: part.member.as_deref(),
         };
-        let mut shaped = map
-            .shape
-            .begin_part(&source.full_path(part.member.as_deref()));
+        let mut shaped = map.shape.begin_part(&part.path);
         let mut on_row = |row: &SourceRow<'_>| {
+            let on_map_row = &mut *on_map_row.borrow_mut();
             if map.shape.is_skipped(row) {
-                fold.borrow_mut().rows_skipped += 1;
-                return Ok(());
+                return on_map_row(None, &place);
             }
-            shaped.for_each_row(row, &mut |row| {
-                if let Some(outcome) = fold.borrow_mut().take_row(row, &place)? {
-                    (seen.borrow_mut())(outcome);
-                }
-                Ok(())
-            })
+            shaped.for_each_row(row, &mut |row| on_map_row(Some(row), &place))
         };
         let mut rows = RowSink::new(&part.label, columns, &mut on_row).up_to(most);
         let ready = |rows: &RowSink<'_>| {

@@ -54,22 +54,7 @@ impl<'m, 'a> TableRuns<'m, 'a> {
             names: nobody.clone(),
             last_names: nobody.clone(),
             key: String::new(),
-            outcome: ItemOutcome {
-                run: record::derive_run_id(map, &nobody),
-                kind: ItemKind::Question,
-                item: String::new(),
-                cluster: None,
-                category: None,
-                attempt: 1,
-                status: ItemStatus::NotEvaluated,
-                score: None,
-                evaluator: String::new(),
-                revision: 0,
-                duration_seconds: None,
-                cost_usd: None,
-                input_tokens: None,
-                output_tokens: None,
-            },
+            outcome: blank_outcome(map),
             details: ItemDetails::default(),
             rows_skipped: 0,
         }
@@ -252,6 +237,26 @@ impl<'m, 'a> TableRuns<'m, 'a> {
             }
         }
         self.ledger
+    }
+}
+
+/// Returns an outcome to be filled in by the first row.
+pub(super) fn blank_outcome(map: &TableMap) -> ItemOutcome {
+    ItemOutcome {
+        run: record::derive_run_id(map, &RowRunNames::default()),
+        kind: ItemKind::Question,
+        item: String::new(),
+        cluster: None,
+        category: None,
+        attempt: 1,
+        status: ItemStatus::NotEvaluated,
+        score: None,
+        evaluator: String::new(),
+        revision: 0,
+        duration_seconds: None,
+        cost_usd: None,
+        input_tokens: None,
+        output_tokens: None,
     }
 }
 

@@ -4,7 +4,9 @@ use super::super::path_part::PathPart;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
 use super::summary::{ColumnSummary, ValueKind, is_time, parse_fraction};
 use super::table_sample::{ExaminedTable, MappingQuestion};
-use super::words::{SuggestedRole, is_benchmark, is_model, is_numbered, own_name, split_title};
+use super::words::{
+    SuggestedRole, is_benchmark, is_model, is_numbered, is_side, is_split, own_name, split_title,
+};
 
 /// Maximum number of values in a column that names approaches.
 pub(super) const MAX_APPROACHES: usize = 60;
@@ -22,7 +24,10 @@ impl<'l> ArmColumns<'l> {
         used: &[&ColumnSummary],
     ) -> Result<Self, MappingQuestion> {
         let is_free = |column: &ColumnSummary| {
-            !column.is_among(used) && column.may_name() && column.kind != ValueKind::Outcomes
+            !column.is_among(used)
+                && column.may_name()
+                && column.kind != ValueKind::Outcomes
+                && column.has_short_names()
         };
         let is_name = |column: &ColumnSummary| {
             is_free(column)
@@ -43,6 +48,9 @@ impl<'l> ArmColumns<'l> {
                         || is_titled_model(column)
                         || (is_free(column) && column.values.keys().all(|text| is_model(text)))
                 })
+                .into_iter()
+                .filter(|column| column.filled * 2 >= look.rows.len())
+                .collect::<Vec<_>>()
                 .first()
                 .copied(),
         };
@@ -99,10 +107,25 @@ impl<'l> ArmColumns<'l> {
             .first()
             .copied()
         });
-        // A file or a folder for each benchmark.
+        // A file, a folder or a key for each benchmark, or for each part of a data set.
         let is_suite =
             |column: &&ColumnSummary| column.values.keys().all(|name| is_benchmark(name));
-        let suite = suite.or_else(|| place_columns(look).into_iter().find(is_suite));
+        let is_split = |column: &&ColumnSummary| {
+            column.values.len() > 1 && column.values.keys().all(|name| is_split(name))
+        };
+        let suite = suite
+            .or_else(|| {
+                place_columns(look)
+                    .into_iter()
+                    .find(|column| is_suite(column) || is_split(column))
+            })
+            .or_else(|| {
+                look.summary
+                    .columns
+                    .iter()
+                    .filter(|column| is_name(column) && is_other(column))
+                    .find(is_split)
+            });
         let approach = match look
             .hinted_column(look.hints.approach.as_ref(), "--approach COLUMN")?
         {
@@ -124,6 +147,9 @@ impl<'l> ArmColumns<'l> {
                         kept.push(column);
                     }
                 }
+                if kept.is_empty() {
+                    kept.extend(side_column(look));
+                }
                 if kept.is_empty() && model.is_none() {
                     kept.extend(
                         figure_key_column(look, is_name).or_else(|| version_column(look, is_free)),
@@ -139,8 +165,46 @@ impl<'l> ArmColumns<'l> {
         };
         if arms.approach.is_empty() && arms.model.is_none() {
             arms.approach.extend(arms.find_by_place(look)?);
+        } else if arms
+            .name_columns()
+            .iter()
+            .all(|column| column.values.len() == 1)
+            && look.hints.approach.is_none()
+        {
+            arms.approach.extend(arms.find_by_document(look));
+        }
+        // A model that is blank in some rows names no arm that the approach does not name.
+        if let Some(model) = arms.model.filter(|model| model.filled < look.rows.len())
+            && look.hints.model.is_none()
+            && !arms.approach.is_empty()
+            && arms
+                .approach
+                .iter()
+                .all(|column| column.filled == look.rows.len())
+            && look.determines(&arms.approach, model)
+        {
+            arms.model = None;
         }
         Ok(arms)
+    }
+
+    /// Finds the value above the rows that is another one in each file or folder, such as `$.memory_provider`, if all other names are the
+    /// same everywhere.
+    fn find_by_document(&self, look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
+        let names = self.columns();
+        let places = place_columns(look);
+        let names_place = |column: &&ColumnSummary| {
+            column.name.starts_with("$.")
+                && column.kind == ValueKind::Text
+                && (2..=MAX_APPROACHES).contains(&column.values.len())
+                && column.has_short_names()
+                && !column.is_among(&names)
+                && column.roles.iter().all(|(_, clarity)| *clarity < 2)
+                && places.iter().any(|place| {
+                    look.determines(&[*place], column) && look.determines(&[*column], place)
+                })
+        };
+        look.summary.columns.iter().find(names_place)
     }
 
     /// Finds the files or folders that are the approaches, if no column names any.
@@ -161,6 +225,8 @@ impl<'l> ArmColumns<'l> {
             [folder, file] if look.determines(&[folder], file) || are_repeats(file) => {
                 Ok(Some(folder))
             }
+            // A file of its own for each item in each folder.
+            [folder, file] if file_names_items(look, file) => Ok(Some(folder)),
             [folder, .., file] => {
                 let text = format!(
                     "{} and {} may each name the approaches",
@@ -195,6 +261,11 @@ impl<'l> ArmColumns<'l> {
             .copied()
             .chain(item.iter().copied())
             .collect();
+        // Files whose items do not overlap are parts of one run, and files of one object each are rows of one table.
+        let are_parts = files.iter().all(|file| look.determines(&own, file));
+        if !item.is_empty() && (are_parts || look.count_rows(&files).len() == look.rows.len()) {
+            return Ok(Vec::new());
+        }
         let in_file: Vec<&ColumnSummary> =
             own.iter().copied().chain(files.iter().copied()).collect();
         let are_repeated = !item.is_empty() && !look.is_unique(&own) && look.is_unique(&in_file);
@@ -306,6 +377,24 @@ pub(super) fn place_columns<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSu
     let mut found: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_place).collect();
     found.sort_by_key(|column| std::cmp::Reverse(part(column)));
     found
+}
+
+/// Returns the key or the title's values that are the sides of an experiment: `before` and `after`.
+fn side_column<'l>(look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
+    look.summary.columns.iter().find(|column| {
+        column.is_outer_key()
+            && column.values.len() > 1
+            && column.values.keys().all(|name| is_side(name))
+    })
+}
+
+/// Returns whether each file has one item, and another column names it.
+fn file_names_items(look: &ExaminedTable<'_>, file: &ColumnSummary) -> bool {
+    look.best_columns(SuggestedRole::Item, 2, |column| {
+        column.may_name() && column.values.len() > 1
+    })
+    .iter()
+    .any(|item| look.determines(&[file], item))
 }
 
 /// Returns whether the files or folders are called like repeats or parts: `run1`, `part-0`, `seed 3`, or by a time.

@@ -81,6 +81,7 @@ mod tests {
         let rows_of = |titles: [&str; 2], cells: [&str; 2], passed: Option<&str>| {
             let sample = TableSample {
                 layout: crate::layout::RowLayout::default(),
+                role: crate::sample::SampleRole::Table,
                 columns: titles.map(str::to_owned).to_vec(),
                 rows: cells
                     .iter()

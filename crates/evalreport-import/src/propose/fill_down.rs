@@ -66,6 +66,7 @@ mod tests {
             let row = |cell: &&str| vec![Some((*cell).to_owned()).filter(|cell| !cell.is_empty())];
             let sample = TableSample {
                 layout: crate::layout::RowLayout::default(),
+                role: crate::sample::SampleRole::Table,
                 columns: vec!["model".to_owned()],
                 rows: cells.iter().map(row).collect(),
                 compound: std::collections::BTreeSet::new(),

@@ -71,6 +71,10 @@ impl<'l> JudgingColumns<'l> {
             PassCriterion::By(column) if column.yes_meaning() == YesMeaning::Failed => Some(
                 format!("`{}` names what failed: yes is read as a fail", column.name),
             ),
+            PassCriterion::Equal(expected, given) => Some(format!(
+                "assumed: an answer passes if `{}` equals `{}`",
+                given.name, expected.name
+            )),
             _ => None,
         };
         inverted.into_iter().chain(self.note_end_reason()).collect()
@@ -337,7 +341,9 @@ fn find_grade<'l>(
         .columns
         .iter()
         .filter(|column| {
-            is_grade(column) && column.values.keys().any(|text| is_clear_verdict(text))
+            is_grade(column)
+                && column.clarity(SuggestedRole::Expected) < 2
+                && column.values.keys().any(|text| is_clear_verdict(text))
         })
         .collect();
     if plain.len() == 1 {
@@ -348,6 +354,7 @@ fn find_grade<'l>(
     };
     let scores = look.best_columns(SuggestedRole::Score, 1, is_score);
     if let Some(score) = find_headline_score(look, &scores)? {
+        check_scored(look, score)?;
         return Ok(Some(PassCriterion::Score(score)));
     }
     // A column `result` in percent or as `8/10` is a score.
@@ -361,6 +368,27 @@ fn find_grade<'l>(
         .first()
         .copied()
         .map(PassCriterion::Score))
+}
+
+/// Asks if most rows have no score: a mean over the few others leaves them out.
+fn check_scored(look: &ExaminedTable<'_>, score: &ColumnSummary) -> Result<(), MappingQuestion> {
+    if score.filled * 2 >= look.rows.len() {
+        return Ok(());
+    }
+    let text = format!(
+        "`{}` has a value in {} of {} rows: {} are missing, and a mean over the others leaves them out",
+        score.name,
+        score.filled,
+        look.rows.len(),
+        look.rows.len() - score.filled
+    );
+    Err(MappingQuestion::new(
+        text,
+        format!(
+            "--score {} (which leaves them out)",
+            shell_word(&score.name)
+        ),
+    ))
 }
 
 /// Returns the score that sums up the others, or the only one. Asks if there are several.

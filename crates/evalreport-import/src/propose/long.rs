@@ -2,14 +2,15 @@
 
 use crate::domain::shell_word;
 
-use super::arms::{ArmColumns, MAX_APPROACHES};
+use super::super::path_part::PathPart;
+use super::arms::{ArmColumns, MAX_APPROACHES, place_columns};
 use super::candidates::outcome_candidates;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
 use super::judged::{PassCriterion, find_judging_columns};
 use super::measures::{write_measures, write_texts};
 use super::summary::{ColumnSummary, ValueKind};
 use super::table_sample::{ExaminedTable, MappingQuestion, join_names};
-use super::words::{SuggestedRole, is_numbered, own_name, split_title};
+use super::words::{SuggestedRole, is_numbered, names_metrics, own_name, split_title};
 
 /// Reads a table with one row per outcome.
 pub(super) fn draft_outcome_table(
@@ -46,7 +47,17 @@ pub(super) fn draft_outcome_table(
                 "--approach COLUMN (after writing the name of each part into a column)",
             )]);
         }
+        if item.is_empty() && !arms.columns().is_empty() {
+            item.extend(find_item_files(look, &used));
+            notes.extend(item.iter().map(|column| {
+                format!(
+                    "no column names the items: each file is one, by `{}`",
+                    column.name
+                )
+            }));
+        }
         used.extend(&item);
+        check_metrics(look, &judged.by, &item).map_err(one)?;
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
         arms.write_fields(look, suite, &mut draft, &mut notes);
 
@@ -105,6 +116,37 @@ pub(super) fn draft_outcome_table(
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
+}
+
+/// Asks if the rows are different figures, such as faithfulness and recall, by a column that names them: their mean says nothing.
+fn check_metrics(
+    look: &ExaminedTable<'_>,
+    judged: &PassCriterion<'_>,
+    item: &[&ColumnSummary],
+) -> Result<(), MappingQuestion> {
+    let names = |column: &&ColumnSummary| {
+        names_metrics(&column.name)
+            && column.values.len() > 1
+            && (!column.is_among(item) || look.hints.item.as_ref() != Some(&column.name))
+            && look.hints.suite.as_ref() != Some(&column.name)
+            && look.hints.evaluator.as_ref() != Some(&column.name)
+    };
+    match look.summary.columns.iter().find(names) {
+        Some(column) if matches!(judged, PassCriterion::Score(_)) => {
+            let text = format!(
+                "each value of `{}` is another figure, and no item: a mean over them says nothing",
+                column.name
+            );
+            Err(MappingQuestion::new(
+                text,
+                format!(
+                    "--suite {} (each figure by itself)",
+                    shell_word(&column.name)
+                ),
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Asks if nothing shows that the rows are outcomes of items. Without names of items or arms, scores may be anything. If each approach or
@@ -283,6 +325,18 @@ fn is_title(column: &ColumnSummary) -> bool {
 /// Returns the last part of a column's path, in lower case with `_` between its words.
 fn last_name(column: &str) -> String {
     split_title(column.rsplit('.').next().unwrap_or(column)).join("_")
+}
+
+/// Returns the column with the names of files, if each file is a row.
+fn find_item_files<'l>(
+    look: &'l ExaminedTable<'_>,
+    used: &[&ColumnSummary],
+) -> Option<&'l ColumnSummary> {
+    let places = place_columns(look);
+    let file = places.last().copied()?;
+    let is_file = PathPart::from_column(&file.name) == Some(PathPart::File);
+    let is_one_each = look.count_rows(&places).len() == look.rows.len();
+    (is_file && is_one_each && !file.is_among(used)).then_some(file)
 }
 
 /// Returns the text column with by far the most values.

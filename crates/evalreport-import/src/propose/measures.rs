@@ -2,6 +2,7 @@
 
 use crate::domain::{ItemStatus, shell_word};
 
+use super::super::list_path::ENCLOSING_PREFIX;
 use super::super::notation::Currency;
 use super::draft::{MapDraft, quote_yaml, yaml_list};
 use super::judged::{PassCriterion, find_answer_columns};
@@ -214,6 +215,8 @@ pub(super) fn write_measures<'l>(
     draft: &mut MapDraft,
     notes: &mut Vec<String>,
 ) -> Result<(), MappingQuestion> {
+    /// Maximum number of keys that are categories.
+    const MAX_KEYS: usize = 60;
     let mut scores: Vec<&ColumnSummary> = match judged {
         PassCriterion::Score(column) => vec![column],
         PassCriterion::By(_) | PassCriterion::Equal(..) => Vec::new(),
@@ -227,7 +230,10 @@ pub(super) fn write_measures<'l>(
     }
     for least in [3, 2, 1] {
         let more = look.best_columns(SuggestedRole::Score, least, |column| {
-            is_free(used, column) && column.numbers().is_some_and(|numbers| !numbers.is_mixed)
+            // A figure above the rows is the run's, and no item's.
+            is_free(used, column)
+                && !column.name.starts_with(ENCLOSING_PREFIX)
+                && column.numbers().is_some_and(|numbers| !numbers.is_mixed)
         });
         for column in more {
             used.push(column);
@@ -303,6 +309,15 @@ pub(super) fn write_measures<'l>(
         })
         .first()
     {
+        draft.item.push(("category", quote_yaml(&column.name)));
+    }
+    // Keys above the rows part the items, if nothing else does.
+    else if let Some(column) = look.summary.columns.iter().find(|column| {
+        is_free(used, column)
+            && column.is_outer_key()
+            && (2..=MAX_KEYS).contains(&column.values.len())
+    }) {
+        used.push(column);
         draft.item.push(("category", quote_yaml(&column.name)));
     }
     let is_cluster = |column: &ColumnSummary| {

@@ -22,8 +22,8 @@ mod words;
 
 use crate::domain::shell_word;
 
-use super::list_path::COLUMNS_PATH;
-use super::sample::TableSample;
+use super::list_path::{COLUMNS_PATH, ENCLOSING_PREFIX, covers_path};
+use super::sample::{SampleRole, TableSample};
 use arms::ArmColumns;
 use draft::MapDraft;
 pub use polarity::BetterEnd;
@@ -39,6 +39,8 @@ pub(super) struct TableReading {
     pub notes: Vec<String>,
     /// Number of rows behind the reading.
     pub rows: usize,
+    /// The rows are items, and a column says which passed.
+    is_judged: bool,
 }
 
 /// Proposes a map for one of the tables that a file may be, or returns the open questions. No questions mean that no part of the file is a
@@ -53,7 +55,10 @@ pub(super) fn propose_map(
             .sheet
             .as_ref()
             .is_none_or(|sheet| sample.layout.sheet.as_ref().is_none_or(|own| own == sheet));
+        // A list beside others of its kind is read alone only if it is named.
+        let is_whole = sample.role != SampleRole::Part || hints.list.is_some();
         is_sheet
+            && is_whole
             && !is_record(sample)
             && hints.list.as_ref().is_none_or(|list| {
                 let own = sample.layout.list.as_deref().unwrap_or_default();
@@ -75,12 +80,23 @@ pub(super) fn propose_map(
         .find(by_columns)
         .map_or(samples, std::slice::from_ref);
     let (mut readings, mut questions) = (Vec::new(), Vec::new());
-    for sample in samples.iter().filter(is_meant) {
+    let (objects, tables): (Vec<_>, Vec<_>) = samples
+        .iter()
+        .filter(is_meant)
+        .partition(|sample| sample.role == SampleRole::Object);
+    // An object is a row if no list in it has outcomes of its own.
+    let objects = if tables.iter().any(|sample| has_own_outcomes(sample)) {
+        Vec::new()
+    } else {
+        objects
+    };
+    for sample in tables.into_iter().chain(objects) {
         match read_sample(sample, hints, suite) {
             Ok(reading) => readings.push((sample, reading)),
             Err(open) => questions.push((sample, open)),
         }
     }
+    check_other_lists(&readings).map_err(|question| vec![question])?;
     if readings.is_empty() && questions.is_empty() {
         if hints.list.is_none() && hints.sheet.is_none() {
             return Err(Vec::new());
@@ -106,6 +122,24 @@ pub(super) fn propose_map(
             format!("the file has no such table{known}"),
             "--list PATH (or --sheet NAME)",
         )]);
+    }
+    // Figures of whole runs do not stand for a list within them whose outcomes cannot be read yet.
+    let is_open_within = |list: &str| {
+        questions.iter().find(|(sample, _)| {
+            sample
+                .layout
+                .list
+                .as_deref()
+                .is_some_and(|own| own != list && is_within(own, list))
+                && has_own_outcomes(sample)
+        })
+    };
+    if !readings.iter().any(|(_, reading)| reading.is_judged)
+        && let Some((_, open)) = readings.iter().find_map(|(sample, _)| {
+            is_open_within(sample.layout.list.as_deref().unwrap_or_default())
+        })
+    {
+        return Err(open.clone());
     }
     // The table with most rows is the document's subject. Two sheets with equally many rows are ambiguous.
     let most = readings.iter().map(|(_, reading)| reading.rows).max();
@@ -137,10 +171,67 @@ pub(super) fn propose_map(
         Some((_, reading)) => Ok(reading),
         None => Err(questions
             .into_iter()
-            .max_by_key(|(sample, _)| sample.rows.len())
+            .max_by_key(|(sample, _)| (has_own_outcomes(sample), sample.rows.len()))
             .map(|(_, questions)| questions)
             .unwrap_or_default()),
     }
+}
+
+/// Returns whether a column of the rows themselves, and not of what is around them, has words or numbers of outcomes.
+fn has_own_outcomes(sample: &TableSample) -> bool {
+    let rows: Vec<&Vec<Option<String>>> = sample.rows.iter().collect();
+    let summary = summary::summarise_table(sample, &rows, None);
+    let is_judge = |column: &summary::ColumnSummary| {
+        let is_told = [
+            words::SuggestedRole::Passed,
+            words::SuggestedRole::Failed,
+            words::SuggestedRole::Score,
+        ]
+        .into_iter()
+        .any(|role| column.clarity(role) >= 2);
+        column.is_outcomes() || (is_told && column.figures().is_some())
+    };
+    summary
+        .columns
+        .iter()
+        .any(|column| !column.name.starts_with(ENCLOSING_PREFIX) && is_judge(column))
+}
+
+/// Returns whether a list lies within the rows of another.
+fn is_within(one: &str, other: &str) -> bool {
+    other.is_empty()
+        || one
+            .strip_prefix(other)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[', '{']))
+}
+
+/// Asks if two lists of a document have outcomes of items, and neither has the other in it: one of them would not be read.
+fn check_other_lists(readings: &[(&TableSample, TableReading)]) -> Result<(), MappingQuestion> {
+    let lists: Vec<&str> = readings
+        .iter()
+        .filter(|(_, reading)| reading.is_judged)
+        .map(|(sample, _)| sample.layout.list.as_deref().unwrap_or_default())
+        .filter(|list| !list.is_empty() && *list != COLUMNS_PATH)
+        .collect();
+    for (place, one) in lists.iter().enumerate() {
+        if let Some(other) = lists[place + 1..].iter().find(|other| {
+            !is_within(one, other)
+                && !is_within(other, one)
+                && !covers_path(one, other)
+                && !covers_path(other, one)
+        }) {
+            return Err(MappingQuestion::new(
+                format!(
+                    "the lists `{one}` and `{other}` both have outcomes, and one import reads one list"
+                ),
+                format!(
+                    "--list {} (and another import for the other)",
+                    shell_word(one)
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a note on what is side by side in the columns.
@@ -409,6 +500,7 @@ fn read_filled(
         format!("`{name}` has a value in the first row of each block: it is filled down")
     }));
     Ok(TableReading {
+        is_judged: draft.item.iter().any(|(key, _)| *key == "status"),
         map: draft.to_yaml(),
         notes: look.notes,
         rows: look.rows.len(),

@@ -159,6 +159,23 @@ impl ColumnSummary {
         )
     }
 
+    /// Returns whether the values are as short as the names of models and approaches, and neither addresses nor contacts.
+    pub fn has_short_names(&self) -> bool {
+        const MAX_NAME: usize = 160;
+        let is_other = |text: &String| {
+            text.contains("://")
+                || text.contains('\n')
+                || text.starts_with("www.")
+                || (text.contains('@') && text.contains('.') && !text.contains('/'))
+        };
+        self.longest <= MAX_NAME && !self.values.keys().any(is_other)
+    }
+
+    /// Returns whether the column is around the rows, as the key of an object that is not itself the row.
+    pub fn is_outer_key(&self) -> bool {
+        self.name.starts_with("$.") && self.name.ends_with("{}") && self.kind == ValueKind::Text
+    }
+
     /// Returns whether the values may be names: text or whole numbers.
     pub fn may_name(&self) -> bool {
         match &self.kind {
@@ -306,6 +323,9 @@ fn value_kind(values: &BTreeMap<String, usize>, decimal: Option<DecimalMark>) ->
     if let Some(numbers) = centres.and_then(|centres| summarise_numbers(&centres, decimal)) {
         return ValueKind::Spreads(numbers);
     }
+    if all(&is_interval) {
+        return ValueKind::Compound;
+    }
     if all(&is_length) {
         return ValueKind::Lengths;
     }
@@ -332,6 +352,24 @@ fn are_reasoned(values: &BTreeMap<String, usize>) -> bool {
     let are_shared =
         values.len() <= MAX_REASONED_VALUES && values.len() * 2 <= values.values().sum();
     are_shared && has(ItemStatus::Pass) && has(ItemStatus::Fail)
+}
+
+/// Returns whether a text is an interval, or how far one goes: `+9/-9`, `± 1.2`, `[0.4, 0.6]`, `40.1 - 52.3`.
+fn is_interval(text: &str) -> bool {
+    let is_number = |text: &str| text.trim().trim_end_matches('%').parse::<f64>().is_ok();
+    let text = text.trim();
+    let inner = text
+        .strip_prefix(['[', '('])
+        .and_then(|text| text.strip_suffix([']', ')']));
+    let pair = match inner {
+        Some(inner) => inner.split_once([',', ';']),
+        None if text.starts_with(['+', '-']) => text
+            .split_once('/')
+            .filter(|(_, second)| second.trim().starts_with(['+', '-'])),
+        None => text.split_once(" - ").or_else(|| text.split_once('–')),
+    };
+    text.strip_prefix('±').is_some_and(is_number)
+        || pair.is_some_and(|(low, high)| is_number(low) && is_number(high))
 }
 
 /// Parses `14/20` into its part and its whole.
@@ -729,6 +767,7 @@ mod tests {
         let form = |title: &str, texts: &[&str]| {
             let sample = TableSample {
                 layout: super::super::super::layout::RowLayout::default(),
+                role: crate::sample::SampleRole::Table,
                 columns: vec![title.to_owned()],
                 rows: texts
                     .iter()

@@ -790,6 +790,7 @@ fn unfold_rows(
     }
     TableSample {
         layout: look.sample.layout.clone(),
+        role: look.sample.role,
         columns,
         rows,
         compound: std::collections::BTreeSet::new(),

@@ -129,21 +129,21 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
     (
         SuggestedRole::PassedCount,
         &[
-            "passed", "correct", "solved", "resolved", "n_correct", "num_correct", "n_passed", "num_passed", "successes", "wins", "passes",
+            "passed", "correct", "solved", "resolved", "n_correct", "num_correct", "correct_count", "passed_count", "pass_count", "success_count", "solved_count", "resolved_count", "n_passed", "num_passed", "successes", "wins", "passes",
             "tests_passed", "n_resolved", "bestanden", "richtig", "gelost", "korrekt", "reussis", "corrects", "aprobados", "correctos", "corretti",
         ],
     ),
     (
         SuggestedRole::FailedCount,
         &[
-            "failed", "failures", "fails", "wrong", "incorrect", "unsolved", "n_failed", "num_failed", "n_wrong", "n_incorrect", "losses", "tests_failed",
+            "failed", "failures", "fails", "wrong", "incorrect", "unsolved", "n_failed", "failed_count", "fail_count", "num_failed", "n_wrong", "n_incorrect", "losses", "tests_failed",
             "nicht_bestanden", "falsch", "durchgefallen", "echoues", "faux", "fallidos", "incorrectos", "falliti", "errati",
         ],
     ),
     (
         SuggestedRole::Total,
         &[
-            "total", "n", "n_total", "num_samples", "n_samples", "samples", "questions", "tasks", "items", "count", "size", "num_tasks", "n_tasks",
+            "total", "n", "n_total", "total_count", "num_samples", "n_samples", "samples", "questions", "tasks", "items", "count", "size", "num_tasks", "n_tasks",
             "num_questions", "instances", "total_tasks", "total_questions", "anzahl", "gesamt", "aufgaben", "fragen", "nombre", "questoes", "preguntas",
             "totale", "totaal",
         ],
@@ -314,6 +314,41 @@ pub(super) fn is_other_subject(column: &str) -> bool {
         .any(|(place, word)| OTHER_SUBJECT_WORDS.contains(&word.as_str()) && !is_unit(place))
 }
 
+/// Words for who judges, and what that takes.
+const JUDGE_WORDS: [&str; 11] = [
+    "judge",
+    "judges",
+    "evaluator",
+    "evaluators",
+    "grader",
+    "graders",
+    "scorer",
+    "scorers",
+    "rater",
+    "annotator",
+    "properties",
+];
+
+/// Returns whether the column's place or its title says that it is about the judge: `judge.model`, `relevance_properties.prompt_tokens`,
+/// `judge_llm`. The model, the cost and the tokens there are not those of what was judged.
+fn is_of_judge(column: &str) -> bool {
+    split_title(column)
+        .iter()
+        .any(|word| JUDGE_WORDS.contains(&word.as_str()))
+}
+
+/// Roles that a column about the judge does not have.
+const JUDGED_ROLES: [SuggestedRole; 8] = [
+    SuggestedRole::Approach,
+    SuggestedRole::Model,
+    SuggestedRole::Cost,
+    SuggestedRole::Duration,
+    SuggestedRole::InputTokens,
+    SuggestedRole::OutputTokens,
+    SuggestedRole::TotalTokens,
+    SuggestedRole::Time,
+];
+
 /// Returns the roles that the column's title suggests, with their clarity: 3 for the exact title, 2 with extra units, 1 for one of its
 /// words.
 pub(super) fn suggested_roles(column: &str) -> Vec<(SuggestedRole, u8)> {
@@ -384,8 +419,10 @@ pub(super) fn suggested_roles(column: &str) -> Vec<(SuggestedRole, u8)> {
     let is_figure = |role: SuggestedRole| {
         allowed_words(role).is_some() || matches!(role, SuggestedRole::Rate | SuggestedRole::Score)
     };
+    let is_judging = is_of_judge(column);
     let is_kept = |role: SuggestedRole| {
-        (!is_opposite || !matches!(role, SuggestedRole::Passed | SuggestedRole::PassedCount))
+        (!is_judging || !JUDGED_ROLES.contains(&role))
+            && (!is_opposite || !matches!(role, SuggestedRole::Passed | SuggestedRole::PassedCount))
             && (!is_other || !is_figure(role) || role == SuggestedRole::FailedCount)
     };
     ROLE_TITLES
@@ -412,6 +449,31 @@ pub(super) fn is_benchmark(name: &str) -> bool {
     })
 }
 
+/// Names of the parts that a data set is split into: each is a suite of its own.
+#[rustfmt::skip]
+const SPLITS: [&str; 22] = [
+    "train", "training", "test", "testing", "validation", "valid", "val", "dev", "development", "holdout", "held_out", "heldout", "calibration", "in_domain", "out_of_domain", "in_distribution",
+    "out_of_distribution", "ood", "test_set", "public_test", "private_test", "hidden_test",
+];
+
+pub(super) fn is_split(name: &str) -> bool {
+    SPLITS.contains(&split_title(name).join("_").as_str())
+}
+
+/// Names of the sides of an experiment.
+#[rustfmt::skip]
+const SIDES: [&str; 24] = [
+    "before", "after", "old", "new", "baseline", "candidate", "control", "treatment", "experiment", "variant", "original", "modified", "champion", "challenger", "base", "tuned", "with", "without",
+    "enabled", "disabled", "ablated", "vorher", "nachher", "avant",
+];
+
+/// Returns whether the name is a side of an experiment: `before`, `control_group`, `without_tools`.
+pub(super) fn is_side(name: &str) -> bool {
+    let words = split_title(name);
+    let is_word = |word: &String| SIDES.contains(&word.as_str());
+    words.first().is_some_and(is_word) || words.last().is_some_and(is_word)
+}
+
 /// Common beginnings of models' names.
 #[rustfmt::skip]
 const MODEL_PREFIXES: [&str; 21] = [
@@ -434,6 +496,27 @@ pub(super) fn is_numbered(name: &str) -> bool {
     let name = name.trim();
     let letters = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     letters.len() < name.len() && !is_model(name)
+}
+
+/// Titles of columns that name what was measured.
+const METRIC_TITLES: [&str; 12] = [
+    "metric",
+    "metric_name",
+    "metrics",
+    "measure",
+    "measure_name",
+    "statistic",
+    "kpi",
+    "score_name",
+    "metrik",
+    "kennzahl",
+    "metrique",
+    "metrica",
+];
+
+/// Returns whether a title says that the values of its column are different figures, such as faithfulness and recall.
+pub(super) fn names_metrics(column: &str) -> bool {
+    METRIC_TITLES.contains(&split_title(&own_name(column)).join("_").as_str())
 }
 
 /// Names of rows and columns with totals of the others. An item may have one of the last names, too.

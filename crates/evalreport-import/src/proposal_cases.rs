@@ -1,0 +1,230 @@
+//! Small files as people have them, each with the board that it is read as, or the question that it leaves open.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::propose::TableHints;
+use crate::results::{SealedReader, Store, scan_store};
+use crate::{ImportMode, NoProposal, StoredRuns, TableMap, import_table, propose_tables};
+
+/// Writes the files into a folder, and returns it with their paths.
+fn write_files(files: &[(String, String)]) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let paths = files.iter().map(|(name, text)| {
+        let path = folder.path().join("set").join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a writable folder");
+        fs::write(&path, text).expect("a writable folder");
+        path
+    });
+    let paths = paths.collect();
+    (folder, paths)
+}
+
+/// Imports the files by the map, and returns a line for each run: suite, approach, model, passed of total, and the mean of its first score.
+fn import_board(paths: &[PathBuf], map: &TableMap) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let store = Store::new(folder.path().join("results"));
+    import_table(
+        &store,
+        paths,
+        map,
+        &StoredRuns::default(),
+        ImportMode::Store,
+        &mut |_| {},
+    )
+    .expect("a writable store");
+    let mut lines = Vec::new();
+    for pair in scan_store(&store).sealed {
+        for run in SealedReader::read_runs(&pair.runs).0 {
+            let counts = run
+                .shared_tests_passed
+                .zip(run.shared_tests_total)
+                .map_or_else(
+                    || "-".to_owned(),
+                    |(passed, total)| format!("{passed}/{total}"),
+                );
+            let score = run
+                .scores
+                .first()
+                .and_then(|score| Some(format!(" {}={:.3}", score.metric, score.value?)));
+            lines.push(format!(
+                "{} {} {} {counts}{}",
+                run.suite,
+                run.approach,
+                run.model,
+                score.unwrap_or_default()
+            ));
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// Returns the board of the files, or the first question after `?`.
+fn read_board(files: &[(String, String)], hints: &TableHints) -> Vec<String> {
+    let (folder, _) = write_files(files);
+    let proposal = match propose_tables(&[folder.path().join("set")], hints) {
+        Ok(proposal) => proposal,
+        Err(NoProposal::Open(questions)) => {
+            return vec![format!("? {} [{}]", questions[0].text, questions[0].option)];
+        }
+        Err(other) => return vec![format!("! {other:?}")],
+    };
+    import_board(&proposal.files, &proposal.map)
+}
+
+fn file(name: impl Into<String>, text: impl Into<String>) -> (String, String) {
+    (name.into(), text.into())
+}
+
+fn check(files: &[(String, String)], expected: &[&str]) {
+    assert_eq!(
+        read_board(files, &TableHints::default()),
+        expected,
+        "{files:?}"
+    );
+}
+
+/// Returns the list of results that pass or fail as the text says: `+` or `-`.
+fn results(outcomes: &str) -> String {
+    let item = |(place, outcome): (usize, char)| {
+        format!(r#"{{"id": "q{place}", "passed": {}}}"#, outcome == '+')
+    };
+    let items: Vec<String> = outcomes.chars().enumerate().map(item).collect();
+    format!("[{}]", items.join(", "))
+}
+
+#[test]
+fn objects_in_files_of_their_own_are_the_rows_of_a_table() {
+    let object = |model: &str, task: usize, passed: bool| {
+        file(
+            format!("{model}_{task}.json"),
+            format!(r#"{{"task": "t{task}", "model": "{model}", "passed": {passed}}}"#),
+        )
+    };
+    let mut files: Vec<_> = (0..4).map(|task| object("a", task, task > 0)).collect();
+    files.extend((0..4).map(|task| object("b", task, task > 2)));
+    check(&files, &["set unnamed a 3/4", "set unnamed b 1/4"]);
+}
+
+#[test]
+fn a_file_for_each_task_of_a_run_is_a_part_of_it() {
+    let task = |model: &str, task: usize, outcomes: [bool; 2]| {
+        let [first, second] = outcomes;
+        file(
+            format!("{model}/t{task}.json"),
+            format!(
+                r#"{{"model": "{model}", "task": "t{task}", "runs": {{"run-1": {{"success": {first}}}, "run-2": {{"success": {second}}}}}}}"#
+            ),
+        )
+    };
+    check(
+        &[
+            task("a", 1, [true, true]),
+            task("a", 2, [false, true]),
+            task("b", 1, [false, false]),
+            task("b", 2, [true, false]),
+        ],
+        &[
+            "set unnamed a 1/2",
+            "set unnamed a 2/2",
+            "set unnamed b 0/2",
+            "set unnamed b 1/2",
+        ],
+    );
+}
+
+#[test]
+fn an_identity_that_repeats_in_files_drops_no_outcome() {
+    let map = "format: evalreport/map/1\nname: t\nrows: item\nrun: {suite: {constant: s}, approach: {constant: x}, model: model, identity: [model]}\n\
+        item: {id: task, kind: {constant: task}, status: {column: passed, values: {\"true\": pass, \"false\": fail}}}\n";
+    let map = TableMap::parse("m.yaml", map, &Default::default()).expect("a valid map");
+    let object = |task: usize| {
+        let text = format!(
+            r#"{{"task": "t{task}", "model": "a", "passed": {}}}"#,
+            task > 1
+        );
+        file(format!("{task}.json"), text)
+    };
+    let (_folder, paths) = write_files(&[object(0), object(1), object(2)]);
+    assert_eq!(import_board(&paths, &map), ["s x a 1/3"]);
+    // Two files with the same task are two runs, or the same run told twice.
+    let (_folder, paths) = write_files(&[object(0), file("again.json", object(0).1)]);
+    assert_eq!(import_board(&paths, &map), ["s x a 0/1"]);
+}
+
+#[test]
+fn lists_below_keys_that_differ_at_one_step_are_all_read() {
+    let sides = |first: &str, second: &str| {
+        format!(
+            r#"{{"models": [{{"model": "m", "{first}": {{"passed": 1, "results": {}}}, "{second}": {{"passed": 2, "results": {}}}}}]}}"#,
+            results("+--"),
+            results("++-")
+        )
+    };
+    check(
+        &[file("a.json", sides("before", "after"))],
+        &["set after m 2/3", "set before m 1/3"],
+    );
+    check(
+        &[file("a.json", sides("red", "blue"))],
+        &[
+            "? the rows of an item differ in `$.models[]{}`, which may be a setting or count attempts [--approach '$.models[]{}' (or --attempt '$.models[]{}')]",
+        ],
+    );
+    let splits = |keys: [&str; 2]| {
+        let [first, second] = keys;
+        format!(
+            r#"{{"model": "m", "{first}": {}, "{second}": {}}}"#,
+            results("++-"),
+            results("+--")
+        )
+    };
+    check(
+        &[file("a.json", splits(["test", "validation"]))],
+        &["test unnamed m 2/3", "validation unnamed m 1/3"],
+    );
+}
+
+#[test]
+fn a_figure_above_the_rows_is_no_score_of_each() {
+    let document = |name: &str, outcomes: &str| {
+        file(
+            format!("{name}/out.json"),
+            format!(
+                r#"{{"provider": "{name}", "judge_llm": "j", "accuracy": 0.8, "results": {}}}"#,
+                results(outcomes)
+            ),
+        )
+    };
+    check(
+        &[document("a", "+++-"), document("b", "+---")],
+        &["set a unknown 3/4", "set b unknown 1/4"],
+    );
+}
+
+#[test]
+fn different_figures_are_no_items() {
+    check(
+        &[file(
+            "a.csv",
+            "metric,score\nfaithfulness,1.0\nrecall,0.5\n",
+        )],
+        &[
+            "? each value of `metric` is another figure, and no item: a mean over them says nothing [--suite metric (each figure by itself)]",
+        ],
+    );
+}
+
+#[test]
+fn a_score_that_most_rows_lack_is_asked_for() {
+    check(
+        &[file(
+            "a.csv",
+            "question,faithfulness\nq1,\nq2,\nq3,0.4\nq4,\n",
+        )],
+        &[
+            "? `faithfulness` has a value in 1 of 4 rows: 3 are missing, and a mean over the others leaves them out [--score faithfulness (which leaves them out)]",
+        ],
+    );
+}
