@@ -193,7 +193,10 @@ fn walk_steps<'t, E>(
                 });
                 let walked = walk_steps(rest, frames, on_row)?;
                 frames.pop();
-                first.get_or_insert(walked);
+                // Single values beside the entries that lead on are around the rows.
+                if first.as_ref().is_none_or(Result::is_err) {
+                    first = Some(walked);
+                }
             }
             Ok(first.unwrap_or(Ok(())))
         }

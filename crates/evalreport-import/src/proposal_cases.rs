@@ -228,3 +228,167 @@ fn a_score_that_most_rows_lack_is_asked_for() {
         ],
     );
 }
+
+#[test]
+fn qualities_of_an_answer_are_no_approaches() {
+    let row = |place: usize| {
+        format!(
+            "q{place},{},{},{},{}\n",
+            place % 2,
+            place % 3 % 2,
+            place % 2 == 0,
+            place % 3 == 0
+        )
+    };
+    let rows: String = (0..6).map(row).collect();
+    check(
+        &[file(
+            "a.csv",
+            format!("question,cited,quoted,relevance_passed,groundedness_passed\n{rows}"),
+        )],
+        &[
+            "? `relevance_passed` and `groundedness_passed` judge different qualities of an answer, which are never averaged [--passed relevance_passed (or another one)]",
+        ],
+    );
+}
+
+#[test]
+fn the_model_of_the_judge_is_not_that_of_the_answers() {
+    let row = |place: usize| {
+        format!(
+            r#"{{"question": "q{place}", "passed": {}, "judge": {{"model": "gpt-4o"}}, "style_properties": {{"prompt_tokens": 9}}}}"#,
+            place > 1
+        )
+    };
+    let rows: Vec<String> = (0..4).map(row).collect();
+    check(
+        &[file("out.jsonl", rows.join("\n"))],
+        &["set out unknown 2/4"],
+    );
+}
+
+#[test]
+fn rows_that_are_fewer_than_a_figure_says_are_asked_for() {
+    let failures = r#"[{"id": "q1", "passed": false}, {"id": "q2", "passed": false}]"#;
+    check(
+        &[file(
+            "a.json",
+            format!(r#"{{"model": "m", "total": 10, "results": {failures}}}"#),
+        )],
+        &[
+            "? `$.total` says 10, and only 2 rows have an outcome: they may be the failures alone, or cut off [--passed passed (reads the rows alone)]",
+        ],
+    );
+    let head = r#"{"accuracy": 0.8, "correct_count": 8, "total_count": 10}"#;
+    check(
+        &[file(
+            "a.jsonl",
+            format!(
+                "{head}\n{{\"id\": \"q1\", \"valid\": false}}\n{{\"id\": \"q2\", \"valid\": false}}\n"
+            ),
+        )],
+        &[
+            "? `accuracy` is in the first row alone, which has the figures of its whole file; the other 2 rows may be the failures alone [--map MAP (whose rows are runs, and which skips the others; or --passed COLUMN)]",
+        ],
+    );
+}
+
+#[test]
+fn files_of_one_name_in_folders_with_the_same_items_are_suites() {
+    let results = |folder: &str, suite: &str, passed: usize| {
+        let items =
+            (0..4).map(|place| format!(r#""{suite}-{place}": {{"resolved": {}}}"#, place < passed));
+        let items: Vec<String> = items.collect();
+        file(
+            format!("{folder}/{suite}.json"),
+            format!("{{{}}}", items.join(", ")),
+        )
+    };
+    check(
+        &[
+            results("one", "x", 1),
+            results("one", "y", 2),
+            results("two", "x", 3),
+            results("two", "y", 4),
+        ],
+        &[
+            "x one unknown 1/4",
+            "x two unknown 3/4",
+            "y one unknown 2/4",
+            "y two unknown 4/4",
+        ],
+    );
+}
+
+#[test]
+fn a_key_that_is_another_one_in_each_file_is_a_name() {
+    let model = |name: &str, passed: bool| {
+        let task = |task: &str| {
+            format!(
+                r#""{task}": {{"{name}": [{{"question": "Why {task}?", "correct": {passed}}}]}}"#
+            )
+        };
+        file(
+            format!("{name}.json"),
+            format!("{{{}, {}}}", task("t1"), task("t2")),
+        )
+    };
+    let board = read_board(
+        &[model("nova", true), model("lyra", false)],
+        &TableHints::default(),
+    );
+    assert_eq!(board, ["set lyra unknown 0/2", "set nova unknown 2/2"]);
+}
+
+#[test]
+fn a_board_loses_no_team_by_a_blank_model() {
+    check(
+        &[file(
+            "a.csv",
+            "team,score,model,record\nt1,20.5,nova,r/1\nt2,19.5,,r/2\nt3,18.5,nova,\n",
+        )],
+        &[
+            "set t1 unknown - score=20.500",
+            "set t2 unknown - score=19.500",
+            "set t3 unknown - score=18.500",
+        ],
+    );
+}
+
+#[test]
+fn zero_costs_of_one_arm_are_not_measured() {
+    let rows: String = (0..4)
+        .map(|place| format!("t{place},a,1,0.1\nt{place},b,0,0\n"))
+        .collect();
+    let (folder, _) = write_files(&[file("a.csv", format!("task,model,passed,cost_usd\n{rows}"))]);
+    let proposal =
+        propose_tables(&[folder.path().join("set")], &TableHints::default()).expect("a proposal");
+    assert!(
+        proposal
+            .text
+            .contains("cost_usd: {column: cost_usd, values: {\"0\": null}, otherwise: keep}"),
+        "{}",
+        proposal.text
+    );
+}
+
+#[test]
+fn counts_of_passes_are_no_scores() {
+    check(
+        &[file("a.csv", "prompt,n,passed\np1,20,15\np2,20,12\n")],
+        &[
+            "? each row counts passes, `passed` of `n`, and may be an approach with its items, or an item with its attempts [--approach prompt (each row is an approach; for items, a map)]",
+        ],
+    );
+}
+
+#[test]
+fn attempts_that_begin_at_zero_are_counted() {
+    let rows: String = (0..3)
+        .map(|place| format!("t{place},0,1\nt{place},1,0\n"))
+        .collect();
+    check(
+        &[file("a.csv", format!("task,trial,passed\n{rows}"))],
+        &["set a unknown 3/6"],
+    );
+}

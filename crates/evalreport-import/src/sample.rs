@@ -649,13 +649,11 @@ fn find_table_paths(nodes: &[&DocumentTree], path: &str, depth: usize, paths: &m
     }
     let below: Vec<KeyTables<'_>> = entries
         .iter()
-        .filter(|(key, values)| {
-            values[0].is_compound() && !key.contains(['.', ',', '[', ']', '{', '}'])
-        })
+        .filter(|(_, values)| values[0].is_compound())
         .take(MAX_PATHS)
         .map(|(key, values)| KeyTables::new(key, values, depth + 1))
         .collect();
-    join_sibling_lists(&below, (path, entries.len()), paths);
+    join_sibling_lists(&below, (path, entries.len().min(MAX_PATHS)), paths);
 }
 
 /// The tables below a key of an object.
@@ -701,6 +699,11 @@ impl<'t> KeyTables<'t> {
     }
 }
 
+/// Returns whether a path may name the key.
+fn is_plain_key(key: &str) -> bool {
+    !key.contains(['.', ',', '[', ']', '{', '}'])
+}
+
 /// Adds the tables below the keys of an object with so many entries. Lists of the same kind below several keys are one table, in which the
 /// key is a name.
 fn join_sibling_lists(below: &[KeyTables<'_>], (path, all): (&str, usize), paths: &mut TablePaths) {
@@ -719,7 +722,7 @@ fn join_sibling_lists(below: &[KeyTables<'_>], (path, all): (&str, usize), paths
                     .iter()
                     .any(|other| alike.contains(&other.key))
             {
-                let named = if alike.len() == all {
+                let named = if alike.len() == all || !alike.iter().all(|key| is_plain_key(key)) {
                     String::new()
                 } else {
                     alike.join(",")
@@ -727,7 +730,9 @@ fn join_sibling_lists(below: &[KeyTables<'_>], (path, all): (&str, usize), paths
                 paths.push((format!("{path}{{{named}}}{rest}"), SampleRole::Table));
             }
             let role = if is_joined { SampleRole::Part } else { *role };
-            paths.push((format!("{path}{dot}{}{rest}", own.key), role));
+            if is_plain_key(own.key) {
+                paths.push((format!("{path}{dot}{}{rest}", own.key), role));
+            }
         }
     }
 }

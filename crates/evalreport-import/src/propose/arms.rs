@@ -5,7 +5,8 @@ use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
 use super::summary::{ColumnSummary, ValueKind, is_time, parse_fraction};
 use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::words::{
-    SuggestedRole, is_benchmark, is_model, is_numbered, is_side, is_split, own_name, split_title,
+    SuggestedRole, is_benchmark, is_model, is_numbered, is_of_judge, is_side, is_split, own_name,
+    split_title,
 };
 
 /// Maximum number of values in a column that names approaches.
@@ -57,6 +58,7 @@ impl<'l> ArmColumns<'l> {
         // Columns with typical names of models, whatever their title.
         let are_models = |column: &&ColumnSummary| {
             is_name(column)
+                && !is_of_judge(&column.name)
                 && column.roles.iter().all(|(_, clarity)| *clarity < 2)
                 && column.values.keys().filter(|text| is_model(text)).count() * 10
                     >= column.values.len() * 6
@@ -164,7 +166,13 @@ impl<'l> ArmColumns<'l> {
             suite,
         };
         if arms.approach.is_empty() && arms.model.is_none() {
-            arms.approach.extend(arms.find_by_place(look)?);
+            match find_places_of_items(look).filter(|_| look.hints.approach.is_none()) {
+                Some((folder, file)) => {
+                    arms.approach.push(folder);
+                    arms.suite = arms.suite.or(Some(file));
+                }
+                None => arms.approach.extend(arms.find_by_place(look)?),
+            }
         } else if arms
             .name_columns()
             .iter()
@@ -214,10 +222,18 @@ impl<'l> ArmColumns<'l> {
     ) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
         let is_suite =
             |column: &&ColumnSummary| self.suite.is_some_and(|suite| suite.name == column.name);
-        let found: Vec<&ColumnSummary> = place_columns(look)
+        let mut found: Vec<&ColumnSummary> = place_columns(look)
             .into_iter()
             .filter(|column| !is_suite(column))
             .collect();
+        // A file of its own for each item in each folder.
+        if found.len() > 1
+            && found
+                .last()
+                .is_some_and(|file| file_names_items(look, file))
+        {
+            found.pop();
+        }
         match found.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one)),
@@ -225,8 +241,6 @@ impl<'l> ArmColumns<'l> {
             [folder, file] if look.determines(&[folder], file) || are_repeats(file) => {
                 Ok(Some(folder))
             }
-            // A file of its own for each item in each folder.
-            [folder, file] if file_names_items(look, file) => Ok(Some(folder)),
             [folder, .., file] => {
                 let text = format!(
                     "{} and {} may each name the approaches",
@@ -248,24 +262,35 @@ impl<'l> ArmColumns<'l> {
         item: &[&'l ColumnSummary],
     ) -> Result<Vec<&'l ColumnSummary>, MappingQuestion> {
         let columns = self.columns();
-        let files: Vec<&ColumnSummary> = place_columns(look)
-            .into_iter()
+        let places = place_columns(look);
+        let mut files: Vec<&ColumnSummary> = places
+            .iter()
+            .copied()
             .filter(|column| !column.is_among(&columns))
             .collect();
-        let spans = |column: &&&ColumnSummary| !look.determines(&columns, column);
-        let Some(first) = files.iter().find(spans).copied() else {
-            return Ok(Vec::new());
-        };
         let own: Vec<&ColumnSummary> = columns
             .iter()
             .copied()
             .chain(item.iter().copied())
             .collect();
-        // Files whose items do not overlap are parts of one run, and files of one object each are rows of one table.
-        let are_parts = files.iter().all(|file| look.determines(&own, file));
-        if !item.is_empty() && (are_parts || look.count_rows(&files).len() == look.rows.len()) {
-            return Ok(Vec::new());
+        if !item.is_empty() {
+            // Files whose items do not overlap are parts of a run, and files of one object each are rows of one table.
+            let is_enough = |count: &usize| {
+                let key: Vec<&ColumnSummary> =
+                    own.iter().chain(&files[..*count]).copied().collect();
+                files[*count..]
+                    .iter()
+                    .all(|file| look.determines(&key, file))
+            };
+            let count = (0..files.len()).find(is_enough).unwrap_or(files.len());
+            let are_objects =
+                count == files.len() && look.count_rows(&places).len() == look.rows.len();
+            files.truncate(if are_objects { 0 } else { count });
         }
+        let spans = |column: &&&ColumnSummary| !look.determines(&columns, column);
+        let Some(first) = files.iter().find(spans).copied() else {
+            return Ok(Vec::new());
+        };
         let in_file: Vec<&ColumnSummary> =
             own.iter().copied().chain(files.iter().copied()).collect();
         let are_repeated = !item.is_empty() && !look.is_unique(&own) && look.is_unique(&in_file);
@@ -386,6 +411,35 @@ fn side_column<'l>(look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
             && column.values.len() > 1
             && column.values.keys().all(|name| is_side(name))
     })
+}
+
+/// Returns the folders that name the approaches and the files that name the suites, if files of one name have the same items in each
+/// folder, and files of other names have other items.
+fn find_places_of_items<'l>(
+    look: &'l ExaminedTable<'_>,
+) -> Option<(&'l ColumnSummary, &'l ColumnSummary)> {
+    let places = place_columns(look);
+    let [folder, file] = places.as_slice() else {
+        return None;
+    };
+    let is_item = |column: &&ColumnSummary| {
+        column.may_name()
+            && column.kind != ValueKind::Outcomes
+            && (column.clarity(SuggestedRole::Item) >= 2 || column.name.ends_with("{}"))
+    };
+    let parts = |column: &&ColumnSummary| {
+        look.determines(&[column], file)
+            && !look.determines(&[column], folder)
+            && !look.determines(&[file], column)
+            && look.is_unique(&[folder, column])
+            && column.filled == look.rows.len()
+    };
+    look.summary
+        .columns
+        .iter()
+        .filter(is_item)
+        .any(|column| parts(&column))
+        .then_some((*folder, *file))
 }
 
 /// Returns whether each file has one item, and another column names it.

@@ -49,7 +49,7 @@ pub(super) fn unfold_attempts<'s>(
             }
         }
     };
-    let mut found = (0..sample.columns.len()).filter(|place| is_meant(place) && is_list(place));
+    let mut found = (0..sample.columns.len()).filter(|place| is_list(place) && is_meant(place));
     let (Some(place), None) = (found.next(), found.next()) else {
         return (Cow::Borrowed(sample), None);
     };

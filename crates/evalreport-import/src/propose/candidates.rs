@@ -4,8 +4,10 @@ use crate::domain::shell_word;
 
 use super::arms::ArmColumns;
 use super::polarity::{BetterEnd, better_end};
+use super::runs::describe_counts;
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion, join_names};
+use super::verdict::parse_status_word;
 use super::wide::is_arm_usage;
 use super::words::{SuggestedRole, is_other_subject};
 
@@ -22,6 +24,7 @@ pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestio
             SuggestedRole::Approach,
             SuggestedRole::Suite,
             SuggestedRole::Question,
+            SuggestedRole::Expected,
             SuggestedRole::Seed,
             SuggestedRole::Attempt,
             SuggestedRole::Cost,
@@ -38,6 +41,9 @@ pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestio
         let is_other = is_other || is_other_subject(&column.name) || is_arm_usage(&column.name);
         !is_other && !column.name.is_empty() && (column.values.len() > 1 || column.is_outcomes())
     };
+    if let Some(question) = ask_about_counts(look) {
+        return vec![question];
+    }
     let free: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_free).collect();
     let words = free.iter().filter(|column| {
         matches!(column.kind, ValueKind::Outcomes | ValueKind::Text)
@@ -45,7 +51,17 @@ pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestio
     });
     let numbers = free.iter().filter(|column| column.numbers().is_some());
     let lists = free.iter().filter(|column| column.kind == ValueKind::Tries);
+    // Columns with words that are known to be outcomes come first.
+    let has_known = |column: &ColumnSummary| {
+        column
+            .values
+            .keys()
+            .any(|text| parse_status_word(text).is_some())
+    };
+    let mut words: Vec<&&ColumnSummary> = words.collect();
+    words.sort_by_key(|column| !has_known(column));
     let mut found: Vec<MappingQuestion> = words
+        .into_iter()
         .map(|column| ask_about_words(look, column))
         .chain(numbers.map(|column| ask_about_numbers(column)))
         .chain(lists.map(|column| ask_about_lists(column)))
@@ -110,6 +126,24 @@ fn ask_about_words(look: &ExaminedTable<'_>, column: &ColumnSummary) -> MappingQ
         text,
         format!("--passed {}{as_fail}", shell_word(&column.name)),
     )
+}
+
+/// Asks what the rows are, if each counts passes: of attempts at an item, or of the items of an approach.
+fn ask_about_counts(look: &ExaminedTable<'_>) -> Option<MappingQuestion> {
+    let names = |column: &&ColumnSummary| {
+        column.kind == ValueKind::Text && look.is_unique(&[*column]) && column.has_short_names()
+    };
+    let counted = describe_counts(look)?;
+    let name = look.summary.columns.iter().find(names)?;
+    Some(MappingQuestion::new(
+        format!(
+            "each row counts passes, {counted}, and may be an approach with its items, or an item with its attempts"
+        ),
+        format!(
+            "--approach {} (each row is an approach; for items, a map)",
+            shell_word(&name.name)
+        ),
+    ))
 }
 
 fn ask_about_lists(column: &ColumnSummary) -> MappingQuestion {

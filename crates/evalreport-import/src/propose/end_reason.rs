@@ -7,7 +7,7 @@ use super::statuses::write_status_words;
 use super::summary::{ColumnSummary, ValueKind};
 use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::verdict::{is_ending, is_neutral_ending, parse_status_word};
-use super::words::{own_name, split_title};
+use super::words::{names_metric, own_name, split_title};
 
 /// Titles of columns with the state of a run.
 #[rustfmt::skip]
@@ -35,7 +35,9 @@ pub(super) fn is_end_reason_column(column: &ColumnSummary) -> bool {
         .values
         .keys()
         .all(|text| parse_status_word(text) != Some(ItemStatus::Fail));
+    // `relevance_status` says how a judgement ended.
     is_state
+        && !names.iter().any(|word| names_metric(word))
         && may_be
         && !passes.is_empty()
         && never_fails

@@ -2,6 +2,8 @@
 
 use crate::domain::{ItemStatus, shell_word};
 
+use super::super::path_part::PathPart;
+use super::arms::place_columns;
 use super::draft::yaml_list;
 use super::end_reason::{is_end_reason_column, says_no_more_than_ended, write_unless};
 use super::polarity::is_exit_code;
@@ -9,7 +11,7 @@ use super::statuses::write_status_field;
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
 use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
-use super::words::{SuggestedRole, own_name, split_title};
+use super::words::{SuggestedRole, names_metric_verdict, own_name, split_title};
 
 /// Longest answer that is judged by equality. Longer ones need a better judgement.
 const MAX_ANSWER: usize = 40;
@@ -128,6 +130,7 @@ pub(super) fn find_judging_columns<'l>(
         return Ok(Some(beside(PassCriterion::Score(column))));
     }
     check_pairs(look)?;
+    check_head_rows(look)?;
     let grade = find_grade(look, &|column| {
         (!column.name.starts_with("$.") || is_outcome_key(column)) && !column.is_among(&endings)
     })?;
@@ -327,6 +330,7 @@ fn find_grade<'l>(
     if let Some(column) = first_if_equal(look, &found)? {
         return Ok(Some(PassCriterion::By(column)));
     }
+    check_metric_verdicts(look, &is_grade)?;
     if let Some((expected, given)) = find_answer_columns(look) {
         let is_same = |row: &&&Vec<Option<String>>| {
             cell_text(row, expected).is_some() && cell_text(row, expected) == cell_text(row, given)
@@ -368,6 +372,83 @@ fn find_grade<'l>(
         .first()
         .copied()
         .map(PassCriterion::Score))
+}
+
+/// Asks which of several verdicts counts, if each is about another quality of an answer: `relevance_passed`, `groundedness_passed`.
+fn check_metric_verdicts(
+    look: &ExaminedTable<'_>,
+    is_grade: &dyn Fn(&ColumnSummary) -> bool,
+) -> Result<(), MappingQuestion> {
+    let judges_metric =
+        |column: &&ColumnSummary| is_grade(column) && names_metric_verdict(&column.name);
+    let found: Vec<&ColumnSummary> = look.summary.columns.iter().filter(judges_metric).collect();
+    match found.as_slice() {
+        [first, _, ..] => {
+            let text = format!(
+                "{} judge different qualities of an answer, which are never averaged",
+                join_names(&found)
+            );
+            Err(MappingQuestion::new(
+                text,
+                format!("--passed {} (or another one)", shell_word(&first.name)),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Asks if the first row of each file has the figures of the whole file, and no column of the other rows: they may be the failures alone.
+fn check_head_rows(look: &ExaminedTable<'_>) -> Result<(), MappingQuestion> {
+    let places = place_columns(look);
+    let own: Vec<&ColumnSummary> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| PathPart::from_column(&column.name).is_none())
+        .collect();
+    let is_figure = |column: &&&ColumnSummary| {
+        [
+            SuggestedRole::Total,
+            SuggestedRole::PassedCount,
+            SuggestedRole::Rate,
+        ]
+        .into_iter()
+        .any(|role| column.clarity(role) >= 2)
+            && column.filled > 0
+    };
+    let same = |one: &&Vec<Option<String>>, other: &&Vec<Option<String>>| {
+        places
+            .iter()
+            .all(|column| one[column.place] == other[column.place])
+    };
+    let (mut heads, mut others) = (Vec::new(), Vec::new());
+    for rows in look.rows.chunk_by(same) {
+        let [first, rest @ ..] = rows else { continue };
+        heads.push(*first);
+        others.extend_from_slice(rest);
+    }
+    let is_of = |rows: &[&Vec<Option<String>>], column: &&ColumnSummary| {
+        rows.iter().any(|row| cell_text(row, column).is_some())
+    };
+    let (of_heads, shared): (Vec<&ColumnSummary>, Vec<&ColumnSummary>) = own
+        .into_iter()
+        .filter(|column| is_of(&heads, column))
+        .partition(|column| !is_of(&others, column));
+    let Some(figure) = of_heads.iter().find(is_figure) else {
+        return Ok(());
+    };
+    if others.is_empty() || !shared.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "`{}` is in the first row alone, which has the figures of its whole file; the other {} rows may be the failures alone",
+        figure.name,
+        others.len()
+    );
+    Err(MappingQuestion::new(
+        text,
+        "--map MAP (whose rows are runs, and which skips the others; or --passed COLUMN)",
+    ))
 }
 
 /// Asks if most rows have no score: a mean over the few others leaves them out.
@@ -454,7 +535,15 @@ fn first_if_equal<'l>(
     look: &ExaminedTable<'_>,
     found: &[&'l ColumnSummary],
 ) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
-    let [first, rest @ ..] = found else {
+    // What lies deeper in the row is about a part of it.
+    let depth = |column: &ColumnSummary| column.name.matches(['.', '[', '{']).count();
+    let least = found.iter().map(|column| depth(column)).min().unwrap_or(0);
+    let found: Vec<&ColumnSummary> = found
+        .iter()
+        .copied()
+        .filter(|column| depth(column) == least)
+        .collect();
+    let [first, rest @ ..] = found.as_slice() else {
         return Ok(None);
     };
     for other in rest {
@@ -471,7 +560,7 @@ fn first_if_equal<'l>(
         {
             let text = format!(
                 "{} could each be the outcome, and they differ",
-                join_names(found)
+                join_names(&found)
             );
             return Err(MappingQuestion::new(
                 text,

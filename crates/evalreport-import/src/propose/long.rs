@@ -2,14 +2,15 @@
 
 use crate::domain::shell_word;
 
+use super::super::list_path::ENCLOSING_PREFIX;
 use super::super::path_part::PathPart;
 use super::arms::{ArmColumns, MAX_APPROACHES, place_columns};
 use super::candidates::outcome_candidates;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
-use super::judged::{PassCriterion, find_judging_columns};
+use super::judged::{JudgingColumns, PassCriterion, find_judging_columns};
 use super::measures::{write_measures, write_texts};
 use super::summary::{ColumnSummary, ValueKind};
-use super::table_sample::{ExaminedTable, MappingQuestion, join_names};
+use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
 use super::words::{SuggestedRole, is_numbered, names_metrics, own_name, split_title};
 
 /// Reads a table with one row per outcome.
@@ -59,6 +60,7 @@ pub(super) fn draft_outcome_table(
         used.extend(&item);
         check_metrics(look, &judged.by, &item).map_err(one)?;
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
+        check_stated_total(look, &judged).map_err(one)?;
         arms.write_fields(look, suite, &mut draft, &mut notes);
 
         let repeats = RepeatColumns::from_table(look, (&arms, evaluator), &mut item, &mut used)
@@ -180,6 +182,64 @@ fn check_rows(
             join_names(&columns)
         );
         return Err(MappingQuestion::new(text, "--item COLUMN"));
+    }
+    Ok(())
+}
+
+/// Asks if a figure above the rows, or in a row without an outcome, says that there are more items than rows with an outcome: the rows may be
+/// the failures alone, or the list may be cut off.
+fn check_stated_total(
+    look: &ExaminedTable<'_>,
+    judged: &JudgingColumns<'_>,
+) -> Result<(), MappingQuestion> {
+    let hints = look.hints;
+    if hints.passed.is_some() || hints.score.is_some() {
+        return Ok(());
+    }
+    let judge = judged.columns();
+    let has_outcome = |row: &[Option<String>]| {
+        judge.iter().any(|column| {
+            cell_text(row, column).is_some() && !column.name.starts_with(ENCLOSING_PREFIX)
+        })
+    };
+    let is_around = |column: &&ColumnSummary| {
+        column.name.starts_with(ENCLOSING_PREFIX) || PathPart::from_column(&column.name).is_some()
+    };
+    let around: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_around).collect();
+    let places: Vec<&ColumnSummary> = place_columns(look);
+    let totals = look.best_columns(SuggestedRole::Total, 2, |column| {
+        column
+            .numbers()
+            .is_some_and(|numbers| numbers.are_whole && numbers.most > 1.0)
+    });
+    for total in totals {
+        let is_above = total.name.starts_with(ENCLOSING_PREFIX);
+        let beside = if is_above { &around } else { &places };
+        let same = |one: &&Vec<Option<String>>, other: &&Vec<Option<String>>| {
+            beside
+                .iter()
+                .all(|column| one[column.place] == other[column.place])
+        };
+        for rows in look.rows.chunk_by(same) {
+            let judged = rows.iter().filter(|row| has_outcome(row)).count();
+            let stated = rows
+                .iter()
+                .filter(|row| is_above || !has_outcome(row))
+                .find_map(|row| cell_text(row, total)?.parse::<usize>().ok());
+            if let Some(stated) = stated.filter(|stated| *stated > judged) {
+                let text = format!(
+                    "`{}` says {stated}, and only {judged} rows have an outcome: they may be the failures alone, or cut off",
+                    total.name
+                );
+                let option = judge.first().map_or_else(String::new, |column| {
+                    format!(
+                        "--passed {} (reads the rows alone)",
+                        shell_word(&column.name)
+                    )
+                });
+                return Err(MappingQuestion::new(text, option));
+            }
+        }
     }
     Ok(())
 }
@@ -440,10 +500,7 @@ impl<'l> RepeatColumns<'l> {
         let is_free = |column: &ColumnSummary| !taken.contains(&column.name.as_str());
         if let Some(column) = look.hinted_column(look.hints.attempt.as_ref(), "--attempt COLUMN")? {
             used.push(column);
-            if column
-                .numbers()
-                .is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0)
-            {
+            if count_range(column).is_some() {
                 found.attempt = Some(write_counter(column));
             } else if !column.is_among(&found.run) {
                 // Names such as `run-0` tell runs apart.
@@ -451,17 +508,9 @@ impl<'l> RepeatColumns<'l> {
             }
             return Ok(found);
         }
-        let is_count = |column: &ColumnSummary| {
-            is_free(column)
-                && column
-                    .numbers()
-                    .is_some_and(|numbers| numbers.are_whole && numbers.least >= 0.0)
-        };
         let counters = look.best_columns(SuggestedRole::Attempt, 2, |column| {
-            is_count(column)
-                && column
-                    .numbers()
-                    .is_some_and(|numbers| numbers.least <= 1.0 && numbers.most <= 1000.0)
+            is_free(column)
+                && count_range(column).is_some_and(|(least, most)| least <= 1.0 && most <= 1000.0)
         });
         if let Some(column) = counters.first() {
             used.push(column);
@@ -484,7 +533,7 @@ impl<'l> RepeatColumns<'l> {
         }
         if let Some(column) = look
             .best_columns(SuggestedRole::Seed, 1, |column| {
-                is_count(column) && column.numbers().is_some_and(|numbers| numbers.most < 4e9)
+                is_free(column) && count_range(column).is_some_and(|(_, most)| most < 4e9)
             })
             .first()
         {
@@ -546,9 +595,34 @@ impl<'l> RepeatColumns<'l> {
                 ),
             ));
         }
+        // Keys above the rows that no item decides name arms, suites or attempts.
+        let is_open_key = |column: &&'l ColumnSummary| {
+            is_free(column) && column.is_outer_key() && !look.determines(&key(&[], item), column)
+        };
+        let mut open_keys = look.summary.columns.iter().filter(is_open_key).peekable();
+        if let Some(column) = open_keys.peek() {
+            let text = format!(
+                "the rows of an item differ in the keys `{}`, which may name approaches, suites or attempts",
+                column.name
+            );
+            return Err(MappingQuestion::new(
+                text,
+                format!(
+                    "--approach {0} (or --suite {0}, or --attempt {0})",
+                    shell_word(&column.name)
+                ),
+            ));
+        }
+        // Each list below the keys has the attempts at one item.
+        let are_lists = look
+            .sample
+            .layout
+            .list
+            .as_deref()
+            .is_some_and(|list| list.ends_with("}[]"));
         let counts = look.count_rows(&key(&[], item));
         let most = counts.values().copied().max().unwrap_or(1);
-        if counts.values().all(|count| *count == most) {
+        if are_lists || counts.values().all(|count| *count == most) {
             found.attempt = Some(OCCURRENCE_FIELD.to_owned());
             return Ok(found);
         }
@@ -568,10 +642,25 @@ impl<'l> RepeatColumns<'l> {
     }
 }
 
-fn write_counter(column: &ColumnSummary) -> String {
-    let base = column
+/// Returns the least and the most of a column of whole numbers from zero on. 0 and 1 alone look like outcomes.
+fn count_range(column: &ColumnSummary) -> Option<(f64, f64)> {
+    if column.is_outcomes() && column.values.len() > 1 {
+        let numbers: Option<Vec<f64>> =
+            column.values.keys().map(|text| text.parse().ok()).collect();
+        let numbers = numbers?;
+        return Some((
+            numbers.iter().copied().fold(f64::INFINITY, f64::min),
+            numbers.iter().copied().fold(0.0, f64::max),
+        ));
+    }
+    column
         .numbers()
-        .map_or(1.0, |numbers| numbers.least.min(1.0));
+        .filter(|numbers| numbers.are_whole && numbers.least >= 0.0)
+        .map(|numbers| (numbers.least, numbers.most))
+}
+
+fn write_counter(column: &ColumnSummary) -> String {
+    let base = count_range(column).map_or(1.0, |(least, _)| least.min(1.0));
     if base >= 1.0 {
         quote_yaml(&column.name)
     } else {

@@ -1,5 +1,7 @@
 //! Measures of an outcome or a run: scores, cost, time, tokens and texts.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::domain::{ItemStatus, shell_word};
 
 use super::super::list_path::ENCLOSING_PREFIX;
@@ -10,7 +12,7 @@ use super::polarity::{BetterEnd, better_end};
 use super::summary::{
     ColumnSummary, NumberSummary, ValueKind, currency_in_name, read_number, unit_in_name,
 };
-use super::table_sample::{ExaminedTable, MappingQuestion};
+use super::table_sample::{ExaminedTable, MappingQuestion, cell_text};
 use super::words::{SuggestedRole, own_name, split_title};
 
 /// Writes a score with its unit and its direction. Asks if its better end or one of its values is unclear.
@@ -278,7 +280,28 @@ pub(super) fn write_measures<'l>(
     let mut item = Vec::new();
     let of_run = |column: &ColumnSummary| is_run_total(look, column, arms);
     let amounts = write_usage(look, used, &mut item, notes);
-    for (key, value) in item {
+    for (key, mut value) in item {
+        if key == "cost_usd"
+            && let Some((_, column)) = amounts.iter().find(|(amount, _)| *amount == key)
+            && let Some(zeros) = unmeasured_zeros(look, column, arms)
+        {
+            notes.push(format!(
+                "`{}` is 0 in all rows of one arm and in no other row: it is taken as not measured there",
+                column.name
+            ));
+            let zeros: Vec<String> = zeros
+                .iter()
+                .map(|zero| format!("{}: null", quote_yaml(zero)))
+                .collect();
+            let form = value
+                .strip_prefix('{')
+                .and_then(|form| form.strip_suffix('}'))
+                .map_or_else(|| format!("column: {value}"), str::to_owned);
+            value = format!(
+                "{{{form}, values: {{{}}}, otherwise: keep}}",
+                zeros.join(", ")
+            );
+        }
         // A run's total that each of its rows repeats is not a row's.
         match amounts.iter().find(|(amount, _)| *amount == key) {
             Some((_, column)) if of_run(column) => {
@@ -339,6 +362,35 @@ pub(super) fn write_measures<'l>(
         draft.run.extend(write_timestamp(column, notes));
     }
     Ok(())
+}
+
+/// Returns the ways in which a column writes zero, if all rows of some arm have it and no row of another arm does.
+fn unmeasured_zeros<'l>(
+    look: &'l ExaminedTable<'_>,
+    column: &ColumnSummary,
+    arms: &[&ColumnSummary],
+) -> Option<BTreeSet<&'l str>> {
+    let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
+    let mut zeros = BTreeSet::new();
+    // Whether an arm has zeros, and other amounts.
+    let mut found: BTreeMap<Vec<Option<&str>>, (bool, bool)> = BTreeMap::new();
+    for row in &look.rows {
+        let Some(text) = cell_text(row, column) else {
+            continue;
+        };
+        let key = arms.iter().map(|arm| cell_text(row, arm)).collect();
+        let (has_zeros, has_others) = found.entry(key).or_default();
+        if read_number(text, decimal) == Some(0.0) {
+            zeros.insert(text);
+            *has_zeros = true;
+        } else {
+            *has_others = true;
+        }
+    }
+    let is_apart = found.values().all(|(zeros, others)| zeros != others);
+    let has_both =
+        found.values().any(|(zeros, _)| *zeros) && found.values().any(|(zeros, _)| !zeros);
+    (is_apart && has_both).then_some(zeros)
 }
 
 /// Returns whether the column has totals of runs: its title says so, and it is the same in all rows of an arm.

@@ -85,7 +85,7 @@ pub(super) fn propose_map(
         .filter(is_meant)
         .partition(|sample| sample.role == SampleRole::Object);
     // An object is a row if no list in it has outcomes of its own.
-    let objects = if tables.iter().any(|sample| has_own_outcomes(sample)) {
+    let objects = if tables.iter().any(|sample| own_outcomes_clarity(sample) > 1) {
         Vec::new()
     } else {
         objects
@@ -131,7 +131,7 @@ pub(super) fn propose_map(
                 .list
                 .as_deref()
                 .is_some_and(|own| own != list && is_within(own, list))
-                && has_own_outcomes(sample)
+                && own_outcomes_clarity(sample) > 1
         })
     };
     if !readings.iter().any(|(_, reading)| reading.is_judged)
@@ -171,30 +171,38 @@ pub(super) fn propose_map(
         Some((_, reading)) => Ok(reading),
         None => Err(questions
             .into_iter()
-            .max_by_key(|(sample, _)| (has_own_outcomes(sample), sample.rows.len()))
+            .max_by_key(|(sample, _)| (own_outcomes_clarity(sample), sample.rows.len()))
             .map(|(_, questions)| questions)
             .unwrap_or_default()),
     }
 }
 
-/// Returns whether a column of the rows themselves, and not of what is around them, has words or numbers of outcomes.
-fn has_own_outcomes(sample: &TableSample) -> bool {
+/// Returns how clearly a column of the rows themselves, and not of what is around them, has outcomes: 2 if its title says so, 1 if its
+/// values look like it.
+fn own_outcomes_clarity(sample: &TableSample) -> u8 {
     let rows: Vec<&Vec<Option<String>>> = sample.rows.iter().collect();
     let summary = summary::summarise_table(sample, &rows, None);
-    let is_judge = |column: &summary::ColumnSummary| {
+    let clarity = |column: &summary::ColumnSummary| {
         let is_told = [
             words::SuggestedRole::Passed,
             words::SuggestedRole::Failed,
             words::SuggestedRole::Score,
         ]
         .into_iter()
-        .any(|role| column.clarity(role) >= 2);
-        column.is_outcomes() || (is_told && column.figures().is_some())
+        .any(|role| column.clarity(role) >= 1);
+        match (column.is_outcomes(), column.figures().is_some(), is_told) {
+            (true, _, true) | (_, true, true) => 2,
+            (true, _, false) => 1,
+            _ => 0,
+        }
     };
     summary
         .columns
         .iter()
-        .any(|column| !column.name.starts_with(ENCLOSING_PREFIX) && is_judge(column))
+        .filter(|column| !column.name.starts_with(ENCLOSING_PREFIX))
+        .map(clarity)
+        .max()
+        .unwrap_or(0)
 }
 
 /// Returns whether a list lies within the rows of another.

@@ -37,9 +37,15 @@ pub(super) fn are_runs(look: &ExaminedTable<'_>, arms: &ArmColumns<'_>) -> bool 
     let is_few = look.rows.len() * 2 <= look.count_rows(&columns).len() * 3;
     let names_rows =
         |column: &ColumnSummary| is_id(column) && column.values.len() == look.rows.len();
+    // What no two arms share, where each arm has one row, names the row and no item.
+    let names = arms.name_columns();
+    let is_one_each = !names.is_empty() && look.rows.len() > 2 && look.is_unique(&names);
+    let is_own = |column: &ColumnSummary| {
+        is_one_each && column.values.len() > 1 && column.values.values().all(|count| *count == 1)
+    };
     let has_items = items
         .iter()
-        .any(|column| !(is_rank(column) || is_few && names_rows(column)));
+        .any(|column| !(is_rank(column) || is_own(column) || is_few && names_rows(column)));
     let dated: Vec<&ColumnSummary> = columns
         .iter()
         .copied()
@@ -131,6 +137,17 @@ fn write_fraction_part(column: &ColumnSummary, group: u8) -> String {
         r"{{regex: {{column: {}, pattern: '^(\d+)\s*/\s*(\d+)$', group: {group}}}}}",
         quote_yaml(&column.name)
     )
+}
+
+/// Names the columns with the numbers of passed and of all, if there are any.
+pub(super) fn describe_counts(look: &ExaminedTable<'_>) -> Option<String> {
+    let counts = find_counts(look)?;
+    let names: Vec<String> = counts
+        .total
+        .iter()
+        .map(|column| format!("`{}`", column.name))
+        .collect();
+    (!names.is_empty()).then(|| format!("`{}` of {}", counts.passed.name, names.join(" and ")))
 }
 
 /// Returns the columns of passed and total, if no row has more passed than total, or of passed and failed, which add up to the total.
@@ -382,13 +399,19 @@ pub(super) fn draft_run_table(
                 (false, true) => "points",
             };
             let metric = match metric_name(column).as_str() {
-                "accuracy" | "acc" | "success_rate" | "correct" | "solved" | "success"
-                | "pass_1" | "resolved" | "resolved_rate" | "resolve_rate" | "solve_rate"
-                | "pass" | "passed" | "quote" | "erfolgsquote" | "genauigkeit" | "taux"
-                | "rate" => "pass_rate".to_owned(),
+                "accuracy" | "acc" | "overall_acc" | "overall_accuracy" | "success_rate"
+                | "correct" | "solved" | "success" | "pass_1" | "resolved" | "resolved_rate"
+                | "resolve_rate" | "solve_rate" | "pass" | "passed" | "quote" | "erfolgsquote"
+                | "genauigkeit" | "taux" | "rate" => "pass_rate".to_owned(),
                 _ if side.is_some() => "pass_rate".to_owned(),
                 metric => metric.to_owned(),
             };
+            if is_headline_of(&draft, counted.as_ref()) && total.is_none() {
+                notes.push(format!(
+                    "assumed: `{}` is a published figure; without the number of items behind it there is no test",
+                    column.name
+                ));
+            }
             let n = total
                 .filter(|_| counted.is_none())
                 .map_or_else(String::new, |total| {
@@ -408,7 +431,7 @@ pub(super) fn draft_run_table(
                         used.push(error);
                         format!(", standard_error: {}", quote_yaml(&error.name))
                     });
-            let is_headline = counted.is_none() && draft.scores.is_empty();
+            let is_headline = is_headline_of(&draft, counted.as_ref());
             let direction = score_direction(look, column, is_headline, &mut notes)
                 .map_err(|question| vec![question])?;
             let source = match column.kind {
@@ -478,6 +501,11 @@ pub(super) fn draft_run_table(
     look.notes.extend(notes);
     look.note_unread(&used);
     Ok(draft)
+}
+
+/// Returns whether the next figure is the one that sums up a run.
+fn is_headline_of(draft: &MapDraft, counted: Option<&CountColumns<'_>>) -> bool {
+    counted.is_none() && draft.scores.is_empty()
 }
 
 /// Asks if each row counts wins and losses of pairs.

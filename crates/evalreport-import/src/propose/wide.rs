@@ -13,7 +13,7 @@ use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
 use super::verdict::{is_clear_verdict, is_pair_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_model, is_numbered, is_other_subject, is_outcome_filler,
-    is_total, split_title,
+    is_total, names_metric, names_metric_verdict, split_title,
 };
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
@@ -71,6 +71,7 @@ pub(super) fn unfold_wide_table(
                 && !is_total(&column.name)
                 && !is_around(column)
                 && !is_end_reason_column(column)
+                && !names_metric_verdict(&column.name)
                 && !is_other(column)
         })
         .collect();
@@ -98,6 +99,11 @@ pub(super) fn unfold_wide_table(
     let has_judge = outcomes
         .iter()
         .any(|column| column.clarity(SuggestedRole::Passed) >= 2)
+        || look
+            .summary
+            .columns
+            .iter()
+            .any(|column| column.is_outcomes() && names_metric_verdict(&column.name))
         || look.summary.columns.iter().any(|column| {
             column.numbers().is_some()
                 && column
@@ -106,7 +112,16 @@ pub(super) fn unfold_wide_table(
                     >= 2
                 && outcomes.len() < 2
         });
-    if hints.wide.is_none() && (has_judge || (has_arms && has_items)) {
+    // Several scores of one answer, each with its name before the word.
+    let are_metrics = outcomes.is_empty()
+        && numbers
+            .iter()
+            .filter(|column| column.clarity(SuggestedRole::Score) > 0)
+            .count()
+            * 2
+            > numbers.len()
+        && !numbers.iter().any(|column| is_model(&column.name));
+    if hints.wide.is_none() && (has_judge || are_metrics || (has_arms && has_items)) {
         return Ok(None);
     }
     // If some items have partial points, 1 and 0 are points too.
@@ -390,7 +405,12 @@ fn may_be_side_by_side(column: &ColumnSummary) -> bool {
         || is_other_subject(&column.name)
         || OTHER_ROLES.iter().any(|role| column.clarity(*role) >= 2)
         || column.clarity(SuggestedRole::Item) >= 2
-        || split_title(&column.name).iter().any(|word| word == "rank");
+        || split_title(&column.name).iter().any(|word| {
+            matches!(
+                word.as_str(),
+                "rank" | "average" | "avg" | "mean" | "macro" | "micro" | "weighted"
+            )
+        });
     column
         .numbers()
         .is_some_and(|numbers| numbers.least >= 0.0 && numbers.most <= 100.0 && !numbers.is_mixed)
@@ -643,7 +663,9 @@ fn unfold_groups(look: &ExaminedTable<'_>) -> Option<UnfoldedTable> {
     // A column of winners has the approaches' names.
     let is_sure = is_sure || are_named();
     found.retain(|(_, cells)| cells.contains_key(&judge) && (is_sure || cells.len() > 1));
-    if found.len() < 2 {
+    // Faithfulness and relevance are judged of one answer, and are no approaches.
+    let are_metrics = found.iter().any(|(name, _)| names_metric(name));
+    if found.len() < 2 || are_metrics {
         return None;
     }
     let draft = WideDraft {

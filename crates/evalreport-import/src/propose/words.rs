@@ -112,7 +112,8 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Score,
         &[
             "score", "points", "reward", "rating", "grade", "mark", "f1", "bleu", "rouge", "rouge_l", "similarity", "quality", "judge_score", "overall",
-            "helpfulness", "accuracy", "relevance", "faithfulness", "coherence", "fluency", "safety", "toxicity", "harmfulness", "brier", "brier_score", "log_loss",
+            "helpfulness", "accuracy", "relevance", "faithfulness", "coherence", "fluency", "safety", "groundedness", "relevancy", "answer_relevancy", "answer_relevance", "answer_correctness", "answer_similarity", "context_precision", "context_recall", "context_relevancy", "context_relevance", "factual_correctness",
+            "correctness", "conciseness", "completeness", "helpfulness_score", "toxicity", "harmfulness", "brier", "brier_score", "log_loss",
             "loss", "perplexity", "ppl", "wer", "cer", "ter", "mae", "mse", "rmse", "edit_distance", "punktzahl", "punkte",
             "note", "schulnote", "bewertung", "wertung", "puntuacion", "puntaje", "nota", "punteggio", "voto", "pontuacao", "cijfer", "ocena", "punkty", "得分", "分数",
             "スコア", "оценка", "балл",
@@ -152,7 +153,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Attempt,
         &[
             "attempt", "trial", "repeat", "repetition", "rep", "epoch", "try", "run", "iteration", "iter", "replicate", "sample_index", "sample_idx", "k",
-            "trial_id", "attempt_id", "run_number", "run_index", "versuch", "durchlauf", "wiederholung", "lauf", "essai", "tentative", "intento", "tentativo",
+            "trial_id", "attempt_id", "run_number", "run_index", "judge_run", "judge_trial", "judge_repeat", "judgement", "judgment", "versuch", "durchlauf", "wiederholung", "lauf", "essai", "tentative", "intento", "tentativo",
             "tentativa", "poging", "proba", "попытка",
         ],
     ),
@@ -249,10 +250,10 @@ const REVERSING_WORDS: [&str; 12] = [
 
 /// Words beside a title for outcomes that do not make the column about something else.
 #[rustfmt::skip]
-const OUTCOME_FILLER_WORDS: [&str; 50] = [
+const OUTCOME_FILLER_WORDS: [&str; 54] = [
     "a", "an", "all", "my", "our", "has", "did", "test", "tests", "task", "tasks", "item", "items", "question", "questions", "run", "trial", "final", "total", "overall", "best", "across",
     "judge", "auto", "automatic", "human", "llm", "model", "agent", "answer", "answers", "response", "output", "official", "strict", "hidden", "public", "private", "eval", "evaluation",
-    "benchmark", "primary", "main", "case", "n", "num", "reponse", "antwort", "aufgaben", "fragen",
+    "benchmark", "primary", "main", "case", "n", "num", "queries", "problems", "examples", "instances", "reponse", "antwort", "aufgaben", "fragen",
 ];
 
 /// Words beside a title for costs, times and tokens that do not make it another amount than what the attempt or the run took.
@@ -331,7 +332,7 @@ const JUDGE_WORDS: [&str; 11] = [
 
 /// Returns whether the column's place or its title says that it is about the judge: `judge.model`, `relevance_properties.prompt_tokens`,
 /// `judge_llm`. The model, the cost and the tokens there are not those of what was judged.
-fn is_of_judge(column: &str) -> bool {
+pub(super) fn is_of_judge(column: &str) -> bool {
     split_title(column)
         .iter()
         .any(|word| JUDGE_WORDS.contains(&word.as_str()))
@@ -513,6 +514,19 @@ const METRIC_TITLES: [&str; 12] = [
     "metrique",
     "metrica",
 ];
+
+/// Returns whether a name is that of a score, such as relevance.
+pub(super) fn names_metric(name: &str) -> bool {
+    suggested_roles(name).contains(&(SuggestedRole::Score, 3))
+}
+
+/// Returns whether a title names the verdict on one quality of an answer: `relevance_passed`.
+pub(super) fn names_metric_verdict(column: &str) -> bool {
+    let words = split_title(&own_name(column));
+    words.split_last().is_some_and(|(last, rest)| {
+        suggested_roles(last).contains(&(SuggestedRole::Passed, 3)) && names_metric(&rest.join("_"))
+    })
+}
 
 /// Returns whether a title says that the values of its column are different figures, such as faithfulness and recall.
 pub(super) fn names_metrics(column: &str) -> bool {
