@@ -255,6 +255,21 @@ fn drop_records(sampled: &mut [Vec<SampledPart>]) -> Vec<String> {
         && parts()
             .filter(|part| !(has_rows && is_named(part)))
             .all(|part| has(part, SampleRole::Object));
+    // Objects of one kind have most of their keys in common.
+    let first = parts()
+        .flat_map(|part| &part.tables)
+        .find(|table| table.role == SampleRole::Object);
+    let are_alike = |part: &SampledPart| {
+        let mut objects = part
+            .tables
+            .iter()
+            .filter(|table| table.role == SampleRole::Object);
+        first.is_some_and(|first| objects.any(|table| table.has_same_layout(first)))
+    };
+    let are_objects = are_objects
+        && parts()
+            .filter(|part| !(has_rows && is_named(part)))
+            .all(are_alike);
     let mut notes = Vec::new();
     for part in sampled.iter_mut().flatten() {
         let is_record = has(part, SampleRole::Object)

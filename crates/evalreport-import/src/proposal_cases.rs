@@ -392,3 +392,62 @@ fn attempts_that_begin_at_zero_are_counted() {
         &["set a unknown 3/6"],
     );
 }
+
+#[test]
+fn rates_of_several_conditions_are_no_repeats() {
+    let row = |step: usize, shots: usize| format!("big,{step},{shots},0.{step}{shots}5\n");
+    let rows: String = [10, 20]
+        .into_iter()
+        .flat_map(|step| [0, 4].map(|shots| row(step, shots)))
+        .collect();
+    check(
+        &[file("a.csv", format!("model,step,fewshot,acc\n{rows}"))],
+        &[
+            "? each row has a published `acc`, and rows of one `model` differ in `step` and `fewshot`: they are other conditions or suites, and no repeats [--map MAP (rows: run, with the conditions in the approach, such as approach: [model, step, fewshot])]",
+        ],
+    );
+}
+
+#[test]
+fn objects_of_facts_are_no_table() {
+    let facts = |name: &str| {
+        file(
+            format!("{name}.json"),
+            format!(r#"{{"name": "{name}", "version": 1.5, "private": false}}"#),
+        )
+    };
+    let board = read_board(&[facts("one"), facts("two")], &TableHints::default());
+    assert_eq!(board, ["! NoTable"]);
+}
+
+#[test]
+fn a_value_that_each_document_has_for_itself_names_no_approach() {
+    let run = |number: usize, outcomes: &str| {
+        file(
+            format!("run{number}.json"),
+            format!(
+                r#"{{"model": "m", "commit": "abc{number}x", "results": {}}}"#,
+                results(outcomes)
+            ),
+        )
+    };
+    check(
+        &[run(1, "++-"), run(2, "+--")],
+        &["set unnamed m 1/3", "set unnamed m 2/3"],
+    );
+}
+
+#[test]
+fn the_outcome_of_a_row_is_not_that_of_a_part_of_it() {
+    let row = |place: usize| {
+        format!(
+            r#"{{"state": {{"success": {}, "last": {{"success": false}}, "history": [{{"role": "user"}}, {{"role": "bot"}}]}}, "task_id": "t{place}"}}"#,
+            place > 1
+        )
+    };
+    let rows: Vec<String> = (0..4).map(row).collect();
+    check(
+        &[file("out.jsonl", rows.join("\n"))],
+        &["set out unknown 2/4"],
+    );
+}

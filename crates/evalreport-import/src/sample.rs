@@ -23,7 +23,7 @@ use super::workbook::Workbook;
 use super::yaml_rows::read_document;
 
 /// Maximum number of rows examined per file.
-const MAX_ROWS: u64 = 20_000;
+pub(super) const MAX_ROWS: u64 = 20_000;
 /// Maximum bytes of text examined to find the delimiter.
 const MAX_HEAD_BYTES: u64 = 256 << 10;
 const MAX_RECORDS: usize = 400;

@@ -199,11 +199,40 @@ impl<'l> ArmColumns<'l> {
     /// Finds the value above the rows that is another one in each file or folder, such as `$.memory_provider`, if all other names are the
     /// same everywhere.
     fn find_by_document(&self, look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
+        /// Words of values that are another one in each document, whatever was evaluated.
+        const DOCUMENT_WORDS: [&str; 16] = [
+            "id",
+            "uid",
+            "uuid",
+            "hash",
+            "sha",
+            "commit",
+            "path",
+            "file",
+            "filename",
+            "host",
+            "hostname",
+            "url",
+            "notes",
+            "comment",
+            "description",
+            "time",
+        ];
         let names = self.columns();
-        let places = place_columns(look);
+        let places: Vec<&ColumnSummary> = place_columns(look)
+            .into_iter()
+            .filter(|place| !are_repeats(place))
+            .collect();
+        let is_of_document = |column: &ColumnSummary| {
+            split_title(&column.name)
+                .iter()
+                .any(|word| DOCUMENT_WORDS.contains(&word.as_str()))
+        };
         let names_place = |column: &&ColumnSummary| {
             column.name.starts_with("$.")
                 && column.kind == ValueKind::Text
+                && !is_of_document(column)
+                && !are_repeats(column)
                 && (2..=MAX_APPROACHES).contains(&column.values.len())
                 && column.has_short_names()
                 && !column.is_among(&names)

@@ -14,6 +14,8 @@ use super::words::{SuggestedRole, is_other_subject};
 /// Maximum number of columns that are offered, and of values that are shown of each.
 const MAX_OFFERED: usize = 5;
 const MAX_WORDS: usize = 5;
+/// Maximum number of values of a condition.
+const MAX_SETTINGS: usize = 60;
 
 /// Returns a question for each column that may have the outcomes, with its values and the option that chooses it.
 pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestion> {
@@ -41,7 +43,7 @@ pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestio
         let is_other = is_other || is_other_subject(&column.name) || is_arm_usage(&column.name);
         !is_other && !column.name.is_empty() && (column.values.len() > 1 || column.is_outcomes())
     };
-    if let Some(question) = ask_about_counts(look) {
+    if let Some(question) = ask_about_counts(look).or_else(|| ask_about_conditions(look)) {
         return vec![question];
     }
     let free: Vec<&ColumnSummary> = look.summary.columns.iter().filter(is_free).collect();
@@ -142,6 +144,48 @@ fn ask_about_counts(look: &ExaminedTable<'_>) -> Option<MappingQuestion> {
         format!(
             "--approach {} (each row is an approach; for items, a map)",
             shell_word(&name.name)
+        ),
+    ))
+}
+
+/// Asks which columns name the conditions, if each row has a published rate, and several rows are of one model or approach.
+fn ask_about_conditions(look: &ExaminedTable<'_>) -> Option<MappingQuestion> {
+    let rates = look.best_columns(SuggestedRole::Rate, 2, |column| {
+        column.numbers().is_some_and(|numbers| !numbers.are_whole)
+    });
+    let names = ArmColumns::from_table(look, &[]).ok()?.name_columns();
+    let rate = rates
+        .first()
+        .filter(|_| !names.is_empty() && !look.is_unique(&names))?;
+    let is_setting = |column: &&ColumnSummary| {
+        column.may_name()
+            && !column.is_among(&names)
+            && (2..=MAX_SETTINGS).contains(&column.values.len())
+            && column.filled == look.rows.len()
+    };
+    let mut key = names.clone();
+    for column in look.summary.columns.iter().filter(is_setting) {
+        if !look.is_unique(&key) && !look.determines(&key, column) {
+            key.push(column);
+        }
+    }
+    let settings = &key[names.len()..];
+    if settings.is_empty() || !look.is_unique(&key) {
+        return None;
+    }
+    Some(MappingQuestion::new(
+        format!(
+            "each row has a published `{}`, and rows of one {} differ in {}: they are other conditions or suites, and no repeats",
+            rate.name,
+            join_names(&names),
+            join_names(settings)
+        ),
+        format!(
+            "--map MAP (rows: run, with the conditions in the approach, such as approach: [{}])",
+            key.iter()
+                .map(|column| column.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
         ),
     ))
 }

@@ -64,7 +64,7 @@ impl<'l> JudgingColumns<'l> {
     }
 
     /// Returns notes on columns that are read in another way than their first look suggests.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self, look: &ExaminedTable<'_>) -> Vec<String> {
         let inverted = match self.by {
             PassCriterion::By(column) if is_exit_code(&column.name) => Some(format!(
                 "`{}` 0 is read as a pass, any other as a fail",
@@ -73,6 +73,12 @@ impl<'l> JudgingColumns<'l> {
             PassCriterion::By(column) if column.yes_meaning() == YesMeaning::Failed => Some(
                 format!("`{}` names what failed: yes is read as a fail", column.name),
             ),
+            PassCriterion::Score(column) if column.filled < look.rows.len() => Some(format!(
+                "`{}` has a value in {} of {} rows: the others are missing",
+                column.name,
+                column.filled,
+                look.rows.len()
+            )),
             PassCriterion::Equal(expected, given) => Some(format!(
                 "assumed: an answer passes if `{}` equals `{}`",
                 given.name, expected.name
@@ -347,6 +353,7 @@ fn find_grade<'l>(
         .filter(|column| {
             is_grade(column)
                 && column.clarity(SuggestedRole::Expected) < 2
+                && column.values.len() > 1
                 && column.values.keys().any(|text| is_clear_verdict(text))
         })
         .collect();

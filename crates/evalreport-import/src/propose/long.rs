@@ -4,6 +4,7 @@ use crate::domain::shell_word;
 
 use super::super::list_path::ENCLOSING_PREFIX;
 use super::super::path_part::PathPart;
+use super::super::sample::MAX_ROWS;
 use super::arms::{ArmColumns, MAX_APPROACHES, place_columns};
 use super::candidates::outcome_candidates;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
@@ -81,7 +82,7 @@ pub(super) fn draft_outcome_table(
                 .map_err(one)?
                 .map(|status| ("status", status)),
         );
-        notes.extend(judged.notes());
+        notes.extend(judged.notes(look));
         draft
             .item
             .extend(evaluator.map(|column| ("evaluator", quote_yaml(&column.name))));
@@ -193,7 +194,9 @@ fn check_stated_total(
     judged: &JudgingColumns<'_>,
 ) -> Result<(), MappingQuestion> {
     let hints = look.hints;
-    if hints.passed.is_some() || hints.score.is_some() {
+    // Of a long table, the first rows alone are known here.
+    let is_cut = look.sample.rows.len() as u64 >= MAX_ROWS;
+    if is_cut || hints.passed.is_some() || hints.score.is_some() {
         return Ok(());
     }
     let judge = judged.columns();

@@ -30,6 +30,9 @@ pub use polarity::BetterEnd;
 use table_sample::ExaminedTable;
 pub use table_sample::{MappingQuestion, TableHints, WideKind};
 
+/// Beginning of a note on what decides outcomes and stands in no column.
+const ASSUMED: &str = "assumed: ";
+
 /// A proposed reading of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TableReading {
@@ -90,6 +93,16 @@ pub(super) fn propose_map(
     } else {
         objects
     };
+    // Objects without outcomes are documents of facts.
+    if tables.is_empty()
+        && !objects.is_empty()
+        && !hints.has_hints()
+        && !objects
+            .iter()
+            .any(|sample| own_outcomes_clarity(sample) > 1)
+    {
+        return Err(Vec::new());
+    }
     for sample in tables.into_iter().chain(objects) {
         match read_sample(sample, hints, suite) {
             Ok(reading) => readings.push((sample, reading)),
@@ -507,10 +520,22 @@ fn read_filled(
     look.notes.extend(draft.fill.iter().map(|name| {
         format!("`{name}` has a value in the first row of each block: it is filled down")
     }));
+    // One line states what was assumed.
+    let (assumed, mut notes): (Vec<String>, Vec<String>) = look
+        .notes
+        .into_iter()
+        .partition(|note| note.starts_with(ASSUMED));
+    if !assumed.is_empty() {
+        let parts: Vec<&str> = assumed
+            .iter()
+            .filter_map(|note| note.strip_prefix(ASSUMED))
+            .collect();
+        notes.insert(0, format!("{ASSUMED}{}", parts.join("; ")));
+    }
     Ok(TableReading {
         is_judged: draft.item.iter().any(|(key, _)| *key == "status"),
         map: draft.to_yaml(),
-        notes: look.notes,
+        notes,
         rows: look.rows.len(),
     })
 }
