@@ -289,7 +289,7 @@ fn drop_records(sampled: &mut [Vec<SampledPart>]) -> Vec<String> {
 }
 
 /// Keeps of two readings of the same rows the one that more files have: below another key in each file, the key is a name.
-fn choose_keyed(samples: Vec<(TableSample, usize)>) -> Vec<TableSample> {
+fn choose_keyed(samples: CountedSamples) -> Vec<TableSample> {
     let list_of = |sample: &TableSample| sample.layout.list.clone().unwrap_or_default();
     let keyed: Vec<(String, usize)> = samples
         .iter()
@@ -366,12 +366,15 @@ fn add_path_columns(found: &mut [SampledPart]) {
     }
 }
 
+/// The tables that files of one layout may be, each with the number of files that have it.
+type CountedSamples = Vec<(TableSample, usize)>;
+
 /// Joins the tables of one layout. Fails if files have other layouts, and names the fewest files whose absence would help.
 fn join_layouts(found: Vec<SampledPart>) -> Result<Vec<TableSample>, NoProposal> {
     // The files of each layout, with their rows.
-    let mut layouts: Vec<(Vec<(TableSample, usize)>, Vec<String>)> = Vec::new();
+    let mut layouts: Vec<(CountedSamples, Vec<String>)> = Vec::new();
     for SampledPart { label, tables, .. } in found {
-        let is_like = |(samples, _): &&mut (Vec<(TableSample, usize)>, Vec<String>)| {
+        let is_like = |(samples, _): &&mut (CountedSamples, Vec<String>)| {
             tables.iter().any(|table| {
                 samples
                     .iter()

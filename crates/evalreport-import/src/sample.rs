@@ -754,6 +754,9 @@ fn are_similar(first: &BTreeSet<String>, second: &BTreeSet<String>) -> bool {
         && first.intersection(second).count() * 10 >= first.len().max(second.len()) * 6
 }
 
+/// The places of columns, each with its text.
+type FlatCells = Vec<(usize, Option<String>)>;
+
 /// The rows of a document while they are flattened.
 #[derive(Default)]
 struct FlatRows {
@@ -812,11 +815,7 @@ impl FlatRows {
     }
 
     /// Flattens the single values of an object beside the step that leads on to the rows.
-    fn flatten_around(
-        &mut self,
-        frame: &PathFrame<'_>,
-        step: &ListPathStep,
-    ) -> Vec<(usize, Option<String>)> {
+    fn flatten_around(&mut self, frame: &PathFrame<'_>, step: &ListPathStep) -> FlatCells {
         let mut found = Vec::new();
         let DocumentTree::Map(entries) = frame.value else {
             return found;
@@ -857,7 +856,7 @@ fn sample_path(tree: &DocumentTree, path: &str) -> Option<TableSample> {
     let steps = parse_path(path);
     let mut flat = FlatRows::default();
     // What is around the rows changes less often than the rows.
-    let mut around: Vec<(*const DocumentTree, Vec<(usize, Option<String>)>)> = Vec::new();
+    let mut around: Vec<(*const DocumentTree, FlatCells)> = Vec::new();
     let mut take = |frames: &[PathFrame<'_>], row: &DocumentTree| -> Result<(), ()> {
         let (last, outer) = frames.split_last().ok_or(())?;
         flat.rows.push(Vec::new());
