@@ -9,9 +9,9 @@ use super::field::RowView;
 use super::map::{AttemptField, TableMap};
 use super::record::{RowRunNames, derive_run_id, read_outcome, read_run_names};
 
+use super::map_rows::{for_each_map_row, map_columns};
 use super::rows::ReadStop;
 use super::source::{SourceFile, digest_parts};
-use super::table::{for_each_map_row, map_columns};
 use super::table_runs::blank_outcome;
 
 /// Maximum mean size of files that may be parts. Larger files are read once, each as it is.

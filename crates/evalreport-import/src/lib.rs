@@ -38,6 +38,7 @@ mod ledger;
 mod list_path;
 mod map;
 mod map_reader;
+mod map_rows;
 mod map_values;
 mod markdown_rows;
 mod matrix;

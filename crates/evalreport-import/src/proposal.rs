@@ -12,6 +12,7 @@ use super::foreign::has_no_known_format;
 use super::ledger::{Ledger, SourceContext, run_sort_key};
 use super::list_path::covers_path;
 use super::map::{TABLE_IMPORTER, TableMap};
+use super::map_rows::map_columns;
 use super::mode::ImportMode;
 use super::path_part::{PathPart, folder_keys, strip_extensions};
 use super::propose::{MappingQuestion, TableHints, propose_map};
@@ -19,7 +20,7 @@ use super::rows::ReadStop;
 use super::sample::{SampleRole, SampledPart, TableSample, sample_source};
 use super::source::{SourceFile, hex_digest, may_be_table};
 use super::stored::{SourceFingerprint, StoredRuns};
-use super::table::{map_columns, names_in_path, read_source};
+use super::table::{names_in_path, read_source};
 use super::table_runs::TableRuns;
 
 /// Number of rows shown in a proposal.

@@ -454,3 +454,21 @@ fn the_outcome_of_a_row_is_not_that_of_a_part_of_it() {
         &["set out unknown 2/4"],
     );
 }
+
+#[test]
+fn people_and_addresses_are_neither_approaches_nor_items() {
+    check(
+        &[file(
+            "a.csv",
+            "question,contact,passed\nq1,kim,1\nq1,lee,0\nq2,kim,1\nq2,lee,1\n",
+        )],
+        &[
+            "? the rows of an item differ in `contact`, which may be a setting or count attempts [--approach contact (or --attempt contact)]",
+        ],
+    );
+    let rows = "nova,https://example.org/a.tgz,1\nnova,https://example.org/b.tgz,0\n";
+    let (folder, _) = write_files(&[file("a.csv", format!("model,link,passed\n{rows}"))]);
+    let proposal = propose_tables(&[folder.path().join("set")], &TableHints::default());
+    let text = proposal.expect("a proposal").text;
+    assert!(text.contains("id: {source: row}"), "{text}");
+}

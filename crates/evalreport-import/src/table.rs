@@ -1,6 +1,5 @@
 //! Imports tables by a map.
 
-use std::cell::RefCell;
 use std::path::Path;
 
 use crate::domain::{ItemOutcome, Problem, Provenance};
@@ -11,18 +10,19 @@ use super::each_file::{FileImporter, import_files};
 use super::file_parts::group_parts;
 use super::ledger::Ledger;
 use super::map::{TABLE_IMPORTER, TableMap};
+use super::map_rows::{for_each_map_row, map_columns};
 use super::mode::ImportMode;
 use super::report::{ImportReport, MissingColumn, SourceReport};
-use super::rows::{ReadStop, RowSink, SourceRow};
-use super::source::{SourceFile, SourcePart, hex_digest};
+use super::rows::ReadStop;
+use super::source::{SourceFile, hex_digest};
 use super::stored::StoredRuns;
-use super::table_runs::{RowSource, TableRuns};
+use super::table_runs::TableRuns;
 
 /// Goes up by one when the same rows by the same map give other records. Sources imported before are then read again.
 pub(super) const VERSION: u32 = 3;
 
-/// Imports each file by the map, or all as one source if they are parts of the same runs. `existing` are the runs of the store; a run that grew or changed replaces its stored version. `progress`
-/// is called with the number of further bytes read.
+/// Imports each file by the map, or all as one source if they are parts of the same runs. `existing` are the runs of the store; a run that
+/// grew or changed replaces its stored version. `progress` is called with the number of further bytes read.
 ///
 /// A file that cannot be read, or has no row that fits the map, is reported; the others are imported all the same. Returns an error only if
 /// writing to the store fails. Earlier files are imported then.
@@ -115,20 +115,6 @@ pub(super) fn names_in_path(source: &SourceFile, map: &TableMap) -> Vec<String> 
     names.collect()
 }
 
-/// Returns the columns that the map reads. Columns that it derives count as seen.
-pub(super) fn map_columns(map: &TableMap) -> SourceColumns {
-    let mut columns = SourceColumns::new(
-        map.columns
-            .iter()
-            .map(|column| column.name.clone())
-            .collect(),
-    );
-    for slot in map.shape.derived_slots() {
-        columns.mark_seen(slot);
-    }
-    columns
-}
-
 /// Reads up to `most` rows of each part of the source into `fold`, and passes items' outcomes to `seen`. If `most` ended the reading, the
 /// error has no problems.
 pub(super) fn read_source(
@@ -150,44 +136,6 @@ pub(super) fn read_source(
             }
         }
         Ok(())
-    })
-}
-
-/// Callback that takes a row as the map shapes it, or `None` for one that the map skips, and where it comes from.
-type OnMapRow<'c> =
-    dyn FnMut(Option<&SourceRow<'_>>, &RowSource<'_>) -> Result<(), StoreError> + 'c;
-
-/// Reads up to `most` rows of each part of the source, as the map shapes them. If `most` ended the reading, the error has no problems.
-pub(super) fn for_each_map_row(
-    source: &SourceFile,
-    map: &TableMap,
-    most: u64,
-    columns: &mut SourceColumns,
-    progress: &mut dyn FnMut(u64),
-    on_map_row: &mut OnMapRow<'_>,
-) -> Result<(), ReadStop> {
-    let on_map_row = RefCell::new(on_map_row);
-    source.for_each_part(map.layout.encoding, progress, |part: SourcePart<'_>| {
-        let place = RowSource {
-            label: &part.label,
-            file: &part.file,
-            member: part.member.as_deref(),
-        };
-        let mut shaped = map.shape.begin_part(&part.path);
-        let mut on_row = |row: &SourceRow<'_>| {
-            let on_map_row = &mut *on_map_row.borrow_mut();
-            if map.shape.is_skipped(row) {
-                return on_map_row(None, &place);
-            }
-            shaped.for_each_row(row, &mut |row| on_map_row(Some(row), &place))
-        };
-        let mut rows = RowSink::new(&part.label, columns, &mut on_row).up_to(most);
-        let ready = |rows: &RowSink<'_>| {
-            rows.columns
-                .essential_columns_problem(|name| map.is_essential(name), rows.label)
-        };
-        map.layout
-            .read_rows(part.format, part.input, &mut rows, ready)
     })
 }
 

@@ -12,7 +12,9 @@ use super::judged::{JudgingColumns, PassCriterion, find_judging_columns};
 use super::measures::{write_measures, write_texts};
 use super::summary::{ColumnSummary, ValueKind};
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
-use super::words::{SuggestedRole, is_numbered, names_metrics, own_name, split_title};
+use super::words::{
+    SuggestedRole, is_numbered, is_of_person, names_metrics, own_name, split_title,
+};
 
 /// Reads a table with one row per outcome.
 pub(super) fn draft_outcome_table(
@@ -412,7 +414,11 @@ fn most_varied_text<'l>(
         .columns
         .iter()
         .filter(|column| {
-            is_free(column) && column.kind == ValueKind::Text && column.roles.is_empty()
+            is_free(column)
+                && column.kind == ValueKind::Text
+                && column.roles.is_empty()
+                && !is_of_person(&column.name)
+                && !column.values.keys().any(|text| text.contains("://"))
         })
         .collect();
     texts.sort_by_key(|column| std::cmp::Reverse(column.values.len()));
@@ -442,6 +448,8 @@ fn find_unnamed_arms<'l>(
     let is_arm = |column: &&ColumnSummary| {
         let both: Vec<&ColumnSummary> = judged.iter().copied().chain([*column]).collect();
         is_free(column)
+            && column.has_short_names()
+            && !is_of_person(&column.name)
             && column.clarity(SuggestedRole::Category) < 2
             && column.clarity(SuggestedRole::Reason) == 0
             && column.clarity(SuggestedRole::Answer) == 0

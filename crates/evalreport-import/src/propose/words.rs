@@ -315,6 +315,29 @@ pub(super) fn is_other_subject(column: &str) -> bool {
         .any(|(place, word)| OTHER_SUBJECT_WORDS.contains(&word.as_str()) && !is_unit(place))
 }
 
+/// Words for people who are beside results, and neither items nor approaches.
+const PERSON_WORDS: [&str; 12] = [
+    "author",
+    "contact",
+    "owner",
+    "assignee",
+    "reviewer",
+    "maintainer",
+    "email",
+    "user",
+    "username",
+    "person",
+    "autor",
+    "kontakt",
+];
+
+/// Returns whether the column names a person.
+pub(super) fn is_of_person(column: &str) -> bool {
+    split_title(&own_name(column))
+        .iter()
+        .any(|word| PERSON_WORDS.contains(&word.as_str()))
+}
+
 /// Words for who judges, and what that takes.
 const JUDGE_WORDS: [&str; 11] = [
     "judge",
