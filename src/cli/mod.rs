@@ -204,7 +204,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         command: arguments.command.resolve_alias(),
         global: arguments.global,
     };
-    match threads::run_catching_refusals(|| run_logged(arguments, &read)) {
+    match threads::run_catching_refusals(|| run_logged(&arguments, &read)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             output::print_failure(&failure);
@@ -214,7 +214,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.
-fn run_logged(arguments: Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
+fn run_logged(arguments: &Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
     crate::process::adopt(std::env::vars_os().collect());
     output_paths::check_outputs(&arguments.global, arguments.command.output_paths())?;
     log::start_logging(&arguments.global)?;

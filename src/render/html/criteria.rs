@@ -255,14 +255,14 @@ pub(super) fn summarise_disagreement(
 }
 
 /// Makes the pages with the details of each criterion.
-fn render_pages<'a>(
+fn render_pages(
     SuitePageInputs {
         context,
         plan,
         suite,
         place,
-    }: SuitePageInputs<'a>,
-) -> impl Iterator<Item = SiteFile> + 'a {
+    }: SuitePageInputs<'_>,
+) -> impl Iterator<Item = SiteFile> + '_ {
     let chunks = suite.criterion_keys.chunks(CRITERIA_PER_BUCKET);
     let (count, all) = (chunks.len(), suite.criterion_keys.len());
     chunks.enumerate().map(move |(bucket, chunk)| {

@@ -18,7 +18,7 @@ pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Leaderboard",
     path: SuiteRoutes::leaderboard_path,
     has_data: |_| true,
-    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    pages: |inputs| Box::new(std::iter::once(render_page(inputs))),
     data: |_| Vec::new(),
 };
 
@@ -55,7 +55,7 @@ fn render_page(
         suite,
         place,
     }: SuitePageInputs<'_>,
-) -> Option<SiteFile> {
+) -> SiteFile {
     let path = place.leaderboard_path();
     let title = format!("{}: leaderboard · {}", place.label, context.title);
     let about = format!("All arms of {} with all their figures.", place.label);
@@ -97,7 +97,7 @@ fn render_page(
         stated: stated::published_figures_of_suite(suite, plan, &shell.root),
         shell,
     };
-    Some(SiteFile::from_template(path, &page))
+    SiteFile::from_template(path, &page)
 }
 
 /// Lays out the board. Names link to the arms' pages, and two rows can be ticked.

@@ -162,14 +162,14 @@ pub(super) fn has_items(suite: &OverviewSuite) -> bool {
 }
 
 /// Makes the pages of a suite's matrix. Empty if no run has outcomes of items.
-fn render_pages<'a>(
+fn render_pages(
     SuitePageInputs {
         context,
         plan,
         suite,
         place,
-    }: SuitePageInputs<'a>,
-) -> SitePart<'a> {
+    }: SuitePageInputs<'_>,
+) -> SitePart<'_> {
     let matrix = &suite.items;
     if matrix.items.is_empty() {
         return Box::new(std::iter::empty());

@@ -32,7 +32,7 @@ pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Verdict",
     path: SuiteRoutes::path,
     has_data: |_| true,
-    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    pages: |inputs| Box::new(std::iter::once(render_page(inputs))),
     data: suite_files,
 };
 
@@ -90,7 +90,7 @@ fn render_page(
         suite,
         place,
     }: SuitePageInputs<'_>,
-) -> Option<SiteFile> {
+) -> SiteFile {
     let path = place.path();
     let title = format!("{}: verdict · {}", place.label, context.title);
     let (mark, sentences) = describe_verdict(suite);
@@ -180,7 +180,7 @@ fn render_page(
         }),
         shell,
     };
-    Some(SiteFile::from_template(path, &page))
+    SiteFile::from_template(path, &page)
 }
 
 fn list_facts(suite: &OverviewSuite) -> Vec<SuiteFact> {

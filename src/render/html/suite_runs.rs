@@ -19,7 +19,7 @@ pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Runs",
     path: SuiteRoutes::runs_path,
     has_data: |_| true,
-    pages: |inputs| Box::new(render_page(inputs).into_iter()),
+    pages: |inputs| Box::new(std::iter::once(render_page(inputs))),
     data: |_| Vec::new(),
 };
 
@@ -40,7 +40,7 @@ fn render_page(
         suite,
         place,
     }: SuitePageInputs<'_>,
-) -> Option<SiteFile> {
+) -> SiteFile {
     let path = place.runs_path();
     let title = format!("Runs of {} · {}", place.label, context.title);
     let shell = PageShell::new(
@@ -75,5 +75,5 @@ fn render_page(
         .with_filter(""),
         shell,
     };
-    Some(SiteFile::from_template(path, &page))
+    SiteFile::from_template(path, &page)
 }
