@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::domain::{Filter, GivenRunNames, Run, RunId, escape_invisible};
-use crate::import::{ImportReport, SourceReport};
+use crate::import::{ImportReport, SourceReport, side_rank};
 use crate::inference::UNNAMED_APPROACHES;
 use crate::warehouse::{RunRow, Warehouse, WarehouseOptions};
 
@@ -126,12 +126,14 @@ pub(super) fn decide_arms(
     ids_of: &IdLookup<'_>,
 ) -> Result<ArmDecision, CommandFailure> {
     let may_be = asked.may_be_arms(paths);
+    // Files of a folder are runs of their arms, unless their names say that they are sides of an experiment.
+    let may_be_sides = !may_be && asked.compares && !asked.settles_arms() && are_sides(report);
     let mut decided = ArmDecision {
         settings: settings.clone(),
         note: None,
         coincide: true,
     };
-    if !may_be && asked.by.is_none() {
+    if !may_be && !may_be_sides && asked.by.is_none() {
         return Ok(decided);
     }
     let mut options = settings.source_options();
@@ -159,9 +161,14 @@ pub(super) fn decide_arms(
         return Ok(decided);
     }
     let mut files: Vec<ReadFile<'_>> = files;
-    files.sort_by_key(|file| paths.iter().position(|path| *path == file.path));
+    if may_be_sides {
+        files.sort_by_key(|file| side_rank(&file_stem(&file.path)));
+    } else {
+        files.sort_by_key(|file| paths.iter().position(|path| *path == file.path));
+    }
     let held: Vec<RunsByArm<'_>> = files.iter().map(group_by_arm).collect();
-    let is_whole = files.len() == paths.len() && held.iter().all(|arms| !arms.is_empty());
+    let is_whole =
+        (may_be_sides || files.len() == paths.len()) && held.iter().all(|arms| !arms.is_empty());
     decided.coincide = is_whole
         && held
             .iter()
@@ -204,6 +211,13 @@ pub(super) fn decide_arms(
     ));
     decided.settings.file_arms = FileOrder::new(labels);
     Ok(decided)
+}
+
+/// Returns whether the names of several files say that each is a side of an experiment, such as `before` and `after`.
+fn are_sides(report: &ImportReport) -> bool {
+    let stored = || report.sources.iter().filter(|one| one.outcome.is_stored());
+    stored().count() > 1
+        && stored().all(|one| side_rank(&file_stem(Path::new(&one.file))).is_some())
 }
 
 /// Finds the runs of each file, in the order of the report.

@@ -282,8 +282,9 @@ pub(super) fn suite_board(
             .into_iter()
             .filter(|column| {
                 // The primary column has it under its own name.
-                answer.primary_metric().metric.name != ITEM_SCORE
-                    || answer.run_score.as_ref() != Some(&column.metric)
+                let primary = &answer.primary_metric().metric.name;
+                let own = answer.run_score.as_ref().filter(|_| primary == ITEM_SCORE);
+                own.unwrap_or(primary) != &column.metric
             })
             .collect(),
         evidence,

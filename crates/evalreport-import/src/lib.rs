@@ -91,7 +91,7 @@ pub use name_overrides::NameOverrides;
 pub use proposal::{
     MapProposal, NoProposal, ProposedRow, are_tables, guess_suite, propose_tables, table_files,
 };
-pub use propose::{BetterEnd, MappingQuestion, TableHints, WideKind};
+pub use propose::{BetterEnd, MappingQuestion, TableHints, WideKind, side_rank};
 pub use published::read_published_tables;
 pub use report::{
     FieldCoverage, FigureDisagreement, ForeignReport, ImportReport, MissingColumn,

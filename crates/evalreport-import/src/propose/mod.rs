@@ -29,6 +29,7 @@ use draft::MapDraft;
 pub use polarity::BetterEnd;
 use table_sample::ExaminedTable;
 pub use table_sample::{MappingQuestion, TableHints, WideKind};
+pub use words::side_rank;
 
 /// Beginning of a note on what decides outcomes and stands in no column.
 const ASSUMED: &str = "assumed: ";

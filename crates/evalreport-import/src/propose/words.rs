@@ -493,9 +493,17 @@ const SIDES: [&str; 24] = [
 
 /// Returns whether the name is a side of an experiment: `before`, `control_group`, `without_tools`.
 pub(super) fn is_side(name: &str) -> bool {
+    side_rank(name).is_some()
+}
+
+/// Returns the place of a side of an experiment among such names, in which what was there first comes first. `None` for other names.
+pub fn side_rank(name: &str) -> Option<usize> {
     let words = split_title(name);
-    let is_word = |word: &String| SIDES.contains(&word.as_str());
-    words.first().is_some_and(is_word) || words.last().is_some_and(is_word)
+    let place = |word: &String| SIDES.iter().position(|side| side == word);
+    words
+        .first()
+        .and_then(place)
+        .or_else(|| words.last().and_then(place))
 }
 
 /// Common beginnings of models' names.
