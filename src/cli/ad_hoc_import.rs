@@ -251,6 +251,14 @@ fn import_files(
         import_tables(settings, &tables, asked)?
     };
     if read.is_none() {
+        let columns = proposal::column_words(&asked.columns);
+        if !columns.is_empty() {
+            return Err(CommandFailure::new(format!(
+                "none of the files is a table without a known format, so `{}` says nothing of them",
+                columns.join(" ")
+            ))
+            .with_hint("leave it out; the formats say themselves what passed"));
+        }
         // They are reported like all files that no importer reads.
         others.extend(tables);
     }
@@ -286,13 +294,14 @@ fn import_tables(
             .set
             .iter()
             .map(|(field, value)| format!("--set {}", shell_word(&format!("{field}={value}"))))
+            .chain(proposal::column_words(&asked.columns))
             .chain([more.to_owned()])
             .collect::<Vec<_>>()
     };
     let command = |option: &str| proposal::import_command(settings, paths, &own(option));
     let hints = TableHints {
         set: asked.set.clone(),
-        ..TableHints::default()
+        ..proposal::column_hints(&asked.columns)?
     };
     let proposal = match propose_tables(paths, &hints) {
         Err(NoProposal::NoTable) => return Ok(None),

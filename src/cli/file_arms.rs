@@ -15,7 +15,9 @@ use super::assignments::parse_assignments;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
+use super::import_arguments::TableColumns;
 use super::options::OfFiles;
+use super::proposal;
 use super::settings::Settings;
 
 /// What a command asks of the files that it names.
@@ -25,6 +27,8 @@ pub(super) struct FileOptions {
     pub set: BTreeMap<String, String>,
     /// The part of each file's path that names its arms, by `--approach @file`.
     by: Option<PartOfPath>,
+    /// What the columns of tables mean, by options such as `--passed`.
+    pub columns: TableColumns,
     /// Whether the command compares arms, so that files of the same arms and items are arms.
     compares: bool,
 }
@@ -58,6 +62,13 @@ impl FileOptions {
         } else {
             "--set"
         };
+        let columns = given.columns.clone();
+        if !has_files && !proposal::column_words(&columns).is_empty() {
+            return Err(CommandFailure::new(
+                "an option says what a table's columns mean, and the command names no file",
+            )
+            .with_hint("name it, as in `evalreport compare answers.csv --passed correct`"));
+        }
         if !has_files && (by.is_some() || !set.is_empty()) {
             return Err(CommandFailure::new(format!("{option} is for files, and the command names none"))
                 .with_hint("name them, as in `evalreport compare before.csv after.csv`; stored runs keep their names"));
@@ -71,6 +82,7 @@ impl FileOptions {
         Ok(Self {
             set,
             by,
+            columns,
             compares: false,
         })
     }

@@ -54,6 +54,14 @@ pub(super) struct Table {
     /// Column of the suite
     #[arg(long, value_name = "COLUMN")]
     pub suite: Option<String>,
+    #[command(flatten)]
+    pub columns: TableColumns,
+}
+
+/// What the columns of a table mean, for every command that names files. How arms are named is each command's own.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Tables without a map")]
+pub(super) struct TableColumns {
     /// Column of the item: the task or question
     #[arg(long, value_name = "COLUMN")]
     pub item: Option<String>,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::import_arguments::TableColumns;
+
 /// Exit codes, for the help and the man page.
 pub(super) const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, with a negative answer (damage, a regression); 2 wrong arguments, configuration or data; \
                           3 inconclusive (gate: not enough evidence, or no baseline); 130 interrupted";
@@ -130,6 +132,8 @@ pub(super) struct OfFiles {
     /// Of files that are named: override a field of their runs, as in `import`: suite=NAME, approach=NAME, model=NAME. `--approach @file` makes each file an arm
     #[arg(long, value_name = "FIELD=VALUE", help_heading = "Files")]
     pub set: Vec<String>,
+    #[command(flatten)]
+    pub columns: TableColumns,
 }
 
 /// Suites that a command is about.

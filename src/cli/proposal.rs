@@ -17,7 +17,7 @@ use crate::render::format;
 use super::assignments::parse_assignments;
 use super::display_path::display_path;
 use super::failure::CommandFailure;
-use super::import_arguments::{End, ImportArguments, ImportAs, Mark, Table, Wide};
+use super::import_arguments::{End, ImportArguments, ImportAs, Mark, Table, TableColumns, Wide};
 use super::output;
 use super::settings::Settings;
 
@@ -28,10 +28,19 @@ fn read_hints(
     arguments: &ImportArguments,
     set: BTreeMap<String, String>,
 ) -> Result<TableHints, CommandFailure> {
-    let Table {
-        approach,
-        model,
-        suite,
+    let table = &arguments.table;
+    Ok(TableHints {
+        approach: table.approach.clone(),
+        model: table.model.clone(),
+        suite: table.suite.clone(),
+        set,
+        ..column_hints(&table.columns)?
+    })
+}
+
+/// Returns what the options say of the columns of a table.
+pub(super) fn column_hints(columns: &TableColumns) -> Result<TableHints, CommandFailure> {
+    let TableColumns {
         item,
         passed,
         score,
@@ -43,8 +52,7 @@ fn read_hints(
         decimal,
         sheet,
         list,
-        ..
-    } = &arguments.table;
+    } = columns;
     let values = parse_assignments("--value", values, "--value partial=fail")?;
     if let Some((_, status)) = values
         .iter()
@@ -63,9 +71,6 @@ fn read_hints(
         Wide::Attempts => WideKind::Attempts,
     });
     Ok(TableHints {
-        approach: approach.clone(),
-        model: model.clone(),
-        suite: suite.clone(),
         item: item.clone(),
         passed: passed.clone(),
         score: score.clone(),
@@ -83,7 +88,7 @@ fn read_hints(
         wide,
         decimal_comma: decimal.map(|mark| mark == Mark::Comma),
         values,
-        set,
+        ..TableHints::default()
     })
 }
 
@@ -263,6 +268,26 @@ fn given_options(table: &Table) -> Vec<(&'static str, Option<String>)> {
         approach,
         model,
         suite,
+        columns,
+    } = table;
+    let written = write_map.as_ref().map(|path| path.display().to_string());
+    let of_table = [
+        ("--approach", approach.clone()),
+        ("--model", model.clone()),
+        ("--suite", suite.clone()),
+        ("--write-map", written),
+    ];
+    of_table
+        .into_iter()
+        .filter(|(_, value)| value.is_some())
+        .chain(given_columns(columns))
+        .chain(yes.then_some(("--yes", None)))
+        .collect()
+}
+
+/// Returns the given options for columns, each with its value.
+fn given_columns(columns: &TableColumns) -> Vec<(&'static str, Option<String>)> {
+    let TableColumns {
         item,
         passed,
         score,
@@ -274,12 +299,8 @@ fn given_options(table: &Table) -> Vec<(&'static str, Option<String>)> {
         decimal,
         sheet,
         list,
-    } = table;
-    let written = write_map.as_ref().map(|path| path.display().to_string());
+    } = columns;
     let single = [
-        ("--approach", approach.clone()),
-        ("--model", model.clone()),
-        ("--suite", suite.clone()),
         ("--item", item.clone()),
         ("--passed", passed.clone()),
         ("--score", score.clone()),
@@ -290,13 +311,20 @@ fn given_options(table: &Table) -> Vec<(&'static str, Option<String>)> {
         ("--direction", direction.as_ref().and_then(value_name)),
         ("--wide", wide.as_ref().and_then(value_name)),
         ("--decimal", decimal.as_ref().and_then(value_name)),
-        ("--write-map", written),
     ];
     let single = single.into_iter().filter(|(_, value)| value.is_some());
     let values = values.iter().map(|value| ("--value", Some(value.clone())));
-    single
-        .chain(values)
-        .chain(yes.then_some(("--yes", None)))
+    single.chain(values).collect()
+}
+
+/// Returns the given options for columns as words of a command line.
+pub(super) fn column_words(columns: &TableColumns) -> Vec<String> {
+    given_columns(columns)
+        .into_iter()
+        .map(|(name, value)| match value {
+            Some(value) => format!("{name} {}", shell_word(&escape_invisible(&value))),
+            None => name.to_owned(),
+        })
         .collect()
 }
 
