@@ -196,7 +196,7 @@ fn check_graded(project: &Project, grade: &str, kinds: &[&str]) {
 fn row<'a>(answer: &'a Value, metric: &str) -> &'a Value {
     let rows = answer["comparisons"][0]["rows"].as_array().expect("rows");
     rows.iter()
-        .find(|row| row["metric"]["name"] == metric)
+        .find(|row| row["metric"]["name"] == metric || row["metric"]["label"] == metric)
         .unwrap_or_else(|| panic!("no {metric}: {rows:#?}"))
 }
 

@@ -1219,7 +1219,7 @@ fn item_scores_are_paired() {
         project
             .run(["compare", "s"])
             .answer()
-            .contains("Item Score")
+            .contains("Item score")
     );
     // Said to be better when low, the other arm wins; and a warm cache says the same.
     project.file(

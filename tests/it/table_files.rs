@@ -310,8 +310,9 @@ fn the_odd_file_of_a_folder_is_named() {
     let said = board(&project, &["out"]);
     assert_eq!(counts(&said).len(), 2);
     assert!(
-        said.stderr
-            .contains("config.json has no rows and is passed over"),
+        said.stderr.contains(
+            "config.json has figures or settings of a whole run and no rows: it is passed over"
+        ),
         "{}",
         said.stderr
     );

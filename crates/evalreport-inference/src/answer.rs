@@ -19,7 +19,7 @@ use super::decision::{self, Decision, DecisionInputs, UnitPrice};
 use super::exclusions::{ExcludedItem, exclude_items};
 use super::family::{Evidence, UnadjustedEvidence, settle_primary, settle_secondary};
 use super::figures::{Figure, RunNumbers, run_cost, run_duration, run_tokens, summarise_figures};
-use super::item_scores::{ItemScores, SuiteScores};
+use super::item_scores::{ITEM_SCORE, ItemScores, SuiteScores};
 use super::labelled::JudgedBy;
 use super::metrics::{self, built_in_metric, pass_rate_metric, suite_design};
 use super::pair_test::PairFinding;
@@ -1011,9 +1011,6 @@ impl MetricInputs<'_> {
         }
     }
 }
-
-/// The key of the item score.
-pub const ITEM_SCORE: &str = "item_score";
 
 #[cfg(test)]
 mod tests {

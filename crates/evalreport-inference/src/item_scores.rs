@@ -4,12 +4,14 @@ use crate::domain::{Direction, ItemStatus, Metric, MetricKind, Unit, score_label
 use crate::stats::Interval;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
-use super::answer::ITEM_SCORE;
 use super::arm::SuiteGroup;
 use super::estimate::{Estimate, Method, mean_over_items};
 use super::policy::{Design, Policy};
 use super::sample::{RunSums, RunValueMatrix, SuiteItems, is_column_marked};
 use super::scores::{ScoreColumn, newest_score_value, score_columns};
+
+/// The key of the item score.
+pub const ITEM_SCORE: &str = "item_score";
 
 /// An arm's scores on the items of a suite.
 pub struct ItemScores {
@@ -97,15 +99,28 @@ struct ScoreRange {
 
 impl ScoreRange {
     fn add_score(&mut self, status: ItemStatus, score: f64) {
-        let known = if status == ItemStatus::Pass {
+        match status {
+            // Of an answer that is outside pass rates, its score is all that there is.
+            ItemStatus::Skipped => self.says_more = true,
+            ItemStatus::Pass => self.note_score_of(true, score),
+            ItemStatus::Fail
+            | ItemStatus::Error
+            | ItemStatus::Limit
+            | ItemStatus::Infra
+            | ItemStatus::NotEvaluated => self.note_score_of(false, score),
+        }
+        let (low, high) = self.range.unwrap_or((score, score));
+        self.range = Some((low.min(score), high.max(score)));
+    }
+
+    fn note_score_of(&mut self, has_passed: bool, score: f64) {
+        let known = if has_passed {
             &mut self.passed
         } else {
             &mut self.failed
         };
         let first = *known.get_or_insert(score);
         self.says_more |= first.total_cmp(&score).is_ne();
-        let (low, high) = self.range.unwrap_or((score, score));
-        self.range = Some((low.min(score), high.max(score)));
     }
 }
 

@@ -67,7 +67,7 @@ mod verdict;
 pub use absent::add_absent_arms;
 pub use accepted::AcceptedRegression;
 pub use accepted::is_acceptance_of;
-pub use answer::{ITEM_SCORE, Role};
+pub use answer::Role;
 pub use arm::{
     Arm, ArmRuns, BatchSelection, NightKey, Since, SinceBecause, SuiteGroup, UNNAMED_APPROACHES,
     batch_name, night_key,
@@ -98,6 +98,7 @@ pub use history::{
     NightlyDuel, NoisyItem, Precision, Series, suite_histories,
 };
 pub use item_course::ItemCourse;
+pub use item_scores::ITEM_SCORE;
 pub use labelled::{JudgeFigure, JudgedBy, MIN_LABELS};
 pub use mismatch::{Grade, Mismatch, MismatchKind, SharedItems, worst_grade};
 pub use nights::NightsEvidence;
