@@ -1,6 +1,6 @@
 //! The command line: its commands, printing, progress and exit codes.
 //!
-//! A new command is a file here, a `mod` and a line of [`list_commands`].
+//! A new command is a file here, a `mod` and a line of `list_commands`.
 
 mod accept;
 mod ad_hoc_import;

@@ -73,10 +73,11 @@ pub(super) fn compare_samples(
         interval,
     };
     finding.difference = Some(difference(None));
-    let is_binary = |values: &[f64]| values.iter().all(|value| *value == 0.0 || *value == 1.0);
+    // Shares that are whole numbers: none or all of an item's attempts passed.
+    let is_binary = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
     if scale == Scale::Share && is_binary(one) && is_binary(other) {
         let [(passed_a, total_a), (passed_b, total_b)] = [one, other].map(|values| {
-            let passed = values.iter().filter(|value| **value == 1.0).count();
+            let passed = values.iter().filter(|value| **value > 0.5).count();
             (passed as u64, values.len() as u64)
         });
         let interval =
@@ -122,13 +123,13 @@ mod tests {
         // R: fisher.test(matrix(c(167, 54, 108, 70), 2))$p.value is 0.001632.
         assert_eq!(found.test, Some(Test::FisherExact));
         assert!(
-            near(found.p_value().unwrap(), 0.0016),
+            near(found.p_value().expect("a test"), 0.0016),
             "{:?}",
             found.p_value()
         );
-        let difference = found.difference.unwrap();
+        let difference = found.difference.expect("both have items");
         assert!(near(difference.value, 167.0 / 221.0 - 108.0 / 178.0));
-        let interval = difference.interval.unwrap();
+        let interval = difference.interval.expect("both have items");
         assert!(interval.low > 0.05 && interval.high < 0.25);
     }
 

@@ -247,7 +247,7 @@ fn the_error_of_an_unweighted_group_is_that_of_its_mean() {
         (variance / (a + b)).sqrt()
     };
     let plain = (one * one + two * two).sqrt() / 2.0;
-    results["groups"]["all"]["acc,none"] = json!((0.5 + 5.0 / 6.0) / 2.0);
+    results["groups"]["all"]["acc,none"] = json!(f64::midpoint(0.5, 5.0 / 6.0));
     results["groups"]["all"]["acc_stderr,none"] = json!(pooled([4.0, 6.0]));
     project.file(&file, results.to_string());
     let (source, runs) = imported(&project, "lm-eval");
@@ -318,7 +318,7 @@ fn repeats_of_evalchemy_are_no_samples_of_their_own() {
                 "accuracy_avg": 0.375, "accuracy_std_err": 0.0625, "num_repeat": 2},
             "MATH500": {"num_total": 500, "num_solved": 300, "accuracy": 0.6},
         },
-        "config": {"model": "vllm", "model_args": "pretrained=org/one"}, "git_hash": "abc", "date": 1784594363.0, "model_name": "org/one",
+        "config": {"model": "vllm", "model_args": "pretrained=org/one"}, "git_hash": "abc", "date": 1_784_594_363.0, "model_name": "org/one",
     });
     project.file(
         &format!("out/org__one/results_{STAMP}.json"),

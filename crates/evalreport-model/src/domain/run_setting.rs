@@ -342,7 +342,7 @@ mod tests {
     use crate::domain::RunId;
 
     fn run(number: u32, suite: &str, model: &str, tags: &[(&str, &str)]) -> Run {
-        let id = RunId::parse(&format!("r{number}")).unwrap();
+        let id = RunId::parse(&format!("r{number}")).expect("an id");
         let mut run = Run::new(id, suite, "a", model);
         run.tags = tags
             .iter()
