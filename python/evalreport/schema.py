@@ -688,6 +688,8 @@ class Comparison(_Comparison, total=False):
     judged_by: Optional[JudgedBy]
     # Model names in the table that may mean the same model as others, for arms of one approach.
     perhaps_one_model: List[ModelNames]
+    # Settings that differ between runs of one approach and model, so that they are runs of several arms here.
+    separating_settings: List[str]
     # Items that `exclusions.yaml` removes from every figure of this table.
     excluded_items: List[ExcludedItem]
     # The pass rate row as it would be with the excluded items.
@@ -952,6 +954,8 @@ class SuiteBoard(_SuiteBoard, total=False):
     apart: List[Apart]
     # Model names on the board that may mean the same model as others, for arms of one approach.
     perhaps_one_model: List[ModelNames]
+    # Settings that differ between runs of one approach and model, so that they are runs of several arms here.
+    separating_settings: List[str]
     # Items that `exclusions.yaml` removes from every figure of this board.
     excluded_items: List[ExcludedItem]
 
