@@ -1,12 +1,13 @@
 //! Two arms as two independent samples: every item is a draw of its own, as the users of an A/B test are, so nothing is paired.
 
-use crate::stats::{fisher_exact, newcombe_interval, summarise_sample, welch_test};
+use crate::stats::{summarise_sample, welch_test};
 
 use super::comparison::{Difference, Levels, Scale, Sizes, Test};
-use super::pair_test::{DataPrecision, PairFinding, PowerPlan};
-use super::policy::{Design, EQUAL_SHARE_TOLERANCE, MIN_ITEMS, Policy};
+use super::pair_test::PairFinding;
+use super::policy::{Design, Policy};
 use super::sample::{ArmRates, SuiteItems};
-use super::verdict::{DataSupport, Missing, Obstacle};
+use super::unpaired::{compare_counts, few_items, thin_finding};
+use super::verdict::Missing;
 
 /// Returns the means of an arm's items, one for each that has a value: of an item with several attempts, such as a user who voted twice, the
 /// attempts are one draw.
@@ -54,48 +55,28 @@ pub(super) fn compare_samples(
     let (Ok(first), Ok(second)) = (summarise_sample(one), summarise_sample(other)) else {
         return PairFinding::without_data(Design::Items, Missing::NotMeasured, sizes);
     };
-    let obstacle = (one.len().min(other.len()) < MIN_ITEMS).then_some(Obstacle::FewItems);
-    let mut finding = PairFinding::new(
-        Design::Items,
-        DataSupport::Thin {
-            obstacle: Obstacle::FewItems,
-            p: None,
-        },
-        sizes,
-    );
+    // Shares that are whole numbers: none or all of an item's attempts passed.
+    let is_binary = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
+    if scale == Scale::Share && is_binary(one) && is_binary(other) {
+        let [one, other] = [one, other].map(|values| {
+            let passed = values.iter().filter(|value| **value > 0.5).count();
+            (passed as u64, values.len() as u64)
+        });
+        return compare_counts(one, other, sizes, policy);
+    }
+    let obstacle = few_items(&sizes);
+    let mut finding = thin_finding(sizes);
     finding.levels = Some(Levels {
         first: first.mean,
         second: second.mean,
     });
-    let difference = |interval| Difference {
+    let test = welch_test(one, other, policy.confidence()).ok();
+    finding.difference = Some(Difference {
         value: first.mean - second.mean,
         scale,
-        interval,
-    };
-    finding.difference = Some(difference(None));
-    // Shares that are whole numbers: none or all of an item's attempts passed.
-    let is_binary = |values: &[f64]| values.iter().all(|value| value.fract() == 0.0);
-    if scale == Scale::Share && is_binary(one) && is_binary(other) {
-        let [(passed_a, total_a), (passed_b, total_b)] = [one, other].map(|values| {
-            let passed = values.iter().filter(|value| **value > 0.5).count();
-            (passed as u64, values.len() as u64)
-        });
-        let interval =
-            newcombe_interval(passed_a, total_a, passed_b, total_b, policy.confidence()).ok();
-        finding.difference = Some(difference(interval));
-        let p = fisher_exact(passed_a, total_a, passed_b, total_b).unwrap_or(1.0);
-        finding.set_p_value(Test::FisherExact, p, obstacle);
-        finding.precision = Some(DataPrecision::Shares {
-            rate: f64::midpoint(first.mean, second.mean),
-            more: total_a.max(total_b),
-            fewer: total_a.min(total_b),
-        });
-        finding.plan = Some(PowerPlan::Shares {
-            rates: [first.mean, second.mean],
-        })
-        .filter(|_| (first.mean - second.mean).abs() > EQUAL_SHARE_TOLERANCE);
-    } else if let Ok(test) = welch_test(one, other, policy.confidence()) {
-        finding.difference = Some(difference(Some(test.interval)));
+        interval: test.as_ref().map(|test| test.interval),
+    });
+    if let Some(test) = test {
         finding.set_p_value(Test::Welch, test.p, obstacle);
     }
     finding

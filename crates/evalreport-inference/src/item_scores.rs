@@ -62,8 +62,11 @@ impl SuiteScores {
             }
         }
         let range = seen.range.filter(|_| seen.says_more)?;
-        let (unit, direction) = score_unit(group, matrix, items, policy);
-        let run_score = score_of_runs(group, matrix, items);
+        let RunScore {
+            unit,
+            direction,
+            name: run_score,
+        } = RunScore::find(group, matrix, items, policy);
         let label = run_score.as_deref().map_or("Item score", score_label);
         let metric = Metric {
             name: ITEM_SCORE.to_owned(),
@@ -148,71 +151,62 @@ fn score_at(row: &MatrixRow, place: usize) -> Option<f64> {
     }
 }
 
-/// Returns the name of the score that every run with item scores has, and that is their mean in each.
-fn score_of_runs(
-    group: &SuiteGroup<'_>,
-    matrix: &OutcomeMatrix,
-    items: &SuiteItems,
-) -> Option<String> {
-    let means: Vec<(&RunRow, f64)> = group
-        .arms
-        .iter()
-        .flat_map(|arm| &arm.counted)
-        .filter_map(|run| {
-            let scores = ItemScores::new(&[], &[*run], matrix, items);
-            Some((*run, *scores.run_means.first()?))
-        })
-        .collect();
-    let is_mean = |column: &ScoreColumn| {
-        means.iter().all(|(run, mean)| {
-            newest_score_value(run, &column.metric).is_some_and(|value| is_near(value, *mean))
-        })
-    };
-    let column = score_columns(group)
-        .into_iter()
-        .find(|column| !column.is_mixed && is_mean(column));
-    column
-        .filter(|_| !means.is_empty())
-        .map(|column| column.metric)
+/// The runs' own score of which the item scores are the parts.
+struct RunScore {
+    unit: Unit,
+    direction: Direction,
+    /// Its name, if it is the mean of the item scores in every run that has any.
+    name: Option<String>,
 }
 
-fn is_near(value: f64, mean: f64) -> bool {
-    (value - mean).abs() <= 1e-9 * value.abs().max(1.0)
-}
-
-/// Returns the unit and direction of the scores: those of the runs' own score, or as configured for the score that is their mean; else
-/// plain numbers of which more is better.
-fn score_unit(
-    group: &SuiteGroup<'_>,
-    matrix: &OutcomeMatrix,
-    items: &SuiteItems,
-    policy: &Policy,
-) -> (Unit, Direction) {
-    let mut runs = group.arms.iter().flat_map(|arm| &arm.counted);
-    let first = runs.find_map(|run| {
-        Some((
-            *run,
-            ItemScores::new(&[], &[*run], matrix, items)
-                .run_means
-                .first()
-                .copied()?,
-        ))
-    });
-    let column = first.and_then(|(run, mean)| {
-        score_columns(group).into_iter().find(|column| {
-            !column.is_mixed
-                && newest_score_value(run, &column.metric).is_some_and(|value| is_near(value, mean))
-        })
-    });
-    column.map_or((Unit::Number, Direction::Up), |column| {
-        let settings = policy.metrics.get(&column.metric);
-        let (unit, direction) =
-            settings.map_or((None, None), |settings| (settings.unit, settings.direction));
-        (
-            unit.unwrap_or(column.unit),
-            direction.unwrap_or(column.direction),
-        )
-    })
+impl RunScore {
+    /// Finds the score that is the mean of the first run's item scores. Its unit and direction are those of the runs, or as configured; without
+    /// such a score, plain numbers of which more is better.
+    fn find(
+        group: &SuiteGroup<'_>,
+        matrix: &OutcomeMatrix,
+        items: &SuiteItems,
+        policy: &Policy,
+    ) -> Self {
+        let mut runs = group
+            .arms
+            .iter()
+            .flat_map(|arm| &arm.counted)
+            .filter_map(|run| {
+                let scores = ItemScores::new(&[], &[*run], matrix, items);
+                Some((*run, *scores.run_means.first()?))
+            });
+        let is_mean = |column: &ScoreColumn, (run, mean): (&RunRow, f64)| {
+            newest_score_value(run, &column.metric)
+                .is_some_and(|value| (value - mean).abs() <= 1e-9 * value.abs().max(1.0))
+        };
+        let mut columns = score_columns(group);
+        columns.retain(|column| !column.is_mixed);
+        if let Some(first) = runs.next().filter(|_| !columns.is_empty()) {
+            columns.retain(|column| is_mean(column, first));
+        } else {
+            columns.clear();
+        }
+        let Some(column) = columns.first().cloned() else {
+            return Self {
+                unit: Unit::Number,
+                direction: Direction::Up,
+                name: None,
+            };
+        };
+        for run in runs {
+            columns.retain(|column| is_mean(column, run));
+        }
+        let (unit, direction) = policy
+            .metrics
+            .get(&column.metric)
+            .map_or((None, None), |settings| (settings.unit, settings.direction));
+        Self {
+            unit: unit.unwrap_or(column.unit),
+            direction: direction.unwrap_or(column.direction),
+            name: columns.into_iter().next().map(|column| column.metric),
+        }
+    }
 }
 
 /// The content at an index of a row.

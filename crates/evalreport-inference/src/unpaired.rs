@@ -51,7 +51,10 @@ pub(super) fn compare_totals(
     if !policy.is_independent(suite) && (fewest as f64) < (1.0 - MAX_UNSHARED_ITEMS) * most as f64 {
         return PairFinding::not_comparable(Design::Items, Incomparable::OtherTotals, sizes);
     }
-    let obstacle = (items_a.min(items_b) < MIN_ITEMS as u64).then_some(Obstacle::FewItems);
+    if let ([one], [other]) = (one.as_slice(), other.as_slice()) {
+        return compare_counts(*one, *other, sizes, policy);
+    }
+    let obstacle = few_items(&sizes);
     let rate = |runs: &[(u64, u64)]| {
         runs.iter()
             .map(|(passed, total)| *passed as f64 / *total as f64)
@@ -59,36 +62,9 @@ pub(super) fn compare_totals(
             / runs.len() as f64
     };
     let (rate_a, rate_b) = (rate(&one), rate(&other));
-    let mut finding = PairFinding::new(
-        Design::Items,
-        DataSupport::Thin {
-            obstacle: Obstacle::FewItems,
-            p: None,
-        },
-        sizes,
-    );
-    let at = |interval: Option<Interval>| {
-        Some(Difference {
-            value: rate_a - rate_b,
-            scale: Scale::Share,
-            interval,
-        })
-    };
-    if let ([(passed_a, total_a)], [(passed_b, total_b)]) = (one.as_slice(), other.as_slice()) {
-        finding.difference = at(newcombe_interval(
-            *passed_a,
-            *total_a,
-            *passed_b,
-            *total_b,
-            policy.confidence(),
-        )
-        .ok());
-        finding.set_p_value(
-            Test::FisherExact,
-            fisher_exact(*passed_a, *total_a, *passed_b, *total_b).unwrap_or(1.0),
-            obstacle,
-        );
-    } else if let Ok(found) = counts_over_runs(&one, &other, policy.confidence()) {
+    let mut finding = shares_finding((rate_a, items_a), (rate_b, items_b), sizes);
+    let at = |interval| Some(share_difference(rate_a - rate_b, interval));
+    if let Ok(found) = counts_over_runs(&one, &other, policy.confidence()) {
         finding.difference = at(Some(found.interval.clipped_to(-1.0, 1.0)));
         finding.set_p_value(Test::PooledTotals, found.p, obstacle);
     } else {
@@ -99,6 +75,39 @@ pub(super) fn compare_totals(
         )
         .ok());
     }
+    finding
+}
+
+/// Compares the passed and counted items of one sample each: by Fisher's test, with Newcombe's interval.
+pub(super) fn compare_counts(
+    (passed_a, total_a): (u64, u64),
+    (passed_b, total_b): (u64, u64),
+    sizes: Sizes,
+    policy: &Policy,
+) -> PairFinding {
+    let [rate_a, rate_b] = [(passed_a, total_a), (passed_b, total_b)]
+        .map(|(passed, total)| passed as f64 / total as f64);
+    let obstacle = few_items(&sizes);
+    let mut finding = shares_finding((rate_a, total_a), (rate_b, total_b), sizes);
+    let interval =
+        newcombe_interval(passed_a, total_a, passed_b, total_b, policy.confidence()).ok();
+    finding.difference = Some(share_difference(rate_a - rate_b, interval));
+    let p = fisher_exact(passed_a, total_a, passed_b, total_b).unwrap_or(1.0);
+    finding.set_p_value(Test::FisherExact, p, obstacle);
+    finding
+}
+
+pub(super) fn few_items(sizes: &Sizes) -> Option<Obstacle> {
+    (sizes.first.min(sizes.second) < MIN_ITEMS as u64).then_some(Obstacle::FewItems)
+}
+
+/// Begins the finding about two shares of unpaired items, each with its number of items: all but the difference and the test.
+fn shares_finding(
+    (rate_a, items_a): (f64, u64),
+    (rate_b, items_b): (f64, u64),
+    sizes: Sizes,
+) -> PairFinding {
+    let mut finding = thin_finding(sizes);
     finding.precision = Some(DataPrecision::Shares {
         rate: f64::midpoint(rate_a, rate_b),
         more: items_a.max(items_b),
@@ -113,6 +122,23 @@ pub(super) fn compare_totals(
         second: rate_b,
     });
     finding
+}
+
+/// Begins a finding over unpaired items, too thin until a test says more.
+pub(super) fn thin_finding(sizes: Sizes) -> PairFinding {
+    let support = DataSupport::Thin {
+        obstacle: Obstacle::FewItems,
+        p: None,
+    };
+    PairFinding::new(Design::Items, support, sizes)
+}
+
+fn share_difference(value: f64, interval: Option<Interval>) -> Difference {
+    Difference {
+        value,
+        scale: Scale::Share,
+        interval,
+    }
 }
 
 fn largest_total(runs: &[(u64, u64)]) -> Option<u64> {

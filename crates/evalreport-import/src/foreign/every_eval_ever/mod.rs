@@ -308,19 +308,21 @@ fn begin_run(
     });
     record_of.timestamp =
         when(&first.evaluation_timestamp).or_else(|| when(&record.evaluation_timestamp));
-    for setting in [
+    let known = [
         "top_p",
         "top_k",
         "reasoning",
         "reasoning_effort",
         "prompt_template",
-    ] {
-        let argument = arguments.and_then(|arguments| arguments.get(setting));
-        let named = serde_json::json!({ setting: argument });
-        record_of
-            .tags
-            .extend(setting_tags(MODEL_SETTING_PREFIX, &named));
-    }
+    ];
+    let settings = known.into_iter().filter_map(|setting| {
+        let argument = arguments?.get(setting)?;
+        Some((setting.to_owned(), argument.clone()))
+    });
+    record_of.tags.extend(setting_tags(
+        MODEL_SETTING_PREFIX,
+        &Value::Object(settings.collect()),
+    ));
     for (key, fact) in facts {
         if let Some(fact) = fact.filter(|fact| !fact.is_empty()) {
             record_of
