@@ -275,9 +275,10 @@ fn promptfoo_evaluates_and_nothing_is_lost() {
     for file in ["fresh.json", "fresh.jsonl"] {
         let imported = Imported::path(&project.path(file));
         let source = imported.source();
+        // Each assertion of a row is a criterion beside the row: half of the rows have one.
         assert_eq!(
             (&source["rows_read"], &source["rows_accepted"]),
-            (&json!(32), &json!(32)),
+            (&json!(48), &json!(48)),
             "nothing is refused: {source}"
         );
         let (checked, agree, unchecked) = imported.stated();
@@ -288,14 +289,16 @@ fn promptfoo_evaluates_and_nothing_is_lost() {
             source["stated"]
         );
         let stats = &log["results"]["stats"];
-        let count =
-            |query: &str| imported.sql(&format!("select count(*) from items {query}"))[0].clone();
-        let counted = [
-            "where status = 'pass'",
-            "where status = 'fail'",
-            "where status = 'error'",
-        ]
-        .map(count);
+        let count = |kind: &str, status: &str| {
+            let query =
+                format!("select count(*) from items where kind = '{kind}' and status = '{status}'");
+            imported.sql(&query)[0].clone()
+        };
+        assert_eq!(
+            ["pass", "fail"].map(|status| count("criterion", status)),
+            ["4", "12"]
+        );
+        let counted = ["pass", "fail", "error"].map(|status| count("question", status));
         assert_eq!(
             counted,
             ["successes", "failures", "errors"].map(|key| stats[key].to_string())
@@ -318,6 +321,7 @@ fn promptfoo_evaluates_and_nothing_is_lost() {
         let mut here: Vec<_> = imported
             .items()
             .iter()
+            .filter(|item| item["kind"] == "question")
             .map(|item| {
                 let details = &item["details"];
                 let error = if item["status"] == "error" {
