@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Filter, Metric, MetricKind, RunStatus};
+use crate::domain::{Direction, Filter, ItemStatus, Metric, MetricKind, RunStatus};
 use crate::inference::{
     Apart, Arm, ArmRates, ArmRuns, BatchSelection, BoardEvidence, Design, Estimate, ExcludedItem,
     Figure, FirstPlaceShares, Front, ITEM_SCORE, JudgedBy, MIN_RUNS, Method, Money, Policy,
@@ -44,6 +44,9 @@ pub struct Entry {
     #[serde(flatten)]
     pub arm: Arm,
     pub runs: u64,
+    /// Outcomes of attempts that ended with an error. In a pass rate they count as not passed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub errors: u64,
     /// Runs not counted, because an outage or an interrupt ended them.
     pub excluded_runs: u64,
     /// Runs not counted, because the agent crashed in every run of the arm before anything was measured: it has no figure and no rank.
@@ -102,6 +105,10 @@ pub struct Entry {
     pub verification: BTreeMap<String, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newest: Option<DateTime<Utc>>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// One suite's board.
@@ -528,6 +535,16 @@ fn board_entry(
     Entry {
         arm: arm.arm.clone(),
         runs: rows.len() as u64,
+        errors: rows
+            .iter()
+            .flat_map(|row| matrix.rows_of_run(&row.run.id))
+            .map(|row| {
+                let statuses = row.statuses.iter();
+                statuses
+                    .filter(|status| *status == ItemStatus::Error)
+                    .count() as u64
+            })
+            .sum(),
         excluded_runs: arm.excluded.len() as u64,
         crashed_runs: arm.crashed.len() as u64,
         failed_runs: rows

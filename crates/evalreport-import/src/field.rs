@@ -45,7 +45,7 @@ pub(super) enum FieldRule {
     Cell(ValueOrigin),
     /// Several values with `/` between them. Not measured if one of them is not.
     Joined(Vec<ValueOrigin>),
-    /// Maps exactly these values to texts. A target of `None` means not measured.
+    /// Maps exactly these values to texts. A target of `None` means not measured. The empty value is a blank cell, which is else not measured.
     Values {
         origin: ValueOrigin,
         values: Vec<(String, Option<String>)>,
@@ -187,7 +187,8 @@ impl MappedField {
                 otherwise,
             } => {
                 let Some(raw) = origin.read_text(&self.label, row)? else {
-                    return Ok(None);
+                    let blank = values.iter().find(|(value, _)| value.is_empty());
+                    return Ok(blank.and_then(|(_, target)| target.as_deref().map(Cow::Borrowed)));
                 };
                 if let Some((_, target)) = values.iter().find(|(value, _)| same_value(value, &raw))
                 {

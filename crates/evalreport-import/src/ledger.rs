@@ -29,7 +29,7 @@ const OWN_TESTS: &str = "own_tests";
 const FUNCTIONAL_TESTS: &str = "functional_tests";
 
 /// Handle of a run that was begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RunHandle(usize);
 
 /// Says who numbers the attempts at an item.

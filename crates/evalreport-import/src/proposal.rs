@@ -1,21 +1,25 @@
 //! Proposes one map for files that no format claims, with the first rows as the map reads them.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
 use crate::domain::{ItemOutcome, ItemStatus, Problem, Problems, Run, shell_word, split_title};
+use crate::files;
 use crate::results::Store;
 
 use super::foreign::has_no_known_format;
+use super::layout::RowLayout;
 use super::ledger::{Ledger, SourceContext, run_sort_key};
 use super::list_path::covers_path;
 use super::map::{TABLE_IMPORTER, TableMap};
 use super::map_rows::map_columns;
+use super::markdown_rows::parse_tables;
 use super::mode::ImportMode;
 use super::path_part::{PathPart, folder_keys, strip_extensions};
-use super::propose::{MappingQuestion, TableHints, propose_map};
+use super::propose::{MappingQuestion, RecordCheck, TableHints, check_record, propose_map};
 use super::rows::ReadStop;
 use super::sample::{SampleRole, SampledPart, TableSample, sample_source};
 use super::source::{SourceFile, hex_digest, may_be_table};
@@ -109,16 +113,36 @@ pub fn table_files(paths: &[PathBuf]) -> Vec<PathBuf> {
                 .next()
                 .is_some_and(|ending| ["txt", "dat", "md", "markdown"].contains(&ending))
         };
-        let is_table = |name: &str| may_be_table(name) && !is_note(name);
-        files.extend(
-            below
-                .filter(|entry| {
-                    entry.file_type().is_file() && is_table(&entry.file_name().to_string_lossy())
-                })
-                .map(walkdir::DirEntry::into_path),
-        );
+        let (notes, tables): (Vec<PathBuf>, Vec<PathBuf>) = below
+            .filter(|entry| {
+                entry.file_type().is_file() && may_be_table(&entry.file_name().to_string_lossy())
+            })
+            .map(walkdir::DirEntry::into_path)
+            .partition(|path| {
+                path.file_name()
+                    .is_some_and(|name| is_note(&name.to_string_lossy()))
+            });
+        // A board in a text is what a folder has if nothing else in it may be a table.
+        if tables.is_empty() {
+            files.extend(notes.into_iter().filter(|path| has_board(path)));
+        }
+        files.extend(tables);
     }
     files
+}
+
+/// Returns whether a file is Markdown with one table.
+fn has_board(path: &Path) -> bool {
+    const MAX_BYTES: u64 = 1 << 20;
+    let is_markdown = path
+        .extension()
+        .is_some_and(|ending| ending == "md" || ending == "markdown");
+    let read = || {
+        let mut text = String::new();
+        let mut head = files::open(path).ok()?.take(MAX_BYTES);
+        head.read_to_string(&mut text).ok().map(|_| text)
+    };
+    is_markdown && read().is_some_and(|text| parse_tables(&text).len() == 1)
 }
 
 /// Proposes one map for all files, which must share one layout.
@@ -140,6 +164,7 @@ pub fn propose_tables(paths: &[PathBuf], hints: &TableHints) -> Result<MapPropos
     for source in &sources {
         sampled.push(sample_source(source).map_err(NoProposal::Unreadable)?);
     }
+    keep_single_rows(&mut sampled);
     let mut notes = drop_records(&mut sampled);
     let (mut found, mut passed_over) = (Vec::new(), Vec::new());
     for (place, parts) in sampled.into_iter().enumerate() {
@@ -239,6 +264,38 @@ const RECORD_NAMES: [&str; 20] = [
     "averages",
 ];
 
+/// Makes a file of one object a table of one row, if other files have tables whose rows have all of its keys.
+fn keep_single_rows(sampled: &mut [Vec<SampledPart>]) {
+    let tables = |parts: &[Vec<SampledPart>]| -> Vec<(RowLayout, BTreeSet<String>)> {
+        let tables = parts.iter().flatten().flat_map(|part| &part.tables);
+        tables
+            .filter(|table| table.role == SampleRole::Table && table.rows.len() > 1)
+            .map(|table| {
+                (
+                    table.layout.clone(),
+                    table.columns.iter().cloned().collect(),
+                )
+            })
+            .collect()
+    };
+    let known = tables(sampled);
+    let is_row = |object: &TableSample| {
+        object.role == SampleRole::Object
+            && known.iter().any(|(layout, columns)| {
+                *layout == object.layout && object.columns.iter().all(|name| columns.contains(name))
+            })
+    };
+    for part in sampled.iter_mut().flatten() {
+        if let Some(place) = part.tables.iter().position(is_row) {
+            let row = part.tables.swap_remove(place);
+            part.tables = vec![TableSample {
+                role: SampleRole::Table,
+                ..row
+            }];
+        }
+    }
+}
+
 /// Drops single objects, unless the files are objects of one kind, which are the rows of a table. Files with nothing else are noted.
 fn drop_records(sampled: &mut [Vec<SampledPart>]) -> Vec<String> {
     let has =
@@ -271,22 +328,63 @@ fn drop_records(sampled: &mut [Vec<SampledPart>]) -> Vec<String> {
         && parts()
             .filter(|part| !(has_rows && is_named(part)))
             .all(are_alike);
-    let mut notes = Vec::new();
-    for part in sampled.iter_mut().flatten() {
-        let is_record = has(part, SampleRole::Object)
+    let is_record = |part: &SampledPart| {
+        has(part, SampleRole::Object)
             && has_rows
-            && (is_named(part) || (!are_objects && !has(part, SampleRole::Table)));
-        if is_record {
+            && (is_named(part) || (!are_objects && !has(part, SampleRole::Table)))
+    };
+    let beside = |record: &SampledPart| {
+        let folder = |part: &SampledPart| {
+            part.path
+                .rsplit_once('/')
+                .map(|(folder, _)| folder.to_owned())
+        };
+        let mut tables = parts()
+            .filter(|part| !is_record(part) && folder(part) == folder(record))
+            .flat_map(|part| &part.tables)
+            .filter(|table| table.role == SampleRole::Table);
+        // Of several files with rows, any may be the record's.
+        tables.next().filter(|_| tables.next().is_none())
+    };
+    let checks: Vec<Option<RecordCheck>> = parts()
+        .map(|part| {
+            let object = part
+                .tables
+                .iter()
+                .find(|table| table.role == SampleRole::Object);
+            is_record(part).then(|| match (object, beside(part)) {
+                (Some(object), Some(table)) => check_record(object, table),
+                _ => RecordCheck::default(),
+            })
+        })
+        .collect();
+    let mut notes = Vec::new();
+    for (part, check) in sampled.iter_mut().flatten().zip(checks) {
+        if let Some(check) = check {
             part.tables.clear();
-            notes.push(format!(
-                "{} has figures or settings of a whole run and no rows: it is passed over, and its figures are not checked",
-                part.label
-            ));
+            notes.extend(note_record(&part.label, &check));
         } else if !are_objects {
             part.tables.retain(|table| table.role != SampleRole::Object);
         }
     }
     notes
+}
+
+/// Says of a file about a whole run that it is passed over, and which of its figures the rows contradict.
+fn note_record(label: &str, check: &RecordCheck) -> Vec<String> {
+    let checked = match (check.agreeing, check.disagreements.len()) {
+        (0, 0) => "its figures are not checked".to_owned(),
+        (agreeing, 0) => format!("{agreeing} of its figures agree with the rows"),
+        (agreeing, other) => {
+            format!("{agreeing} of its figures agree with the rows, and {other} do not")
+        }
+    };
+    let passed_over = format!(
+        "{label} has figures or settings of a whole run and no rows: it is passed over, and {checked}"
+    );
+    let contradicted = (!check.disagreements.is_empty())
+        .then(|| format!("{label}: {}", check.disagreements.join("; ")));
+    std::iter::once(passed_over).chain(contradicted).collect()
 }
 
 /// Keeps of two readings of the same rows the one that more files have: below another key in each file, the key is a name.

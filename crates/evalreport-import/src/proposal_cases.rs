@@ -248,7 +248,7 @@ fn qualities_of_an_answer_are_no_approaches() {
             format!("question,cited,quoted,relevance_passed,groundedness_passed\n{rows}"),
         )],
         &[
-            "? `relevance_passed` and `groundedness_passed` judge different qualities of an answer, which are never averaged [--passed relevance_passed (or another one)]",
+            "? `relevance_passed` and `groundedness_passed` judge different qualities of an answer, which are never averaged [--passed relevance_passed (or --passed groundedness_passed; the others are kept beside it)]",
         ],
     );
 }
@@ -280,7 +280,7 @@ fn rows_that_are_fewer_than_a_figure_says_are_asked_for() {
             "? `$.total` says 10, and only 2 rows have an outcome: they may be the failures alone, or cut off [--passed passed (reads the rows alone)]",
         ],
     );
-    let head = r#"{"accuracy": 0.8, "correct_count": 8, "total_count": 10}"#;
+    let head = r#"{"accuracy": 0.7, "correct_count": 7, "total_count": 10}"#;
     check(
         &[file(
             "a.jsonl",
@@ -471,4 +471,176 @@ fn people_and_addresses_are_neither_approaches_nor_items() {
     let proposal = propose_tables(&[folder.path().join("set")], &TableHints::default());
     let text = proposal.expect("a proposal").text;
     assert!(text.contains("id: {source: row}"), "{text}");
+}
+
+#[test]
+fn the_first_row_of_a_file_of_failures_is_its_run() {
+    let scores = |model: &str, name: &str, total: usize, failed: usize| {
+        let correct = total - failed;
+        let mut text = format!(
+            "{{\"accuracy\": {}, \"correct_count\": {correct}, \"total_count\": {total}}}\n",
+            correct as f64 / total as f64
+        );
+        for item in 0..failed {
+            text += &format!(
+                "{{\"id\": \"{name}_{item}\", \"model_name\": \"org/{model}\", \"valid\": false, \"error\": \"wrong\"}}\n"
+            );
+        }
+        file(format!("{model}/live/{name}_score.json"), text)
+    };
+    check(
+        &[
+            scores("a", "simple", 40, 6),
+            scores("a", "multiple", 20, 2),
+            scores("b", "simple", 40, 10),
+            scores("b", "multiple", 20, 0),
+        ],
+        &[
+            "multiple_score unnamed a 18/20",
+            "multiple_score unnamed b 20/20",
+            "simple_score unnamed a 34/40",
+            "simple_score unnamed b 30/40",
+        ],
+    );
+    // A row fewer than what did not pass: the rows may be anything.
+    let mut cut = scores("a", "simple", 40, 6);
+    cut.1 = cut
+        .1
+        .trim_end()
+        .rsplit_once('\n')
+        .expect("rows")
+        .0
+        .to_owned();
+    let found = read_board(
+        &[cut, scores("b", "simple", 40, 10)],
+        &TableHints::default(),
+    );
+    assert!(
+        found[0].starts_with("? `accuracy` is in the first row alone"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_board_in_a_text_is_led_by_the_mean_of_its_figures() {
+    let board = "# Results\n\n| Nr | Model | Fog | north | south |\n|--:|:--|--:|--:|--:|\n| 1 | one | 99.00 | 100.00 | 98.00 |\n\
+        | 1 | two | 99.00 | 98.00 | 100.00 |\n| 3 | three | 50.67 | 51.33 | 50.00 |\n";
+    check(
+        &[file("results.md", board)],
+        &[
+            "set unnamed one - fog=99.000",
+            "set unnamed three - fog=50.670",
+            "set unnamed two - fog=99.000",
+        ],
+    );
+    // Beside a table, a text is a note about it.
+    let found = read_board(
+        &[
+            file("results.md", board),
+            file("a.csv", "model,task,passed\nm,t1,true\nm,t2,false\n"),
+        ],
+        &TableHints::default(),
+    );
+    assert_eq!(found, ["set unnamed m 1/2"]);
+    let other = board.replace("51.33", "41.33");
+    let found = read_board(&[file("results.md", other)], &TableHints::default());
+    assert!(
+        found[0].starts_with("? no column is known to have outcomes"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_flag_of_a_side_is_an_approach() {
+    let mut text = "id,model,compliance,baseline\n".to_owned();
+    for (side, outcomes) in [
+        ("", ["ok", "ok", "err", ""]),
+        ("true", ["ok", "err", "err", "err"]),
+    ] {
+        for (item, outcome) in outcomes.into_iter().enumerate() {
+            text += &format!("{side}{item},m,{outcome},{side}\n");
+        }
+    }
+    check(
+        &[file("a.csv", text)],
+        &["set baseline m 1/4", "set not baseline m 2/3"],
+    );
+}
+
+/// Rows with the grades and the verdicts of two qualities.
+fn two_qualities(run: &str, verdicts: [bool; 4]) -> (String, String) {
+    let row = |(item, passed): (usize, bool)| {
+        let grade = if passed { 5 } else { 1 };
+        format!(
+            r#"{{"question": "{item}?", "tone": {grade}, "tone_passed": {passed}, "tone_status": "completed", "relevance": 4, "relevance_result": "pass"}}"#
+        ) + "\n"
+    };
+    file(
+        format!("{run}/rows.jsonl"),
+        verdicts
+            .into_iter()
+            .enumerate()
+            .map(row)
+            .collect::<String>(),
+    )
+}
+
+#[test]
+fn verdicts_on_qualities_are_asked_for_and_kept_beside_the_one_that_counts() {
+    let files = [
+        two_qualities("a", [true, true, true, false]),
+        two_qualities("b", [true, false, false, false]),
+    ];
+    check(
+        &files,
+        &[
+            "? `tone_passed` and `relevance_result` judge different qualities of an answer, which are never averaged [--passed tone_passed (or --passed relevance_result; the others are kept beside it)]",
+        ],
+    );
+    let (folder, _) = write_files(&files);
+    let hints = TableHints {
+        passed: Some("tone_passed".to_owned()),
+        ..TableHints::default()
+    };
+    let proposal = propose_tables(&[folder.path().join("set")], &hints).expect("a proposal");
+    assert!(
+        proposal.text.contains("relevance_result: {column: relevance_result, values: {pass: \"1\"}, otherwise: missing}"),
+        "{}",
+        proposal.text
+    );
+    assert_eq!(import_board(&proposal.files, &proposal.map).len(), 2);
+}
+
+#[test]
+fn the_figures_of_a_summary_are_checked_against_the_rows_beside_it() {
+    let summary = r#"{"gpt_tone": {"pass_count": 3, "pass_rate": 0.5, "mean_rating": 4.0}, "latency": {"mean": 2.0}, "num_questions": {"total": 4}}"#;
+    let files = [
+        two_qualities("a", [true, true, true, false]),
+        file("a/summary.json", summary),
+        two_qualities("b", [true, false, false, false]),
+    ];
+    let (folder, _) = write_files(&files);
+    let hints = TableHints {
+        passed: Some("tone_passed".to_owned()),
+        ..TableHints::default()
+    };
+    let proposal = propose_tables(&[folder.path().join("set")], &hints).expect("a proposal");
+    let notes = proposal.notes.join("\n");
+    assert!(
+        notes.contains("2 of its figures agree with the rows, and 1 do not")
+            && notes.contains("`gpt_tone.pass_rate` is 0.5 there and 0.75 in the rows"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn the_score_with_a_reason_beside_it_is_the_grade() {
+    let mut text = "q,latency_ms,fog/v1/score,right/v1/score,right/v1/justification\n".to_owned();
+    for item in 0..4 {
+        text += &format!("q{item},10,{}.5,{},because\n", item + 8, item + 1);
+    }
+    check(
+        &[file("a.csv", text)],
+        &["set a unknown - right_v1_score=2.500"],
+    );
 }

@@ -322,8 +322,14 @@ impl TableSample {
                 .collect()
         };
         let (names, others) = (own(self), own(other));
+        // A single row omits more than many do together.
+        let is_row_of = |one: &Self, own: &BTreeSet<String>, others: &BTreeSet<String>| {
+            one.rows.len() == 1 && own.is_subset(others)
+        };
         self.layout == other.layout
-            && names.intersection(&others).count() * 10 >= names.len().max(others.len()) * 6
+            && (names.intersection(&others).count() * 10 >= names.len().max(others.len()) * 6
+                || is_row_of(self, &names, &others)
+                || is_row_of(other, &others, &names))
     }
 
     /// Adds the rows of another file with the same layout. Its columns may be in another order.

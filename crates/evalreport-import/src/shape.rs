@@ -17,7 +17,7 @@ pub(super) struct TableShape {
     pub path: Vec<(usize, PathPart)>,
 }
 
-/// Skips rows that have one of the values in a column, such as totals or notes.
+/// Skips rows that have one of the values in a column, such as totals or notes. The empty value is a blank cell.
 #[derive(Clone, Debug)]
 pub(super) struct RowSkip {
     pub slot: usize,
@@ -45,11 +45,12 @@ impl TableShape {
             return false;
         };
         let cell = &cells[skip.slot];
-        cell.kind == CellKind::Text
-            && skip
-                .values
-                .iter()
-                .any(|value| same_value(value, cell.text.trim()))
+        let text = match cell.kind {
+            CellKind::Text => cell.text.trim(),
+            CellKind::Absent | CellKind::Null => "",
+            _ => return false,
+        };
+        skip.values.iter().any(|value| same_value(value, text))
     }
 
     /// Returns the slots that are filled here, so that the source need not have them.

@@ -1,12 +1,15 @@
 //! Reads rows as a map says, and tells the ledger the runs and outcomes in them. Memory grows with runs and distinct items, not with rows.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::domain::{ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, ScoreRecord};
+use crate::domain::{
+    Direction, ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, ScoreRecord, Unit,
+};
 use crate::results::{Store, StoreError};
 
 use super::cell::Refused;
 use super::field::RowView;
+use super::foreign::running_mean::RunningMean;
 use super::ledger::{AttemptNumbering, Ledger, RunHandle};
 use super::map::{AttemptField, ItemFieldMap, TableMap};
 use super::record::{self, RowRunNames};
@@ -37,6 +40,10 @@ pub(super) struct TableRuns<'m, 'a> {
     key: String,
     outcome: ItemOutcome,
     details: ItemDetails,
+    /// Means of the further scores of items, by run and name.
+    means: BTreeMap<(RunHandle, String), RunningMean>,
+    /// Names of the further scores that have a value outside of 0 to 1.
+    not_shares: BTreeSet<String>,
     /// Rows that the map skips, such as totals and notes.
     pub rows_skipped: u64,
 }
@@ -56,6 +63,8 @@ impl<'m, 'a> TableRuns<'m, 'a> {
             key: String::new(),
             outcome: blank_outcome(map),
             details: ItemDetails::default(),
+            means: BTreeMap::new(),
+            not_shares: BTreeSet::new(),
             rows_skipped: 0,
         }
     }
@@ -88,6 +97,13 @@ impl<'m, 'a> TableRuns<'m, 'a> {
             Ok(Some((run, item))) => {
                 self.ledger
                     .add_outcome(run, item, &mut self.outcome, &self.details)?;
+                for (name, value) in &self.details.scores {
+                    let mean = self.means.entry((run, name.clone())).or_default();
+                    mean.add(*value);
+                    if !(0.0..=1.0).contains(value) {
+                        self.not_shares.insert(name.clone());
+                    }
+                }
                 return Ok(Some(&self.outcome));
             }
             Ok(None) => self.ledger.rows_accepted += 1,
@@ -221,7 +237,7 @@ impl<'m, 'a> TableRuns<'m, 'a> {
         handle
     }
 
-    /// Ends the source: adds each run's mean score, if the map names the score.
+    /// Ends the source: adds each run's mean score, if the map names the score, and the means of the further scores.
     pub fn finish(mut self) -> Ledger<'a> {
         if let Some(score) = self.map.item.as_ref().and_then(|item| item.score.as_ref()) {
             for run in self.ledger.handles() {
@@ -235,6 +251,26 @@ impl<'m, 'a> TableRuns<'m, 'a> {
                     ..ScoreRecord::new(score.metric.clone(), mean, score.unit.unit, score.direction)
                 });
             }
+        }
+        for ((run, name), mean) in self.means {
+            let is_known = self
+                .ledger
+                .run_mut(run)
+                .scores
+                .iter()
+                .any(|score| score.metric == name);
+            let Some(value) = mean.mean().filter(|_| !is_known) else {
+                continue;
+            };
+            let unit = if self.not_shares.contains(&name) {
+                Unit::Number
+            } else {
+                Unit::Fraction
+            };
+            self.ledger.run_mut(run).scores.push(ScoreRecord {
+                n: Some(mean.n()),
+                ..ScoreRecord::new(name, value, unit, Direction::None)
+            });
         }
         self.ledger
     }

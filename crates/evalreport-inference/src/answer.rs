@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{COST_PER_SOLVED, Direction, Metric, MetricKind, PASS_RATE, Unit, score_label};
+use crate::domain::{
+    COST_PER_SOLVED, Direction, Metric, MetricKind, PASS_RATE, Unit, names_accuracy, score_label,
+};
 use crate::warehouse::{ItemUsage, OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
@@ -563,7 +565,7 @@ impl MetricInputs<'_> {
     }
 
     /// Returns the index of the primary metric: the configured one if any arm has a value of it, else the pass rate, else the item score,
-    /// else the runs' only score.
+    /// else the runs' only score: the only one, the only one that is called an accuracy, or the only one whose better end is known.
     fn primary_index(&self, open: &[UnadjustedMetric]) -> usize {
         let place = |name: &str| {
             let name = if self.run_score() == Some(name) {
@@ -588,15 +590,21 @@ impl MetricInputs<'_> {
             .filter(|at| open[*at].unsettled.metric.kind == MetricKind::Score)
             .filter(has_values)
             .collect();
-        match (
-            has_values(&rate),
-            place(ITEM_SCORE).filter(has_values),
-            scores.as_slice(),
-        ) {
-            (false, Some(score), _) => score,
-            (false, None, [only]) => *only,
-            (true, _, _) | (false, None, _) => rate,
+        let only = |fits: &dyn Fn(&Metric) -> bool| {
+            let mut found = scores
+                .iter()
+                .filter(|at| fits(&open[**at].unsettled.metric));
+            found.next().filter(|_| found.next().is_none()).copied()
+        };
+        if has_values(&rate) {
+            return rate;
         }
+        place(ITEM_SCORE)
+            .filter(has_values)
+            .or_else(|| only(&|_| true))
+            .or_else(|| only(&|metric| names_accuracy(&metric.name)))
+            .or_else(|| only(&|metric| metric.direction != Direction::None))
+            .unwrap_or(rate)
     }
 
     /// Returns the metrics in table order. At either depth, all candidates for the primary metric are included.

@@ -182,6 +182,8 @@ impl RunScore {
         };
         let mut columns = score_columns(group);
         columns.retain(|column| !column.is_mixed);
+        // Of two scores with the same mean, the one whose better end is known is meant.
+        columns.sort_by_key(|column| column.direction == Direction::None);
         if let Some(first) = runs.next().filter(|_| !columns.is_empty()) {
             columns.retain(|column| is_mean(column, first));
         } else {

@@ -47,7 +47,7 @@ mod pytest_json_report;
 mod ralph;
 mod registry;
 mod reported_tests;
-mod running_mean;
+pub(super) mod running_mean;
 mod session;
 mod sink;
 mod source;

@@ -1,9 +1,12 @@
 //! Finds the columns that tell the runs of a table apart.
 
+use crate::domain::ItemStatus;
+
 use super::super::path_part::PathPart;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
 use super::summary::{ColumnSummary, ValueKind, is_time, parse_fraction};
 use super::table_sample::{ExaminedTable, MappingQuestion};
+use super::verdict::{is_flag, parse_status_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_model, is_numbered, is_of_judge, is_side, is_split, own_name,
     split_title,
@@ -150,7 +153,7 @@ impl<'l> ArmColumns<'l> {
                     }
                 }
                 if kept.is_empty() {
-                    kept.extend(side_column(look));
+                    kept.extend(side_column(look).or_else(|| side_flag(look)));
                 }
                 if kept.is_empty() && model.is_none() {
                     kept.extend(
@@ -372,7 +375,17 @@ impl<'l> ArmColumns<'l> {
         let approach = if self.approach.is_empty() {
             approach
         } else {
-            names(&self.approach)
+            match self.approach.as_slice() {
+                // A number may be a version.
+                [flag]
+                    if is_flag_column(flag)
+                        && (names_side(flag)
+                            || flag.values.keys().all(|text| text.parse::<f64>().is_err())) =>
+                {
+                    write_flag_names(flag)
+                }
+                columns => names(columns),
+            }
         };
         draft.run.push((
             "suite",
@@ -440,6 +453,63 @@ fn side_column<'l>(look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
             && column.values.len() > 1
             && column.values.keys().all(|name| is_side(name))
     })
+}
+
+/// Returns the column that says of each row whether it is of one side of an experiment: `is_baseline`, with yes, no or nothing.
+fn side_flag<'l>(look: &'l ExaminedTable<'_>) -> Option<&'l ColumnSummary> {
+    look.summary.columns.iter().find(|column| {
+        is_flag_column(column)
+            && names_side(column)
+            && (column.values.len() > 1 || column.filled < look.rows.len())
+    })
+}
+
+/// Returns whether the column is called like one side of an experiment.
+fn names_side(column: &ColumnSummary) -> bool {
+    const FLAG_SIDES: [&str; 7] = [
+        "baseline",
+        "control",
+        "treatment",
+        "treated",
+        "experiment",
+        "candidate",
+        "challenger",
+    ];
+    let words = split_title(&own_name(&column.name));
+    let words: Vec<&str> = words
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !matches!(*word, "is" | "in" | "group"))
+        .collect();
+    matches!(words.as_slice(), [side] if FLAG_SIDES.contains(side))
+}
+
+/// Returns whether all values of the column mean yes or no.
+fn is_flag_column(column: &ColumnSummary) -> bool {
+    column.is_outcomes() && column.values.keys().all(|text| is_flag(text))
+}
+
+/// Writes the sides of an experiment that a flag tells apart: `baseline` where it says yes, `not baseline` where it says no or nothing.
+fn write_flag_names(column: &ColumnSummary) -> String {
+    let name = split_title(&own_name(&column.name)).join("_");
+    let side = name.strip_prefix("is_").unwrap_or(&name);
+    let names: Vec<String> = std::iter::once("")
+        .chain(column.values.keys().map(String::as_str))
+        .map(|text| {
+            let is_side = parse_status_word(text) == Some(ItemStatus::Pass);
+            let named = if is_side {
+                side.to_owned()
+            } else {
+                format!("not {side}")
+            };
+            format!("{}: {}", quote_yaml(text), quote_yaml(&named))
+        })
+        .collect();
+    format!(
+        "{{column: {}, values: {{{}}}}}",
+        quote_yaml(&column.name),
+        names.join(", ")
+    )
 }
 
 /// Returns the folders that name the approaches and the files that name the suites, if files of one name have the same items in each

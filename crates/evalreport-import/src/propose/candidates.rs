@@ -2,6 +2,7 @@
 
 use crate::domain::shell_word;
 
+use super::super::list_path::ENCLOSING_PREFIX;
 use super::arms::ArmColumns;
 use super::polarity::{BetterEnd, better_end};
 use super::runs::describe_counts;
@@ -41,7 +42,12 @@ pub(super) fn outcome_candidates(look: &ExaminedTable<'_>) -> Vec<MappingQuestio
         ])
         .any(|role| column.clarity(role) >= 2);
         let is_other = is_other || is_other_subject(&column.name) || is_arm_usage(&column.name);
-        !is_other && !column.name.is_empty() && (column.values.len() > 1 || column.is_outcomes())
+        // A value or a place around the rows is that of several rows, unless it is the key above them.
+        let is_around = column.name.starts_with(ENCLOSING_PREFIX) && !column.name.ends_with("{}");
+        !is_other
+            && !is_around
+            && !column.name.is_empty()
+            && (column.values.len() > 1 || column.is_outcomes())
     };
     if let Some(question) = ask_about_counts(look).or_else(|| ask_about_conditions(look)) {
         return vec![question];

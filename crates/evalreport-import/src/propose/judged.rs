@@ -2,16 +2,19 @@
 
 use crate::domain::{ItemStatus, shell_word};
 
-use super::super::path_part::PathPart;
-use super::arms::place_columns;
+use super::super::list_path::ENCLOSING_PREFIX;
 use super::draft::yaml_list;
 use super::end_reason::{is_end_reason_column, says_no_more_than_ended, write_unless};
+use super::head_rows::check_head_rows;
 use super::polarity::is_exit_code;
 use super::statuses::write_status_field;
 use super::summary::{ColumnSummary, ValueKind, YesMeaning};
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text, join_names};
-use super::verdict::{is_clear_verdict, is_pair_word, parse_status_word};
-use super::words::{SuggestedRole, names_metric_verdict, own_name, split_title};
+use super::verdict::{is_clear_verdict, is_ending, is_pair_word, parse_status_word};
+use super::words::{
+    SuggestedRole, judged_quality, names_metric, names_reason_for, names_score, own_name,
+    split_title,
+};
 
 /// Longest answer that is judged by equality. Longer ones need a better judgement.
 const MAX_ANSWER: usize = 40;
@@ -336,7 +339,9 @@ fn find_grade<'l>(
     if let Some(column) = first_if_equal(look, &found)? {
         return Ok(Some(PassCriterion::By(column)));
     }
-    check_metric_verdicts(look, &is_grade)?;
+    if let Some(column) = find_quality_verdict(look, may_grade)? {
+        return Ok(Some(PassCriterion::By(column)));
+    }
     if let Some((expected, given)) = find_answer_columns(look) {
         let is_same = |row: &&&Vec<Option<String>>| {
             cell_text(row, expected).is_some() && cell_text(row, expected) == cell_text(row, given)
@@ -381,81 +386,62 @@ fn find_grade<'l>(
         .map(PassCriterion::Score))
 }
 
-/// Asks which of several verdicts counts, if each is about another quality of an answer: `relevance_passed`, `groundedness_passed`.
-fn check_metric_verdicts(
-    look: &ExaminedTable<'_>,
-    is_grade: &dyn Fn(&ColumnSummary) -> bool,
-) -> Result<(), MappingQuestion> {
-    let judges_metric =
-        |column: &&ColumnSummary| is_grade(column) && names_metric_verdict(&column.name);
-    let found: Vec<&ColumnSummary> = look.summary.columns.iter().filter(judges_metric).collect();
+/// Returns the columns with a verdict on one quality of an answer each, one for each quality: `relevance_passed`, `groundedness_passed`.
+pub(super) fn quality_verdicts<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
+    let has_grade = |quality: &str| {
+        look.summary.columns.iter().any(|column| {
+            let words = split_title(&own_name(&column.name));
+            let stem = words
+                .split_last()
+                .filter(|(noun, _)| names_score(noun))
+                .map_or(words.as_slice(), |(_, stem)| stem);
+            column.numbers().is_some() && stem.join("_") == quality
+        })
+    };
+    let mut found: Vec<(String, &ColumnSummary)> = Vec::new();
+    for column in &look.summary.columns {
+        let is_ending = || column.values.keys().all(|text| is_ending(text));
+        if let Some(quality) = judged_quality(&column.name)
+            && column.is_outcomes()
+            && !column.name.starts_with(ENCLOSING_PREFIX)
+            && !is_ending()
+            && (names_metric(&quality) || has_grade(&quality))
+            && found.iter().all(|(known, _)| *known != quality)
+        {
+            found.push((quality, column));
+        }
+    }
+    found.into_iter().map(|(_, column)| column).collect()
+}
+
+/// Returns the only verdict on a quality of the answers. Asks which counts if there are several.
+fn find_quality_verdict<'l>(
+    look: &'l ExaminedTable<'_>,
+    may_grade: &dyn Fn(&ColumnSummary) -> bool,
+) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
+    let mut found = quality_verdicts(look);
+    found.retain(|column| may_grade(column));
     match found.as_slice() {
-        [first, _, ..] => {
+        [first, rest @ ..] if !rest.is_empty() => {
             let text = format!(
                 "{} judge different qualities of an answer, which are never averaged",
                 join_names(&found)
             );
+            let others: Vec<String> = rest
+                .iter()
+                .map(|column| format!("or --passed {}", shell_word(&column.name)))
+                .collect();
             Err(MappingQuestion::new(
                 text,
-                format!("--passed {} (or another one)", shell_word(&first.name)),
+                format!(
+                    "--passed {} ({}; the others are kept beside it)",
+                    shell_word(&first.name),
+                    others.join(", ")
+                ),
             ))
         }
-        _ => Ok(()),
+        found => Ok(found.first().copied()),
     }
-}
-
-/// Asks if the first row of each file has the figures of the whole file, and no column of the other rows: they may be the failures alone.
-fn check_head_rows(look: &ExaminedTable<'_>) -> Result<(), MappingQuestion> {
-    let places = place_columns(look);
-    let own: Vec<&ColumnSummary> = look
-        .summary
-        .columns
-        .iter()
-        .filter(|column| PathPart::from_column(&column.name).is_none())
-        .collect();
-    let is_figure = |column: &&&ColumnSummary| {
-        [
-            SuggestedRole::Total,
-            SuggestedRole::PassedCount,
-            SuggestedRole::Rate,
-        ]
-        .into_iter()
-        .any(|role| column.clarity(role) >= 2)
-            && column.filled > 0
-    };
-    let same = |one: &&Vec<Option<String>>, other: &&Vec<Option<String>>| {
-        places
-            .iter()
-            .all(|column| one[column.place] == other[column.place])
-    };
-    let (mut heads, mut others) = (Vec::new(), Vec::new());
-    for rows in look.rows.chunk_by(same) {
-        let [first, rest @ ..] = rows else { continue };
-        heads.push(*first);
-        others.extend_from_slice(rest);
-    }
-    let is_of = |rows: &[&Vec<Option<String>>], column: &&ColumnSummary| {
-        rows.iter().any(|row| cell_text(row, column).is_some())
-    };
-    let (of_heads, shared): (Vec<&ColumnSummary>, Vec<&ColumnSummary>) = own
-        .into_iter()
-        .filter(|column| is_of(&heads, column))
-        .partition(|column| !is_of(&others, column));
-    let Some(figure) = of_heads.iter().find(is_figure) else {
-        return Ok(());
-    };
-    if others.is_empty() || !shared.is_empty() {
-        return Ok(());
-    }
-    let text = format!(
-        "`{}` is in the first row alone, which has the figures of its whole file; the other {} rows may be the failures alone",
-        figure.name,
-        others.len()
-    );
-    Err(MappingQuestion::new(
-        text,
-        "--map MAP (whose rows are runs, and which skips the others; or --passed COLUMN)",
-    ))
 }
 
 /// Asks if most rows have no score: a mean over the few others leaves them out.
@@ -484,15 +470,10 @@ fn find_headline_score<'l>(
     look: &ExaminedTable<'_>,
     scores: &[&'l ColumnSummary],
 ) -> Result<Option<&'l ColumnSummary>, MappingQuestion> {
-    #[rustfmt::skip]
-    const GENERAL_SCORE_WORDS: [&str; 20] = [
-        "score", "total", "overall", "average", "mean", "final", "points", "reward", "grade", "mark", "rating", "punktzahl", "punkte", "bewertung", "wertung", "puntuacion", "punteggio", "nota",
-        "note", "brier",
-    ];
     let is_general = |column: &&&ColumnSummary| {
         split_title(&own_name(&column.name))
             .iter()
-            .all(|word| GENERAL_SCORE_WORDS.contains(&word.as_str()))
+            .all(|word| names_score(word))
     };
     let (general, [first, second, ..]) =
         (scores.iter().filter(is_general).collect::<Vec<_>>(), scores)
@@ -510,6 +491,19 @@ fn find_headline_score<'l>(
     if are_equal {
         return Ok(Some(first));
     }
+    // What somebody judged has a reason beside it, and what was counted in the answer's text has none.
+    let is_reasoned = |score: &&&ColumnSummary| {
+        let columns = &look.summary.columns;
+        columns
+            .iter()
+            .any(|column| names_reason_for(&column.name, &score.name))
+    };
+    let reasoned: Vec<&ColumnSummary> = scores.iter().filter(is_reasoned).copied().collect();
+    let (first, second) = match reasoned.as_slice() {
+        [] => (first, second),
+        [one] => return Ok(Some(one)),
+        [first, second, ..] => (first, second),
+    };
     let text = format!(
         "`{}` and `{}` may each be the score, and they differ",
         first.name, second.name

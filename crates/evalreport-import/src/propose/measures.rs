@@ -7,13 +7,13 @@ use crate::domain::{ItemStatus, shell_word};
 use super::super::list_path::ENCLOSING_PREFIX;
 use super::super::notation::Currency;
 use super::draft::{MapDraft, quote_yaml, yaml_list};
-use super::judged::{PassCriterion, find_answer_columns};
+use super::judged::{PassCriterion, find_answer_columns, quality_verdicts};
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{
     ColumnSummary, NumberSummary, ValueKind, currency_in_name, read_number, unit_in_name,
 };
 use super::table_sample::{ExaminedTable, MappingQuestion, cell_text};
-use super::words::{SuggestedRole, own_name, split_title};
+use super::words::{SuggestedRole, judged_quality, own_name, split_title};
 
 /// Writes a score with its unit and its direction. Asks if its better end or one of its values is unclear.
 fn write_score<'l>(
@@ -242,40 +242,53 @@ pub(super) fn write_measures<'l>(
             scores.push(column);
         }
     }
-    if let [first, rest @ ..] = scores.as_slice() {
-        if !draft.item.iter().any(|(key, _)| *key == "score") {
-            draft
-                .item
-                .push(("score", write_score(look, (first, false), used, notes)?));
+    if let Some(first) = scores.first()
+        && !draft.item.iter().any(|(key, _)| *key == "score")
+    {
+        draft
+            .item
+            .push(("score", write_score(look, (first, false), used, notes)?));
+    }
+    // Two columns of one metric keep their own names.
+    let name_of = |column: &ColumnSummary| {
+        let name = metric_name(column);
+        let same = scores.iter().filter(|column| metric_name(column) == name);
+        if same.count() > 1 {
+            column.name.clone()
+        } else {
+            name
         }
-        if !rest.is_empty() {
-            // Two columns of one metric keep their own names.
-            let is_single = |name: &str| {
-                scores
-                    .iter()
-                    .filter(|column| metric_name(column) == name)
-                    .count()
-                    == 1
-            };
-            let name_of = |column: &ColumnSummary| {
-                Some(metric_name(column))
-                    .filter(|name| is_single(name))
-                    .unwrap_or_else(|| column.name.clone())
-            };
-            let rest: Vec<String> = rest
-                .iter()
-                .map(|column| {
-                    format!(
-                        "{}: {}",
-                        quote_yaml(&name_of(column)),
-                        quote_yaml(&column.name)
-                    )
-                })
-                .collect();
-            draft
-                .item
-                .push(("scores", format!("{{{}}}", rest.join(", "))));
+    };
+    let mut rest: Vec<String> = scores
+        .iter()
+        .skip(1)
+        .map(|column| {
+            format!(
+                "{}: {}",
+                quote_yaml(&name_of(column)),
+                quote_yaml(&column.name)
+            )
+        })
+        .collect();
+    // The verdicts on other qualities of an answer are scores beside the one that decides.
+    if let PassCriterion::By(judge) = judged
+        && let Some(quality) = judged_quality(&judge.name)
+    {
+        for column in quality_verdicts(look) {
+            if is_free(used, column) && judged_quality(&column.name).as_ref() != Some(&quality) {
+                used.push(column);
+                rest.push(format!(
+                    "{}: {}",
+                    quote_yaml(&metric_name(column)),
+                    write_shares(column)
+                ));
+            }
         }
+    }
+    if !rest.is_empty() {
+        draft
+            .item
+            .push(("scores", format!("{{{}}}", rest.join(", "))));
     }
     let mut item = Vec::new();
     let of_run = |column: &ColumnSummary| is_run_total(look, column, arms);
@@ -362,6 +375,27 @@ pub(super) fn write_measures<'l>(
         draft.run.extend(write_timestamp(column, notes));
     }
     Ok(())
+}
+
+/// Writes a verdict as a score of 1 or 0.
+fn write_shares(column: &ColumnSummary) -> String {
+    let values: Vec<String> = column
+        .values
+        .keys()
+        .map(|text| {
+            let share = match column.status_of(text) {
+                Some(ItemStatus::Pass) => "\"1\"",
+                Some(ItemStatus::Fail) => "\"0\"",
+                _ => "null",
+            };
+            format!("{}: {share}", quote_yaml(text))
+        })
+        .collect();
+    format!(
+        "{{column: {}, values: {{{}}}, otherwise: missing}}",
+        quote_yaml(&column.name),
+        values.join(", ")
+    )
 }
 
 /// Returns the ways in which a column writes zero, if all rows of some arm have it and no row of another arm does.

@@ -8,10 +8,12 @@ mod candidates;
 mod draft;
 mod end_reason;
 mod fill_down;
+mod head_rows;
 mod judged;
 mod long;
 mod measures;
 mod polarity;
+mod records;
 mod runs;
 mod statuses;
 mod summary;
@@ -27,6 +29,7 @@ use super::sample::{SampleRole, TableSample};
 use arms::ArmColumns;
 use draft::MapDraft;
 pub use polarity::BetterEnd;
+pub(super) use records::{RecordCheck, check_record};
 use table_sample::ExaminedTable;
 pub use table_sample::{MappingQuestion, TableHints, WideKind};
 pub use words::side_rank;
@@ -421,6 +424,9 @@ fn read_sample(
     let (filled, fill) = fill_down::fill_down(sample);
     let (long, tries) = attempt_cells::unfold_attempts(&filled, hints);
     let sample = &*long;
+    if let Some(heads) = head_rows::find_head_table(sample, hints) {
+        return read_head_rows(&heads, suite);
+    }
     let doubled = sample
         .doubled
         .iter()
@@ -437,6 +443,21 @@ fn read_sample(
             let none = MappingQuestion::new(text, "");
             (!doubled.is_empty()).then_some(none).into_iter().chain(questions).collect()
         })
+}
+
+/// Reads the first row of each file, which has the figures of the file. The others are the failures alone.
+fn read_head_rows(
+    heads: &head_rows::HeadTable,
+    suite: &str,
+) -> Result<TableReading, Vec<MappingQuestion>> {
+    let mut look = ExaminedTable::new(&heads.sample, &heads.hints);
+    look.notes.push(format!(
+        "{ASSUMED}the first row of each file has its figures, and the other {} rows are the failures alone",
+        heads.failures
+    ));
+    look.skip = Some((heads.figure.clone(), vec![String::new()]));
+    let draft = runs::draft_run_table(&mut look, None, suite)?;
+    Ok(finish_reading(look, draft, suite))
 }
 
 fn read_filled(
@@ -499,14 +520,7 @@ fn read_filled(
             }
         }
     };
-    look.summary.missing.sort();
-    look.summary.missing.dedup();
     let draft = MapDraft {
-        name: suite.to_owned(),
-        layout: sample.layout.clone(),
-        decimal: look.summary.decimal.ok().flatten(),
-        missing: look.summary.missing,
-        skip: look.skip,
         tries: tries.or(draft.tries),
         fill,
         ..draft
@@ -521,6 +535,21 @@ fn read_filled(
     look.notes.extend(draft.fill.iter().map(|name| {
         format!("`{name}` has a value in the first row of each block: it is filled down")
     }));
+    Ok(finish_reading(look, draft, suite))
+}
+
+/// Completes the map with what all tables have.
+fn finish_reading(mut look: ExaminedTable<'_>, draft: MapDraft, suite: &str) -> TableReading {
+    look.summary.missing.sort();
+    look.summary.missing.dedup();
+    let draft = MapDraft {
+        name: suite.to_owned(),
+        layout: look.sample.layout.clone(),
+        decimal: look.summary.decimal.ok().flatten(),
+        missing: look.summary.missing,
+        skip: look.skip,
+        ..draft
+    };
     // One line states what was assumed.
     let (assumed, mut notes): (Vec<String>, Vec<String>) = look
         .notes
@@ -533,10 +562,10 @@ fn read_filled(
             .collect();
         notes.insert(0, format!("{ASSUMED}{}", parts.join("; ")));
     }
-    Ok(TableReading {
+    TableReading {
         is_judged: draft.item.iter().any(|(key, _)| *key == "status"),
         map: draft.to_yaml(),
         notes,
         rows: look.rows.len(),
-    })
+    }
 }

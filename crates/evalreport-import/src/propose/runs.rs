@@ -1,14 +1,15 @@
 //! Tables with one row per run: published figures of a whole run, without its items.
 
-use crate::domain::shell_word;
+use crate::domain::{names_accuracy, shell_word};
 
+use super::super::list_path::ENCLOSING_PREFIX;
 use super::super::notation::DecimalMark;
 use super::arms::{ArmColumns, place_columns};
 use super::draft::{MapDraft, quote_yaml, yaml_list};
 use super::measures::{metric_name, score_direction, write_spread, write_timestamp, write_usage};
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, parse_fraction, read_number, strip_spread};
-use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
+use super::table_sample::{ExaminedTable, MappingQuestion, WideKind, cell_text};
 use super::words::{SuggestedRole, split_title};
 
 /// Returns whether the rows are runs with published figures.
@@ -300,7 +301,16 @@ fn check_counts(
     }
 }
 
+/// Returns the published figures of the rows, the one that sums up a row first: by their titles, or else by what they add up to.
 fn find_rates<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
+    let titled = titled_rates(look);
+    match find_sum_up(look).filter(|_| titled.is_empty()) {
+        Some((sum, parts)) => std::iter::once(sum).chain(parts).collect(),
+        None => titled,
+    }
+}
+
+fn titled_rates<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
     let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
     let is_rate = |column: &ColumnSummary| {
         let sign = column.name.contains('%')
@@ -327,6 +337,69 @@ fn find_rates<'l>(look: &'l ExaminedTable<'_>) -> Vec<&'l ColumnSummary> {
         }
     }
     found
+}
+
+/// Finds the figure of each row that is the mean of the figures beside it, and these figures. They have titles of their own, such as those of
+/// benchmarks, which say nothing of what they are.
+fn find_sum_up<'l>(
+    look: &'l ExaminedTable<'_>,
+) -> Option<(&'l ColumnSummary, Vec<&'l ColumnSummary>)> {
+    const MIN_ROWS: usize = 3;
+    const MIN_PARTS: usize = 2;
+    let decimal = look.summary.decimal.as_ref().ok().copied().flatten();
+    let figures: Vec<&ColumnSummary> = look
+        .summary
+        .columns
+        .iter()
+        .filter(|column| {
+            column.filled == look.rows.len()
+                && column.roles.iter().all(|(_, clarity)| *clarity < 2)
+                && column.numbers().is_some()
+                && !column.name.starts_with(ENCLOSING_PREFIX)
+        })
+        .collect();
+    // Half a unit of the last digit, by which a figure may be rounded.
+    let rounding = |text: &str| {
+        let digits = text.rsplit_once(['.', ',']).map_or(0, |(_, digits)| {
+            digits.bytes().filter(u8::is_ascii_digit).count()
+        });
+        0.5 * 0.1f64.powi(i32::try_from(digits).unwrap_or(i32::MAX))
+    };
+    let is_mean = |sum: &ColumnSummary| {
+        look.rows.iter().all(|row| {
+            let parts: Option<Vec<(f64, f64)>> = figures
+                .iter()
+                .filter(|part| part.name != sum.name)
+                .map(|part| {
+                    let text = cell_text(row, part)?;
+                    Some((read_number(text, decimal)?, rounding(text)))
+                })
+                .collect();
+            let stated = cell_text(row, sum)
+                .and_then(|text| Some((read_number(text, decimal)?, rounding(text))));
+            parts
+                .zip(stated)
+                .is_some_and(|(parts, (stated, rounding))| {
+                    let count = parts.len() as f64;
+                    let mean = parts.iter().map(|(value, _)| value).sum::<f64>() / count;
+                    let slack = parts.iter().map(|(_, rounding)| rounding).sum::<f64>() / count;
+                    (mean - stated).abs() <= (rounding + slack) * 1.001
+                })
+        })
+    };
+    let varies = |column: &ColumnSummary| {
+        column
+            .numbers()
+            .is_some_and(|numbers| numbers.least < numbers.most)
+    };
+    if look.rows.len() < MIN_ROWS || figures.len() <= MIN_PARTS {
+        return None;
+    }
+    let sum = *figures
+        .iter()
+        .find(|column| is_share(column, decimal) && varies(column) && is_mean(column))?;
+    let parts = figures.into_iter().filter(|part| part.name != sum.name);
+    Some((sum, parts.collect()))
 }
 
 /// Reads a table of runs. `side` is given if the rows were made from columns.
@@ -371,6 +444,7 @@ pub(super) fn draft_run_table(
             .first()
             .copied();
         let rates = find_rates(look);
+        let has_no_titles = titled_rates(look).is_empty();
         if counted.is_none() && side.is_none() {
             check_headline(look, &rates).map_err(|question| vec![question])?;
         }
@@ -399,10 +473,7 @@ pub(super) fn draft_run_table(
                 (false, true) => "points",
             };
             let metric = match metric_name(column).as_str() {
-                "accuracy" | "acc" | "overall_acc" | "overall_accuracy" | "success_rate"
-                | "correct" | "solved" | "success" | "pass_1" | "resolved" | "resolved_rate"
-                | "resolve_rate" | "solve_rate" | "pass" | "passed" | "quote" | "erfolgsquote"
-                | "genauigkeit" | "taux" | "rate" => "pass_rate".to_owned(),
+                metric if names_accuracy(metric) => "pass_rate".to_owned(),
                 _ if side.is_some() => "pass_rate".to_owned(),
                 metric => metric.to_owned(),
             };
@@ -432,8 +503,13 @@ pub(super) fn draft_run_table(
                         format!(", standard_error: {}", quote_yaml(&error.name))
                     });
             let is_headline = is_headline_of(&draft, counted.as_ref());
-            let direction = score_direction(look, column, is_headline, &mut notes)
-                .map_err(|question| vec![question])?;
+            // The parts of a figure that sums them up decide nothing.
+            let direction = if !is_headline && side.is_none() && has_no_titles {
+                "none"
+            } else {
+                score_direction(look, column, is_headline, &mut notes)
+                    .map_err(|question| vec![question])?
+            };
             let source = match column.kind {
                 ValueKind::Spreads(_) => {
                     notes.push(format!("the ± of `{}` is not read: it may be a standard error, a deviation or an interval", column.name));

@@ -116,8 +116,21 @@ impl ColumnSummary {
         ) {
             (ItemStatus::Pass, YesMeaning::Failed) => Some(ItemStatus::Fail),
             (ItemStatus::Fail, YesMeaning::Failed) => Some(ItemStatus::Pass),
+            // Beside a word for a pass, `err` is all that says that an answer did not pass.
+            (ItemStatus::Error, _)
+                if text.trim().eq_ignore_ascii_case("err") && !self.has_fails() =>
+            {
+                Some(ItemStatus::Fail)
+            }
             (found, _) => Some(found),
         }
+    }
+
+    /// Returns whether some value is a word for a fail.
+    fn has_fails(&self) -> bool {
+        self.values
+            .keys()
+            .any(|text| parse_status_word(text) == Some(ItemStatus::Fail))
     }
 
     pub fn clarity(&self, role: SuggestedRole) -> u8 {

@@ -23,7 +23,7 @@ const STATUS_WORDS: [(ItemStatus, &[&str]); 7] = [
             "underkänt", "fel", "falskt", "ikke bestått", "feil",
         ],
     ),
-    (ItemStatus::Error, &["error", "errored", "crash", "crashed", "exception", "runtime error", "re", "compile error", "ce", "absturz", "abgestürzt"]),
+    (ItemStatus::Error, &["error", "errored", "crash", "crashed", "exception", "runtime error", "re", "err", "compile error", "ce", "absturz", "abgestürzt"]),
     (
         ItemStatus::Limit,
         &["timeout", "timed out", "timed_out", "time out", "tle", "limit", "max_tokens", "max_steps", "max_turns", "context_length_exceeded", "budget exceeded", "budget_exceeded", "zeitüberschreitung", "abgebrochen"],

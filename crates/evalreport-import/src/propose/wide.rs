@@ -7,13 +7,14 @@ use super::super::shape::parse_passed_of_all;
 use super::attempt_cells::unfold_attempt_column;
 use super::draft::WideDraft;
 use super::end_reason::is_end_reason_column;
+use super::judged::quality_verdicts;
 use super::polarity::{BetterEnd, better_end};
 use super::summary::{ColumnSummary, ValueKind, currency_in_name, is_time, unit_in_name};
 use super::table_sample::{ExaminedTable, MappingQuestion, WideKind};
 use super::verdict::{is_clear_verdict, is_pair_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_model, is_numbered, is_other_subject, is_outcome_filler,
-    is_total, names_metric, names_metric_verdict, split_title,
+    is_total, names_metric, split_title,
 };
 
 /// A wide table turned long, as the map will do it, so that the rest can be found as in any long table.
@@ -61,6 +62,7 @@ pub(super) fn unfold_wide_table(
     // A cost or a time of an approach, such as `nova (s)`, is no outcome of it.
     let is_other =
         |column: &ColumnSummary| is_attribute(&column.name) || is_arm_usage(&column.name);
+    let verdicts = quality_verdicts(look);
     let outcomes: Vec<&ColumnSummary> = look
         .summary
         .columns
@@ -71,7 +73,7 @@ pub(super) fn unfold_wide_table(
                 && !is_total(&column.name)
                 && !is_around(column)
                 && !is_end_reason_column(column)
-                && !names_metric_verdict(&column.name)
+                && !column.is_among(&verdicts)
                 && !is_other(column)
         })
         .collect();
@@ -99,11 +101,7 @@ pub(super) fn unfold_wide_table(
     let has_judge = outcomes
         .iter()
         .any(|column| column.clarity(SuggestedRole::Passed) >= 2)
-        || look
-            .summary
-            .columns
-            .iter()
-            .any(|column| column.is_outcomes() && names_metric_verdict(&column.name))
+        || !verdicts.is_empty()
         || look.summary.columns.iter().any(|column| {
             column.numbers().is_some()
                 && column

@@ -91,7 +91,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Passed,
         &[
             "passed", "pass", "correct", "is_correct", "success", "succeeded", "successful", "is_success", "resolved", "is_resolved", "solved", "is_solved",
-            "ok", "outcome", "result", "status", "verdict", "grade", "right", "acc", "accuracy", "exact_match", "em", "pass_fail", "completed", "won",
+            "ok", "outcome", "result", "status", "verdict", "grade", "right", "compliance", "compliant", "is_compliant", "complies", "acc", "accuracy", "exact_match", "em", "pass_fail", "completed", "won",
             "bestanden", "korrekt", "richtig", "erfolg", "erfolgreich", "gelost", "ergebnis", "urteil", "reussi", "reussite", "succes", "resultat", "juste",
             "correcto", "correcta", "aprobado", "exito", "resultado", "resuelto", "acierto", "superato", "corretto", "esito", "risultato", "risolto",
             "aprovado", "correto", "acerto", "sucesso", "geslaagd", "goed", "resultaat", "zaliczone", "poprawne", "wynik", "是否正确", "正确", "结果", "通过",
@@ -197,7 +197,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
         SuggestedRole::Answer,
         &["answer", "prediction", "pred", "predicted", "predicted_answer", "response", "output", "given", "model_answer", "model_output", "completion", "generated", "reply", "antwort", "ist", "vorhersage", "reponse", "respuesta", "risposta", "resposta", "antwoord", "odpowiedz", "回答", "答案"],
     ),
-    (SuggestedRole::Reason, &["reason", "explanation", "rationale", "comment", "comments", "notes", "remark", "feedback", "error", "error_message", "failure_reason", "begrundung", "kommentar", "bemerkung", "anmerkung", "fehler", "commentaire", "comentario", "commento", "备注"]),
+    (SuggestedRole::Reason, &["reason", "explanation", "rationale", "comment", "comments", "notes", "remark", "feedback", "error", "error_message", "failure_reason", "justification", "critique", "begrundung", "kommentar", "bemerkung", "anmerkung", "fehler", "commentaire", "comentario", "commento", "备注"]),
     (SuggestedRole::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
 ];
 
@@ -551,12 +551,35 @@ pub(super) fn names_metric(name: &str) -> bool {
     suggested_roles(name).contains(&(SuggestedRole::Score, 3))
 }
 
-/// Returns whether a title names the verdict on one quality of an answer: `relevance_passed`.
-pub(super) fn names_metric_verdict(column: &str) -> bool {
+/// Returns what a title names the verdict on, if it does: `relevance` of `relevance_passed`.
+pub(super) fn judged_quality(column: &str) -> Option<String> {
     let words = split_title(&own_name(column));
-    words.split_last().is_some_and(|(last, rest)| {
-        suggested_roles(last).contains(&(SuggestedRole::Passed, 3)) && names_metric(&rest.join("_"))
-    })
+    let (last, rest) = words.split_last()?;
+    let is_verdict = suggested_roles(last).contains(&(SuggestedRole::Passed, 3));
+    (is_verdict && !rest.is_empty()).then(|| rest.join("_"))
+}
+
+/// Returns whether a title says that its column has the reasons for what another column has: `relevance/v1/justification` for
+/// `relevance/v1/score`, or `tone_reason` for `tone`.
+pub(super) fn names_reason_for(column: &str, judged: &str) -> bool {
+    let (words, judged) = (split_title(column), split_title(judged));
+    let Some((last, rest)) = words.split_last() else {
+        return false;
+    };
+    let is_stem = judged
+        .split_last()
+        .is_some_and(|(noun, stem)| names_score(noun) && !stem.is_empty() && stem == rest);
+    suggested_roles(last).contains(&(SuggestedRole::Reason, 3)) && (rest == judged || is_stem)
+}
+
+/// Returns whether a word means any score, and says not of what.
+pub(super) fn names_score(word: &str) -> bool {
+    #[rustfmt::skip]
+    const SCORE_WORDS: [&str; 20] = [
+        "score", "total", "overall", "average", "mean", "final", "points", "reward", "grade", "mark", "rating", "punktzahl", "punkte", "bewertung", "wertung", "puntuacion", "punteggio", "nota",
+        "note", "brier",
+    ];
+    SCORE_WORDS.contains(&word)
 }
 
 /// Returns whether a title says that the values of its column are different figures, such as faithfulness and recall.

@@ -274,6 +274,16 @@ pub fn score_label(name: &str) -> &str {
     }
 }
 
+/// Returns whether a figure of this name is the share of right answers, in lower case with `_` between its words.
+pub fn names_accuracy(name: &str) -> bool {
+    #[rustfmt::skip]
+    const NAMES: [&str; 24] = [
+        "accuracy", "acc", "overall_acc", "overall_accuracy", "exact_match", "success_rate", "correct", "solved", "success", "pass_1", "pass_rate", "resolved",
+        "resolved_rate", "resolve_rate", "solve_rate", "pass", "passed", "rate", "quote", "erfolgsquote", "genauigkeit", "taux", "exactitud", "tasa",
+    ];
+    NAMES.contains(&name)
+}
+
 /// A named number's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Metric {

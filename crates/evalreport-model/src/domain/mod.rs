@@ -58,8 +58,8 @@ pub use latest_revision::{
 pub use message_keys::MessageKeys;
 pub use metric::{
     AmountMark, BUILT_IN, COST_PER_SOLVED, ChangeBound, Direction, Metric, MetricKind,
-    MetricSettings, NoMargin, PASS_RATE, Unit, built_in_metric, metric_key, parse_amount,
-    score_label,
+    MetricSettings, NoMargin, PASS_RATE, Unit, built_in_metric, metric_key, names_accuracy,
+    parse_amount, score_label,
 };
 pub use model_name::{is_same_model, may_mean};
 pub use names::CONFIGURATION_NAMES;
