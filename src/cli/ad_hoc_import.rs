@@ -289,16 +289,13 @@ fn import_tables(
     paths: &[PathBuf],
     asked: &FileOptions,
 ) -> Result<Option<ImportedFiles>, CommandFailure> {
-    let own = |more: &str| {
-        asked
-            .set
-            .iter()
-            .map(|(field, value)| format!("--set {}", shell_word(&format!("{field}={value}"))))
-            .chain(proposal::column_words(&asked.columns))
-            .chain([more.to_owned()])
-            .collect::<Vec<_>>()
-    };
-    let command = |option: &str| proposal::import_command(settings, paths, &own(option));
+    let own: Vec<String> = asked
+        .set
+        .iter()
+        .map(|(field, value)| format!("--set {}", shell_word(&format!("{field}={value}"))))
+        .chain(proposal::column_words(&asked.columns))
+        .collect();
+    let command = |option: &str| proposal::answering_command(settings, paths, &own, option);
     let hints = TableHints {
         set: asked.set.clone(),
         ..proposal::column_hints(&asked.columns)?
@@ -325,7 +322,11 @@ fn import_tables(
         }
         proposed => proposed.map_err(|why| proposal::proposal_failure(why, &command))?,
     };
-    let look = command("--dry-run");
+    let look = proposal::import_command(
+        settings,
+        paths,
+        &[own.as_slice(), &["--dry-run".to_owned()]].concat(),
+    );
     output::print_message(
         settings,
         &format!(

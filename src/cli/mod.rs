@@ -179,6 +179,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if completions::answer_shell(&arguments, command_line) {
         return ExitCode::from(exit_code::DONE);
     }
+    let typed = arguments
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let mut command = command_line();
     let parsed = command.try_get_matches_from_mut(arguments);
     let read = parsed
@@ -202,7 +207,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let arguments = Arguments {
         command: arguments.command.resolve_alias(),
-        global: arguments.global,
+        global: Global {
+            typed,
+            ..arguments.global
+        },
     };
     match threads::run_catching_refusals(|| run_logged(&arguments, &read)) {
         Ok(code) => ExitCode::from(code),

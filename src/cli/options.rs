@@ -17,6 +17,9 @@ pub(super) const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, with a negative
 )]
 #[derive(Args)]
 pub(super) struct Global {
+    /// The words of the command line, without the program's name.
+    #[arg(skip)]
+    pub typed: Vec<String>,
     /// Configuration file [default: evalreport.yaml here or in a folder above]
     #[arg(
         long,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use crate::domain::{ItemStatus, escape_invisible, shell_word};
+use crate::domain::{ItemStatus, escape_invisible, shell_word, split_shell_words};
 use crate::files;
 use crate::import::{
     BetterEnd, MapProposal, MappingQuestion, NoProposal, ProposedRow, TableHints, TableMap,
@@ -346,16 +346,16 @@ pub(super) fn proposal_failure(
         NoProposal::Unreadable(problems) => CommandFailure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
             let mut failure = CommandFailure::new("the table's columns are unclear");
-            let detail = |MappingQuestion { text, option }: &MappingQuestion| match option.as_str()
-            {
-                "" => escape_invisible(text),
-                option => format!("{}: {}", escape_invisible(text), escape_invisible(option)),
-            };
+            let detail =
+                |MappingQuestion { text, option, .. }: &MappingQuestion| match option.as_str() {
+                    "" => escape_invisible(text),
+                    option => format!("{}: {}", escape_invisible(text), escape_invisible(option)),
+                };
             failure.details = questions.iter().map(detail).collect();
             let given = questions
                 .iter()
-                .map(MappingQuestion::given_option)
-                .find(|option| !option.is_empty());
+                .find(|question| question.works)
+                .map(MappingQuestion::given_option);
             failure.with_hint(match given {
                 Some(option) => format!(
                     "decide it: {}; or write a map, see `evalreport help import/tables`",
@@ -365,6 +365,38 @@ pub(super) fn proposal_failure(
             })
         }
     }
+}
+
+/// Returns the command that answers a question about tables: the one that the user typed, if it takes the option, or an import.
+pub(super) fn answering_command(
+    settings: &Settings,
+    files: &[PathBuf],
+    own: &[String],
+    option: &str,
+) -> String {
+    // In other commands, these options select runs.
+    const OF_IMPORT: [&str; 4] = ["--approach", "--model", "--suite", "--map"];
+    let more = split_shell_words(option).unwrap_or_default();
+    if settings.typed.is_empty() || more.iter().any(|word| OF_IMPORT.contains(&word.as_str())) {
+        let options: Vec<String> = own.iter().cloned().chain([option.to_owned()]).collect();
+        return import_command(settings, files, &options);
+    }
+    // An option that is given again has one value.
+    let is_given = |name: &str| {
+        name.starts_with("--") && name != "--value" && more.iter().any(|word| word == name)
+    };
+    let mut words = Vec::new();
+    let mut typed = settings.typed.iter();
+    while let Some(word) = typed.next() {
+        match word.split_once('=') {
+            Some((name, _)) if is_given(name) => {}
+            None if is_given(word) => {
+                typed.next();
+            }
+            _ => words.push(shell_word(&escape_invisible(word))),
+        }
+    }
+    format!("evalreport {} {option}", words.join(" "))
 }
 
 /// Returns the command that imports the files with these options into the same results.

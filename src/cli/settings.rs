@@ -43,6 +43,8 @@ pub(super) struct Settings {
     /// Lakes beside the folders. They are only read.
     pub lakes: Vec<PathBuf>,
     pub cache: PathBuf,
+    /// The words of the command line, without the program's name. Empty if a program asked.
+    pub typed: Vec<String>,
     /// Names that the command gives to runs of files.
     pub given: NamesByRun,
     /// The files that are arms.
@@ -158,6 +160,7 @@ impl Settings {
             results,
             lakes,
             cache,
+            typed: global.typed.clone(),
             given: NamesByRun::default(),
             file_arms: FileOrder::default(),
             guessed_suites: BTreeSet::new(),

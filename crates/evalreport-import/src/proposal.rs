@@ -204,7 +204,28 @@ pub fn propose_tables(paths: &[PathBuf], hints: &TableHints) -> Result<MapPropos
         Problem::in_file(source.shown.clone(), "has a table without rows")
             .with_hint("run what writes it again, and look at what that says")
     };
-    let reading = propose_map(&samples, hints, &suite).map_err(|questions| {
+    // An option is named in a hint only if it leads somewhere.
+    let works = |question: &MappingQuestion| {
+        let Some(hints) = hints
+            .with_option(question.given_option())
+            .filter(|other| !question.option.is_empty() && other != hints)
+        else {
+            return false;
+        };
+        match propose_map(&samples, &hints, &suite) {
+            Ok(reading) => TableMap::parse("the proposed map", &reading.map, &hints.set)
+                .is_ok_and(|map| read_first_rows(&map, first).is_ok_and(|rows| !rows.is_empty())),
+            Err(next) => next.first().is_some_and(|next| {
+                !next.is_of_no_rows()
+                    && !next.option.is_empty()
+                    && next.given_option() != question.given_option()
+            }),
+        }
+    };
+    let reading = propose_map(&samples, hints, &suite).map_err(|mut questions| {
+        if let Some(question) = questions.iter_mut().find(|question| works(question)) {
+            question.works = true;
+        }
         if questions.is_empty() {
             NoProposal::NoTable
         } else if questions.iter().all(MappingQuestion::is_of_no_rows) {
@@ -227,8 +248,15 @@ pub fn propose_tables(paths: &[PathBuf], hints: &TableHints) -> Result<MapPropos
         true,
     );
     notes.extend(reading.notes);
-    let is_guess = !hints.set.contains_key("suite") && rows.iter().all(|row| row.suite == suite);
-    let guessed_suite = is_guess.then_some(suite);
+    let is_guess = |name: &String| {
+        !hints.set.contains_key("suite")
+            && name
+                .strip_prefix(&suite)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            && rows.iter().all(|row| row.suite == *name)
+    };
+    let known = rows.first().map_or(&suite, |row| &row.suite);
+    let guessed_suite = is_guess(known).then(|| known.clone());
     Ok(MapProposal {
         files,
         map,

@@ -644,3 +644,47 @@ fn the_score_with_a_reason_beside_it_is_the_grade() {
         &["set a unknown - right_v1_score=2.500"],
     );
 }
+
+#[test]
+fn rows_of_one_model_with_other_settings_are_runs_of_their_own() {
+    let table = |item: &dyn Fn(usize, &str) -> String| {
+        let mut text = "task,model,temperature,passed\n".to_owned();
+        for temperature in ["0", "0.7"] {
+            for place in 0..4 {
+                let passed = place > 1 || temperature == "0";
+                text += &format!("{},m,{temperature},{passed}\n", item(place, temperature));
+            }
+        }
+        [file("a.csv", text)]
+    };
+    check(
+        &table(&|place, _| format!("t{place}")),
+        &["set unnamed m 2/4", "set unnamed m 4/4"],
+    );
+    // Other tasks at each temperature.
+    check(
+        &table(&|place, temperature| format!("t{place} at {temperature}")),
+        &["set unnamed m 2/4", "set unnamed m 4/4"],
+    );
+    // A temperature of the task.
+    let mut text = "task,model,temperature,passed\n".to_owned();
+    for model in ["a", "b"] {
+        text += &format!("t1,{model},0,true\nt2,{model},0.7,false\n");
+    }
+    check(
+        &[file("a.csv", text)],
+        &["set unnamed a 1/2", "set unnamed b 1/2"],
+    );
+    // Published figures of runs.
+    check(
+        &[file(
+            "a.csv",
+            "model,temperature,passed,total\nm,0,9,10\nm,1,5,10\nn,0,8,10\n",
+        )],
+        &[
+            "set unnamed m 5/10",
+            "set unnamed m 9/10",
+            "set unnamed n 8/10",
+        ],
+    );
+}

@@ -1,6 +1,6 @@
 //! Finds the columns that tell the runs of a table apart.
 
-use crate::domain::ItemStatus;
+use crate::domain::{ItemStatus, is_system_setting};
 
 use super::super::path_part::PathPart;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
@@ -8,8 +8,8 @@ use super::summary::{ColumnSummary, ValueKind, is_time, parse_fraction};
 use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::verdict::{is_flag, parse_status_word};
 use super::words::{
-    SuggestedRole, is_benchmark, is_model, is_numbered, is_of_judge, is_side, is_split, own_name,
-    split_title,
+    SuggestedRole, is_benchmark, is_model, is_numbered, is_of_judge, is_other_subject, is_side,
+    is_split, own_name, split_title,
 };
 
 /// Maximum number of values in a column that names approaches.
@@ -20,6 +20,8 @@ pub(super) struct ArmColumns<'l> {
     pub approach: Vec<&'l ColumnSummary>,
     pub model: Option<&'l ColumnSummary>,
     pub suite: Option<&'l ColumnSummary>,
+    /// Settings of the system, such as a temperature, of which an approach and model have several: runs with each are other arms.
+    pub settings: Vec<&'l ColumnSummary>,
 }
 
 impl<'l> ArmColumns<'l> {
@@ -167,6 +169,7 @@ impl<'l> ArmColumns<'l> {
             approach,
             model,
             suite,
+            settings: Vec::new(),
         };
         if arms.approach.is_empty() && arms.model.is_none() {
             match find_places_of_items(look).filter(|_| look.hints.approach.is_none()) {
@@ -196,7 +199,43 @@ impl<'l> ArmColumns<'l> {
         {
             arms.model = None;
         }
+        arms.settings = arms.find_settings(look, used);
         Ok(arms)
+    }
+
+    /// Finds the columns with settings of the system that differ between rows of one approach and model.
+    fn find_settings(
+        &self,
+        look: &'l ExaminedTable<'_>,
+        used: &[&ColumnSummary],
+    ) -> Vec<&'l ColumnSummary> {
+        /// Maximum number of values of a setting, and of letters of one.
+        const MAX_VALUES: usize = 12;
+        const MAX_LETTERS: usize = 60;
+        let hints = look.hints;
+        let (names, others) = (
+            self.columns(),
+            [&hints.item, &hints.attempt, &hints.passed, &hints.score],
+        );
+        let items = look.best_columns(SuggestedRole::Item, 2, |item| {
+            item.may_name() && item.values.values().any(|count| *count > 1)
+        });
+        let is_setting = |column: &&ColumnSummary| {
+            is_system_setting(&setting_of(column))
+                && !is_other_subject(&column.name)
+                && !is_of_judge(&column.name)
+                && column.may_name_setting()
+                && column.filled == look.rows.len()
+                && (2..=MAX_VALUES).contains(&column.values.len())
+                && column.longest <= MAX_LETTERS
+                && !column.is_among(used)
+                && !column.is_among(&names)
+                && others.iter().all(|other| other.as_ref() != Some(&column.name))
+                && !look.determines(&names, column)
+                // What an item always has is the item's.
+                && !items.iter().any(|item| look.determines(&[item], column))
+        };
+        look.summary.columns.iter().filter(is_setting).collect()
     }
 
     /// Finds the value above the rows that is another one in each file or folder, such as `$.memory_provider`, if all other names are the
@@ -350,6 +389,7 @@ impl<'l> ArmColumns<'l> {
             .copied()
             .chain(self.model)
             .chain(self.suite)
+            .chain(self.settings.iter().copied())
             .collect()
     }
 
@@ -406,6 +446,14 @@ impl<'l> ArmColumns<'l> {
                 )
             }),
         ));
+        if !self.settings.is_empty() {
+            let tags: Vec<String> = self
+                .settings
+                .iter()
+                .map(|column| format!("{}: {}", setting_of(column), quote_yaml(&column.name)))
+                .collect();
+            draft.run.push(("tags", format!("{{{}}}", tags.join(", "))));
+        }
         let is_place = |column: &ColumnSummary| PathPart::from_column(&column.name).is_some();
         for column in self.columns().into_iter().filter(|column| is_place(column)) {
             let what = if self.suite.is_some_and(|suite| suite.name == column.name) {
@@ -427,6 +475,11 @@ impl<'l> ArmColumns<'l> {
             );
         }
     }
+}
+
+/// Returns the name of the setting that a column may have.
+fn setting_of(column: &ColumnSummary) -> String {
+    split_title(&own_name(&column.name)).join("_")
 }
 
 /// Returns the columns with names of files and folders that differ, folders first.

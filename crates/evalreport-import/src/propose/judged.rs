@@ -41,6 +41,16 @@ impl<'l> JudgingColumns<'l> {
         by.into_iter().chain(self.ended).collect()
     }
 
+    /// Returns the quality of the answers that is judged, if the table has verdicts on several.
+    pub fn quality(&self, look: &ExaminedTable<'_>) -> Option<String> {
+        match self.by {
+            PassCriterion::By(column) if quality_verdicts(look).len() > 1 => {
+                judged_quality(&column.name)
+            }
+            _ => None,
+        }
+    }
+
     /// Writes the status of an item, or returns `None` if only a score is known.
     pub fn write_status(
         &self,

@@ -64,7 +64,12 @@ pub(super) fn draft_outcome_table(
         check_metrics(look, &judged.by, &item).map_err(one)?;
         check_rows(look, &judged.by, &arms, &item).map_err(one)?;
         check_stated_total(look, &judged).map_err(one)?;
-        arms.write_fields(look, suite, &mut draft, &mut notes);
+        // Each quality of the answers is a suite: their items have the same names.
+        let suite = match judged.quality(look) {
+            Some(quality) => format!("{suite}/{quality}"),
+            None => suite.to_owned(),
+        };
+        arms.write_fields(look, &suite, &mut draft, &mut notes);
 
         let repeats = RepeatColumns::from_table(look, (&arms, evaluator), &mut item, &mut used)
             .map_err(one)?;
@@ -501,7 +506,7 @@ impl<'l> RepeatColumns<'l> {
                 run.chain(evaluator).chain(item.iter().copied()).collect()
             };
         let mut found = Self::default();
-        if !files.is_empty() {
+        if !files.is_empty() || !arms.settings.is_empty() {
             found.run = key(&[], &[]);
         }
         if item.is_empty() {

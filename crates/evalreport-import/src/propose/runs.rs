@@ -539,8 +539,8 @@ pub(super) fn draft_run_table(
             used.push(column);
             draft.run.extend(write_timestamp(column, &mut notes));
         }
-        let arms_alone = arms.columns();
-        if !look.is_unique(&arms_alone) {
+        let mut identity = arms.columns();
+        if !look.is_unique(&identity) {
             let named = look
                 .best_columns(SuggestedRole::Run, 2, ColumnSummary::may_name)
                 .into_iter()
@@ -551,21 +551,14 @@ pub(super) fn draft_run_table(
                 .chain(named)
                 .chain(place_columns(look))
                 .find(is_whole);
-            if let Some(column) = more {
-                used.push(column);
-                draft.run.push((
-                    "identity",
-                    format!(
-                        "[{}]",
-                        arms_alone
-                            .iter()
-                            .chain([&column])
-                            .map(|column| quote_yaml(&column.name))
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    ),
-                ));
-            }
+            used.extend(more);
+            identity.extend(more);
+        }
+        if !arms.settings.is_empty() || identity.len() > arms.columns().len() {
+            draft.run.push((
+                "identity",
+                yaml_list(identity.iter().map(|column| &column.name)),
+            ));
         }
         let mut fields = Vec::new();
         write_usage(look, &mut used, &mut fields, &mut notes);

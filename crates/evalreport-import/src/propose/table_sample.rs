@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::domain::split_shell_words;
+
 use super::super::notation::DecimalMark;
 use super::super::sample::TableSample;
 use super::polarity::BetterEnd;
@@ -44,6 +46,57 @@ pub enum WideKind {
 }
 
 impl TableHints {
+    /// Returns the hints together with the option of a question. `None` if it is none of them, such as `--map`.
+    pub(in super::super) fn with_option(&self, option: &str) -> Option<Self> {
+        let mut hints = self.clone();
+        let mut words = split_shell_words(option)?.into_iter();
+        while let Some(name) = words.next() {
+            let value = words.next()?;
+            let slot = match name.as_str() {
+                "--approach" => &mut hints.approach,
+                "--model" => &mut hints.model,
+                "--suite" => &mut hints.suite,
+                "--item" => &mut hints.item,
+                "--passed" => &mut hints.passed,
+                "--score" => &mut hints.score,
+                "--attempt" => &mut hints.attempt,
+                "--evaluator" => &mut hints.evaluator,
+                "--sheet" => &mut hints.sheet,
+                "--list" => &mut hints.list,
+                "--value" => {
+                    let (word, status) = value.rsplit_once('=')?;
+                    hints.values.insert(word.to_owned(), status.to_owned());
+                    continue;
+                }
+                "--direction" => {
+                    hints.direction = match value.as_str() {
+                        "up" => Some(BetterEnd::High),
+                        "down" => Some(BetterEnd::Low),
+                        _ => return None,
+                    };
+                    continue;
+                }
+                "--decimal" => {
+                    hints.decimal_comma = Some(value == "comma");
+                    continue;
+                }
+                "--wide" => {
+                    hints.wide = Some(match value.as_str() {
+                        "approaches" => WideKind::Approaches,
+                        "items" => WideKind::Items,
+                        "suites" => WideKind::Suites,
+                        "attempts" => WideKind::Attempts,
+                        _ => return None,
+                    });
+                    continue;
+                }
+                _ => return None,
+            };
+            *slot = Some(value);
+        }
+        Some(hints)
+    }
+
     /// Returns whether there are hints other than fields of the run.
     pub fn has_hints(&self) -> bool {
         *self
@@ -62,6 +115,8 @@ pub struct MappingQuestion {
     pub text: String,
     /// The option, perhaps with an explanation or with alternatives in brackets. Empty if no option decides.
     pub option: String,
+    /// Whether the option was tried on the files, and they are read with it, or leave another question.
+    pub works: bool,
 }
 
 impl MappingQuestion {
@@ -87,6 +142,7 @@ impl MappingQuestion {
         Self {
             text: text.into(),
             option: option.into(),
+            works: false,
         }
     }
 }

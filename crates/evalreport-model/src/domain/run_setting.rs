@@ -157,6 +157,11 @@ fn find_known(name: &str) -> Option<KnownSetting> {
         })
 }
 
+/// Returns whether a setting is known to belong to the system.
+pub fn is_system_setting(name: &str) -> bool {
+    matches!(find_known(name), Some((_, _, System(_))))
+}
+
 /// Returns the name of a tag's setting without its prefix, if it is a setting at all.
 fn setting_name(tag: &str) -> Option<&str> {
     let unknown = tag

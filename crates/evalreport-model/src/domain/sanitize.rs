@@ -179,6 +179,31 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
+/// Splits a text into the words that a shell makes of it, where [`shell_word`] wrote them. `None` if a quotation does not end.
+pub fn split_shell_words(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => {
+                let quoted = word.get_or_insert_default();
+                loop {
+                    match letters.next()? {
+                        '\'' => break,
+                        other => quoted.push(other),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(letters.next()?),
+            ' ' => words.extend(word.take()),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
 /// Returns the edit distance in characters. Swapping two neighbours counts as one edit (optimal string alignment).
 fn edit_distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
@@ -208,6 +233,26 @@ fn edit_distance(left: &str, right: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_for_a_shell_are_split_where_they_were_joined() {
+        for words in [
+            vec!["--passed", "it's right", "", "a=b"],
+            vec!["--list", "$.runs[].results"],
+            vec![],
+        ] {
+            let joined: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+            assert_eq!(
+                split_shell_words(&joined.join(" ")),
+                Some(words.iter().map(|word| (*word).to_owned()).collect())
+            );
+        }
+        assert_eq!(split_shell_words("'a"), None);
+        assert_eq!(
+            split_shell_words("x'y z'=w"),
+            Some(vec!["xy z=w".to_owned()])
+        );
+    }
 
     #[test]
     fn colours_links_and_progress_lines_go() {
