@@ -688,3 +688,29 @@ fn rows_of_one_model_with_other_settings_are_runs_of_their_own() {
         ],
     );
 }
+
+#[test]
+fn files_of_failures_with_the_same_names_in_each_folder_are_suites_of_its_approach() {
+    let scores = |folder: &str, name: &str, failed: usize| {
+        let correct = 10 - failed;
+        let mut text = format!("{{\"accuracy\": 0.{correct}, \"correct_count\": {correct}, \"total_count\": 10}}\n");
+        for item in 0..failed {
+            text += &format!("{{\"id\": \"{name}_{item}\", \"model_name\": \"m\", \"valid\": false}}\n");
+        }
+        file(format!("{folder}/m/{name}.json"), text)
+    };
+    check(
+        &[
+            scores("before", "base", 4),
+            scores("before", "long", 6),
+            scores("after", "base", 2),
+            scores("after", "long", 5),
+        ],
+        &[
+            "base after unknown 8/10",
+            "base before unknown 6/10",
+            "long after unknown 5/10",
+            "long before unknown 4/10",
+        ],
+    );
+}

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::domain::{
     ItemDetails, ItemKind, ItemOutcome, ItemStatus, Run, RunId, RunStatus, ScoreRecord,
-    StatedFigure, Unit,
+    StatedFigure, Unit, is_system_setting,
 };
 use crate::results::Store;
 
@@ -28,6 +28,8 @@ pub(super) struct RowRunNames {
     pub model: String,
     pub index: Option<u32>,
     pub identity: Vec<String>,
+    /// Values of the tags with settings of the system, by the order of the tags: runs with other settings are other runs.
+    pub settings: Vec<String>,
 }
 
 /// Reads the names into `names`, reusing its buffers.
@@ -53,6 +55,15 @@ pub(super) fn read_run_names(
     for (name, field) in names.identity.iter_mut().zip(&map.run.identity) {
         replace_text(name, &field.read_required_name(row)?);
     }
+    let tags = map.run.tags.iter();
+    let settings: Vec<&MappedField> = tags
+        .filter(|(tag, _)| is_system_setting(tag))
+        .map(|(_, field)| field)
+        .collect();
+    names.settings.resize(settings.len(), String::new());
+    for (name, field) in names.settings.iter_mut().zip(settings) {
+        replace_text(name, &field.read_name(row)?.unwrap_or_default());
+    }
     Ok(())
 }
 
@@ -68,6 +79,7 @@ pub(super) fn derive_run_id(map: &TableMap, names: &RowRunNames) -> RunId {
             names.model.as_str(),
             index.as_str(),
         ]);
+        parts.extend(names.settings.iter().map(String::as_str));
     } else {
         parts.extend(names.identity.iter().map(String::as_str));
     }

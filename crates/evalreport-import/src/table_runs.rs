@@ -307,6 +307,7 @@ fn write_names_key(names: &RowRunNames, key: &mut String) {
     for name in fixed
         .into_iter()
         .chain(names.identity.iter().map(String::as_str))
+        .chain(names.settings.iter().map(String::as_str))
     {
         push_framed(key, name);
     }

@@ -98,20 +98,28 @@ impl<'l> HeadRows<'l> {
         })
     }
 
-    /// Finds the folders or files that are other ones wherever the rows below name another model or approach.
+    /// Finds the folders or files that are other ones wherever the rows below name another model or approach, or else the folders in which
+    /// files of the same names lie.
     fn find_arm_places(
         &self,
         look: &'l ExaminedTable<'_>,
     ) -> Option<(SuggestedRole, &'l ColumnSummary)> {
-        [SuggestedRole::Model, SuggestedRole::Approach]
+        let places = place_columns(look);
+        let by_name = [SuggestedRole::Model, SuggestedRole::Approach]
             .into_iter()
             .find_map(|role| {
                 let names = *look
                     .best_columns(role, 2, |column| column.filled > 0)
                     .first()?;
-                let tells = |place: &&ColumnSummary| self.are_paired(names, place);
-                Some((role, place_columns(look).into_iter().find(tells)?))
-            })
+                let tells = |place: &&&ColumnSummary| self.are_paired(names, place);
+                Some((role, *places.iter().find(tells)?))
+            });
+        by_name.or_else(|| match places.as_slice() {
+            [folder, file] if self.files.len() == folder.values.len() * file.values.len() => {
+                Some((SuggestedRole::Approach, *folder))
+            }
+            _ => None,
+        })
     }
 
     /// Returns whether each name of the rows below goes with one place, and each place with one name.
@@ -146,6 +154,7 @@ pub(super) fn find_head_table(sample: &TableSample, hints: &TableHints) -> Optio
         return None;
     }
     let mut hints = hints.clone();
+    let places = place_columns(&look);
     if hints.approach.is_none()
         && hints.model.is_none()
         && let Some((role, place)) = heads.find_arm_places(&look)
@@ -155,22 +164,26 @@ pub(super) fn find_head_table(sample: &TableSample, hints: &TableHints) -> Optio
             _ => &mut hints.approach,
         };
         *arm = Some(place.name.clone());
-        // The other files of an arm are its suites.
-        let files: Vec<&ColumnSummary> = place_columns(&look)
+    }
+    // The other files of an arm are its suites.
+    let is_arm = |place: &ColumnSummary| {
+        [&hints.approach, &hints.model]
             .into_iter()
-            .filter(|file| file.name != place.name)
-            .collect();
-        if hints.suite.is_none() && !files.is_empty() {
-            let names_files = |file: &&&ColumnSummary| {
-                let found: BTreeSet<_> = heads
-                    .files
-                    .iter()
-                    .map(|(head, _)| (&head[place.place], &head[file.place]))
-                    .collect();
-                found.len() == heads.files.len()
-            };
-            hints.suite = Some(files.iter().rev().find(names_files)?.name.clone());
-        }
+            .any(|arm| arm.as_ref() == Some(&place.name))
+    };
+    if hints.suite.is_none()
+        && let Some(arm) = places.iter().find(|place| is_arm(place))
+        && places.len() > 1
+    {
+        let names_files = |file: &&&ColumnSummary| {
+            let found: BTreeSet<_> = heads
+                .files
+                .iter()
+                .map(|(head, _)| (&head[arm.place], &head[file.place]))
+                .collect();
+            !is_arm(file) && found.len() == heads.files.len()
+        };
+        hints.suite = Some(places.iter().rev().find(names_files)?.name.clone());
     }
     let rows = heads
         .files

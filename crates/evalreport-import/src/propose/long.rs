@@ -506,7 +506,7 @@ impl<'l> RepeatColumns<'l> {
                 run.chain(evaluator).chain(item.iter().copied()).collect()
             };
         let mut found = Self::default();
-        if !files.is_empty() || !arms.settings.is_empty() {
+        if !files.is_empty() {
             found.run = key(&[], &[]);
         }
         if item.is_empty() {

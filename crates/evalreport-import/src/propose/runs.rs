@@ -554,7 +554,7 @@ pub(super) fn draft_run_table(
             used.extend(more);
             identity.extend(more);
         }
-        if !arms.settings.is_empty() || identity.len() > arms.columns().len() {
+        if identity.len() > arms.columns().len() {
             draft.run.push((
                 "identity",
                 yaml_list(identity.iter().map(|column| &column.name)),
