@@ -693,9 +693,13 @@ fn rows_of_one_model_with_other_settings_are_runs_of_their_own() {
 fn files_of_failures_with_the_same_names_in_each_folder_are_suites_of_its_approach() {
     let scores = |folder: &str, name: &str, failed: usize| {
         let correct = 10 - failed;
-        let mut text = format!("{{\"accuracy\": 0.{correct}, \"correct_count\": {correct}, \"total_count\": 10}}\n");
+        let mut text = format!(
+            "{{\"accuracy\": 0.{correct}, \"correct_count\": {correct}, \"total_count\": 10}}\n"
+        );
         for item in 0..failed {
-            text += &format!("{{\"id\": \"{name}_{item}\", \"model_name\": \"m\", \"valid\": false}}\n");
+            text += &format!(
+                "{{\"id\": \"{name}_{item}\", \"model_name\": \"m\", \"valid\": false}}\n"
+            );
         }
         file(format!("{folder}/m/{name}.json"), text)
     };
@@ -712,5 +716,37 @@ fn files_of_failures_with_the_same_names_in_each_folder_are_suites_of_its_approa
             "long after unknown 5/10",
             "long before unknown 4/10",
         ],
+    );
+}
+
+#[test]
+fn who_votes_twice_is_one_voter() {
+    let mut text = "user_id,variant,thumbs_up\n".to_owned();
+    for vote in 0..12 {
+        let user = vote % 9;
+        let variant = if user % 2 == 0 { "A" } else { "B" };
+        text += &format!("u{user},{variant},{}\n", usize::from(vote % 3 > 0));
+    }
+    let (folder, _) = write_files(&[file("a.csv", text)]);
+    let hints = TableHints {
+        passed: Some("thumbs_up".to_owned()),
+        ..TableHints::default()
+    };
+    let proposal = propose_tables(&[folder.path().join("set")], &hints).expect("a proposal");
+    assert!(
+        proposal.text.contains("attempt: {occurrence: true}"),
+        "{}",
+        proposal.text
+    );
+}
+
+#[test]
+fn rows_of_runs_count_what_was_successful() {
+    check(
+        &[file(
+            "a.md",
+            "| Model | Total | Successful | Failed | Success Rate |\n|---|---|---|---|---|\n| a | 50 | 45 | 5 | 90.0% |\n| b | 49 | 40 | 9 | 81.6% |\n",
+        )],
+        &["set unnamed a 45/50", "set unnamed b 40/49"],
     );
 }

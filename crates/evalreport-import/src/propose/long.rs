@@ -642,6 +642,11 @@ impl<'l> RepeatColumns<'l> {
             found.attempt = Some(OCCURRENCE_FIELD.to_owned());
             return Ok(found);
         }
+        // Whoever votes twice is still one person: the votes are attempts of one item, and count as one.
+        if item.iter().any(|column| names_voters(column)) {
+            found.attempt = Some(OCCURRENCE_FIELD.to_owned());
+            return Ok(found);
+        }
         let doubled: usize = counts.values().filter(|count| **count > 1).count();
         if doubled * 20 <= counts.len() {
             // The few repeated rows are refused and reported.
@@ -656,6 +661,24 @@ impl<'l> RepeatColumns<'l> {
             "--attempt COLUMN (or --item COLUMN, or --approach COLUMN)",
         ))
     }
+}
+
+/// Returns whether the column names who gave an answer or a vote, once or several times.
+fn names_voters(column: &ColumnSummary) -> bool {
+    const VOTER_WORDS: [&str; 9] = [
+        "user",
+        "username",
+        "visitor",
+        "customer",
+        "participant",
+        "respondent",
+        "voter",
+        "session",
+        "person",
+    ];
+    split_title(&own_name(&column.name))
+        .iter()
+        .any(|word| VOTER_WORDS.contains(&word.as_str()))
 }
 
 /// Returns the least and the most of a column of whole numbers from zero on. 0 and 1 alone look like outcomes.

@@ -130,7 +130,7 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
     (
         SuggestedRole::PassedCount,
         &[
-            "passed", "correct", "solved", "resolved", "n_correct", "num_correct", "correct_count", "passed_count", "pass_count", "success_count", "solved_count", "resolved_count", "n_passed", "num_passed", "successes", "wins", "passes",
+            "passed", "correct", "solved", "resolved", "successful", "succeeded", "n_correct", "num_correct", "correct_count", "passed_count", "pass_count", "success_count", "solved_count", "resolved_count", "n_passed", "num_passed", "successes", "wins", "passes",
             "tests_passed", "n_resolved", "bestanden", "richtig", "gelost", "korrekt", "reussis", "corrects", "aprobados", "correctos", "corretti",
         ],
     ),
