@@ -51,6 +51,8 @@ CLASSES = ["right", "right by command", "asked", "useless", "wrong in silence"]
 # From best to worst. A refusal has no board.
 VERDICTS = ["right", "incomplete", "wrong", "refused"]
 MAX_FOLLOWED = 2
+# Of a number that the board does not have.
+UNSTATED = object()
 MAX_OPTIONS = 8
 
 
@@ -113,8 +115,9 @@ def rows(board):
             for metric in ("pass_rate", "item_score"):
                 if entry.get(metric):
                     yield {**names, **common, **entry[metric], "metric": metric.replace("_", " "), "is_headline": False}
+            # The board does not say of how many items a further score is the mean: the notes do.
             for metric, found in (entry.get("scores") or {}).items():
-                yield {**names, **common, "value": found["mean"], "metric": metric, "is_headline": False}
+                yield {**names, **common, "n": UNSTATED, "missing": UNSTATED, "value": found["mean"], "metric": metric, "is_headline": False}
 
 
 def has_words(text, words):
@@ -149,7 +152,7 @@ def agrees(row, figure):
         return False
     if "standard_error" in figure and row.get("standard_error") is not None and abs(row["standard_error"] - figure["standard_error"]) > 1e-4:
         return False
-    exact = all(row[key] == figure[key] for key in ("missing", "n", "runs", "wins") if key in figure)
+    exact = all(row[key] in (UNSTATED, figure[key]) for key in ("missing", "n", "runs", "wins") if key in figure)
     return exact and ("cost" not in figure or is_near(row["cost"], figure["cost"]))
 
 
@@ -162,7 +165,7 @@ def named(figure):
 
 def shown(row):
     counts = f" ({row['passed']}/{row['total']})" if row.get("total") is not None else ""
-    missing = f", {row['missing']} missing" if row["missing"] else ""
+    missing = f", {row['missing']} missing" if row["missing"] not in (None, 0, UNSTATED) else ""
     return f"{row['value']:.4g}{counts}{missing}"
 
 

@@ -277,7 +277,7 @@ fn rows_that_are_fewer_than_a_figure_says_are_asked_for() {
             format!(r#"{{"model": "m", "total": 10, "results": {failures}}}"#),
         )],
         &[
-            "? `$.total` says 10, and only 2 rows have an outcome: they may be the failures alone, or cut off [--passed passed (reads the rows alone)]",
+            "? `$.total` says 10, and only 2 rows have an outcome: they may be the failures alone, or cut off [--map MAP (or --passed passed, which reads the rows alone)]",
         ],
     );
     let head = r#"{"accuracy": 0.7, "correct_count": 7, "total_count": 10}"#;

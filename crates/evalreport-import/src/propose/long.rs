@@ -1,6 +1,6 @@
 //! Tables with one row per outcome.
 
-use crate::domain::shell_word;
+use crate::domain::{ItemStatus, shell_word};
 
 use super::super::list_path::ENCLOSING_PREFIX;
 use super::super::path_part::PathPart;
@@ -241,11 +241,18 @@ fn check_stated_total(
                     "`{}` says {stated}, and only {judged} rows have an outcome: they may be the failures alone, or cut off",
                     total.name
                 );
+                let are_failures = |column: &ColumnSummary| {
+                    let mut statuses = column.values.keys().map(|text| column.status_of(text));
+                    column.is_outcomes() && statuses.all(|status| status == Some(ItemStatus::Fail))
+                };
                 let option = judge.first().map_or_else(String::new, |column| {
-                    format!(
-                        "--passed {} (reads the rows alone)",
-                        shell_word(&column.name)
-                    )
+                    let column_option = format!("--passed {}", shell_word(&column.name));
+                    // A rate of failures alone would be 0.
+                    if are_failures(column) {
+                        format!("--map MAP (or {column_option}, which reads the rows alone)")
+                    } else {
+                        format!("{column_option} (reads the rows alone)")
+                    }
                 });
                 return Err(MappingQuestion::new(text, option));
             }

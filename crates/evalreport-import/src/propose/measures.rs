@@ -270,6 +270,19 @@ pub(super) fn write_measures<'l>(
             )
         })
         .collect();
+    let partial: Vec<String> = scores
+        .iter()
+        .skip(1)
+        .filter(|column| column.filled < look.rows.len())
+        .map(|column| format!("`{}` has a value in {}", column.name, column.filled))
+        .collect();
+    if !partial.is_empty() {
+        notes.push(format!(
+            "of {} rows, {}: its mean leaves out the others",
+            look.rows.len(),
+            partial.join(" and ")
+        ));
+    }
     // The verdicts on other qualities of an answer are scores beside the one that decides.
     if let PassCriterion::By(judge) = judged
         && let Some(quality) = judged_quality(&judge.name)
