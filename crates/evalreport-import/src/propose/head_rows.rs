@@ -6,10 +6,8 @@ use super::super::path_part::PathPart;
 use super::super::sample::TableSample;
 use super::arms::place_columns;
 use super::summary::{ColumnSummary, read_number};
-use super::table_sample::{ExaminedTable, MappingQuestion, TableHints, cell_text};
+use super::table_sample::{ExaminedTable, MappingQuestion, RowCells, TableHints, cell_text};
 use super::words::SuggestedRole;
-
-type RowCells<'l> = &'l Vec<Option<String>>;
 
 /// The first rows of all files, whose figures are in columns of their own.
 struct HeadRows<'l> {

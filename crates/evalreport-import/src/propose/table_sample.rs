@@ -431,7 +431,7 @@ pub(super) fn cell_text<'r>(row: &'r [Option<String>], column: &ColumnSummary) -
         .filter(|text| !is_empty_word(text))
 }
 
-type RowCells<'a> = &'a Vec<Option<String>>;
+pub(super) type RowCells<'a> = &'a Vec<Option<String>>;
 
 /// Returns whether a row has the titles of its columns again, as in files that were put together with `cat`.
 fn repeats_titles(sample: &TableSample, row: &[Option<String>]) -> bool {
