@@ -385,6 +385,10 @@ pub(super) fn answering_command(
     let is_given = |name: &str| {
         name.starts_with("--") && name != "--value" && more.iter().any(|word| word == name)
     };
+    let is_plain = |word: &str| {
+        word.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
     let mut words = Vec::new();
     let mut typed = settings.typed.iter();
     while let Some(word) = typed.next() {
@@ -393,6 +397,8 @@ pub(super) fn answering_command(
             None if is_given(word) => {
                 typed.next();
             }
+            // The name of an option needs no quotes.
+            None if word.starts_with("--") && is_plain(word) => words.push(word.clone()),
             _ => words.push(shell_word(&escape_invisible(word))),
         }
     }

@@ -1,6 +1,6 @@
 //! Finds the columns that tell the runs of a table apart.
 
-use crate::domain::{ItemStatus, is_system_setting};
+use crate::domain::{ItemStatus, is_setting_in_words, is_system_setting};
 
 use super::super::path_part::PathPart;
 use super::draft::{MapDraft, quote_yaml, yaml_constant, yaml_list};
@@ -222,6 +222,7 @@ impl<'l> ArmColumns<'l> {
         });
         let is_setting = |column: &&ColumnSummary| {
             is_system_setting(&setting_of(column))
+                && !(is_setting_in_words(&setting_of(column)) && column.numbers().is_some())
                 && !is_other_subject(&column.name)
                 && !is_of_judge(&column.name)
                 && column.may_name_setting()

@@ -76,8 +76,8 @@ pub use run::{
 };
 pub use run_names::{GivenRunNames, NamesByRun};
 pub use run_setting::{
-    AGENT_SETTING_PREFIX, ArmSettings, MODEL_SETTING_PREFIX, is_system_setting, is_unknown_setting,
-    model_with_settings, setting_tag,
+    AGENT_SETTING_PREFIX, ArmSettings, MODEL_SETTING_PREFIX, is_setting_in_words,
+    is_system_setting, is_unknown_setting, model_with_settings, setting_tag,
 };
 pub use sanitize::{
     escape_invisible, nearest_name, shell_word, shorten_to, split_shell_words, strip_terminal_codes,

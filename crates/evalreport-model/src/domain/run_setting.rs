@@ -157,6 +157,11 @@ fn find_known(name: &str) -> Option<KnownSetting> {
         })
 }
 
+/// Returns whether the values of a setting are words, such as `high`, and a number is something else.
+pub fn is_setting_in_words(name: &str) -> bool {
+    matches!(find_known(name), Some((_, _, System(Word))))
+}
+
 /// Returns whether a setting is known to belong to the system.
 pub fn is_system_setting(name: &str) -> bool {
     matches!(find_known(name), Some((_, _, System(_))))
