@@ -107,6 +107,7 @@ pub struct Entry {
     pub newest: Option<DateTime<Utc>>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -220,9 +220,12 @@ impl<'l> ArmColumns<'l> {
         let items = look.best_columns(SuggestedRole::Item, 2, |item| {
             item.may_name() && item.values.values().any(|count| *count > 1)
         });
+        let is_of_words = |column: &ColumnSummary| {
+            !is_setting_in_words(&setting_of(column)) || column.numbers().is_none()
+        };
         let is_setting = |column: &&ColumnSummary| {
             is_system_setting(&setting_of(column))
-                && !(is_setting_in_words(&setting_of(column)) && column.numbers().is_some())
+                && is_of_words(column)
                 && !is_other_subject(&column.name)
                 && !is_of_judge(&column.name)
                 && column.may_name_setting()
