@@ -884,7 +884,7 @@ class _Entry(TypedDict):
 class Entry(_Entry, total=False):
     """One arm's row."""
 
-    # Outcomes of attempts that ended with an error. In a pass rate they count as not passed.
+    # Attempts at items that ended with an error. In a pass rate they count as not passed.
     errors: int
     # The deciding metric: [`SuiteBoard::primary`].
     primary: Optional[Estimate]

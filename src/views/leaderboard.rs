@@ -44,7 +44,7 @@ pub struct Entry {
     #[serde(flatten)]
     pub arm: Arm,
     pub runs: u64,
-    /// Outcomes of attempts that ended with an error. In a pass rate they count as not passed.
+    /// Attempts at items that ended with an error. In a pass rate they count as not passed.
     #[serde(skip_serializing_if = "is_zero")]
     pub errors: u64,
     /// Runs not counted, because an outage or an interrupt ended them.
@@ -540,10 +540,14 @@ fn board_entry(
             .iter()
             .flat_map(|row| matrix.rows_of_run(&row.run.id))
             .map(|row| {
-                let statuses = row.statuses.iter();
-                statuses
-                    .filter(|status| *status == ItemStatus::Error)
-                    .count() as u64
+                // Several evaluators of an attempt tell of one error.
+                let items = row
+                    .outcomes()
+                    .filter(|(_, status)| *status == ItemStatus::Error);
+                let keys = items.map(|(item, _)| &matrix.items[item as usize].key);
+                keys.map(|key| (key.kind, key.item.as_str()))
+                    .collect::<BTreeSet<_>>()
+                    .len() as u64
             })
             .sum(),
         excluded_runs: arm.excluded.len() as u64,
