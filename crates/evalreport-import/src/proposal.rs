@@ -294,19 +294,18 @@ const RECORD_NAMES: [&str; 20] = [
 
 /// Makes a file of one object a table of one row, if other files have tables whose rows have all of its keys.
 fn keep_single_rows(sampled: &mut [Vec<SampledPart>]) {
-    let tables = |parts: &[Vec<SampledPart>]| -> Vec<(RowLayout, BTreeSet<String>)> {
-        let tables = parts.iter().flatten().flat_map(|part| &part.tables);
-        tables
-            .filter(|table| table.role == SampleRole::Table && table.rows.len() > 1)
-            .map(|table| {
-                (
-                    table.layout.clone(),
-                    table.columns.iter().cloned().collect(),
-                )
-            })
-            .collect()
-    };
-    let known = tables(sampled);
+    let known: Vec<(RowLayout, BTreeSet<String>)> = sampled
+        .iter()
+        .flatten()
+        .flat_map(|part| &part.tables)
+        .filter(|table| table.role == SampleRole::Table && table.rows.len() > 1)
+        .map(|table| {
+            (
+                table.layout.clone(),
+                table.columns.iter().cloned().collect(),
+            )
+        })
+        .collect();
     let is_row = |object: &TableSample| {
         object.role == SampleRole::Object
             && known.iter().any(|(layout, columns)| {

@@ -9,7 +9,7 @@ use super::table_sample::{ExaminedTable, MappingQuestion};
 use super::verdict::{is_flag, parse_status_word};
 use super::words::{
     SuggestedRole, is_benchmark, is_model, is_numbered, is_of_judge, is_other_subject, is_side,
-    is_split, own_name, split_title,
+    is_split, own_name, own_title, split_title,
 };
 
 /// Maximum number of values in a column that names approaches.
@@ -221,10 +221,10 @@ impl<'l> ArmColumns<'l> {
             item.may_name() && item.values.values().any(|count| *count > 1)
         });
         let is_of_words = |column: &ColumnSummary| {
-            !is_setting_in_words(&setting_of(column)) || column.numbers().is_none()
+            !is_setting_in_words(&own_title(&column.name)) || column.numbers().is_none()
         };
         let is_setting = |column: &&ColumnSummary| {
-            is_system_setting(&setting_of(column))
+            is_system_setting(&own_title(&column.name))
                 && is_of_words(column)
                 && !is_other_subject(&column.name)
                 && !is_of_judge(&column.name)
@@ -454,7 +454,7 @@ impl<'l> ArmColumns<'l> {
             let tags: Vec<String> = self
                 .settings
                 .iter()
-                .map(|column| format!("{}: {}", setting_of(column), quote_yaml(&column.name)))
+                .map(|column| format!("{}: {}", own_title(&column.name), quote_yaml(&column.name)))
                 .collect();
             draft.run.push(("tags", format!("{{{}}}", tags.join(", "))));
         }
@@ -479,11 +479,6 @@ impl<'l> ArmColumns<'l> {
             );
         }
     }
-}
-
-/// Returns the name of the setting that a column may have.
-fn setting_of(column: &ColumnSummary) -> String {
-    split_title(&own_name(&column.name)).join("_")
 }
 
 /// Returns the columns with names of files and folders that differ, folders first.
@@ -548,7 +543,7 @@ fn is_flag_column(column: &ColumnSummary) -> bool {
 
 /// Writes the sides of an experiment that a flag tells apart: `baseline` where it says yes, `not baseline` where it says no or nothing.
 fn write_flag_names(column: &ColumnSummary) -> String {
-    let name = split_title(&own_name(&column.name)).join("_");
+    let name = own_title(&column.name);
     let side = name.strip_prefix("is_").unwrap_or(&name);
     let names: Vec<String> = std::iter::once("")
         .chain(column.values.keys().map(String::as_str))
@@ -684,7 +679,7 @@ fn version_column<'l>(
         "versione",
     ];
     let is_version = |column: &&ColumnSummary| {
-        let title = split_title(&own_name(&column.name)).join("_");
+        let title = own_title(&column.name);
         let is_name = is_free(column) || column.numbers().is_some();
         VERSION_TITLES.contains(&title.as_str())
             && !column.name.starts_with("$.")

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::sample::TableSample;
 use super::super::shape::{is_list_of_outcomes, parse_attempt_outcomes};
 use super::table_sample::TableHints;
-use super::words::{SuggestedRole, own_name, split_title, suggested_roles};
+use super::words::{SuggestedRole, own_title, suggested_roles};
 
 /// Titles of columns with several attempts.
 #[rustfmt::skip]
@@ -36,8 +36,7 @@ pub(super) fn unfold_attempts<'s>(
             (Some(passed), _) => passed == name,
             (None, Some(_)) => false,
             (None, None) => {
-                let is_titled =
-                    ATTEMPT_WORDS.contains(&split_title(&own_name(name)).join("_").as_str());
+                let is_titled = ATTEMPT_WORDS.contains(&own_title(name).as_str());
                 let has_items = || {
                     sample
                         .columns

@@ -1,6 +1,6 @@
 //! Whether more of a column's values is better, by its title.
 
-use super::words::{own_name, split_title};
+use super::words::{own_name, own_title, split_title};
 
 /// The better end of a scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(super) fn better_end(column: &str) -> BetterEnd {
 
 /// Returns whether the column has the exit codes of programs: 0 is a pass, anything else a fail.
 pub(super) fn is_exit_code(column: &str) -> bool {
-    let words = split_title(&own_name(column)).join("_");
+    let words = own_title(column);
     [
         "exit_code",
         "exitcode",

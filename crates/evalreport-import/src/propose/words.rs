@@ -201,6 +201,11 @@ const ROLE_TITLES: [(SuggestedRole, &[&str]); 28] = [
     (SuggestedRole::StandardError, &["stderr", "standard_error", "std_err", "se", "sem", "standardfehler"]),
 ];
 
+/// Returns the words of a column's own name, in lower case with `_` between them: `Reasoning Effort` is `reasoning_effort`.
+pub(super) fn own_title(column: &str) -> String {
+    split_title(&own_name(column)).join("_")
+}
+
 /// Returns the telling part of a column's name: `correct` of `eval.correct`, `task` of `$.tasks{}`.
 pub(super) fn own_name(column: &str) -> String {
     let path = column.trim_end_matches("[]");
@@ -584,7 +589,7 @@ pub(super) fn names_score(word: &str) -> bool {
 
 /// Returns whether a title says that the values of its column are different figures, such as faithfulness and recall.
 pub(super) fn names_metrics(column: &str) -> bool {
-    METRIC_TITLES.contains(&split_title(&own_name(column)).join("_").as_str())
+    METRIC_TITLES.contains(&own_title(column).as_str())
 }
 
 /// Names of rows and columns with totals of the others. An item may have one of the last names, too.
