@@ -51,7 +51,7 @@ pub(super) fn split_names_and_paths(
             names.push(word.clone());
         }
     }
-    missing::check_paths(paths.iter().map(PathBuf::as_path))?;
+    settings.named.check(&paths, &names)?;
     Ok((names, paths))
 }
 

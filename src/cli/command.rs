@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use crate::render::json::AnswerSchema;
 
 use super::failure::CommandFailure;
+use super::missing::NamedPaths;
 use super::options::Global;
 use super::settings::Settings;
-use super::{missing, threads};
+use super::threads;
 
 /// A command line, and what it does. A test runs them all.
 pub(super) type Example = (&'static str, &'static str);
@@ -51,7 +52,7 @@ pub(super) struct Invocation<'a> {
     pub name: &'static str,
     pub global: &'a Global,
     /// The paths that the command line names for reading.
-    pub read: &'a [PathBuf],
+    pub read: &'a NamedPaths,
     /// Returns the definition of the whole command line, for the commands that show it.
     pub command_line: fn() -> clap::Command,
 }
@@ -64,8 +65,11 @@ impl Invocation<'_> {
         run: impl FnOnce(&Settings) -> Result<u8, CommandFailure>,
     ) -> Result<u8, CommandFailure> {
         threads::start_pool()?;
-        missing::check_paths(self.read.iter().map(PathBuf::as_path))?;
-        let settings = Settings::new(self.global)?;
+        self.read.check_certain()?;
+        let settings = Settings {
+            named: self.read.clone(),
+            ..Settings::new(self.global)?
+        };
         if matches!(results, ResultsUse::Read | ResultsUse::Change) {
             settings.check_named_paths()?;
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 
 use crate::domain::nearest_name;
 
@@ -18,50 +18,91 @@ const UNREAD_GLOBALS: [&str; 3] = ["cache", "log", "results"];
 /// Returns whether a command does not read the paths of an option, by the command's name and the option's id.
 type UnreadLookup<'a> = dyn Fn(&str, &str) -> bool + 'a;
 
-/// Returns the paths that the command line names for reading. Words that may also name suites or runs are not among them.
-pub(super) fn read_paths(
-    command: &Command,
-    matches: &ArgMatches,
-    is_unread: &UnreadLookup<'_>,
-) -> Vec<PathBuf> {
-    let is_read = |id: &str| !UNREAD_GLOBALS.contains(&id) && !is_unread(command.get_name(), id);
-    let mut paths = Vec::new();
-    for argument in command.get_arguments() {
-        let id = argument.get_id().as_str();
-        let is_path = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
-        if is_path && is_read(id) && matches.value_source(id) == Some(ValueSource::CommandLine) {
-            paths.extend(
-                matches
-                    .get_many::<PathBuf>(id)
-                    .into_iter()
-                    .flatten()
-                    .cloned(),
-            );
-        }
-    }
-    if let Some((name, below)) = matches.subcommand()
-        && let Some(command) = command.find_subcommand(name)
-    {
-        paths.extend(
-            read_paths(command, below, is_unread)
-                .into_iter()
-                .filter(|path| !paths.contains(path))
-                .collect::<Vec<_>>(),
-        );
-    }
-    paths
+/// The paths that a command line names for reading.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NamedPaths {
+    /// They have to be there.
+    certain: Vec<PathBuf>,
+    /// Words that look like paths, and may also name suites, runs or revisions.
+    possible: Vec<PathBuf>,
 }
 
-/// Fails if one of the paths is not there, and names all that are not. An address is no path, and is left to whoever reads it.
-pub(super) fn check_paths<'p>(
-    paths: impl IntoIterator<Item = &'p Path>,
-) -> Result<(), CommandFailure> {
-    let missing: Vec<&Path> = paths.into_iter().filter(|path| is_missing(path)).collect();
-    if missing.is_empty() {
-        Ok(())
-    } else {
+impl NamedPaths {
+    /// Returns the paths that the command line names.
+    pub fn from_matches(
+        command: &Command,
+        matches: &ArgMatches,
+        is_unread: &UnreadLookup<'_>,
+    ) -> Self {
+        let mut named = Self::default();
+        let is_read =
+            |id: &str| !UNREAD_GLOBALS.contains(&id) && !is_unread(command.get_name(), id);
+        for argument in command.get_arguments() {
+            let id = argument.get_id().as_str();
+            if !is_read(id) || matches.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            if argument.get_value_parser().type_id() == TypeId::of::<PathBuf>() {
+                let paths = matches.get_many::<PathBuf>(id).into_iter().flatten();
+                named.certain.extend(paths.cloned());
+            } else if may_name_paths(argument) {
+                let words = matches.get_many::<String>(id).into_iter().flatten();
+                let paths = words
+                    .filter(|word| looks_like_path(word))
+                    .map(PathBuf::from);
+                named.possible.extend(paths);
+            }
+        }
+        if let Some((name, below)) = matches.subcommand()
+            && let Some(command) = command.find_subcommand(name)
+        {
+            let below = Self::from_matches(command, below, is_unread);
+            for (own, others) in [
+                (&mut named.certain, below.certain),
+                (&mut named.possible, below.possible),
+            ] {
+                let new: Vec<PathBuf> = others
+                    .into_iter()
+                    .filter(|path| !own.contains(path))
+                    .collect();
+                own.extend(new);
+            }
+        }
+        named
+    }
+
+    /// Fails if a path is not there that has to be.
+    pub fn check_certain(&self) -> Result<(), CommandFailure> {
+        self.check(&self.certain, &[])
+    }
+
+    /// Fails if one of the paths is not there, and names all that are not, so that nobody is told of one slip after the other: with them the
+    /// words of the command line that look like paths and are none of the names. An address is no path, and is left to whoever reads it.
+    pub fn check(&self, paths: &[PathBuf], names: &[String]) -> Result<(), CommandFailure> {
+        if !paths.iter().any(|path| is_missing(path)) {
+            return Ok(());
+        }
+        let is_name = |path: &&PathBuf| names.iter().any(|name| Path::new(name) == path.as_path());
+        let others = self.certain.iter().chain(&self.possible);
+        let mut missing: Vec<&Path> = Vec::new();
+        for path in paths.iter().chain(others.filter(|path| !is_name(path))) {
+            if is_missing(path) && !missing.contains(&path.as_path()) {
+                missing.push(path);
+            }
+        }
         Err(paths_not_found(&missing))
     }
+}
+
+/// Returns whether the words of an argument may be paths: `SUITE|PATH`, and the baseline.
+fn may_name_paths(argument: &Arg) -> bool {
+    argument.get_value_parser().type_id() == TypeId::of::<String>()
+        && (argument.get_id() == "baseline"
+            || argument
+                .get_value_names()
+                .unwrap_or_default()
+                .iter()
+                .any(|name| name.contains("PATH")))
 }
 
 /// Returns whether nothing is there. A path that may not be looked at is reported when it is read.

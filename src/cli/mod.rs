@@ -89,6 +89,7 @@ use tracing::{error, info};
 use command::{Command, CommandDefinition, Invocation, list_commands};
 use eval::EvalAlias;
 use failure::CommandFailure;
+use missing::NamedPaths;
 use options::{EXIT_CODES, Global};
 
 /// Compare AI agents: pass rates, costs, and whether the differences are real
@@ -188,7 +189,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let parsed = command.try_get_matches_from_mut(arguments);
     let read = parsed
         .as_ref()
-        .map(|matches| missing::read_paths(&command, matches, &is_unread))
+        .map(|matches| NamedPaths::from_matches(&command, matches, &is_unread))
         .unwrap_or_default();
     let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
         Ok(arguments) => arguments,
@@ -222,7 +223,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.
-fn run_logged(arguments: &Arguments, read: &[PathBuf]) -> Result<u8, CommandFailure> {
+fn run_logged(arguments: &Arguments, read: &NamedPaths) -> Result<u8, CommandFailure> {
     crate::process::adopt(std::env::vars_os().collect());
     output_paths::check_outputs(&arguments.global, arguments.command.output_paths())?;
     log::start_logging(&arguments.global)?;

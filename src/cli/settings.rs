@@ -24,6 +24,7 @@ use crate::warehouse::{
 use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::file_order::FileOrder;
+use super::missing::NamedPaths;
 use super::options::{Color, Format, Global};
 
 /// Width of a table that is written to a file or a pipe.
@@ -45,6 +46,8 @@ pub(super) struct Settings {
     pub cache: PathBuf,
     /// The words of the command line, without the program's name. Empty if a program asked.
     pub typed: Vec<String>,
+    /// The paths that the command line names for reading. None if a program asked.
+    pub named: NamedPaths,
     /// Names that the command gives to runs of files.
     pub given: NamesByRun,
     /// The files that are arms.
@@ -161,6 +164,7 @@ impl Settings {
             lakes,
             cache,
             typed: global.typed.clone(),
+            named: NamedPaths::default(),
             given: NamesByRun::default(),
             file_arms: FileOrder::default(),
             guessed_suites: BTreeSet::new(),
