@@ -147,7 +147,7 @@ pub use suite_state::SuiteState;
 pub use transcript::{
     ItemTranscript, MessageUsage, RunTranscripts, TranscriptPart, TranscriptReader, without_middle,
 };
-pub use unstarted::{UnstartedRun, find_unstarted};
+pub use unstarted::{UnstartedCause, UnstartedRun, find_unstarted};
 pub use version_change::VersionChange;
 
 // Parts of the answer that pages show unchanged.

@@ -9,7 +9,7 @@
 //!   gets rid of hard questions by ending with 127.
 //!
 //! After [`MAX_FAILED_STARTS`] of them in a row a batch asks no more: the next ones would end alike, and the other arms would cost money for a
-//! comparison that cannot be made. Refused keys and unknown models are told by what services say: see `agent::outage`.
+//! comparison that cannot be made. Refused keys and unknown models are told by what services say: see [`is_refusal`](super::is_refusal).
 
 use super::{Run, RunStatus};
 

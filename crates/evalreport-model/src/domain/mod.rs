@@ -18,6 +18,7 @@ mod message_keys;
 mod metric;
 mod model_name;
 mod names;
+mod outage;
 mod person;
 mod plural;
 mod price;
@@ -63,6 +64,7 @@ pub use metric::{
 };
 pub use model_name::{is_same_model, may_mean};
 pub use names::CONFIGURATION_NAMES;
+pub use outage::{is_outage, is_outage_status, is_refusal, refused_status};
 pub use person::{PERSON, can_judge_again, is_judge, is_person, person_evaluator};
 pub use plural::{format_count, format_integer, group_digits};
 pub use price::{ModelPrice, PriceTable, PriceTier, TokenPrices};

@@ -1,12 +1,12 @@
 //! Claude's command line program.
 
 use super::claude_output::ClaudeOutput;
-use super::outage::is_outage_status;
 use super::reply::{AgentFailureKind, ReplyMeasurements};
 use super::session::{self, ReportedEnd, SessionReport};
 use super::tool::{
     CodingAgent, CommandLine, DefaultOption, EDITS_ONLY, InvocationOptions, ProgramHome, Rights,
 };
+use crate::domain::is_outage_status;
 
 /// Longest answer that may be a usage limit in disguise: the program has reported usage limits as successful answers.
 const MAX_LIMIT_MESSAGE: usize = 120;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::outage::is_outage;
 use super::program::{
     MAX_OUTPUT_BYTES, MODEL_PLACEHOLDER, Program, describe_crash, describe_interruption,
     join_prompts, measure_process, write_prompt_file,
 };
 use super::reply::{AgentFailure, AgentFailureKind, AgentPrompt, Cost, Reply, ReplyMeasurements};
+use crate::domain::is_outage;
 use crate::process::{ProgramExit, StopSignal};
 use crate::transcript::{as_amount, as_count, find_usage};
 

@@ -18,7 +18,6 @@ mod gemini;
 mod http;
 mod known_tools;
 mod opencode;
-mod outage;
 mod own_folders;
 mod price;
 mod program;
@@ -40,7 +39,6 @@ use crate::process::StopSignal;
 
 pub use crate::transcript::{find_cost, find_count, find_usage};
 pub use environment::{AgentEnvironment, RetryPolicy, SERVICE_VARIABLES};
-pub use outage::is_outage;
 pub use own_folders::{OwnFolder, OwnPlace, folders_of, folders_of_kind};
 pub use price::Prices;
 pub use program::{

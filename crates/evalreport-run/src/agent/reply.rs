@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::outage::is_refusal;
 use crate::config::QuestionBudget;
-use crate::domain::{CostSource, ItemStatus, Repeated, Usage, escape_invisible};
+use crate::domain::{CostSource, ItemStatus, Repeated, Usage, escape_invisible, is_refusal};
 use crate::transcript::ModelRequest;
 
 /// Maximum bytes of raw text kept.

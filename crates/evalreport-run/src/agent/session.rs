@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::outage::is_outage;
 use super::program::{describe_crash, describe_interruption, measure_process};
 use super::reply::{AgentFailure, AgentFailureKind, Reply, ReplyMeasurements};
+use crate::domain::is_outage;
 use crate::process::{FinishedProgram, ProgramExit};
 
 /// What a program's output says, apart from the measurements.

@@ -11,10 +11,11 @@ use crate::agent::{
     Agent, AgentEnvironment, AgentFailure, AgentFailureKind, AgentPrompt, Cost, FailureOutlook,
     MODEL_VARIABLE, OwnFolder, Prices, ReplyMeasurements, add_withheld_secrets, describe_crash,
     describe_failed_start, find_cost, find_count, find_usage, folders_of, folders_of_kind,
-    has_model_placeholder, is_outage, key_variables_of, program_of, writing_command,
-    writing_rights, writing_variables,
+    has_model_placeholder, key_variables_of, program_of, writing_command, writing_rights,
+    writing_variables,
 };
 use crate::config::{self, AgentKind, QuestionBudget};
+use crate::domain::is_outage;
 use crate::files;
 use crate::process::{
     self, FinishedProgram, ProgramCommand, ProgramExit, ProgramLimits, StopSignal,

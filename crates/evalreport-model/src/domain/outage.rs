@@ -92,6 +92,8 @@ const REFUSAL_PHRASES: [&str; 54] = [
     "deploymentnotfound",
     "not found, try pulling it first",
 ];
+/// The HTTP statuses of refusals.
+const REFUSED_STATUSES: [u16; 3] = [401, 403, 404];
 /// Only the end of the output is searched. Earlier in it, the model may have written about limits.
 const TAIL_BYTES: usize = 4096;
 
@@ -111,10 +113,21 @@ pub fn is_refusal(text: &str) -> bool {
     tail_contains(text, &REFUSAL_PHRASES)
 }
 
+/// Returns the HTTP status with which a refusal says that the key, the account or the model is refused. `None` if it states none.
+pub fn refused_status(text: &str) -> Option<u16> {
+    tail(text)
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .filter_map(|word| word.parse().ok())
+        .find(|status| REFUSED_STATUSES.contains(status))
+}
+
 fn tail_contains(text: &str, phrases: &[&str]) -> bool {
-    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..];
-    let tail = tail.to_lowercase();
+    let tail = tail(text).to_lowercase();
     phrases.iter().any(|phrase| tail.contains(phrase))
+}
+
+fn tail(text: &str) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL_BYTES))..]
 }
 
 #[cfg(test)]
@@ -193,6 +206,21 @@ mod tests {
             "{'type': 'not_found_error', 'message': 'file: a.txt'}",
         ] {
             assert!(!is_refusal(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn refusals_state_their_status_or_none() {
+        for (text, status) in [
+            ("API Error: 401 {\"type\":\"error\"}", Some(401)),
+            (
+                "openai.PermissionDeniedError: Error code: 403 - {'error': {}}",
+                Some(403),
+            ),
+            ("Invalid API key · Please run /login", None),
+            ("model_not_found after 4010 ms", None),
+        ] {
+            assert_eq!(refused_status(text), status, "{text}");
         }
     }
 }
