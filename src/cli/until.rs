@@ -323,8 +323,12 @@ fn last_round(batch: &Batch) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use clap::{Args, FromArgMatches};
+
+    use super::super::options::Global;
     use super::*;
     use crate::domain::RunId;
+    use crate::inference::Place;
     use crate::results::{PlannedArm, PlannedRun};
 
     #[test]
@@ -364,6 +368,73 @@ mod tests {
             pass_rates(&batch, &records[1..2], 2),
             [vec![Some(0.25), None], vec![None, None]]
         );
+    }
+
+    /// Returns a batch of two arms with one run a night, stored in a folder: `falls` passes 20 questions until the twelfth night and two from
+    /// then on, `steady` always 12.
+    fn store_nights(folder: &std::path::Path) -> Batch {
+        let mut batch = Batch {
+            arms: vec![PlannedArm::default(); 2],
+            ..Batch::default()
+        };
+        for night in 1..=26 {
+            for (arm, (name, failing)) in
+                [("falls", if night <= 12 { 0 } else { 18 }), ("steady", 8)]
+                    .into_iter()
+                    .enumerate()
+            {
+                let id = format!("{name}-{night:02}");
+                let header = serde_json::json!({
+                    "id": id, "suite": "qa", "approach": name, "model": "m", "suite_version": "v1",
+                    "timestamp": format!("2026-11-{night:02}T02:00:00Z"),
+                });
+                let line = |item: i32| {
+                    let status = if item < failing { "fail" } else { "pass" };
+                    let line = serde_json::json!({
+                        "item": format!("q{item:02}"), "kind": "question", "evaluator": "answers",
+                        "attempt": 1, "revision": 0, "status": status,
+                    });
+                    format!("{line}\n")
+                };
+                let lines: String = (0..20).map(line).collect();
+                std::fs::create_dir_all(folder.join(&id)).expect("a folder");
+                std::fs::write(folder.join(format!("{id}.json")), header.to_string())
+                    .expect("a header");
+                std::fs::write(folder.join(&id).join("items.jsonl"), lines).expect("its items");
+                batch.runs.push(PlannedRun {
+                    id: RunId::parse(&id).expect("valid"),
+                    arm,
+                    index: night,
+                    seed: 1,
+                });
+            }
+        }
+        batch
+    }
+
+    /// A plan that was resumed over many nights is compared as the board is: since the newest change point. Over all nights neither arm wins.
+    #[test]
+    fn the_table_counts_since_the_newest_change_point() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let results = folder.path().join("results");
+        let batch = store_nights(&results);
+        let config = folder.path().join("evalreport.yaml");
+        std::fs::write(&config, "version: 1\n").expect("a configuration");
+        let options = Global::augment_args(clap::Command::new("evalreport"));
+        let words = [
+            "evalreport".into(),
+            "--quiet".into(),
+            format!("--results={}", results.display()),
+            format!("--config={}", config.display()),
+        ];
+        let matches = options.try_get_matches_from(words).expect("options");
+        let global = Global::from_arg_matches(&matches).expect("options");
+        let settings = Settings::new(&global).expect("settings");
+        let policy = policy::configured_policy(&settings).expect("a policy");
+        let compared = compared_after(&settings, &batch, 26, &policy).expect("two arms");
+        assert_eq!(compared.verdict.better_place(), Some(Place::Second));
+        let before = compared_after(&settings, &batch, 12, &policy).expect("two arms");
+        assert_eq!(before.verdict.better_place(), Some(Place::First));
     }
 
     #[test]
