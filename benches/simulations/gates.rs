@@ -102,6 +102,59 @@ pub fn false_alarms() -> Table {
     table
 }
 
+/// Nights that resemble their neighbours: a part of the variance wanders, the rest is noise of single nights.
+pub fn correlated() -> Table {
+    let mut table = Table::new(
+        "Nights that resemble their neighbours: an alarm within 60 nights, in % (± standard error of the simulation)",
+        &[
+            "wandering part",
+            "correlation",
+            "drop in deviations of nights",
+            "baseline of 3 nights",
+            "7",
+            "14",
+            "30",
+        ],
+    );
+    for (part, correlation) in [
+        (0.0_f64, 0.0_f64),
+        (1.0, 0.3),
+        (1.0, 0.5),
+        (1.0, 0.8),
+        (1.0, 0.9),
+        (0.5, 0.5),
+        (0.5, 0.8),
+    ] {
+        for drop in [0.0, 2.0, 3.0] {
+            let got = [3, 7, 14, 30].map(|before| {
+                let any = |world: &mut World| {
+                    let mut wander = world.normal();
+                    let nights: Vec<f64> = (0..before + 60)
+                        .map(|night| {
+                            wander = correlation * wander
+                                + (1.0 - correlation * correlation).sqrt() * world.normal();
+                            let noise = world.normal();
+                            let fall = if night < before { 0.0 } else { drop };
+                            part.sqrt() * wander + (1.0 - part).sqrt() * noise - fall
+                        })
+                        .collect();
+                    stats::gate_process(&nights[..before], &nights[before..], ALPHA)
+                        .ok()
+                        .map(|process| process.alarm_at.is_some())
+                };
+                shares(400, |world| [any(world)])[0].with_error()
+            });
+            let case = [
+                format!("{:.0} %", 100.0 * part),
+                format!("{correlation:.1}"),
+                format!("{drop:.0}"),
+            ];
+            table.rows.push(case.into_iter().chain(got).collect());
+        }
+    }
+    table
+}
+
 pub fn drops_found() -> Table {
     let mut table = Table::new(
         "Items broke after the baseline: an alarm within ten nights, in % (± standard error of the simulation)",

@@ -152,7 +152,7 @@ pub struct ArmHistory {
     pub precision: Option<Precision>,
 }
 
-/// Two arms on the days on which both ran. Valid however often one looks.
+/// Two arms on the days on which both ran. Valid however often one looks, if days are independent of their neighbours.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct NightlyDuel {
     /// Indices into the arms.

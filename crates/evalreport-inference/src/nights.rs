@@ -29,7 +29,8 @@ pub struct NightsEvidence {
     /// Number of days until the alarm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm_at: Option<u64>,
-    /// 1 / alpha. The chance that the evidence ever reaches it without a true drop is at most alpha, for any number of days.
+    /// 1 / alpha. The chance that the evidence ever reaches it without a true drop is at most alpha, for any number of days. Days that resemble
+    /// their neighbours count for fewer.
     pub enough: f64,
     /// The first day on which an alarm is possible with this baseline. Absent if none is possible within 400 days.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 use super::distribution::ln_choose;
 use super::{
     Undefined, median_absolute_deviation, normal_quantile, normal_two_sided, quantile, t_two_sided,
+    wander,
 };
 
 /// The rule for change points.
@@ -130,7 +131,7 @@ fn changes_within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangeP
         return Vec::new();
     }
     refine_changes(series, rule.min_nights, &mut found);
-    let inflation = inflation_by_wander(&normal_scores(series), &found);
+    let inflation = inflation_between_levels(&normal_scores(series), &found);
     let clear: Vec<FoundChange> = (0..found.len())
         .filter(|&place| is_beyond_wander(series, &found, place))
         .map(|place| found[place])
@@ -427,22 +428,12 @@ fn p_of_split(scores: &[f64], split: SeriesSplit, least: f64) -> f64 {
     .unwrap_or(1.0)
 }
 
-/// Assumed share of a wander that persists to the next day: half of it is gone after three days.
-const WANDER_PERSISTENCE: f64 = 0.8;
-/// Lags beyond which its correlation is mostly noise.
-const MAX_LAGS: usize = 5;
 /// Standard errors added to the estimated wander. With this margin, histories of half noise and half wander keep alpha from 60 days on, in
 /// families of three series.
 const WANDER_MARGIN: f64 = 0.4;
 
-/// Returns the variance of means of days relative to independent days, if a part c of their variance wanders and the rest is noise of
-/// single days: 1 + 2 Σ c·0.8ʰ = 1 + 8c (an ARMA(1,1), Box and Jenkins 1970). Their lag-one correlation alone would make such days look far
-/// less dependent than they are.
-///
-/// c is fitted by least squares to the first five autocorrelations between the levels found. The levels follow the wander and so hide a
-/// part of it: with m days for two levels, ĉ has the mean c/(1 + 64/m) − 7/(m + 20) and, for independent days, the deviation 0.7/√m
-/// (simulated with 30 to 240 days split once at their best index, each c from 0 to 1).
-fn inflation_by_wander(scores: &[f64], found: &[FoundChange]) -> f64 {
+/// Returns how much a wander between the levels found inflates the variance of means of days: see [`wander`].
+fn inflation_between_levels(scores: &[f64], found: &[FoundChange]) -> f64 {
     let ends: Vec<usize> = std::iter::once(0)
         .chain(found.iter().map(|found| found.at))
         .chain([scores.len()])
@@ -454,29 +445,7 @@ fn inflation_by_wander(scores: &[f64], found: &[FoundChange]) -> f64 {
             level.iter().map(move |score| score - centre)
         })
         .collect();
-    let (n, within) = (
-        scores.len() as f64,
-        rest.iter().map(|score| score * score).sum::<f64>(),
-    );
-    if within <= 1e-9 * n {
-        return 1.0;
-    }
-    let (mut fitted, mut weights) = (0.0, 0.0);
-    let mut kept = 1.0;
-    for lag in 1..=MAX_LAGS {
-        kept *= WANDER_PERSISTENCE;
-        let products: f64 = rest
-            .iter()
-            .zip(&rest[lag..])
-            .map(|(one, other)| one * other)
-            .sum();
-        fitted += kept * products / within * n / (n - lag as f64);
-        weights += kept * kept;
-    }
-    let m = 2.0 * n / (found.len() + 1) as f64;
-    let unhidden = 1.0 + 64.0 / m;
-    let c = (fitted / weights + 7.0 / (m + 20.0) + WANDER_MARGIN * 0.7 / m.sqrt()) * unhidden;
-    1.0 + 2.0 * WANDER_PERSISTENCE / (1.0 - WANDER_PERSISTENCE) * c.clamp(0.0, 1.0)
+    wander::inflation_by_wander(&rest, found.len() + 1, WANDER_MARGIN)
 }
 
 /// Returns the p-value of the best of all splits of `n` days with at least `min_nights` on each side, from the p-value of that split alone:
@@ -809,7 +778,7 @@ mod tests {
                 p: 0.0,
             }]
         };
-        let of = |scores: &[f64]| inflation_by_wander(scores, &halves(scores.len()));
+        let of = |scores: &[f64]| inflation_between_levels(scores, &halves(scores.len()));
         // Alternating days do not wander, nor do levels without noise; a slow wave is only wander.
         assert!((of(&[1.0, -1.0].repeat(100)) - 1.0).abs() < 1e-12);
         assert!((of(&[[1.0; 50], [-1.0; 50]].concat()) - 1.0).abs() < 1e-12);
@@ -819,7 +788,7 @@ mod tests {
         assert!((of(&wave) - 9.0).abs() < 1e-12);
         // The levels found are no wander; without them the step would count as wander.
         let step = levels(&[(100, 0.0), (100, 5.0)], 6);
-        let by_one = inflation_by_wander(&step, &[]);
+        let by_one = inflation_between_levels(&step, &[]);
         assert!(of(&step) < 2.0 && by_one > 5.0, "{} {by_one}", of(&step));
     }
 

@@ -60,6 +60,7 @@ mod two_way;
 mod undefined;
 mod variance;
 mod verdict;
+mod wander;
 mod weighted_mean;
 
 pub use adaptive_stopping::{

@@ -9,7 +9,7 @@ use super::{Interval, Undefined};
 /// (m + 1)! with m = b + c.
 ///
 /// Without a difference, the chance that it ever exceeds 1/α is at most α, so a claim at 20 or more holds at 5% on any day. It needs new
-/// pairs every day: the same questions run again are not new. At most [`f64::MAX`].
+/// pairs every day, independent of those before: the same questions run again are not new. At most [`f64::MAX`].
 pub fn mcnemar_e_value(b: u64, c: u64) -> f64 {
     let (b, c) = (b as f64, c as f64);
     let log = (b + c) * std::f64::consts::LN_2 + ln_gamma(b + 1.0) + ln_gamma(c + 1.0)
