@@ -43,7 +43,7 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 17] = [
+const PARTS: [(&str, Part); 18] = [
     ("abilities", || vec![abilities::coverage()]),
     ("claims", || vec![claims::found()]),
     ("courses", || {
@@ -61,11 +61,20 @@ const PARTS: [(&str, Part); 17] = [
             foreseen::tasks(),
         ]
     }),
+    ("gates", || {
+        vec![
+            gates::false_alarms(),
+            gates::correlated(),
+            gates::drops_found(),
+        ]
+    }),
     ("half-lives", || vec![half_lives::recovered()]),
     ("horizons", || vec![horizons::coverage()]),
     ("histories", || histories::tables().into()),
     ("judges", || judges::tables().into()),
-    ("noise", || vec![noise::components(), noise::conditions()]),
+    ("noise", || {
+        vec![noise::components(), noise::limits(), noise::conditions()]
+    }),
     ("open-regressions", || open_regressions::tables().into()),
     ("planned", || {
         vec![planned::promises(), planned::asked_for()]
@@ -138,10 +147,12 @@ fn main() {
     }
     println!("## Noise\n");
     noise::components().print();
+    noise::limits().print();
     noise::conditions().print();
     half_lives::recovered().print();
     println!("## A gate over nights\n");
     gates::false_alarms().print();
+    gates::correlated().print();
     gates::drops_found().print();
     for table in open_regressions::tables() {
         table.print();

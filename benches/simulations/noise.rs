@@ -216,6 +216,57 @@ pub fn components() -> Table {
     table
 }
 
+/// Whether the limits of what a run shares hold.
+pub fn limits() -> Table {
+    let mut table = Table::new(
+        "Limits of what a run shares (95 %): the ledger shows 0.0, the truth is below or above the limits, in % (± standard error of the simulation)",
+        &["items", "runs", "sd of runs", "shows 0.0", "below", "above"],
+    );
+    for items in [50, 200, 1_000] {
+        for runs in [2, 4] {
+            for deviation in [0.0, 0.02, 0.04] {
+                let planted = Planted {
+                    items,
+                    runs,
+                    rate: 0.5,
+                    deviation,
+                    cluster: 1,
+                    missing: 0.0,
+                };
+                let truth = planted.truth()[3];
+                let looked_at = |world: &mut World| {
+                    let (values, _) = planted.values(world, 0, 0.0);
+                    let of_runs = stats::split_noise(
+                        ItemsByRuns {
+                            runs,
+                            values: &values,
+                        },
+                        None,
+                        None,
+                    )
+                    .ok()
+                    .and_then(|noise| noise.repeated)
+                    .map(|repeats| repeats.of_runs);
+                    let limits = of_runs.and_then(|of_runs| of_runs.shared_limits(0.95).ok());
+                    [
+                        of_runs.map(|of_runs| of_runs.shared().max(0.0).sqrt() < 0.000_5),
+                        limits.map(|limits| truth < limits.low),
+                        limits.map(|limits| truth > limits.high),
+                    ]
+                };
+                let got = shares(WORLDS, looked_at).map(|share| share.with_error());
+                let case = [
+                    items.to_string(),
+                    runs.to_string(),
+                    format!("{:.0} pp", 100.0 * deviation),
+                ];
+                table.rows.push(case.into_iter().chain(got).collect());
+            }
+        }
+    }
+    table
+}
+
 /// Whether runs under two conditions are told apart, by the ledger's test.
 #[expect(clippy::unnecessary_wraps, reason = "an answer of a world")]
 fn is_flagged(planted: Planted, world: &mut World, ahead: f64, tests: f64) -> Option<bool> {

@@ -26,7 +26,7 @@ class Since(_Since, total=False):
 
     # Arms whose pass rate changed on that date.
     changed: List[Arm]
-    # Arms without a run from that date on. Their earlier runs count.
+    # Arms without a run from that date on. Their earlier runs count, since their own newest change point.
     older: List[Arm]
 
 
@@ -1107,7 +1107,7 @@ class _NightsEvidence(TypedDict):
     # Whether the evidence reached `enough` on any day. An alarm stays until the baseline changes.
     alarm: bool
     # 1 / alpha. The chance that the evidence ever reaches it without a true drop is at most alpha, for any number
-    # of days.
+    # of days. Days that resemble their neighbours count for fewer.
     enough: float
     # Days with other items, which are not counted.
     left_out: int

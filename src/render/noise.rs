@@ -2,7 +2,8 @@
 
 use crate::domain::{Unit, score_label};
 use crate::views::{
-    ArmNoise, ConditionEffect, DetectableByRuns, ItemHealth, JudgeBasis, JudgeNoise, NoiseLedger,
+    ArmNoise, ConditionEffect, DetectableByRuns, Interval, ItemHealth, JudgeBasis, JudgeNoise,
+    NoiseLedger, Sources,
 };
 
 use super::cell::{Datum, TableCell};
@@ -72,14 +73,8 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
         count_with_noun(ledger.repeated_arms, "arms")
     );
     let none = "no arm has two runs".to_owned();
-    let mut add = |source: &str, share: Option<f64>, basis: String| {
-        rows.push([
-            TableCell::words(source),
-            TableCell::number_or_unknown(share.map(|share| 100.0 * share), |value| {
-                format::fixed_decimals(value, 1)
-            }),
-            TableCell::words(basis),
-        ]);
+    let mut add = |source: &str, error: TableCell, basis: String| {
+        rows.push([TableCell::words(source), error, TableCell::words(basis)]);
     };
     let known = |share: Option<f64>| {
         (
@@ -92,8 +87,13 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
         )
     };
     let (answers, on_answers) = known(ledger.pooled.map(|pooled| pooled.answers));
-    add("Answers: the same items once more", answers, on_answers);
+    add(
+        "Answers: the same items once more",
+        points_cell(answers, None),
+        on_answers,
+    );
     let (shared, on_shared) = known(ledger.pooled.map(|pooled| pooled.shared));
+    let limits = ledger.pooled.map(|pooled| pooled.shared_limits);
     let what = if ledger.unit.is_over_items() {
         "Shared by all items of a run: machine, service, retries".to_owned()
     } else {
@@ -102,7 +102,7 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
             ledger.items_of
         )
     };
-    add(&what, shared, on_shared);
+    add(&what, points_cell(shared, limits), on_shared);
     let (choice, on_choice) = match ledger.pooled {
         Some(pooled) if pooled.choice.is_none() => (
             None,
@@ -110,13 +110,13 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
         ),
         pooled => known(pooled.and_then(|pooled| pooled.choice)),
     };
-    add("Choice of items", choice, on_choice);
+    add("Choice of items", points_cell(choice, None), on_choice);
     let (total, on_total) = known(ledger.pooled.map(|pooled| pooled.total));
-    add("All together", total, on_total);
+    add("All together", points_cell(total, None), on_total);
     for judge in ledger.judges.iter().filter(|judge| judge.metric.is_none()) {
         add(
             "Judge: one of several evaluators",
-            Some(judge.deviation),
+            points_cell(Some(judge.deviation), None),
             format!("{} with several", count_with_noun(judge.judged, "outcomes")),
         );
     }
@@ -124,14 +124,25 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
         std::array::from_fn(|at| rows.iter().map(|row| row[at].clone()).collect());
     table.add_filled_column(TableColumn::words("Source").keys(["source"]), source);
     table.add_filled_column(
-        TableColumn::number("Standard error, pp").keys(["standard_error_pp"]),
+        TableColumn::number("Standard error, pp [95% CI]").keys([
+            "standard_error_pp",
+            "low_pp",
+            "high_pp",
+        ]),
         error,
     );
     table.add_filled_column(
         TableColumn::words("Measured on").keys(["measured_on"]),
         basis,
     );
-    table.notes = ledger.judges.iter().filter_map(judge_noise_note).collect();
+    table.notes = ledger
+        .pooled
+        .and_then(shared_limit_note)
+        .into_iter()
+        .collect();
+    table
+        .notes
+        .extend(ledger.judges.iter().filter_map(judge_noise_note));
     if ledger.pooled.is_none() {
         table.notes.push(
             "Repeats measure the sources: `evalreport run --runs 3` makes three runs of each arm."
@@ -142,6 +153,31 @@ fn sources_table(ledger: &NoiseLedger, name: &str) -> ReportTable {
         table.notes.push("Noise of the judge: unknown, no run was judged twice; `evalreport judge` judges stored runs again, and with `--probe` in reverse order.".to_owned());
     }
     table
+}
+
+/// Returns a share in percentage points, with its limits.
+fn points_cell(share: Option<f64>, limits: Option<Interval>) -> TableCell {
+    let Some(share) = share else {
+        return TableCell::unknown("unknown");
+    };
+    let limits = limits.map(|ends| [ends.low, ends.high].map(|end| 100.0 * end));
+    let shown = |end: f64| format::fixed_decimals(end, 1);
+    let ends = limits.and_then(|[low, high]| Interval::new(low, high));
+    let [low, high] = Datum::interval_ends(ends);
+    TableCell::number(percentage_points(share), 100.0 * share)
+        .with_interval(ends, shown)
+        .with_data([Datum::from(100.0 * share), low, high])
+}
+
+/// Says that what a run shares may be large, if the repeats do not show that it is there.
+fn shared_limit_note(pooled: Sources) -> Option<String> {
+    let Interval { low, high } = pooled.shared_limits;
+    (low <= 0.0 && high > 0.0).then(|| {
+        format!(
+            "These repeats do not show that runs share anything; it may be up to {} pp (95% interval). More runs narrow it.",
+            percentage_points(high)
+        )
+    })
 }
 
 fn judge_noise_note(judge: &JudgeNoise) -> Option<String> {
@@ -189,11 +225,11 @@ fn differences_table(ledger: &NoiseLedger) -> ReportTable {
         TableColumn::words("Question").keys(["question"]),
         rows.iter().map(|row| TableCell::words(row.0.as_str())),
     );
-    let shown = |value: f64| format::fixed_decimals(value, 1);
     table.add_filled_column(
-        TableColumn::number("Difference, pp").keys(["difference_pp"]),
+        TableColumn::number("Difference, pp").keys(["difference_pp", "low_pp", "high_pp"]),
         rows.iter()
-            .map(|row| TableCell::number_or_unknown(row.1.map(|share| 100.0 * share), shown)),
+            .enumerate()
+            .map(|(place, row)| points_cell(row.1, single.by_chance_limits.filter(|_| place == 0))),
     );
     table.add_filled_column(
         TableColumn::words("Measured on").keys(["measured_on"]),
@@ -322,8 +358,16 @@ fn arms_table(ledger: &NoiseLedger) -> ReportTable {
         each(&|arm| error(arm.sources.map(|sources| sources.answers))),
     );
     table.add_filled_column(
-        TableColumn::number("Shared").keys(["shared_pp"]),
-        each(&|arm| error(arm.sources.map(|sources| sources.shared))),
+        TableColumn::number("Shared").keys(["shared_pp", "shared_low_pp", "shared_high_pp"]),
+        each(&|arm| {
+            let mut cell = points_cell(
+                arm.sources.map(|sources| sources.shared),
+                arm.sources.map(|sources| sources.shared_limits),
+            );
+            // The limits of all arms together stand above, and those of one arm say little.
+            cell.ends = None;
+            cell
+        }),
     );
     let choice = |arm: &ArmNoise| match arm.sources {
         Some(sources) if sources.choice.is_none() => TableCell::unknown("n/a"),

@@ -14,9 +14,9 @@ use crate::inference::{
     label_columns,
 };
 use crate::stats::{
-    Aim, ArmRunsSummary, Detectable, HalfLife, ItemsByRuns, NoiseComponents, Undefined,
-    detectable_t, detectable_welch, half_life, normal_quantile, pair_noise, quantile, split_noise,
-    summarise_sample,
+    Aim, ArmRunsSummary, Detectable, HalfLife, Interval, ItemsByRuns, NoiseComponents, RepeatNoise,
+    RunMeans, Undefined, detectable_t, detectable_welch, half_life, normal_quantile, pair_noise,
+    quantile, split_noise, summarise_sample,
 };
 use crate::warehouse::{RunRow, Warehouse};
 
@@ -33,10 +33,10 @@ pub struct NoiseLedger {
     pub items: u64,
     /// What was independently repeated, as in a comparison: with `runs`, the items of a run are tests of one artefact.
     pub unit: Design,
-    /// Mean over the arms with repeats. Absent if no arm has any.
+    /// Over the arms with repeats: means of variances; that of what a run shares by the arms' degrees of freedom. Absent if no arm has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pooled: Option<Sources>,
-    /// Arms with repeats, of which `pooled` is the mean.
+    /// Arms with repeats, of which `pooled` is made.
     pub repeated_arms: u64,
     pub arms: Vec<ArmNoise>,
     pub single_runs: SingleRuns,
@@ -46,13 +46,15 @@ pub struct NoiseLedger {
     pub health: ItemHealth,
 }
 
-/// Standard errors of one run's pass rate, by source, as shares. Estimates below zero are 0.
+/// Standard errors of one run's pass rate, by source, as shares. Estimates below zero are 0. Squares add up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Sources {
     /// From answering the same items again (prediction noise).
     pub answers: f64,
     /// From what shifts all items of a run together: machines, services, retries.
     pub shared: f64,
+    /// 95% limits of `shared`.
+    pub shared_limits: Interval,
     /// From the choice of items (data noise). Absent if the items are tests of one artefact, which are not a sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choice: Option<f64>,
@@ -99,6 +101,9 @@ pub struct SingleRuns {
     /// Two runs of one arm differ by more in 1 of 20 cases.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_chance: Option<f64>,
+    /// What it is at the limits of what a run shares.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_chance_limits: Option<Interval>,
     /// Pairs of arms with common items, or, if the run is the unit, with two runs of each arm; the following figures are medians over them.
     pub pairs: u64,
     /// Smallest difference that one run of each of two arms detects on the same items, at 80% power and alpha. This and the next three are
@@ -241,7 +246,7 @@ pub(crate) fn build_ledger(answer: &SuiteComparison<'_>, policy: &Policy) -> Opt
             ))
         })
         .collect();
-    let all: Vec<Sources> = arms.iter().filter_map(|arm| arm.sources).collect();
+    let pooled = Sources::pool(&found, is_sample);
     let runs: Vec<&RunRow> = group
         .arms
         .iter()
@@ -253,12 +258,20 @@ pub(crate) fn build_ledger(answer: &SuiteComparison<'_>, policy: &Policy) -> Opt
         items_of: items.word.unwrap_or("items"),
         items: items.items.len() as u64,
         unit: answer.unit,
-        pooled: pool_variances(&all),
-        repeated_arms: all.len() as u64,
+        pooled,
+        repeated_arms: arms.iter().filter(|arm| arm.sources.is_some()).count() as u64,
         single_runs: SingleRuns {
-            by_chance: chance_difference(&found),
+            by_chance: pooled.and_then(|pooled| pooled.chance_difference(pooled.shared)),
+            by_chance_limits: pooled.and_then(|pooled| {
+                let Interval { low, high } = pooled.shared_limits;
+                Interval::new(
+                    pooled.chance_difference(low)?,
+                    pooled.chance_difference(high)?,
+                )
+            }),
             ..if is_sample {
-                single_runs_over_items(&found, &tables, clusters, aim)
+                let typical = pooled.map_or(0.0, |pooled| pooled.shared);
+                single_runs_over_items((&found, typical), &tables, clusters, aim)
             } else {
                 single_runs_over_runs(&answer.rates, aim)
             }
@@ -317,37 +330,52 @@ fn pass_score(status: ItemStatus) -> f64 {
 }
 
 impl Sources {
+    /// Returns an arm's sources, or `None` without repeats.
     fn from_noise(noise: &NoiseComponents, is_sample: bool) -> Option<Self> {
-        let repeats = noise.repeated?;
-        let answers = repeats.answers.max(0.0) / noise.items as f64;
-        let shared = repeats.runs.max(0.0);
-        let choice = if is_sample {
-            Some(noise.item_choice_variance()?.max(0.0))
-        } else {
-            None
+        Self::pool(&[Some(*noise)], is_sample)
+    }
+
+    /// Pools the arms with repeats.
+    fn pool(arms: &[Option<NoiseComponents>], is_sample: bool) -> Option<Self> {
+        let repeated: Vec<(&NoiseComponents, RepeatNoise)> = arms
+            .iter()
+            .flatten()
+            .filter_map(|noise| Some((noise, noise.repeated?)))
+            .collect();
+        let of_runs: Vec<RunMeans> = repeated
+            .iter()
+            .map(|(_, repeats)| repeats.of_runs)
+            .collect();
+        let of_runs = RunMeans::pool(&of_runs)?;
+        let mean = |of: &dyn Fn(&NoiseComponents, &RepeatNoise) -> f64| {
+            let sum: f64 = repeated
+                .iter()
+                .map(|(noise, repeats)| of(noise, repeats).max(0.0))
+                .sum();
+            sum / repeated.len() as f64
         };
+        let answers = mean(&|noise, repeats| repeats.answers / noise.items as f64);
+        let choice =
+            is_sample.then(|| mean(&|noise, _| noise.item_choice_variance().unwrap_or_default()));
+        let shared = of_runs.shared().max(0.0);
+        let limits = of_runs.shared_limits(CONFIDENCE).ok()?;
         let total = answers + shared + choice.unwrap_or(0.0);
+        // No standard deviation of a rate is larger.
+        let deviation = |variance: f64| variance.sqrt().min(0.5);
         Some(Self {
             answers: answers.sqrt(),
-            shared: shared.sqrt(),
+            shared: deviation(shared),
+            shared_limits: Interval::new(deviation(limits.low), deviation(limits.high))?,
             choice: choice.map(f64::sqrt),
             total: total.sqrt(),
         })
     }
-}
 
-/// Averages variances.
-fn pool_variances(all: &[Sources]) -> Option<Sources> {
-    let mean = |of: &dyn Fn(&Sources) -> f64| {
-        (all.iter().map(|own| of(own).powi(2)).sum::<f64>() / all.len() as f64).sqrt()
-    };
-    let first = all.first()?;
-    Some(Sources {
-        answers: mean(&|own| own.answers),
-        shared: mean(&|own| own.shared),
-        choice: first.choice.map(|_| mean(&|own| own.choice.unwrap_or(0.0))),
-        total: mean(&|own| own.total),
-    })
+    /// Returns the difference that two runs of one arm exceed in 1 of 20 cases, if runs share a standard error.
+    fn chance_difference(&self, shared: f64) -> Option<f64> {
+        let z = normal_quantile(f64::midpoint(1.0, CONFIDENCE)).ok()?;
+        Some((z * (2.0 * (self.answers.powi(2) + shared.powi(2))).sqrt()).min(1.0))
+    }
 }
 
 fn arm_noise(
@@ -430,27 +458,9 @@ fn outcome_half_life(
     half_life(&nights, &times, clusters.as_deref(), CONFIDENCE)
 }
 
-/// Returns the difference that two runs of one arm exceed in 1 of 20 cases, as a mean over arms.
-fn chance_difference(found: &[Option<NoiseComponents>]) -> Option<f64> {
-    let again: Vec<f64> = found
-        .iter()
-        .flatten()
-        .filter_map(|noise| {
-            Some(
-                noise.repeated?.answers.max(0.0) / noise.items as f64
-                    + noise.repeated?.runs.max(0.0),
-            )
-        })
-        .collect();
-    let error = (!again.is_empty())
-        .then(|| (2.0 * again.iter().sum::<f64>() / again.len() as f64).sqrt())?;
-    normal_quantile(f64::midpoint(1.0, CONFIDENCE))
-        .ok()
-        .map(|z| z * error)
-}
-
 fn single_runs_over_items(
-    found: &[Option<NoiseComponents>],
+    // An arm with one run is taken to shift like the others.
+    (found, typical): (&[Option<NoiseComponents>], f64),
     tables: &[ArmTable],
     clusters: Option<&[u32]>,
     aim: Aim,
@@ -460,15 +470,8 @@ fn single_runs_over_items(
             .and_then(|noise| noise.repeated)
             .map(|repeats| repeats.runs.max(0.0))
     };
-    let known: Vec<f64> = (0..found.len()).filter_map(shared).collect();
-    // An arm with one run is taken to shift like the others.
-    let typical = if known.is_empty() {
-        0.0
-    } else {
-        known.iter().sum::<f64>() / known.len() as f64
-    };
     let shifts = |one: usize, other: usize| {
-        shared(one).unwrap_or(typical) + shared(other).unwrap_or(typical)
+        shared(one).unwrap_or(typical.powi(2)) + shared(other).unwrap_or(typical.powi(2))
     };
     let least = |variance: f64, degrees: f64| {
         detectable_difference(detectable_t(variance.sqrt(), degrees, aim))

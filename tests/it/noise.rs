@@ -232,7 +232,7 @@ fn tests_of_one_artefact_are_planned_by_runs() {
             .expect("differences")
             .keys()
             .collect::<Vec<_>>(),
-        ["by_chance", "pairs", "by_runs"]
+        ["by_chance", "by_chance_limits", "pairs", "by_runs"]
     );
     // The same figure as the comparison's, which has three runs of each arm.
     let pair = project.run(["compare", "build", "--format", "json"]).json()["comparisons"][0]["rows"][0]["evidence"]["pairs"][0].clone();
@@ -277,7 +277,11 @@ fn code_that_never_varies_has_no_detectable_difference() {
         "{said}"
     );
     let single = ledger(&project, "build")["single_runs"].clone();
-    assert_eq!(single, json!({"by_chance": 0.0, "pairs": 1}));
+    let none = json!({"low": 0.0, "high": 0.0});
+    assert_eq!(
+        single,
+        json!({"by_chance": 0.0, "by_chance_limits": none, "pairs": 1})
+    );
 }
 
 #[test]

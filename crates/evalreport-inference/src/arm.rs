@@ -147,7 +147,7 @@ pub struct Since {
     /// Arms whose pass rate changed on that date.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Arm>,
-    /// Arms without a run from that date on. Their earlier runs count.
+    /// Arms without a run from that date on. Their earlier runs count, since their own newest change point.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub older: Vec<Arm>,
 }

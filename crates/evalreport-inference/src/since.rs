@@ -18,7 +18,7 @@ use super::history::{
 use super::policy::Policy;
 
 /// Groups the selected runs for boards and comparisons. With all batches, the board of a suite counts since the newest change point of the
-/// pass rate of any of its arms, if the suite's history has one; an arm without a run since then keeps its earlier ones.
+/// pass rate of any of its arms, if the suite's history has one; an arm without a run since then keeps those since its own newest one.
 pub fn board_groups<'a>(
     warehouse: &'a Warehouse,
     filter: &Filter,
@@ -121,10 +121,11 @@ fn run_date(row: &RunRow) -> Option<NaiveDate> {
     row.run.timestamp.map(|time| time.date_naive())
 }
 
-/// Keeps the runs since the newest change that lies within the group's nights.
+/// Keeps the runs since the newest change that lies within the group's nights. An arm without a run since then keeps its runs since its own
+/// newest change.
 fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)]) -> SuiteGroup<'a> {
     let own = run_dates(group.arms.iter().flat_map(|arm| &arm.counted));
-    let (Some(first), Some(last)) = (own.first().copied(), own.last().copied()) else {
+    let Some(first) = own.first().copied() else {
         return group.clone();
     };
     let has = |arm: &Arm| group.arms.iter().any(|own| own.arm == *arm);
@@ -142,9 +143,11 @@ fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)])
             .map(|(arm, changes)| (arm, of_rates(changes)))
     };
     // A change has so many nights behind it before anybody can know of it: this matters for boards of earlier days, which the news feed asks for.
-    let is_known =
-        |date: &NaiveDate| own.range(*date..).count() >= ChangeRule::default().min_nights;
-    let within = |date: &NaiveDate| first < *date && *date <= last && is_known(date);
+    let is_within = |date: &NaiveDate, nights: &BTreeSet<NaiveDate>| {
+        nights.first().is_some_and(|first| first < date)
+            && nights.range(*date..).count() >= ChangeRule::default().min_nights
+    };
+    let within = |date: &NaiveDate| is_within(date, &own);
     let Some(date) = of_group().flat_map(|(_, dates)| dates).filter(within).max() else {
         let since = Since {
             date: first,
@@ -164,18 +167,37 @@ fn since_change<'a>(group: &SuiteGroup<'a>, changes: &[(Arm, Vec<LevelChange>)])
         .map(|(arm, _)| arm.clone())
         .collect();
     let has_newer = |arm: &ArmRuns<'_>| arm.counted.iter().any(|row| run_date(row) >= Some(date));
-    let is_kept = |row: &RunRow| run_date(row) >= Some(date);
-    cut_group(
-        group,
-        Since {
-            date,
-            because: SinceBecause::ChangePoint,
-            nights: 0,
-            changed,
-            older: Vec::new(),
-        },
-        |arm| has_newer(arm).then_some(&is_kept as &dyn Fn(&RunRow) -> bool),
-    )
+    let older = group
+        .arms
+        .iter()
+        .filter(|arm| !has_newer(arm) && !arm.counted.is_empty())
+        .map(|arm| arm.arm.clone())
+        .collect();
+    let own_change = |arm: &ArmRuns<'_>| {
+        let nights = run_dates(arm.counted.iter());
+        of_group()
+            .filter(|(changed, _)| **changed == arm.arm)
+            .flat_map(|(_, dates)| dates)
+            .filter(|date| is_within(date, &nights))
+            .max()
+    };
+    let from = |arm: &ArmRuns<'a>| {
+        if has_newer(arm) {
+            Some(date)
+        } else {
+            own_change(arm)
+        }
+    };
+    let since = Since {
+        date,
+        because: SinceBecause::ChangePoint,
+        nights: 0,
+        changed,
+        older,
+    };
+    cut_group(group, since, |arm| {
+        from(arm).map(|from| move |row: &RunRow| run_date(row) >= Some(from))
+    })
 }
 
 /// Keeps each arm's newest batch.
@@ -199,7 +221,7 @@ fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
         .flat_map(|arm| &arm.counted)
         .filter(|row| is_kept(row));
     let Some(date) = run_dates(kept).first().copied() else {
-        let of = cut_arms(group, |_| Some(&is_kept as &dyn Fn(&RunRow) -> bool));
+        let of = cut_arms(group, |_| Some(&is_kept));
         return SuiteGroup {
             arms: of.0,
             earlier: of.1,
@@ -215,24 +237,16 @@ fn newest_batches<'a>(group: &SuiteGroup<'a>) -> SuiteGroup<'a> {
             changed: Vec::new(),
             older: Vec::new(),
         },
-        |_| Some(&is_kept as &dyn Fn(&RunRow) -> bool),
+        |_| Some(&is_kept),
     )
 }
 
-type RunFilter<'k> = Option<&'k dyn Fn(&RunRow) -> bool>;
-
-/// Keeps some runs of each arm, or all of it.
-fn cut_group<'a, 'k>(
+/// Keeps some runs of each arm, or all of it. `kept` returns an arm's filter.
+fn cut_group<'a, F: Fn(&RunRow) -> bool>(
     group: &SuiteGroup<'a>,
     since: Since,
-    kept: impl Fn(&ArmRuns<'a>) -> RunFilter<'k>,
+    kept: impl Fn(&ArmRuns<'a>) -> Option<F>,
 ) -> SuiteGroup<'a> {
-    let older = group
-        .arms
-        .iter()
-        .filter(|arm| kept(arm).is_none() && !arm.counted.is_empty())
-        .map(|arm| arm.arm.clone())
-        .collect();
     let (arms, earlier) = cut_arms(group, kept);
     let counted = run_dates(arms.iter().flat_map(|arm| &arm.counted));
     let nights = counted
@@ -242,18 +256,14 @@ fn cut_group<'a, 'k>(
     SuiteGroup {
         arms,
         earlier,
-        since: Some(Since {
-            nights,
-            older,
-            ..since
-        }),
+        since: Some(Since { nights, ..since }),
         ..group.clone()
     }
 }
 
-fn cut_arms<'a, 'k>(
+fn cut_arms<'a, F: Fn(&RunRow) -> bool>(
     group: &SuiteGroup<'a>,
-    kept: impl Fn(&ArmRuns<'a>) -> RunFilter<'k>,
+    kept: impl Fn(&ArmRuns<'a>) -> Option<F>,
 ) -> (Vec<ArmRuns<'a>>, Vec<&'a RunRow>) {
     let mut left = Vec::new();
     let arms = group.arms.iter().map(|arm| {

@@ -123,7 +123,7 @@ pub use mean::{
     MeanDifference, ValueSummary, interval_of_mean, mean_interval, mean_t, paired_t,
     summarise_sample, welch_test,
 };
-pub use noise::{NoiseComponents, PairNoise, RepeatNoise, pair_noise, split_noise};
+pub use noise::{NoiseComponents, PairNoise, RepeatNoise, RunMeans, pair_noise, split_noise};
 pub use partial_order::{PartialOrder, order_bits};
 pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
 pub use power::{

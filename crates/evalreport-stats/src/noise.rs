@@ -14,9 +14,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
+
 use super::cluster::clustered_error;
+use super::distribution::upper_level;
 use super::mean::summarise_sample;
-use super::{ItemsByRuns, Undefined};
+use super::{Interval, ItemsByRuns, Undefined};
 
 /// Components of the variance of one value, in squared units of the values, and the sizes they are based on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +57,62 @@ pub struct RepeatNoise {
     pub flips: f64,
     /// Of two runs: the chance that an item's value differs. Exact for passes; for scores twice the variance.
     pub changes: f64,
+    pub of_runs: RunMeans,
+}
+
+/// How the means of runs vary, of which what runs share is the part that answers do not explain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunMeans {
+    /// Runs less one; summed over arms.
+    pub degrees: f64,
+    /// Degrees of freedom of the variance of answers.
+    pub answers_degrees: f64,
+    /// Variance of the mean of one run over the same items.
+    pub variance: f64,
+    /// The part of it that answers explain.
+    pub explained: f64,
+}
+
+impl RunMeans {
+    /// Pools arms by their degrees of freedom: runs of all arms are taken to share alike. `None` without arms.
+    pub fn pool(arms: &[Self]) -> Option<Self> {
+        let degrees: f64 = arms.iter().map(|arm| arm.degrees).sum();
+        let mean = |of: fn(&Self) -> f64| {
+            arms.iter().map(|arm| arm.degrees * of(arm)).sum::<f64>() / degrees
+        };
+        (degrees > 0.0).then(|| Self {
+            degrees,
+            answers_degrees: arms.iter().map(|arm| arm.answers_degrees).sum(),
+            variance: mean(|arm| arm.variance),
+            explained: mean(|arm| arm.explained),
+        })
+    }
+
+    /// Returns the variance that all items of a run share. It is below zero if runs differ less than answers explain.
+    pub fn shared(&self) -> f64 {
+        self.variance - self.explained
+    }
+
+    /// Returns limits of the variance that all items of a run share (Tukey 1951, Williams 1962): with s² the variance of runs' means, a the part
+    /// that answers explain and ν degrees of freedom, ν(s² − F·a)/χ² with the upper and the lower quantiles of F and χ².
+    ///
+    /// Chance may make s² so small that the upper limit says less than the runs can. So it is never below that of s² = a, which is what runs
+    /// that share nothing have on average (Cowan et al. 2011: power-constrained limits). Limits below zero are zero.
+    ///
+    /// Undefined without degrees of freedom.
+    pub fn shared_limits(&self, confidence: f64) -> Result<Interval, Undefined> {
+        let upper = upper_level(confidence)?;
+        let squares = ChiSquared::new(self.degrees).map_err(|_| Undefined::TooFew)?;
+        let ratios = FisherSnedecor::new(self.degrees, self.answers_degrees)
+            .map_err(|_| Undefined::TooFew)?;
+        let limit = |variance: f64, level: f64| {
+            let explained = ratios.inverse_cdf(level) * self.explained.max(0.0);
+            self.degrees * (variance - explained) / squares.inverse_cdf(level)
+        };
+        let low = limit(self.variance, upper);
+        let high = limit(self.variance.max(self.explained), 1.0 - upper);
+        Interval::new(low.max(0.0), high.max(0.0)).ok_or(Undefined::NotFinite)
+    }
 }
 
 impl NoiseComponents {
@@ -179,9 +238,19 @@ pub fn split_noise(
             .minus(of_item)
             .half_mean_square()
             .filter(|different| *different > 0.0);
+        let answers = same - runs;
+        let levels: BTreeSet<usize> = known.iter().map(|value| value.0.run).collect();
+        let degrees = levels.len() as f64 - 1.0;
+        let explained = answers.max(0.0) * levels.len() as f64 / known.len() as f64;
         RepeatNoise {
+            of_runs: RunMeans {
+                degrees,
+                answers_degrees: degrees * (rows.len() as f64 - 1.0).max(1.0),
+                variance: (runs + explained).max(0.0),
+                explained,
+            },
             items: rows.len() as u64,
-            answers: same - runs,
+            answers,
             runs,
             icc: different.map(|different| 1.0 - same / different),
             flips: flipped as f64 / rows.len() as f64,
@@ -457,6 +526,51 @@ mod tests {
             bought[1],
             0.539_623_333_333_333_2 / 6.0 + 0.421_143_333_333_333_3 / 12.0,
         );
+    }
+
+    /// By scipy: the mean squares of the table above, without shifts of runs and with 0, 1.5 and −1.
+    #[test]
+    fn limits_of_what_runs_share() {
+        let rows = [
+            [0.07, -1.0, -1.29],
+            [-2.27, -0.6, -0.81],
+            [-1.74, -0.7, -0.69],
+            [-0.3, -0.31, 0.3],
+            [1.25, 0.7, 1.1],
+            [0.12, 0.3, -0.67],
+        ];
+        let limits = |shifts: [f64; 3]| {
+            let values: Vec<Option<f64>> = rows
+                .iter()
+                .flat_map(|row| {
+                    std::iter::zip(row, shifts).map(|(value, shift)| Some(value + shift))
+                })
+                .collect();
+            let of_runs = split_noise(table(3, &values), None, None)
+                .expect("items")
+                .repeated
+                .expect("repeats")
+                .of_runs;
+            (of_runs, of_runs.shared_limits(0.95).expect("runs"))
+        };
+        let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 1e-9, "{got} {wanted}");
+        let (still, interval) = limits([0.0; 3]);
+        near(still.shared(), -0.058_865_555_555_555_55);
+        near(interval.low, 0.0);
+        near(interval.high, 2.702_010_293_795_791);
+        let (moved, interval) = limits([0.0, 1.5, -1.0]);
+        near(interval.low, 0.361_673_759_371_770_26);
+        near(interval.high, 67.753_762_751_976_55);
+        // Two arms narrow it.
+        let both = RunMeans::pool(&[still, moved]).expect("arms");
+        near(both.shared(), f64::midpoint(still.shared(), moved.shared()));
+        assert!(both.shared_limits(0.95).expect("runs").high < interval.high / 5.0);
+        // Runs whose answers and means never vary share nothing.
+        let same = [Some(1.0), Some(1.0), Some(0.0), Some(0.0)];
+        let same = split_noise(table(2, &same), None, None).expect("items");
+        let fixed = same.repeated.expect("repeats").of_runs.shared_limits(0.95);
+        assert_eq!(fixed.map(|ends| ends.high), Ok(0.0));
+        assert_eq!(RunMeans::pool(&[]), None);
     }
 
     #[test]
