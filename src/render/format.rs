@@ -357,6 +357,22 @@ pub fn rfc3339_time(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
+/// Formats a p-value: `p = 0.031`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        "p < 0.001".to_owned()
+    } else if p > 0.99 {
+        "p > 0.99".to_owned()
+    } else {
+        let decimals = match p {
+            _ if p < 0.01 => 4,
+            _ if p < 0.1 => 3,
+            _ => 2,
+        };
+        format!("p = {}", fixed_decimals(p, decimals))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,8 @@ use crate::domain::{
     COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit, is_unknown_setting, shell_word,
 };
 use crate::views::{
-    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, MIN_LABELS, Method, ModelNames,
-    Money, RankRange, SuiteBoard, UNNAMED_APPROACHES,
+    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, LabelDifference, MIN_LABELS,
+    Method, ModelNames, Money, RankRange, SuiteBoard, UNNAMED_APPROACHES, UnlikeLabels,
 };
 
 use super::cell::TableCell;
@@ -781,8 +781,12 @@ pub fn judged_by(judged: &JudgedBy) -> String {
                 count_with_noun(count, "outcomes")
             ),
         };
+        let unlike = judged
+            .unlike_labels
+            .as_ref()
+            .map_or_else(String::new, unlike_labels);
         return format!(
-            "Judged by {names}, corrected by people's labels of {} or more per arm.{disputed}",
+            "Judged by {names}, corrected by people's labels of {} or more per arm.{disputed}{unlike}",
             count_with_noun(judged.labels, judged.labels_of)
         );
     }
@@ -813,6 +817,27 @@ pub fn judged_by(judged: &JudgedBy) -> String {
             )
         }
     }
+}
+
+/// Says that the labelled items are not like the others, and what to do.
+fn unlike_labels(found: &UnlikeLabels) -> String {
+    let [labelled, others] =
+        [found.labelled_share, found.others_share].map(|share| format::percent(share, 1));
+    let how = match found.by {
+        LabelDifference::Place => format!(
+            "in the order of their names, their mean place is at {labelled} of the suite and that of the others at {others}"
+        ),
+        LabelDifference::Verdict => {
+            format!("the judge passes {labelled} of them and {others} of the others")
+        }
+    };
+    format!(
+        " The {} are not like the other {}: {how} ({}). The correction takes them for a random part, as `evalreport judge --next` draws it, and may \
+         be wrong.",
+        count_with_noun(found.labelled, "labelled items"),
+        format::format_integer(found.others),
+        format::p_value(found.p),
+    )
 }
 
 /// Says how many labels the arm with the fewest has, or that they are of too few runs.

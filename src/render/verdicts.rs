@@ -190,13 +190,7 @@ fn not_comparable(reason: Incomparable) -> &'static str {
 pub fn p_value(p: Option<f64>) -> String {
     match p {
         None => "not tested".to_owned(),
-        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
-        Some(p) if p > 0.99 => "p > 0.99".to_owned(),
-        Some(p) if p < 0.1 => format!(
-            "p = {}",
-            format::fixed_decimals(p, if p < 0.01 { 4 } else { 3 })
-        ),
-        Some(p) => format!("p = {}", format::fixed_decimals(p, 2)),
+        Some(p) => format::p_value(p),
     }
 }
 

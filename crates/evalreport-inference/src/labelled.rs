@@ -14,6 +14,7 @@ use crate::warehouse::OutcomeMatrix;
 use super::arm::SuiteGroup;
 use super::policy::{Design, MIN_RUNS, Policy};
 use super::sample::{ArmOutcomes, ArmRates, ItemLabels, SuiteItems};
+use super::unlike_labels::UnlikeLabels;
 
 /// Minimum number of labelled items to correct a judge; of outcomes, if those of a run share one artefact.
 pub const MIN_LABELS: u64 = 20;
@@ -48,7 +49,7 @@ impl JudgeFigure {
 }
 
 /// The judges behind a suite's outcomes, and how far people checked them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JudgedBy {
     pub judges: Vec<String>,
     /// Items with a person's label, of the arm with the fewest; outcomes, if those of a run share one artefact.
@@ -69,6 +70,9 @@ pub struct JudgedBy {
     /// one artefact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_to_label: Option<u64>,
+    /// How the labelled items differ from the others, if they are no random part of all. Absent without a correction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unlike_labels: Option<UnlikeLabels>,
 }
 
 impl JudgedBy {
@@ -158,6 +162,9 @@ impl JudgedBy {
                 && most < MIN_LABELS
                 && unit.is_over_items(),
             runs_to_label,
+            unlike_labels: (corrected > 0 && unit.is_over_items())
+                .then(|| UnlikeLabels::find(&outcomes().collect::<Vec<_>>(), items, matrix))
+                .flatten(),
         })
     }
 

@@ -61,6 +61,7 @@ mod spending;
 mod stopping;
 mod tables;
 mod texts;
+mod unlike_labels;
 mod unpaired;
 mod verdict;
 
@@ -115,6 +116,7 @@ pub use secondary_effects::{Bill, Check, CrossCheck, Detail, Doubled, Effect};
 pub use separate_tables::{Apart, find_separate_arms};
 pub use since::{board_groups, board_groups_with_histories, since_change_in_history};
 pub use stopping::{PILOT_RUNS, RoundDuels, RunComparison, fewest_pairs, planned_runs};
+pub use unlike_labels::{LabelDifference, UnlikeLabels};
 pub use verdict::{Incomparable, Missing, Obstacle, PairVerdict, Place};
 
 pub use answer::{MetricComparison, SuiteComparison};

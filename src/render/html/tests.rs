@@ -260,6 +260,7 @@ fn judged_by(hostile: &str) -> JudgedBy {
         is_corrected: false,
         has_known_errors: false,
         runs_to_label: None,
+        unlike_labels: None,
     }
 }
 
