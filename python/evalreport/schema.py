@@ -605,6 +605,21 @@ class SideBySide(_SideBySide, total=False):
     expected: List[str]
 
 
+class UnlikeLabels(TypedDict):
+    """How the labelled items differ most from the others."""
+
+    # Items with a label, and others.
+    labelled: int
+    others: int
+    by: str
+    # The mean place as a share of all places, or the share that the judge passes, of the labelled items and of the
+    # others.
+    labelled_share: float
+    others_share: float
+    # Adjusted for the number of differences that were looked for (Bonferroni).
+    p: float
+
+
 class _JudgedBy(TypedDict):
     judges: List[str]
     # Items with a person's label, of the arm with the fewest; outcomes, if those of a run share one artefact.
@@ -629,6 +644,8 @@ class JudgedBy(_JudgedBy, total=False):
     # Runs of each arm that must have labels, none more than four fifths of them, if an arm lacks that: 2, or 3 if
     # the outcomes of a run share one artefact.
     runs_to_label: Optional[int]
+    # How the labelled items differ from the others, if they are no random part of all. Absent without a correction.
+    unlike_labels: Optional[UnlikeLabels]
 
 
 class ModelNames(TypedDict):

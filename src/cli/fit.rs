@@ -123,7 +123,7 @@ fn fit_abilities(
     for path in &arguments.matrix {
         let matrix =
             read_matrix(path).map_err(|problems| CommandFailure::from(Problems(problems)))?;
-        found.push(views::fit_abilities(&audit::board_of(path, matrix)));
+        found.push(views::fit_abilities(&audit::board_of(path, matrix), &[]));
     }
     if arguments.matrix.is_empty() || !arguments.about.suites.is_empty() {
         found.extend(audit::query_suites(

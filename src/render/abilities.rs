@@ -1,6 +1,9 @@
 //! Abilities of arms and items, as tables and sentences.
 
-use crate::views::{Abilities, AbleArm, Bound, DifferentItemAbilities, FittedItem, ResponseModel};
+use crate::views::{
+    Abilities, AbilityDoubt, AbleArm, Bound, DifferentItemAbilities, FittedItem, HarderUnasked,
+    Interval, ResponseModel,
+};
 
 use super::cell::{Datum, TableCell};
 use super::format;
@@ -80,6 +83,20 @@ pub fn arms_table(found: &Abilities) -> ReportTable {
         ]),
         each(&rate),
     );
+    if found.places.iter().any(|place| place.rate_bounds.is_some()) {
+        let bounds = |place: &AbleArm| match place.rate_bounds {
+            Some(Interval { low, high }) => {
+                let percent = |share: f64| format::percent_number(share, place.items);
+                TableCell::for_people(format!("{}–{}", percent(low), percent(high)))
+                    .with_data([Datum::from(low), Datum::from(high)])
+            }
+            None => TableCell::unknown(""),
+        };
+        table.add_filled_column(
+            TableColumn::number("At least–most %").keys(["rate_least", "rate_most"]),
+            each(&bounds),
+        );
+    }
     let ability = |place: &AbleArm| match place.ability {
         Some(ability) => {
             let ends = ability.interval.map(|ends| (ends.low, ends.high));
@@ -111,7 +128,12 @@ pub fn arms_table(found: &Abilities) -> ReportTable {
     );
     table.add_filled_column(
         TableColumn::words("Over the next").keys(["beats_next"]),
-        each(&|place| TableCell::words(phrases::lead_over_next_words(place.beats_next))),
+        each(&|place| {
+            TableCell::words(match place.beats_next {
+                Some(true) if place.by_model => "by the model",
+                beats_next => phrases::lead_over_next_words(beats_next),
+            })
+        }),
     );
     table.add_filled_column(
         TableColumn::for_programs(["bound"]),
@@ -216,6 +238,7 @@ fn method_notes(found: &Abilities) -> Vec<String> {
         model_note(found),
         interval_note(found),
     ];
+    notes.extend(assumption_notes(found));
     notes.extend(item_sets_note(found));
     notes.extend(pair_fit_note(found));
     let reversed: Vec<String> = found
@@ -272,6 +295,65 @@ fn method_notes(found: &Abilities) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Says what is taken for granted of items that an arm was not asked, and where the answers speak against it.
+fn assumption_notes(found: &Abilities) -> Vec<String> {
+    if found.places.iter().all(|place| place.rate_bounds.is_none()) {
+        return Vec::new();
+    }
+    let mut notes = vec![format!(
+        "Assumed: an arm does on items that it was not asked as on those that it was, at equal difficulty, and lacks none because it failed. {} of the \
+         established pairs rest on that (by the model). Without it, a rate on all items lies between at least and most: all others failed, or passed.",
+        format::format_integer(found.pairs_by_model)
+    )];
+    let harder = |place: &AbleArm| {
+        let HarderUnasked { asked, unasked, p } = place.harder_unasked?;
+        let percent = |share: f64| format::percent(share, place.items);
+        Some(format!(
+            "{} lacks harder items than it has: others pass {} of them and {} of the asked ones ({}). If they are missing because it failed, it is \
+             worse than this table says.",
+            place.arm,
+            percent(unasked),
+            percent(asked),
+            format::p_value(p)
+        ))
+    };
+    notes.extend(found.places.iter().filter_map(harder));
+    notes.extend(found.places.iter().filter_map(doubt_note));
+    notes
+}
+
+fn doubt_note(place: &AbleArm) -> Option<String> {
+    let percent = |share: f64| format::percent(share, place.items);
+    let because = match place.doubt.as_ref()? {
+        AbilityDoubt::Category {
+            category,
+            items,
+            score,
+            expected,
+            p,
+        } => format!(
+            "it passes {} of {} of {category}, where its ability says {} ({})",
+            percent(*score),
+            count_with_noun(*items, "items"),
+            percent(*expected),
+            format::p_value(*p)
+        ),
+        AbilityDoubt::Unasked {
+            category,
+            items,
+            of,
+        } => format!(
+            "it was asked {} of {} of {category}",
+            format::format_integer(*items),
+            count_with_noun(*of, "items")
+        ),
+    };
+    Some(format!(
+        "No rate on all items and no established place for {}: {because}.",
+        place.arm
+    ))
 }
 
 fn model_note(found: &Abilities) -> String {

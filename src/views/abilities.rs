@@ -1,18 +1,24 @@
 //! Abilities of arms that were asked different items, and how well the items tell arms apart.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::Filter;
 use crate::inference::{
-    AuditedBoard, BatchSelection, MAX_UNSHARED_ITEMS, Policy, SuiteComparison, board_groups,
+    AuditedBoard, BatchSelection, MAX_UNSHARED_ITEMS, Policy, SuiteComparison, SuiteGroup,
+    board_groups,
 };
 use crate::stats::{
-    Effect, ExpectedRate, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed, Strength,
-    Unfitted, item_fit, item_response,
+    Effect, ExpectedRate, Interval, ItemParameters, ItemResponse, RankRange, ResponseModel, Seed,
+    Strength, Unfitted, item_fit, item_response, rank_ranges,
 };
 use crate::warehouse::Warehouse;
 
+use super::ability_doubt::{
+    AbilityDoubt, HarderUnasked, find_doubts, harder_unasked, lacks_items, rate_bounds,
+};
 use super::audit::board_from_answer;
 use super::preferences::Bound;
 
@@ -42,8 +48,10 @@ pub struct Abilities {
     pub scattered: u64,
     /// Ablest first: arms without an upper bound, arms with a finite ability, others.
     pub places: Vec<AbleArm>,
-    /// Pairs of which one arm is established to be better, and all pairs.
+    /// Pairs of which one arm is established to be better; those of them of which an arm was asked only some of the items, so that their order
+    /// rests on the model; and all pairs.
     pub established_pairs: u64,
+    pub pairs_by_model: u64,
     pub pairs: u64,
     pub fit: PairsFit,
     /// In the order of the board.
@@ -85,6 +93,17 @@ pub struct AbleArm {
     /// Whether the arm is established to be better than the next. Absent for the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beats_next: Option<bool>,
+    /// Whether that rests on the model, because one of the two was asked only some of the items.
+    pub by_model: bool,
+    /// The rate on all items if the arm failed all that it was not asked, and if it passed them. Absent for an arm that was asked nearly all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_bounds: Option<Interval>,
+    /// Whether it lacks harder items than it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub harder_unasked: Option<HarderUnasked>,
+    /// Why the arm has no rate on all items, and is established to be better or worse than none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<AbilityDoubt>,
 }
 
 /// How often two arms differ on an item, against the model's expectation.
@@ -166,7 +185,7 @@ impl DifferentItemAbilities {
         Some(Self {
             lacking,
             arms: board.systems.len() as u64,
-            found: fit_abilities(&board).ok()?,
+            found: fit_abilities(&board, &[]).ok()?,
         })
     }
 }
@@ -187,19 +206,71 @@ pub fn abilities_of_suites(
                     reason: Unfitted::OneArtefact,
                 });
             }
-            fit_abilities(&board_from_answer(&answer))
+            let board = board_from_answer(&answer);
+            fit_abilities(&board, &item_categories(warehouse, group, &board.items))
         })
         .collect()
 }
 
-/// Fits the abilities of a board's systems.
-pub fn fit_abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
+/// Returns the recorded categories of items, read from each arm's newest run with items.
+fn item_categories(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    items: &[String],
+) -> Vec<Option<String>> {
+    let newest = group
+        .arms
+        .iter()
+        .filter_map(|arm| arm.counted.iter().rfind(|row| row.items.is_some()));
+    let runs: Vec<_> = newest.map(|row| row.run.clone()).collect();
+    let mut categories = BTreeMap::<String, String>::new();
+    // Items without readable lines have no category.
+    for (outcome, details) in warehouse.read_detailed_outcomes(&runs).unwrap_or_default() {
+        if let Some(category) = outcome.category_in(&details) {
+            categories
+                .entry(outcome.item.clone())
+                .or_insert_with(|| category.to_owned());
+        }
+    }
+    items
+        .iter()
+        .map(|item| categories.get(item).cloned())
+        .collect()
+}
+
+/// Takes back what is established about arms whose place is in doubt.
+fn withhold_doubtful(found: ItemResponse, doubts: &[Option<AbilityDoubt>]) -> ItemResponse {
+    let mut found = found;
+    let doubtful: BTreeSet<usize> = (0..doubts.len())
+        .filter(|arm| doubts[*arm].is_some())
+        .collect();
+    for (arm, beats) in found.beats.iter_mut().enumerate() {
+        for (other, beaten) in beats.iter_mut().enumerate() {
+            *beaten &= !doubtful.contains(&arm) && !doubtful.contains(&other);
+        }
+    }
+    for arm in doubtful {
+        found.rates[arm] = None;
+    }
+    if let Ok(ranks) = rank_ranges(&found.beats) {
+        found.ranks = ranks;
+    }
+    found
+}
+
+/// Fits the abilities of a board's systems. `categories` are those of the items, empty if none is recorded.
+pub fn fit_abilities(
+    board: &AuditedBoard,
+    categories: &[Option<String>],
+) -> Result<Abilities, UnfittedBoard> {
     let unfitted = |reason: Unfitted| UnfittedBoard {
         board: board.name.clone(),
         reason,
     };
     let found =
         item_response(&board.scores, board.clusters.as_deref(), CONFIDENCE).map_err(unfitted)?;
+    let doubts = find_doubts(board, &found, categories);
+    let found = withhold_doubtful(found, &doubts);
     let scores = board
         .scores
         .iter()
@@ -250,6 +321,18 @@ pub fn fit_abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
     };
     let asked: Vec<FittedItem> = found.items.iter().enumerate().filter_map(item).collect();
     let arms = board.systems.len() as u64;
+    let is_partial: Vec<bool> = (0..board.systems.len())
+        .map(|arm| lacks_items(board, arm))
+        .collect();
+    let established = |is_wanted: &dyn Fn(usize, usize) -> bool| {
+        let pairs = found.beats.iter().enumerate().flat_map(|(one, beats)| {
+            beats
+                .iter()
+                .enumerate()
+                .filter(move |(other, beats)| **beats && is_wanted(one, *other))
+        });
+        pairs.count() as u64
+    };
     Ok(Abilities {
         board: board.name.clone(),
         sha256: board.sha256.clone(),
@@ -264,8 +347,9 @@ pub fn fit_abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
         discrimination_spread: found.discrimination_spread,
         sets: found.sets,
         scattered: found.scattered,
-        places: rank_places(board, &found),
-        established_pairs: found.beats.iter().flatten().filter(|beats| **beats).count() as u64,
+        places: rank_places(board, &found, &doubts),
+        established_pairs: established(&|_, _| true),
+        pairs_by_model: established(&|one, other| is_partial[one] || is_partial[other]),
         pairs: arms * (arms - 1) / 2,
         fit: PairsFit {
             pairs: checked.pairs.len() as u64,
@@ -278,7 +362,11 @@ pub fn fit_abilities(board: &AuditedBoard) -> Result<Abilities, UnfittedBoard> {
     })
 }
 
-fn rank_places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
+fn rank_places(
+    board: &AuditedBoard,
+    found: &ItemResponse,
+    doubts: &[Option<AbilityDoubt>],
+) -> Vec<AbleArm> {
     let value = |arm: usize| {
         found.abilities[arm]
             .finite_effect()
@@ -303,6 +391,15 @@ fn rank_places(board: &AuditedBoard, found: &ItemResponse) -> Vec<AbleArm> {
             rate: found.rates[*arm],
             rank: found.ranks[*arm],
             beats_next: order.get(at + 1).map(|next| found.beats[*arm][*next]),
+            by_model: lacks_items(board, *arm)
+                || order
+                    .get(at + 1)
+                    .is_some_and(|next| lacks_items(board, *next)),
+            rate_bounds: lacks_items(board, *arm)
+                .then(|| rate_bounds(board, *arm))
+                .flatten(),
+            harder_unasked: harder_unasked(board, *arm),
+            doubt: doubts[*arm].clone(),
         }
     };
     order.iter().enumerate().map(place).collect()
@@ -341,7 +438,7 @@ mod tests {
             judged_by: None,
             sha256: None,
         };
-        let found = fit_abilities(&board).expect("a fit");
+        let found = fit_abilities(&board, &[]).expect("a fit");
         let places: Vec<(&str, Bound)> = found
             .places
             .iter()
@@ -374,7 +471,7 @@ mod tests {
             ..board
         };
         assert_eq!(
-            fit_abilities(&few).expect_err("one arm").reason,
+            fit_abilities(&few, &[]).expect_err("one arm").reason,
             Unfitted::TooFewArms { linked: 1 }
         );
     }

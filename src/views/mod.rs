@@ -4,6 +4,7 @@
 //! print these structs.
 
 mod abilities;
+mod ability_doubt;
 mod agreement;
 mod arm_colours;
 mod arm_page;
@@ -59,6 +60,7 @@ pub use abilities::{
     Abilities, AbleArm, DifferentItemAbilities, FittedItem, OffPair, PairsFit, UnfittedBoard,
     abilities_of_suites, fit_abilities,
 };
+pub use ability_doubt::{AbilityDoubt, HarderUnasked};
 pub use agreement::{
     AgreementReport, Alpha, CategoryBias, CriterionFlip, Disagreement, JudgeReport, JudgedRun,
     PairAgreement, ProbeReport, ProbedRun, RatedCriterion, Rater, RaterLine, SkippedRun,

@@ -735,7 +735,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             .then(|| audit_board(&audited_board(name, arms, hostile)).ok())
             .flatten(),
         horizons: (arms.len() > 1).then(|| horizons(name, arms)),
-        abilities: fit_abilities(&audited_board(name, arms, hostile))
+        abilities: fit_abilities(&audited_board(name, arms, hostile), &[])
             .ok()
             .map(|found| DifferentItemAbilities {
                 lacking: 1,
