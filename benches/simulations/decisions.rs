@@ -229,7 +229,7 @@ fn because_name(because: evalreport::inference::Because) -> &'static str {
     match because {
         Because::Better | Because::BetterAndCheaper => "ship: better",
         Because::SameAndCheaper => "ship: no worse and cheaper",
-        Because::SavesMoreThanItRisks => "ship: saves more than it risks",
+        Because::WorthMore => "ship: worth more",
         Because::SameAndFaster => "ship: no worse and faster",
     }
 }

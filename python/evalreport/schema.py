@@ -44,8 +44,11 @@ class _ComparedArm(TypedDict):
     # Runs of earlier batches, which this table does not include.
     earlier_runs: int
     can_win: bool
-    # Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
+    # Runs equal to an earlier run of the arm in every outcome and in every recorded figure of time, tokens and
+    # cost. Those with outcomes of items are not counted.
     possibly_cached: int
+    # Of these, the runs that are not counted.
+    cached_runs: int
 
 
 class ComparedArm(_ComparedArm, total=False):
@@ -89,9 +92,15 @@ class Decision(_Decision, total=False):
 
     arm: int
     because: str
+    # The posterior probability that the arm is worth more, under the declared exchange rate.
+    probability: Optional[float]
     open_cost: Optional[OpenCost]
-    better: int
+    # The better arm. Absent if quality is open.
+    better: Optional[int]
+    cheaper: int
     more: Needed
+    # The new units decide alone: whoever adds units until a test decides finds more false winners than it promises.
+    alone: bool
     usd: Optional[float]
     seconds: Optional[float]
     why: str
@@ -404,12 +413,13 @@ class RankRange(TypedDict):
 
 
 class Resolution(TypedDict):
-    """The smallest difference that a typical pair detects with 80% power at the family's strictest level."""
+    """The smallest difference that a typical pair detects with 80% power."""
 
     # For the pair with the median precision, on the scale of the difference (a ratio above 1).
     difference: float
     scale: str
-    # Holm's strictest level: alpha over the number of pairs tested.
+    # The level that one more winner has to meet: alpha times the share of the tested pairs that would then have
+    # one.
     level: float
     # Pairs tested.
     pairs: int
@@ -420,7 +430,8 @@ class _Evidence(TypedDict):
     # The arm with the best value and all arms that are not significantly worse. Empty if the metric has no better
     # direction or no values.
     leading: List[int]
-    # Possible ranks, by arm.
+    # Possible ranks, by arm. They hold for all arms at once: the chance that any is wrong is at most alpha. A pair
+    # may differ without being ordered here, because among the pairs that differ some are wrong.
     ranks: List[RankRange]
     alpha: float
     # How p-values are adjusted.
@@ -432,12 +443,12 @@ class _Evidence(TypedDict):
 class Evidence(_Evidence, total=False):
     """The evidence about all arms on one metric."""
 
-    # The arm that beats every other.
+    # The arm that beats every other, for all pairs at once, as in [`Evidence::ranks`].
     winner: Optional[int]
     # Arms with a rate over so many fewer items than another's that the rate is of other items. None of them can be
     # the best arm of the leading group.
     partial: List[int]
-    # Letters by arm. Arms with a common letter have no significant difference.
+    # Letters by arm, of up to 15 arms. Arms with a common letter are not ordered for all pairs at once.
     letters: List[str]
     # Smallest detectable difference of the typical pair. Absent if no pair is tested or the data show no spread.
     resolution: Optional[Resolution]
@@ -648,6 +659,14 @@ class JudgedBy(_JudgedBy, total=False):
     unlike_labels: Optional[UnlikeLabels]
 
 
+class ItemCopies(TypedDict):
+    """Items with the text of another item. Items with one text are one cluster."""
+
+    # Items whose text is known, and their different texts.
+    items: int
+    texts: int
+
+
 class ModelNames(TypedDict):
     """A model name on a table, and other names there that may mean the same model."""
 
@@ -703,6 +722,9 @@ class Comparison(_Comparison, total=False):
     # The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is
     # known.
     judged_by: Optional[JudgedBy]
+    # Copies of questions among the items, which are one cluster with the question. Absent if there are too few to
+    # matter.
+    copies: Optional[ItemCopies]
     # Model names in the table that may mean the same model as others, for arms of one approach.
     perhaps_one_model: List[ModelNames]
     # Settings that differ between runs of one approach and model, so that they are runs of several arms here.
@@ -762,15 +784,15 @@ class Drawn(TypedDict):
 
 class _BoardEvidence(TypedDict):
     metric: Metric
-    # The chance of any false winner over the family of pairs.
+    # The chance that any rank is wrong, and the share of false winners among the pairs that differ.
     alpha: float
     adjustment: str
     # Arms with a figure.
     arms: int
     pairs: int
-    # Pairs with enough data for a test: the family of Holm's adjustment.
+    # Pairs with enough data for a test: the family of the adjustment.
     tested: int
-    # Pairs in which one arm is significantly better.
+    # Pairs in which one arm is significantly better. On average at most a share alpha of them is wrong.
     resolved: int
     # Pairs in which all runs of each arm have identical outcomes, and the arms differ.
     deterministic: int
@@ -785,6 +807,8 @@ class _BoardEvidence(TypedDict):
 class BoardEvidence(_BoardEvidence, total=False):
     """Evidence on the pass rates of a board's arms, over all pairs of arms that have one."""
 
+    # Places that are not settled: the ranges of the arms whose rank is a range, joined where they overlap.
+    open_places: List[RankRange]
     # Most frequent reason for pairs without a verdict.
     reason: Optional[str]
     # The arm that beats every other.
@@ -820,8 +844,8 @@ class Reliability(TypedDict):
 
 
 class _Standing(TypedDict):
-    # Best: one more than the number of significantly better arms. Worst: the number of arms with a pass rate, minus
-    # those significantly worse.
+    # Best: one more than the number of better arms, for all pairs at once. Worst: the number of arms with a figure,
+    # minus the worse ones.
     rank: RankRange
     # The arm has the best pass rate, or is not significantly worse than the arm that has it.
     is_leading: bool
@@ -830,8 +854,8 @@ class _Standing(TypedDict):
 class Standing(_Standing, total=False):
     """An arm's rank by the evidence on the pass rate."""
 
-    # Arms with a common letter have no significant difference. Absent if no two arms differ, and for more than 256
-    # arms that would need more than 52 letters.
+    # Arms with a common letter are not ordered for all pairs at once. Absent if no two arms are, and for more than
+    # 15 arms.
     letters: Optional[str]
     # How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these
     # data and is not the probability of being best; see [`BoardEvidence::drawn`].
@@ -892,7 +916,8 @@ class _Entry(TypedDict):
     crashed_runs: int
     # Counted runs that did not complete.
     failed_runs: int
-    # Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
+    # Runs equal to an earlier run of the arm in every outcome and in every recorded figure of time, tokens and
+    # cost. Those with outcomes of items are not counted.
     possibly_cached: int
     # Runs with a published figure that differs from their own counts beyond rounding.
     disagreeing_runs: int
@@ -967,6 +992,9 @@ class SuiteBoard(_SuiteBoard, total=False):
     # The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is
     # known.
     judged_by: Optional[JudgedBy]
+    # Copies of questions among the items, which are one cluster with the question. Absent if there are too few to
+    # matter.
+    copies: Optional[ItemCopies]
     # Pairs of arms with comparability grade C or worse. Absent if there are none.
     unlike: Optional[UnlikePairs]
     # Arms that cannot share a board: those of the suite's newest board against those of each other one.

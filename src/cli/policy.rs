@@ -34,6 +34,7 @@ pub(super) fn configured_policy(settings: &Settings) -> Result<Policy, CommandFa
     let judge_errors = settings.config.judge_errors.map(to_calibration);
     Ok(Policy {
         metrics: settings.config.metrics.clone(),
+        usd_per_unit: settings.config.usd_per_unit,
         primary,
         designs,
         independent,

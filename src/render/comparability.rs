@@ -151,7 +151,7 @@ fn describe_mismatch(found: &Mismatch, items: Option<&SharedItems>) -> Option<St
             )
         }
         MismatchKind::Source => differs("source"),
-        MismatchKind::Totals => differs("number of items"),
+        MismatchKind::Totals | MismatchKind::NearTotals => differs("number of items"),
     })
 }
 

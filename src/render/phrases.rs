@@ -6,8 +6,8 @@ use crate::domain::{
     COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit, is_unknown_setting, shell_word,
 };
 use crate::views::{
-    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, JudgedBy, LabelDifference, MIN_LABELS,
-    Method, ModelNames, Money, RankRange, SuiteBoard, UNNAMED_APPROACHES, UnlikeLabels,
+    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, ItemCopies, JudgedBy, LabelDifference,
+    MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard, UNNAMED_APPROACHES, UnlikeLabels,
 };
 
 use super::cell::TableCell;
@@ -628,6 +628,15 @@ pub(super) fn money_cell(cost: Option<&Money>) -> TableCell {
             TableCell::for_people(money_or_bound(cost))
                 .with_data([cost.usd.into(), cost.is_lower_bound.into()])
         },
+    )
+}
+
+/// Returns the note on copies of questions.
+pub fn copies_note(copies: ItemCopies) -> String {
+    format!(
+        "{} have {}: copies of a question are one cluster.",
+        count_with_noun(copies.items, "items"),
+        count_with_noun(copies.texts, "different texts")
     )
 }
 

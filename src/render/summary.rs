@@ -1,6 +1,6 @@
 //! The summary of a comparison in sentences.
 
-use crate::domain::Direction;
+use crate::domain::{Direction, Metric};
 use crate::views::{
     Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost,
     PairEvidence, Test, Why,
@@ -53,6 +53,7 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
         .flatten()
         .collect();
     notes.extend((!unmeasured.is_empty()).then(|| unmeasured.join(" ")));
+    notes.extend(comparison.copies.map(super::phrases::copies_note));
     notes.extend(super::phrases::separating_settings_note(
         &comparison.separating_settings,
     ));
@@ -86,8 +87,13 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
             } else {
                 "are"
             };
+            let counted = if arm.cached_runs > 0 {
+                ", and not counted"
+            } else {
+                ""
+            };
             notes.push(format!(
-                "{name}: {} {are} identical to an earlier one (possibly cached).",
+                "{name}: {} {are} identical to an earlier one (possibly cached){counted}.",
                 count_runs(arm.possibly_cached)
             ));
         }
@@ -160,6 +166,47 @@ fn untested_cost_clause(cost: &OpenCost, who: &str) -> String {
         "but {who}costs about {}, {tested}",
         ratio_before_name(cost.ratio, "as much", "more", "less")
     )
+}
+
+/// Says why a difference that no run changes is no reason to ship: `A is ahead in every run, pass rate +3.6 pp: …`.
+fn fixed_reason(
+    pair: Option<&PairEvidence>,
+    names: &[String],
+    quality: &dyn Fn(usize) -> String,
+) -> String {
+    pair.and_then(PairEvidence::better_arm)
+        .map_or_else(String::new, |ahead| {
+            format!(
+                "{} is ahead in every run, {}: a fact of these items, which more runs do not change",
+                names[ahead],
+                quality(ahead)
+            )
+        })
+}
+
+/// Says how likely an arm is worth more: `worth more with 93%, at the declared exchange rate`.
+fn worth_clause(probability: f64) -> String {
+    let likely = if probability > 0.99 {
+        "more than 99%".to_owned()
+    } else {
+        format::percent(probability, 10)
+    };
+    format!("worth more with {likely}, at the declared exchange rate")
+}
+
+/// Says how much worse and better an arm may be: `5.7 pp worse to 8.8 pp better`.
+fn open_range(metric: &Metric, seen: &PairEvidence) -> Option<String> {
+    let ends = seen.difference?.interval?;
+    let (worst, best) = if metric.direction == Direction::Down {
+        (-ends.high, -ends.low)
+    } else {
+        (ends.low, ends.high)
+    };
+    let side = |gain: f64| {
+        let word = if gain < 0.0 { "worse" } else { "better" };
+        format!("{} {word}", verdicts::amount_with_unit(metric, gain.abs()))
+    };
+    Some(format!("{} to {}", side(worst), side(best)))
 }
 
 /// A decision in words.
@@ -277,6 +324,7 @@ pub fn decision_advice(
         Decision::Ship {
             arm,
             because,
+            probability,
             open_cost: dearer,
         } => {
             let cost = || {
@@ -292,23 +340,7 @@ pub fn decision_advice(
                 Because::Better => (quality(*arm), String::new()),
                 Because::BetterAndCheaper => (quality(*arm), cost()),
                 Because::SameAndCheaper => (String::new(), format!("no worse{margin}, {}", cost())),
-                Because::SavesMoreThanItRisks => {
-                    let worst = pair(*arm).and_then(|seen| {
-                        let ends = seen.difference?.interval?;
-                        Some(if primary.metric.direction == Direction::Down {
-                            ends.high
-                        } else {
-                            ends.low
-                        })
-                    });
-                    let worst = worst.map_or_else(String::new, |worst| {
-                        format!(
-                            ", at most {} worse",
-                            verdicts::amount_with_unit(&primary.metric, worst)
-                        )
-                    });
-                    (String::new(), format!("{}{worst}", cost()))
-                }
+                Because::WorthMore => (quality(*arm), cost()),
                 Because::SameAndFaster => {
                     let time = ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| {
                         ratio_before_name(ratio, "the time", "slower", "faster")
@@ -319,6 +351,7 @@ pub fn decision_advice(
             let why = [why]
                 .into_iter()
                 .filter(|why| !why.is_empty())
+                .chain(probability.map(worth_clause))
                 .chain(dearer.as_ref().map(|cost| untested_cost_clause(cost, "")))
                 .collect::<Vec<_>>();
             let why = why.join(", ");
@@ -329,7 +362,10 @@ pub fn decision_advice(
                 why,
             }
         }
-        Decision::ChooseByPrice { better } => {
+        Decision::ChooseByPrice {
+            better: Some(better),
+            ..
+        } => {
             let cost = ratio(*better, "cost_usd").map_or_else(String::new, |ratio| {
                 format!(
                     " but costs {} {per}",
@@ -340,6 +376,27 @@ pub fn decision_advice(
                 deed: "choose by price".to_owned(),
                 gain: String::new(),
                 why: format!("{} is better, {}{cost}", names[*better], quality(*better)),
+            }
+        }
+        Decision::ChooseByPrice {
+            better: None,
+            cheaper,
+        } => {
+            let cost = ratio(*cheaper, "cost_usd").map_or_else(String::new, |ratio| {
+                format!(
+                    " costs {} {per}",
+                    ratio_before_name(ratio, "as much", "more", "less")
+                )
+            });
+            let open = pair(*cheaper).and_then(|seen| open_range(&primary.metric, &seen));
+            Advice {
+                deed: "choose by price".to_owned(),
+                gain: String::new(),
+                why: format!(
+                    "{}{cost}{}",
+                    names[*cheaper],
+                    open.map_or_else(String::new, |open| format!(" and is {open}"))
+                ),
             }
         }
         Decision::KeepEither { open_cost: dearer } => {
@@ -382,7 +439,13 @@ pub fn decision_advice(
                 why: "people's labels correct the judge of one arm only".to_owned(),
             }
         }
-        Decision::Measure { more, usd, seconds } => {
+        Decision::Measure {
+            more,
+            alone,
+            usd,
+            seconds,
+        } => {
+            let alone = if *alone { " and judge these alone" } else { "" };
             let each = if more.of == "runs" { " per arm" } else { "" };
             let mut price: Vec<String> = usd
                 .map(|usd| format!("about {}", format::money(usd)))
@@ -394,7 +457,7 @@ pub fn decision_advice(
                 (of, _) => of,
             };
             Advice {
-                deed: format!("measure {} more {unit}{each}", planned_count(more.n)),
+                deed: format!("measure {} more {unit}{each}{alone}", planned_count(more.n)),
                 gain: String::new(),
                 why: price.join(", "),
             }
@@ -408,6 +471,7 @@ pub fn decision_advice(
                     "the leading arms have equal results".to_owned()
                 }
                 Why::Equal => "both arms have equal results".to_owned(),
+                Why::Fixed => fixed_reason(primary.evidence.find_pair(one, other), names, &quality),
                 Why::TooFewUnits if thin_for(one, other).is_some() => {
                     thin_for(one, other).unwrap_or_default()
                 }

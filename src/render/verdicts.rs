@@ -748,7 +748,9 @@ fn test_name(test: Test) -> &'static str {
 pub(super) fn adjustment_text(evidence: &Evidence) -> Option<String> {
     let pairs = phrases::count_with_noun(evidence.tested, "pairs");
     (evidence.tested > 1).then(|| match evidence.adjustment {
-        Adjustment::Holm => format!("Holm, {pairs}"),
+        Adjustment::BenjaminiHochbergOfPairs => {
+            format!("Benjamini–Hochberg over {pairs}")
+        }
         Adjustment::MaxT => format!("max-T over joint sign flips, {pairs}"),
         Adjustment::BenjaminiHochberg => format!(
             "Benjamini–Hochberg, {} of secondary metrics",
@@ -1066,24 +1068,20 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         comparability::board_note(board)
             .into_iter()
             .chain(comparability::apart_notes(&board.apart))
+            .chain(board.copies.map(phrases::copies_note))
             .chain(names)
     };
     let Some(evidence) = &board.evidence else {
         return comparability().collect();
     };
     let mut notes = Vec::new();
-    let family = match (evidence.tested, evidence.adjustment) {
-        (0, _) => "no pair has enough data for a test".to_owned(),
-        (1, _) => format!("p < {} in one test", format_alpha(evidence.alpha)),
-        (tested, Adjustment::MaxT) => format!(
-            "max-T-adjusted p < {} over {}",
-            format_alpha(evidence.alpha),
-            phrases::count_with_noun(tested, "pairs")
-        ),
-        (tested, _) => format!(
-            "Holm-adjusted p < {} over {}",
-            format_alpha(evidence.alpha),
-            phrases::count_with_noun(tested, "pairs")
+    notes.extend(settled_note(evidence));
+    let family = match evidence.tested {
+        0 => "no pair has enough data for a test".to_owned(),
+        1 => format!("p < {} in one test", format_alpha(evidence.alpha)),
+        _ => format!(
+            "all ranges hold at once, with a chance of at most {} that any is wrong",
+            format::percent(evidence.alpha, 1)
         ),
     };
     let mut rank =
@@ -1128,6 +1126,36 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// Says how many pairs differ and which places are open: `6 of 10 pairs differ (about 5% of such findings are wrong by chance). Places 1 to 3
+/// are not settled.`
+fn settled_note(evidence: &BoardEvidence) -> Option<String> {
+    if evidence.tested < 2 || evidence.resolved == 0 {
+        return None;
+    }
+    let chance = match evidence.adjustment {
+        Adjustment::MaxT => String::new(),
+        Adjustment::BenjaminiHochbergOfPairs | Adjustment::BenjaminiHochberg => format!(
+            "; up to about {} of such findings are wrong by chance",
+            format::percent(evidence.alpha, 1)
+        ),
+    };
+    let named: Vec<String> = evidence
+        .open_places
+        .iter()
+        .map(|rank| format!("{} to {}", rank.best, rank.worst))
+        .collect();
+    let settled = if named.is_empty() {
+        "Every place is settled.".to_owned()
+    } else {
+        format!("Places {} are not settled.", phrases::join_some(&named))
+    };
+    Some(format!(
+        "{} of {} differ{chance}. {settled}",
+        format::format_integer(evidence.resolved),
+        phrases::count_with_noun(evidence.pairs, "pairs")
+    ))
 }
 
 /// Formats a significance level: `0.05`, `0.00026`.

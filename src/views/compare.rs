@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::domain::{Direction, Metric, RunStatus, Unit};
 use crate::inference::{
-    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, JudgedBy,
-    MetricComparison, Policy, Role, Since, SuiteComparison, SuiteGroup, find_cached_runs,
+    Arm, ArmRuns, Cell, Comparability, Decision, Evidence, ExcludedItem, ItemCopies, JudgedBy,
+    MetricComparison, Policy, Role, Since, SuiteComparison, SuiteGroup, count_cached_runs,
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
@@ -78,8 +78,11 @@ pub struct ComparedArm {
     /// Runs of earlier batches, which this table does not include.
     pub earlier_runs: u64,
     pub can_win: bool,
-    /// Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
+    /// Runs equal to an earlier run of the arm in every outcome and in every recorded figure of time, tokens and cost. Those with outcomes of
+    /// items are not counted.
     pub possibly_cached: u64,
+    /// Of these, the runs that are not counted.
+    pub cached_runs: u64,
     /// Counted runs by verification result, if they have one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub verification: BTreeMap<String, u64>,
@@ -129,6 +132,9 @@ pub struct Comparison {
     /// The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_by: Option<JudgedBy>,
+    /// Copies of questions among the items, which are one cluster with the question. Absent if there are too few to matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<ItemCopies>,
     /// Model names in the table that may mean the same model as others, for arms of one approach.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub perhaps_one_model: Vec<ModelNames>,
@@ -303,6 +309,7 @@ impl Comparison {
             criteria: None,
             sides: Vec::new(),
             judged_by: answer.judged_by.clone(),
+            copies: answer.copies,
             excluded_items: answer.excluded_items.clone(),
             with_excluded: None,
         }
@@ -361,7 +368,8 @@ fn compared_arm(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> ComparedArm {
         crashed_runs: arm.crashed.len() as u64,
         earlier_runs: arm.earlier as u64,
         can_win: arm.can_win(),
-        possibly_cached: find_cached_runs(&arm.counted, matrix),
+        possibly_cached: count_cached_runs(arm, matrix),
+        cached_runs: arm.cached.len() as u64,
         verification: count_by_result(&arm.counted),
     }
 }

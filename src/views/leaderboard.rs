@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::domain::{Direction, Filter, ItemStatus, Metric, MetricKind, RunStatus};
 use crate::inference::{
     Apart, Arm, ArmRates, ArmRuns, BatchSelection, BoardEvidence, Design, Estimate, ExcludedItem,
-    Figure, FirstPlaceShares, Front, ITEM_SCORE, JudgedBy, MIN_RUNS, Method, Money, Policy,
-    PriceInterval, QualityAndPrice, Reliability, RunNumbers, ScoreColumn, Since, Spread, Standing,
-    SuiteComparison, SuiteGroup, UnlikePairs, ValueRange, attempt_reliability, board_groups,
-    chances_to_lead, find_cached_runs, find_separate_from_newest, newest_record,
+    Figure, FirstPlaceShares, Front, ITEM_SCORE, ItemCopies, JudgedBy, MIN_RUNS, Method, Money,
+    Policy, PriceInterval, QualityAndPrice, Reliability, RunNumbers, ScoreColumn, Since, Spread,
+    Standing, SuiteComparison, SuiteGroup, UnlikePairs, ValueRange, attempt_reliability,
+    board_groups, chances_to_lead, count_cached_runs, find_separate_from_newest, newest_record,
     newest_score_value, pareto_positions, price_interval, price_per_solved, rank_arms,
     run_duration, run_spread, run_tokens, score_columns, summarise_figures, total_cost,
 };
@@ -96,7 +96,8 @@ pub struct Entry {
     /// By [`ScoreColumn::metric`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: BTreeMap<String, Figure>,
-    /// Runs equal to an earlier run of the arm in every outcome and in every figure of time, tokens and cost.
+    /// Runs equal to an earlier run of the arm in every outcome and in every recorded figure of time, tokens and cost. Those with outcomes of
+    /// items are not counted.
     pub possibly_cached: u64,
     /// Runs with a published figure that differs from their own counts beyond rounding.
     pub disagreeing_runs: u64,
@@ -143,6 +144,9 @@ pub struct SuiteBoard {
     /// The judges who decide the items, and how far people checked them. Absent if no judge decides, as far as is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged_by: Option<JudgedBy>,
+    /// Copies of questions among the items, which are one cluster with the question. Absent if there are too few to matter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<ItemCopies>,
     /// Pairs of arms with comparability grade C or worse. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unlike: Option<UnlikePairs>,
@@ -178,6 +182,7 @@ impl SuiteBoard {
             score_columns: Vec::new(),
             evidence: None,
             judged_by: None,
+            copies: None,
             unlike: None,
             apart: Vec::new(),
             perhaps_one_model: Vec::new(),
@@ -296,6 +301,7 @@ pub(super) fn suite_board(
             })
             .collect(),
         evidence,
+        copies: answer.copies,
         judged_by: answer
             .judged_by
             .clone()
@@ -571,7 +577,7 @@ fn board_entry(
         duration: run_spread(&completed_runs(arm), run_duration),
         item_score: None,
         scores,
-        possibly_cached: find_cached_runs(rows, matrix),
+        possibly_cached: count_cached_runs(arm, matrix),
         disagreeing_runs: rows
             .iter()
             .filter(|row| {

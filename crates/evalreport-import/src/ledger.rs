@@ -16,6 +16,7 @@ use crate::results::{ItemTextDigests, SealedWriter, Store, StoreError};
 use super::attempt_counter::{ItemNumbers, SeenAttempts};
 use super::cell::Refused;
 use super::content::ContentSum;
+use super::copied_items::CopiedItems;
 use super::mode::ImportMode;
 use super::reimport::{note_replaced, resolve_known_runs};
 use super::report::{PublishedFigureCheck, Refusals, SourceOutcome, SourceReport, SourceRun};
@@ -131,6 +132,7 @@ struct RunBuilder {
     content: ContentSum,
     attempts: SeenAttempts,
     texts: ItemTextDigests,
+    copies: CopiedItems,
     shared: PassTally,
     own: PassTally,
     spent: UsageTotals,
@@ -285,6 +287,7 @@ impl<'a> Ledger<'a> {
             content: ContentSum::default(),
             attempts: SeenAttempts::default(),
             texts: ItemTextDigests::default(),
+            copies: CopiedItems::default(),
             shared: PassTally::default(),
             own: PassTally::default(),
             spent: UsageTotals::default(),
@@ -400,6 +403,10 @@ impl<'a> Ledger<'a> {
         }
         outcome.run.clone_from(&state.run.id);
         state.count_outcome(outcome);
+        // Other tools' items have names of their own, and hashes of their texts in the run's record.
+        if !self.told.keeps_content {
+            state.copies.add_item(&outcome.item, details);
+        }
         if self.told.keeps_content {
             state.texts.add_item(
                 outcome.kind,
@@ -588,6 +595,7 @@ impl RunBuilder {
     fn complete_totals(&mut self, kind: Option<ItemKind>) {
         let run = &mut self.run;
         run.items_digest = self.texts.items_digest();
+        run.has_copied_items = self.copies.has_found_some();
         if self.keeps_totals {
             return;
         }

@@ -21,6 +21,7 @@ mod bundle;
 mod cell;
 mod columns;
 mod content;
+mod copied_items;
 mod counts;
 mod csv_rows;
 mod each_file;

@@ -114,6 +114,7 @@ fn empty_arm<'a>(arm: &ArmRuns<'_>) -> ArmRuns<'a> {
         counted: Vec::new(),
         excluded: Vec::new(),
         crashed: Vec::new(),
+        cached: Vec::new(),
         earlier: 0,
     }
 }

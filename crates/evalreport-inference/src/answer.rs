@@ -13,15 +13,18 @@ use crate::domain::{
 use crate::warehouse::{ItemUsage, OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
+use super::cached_runs::set_cached_runs_aside;
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
 use super::comparison::{PairEvidence, Sizes};
 use super::condition_effect::{ConditionEffect, condition_effects, lower_grades};
+use super::copied_items::{ItemCopies, cluster_copies};
 use super::decision::{self, Decision, DecisionInputs, UnitPrice};
 use super::exclusions::{ExcludedItem, exclude_items};
 use super::family::{Evidence, UnadjustedEvidence, settle_primary, settle_secondary};
 use super::figures::{Figure, RunNumbers, run_cost, run_duration, run_tokens, summarise_figures};
 use super::item_scores::{ITEM_SCORE, ItemScores, SuiteScores};
+use super::joint_order::Dependence;
 use super::labelled::JudgedBy;
 use super::metrics::{self, built_in_metric, pass_rate_metric, suite_design};
 use super::pair_test::PairFinding;
@@ -70,6 +73,8 @@ pub struct SuiteComparison<'a> {
     pub items: SuiteItems,
     /// The unit of verdicts about the suite.
     pub unit: Design,
+    /// Copies of questions among the items, if there are enough to matter.
+    pub copies: Option<ItemCopies>,
     /// The judges who decide the outcomes, if any do.
     pub judged_by: Option<JudgedBy>,
     /// The outcomes that count.
@@ -87,6 +92,8 @@ pub struct SuiteComparison<'a> {
     pub with_excluded: Option<MetricComparison>,
     /// The largest unimportant difference of the primary metric, for decisions.
     pub margin: Option<f64>,
+    /// What quality is worth in cost, if it was declared.
+    exchange: Option<decision::ExchangeRate>,
     /// Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
     pub primary_not_measured: Option<String>,
     /// By pair of arms, in the order of the primary metric's pairs.
@@ -111,6 +118,7 @@ impl<'a> SuiteComparison<'a> {
         policy: &Policy,
     ) -> Self {
         let whole = group.outcome_matrix(warehouse);
+        let group = &set_cached_runs_aside(group, &whole);
         if policy.exclusions.is_empty() {
             return Self::from_matrix(depth, warehouse, group, whole, policy);
         }
@@ -138,6 +146,11 @@ impl<'a> SuiteComparison<'a> {
         policy: &Policy,
     ) -> Self {
         let mut items = SuiteItems::from_group(group, &matrix);
+        let copies = if policy.use_clusters {
+            cluster_copies(warehouse, group, &matrix, &mut items)
+        } else {
+            None
+        };
         let unit = suite_design(&group.suite, &items, policy);
         let texts = ArmTexts::from_group(warehouse, group, &matrix);
         let is_independent = policy.is_independent(&group.suite);
@@ -200,7 +213,8 @@ impl<'a> SuiteComparison<'a> {
             }
             .adjusted_metrics(depth)
         };
-        let margin = decision::quality_margin(&metrics[0].metric, policy);
+        let margin = policy.quality_margin(&metrics[0].metric);
+        let exchange = decision::exchange_rate(&metrics[0].metric, policy);
         let run_score = scores.and_then(|scores| scores.run_score);
         let primary_not_measured = policy
             .primary_metric(&group.suite)
@@ -215,6 +229,7 @@ impl<'a> SuiteComparison<'a> {
             rates,
             items,
             unit,
+            copies,
             judged_by,
             matrix,
             metrics,
@@ -224,6 +239,7 @@ impl<'a> SuiteComparison<'a> {
             excluded_items: Vec::new(),
             with_excluded: None,
             margin,
+            exchange,
             primary_not_measured,
             decisions: Vec::new(),
         };
@@ -259,6 +275,8 @@ impl<'a> SuiteComparison<'a> {
                 time,
                 comparability,
                 margin: self.margin,
+                exchange: self.exchange,
+                item_costs: self.item_costs(quality.first, quality.second),
                 item,
                 run,
             };
@@ -295,6 +313,14 @@ impl<'a> SuiteComparison<'a> {
         )
     }
 
+    /// Returns the mean cost of an item of two arms, if runs' costs and the number of items are known.
+    fn item_costs(&self, one: usize, other: usize) -> Option<[f64; 2]> {
+        let cells = &self.find_metric("cost_usd")?.cells;
+        let items = self.items.unit_count() as f64;
+        let mean = |arm: usize| Some(cells[arm].figure.as_ref()?.summary.mean / items);
+        Some([mean(one)?, mean(other)?]).filter(|_| items > 0.0)
+    }
+
     /// Returns the decision about two of the arms, given by index.
     pub fn decision_between(&self, one: usize, other: usize) -> Option<Decision> {
         self.decisions
@@ -329,8 +355,35 @@ impl<'a> SuiteComparison<'a> {
         if let Some(decision) = arms.iter().copied().find_map(shipped) {
             return Some(decision);
         }
-        let (first, second) = self.leader_and_second()?;
-        Some((self.decision_between(first, second)?, [first, second]))
+        let (decision, [first, second]) = self
+            .leading_pairs()
+            .into_iter()
+            .filter_map(|pair| Some((self.decision_between(pair[0], pair[1])?, pair)))
+            .min_by_key(|(decision, _)| std::cmp::Reverse(decision.planned_units()))?;
+        Some((decision, [first, second]))
+    }
+
+    /// Returns the pairs of an arm with the best value and one with the next, or of two with the best: more than one if values are equal.
+    fn leading_pairs(&self) -> Vec<[usize; 2]> {
+        let Some((first, second)) = self.leader_and_second() else {
+            return Vec::new();
+        };
+        let cells = &self.primary_metric().cells;
+        let equals = |arm: usize, other: usize| cells[arm].value == cells[other].value;
+        let arms: Vec<usize> = self
+            .arms_by_value()
+            .into_iter()
+            .filter(|arm| equals(*arm, first) || equals(*arm, second))
+            .collect();
+        let mut pairs = Vec::new();
+        for (place, one) in arms.iter().enumerate() {
+            for other in &arms[place + 1..] {
+                if equals(*one, first) && (equals(*other, second) || equals(first, second)) {
+                    pairs.push([*one, *other]);
+                }
+            }
+        }
+        pairs
     }
 
     /// Returns the arms with the best and the second best value of the primary metric. Equal arms keep their order.
@@ -534,11 +587,12 @@ impl MetricInputs<'_> {
         let mut answers = Vec::new();
         for first in open {
             let metric = first.unsettled.metric.clone();
+            let dependence = self.pair_dependence(&first);
             answers.push(MetricComparison {
                 metric,
                 role: first.role,
                 cells: first.cells,
-                evidence: settle_primary(first.unsettled, self.policy),
+                evidence: settle_primary(first.unsettled, &dependence, self.policy),
             });
         }
         let (shown, unsettled): (Vec<_>, Vec<UnadjustedEvidence>) = rest
@@ -562,6 +616,82 @@ impl MetricInputs<'_> {
             });
         }
         answers
+    }
+
+    /// Returns how the pairs of a metric depend on each other: through the items that decide them, else through the arms that they share.
+    fn pair_dependence(&self, open: &UnadjustedMetric) -> Dependence {
+        let counted = || {
+            open.unsettled
+                .findings
+                .iter()
+                .map(|(_, _, finding)| finding)
+                .filter(|finding| finding.family_p_value().is_some())
+        };
+        if self.policy.only_rulings || counted().count() < 2 {
+            return Dependence::Unknown;
+        }
+        let is_over_items = counted().all(|finding| finding.sizes.pairs.is_some());
+        let rows = Some(&open.unsettled.metric.name)
+            .filter(|_| is_over_items)
+            .and_then(|name| self.item_rows(name));
+        if let Some(rows) = rows {
+            let is_asked = |item: &usize| rows.iter().any(|row| row[*item].is_some());
+            let items: Vec<usize> = (0..self.items.unit_count()).filter(is_asked).collect();
+            let is_clustered = counted().any(|finding| finding.design == Design::Clusters);
+            let clusters = self.items.clusters.as_ref().filter(|_| is_clustered);
+            return Dependence::Items {
+                rows: rows
+                    .iter()
+                    .map(|row| items.iter().map(|item| row[*item]).collect())
+                    .collect(),
+                clusters: clusters.map(|codes| items.iter().map(|item| codes[*item]).collect()),
+            };
+        }
+        let error = |cell: &Cell| {
+            let figure = cell.figure.as_ref()?;
+            Some(figure.summary.sd? / (figure.summary.n as f64).sqrt())
+        };
+        let errors: Option<Vec<f64>> = open
+            .cells
+            .iter()
+            .map(|cell| match cell.value {
+                Some(_) => error(cell),
+                None => Some(0.0),
+            })
+            .collect();
+        errors.map_or(Dependence::Unknown, Dependence::Arms)
+    }
+
+    /// Returns by arm and item the mean of a metric that has values of items. `None` if an arm has only counts.
+    fn item_rows(&self, metric: &str) -> Option<Vec<Vec<Option<f64>>>> {
+        let empty = || vec![None; self.items.unit_count()];
+        let filled = |means: Vec<(u32, f64)>| {
+            let mut row = empty();
+            for (unit, mean) in means {
+                row[unit as usize] = Some(mean);
+            }
+            row
+        };
+        match metric {
+            PASS_RATE => self
+                .rates
+                .iter()
+                .map(|rates| match rates {
+                    ArmRates::Outcomes(outcomes) => Some(filled(
+                        self.items.item_means(|column| outcomes.item_mean(column)),
+                    )),
+                    ArmRates::Counts(_) => None,
+                    ArmRates::Unknown => Some(empty()),
+                })
+                .collect(),
+            ITEM_SCORE => {
+                let of_arm = |scores: &ItemScores| {
+                    filled(self.items.item_means(|column| scores.means[column]))
+                };
+                Some(self.scores?.arms.iter().map(of_arm).collect())
+            }
+            _ => None,
+        }
     }
 
     /// Returns the index of the primary metric: the configured one if any arm has a value of it, else the pass rate, else the item score,

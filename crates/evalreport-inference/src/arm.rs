@@ -69,6 +69,9 @@ pub struct ArmRuns<'a> {
     pub excluded: Vec<&'a RunRow>,
     /// Runs not counted, because the agent crashed in every run of the arm before anything was measured.
     pub crashed: Vec<&'a RunRow>,
+    /// Runs not counted, because they equal an earlier one in everything that is recorded: they are possibly from a cache. Only an answer
+    /// sets them aside; before, they are among the counted ones.
+    pub cached: Vec<&'a RunRow>,
     /// Runs of earlier batches, which are not used here.
     pub earlier: usize,
 }
@@ -99,6 +102,7 @@ impl<'a> ArmRuns<'a> {
             .iter()
             .chain(&self.excluded)
             .chain(&self.crashed)
+            .chain(&self.cached)
             .copied()
     }
 
@@ -233,6 +237,7 @@ pub fn group_by_arm<'a>(rows: &[&'a RunRow], grouping: BatchSelection) -> Vec<Ar
                 counted,
                 excluded,
                 crashed: Vec::new(),
+                cached: Vec::new(),
                 earlier,
             }
         })

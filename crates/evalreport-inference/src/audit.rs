@@ -11,9 +11,9 @@ use crate::stats::{
 };
 
 use super::labelled::JudgedBy;
+use super::ordered_scores::{ScoreOrderedMatrix, order_draws};
 use super::policy::CONFIDENCE;
 use super::provenance::RecordedFact;
-use super::seed::seed_from_values;
 
 /// A board to audit: systems by items.
 pub struct AuditedBoard {
@@ -214,7 +214,6 @@ pub struct StandardCard {
 /// Draws of the standard, and the seed that its published cards name.
 const STANDARD_DRAWS: usize = 800;
 const STANDARD_SEED: u64 = 20_260_823;
-const ORDER_DRAWS: usize = 1999;
 const ENTROPY_SAMPLES: usize = 800;
 /// More than the 40 of the standard's cards, whose mean varies by a quarter from seed to seed.
 const SPLIT_HALVES: usize = 100;
@@ -286,7 +285,7 @@ pub fn audit_board(board: &AuditedBoard) -> Result<Audit, Undefined> {
                         clusters,
                         Multiplier::Sign,
                         CONFIDENCE,
-                        ORDER_DRAWS,
+                        order_draws(&matrix),
                         own_seed,
                     )
                 },
@@ -351,51 +350,6 @@ pub fn audit_board(board: &AuditedBoard) -> Result<Audit, Undefined> {
         provenance: board.provenance.clone(),
         standard: standard_card(&matrix, board, &order, published.as_ref(), drift.ok())?,
     })
-}
-
-/// A matrix whose rows and columns are in an order that follows from the scores, so that what is drawn does not depend on the file's order.
-struct ScoreOrderedMatrix {
-    /// By row: its place in the file.
-    places: Vec<usize>,
-    /// By column: its place in the file.
-    items: Vec<usize>,
-    matrix: ScoreMatrix,
-    seed: Seed,
-}
-
-impl ScoreOrderedMatrix {
-    fn from_rows(rows: Vec<(usize, Vec<f64>)>) -> Result<Self, Undefined> {
-        let count = rows.first().map_or(0, |row| row.1.len());
-        let key_of_row = |row: &[f64]| {
-            let mut sorted = row.to_vec();
-            sorted.sort_by(f64::total_cmp);
-            seed_from_values(sorted)
-        };
-        let mut keyed: Vec<(u64, (usize, Vec<f64>))> = rows
-            .into_iter()
-            .map(|row| (key_of_row(&row.1), row))
-            .collect();
-        keyed.sort_by_key(|(key, (place, _))| (*key, *place));
-        let key_of_item = |item: usize| {
-            keyed
-                .iter()
-                .map(|(key, row)| seed_from_values([f64::from_bits(*key), row.1[item]]))
-                .fold(0_u64, u64::wrapping_add)
-        };
-        let keys: Vec<u64> = (0..count).map(key_of_item).collect();
-        let mut items: Vec<usize> = (0..count).collect();
-        items.sort_by_key(|item| (keys[*item], *item));
-        let arranged: Vec<Vec<f64>> = keyed
-            .iter()
-            .map(|(_, (_, row))| items.iter().map(|item| row[*item]).collect())
-            .collect();
-        Ok(Self {
-            places: keyed.iter().map(|(_, (place, _))| *place).collect(),
-            items,
-            matrix: ScoreMatrix::new(&arranged)?,
-            seed: Seed(keys.iter().copied().fold(0, u64::wrapping_add)),
-        })
-    }
 }
 
 fn summarise_order(sets: &RankSets, order: &[usize], seed: Seed) -> Result<Order, Undefined> {

@@ -1,31 +1,55 @@
-//! Detection of cached runs: answers from a cache look like repeated runs but are not.
+//! Cached runs: answers from a cache look like repeated runs but are not, so that they are no evidence about the next run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::domain::RunId;
 use crate::warehouse::{MatrixRow, OutcomeMatrix, RunRow};
 
+use super::arm::{ArmRuns, SuiteGroup};
 use super::figures::{run_cost, run_duration, run_tokens};
 
-/// Counts the runs that equal an earlier run of the arm in every outcome and in every recorded figure of time, tokens and cost, of which
-/// there must be at least two. An agent that never varies still takes a different time; a single figure may be equal by rounding.
-pub fn find_cached_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
+/// Sets the cached runs of each arm aside: they do not count as runs. Runs with counts only stay, because equal counts are no equal outcomes.
+pub(super) fn set_cached_runs_aside<'a>(
+    group: &SuiteGroup<'a>,
+    matrix: &OutcomeMatrix,
+) -> SuiteGroup<'a> {
+    let set_aside = |arm: &ArmRuns<'a>| {
+        let repeats = find_cached_runs(&arm.counted, matrix);
+        let (cached, counted) = arm.counted.iter().partition(|row| {
+            repeats.contains(&row.run.id) && !matrix.rows_of_run(&row.run.id).is_empty()
+        });
+        ArmRuns {
+            cached,
+            counted,
+            ..arm.clone()
+        }
+    };
+    SuiteGroup {
+        arms: group.arms.iter().map(set_aside).collect(),
+        ..group.clone()
+    }
+}
+
+/// Counts the runs of an arm that are possibly cached, set aside or not.
+pub fn count_cached_runs(arm: &ArmRuns<'_>, matrix: &OutcomeMatrix) -> u64 {
+    (arm.cached.len() + find_cached_runs(&arm.counted, matrix).len()) as u64
+}
+
+/// Returns the runs that equal an earlier run of the arm in every outcome and in every recorded figure of time, tokens and cost. Their time
+/// and one other figure must be recorded: an agent that never varies has equal outcomes, tokens and costs, but takes a different time.
+fn find_cached_runs<'r>(rows: &[&'r RunRow], matrix: &OutcomeMatrix) -> BTreeSet<&'r RunId> {
     let mut alike = BTreeMap::<[Option<u64>; 3], Vec<&RunRow>>::new();
     for row in rows {
         let figures = [run_duration(row), run_tokens(row), run_cost(row)];
-        if figures
-            .iter()
-            .flatten()
-            .filter(|figure| **figure > 0.0)
-            .count()
-            > 1
-        {
+        let is_known = |figure: &Option<f64>| figure.is_some_and(|figure| figure > 0.0);
+        if is_known(&figures[0]) && figures[1..].iter().any(is_known) {
             alike
                 .entry(figures.map(|figure| figure.map(f64::to_bits)))
                 .or_default()
                 .push(row);
         }
     }
-    let mut repeats = 0;
+    let mut repeats = BTreeSet::new();
     for rows in alike.into_values() {
         let mut distinct: Vec<&RunRow> = Vec::new();
         for row in rows {
@@ -33,7 +57,7 @@ pub fn find_cached_runs(rows: &[&RunRow], matrix: &OutcomeMatrix) -> u64 {
                 .iter()
                 .any(|earlier| has_equal_outcomes(earlier, row, matrix))
             {
-                repeats += 1;
+                repeats.insert(&row.run.id);
             } else {
                 distinct.push(row);
             }
@@ -56,6 +80,7 @@ fn has_equal_outcomes(one: &RunRow, other: &RunRow, matrix: &OutcomeMatrix) -> b
         mine.attempt == theirs.attempt
             && mine.items == theirs.items
             && mine.statuses == theirs.statuses
+            && mine.scores == theirs.scores
     };
     mine.len() == theirs.len() && mine.iter().zip(theirs).all(is_equal)
 }

@@ -226,6 +226,7 @@ pub fn accept_other_items(graded: &mut [Comparability]) {
                     | MismatchKind::FewItems
                     | MismatchKind::Items
                     | MismatchKind::Totals
+                    | MismatchKind::NearTotals
                     | MismatchKind::UnknownItems
             )
         });

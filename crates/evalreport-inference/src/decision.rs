@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Direction, Metric, MetricKind};
-use crate::stats::Interval;
+use crate::domain::{Direction, Metric, Unit};
+use crate::stats::{self, Interval};
 
 use super::comparability::Comparability;
 use super::comparison::{Needed, PairEvidence, Scale};
@@ -13,12 +13,11 @@ use super::mismatch::Grade;
 use super::policy::{Design, MIN_ITEMS, MIN_RUNS, Policy};
 use super::verdict::{Incomparable, Missing, Obstacle, PairVerdict};
 
-/// Default margin of quality: two percentage points. Closer arms count as equally good.
-pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Default relative margin of costs and times: a tenth. Closer amounts count as equal.
 pub const DEFAULT_PRICE_MARGIN: f64 = 0.1;
-/// An arm that may be worse by more margins of quality than this is never shipped, however much it saves.
-pub const MAX_MARGINS_RISKED: f64 = 5.0;
+/// A decision under an exchange rate ships the arm that is worth more if the loss to expect from that is at most this share of a margin. The
+/// chance that the arm is worth less by a whole margin is then at most this (Markov's inequality).
+const MAX_EXPECTED_LOSS: f64 = 0.05;
 /// A decision may ask for at most this many times the present data.
 const MAX_TIMES: u64 = 20;
 /// A decision may ask for at most this many units.
@@ -32,12 +31,20 @@ pub enum Decision {
     Ship {
         arm: usize,
         because: Because,
+        /// The posterior probability that the arm is worth more, under the declared exchange rate.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        probability: Option<f64>,
         /// What it may cost more.
         #[serde(skip_serializing_if = "Option::is_none")]
         open_cost: Option<OpenCost>,
     },
-    /// The better arm costs more; the reader must say whether it is worth it.
-    ChooseByPrice { better: usize },
+    /// The better arm costs more, or an arm costs less and its quality is open; the reader must say what a difference is worth.
+    ChooseByPrice {
+        /// The better arm. Absent if quality is open.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        better: Option<usize>,
+        cheaper: usize,
+    },
     /// Neither arm is better, cheaper or faster: keep the one in use.
     KeepEither {
         /// What one of them may cost more.
@@ -47,6 +54,9 @@ pub enum Decision {
     /// This much more data would probably decide.
     Measure {
         more: Needed,
+        /// The new units decide alone: whoever adds units until a test decides finds more false winners than it promises.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        alone: bool,
         usd: Option<f64>,
         seconds: Option<f64>,
     },
@@ -76,8 +86,8 @@ pub enum Because {
     BetterAndCheaper,
     /// Not worse by more than the margin, and cheaper.
     SameAndCheaper,
-    /// Cheaper, and the possible loss of quality is worth less than the saving: one margin of quality for each margin of cost.
-    SavesMoreThanItRisks,
+    /// Worth more than the other arm, at the declared exchange rate of quality and cost.
+    WorthMore,
     /// Not worse by more than the margin, about equally expensive, and faster.
     SameAndFaster,
 }
@@ -92,6 +102,8 @@ pub enum Why {
     NoData,
     /// No run varies and all are equal: this suite cannot separate the arms.
     Equal,
+    /// No run of either arm varies, and one arm is ahead: a fact of these items, which more runs do not change.
+    Fixed,
     /// More units are needed than anybody would run.
     TooFewUnits,
 }
@@ -111,11 +123,49 @@ pub struct DecisionInputs<'a> {
     pub cost: Option<&'a PairEvidence>,
     pub time: Option<&'a PairEvidence>,
     pub comparability: Option<&'a Comparability>,
-    /// See [`quality_margin`].
+    /// The largest unimportant difference of quality.
     pub margin: Option<f64>,
+    /// What quality is worth, if it was declared.
+    pub exchange: Option<ExchangeRate>,
+    /// By arm of the pair: the mean cost of an item, in dollars.
+    pub item_costs: Option<[f64; 2]>,
     /// The price of one more item; then of one more run.
     pub item: UnitPrice,
     pub run: UnitPrice,
+}
+
+/// What quality is worth in cost, as declared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ExchangeRate {
+    /// Dollars per item that a whole unit of the primary metric is worth, such as a pass rate of 100 instead of 0 percent.
+    Dollars(f64),
+    /// A margin of quality is worth a margin of cost, which is relative.
+    Margins { quality: f64, cost: f64 },
+}
+
+/// The posterior of what the first arm of a pair is worth more than the second, in units of the exchange rate: normal, with a flat prior.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Worth {
+    mean: f64,
+    deviation: f64,
+    /// A margin of quality in the same units.
+    margin: f64,
+}
+
+impl Worth {
+    /// Returns the probability that the first arm is worth more.
+    fn probability(&self) -> f64 {
+        let above = stats::normal_two_sided(self.mean / self.deviation) / 2.0;
+        if self.mean > 0.0 { 1.0 - above } else { above }
+    }
+
+    /// Returns the loss to expect from shipping the arm that seems to be worth more, in margins of quality.
+    fn expected_loss(&self) -> f64 {
+        let z = self.mean.abs() / self.deviation;
+        let density = (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+        let beyond = stats::normal_two_sided(z) / 2.0;
+        self.deviation * (density - z * beyond) / self.margin
+    }
 }
 
 impl Decision {
@@ -147,13 +197,26 @@ impl Decision {
         let ship = |arm: usize, because| Self::Ship {
             arm,
             because,
+            probability: None,
             open_cost: open_cost.filter(|cost| cost.arm == arm),
         };
+        if let Some((arm, probability)) = known.arm_worth_more() {
+            return Self::Ship {
+                arm,
+                because: Because::WorthMore,
+                probability: Some(probability),
+                open_cost: None,
+            };
+        }
         if let Some(place) = better {
             let arm = quality.arm_at(place);
             return match cheaper {
                 Some(other) if other == arm => ship(arm, Because::BetterAndCheaper),
-                Some(_) => Self::ChooseByPrice { better: arm },
+                Some(cheaper) => Self::ChooseByPrice {
+                    better: Some(arm),
+                    cheaper,
+                },
+                None if quality.winning_arm().is_none() => Self::CannotSettle { why: Why::Fixed },
                 None => ship(arm, Because::Better),
             };
         }
@@ -165,8 +228,12 @@ impl Decision {
         if let Some(arm) = cheaper.filter(|arm| no_worse(*arm)) {
             return ship(arm, Because::SameAndCheaper);
         }
-        if let Some(arm) = cheaper.filter(|arm| known.is_worth_its_risk(*arm)) {
-            return ship(arm, Because::SavesMoreThanItRisks);
+        let is_thin = data_shortage(quality).is_some() || missing_labels(quality).is_some();
+        if let Some(cheaper) = cheaper.filter(|_| known.exchange.is_none() && !is_thin) {
+            return Self::ChooseByPrice {
+                better: None,
+                cheaper,
+            };
         }
         let is_equal = matches!(quality.verdict, PairVerdict::Equivalent)
             || (no_worse(quality.first) && no_worse(quality.second));
@@ -187,6 +254,15 @@ impl Decision {
 }
 
 impl Decision {
+    /// Returns how much the decision asks for. Of equal arms the plan that asks for most is named, so that no plan depends on their names.
+    pub(super) fn planned_units(&self) -> u64 {
+        match self {
+            Self::Measure { more, .. } => more.n,
+            Self::CannotSettle { .. } => u64::MAX,
+            Self::Ship { .. } | Self::ChooseByPrice { .. } | Self::KeepEither { .. } => 0,
+        }
+    }
+
     /// Renumbers the decision's arm for a table of two of the arms, where `one` is 0 and `other` is 1.
     #[must_use]
     pub fn renumber_for_pair(self, one: usize, other: usize) -> Self {
@@ -201,14 +277,17 @@ impl Decision {
             Self::Ship {
                 arm,
                 because,
+                probability,
                 open_cost,
             } => Self::Ship {
                 arm: place(arm),
                 because,
+                probability,
                 open_cost: moved(open_cost),
             },
-            Self::ChooseByPrice { better } => Self::ChooseByPrice {
-                better: place(better),
+            Self::ChooseByPrice { better, cheaper } => Self::ChooseByPrice {
+                better: better.map(place),
+                cheaper: place(cheaper),
             },
             Self::KeepEither { open_cost } => Self::KeepEither {
                 open_cost: moved(open_cost),
@@ -239,26 +318,90 @@ impl OpenCost {
 }
 
 impl DecisionInputs<'_> {
-    /// Returns whether the cheaper arm's saving is worth its possible loss of quality. The margins are the exchange rate: one margin of
-    /// cost pays for one margin of quality. An arm that measures worse by more than the margin is never worth the risk.
-    fn is_worth_its_risk(&self, arm: usize) -> bool {
-        let Some((margin, cost)) = self.margin.zip(self.cost) else {
-            return false;
+    /// Returns the arm that is worth more at the declared exchange rate, with the probability of that. `None` if no rate was declared, if the
+    /// posterior cannot be had, or if more than a small loss is to be expected from shipping it.
+    fn arm_worth_more(&self) -> Option<(usize, f64)> {
+        let quality = self.quality;
+        if data_shortage(quality).is_some() || quality.verdict == PairVerdict::Tie {
+            return None;
+        }
+        let worth = self.posterior_worth()?;
+        let (arm, probability) = if worth.mean > 0.0 {
+            (quality.first, worth.probability())
+        } else {
+            (quality.second, 1.0 - worth.probability())
         };
-        let seen = self.quality.seen_from(arm);
+        (worth.expected_loss() <= MAX_EXPECTED_LOSS).then_some((arm, probability))
+    }
+
+    fn posterior_worth(&self) -> Option<Worth> {
+        let found = self.quality.difference?;
+        let ends = match (found.interval?, self.quality.bounds) {
+            // What missing outcomes leave open is as uncertain as what chance does.
+            (ends, Some(bounds)) => {
+                Interval::new(ends.low.min(bounds.low), ends.high.max(bounds.high))?
+            }
+            (ends, None) => ends,
+        };
         let sign = if self.metric.direction == Direction::Down {
             -1.0
         } else {
             1.0
         };
-        let looks_alike = seen
-            .difference
-            .is_some_and(|found| sign * found.value >= -margin);
-        let price_margin = cost.margin.unwrap_or(DEFAULT_PRICE_MARGIN);
-        let margins = relative_saving(cost, arm)
-            .map_or(0.0, |saved| (saved / price_margin).min(MAX_MARGINS_RISKED));
-        looks_alike && is_no_worse(self.metric, &seen, margin * margins)
+        let (gain, gain_error) = (sign * found.value, half_width(ends) / NORMAL_95);
+        let (log_ratio, log_error) = self.cost_log_ratio()?;
+        let (of_quality, dearer, error) = match self.exchange? {
+            ExchangeRate::Dollars(unit) => {
+                let [first, second] = self.item_costs?;
+                let larger = first.max(second);
+                (unit, first - second, larger * log_error)
+            }
+            ExchangeRate::Margins { quality, cost } => {
+                let margin = (1.0 + cost).ln();
+                (quality.recip(), log_ratio / margin, log_error / margin)
+            }
+        };
+        let deviation = (of_quality * gain_error).hypot(error);
+        (deviation > 0.0 && of_quality > 0.0).then_some(Worth {
+            mean: of_quality * gain - dearer,
+            deviation,
+            margin: of_quality * self.margin?,
+        })
     }
+
+    /// Returns the logarithm of the first arm's cost over the second's, and its standard error. Sums decide if they are known: a few dear items
+    /// are part of the bill.
+    fn cost_log_ratio(&self) -> Option<(f64, f64)> {
+        let cost = self.cost?;
+        let logs = |value: f64, ends: Interval| {
+            let ends = Interval::new(ends.low.ln(), ends.high.ln())?;
+            Some((value.ln(), half_width(ends) / NORMAL_95))
+        };
+        if let Some(bill) = cost.detail.bill {
+            return logs(bill.ratio, bill.interval);
+        }
+        let found = cost
+            .difference
+            .filter(|found| found.scale == Scale::Ratio)?;
+        match found.interval {
+            Some(ends) => logs(found.value, ends),
+            None if matches!(
+                cost.verdict,
+                PairVerdict::DeterministicDifference { .. } | PairVerdict::Tie
+            ) =>
+            {
+                Some((found.value.ln(), 0.0))
+            }
+            None => None,
+        }
+    }
+}
+
+/// The quantile of the normal distribution behind an interval of 95%.
+const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+fn half_width(ends: Interval) -> f64 {
+    (ends.high - ends.low) / 2.0
 }
 
 /// Returns the share of the other arm's amount that an arm saves, if it is known.
@@ -299,12 +442,28 @@ fn is_no_worse(metric: &Metric, seen: &PairEvidence, margin: f64) -> bool {
     worst(interval) && seen.bounds.is_none_or(worst)
 }
 
-/// Returns the largest unimportant difference of a metric, as declared or by default. Rates have a natural scale, other scores do not.
-pub(super) fn quality_margin(metric: &Metric, policy: &Policy) -> Option<f64> {
+/// Returns what quality is worth in cost: as declared in dollars, or by declared margins of both.
+pub(super) fn exchange_rate(metric: &Metric, policy: &Policy) -> Option<ExchangeRate> {
+    let of_cost = policy
+        .metrics
+        .get(COST)
+        .and_then(|settings| settings.margin);
     policy
-        .margin_of_metric(metric)
-        .or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
+        .usd_per_unit
+        .filter(|_| metric.unit == Unit::Fraction)
+        .map(ExchangeRate::Dollars)
+        .or_else(|| {
+            Some(ExchangeRate::Margins {
+                quality: policy
+                    .margin_of_metric(metric)
+                    .filter(|margin| *margin > 0.0)?,
+                cost: of_cost.filter(|margin| *margin > 0.0)?,
+            })
+        })
 }
+
+/// The key of the metric that an exchange rate is about.
+const COST: &str = "cost_usd";
 
 /// Returns what the pair has too few of, whatever its verdict: exactly equal figures of one run each are no evidence of equality.
 fn data_shortage(quality: &PairEvidence) -> Option<Obstacle> {
@@ -337,6 +496,7 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
     if let Some(more) = missing_labels(quality) {
         return Decision::Measure {
             more,
+            alone: false,
             usd: None,
             seconds: None,
         };
@@ -380,8 +540,14 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
             why: Why::TooFewUnits,
         };
     };
+    // Data that were too thin for a test are no first look.
+    let alone = least.is_none();
     let more = Needed {
-        n: needed.n - has(needed.of),
+        n: if alone {
+            needed.n
+        } else {
+            needed.n - has(needed.of)
+        },
         ..needed
     };
     let price = match needed.of {
@@ -392,7 +558,29 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
     let times = |one: Option<f64>| one.map(|one| one * more.n as f64);
     Decision::Measure {
         more,
+        alone,
         usd: times(price.usd),
         seconds: times(price.seconds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_posterior_has_a_probability_and_a_loss() {
+        let worth = |mean: f64| Worth {
+            mean,
+            deviation: 2.0,
+            margin: 4.0,
+        };
+        assert!((worth(0.0).probability() - 0.5).abs() < 1e-12);
+        assert!((worth(3.92).probability() - 0.975).abs() < 1e-4);
+        assert!((worth(-3.92).probability() - 0.025).abs() < 1e-4);
+        // sd · φ(0) / margin, and the unit normal loss at 1.96: φ(1.96) − 1.96 · 0.025 = 0.00945.
+        assert!((worth(0.0).expected_loss() - 2.0 * 0.398_942 / 4.0).abs() < 1e-6);
+        assert!((worth(3.92).expected_loss() - 2.0 * 0.009_45 / 4.0).abs() < 2e-4);
+        assert!((worth(-3.92).expected_loss() - worth(3.92).expected_loss()).abs() < 1e-12);
     }
 }

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::domain::{Direction, Metric, MetricKind};
-use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, holm_adjustment, max_t};
+use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, max_t};
 
 use super::comparison::{Beyond, Difference, PairEvidence, Scale};
+use super::joint_order::Dependence;
 use super::pair_test::PairFinding;
 use super::policy::Policy;
 use super::secondary_effects::Detail;
@@ -21,7 +22,7 @@ use super::verdict::{
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
     pub pairs: Vec<PairEvidence>,
-    /// The arm that beats every other.
+    /// The arm that beats every other, for all pairs at once, as in [`Evidence::ranks`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<usize>,
     /// The arm with the best value and all arms that are not significantly worse. Empty if the metric has no better direction or no values.
@@ -30,9 +31,10 @@ pub struct Evidence {
     /// leading group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partial: Vec<usize>,
-    /// Possible ranks, by arm.
+    /// Possible ranks, by arm. They hold for all arms at once: the chance that any is wrong is at most alpha. A pair may differ without being
+    /// ordered here, because among the pairs that differ some are wrong.
     pub ranks: Vec<RankRange>,
-    /// Letters by arm. Arms with a common letter have no significant difference.
+    /// Letters by arm, of up to 15 arms. Arms with a common letter are not ordered for all pairs at once.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub letters: Vec<String>,
     pub alpha: f64,
@@ -49,23 +51,24 @@ pub struct Evidence {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Adjustment {
-    /// Holm 1979, over the pairs of the primary metric: the chance of any false winner is at most alpha.
-    Holm,
-    /// The largest statistic under joint sign flips (Westfall and Young 1993), over the same pairs. Used if so few units are flipped that
-    /// Holm could never name a winner.
+    /// Benjamini and Hochberg 1995, over the pairs of the primary metric: on average at most a share alpha of the winners that they name is
+    /// false. Ranks hold for all pairs at once.
+    BenjaminiHochbergOfPairs,
+    /// The largest statistic under joint sign flips (Westfall and Young 1993), over the same pairs: the chance of any false winner is at most
+    /// alpha. Used if so few units are flipped that a single pair could never win.
     MaxT,
     /// Benjamini and Hochberg 1995, over all pairs of all secondary metrics: on average at most a share alpha of the named winners is
     /// false.
     BenjaminiHochberg,
 }
 
-/// The smallest difference that a typical pair detects with 80% power at the family's strictest level.
+/// The smallest difference that a typical pair detects with 80% power.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Resolution {
     /// For the pair with the median precision, on the scale of the difference (a ratio above 1).
     pub difference: f64,
     pub scale: Scale,
-    /// Holm's strictest level: alpha over the number of pairs tested.
+    /// The level that one more winner has to meet: alpha times the share of the tested pairs that would then have one.
     pub level: f64,
     /// Pairs tested.
     pub pairs: u64,
@@ -187,6 +190,17 @@ impl UnadjustedEvidence {
         }
     }
 
+    /// Returns by finding the mark of each counted one; the others have none.
+    fn mark_findings(&self, marks: impl Iterator<Item = bool>) -> Vec<bool> {
+        let mut marks = marks;
+        self.findings
+            .iter()
+            .map(|(_, _, finding)| {
+                finding.family_p_value().is_some() && marks.next().unwrap_or_default()
+            })
+            .collect()
+    }
+
     fn counted_findings(&self) -> impl Iterator<Item = &PairFinding> {
         self.findings
             .iter()
@@ -195,8 +209,12 @@ impl UnadjustedEvidence {
     }
 }
 
-/// Adjusts the primary metric's p-values over its pairs, and sets the verdicts.
-pub(super) fn settle_primary(open: UnadjustedEvidence, policy: &Policy) -> Evidence {
+/// Adjusts the primary metric's p-values over its pairs, and sets the verdicts and the ranks.
+pub(super) fn settle_primary(
+    open: UnadjustedEvidence,
+    dependence: &Dependence,
+    policy: &Policy,
+) -> Evidence {
     let (adjustment, adjusted) = adjust_p_values(open.counted_findings(), policy);
     let beyond: Vec<&PairFinding> = open
         .findings
@@ -204,7 +222,20 @@ pub(super) fn settle_primary(open: UnadjustedEvidence, policy: &Policy) -> Evide
         .filter_map(|(_, _, finding)| finding.beyond.as_deref())
         .collect();
     let (_, beyond) = self::adjust_p_values(beyond.into_iter(), policy);
-    settle_evidence(open, adjustment, &adjusted, &beyond, policy)
+    // One test needs no adjustment, so that its verdict is the order.
+    let ordered = (adjusted.len() > 1).then(|| match adjustment {
+        Adjustment::MaxT => open.mark_findings(adjusted.iter().map(|p| *p < policy.alpha)),
+        Adjustment::BenjaminiHochbergOfPairs | Adjustment::BenjaminiHochberg => {
+            dependence.ordered_pairs(&open.findings, policy)
+        }
+    });
+    let family = AdjustedFamily {
+        adjustment,
+        adjusted: &adjusted,
+        beyond: &beyond,
+        ordered: ordered.as_deref(),
+    };
+    settle_evidence(open, &family, policy)
 }
 
 /// Adjusts the p-values of all secondary metrics together, and sets the verdicts.
@@ -221,7 +252,13 @@ pub(super) fn settle_secondary(open: Vec<UnadjustedEvidence>, policy: &Policy) -
             let own = open.counted_findings().count();
             let (first, others) = rest.split_at(own);
             rest = others;
-            let evidence = settle_evidence(open, Adjustment::BenjaminiHochberg, first, &[], policy);
+            let family = AdjustedFamily {
+                adjustment: Adjustment::BenjaminiHochberg,
+                adjusted: first,
+                beyond: &[],
+                ordered: None,
+            };
+            let evidence = settle_evidence(open, &family, policy);
             Evidence {
                 tested: adjusted.len() as u64,
                 ..evidence
@@ -230,7 +267,27 @@ pub(super) fn settle_secondary(open: Vec<UnadjustedEvidence>, policy: &Policy) -
         .collect()
 }
 
-/// Adjusts for all pairs of one metric: by Holm, unless so few units could be flipped that Holm cannot name any winner.
+/// The adjusted p-values of a metric's pairs.
+struct AdjustedFamily<'f> {
+    adjustment: Adjustment,
+    /// By counted finding.
+    adjusted: &'f [f64],
+    /// By counted finding about other clusters.
+    beyond: &'f [f64],
+    /// By finding: whether its order holds together with that of all others. `None` if its verdict alone says it.
+    ordered: Option<&'f [bool]>,
+}
+
+impl AdjustedFamily<'_> {
+    /// Returns the level that one more winner among the pairs has to meet.
+    fn next_level(&self, alpha: f64) -> f64 {
+        let tested = self.adjusted.len().max(1);
+        let found = self.adjusted.iter().filter(|p| **p < alpha).count();
+        alpha * (found + 1).min(tested) as f64 / tested as f64
+    }
+}
+
+/// Adjusts for all pairs of one metric: by the share of false winners, unless so few units could be flipped that no single pair can win.
 fn adjust_p_values<'f>(
     findings: impl Iterator<Item = &'f PairFinding>,
     policy: &Policy,
@@ -263,32 +320,40 @@ fn adjust_p_values<'f>(
             return (Adjustment::MaxT, found.adjusted);
         }
     }
-    (Adjustment::Holm, holm_adjustment(&p).unwrap_or_default())
+    (
+        Adjustment::BenjaminiHochbergOfPairs,
+        benjamini_hochberg(&p).unwrap_or_default(),
+    )
 }
 
 /// With more pairs than this, only [`Evidence::resolution`] reports the detectable difference.
 const MAX_PLANNED: usize = 100;
 
+/// Above this p-value, more units are planned for the margin instead of for the measured difference.
+const MAX_PLANNED_P: f64 = 0.5;
+
 fn settle_evidence(
     open: UnadjustedEvidence,
-    adjustment: Adjustment,
-    adjusted: &[f64],
-    beyond: &[f64],
+    family: &AdjustedFamily<'_>,
     policy: &Policy,
 ) -> Evidence {
-    let family = adjusted.len();
+    let (adjustment, tested) = (family.adjustment, family.adjusted.len());
+    // Planned for the level that one more winner has to meet.
+    let aim = Aim {
+        alpha: family.next_level(policy.alpha),
+        ..policy.power_aim()
+    };
     let resolution = if policy.only_rulings {
         None
     } else {
-        family_resolution(&open, family, policy)
-    };
-    // Planned for the level that the family's smallest p-value has to meet.
-    let aim = Aim {
-        alpha: policy.alpha / family.max(1) as f64,
-        ..policy.power_aim()
+        family_resolution(&open, tested, aim)
     };
     let margin = policy.margin_of_metric(&open.metric);
-    let (mut adjusted, mut beyond) = (adjusted.iter().copied(), beyond.iter().copied());
+    let quality_margin = policy.quality_margin(&open.metric);
+    let (mut adjusted, mut beyond) = (
+        family.adjusted.iter().copied(),
+        family.beyond.iter().copied(),
+    );
     let is_planned = !policy.only_rulings && open.findings.len() <= MAX_PLANNED;
     // Only the primary metric is decided on.
     let is_searched = is_planned && adjustment != Adjustment::BenjaminiHochberg;
@@ -300,7 +365,7 @@ fn settle_evidence(
             let p_adjusted = finding.family_p_value().and_then(|_| adjusted.next());
             let beyond = finding.beyond.take().and_then(|other| {
                 let p_adjusted = other.family_p_value().and_then(|_| beyond.next());
-                let verdict = pair_verdict(&metric, &other, p_adjusted, margin, family, policy);
+                let verdict = pair_verdict(&metric, &other, p_adjusted, margin, aim.alpha, policy);
                 let (difference, test, p) = (other.difference?, other.test?, other.p_value()?);
                 Some(Box::new(Beyond {
                     verdict,
@@ -311,11 +376,22 @@ fn settle_evidence(
                     clusters: other.sizes.clusters?,
                 }))
             });
-            let verdict = pair_verdict(&metric, &finding, p_adjusted, margin, family, policy);
+            let verdict = pair_verdict(&metric, &finding, p_adjusted, margin, aim.alpha, policy);
             let is_open = verdict.winning_place().is_none();
+            let is_share = finding
+                .difference
+                .is_some_and(|found| found.scale == Scale::Share);
             let plan = finding
                 .plan
                 .filter(|_| !policy.only_rulings && verdict.is_open());
+            // A difference that chance alone often gives is no size to plan for.
+            let is_noise = finding.family_p_value().is_some_and(|p| p > MAX_PLANNED_P);
+            let plan = match quality_margin {
+                Some(margin) if is_noise && is_share => {
+                    plan.map(|plan| plan.for_difference(margin))
+                }
+                _ => plan,
+            };
             let needed = plan.and_then(|plan| {
                 if is_searched {
                     plan.needed_units(aim)
@@ -360,27 +436,19 @@ fn settle_evidence(
     Evidence {
         resolution,
         adjustment,
-        tested: family as u64,
+        tested: tested as u64,
         ..rank_and_lead(
             &metric,
             (&open.values, &open.ranked),
             open.partial,
-            pairs,
+            (pairs, family.ordered),
             policy.alpha,
         )
     }
 }
 
-/// Returns the detectable difference of the tested pairs, at the level that the smallest of their p-values has to meet.
-fn family_resolution(
-    open: &UnadjustedEvidence,
-    tested: usize,
-    policy: &Policy,
-) -> Option<Resolution> {
-    let aim = Aim {
-        alpha: policy.alpha / tested.max(1) as f64,
-        ..policy.power_aim()
-    };
+/// Returns the detectable difference of the tested pairs.
+fn family_resolution(open: &UnadjustedEvidence, tested: usize, aim: Aim) -> Option<Resolution> {
     let scale = open
         .counted_findings()
         .find_map(|finding| finding.difference)?
@@ -410,7 +478,7 @@ fn pair_verdict(
     finding: &PairFinding,
     p_adjusted: Option<f64>,
     margin: Option<f64>,
-    family: usize,
+    level: f64,
     policy: &Policy,
 ) -> PairVerdict {
     let log = |ends: Interval| Interval::new(ends.low.ln(), ends.high.ln());
@@ -436,9 +504,7 @@ fn pair_verdict(
         higher_is_better: metric.direction != Direction::Down,
     };
     let verdict = decide_verdict(finding.support, &looked, p_adjusted, policy.alpha);
-    let is_reachable = finding
-        .smallest_flip_p()
-        .is_none_or(|floor| floor * family.max(1) as f64 <= policy.alpha);
+    let is_reachable = finding.smallest_flip_p().is_none_or(|floor| floor <= level);
     match verdict {
         PairVerdict::NotEnoughEvidence { reason: None } if !is_reachable => {
             PairVerdict::NotEnoughEvidence {
@@ -461,12 +527,17 @@ fn rank_and_lead(
     metric: &Metric,
     (values, ranked): (&[Option<f64>], &[bool]),
     partial: Vec<usize>,
-    pairs: Vec<PairEvidence>,
+    (pairs, ordered): (Vec<PairEvidence>, Option<&[bool]>),
     alpha: f64,
 ) -> Evidence {
     let arms = values.len();
     let mut beats = vec![vec![false; arms]; arms];
-    for pair in &pairs {
+    let is_ordered = |place: usize| ordered.is_none_or(|ordered| ordered[place]);
+    for (_, pair) in pairs
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| is_ordered(*place))
+    {
         match pair.better_arm() {
             Some(better) if better == pair.first => beats[pair.first][pair.second] = true,
             Some(_) => beats[pair.second][pair.first] = true,
@@ -516,7 +587,7 @@ fn rank_and_lead(
         ranks: arm_ranks(ranked, &beats),
         letters: letter_arms(&points, metric.direction != Direction::Down, &beats),
         alpha,
-        adjustment: Adjustment::Holm,
+        adjustment: Adjustment::BenjaminiHochbergOfPairs,
         pairs,
         tested: 0,
         resolution: None,
@@ -546,15 +617,13 @@ fn arm_ranks(ranked: &[bool], beats: &[Vec<bool>]) -> Vec<RankRange> {
     places
 }
 
-/// Maximum number of arms with any number of letters. That number can double with each further arm, so larger boards have letters only if
-/// [`MAX_LETTERS`] are enough: those of the alphabet, small and capital.
-const MAX_LETTERED: usize = 256;
-const MAX_LETTERS: usize = 52;
+/// Maximum number of arms with letters. With more, nobody can read them.
+const MAX_LETTERED: usize = 15;
 
-/// Returns letters by arm, from the best arm down. Empty for fewer than three arms, for many arms that would need too many letters, and if no
-/// pair differs.
+/// Returns letters by arm, from the best arm down. Empty for fewer than three arms, for many, and if no pair is ordered.
 fn letter_arms(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> Vec<String> {
-    if points.len() < 3 || !beats.iter().flatten().any(|beaten| *beaten) {
+    if !(3..=MAX_LETTERED).contains(&points.len()) || !beats.iter().flatten().any(|beaten| *beaten)
+    {
         return Vec::new();
     }
     let wins = |arm: usize| beats[arm].iter().filter(|beaten| **beaten).count();
@@ -570,12 +639,7 @@ fn letter_arms(points: &[f64], higher_is_better: bool, beats: &[Vec<bool>]) -> V
         .iter()
         .map(|one| order.iter().map(|other| differ(*one, *other)).collect())
         .collect();
-    let found = if points.len() > MAX_LETTERED {
-        stats::few_letters(&matrix, MAX_LETTERS)
-    } else {
-        stats::compact_letters(&matrix).map(Some)
-    };
-    let Ok(Some(found)) = found else {
+    let Ok(found) = stats::compact_letters(&matrix) else {
         return Vec::new();
     };
     let mut letters = vec![String::new(); points.len()];

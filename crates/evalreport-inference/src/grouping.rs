@@ -152,6 +152,7 @@ fn study_as_arm<'a>(name: &str, rows: &[&'a RunRow]) -> ArmRuns<'a> {
         counted,
         excluded: Vec::new(),
         crashed: Vec::new(),
+        cached: Vec::new(),
         earlier: 0,
     }
 }

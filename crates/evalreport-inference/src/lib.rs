@@ -23,6 +23,7 @@ mod claims;
 mod comparability;
 mod comparison;
 mod condition_effect;
+mod copied_items;
 mod decision;
 mod estimate;
 mod exclusions;
@@ -34,12 +35,14 @@ mod independent;
 mod item_course;
 mod item_overlap;
 mod item_scores;
+mod joint_order;
 mod label_selection;
 mod labelled;
 mod metrics;
 mod mismatch;
 mod nights;
 mod numbers;
+mod ordered_scores;
 mod pair;
 mod pair_test;
 mod paired;
@@ -88,6 +91,7 @@ pub use comparison::{
     Beyond, Difference, Levels, Needed, PairEvidence, Record, Scale, Sizes, Test, Variation,
 };
 pub use condition_effect::{ConditionEffect, ConditionSetting};
+pub use copied_items::ItemCopies;
 pub use decision::{Because, Decision, OpenCost, Why};
 pub use estimate::{ClusterSpread, Estimate, Method};
 pub use exclusions::ExcludedItem;
@@ -121,7 +125,7 @@ pub use verdict::{Incomparable, Missing, Obstacle, PairVerdict, Place};
 
 pub use answer::{MetricComparison, SuiteComparison};
 pub use baseline::UNKNOWN_VERSION;
-pub use cached_runs::find_cached_runs;
+pub use cached_runs::count_cached_runs;
 pub use estimate::{interval_of_run, rate_over_runs, run_counts};
 pub use figures::{
     RunNumbers, ValueRange, run_cost, run_duration, run_spread, run_tokens, summarise_figures,

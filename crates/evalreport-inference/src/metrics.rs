@@ -13,6 +13,7 @@ use super::comparison::{Scale, Sizes};
 use super::family::{Evidence, UnadjustedEvidence, settle_primary};
 use super::independent;
 use super::item_scores::{ItemScores, SuiteScores};
+use super::joint_order::Dependence;
 use super::labelled;
 use super::numbers::{RunSample, number_pair};
 use super::pair_test::PairFinding;
@@ -139,6 +140,7 @@ pub(super) fn rate_evidence(
             partial_arms(suite, rates, policy),
             vec![(0, 1, finding)],
         ),
+        &Dependence::Unknown,
         policy,
     )
 }

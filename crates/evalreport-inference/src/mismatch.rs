@@ -27,6 +27,7 @@ pub enum MismatchKind {
     Resources,
     Texts,
     Items,
+    NearTotals,
     Attempts,
     Prompts,
     Judge,
@@ -41,7 +42,7 @@ pub enum MismatchKind {
 }
 
 impl MismatchKind {
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::UnknownTexts,
         Self::UnknownItems,
         Self::UnknownSetting,
@@ -51,6 +52,7 @@ impl MismatchKind {
         Self::Resources,
         Self::Texts,
         Self::Items,
+        Self::NearTotals,
         Self::Attempts,
         Self::Prompts,
         Self::Judge,
@@ -103,6 +105,10 @@ impl MismatchKind {
                 Grade::C,
                 "at least nine tenths of all items are shared, but not all",
             ),
+            Self::NearTotals => (
+                Grade::C,
+                "an arm has only counts or scores, of up to 5% fewer items than the other; which items is unknown",
+            ),
             Self::Attempts => (
                 Grade::C,
                 "the runs made different numbers of attempts per item",
@@ -130,7 +136,7 @@ impl MismatchKind {
             Self::FewItems => (Grade::E, "fewer than nine tenths of all items are shared"),
             Self::Totals => (
                 Grade::E,
-                "an arm has only counts or scores, of a different number of items",
+                "an arm has only counts or scores, of over 5% fewer or more items",
             ),
             Self::SuiteVersion => (
                 Grade::E,

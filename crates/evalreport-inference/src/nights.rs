@@ -122,6 +122,7 @@ fn arm_of_night<'a>(arm: &Arm, rows: &[&'a RunRow]) -> ArmRuns<'a> {
         counted: rows.to_vec(),
         excluded: Vec::new(),
         crashed: Vec::new(),
+        cached: Vec::new(),
         earlier: 0,
     }
 }

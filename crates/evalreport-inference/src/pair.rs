@@ -6,6 +6,7 @@ use crate::stats::{ItemsByRuns, log_ratio_items, two_way};
 use super::comparison::{Difference, PairEvidence, Scale, Sizes, Test};
 use super::decision::{self, Decision, DecisionInputs, UnitPrice};
 use super::family::{UnadjustedEvidence, settle_primary, settle_secondary};
+use super::joint_order::Dependence;
 use super::metrics::{built_in_metric, pass_rate_metric};
 use super::numbers::AMOUNT_ROUNDING;
 use super::pair_test::PairFinding;
@@ -42,7 +43,7 @@ pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) 
     let of_pair = |metric: &Metric, finding: PairFinding| {
         UnadjustedEvidence::new(metric, vec![None; 2], Vec::new(), vec![(0, 1, finding)])
     };
-    let quality = settle_primary(of_pair(&metric, finding), policy)
+    let quality = settle_primary(of_pair(&metric, finding), &Dependence::Unknown, policy)
         .pairs
         .remove(0);
     let amount = |name: &str, label: &str, unit, values: [&[Option<f64>]; 2]| {
@@ -95,7 +96,11 @@ pub fn decide_pair(one: &ItemTable<'_>, other: &ItemTable<'_>, policy: &Policy) 
         cost: prices.first(),
         time: prices.get(1),
         comparability: None,
-        margin: decision::quality_margin(&metric, policy),
+        margin: policy.quality_margin(&metric),
+        exchange: decision::exchange_rate(&metric, policy),
+        item_costs: mean_of_known(one.cost_usd)
+            .zip(mean_of_known(other.cost_usd))
+            .map(|(first, second)| [first, second]),
         item,
         run: UnitPrice {
             usd: of_run(item.usd),

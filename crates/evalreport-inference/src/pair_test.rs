@@ -206,6 +206,41 @@ pub(super) enum PowerPlan {
 const MAX_PLANNED: u64 = 1 << 20;
 
 impl PowerPlan {
+    /// Returns the plan for another true difference of shares. The arms then differ on at least as many items.
+    #[must_use]
+    pub fn for_difference(self, delta: f64) -> Self {
+        match self {
+            Self::Discordant { share, .. } => Self::Discordant {
+                share: share.max(delta),
+                delta,
+            },
+            Self::Mean { sd, of, .. } => Self::Mean { sd, delta, of },
+            Self::ItemsAndRuns {
+                var_items,
+                var_runs,
+                degrees,
+                items,
+                runs,
+                ..
+            } => Self::ItemsAndRuns {
+                var_items,
+                var_runs,
+                degrees,
+                items,
+                runs,
+                delta,
+            },
+            Self::Runs { sds, .. } => Self::Runs { sds, delta },
+            Self::Shares { rates } => {
+                let middle =
+                    f64::midpoint(rates[0], rates[1]).clamp(delta / 2.0, 1.0 - delta / 2.0);
+                Self::Shares {
+                    rates: [middle + delta / 2.0, middle - delta / 2.0],
+                }
+            }
+        }
+    }
+
     /// Returns the units with which the deciding test has the power that is aimed at, by that test's own power and not by normal quantiles:
     /// few items that differ, few clusters and few runs need more than these say. `None` if no number within reason is enough.
     pub fn needed_units(&self, aim: Aim) -> Option<Needed> {

@@ -921,6 +921,7 @@ mod tests {
     use crate::domain::{ItemKind, Metric};
 
     use super::super::family::{UnadjustedEvidence, settle_primary};
+    use super::super::joint_order::Dependence;
     use super::super::tables::PairTables;
     use super::*;
 
@@ -969,7 +970,7 @@ mod tests {
                 let pairs = (0..rows.len()).flat_map(|first| (first + 1..rows.len()).map(move |second| (first, second)));
                 let findings = pairs.map(|(first, second)| (first, second, shared(first, second))).collect();
                 let values = plain.iter().map(|arm| (arm.counted > 0).then(|| arm.by_run[0].0 as f64 / arm.counted as f64)).collect();
-                settle_primary(UnadjustedEvidence::new(&metric, values, Vec::new(), findings), &policy)
+                settle_primary(UnadjustedEvidence::new(&metric, values, Vec::new(), findings), &Dependence::Unknown, &policy)
             };
             let weighed = |shared: SharedItemPair<'_>| shared.unpairable_finding().unwrap_or_else(|| shared.compare_units(Design::Items, &policy));
             let of_items = settled(&|first, second| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::domain::{Exclusion, ItemKind, Metric, MetricSettings};
+use crate::domain::{Exclusion, ItemKind, Metric, MetricKind, MetricSettings};
 use crate::stats::{Aim, Calibration};
 
 /// Rules fixed before anybody sees the numbers.
@@ -15,6 +15,8 @@ pub struct Policy {
     pub alpha: f64,
     /// The project's settings of metrics. A margin is in the metric's unit; for amounts it is relative, 0.1 for a tenth.
     pub metrics: BTreeMap<String, MetricSettings>,
+    /// What a whole unit of the primary metric is worth for each item, in dollars, if it was declared: a pass rate of 100 instead of 0 percent.
+    pub usd_per_unit: Option<f64>,
     /// By suite: the key of its primary metric, if that is not the pass rate. The empty name applies to every suite.
     pub primary: BTreeMap<String, String>,
     /// By suite: its design, if other than that of the kind of item. The empty name applies to every suite.
@@ -38,6 +40,7 @@ impl Default for Policy {
         Self {
             alpha: 0.05,
             metrics: BTreeMap::new(),
+            usd_per_unit: None,
             primary: BTreeMap::new(),
             designs: BTreeMap::new(),
             exclusions: Vec::new(),
@@ -93,6 +96,12 @@ impl Policy {
             .and_then(|settings| settings.margin)
     }
 
+    /// Returns the largest unimportant difference of a metric, as declared or by default. Rates have a natural scale, other scores do not.
+    pub(super) fn quality_margin(&self, metric: &Metric) -> Option<f64> {
+        self.margin_of_metric(metric)
+            .or_else(|| (metric.kind == MetricKind::Rate).then_some(DEFAULT_MARGIN))
+    }
+
     /// Returns the key of a suite's configured primary metric.
     pub fn primary_metric(&self, suite: &str) -> Option<&str> {
         self.primary
@@ -114,6 +123,8 @@ impl Policy {
     }
 }
 
+/// Default margin of quality: two percentage points. Closer arms count as equally good.
+const DEFAULT_MARGIN: f64 = 0.02;
 /// Statistical power of planning figures.
 const POWER: f64 = 0.8;
 /// Minimum number of runs per arm for a verdict about runs.

@@ -18,13 +18,11 @@ use super::verdict::{Obstacle, PairVerdict};
 /// An arm's rank by the evidence on the pass rate.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
-    /// Best: one more than the number of significantly better arms. Worst: the number of arms with a pass rate, minus those significantly
-    /// worse.
+    /// Best: one more than the number of better arms, for all pairs at once. Worst: the number of arms with a figure, minus the worse ones.
     pub rank: RankRange,
     /// The arm has the best pass rate, or is not significantly worse than the arm that has it.
     pub is_leading: bool,
-    /// Arms with a common letter have no significant difference. Absent if no two arms differ, and for more than 256 arms that would need more
-    /// than 52 letters.
+    /// Arms with a common letter are not ordered for all pairs at once. Absent if no two arms are, and for more than 15 arms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub letters: Option<String>,
     /// How often the arm ranks first in bootstrap samples of the items; a tie for first is shared. It describes these data and is not the
@@ -37,20 +35,23 @@ pub struct Standing {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BoardEvidence {
     pub metric: Metric,
-    /// The chance of any false winner over the family of pairs.
+    /// The chance that any rank is wrong, and the share of false winners among the pairs that differ.
     pub alpha: f64,
     pub adjustment: Adjustment,
     /// Arms with a figure.
     pub arms: u64,
     pub pairs: u64,
-    /// Pairs with enough data for a test: the family of Holm's adjustment.
+    /// Pairs with enough data for a test: the family of the adjustment.
     pub tested: u64,
-    /// Pairs in which one arm is significantly better.
+    /// Pairs in which one arm is significantly better. On average at most a share alpha of them is wrong.
     pub resolved: u64,
     /// Pairs in which all runs of each arm have identical outcomes, and the arms differ.
     pub deterministic: u64,
     /// Pairs that are a tie, or equivalent within the declared margin.
     pub equal: u64,
+    /// Places that are not settled: the ranges of the arms whose rank is a range, joined where they overlap.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open_places: Vec<RankRange>,
     /// Pairs that could be compared.
     pub comparable: u64,
     /// The units of the comparisons, ascending.
@@ -136,6 +137,7 @@ pub fn rank_arms(
             matches!(verdict, PairVerdict::DeterministicDifference { .. })
         }),
         equal: count(&|verdict| matches!(verdict, PairVerdict::Tie | PairVerdict::Equivalent)),
+        open_places: join_open_ranks(ranked.iter().map(|arm| evidence.ranks[*arm])),
         comparable: count(&|verdict| {
             !matches!(
                 verdict,
@@ -156,6 +158,20 @@ pub fn rank_arms(
         drawn: drawn.map(|best| best.drawn),
     });
     (board, standings)
+}
+
+/// Joins the ranks that are ranges where they overlap, ascending.
+fn join_open_ranks(ranks: impl Iterator<Item = RankRange>) -> Vec<RankRange> {
+    let mut open: Vec<RankRange> = ranks.filter(|rank| rank.best < rank.worst).collect();
+    open.sort_unstable_by_key(|rank| (rank.best, rank.worst));
+    let mut joined: Vec<RankRange> = Vec::new();
+    for rank in open {
+        match joined.last_mut() {
+            Some(last) if rank.best <= last.worst => last.worst = last.worst.max(rank.worst),
+            _ => joined.push(rank),
+        }
+    }
+    joined
 }
 
 fn commonest_obstacle(evidence: &Evidence) -> Option<Obstacle> {

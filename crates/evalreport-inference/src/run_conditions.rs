@@ -7,6 +7,7 @@ use crate::warehouse::OutcomeMatrix;
 
 use super::arm::ArmRuns;
 use super::mismatch::{Mismatch, MismatchKind};
+use super::policy::MAX_UNSHARED_ITEMS;
 use super::scores::newest_record;
 
 /// A setting that importers keep as a tag of the run.
@@ -302,7 +303,15 @@ impl RunConditions {
             } else {
                 ""
             };
-            Mismatch::with_values(MismatchKind::Totals, what, said(own), said(others))
+            let all = || own.iter().chain(others).copied();
+            let (fewest, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+            // A run that lacks one or two items has the same sample; one that lacks part of the suite may not.
+            let kind = if fewest as f64 >= (1.0 - MAX_UNSHARED_ITEMS) * most as f64 {
+                MismatchKind::NearTotals
+            } else {
+                MismatchKind::Totals
+            };
+            Mismatch::with_values(kind, what, said(own), said(others))
         };
         if !counted.is_empty() && !other_counted.is_empty() {
             return (counted.union(other_counted).count() > 1)

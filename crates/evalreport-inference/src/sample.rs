@@ -850,6 +850,33 @@ impl SuiteItems {
         }
     }
 
+    /// Joins the items with equal numbers to one cluster, with the clusters that they are in.
+    pub(super) fn join_clusters(&mut self, numbers: &[Option<u32>]) {
+        let own = self.clusters.take();
+        let own = own.unwrap_or_else(|| (0..).take(self.unit_count()).collect());
+        // The first cluster of each text, and the cluster that each cluster became a part of.
+        let mut first = BTreeMap::<u32, u32>::new();
+        let mut joined: Vec<u32> = (0..=own.iter().copied().max().unwrap_or(0)).collect();
+        let root = |joined: &[u32], mut cluster: u32| {
+            while joined[cluster as usize] != cluster {
+                cluster = joined[cluster as usize];
+            }
+            cluster
+        };
+        for (cluster, number) in own.iter().zip(numbers) {
+            let Some(number) = number else { continue };
+            let known = *first.entry(*number).or_insert(*cluster);
+            let (one, other) = (root(&joined, known), root(&joined, *cluster));
+            joined[one.max(other) as usize] = one.min(other);
+        }
+        let names: Vec<String> = own
+            .iter()
+            .map(|cluster| root(&joined, *cluster).to_string())
+            .collect();
+        (self.clusters, self.cluster_count) =
+            number_clusters(names.iter().map(|name| Some(name.as_str())));
+    }
+
     /// Returns whether any item has several evaluators' columns.
     pub fn is_judged_by_several(&self) -> bool {
         self.columns.is_some()

@@ -288,6 +288,7 @@ fn cut_arms<'a, F: Fn(&RunRow) -> bool>(
             counted,
             excluded,
             crashed,
+            cached: Vec::new(),
             earlier,
         };
         // The kept runs may be those that crashed before anything was measured.

@@ -146,6 +146,7 @@ mod tests {
     fn measure(of: &'static str) -> Decision {
         Decision::Measure {
             more: Needed { n: 4, of },
+            alone: false,
             usd: None,
             seconds: None,
         }

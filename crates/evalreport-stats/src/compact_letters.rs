@@ -6,41 +6,13 @@ use super::Undefined;
 /// absorb, then sweep.
 ///
 /// `different[i][j]` is whether `i` and `j` differ. Entries come best first, so that `a` goes to the best. An entry may have several
-/// letters. Undefined for a matrix that is not square, not symmetric, or in which an entry differs from itself.
+/// letters, and their number can double with each further entry, so this is for few. Undefined for a matrix that is not square, not symmetric, or in which an entry differs from itself.
 pub fn compact_letters(different: &[impl AsRef<[bool]>]) -> Result<Vec<String>, Undefined> {
     let n = check_differences(different)?;
-    let mut groups = insert_and_absorb(different, usize::MAX).unwrap_or_default();
+    let mut groups = insert_and_absorb(different);
     sweep_letters(&mut groups, n);
     Ok(name_letters(groups, n))
 }
-
-/// The same display for any number of entries, as long as it needs at most `most` letters; `None` if it needs more.
-///
-/// The groups with a letter are the largest sets in which nothing differs. Of entries with a place and a width, that differ if they are too
-/// far apart, there are no more groups than entries, and one pass finds them. Only where differences are tangled, groups are split pair by
-/// pair, and that ends once there are too many.
-pub fn few_letters(
-    different: &[impl AsRef<[bool]>],
-    most: usize,
-) -> Result<Option<Vec<String>>, Undefined> {
-    let n = check_differences(different)?;
-    let groups = match find_cliques(different, most) {
-        CliqueSearch::Groups(groups) => Some(groups),
-        CliqueSearch::TooMany => None,
-        // On the way there can be more groups than at the end.
-        CliqueSearch::No => {
-            insert_and_absorb(different, MAX_SPLIT * most).filter(|groups| groups.len() <= most)
-        }
-    };
-    Ok(groups.map(|mut groups| {
-        sort_groups(&mut groups, n);
-        sweep_letters(&mut groups, n);
-        name_letters(groups, n)
-    }))
-}
-
-/// Groups on the way to the last ones, as a multiple of these.
-const MAX_SPLIT: usize = 4;
 
 /// Returns the number of entries.
 fn check_differences(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefined> {
@@ -55,8 +27,8 @@ fn check_differences(different: &[impl AsRef<[bool]>]) -> Result<usize, Undefine
     Ok(n)
 }
 
-/// Splits one group of all entries by each pair that differs. `None` if there are more than `most` groups at any time.
-fn insert_and_absorb(different: &[impl AsRef<[bool]>], most: usize) -> Option<Vec<LetterGroup>> {
+/// Splits one group of all entries by each pair that differs.
+fn insert_and_absorb(different: &[impl AsRef<[bool]>]) -> Vec<LetterGroup> {
     let n = different.len();
     let mut groups = if n == 0 {
         Vec::new()
@@ -66,74 +38,9 @@ fn insert_and_absorb(different: &[impl AsRef<[bool]>], most: usize) -> Option<Ve
     for (i, row) in different.iter().enumerate() {
         for j in (i + 1..n).filter(|&j| row.as_ref()[j]) {
             split_groups(&mut groups, i, j);
-            if groups.len() > most {
-                return None;
-            }
         }
     }
-    Some(groups)
-}
-
-enum CliqueSearch {
-    Groups(Vec<LetterGroup>),
-    TooMany,
-    /// Four or more entries are alike in a ring without chords.
-    No,
-}
-
-/// Returns the largest sets of entries in which nothing differs, if they are the cliques of a chordal graph, of which there are no more than
-/// entries: maximum cardinality search (Tarjan and Yannakakis 1984), and where a clique ends (Blair and Peyton 1993).
-fn find_cliques(different: &[impl AsRef<[bool]>], most: usize) -> CliqueSearch {
-    let n = different.len();
-    let alike: Vec<LetterGroup> = different
-        .iter()
-        .enumerate()
-        .map(|(entry, row)| {
-            let mut group = LetterGroup::none(n);
-            (0..n)
-                .filter(|other| *other != entry && !row.as_ref()[*other])
-                .for_each(|other| group.insert(other));
-            group
-        })
-        .collect();
-    let (mut visited, mut order) = (LetterGroup::none(n), Vec::with_capacity(n));
-    // By entry: those visited before it that are alike, and their number.
-    let (mut before, mut weight): (Vec<LetterGroup>, Vec<usize>) =
-        (vec![LetterGroup(Vec::new()); n], vec![0; n]);
-    let mut groups = Vec::new();
-    // Of equal entries the first: so the sweep goes along the order in which they came.
-    while let Some(entry) = (0..n)
-        .filter(|entry| !visited.contains(*entry))
-        .max_by_key(|entry| (weight[*entry], n - entry))
-    {
-        let own = alike[entry].intersection(&visited);
-        let latest = order
-            .iter()
-            .rev()
-            .copied()
-            .find(|earlier: &usize| own.contains(*earlier));
-        if latest.is_some_and(|latest| !own.without_entry(latest).is_subset(&before[latest])) {
-            return CliqueSearch::No;
-        }
-        if let Some(last) = order
-            .last()
-            .copied()
-            .filter(|last| weight[entry] <= weight[*last])
-        {
-            groups.push(before[last].with_entry(last));
-            if groups.len() >= most {
-                return CliqueSearch::TooMany;
-            }
-        }
-        before[entry] = own;
-        visited.insert(entry);
-        order.push(entry);
-        (0..n)
-            .filter(|other| alike[entry].contains(*other) && !visited.contains(*other))
-            .for_each(|other| weight[other] += 1);
-    }
-    groups.extend(order.last().map(|last| before[*last].with_entry(*last)));
-    CliqueSearch::Groups(groups)
+    groups
 }
 
 fn sort_groups(groups: &mut [LetterGroup], n: usize) {
@@ -179,22 +86,6 @@ impl LetterGroup {
 
     fn insert(&mut self, entry: usize) {
         self.0[entry / BITS] |= 1 << (entry % BITS);
-    }
-
-    fn with_entry(&self, entry: usize) -> Self {
-        let mut group = self.clone();
-        group.insert(entry);
-        group
-    }
-
-    fn intersection(&self, other: &Self) -> Self {
-        Self(
-            self.0
-                .iter()
-                .zip(&other.0)
-                .map(|(here, there)| here & there)
-                .collect(),
-        )
     }
 
     fn remove(&mut self, entry: usize) {
@@ -343,76 +234,7 @@ mod tests {
         );
     }
 
-    /// Entries that differ if their values are further apart than the wider of their margins.
-    fn apart(entries: &[(f64, f64)]) -> Vec<Vec<bool>> {
-        let differ =
-            |one: &(f64, f64), other: &(f64, f64)| (one.0 - other.0).abs() > one.1.max(other.1);
-        entries
-            .iter()
-            .map(|one| entries.iter().map(|other| differ(one, other)).collect())
-            .collect()
-    }
-
-    #[test]
-    fn many_entries_have_few_letters() {
-        // Twelve bunches of fifty, of which neighbours are alike.
-        let entries: Vec<(f64, f64)> = (0..600).map(|entry| (f64::from(entry / 50), 1.0)).collect();
-        let display = few_letters(&apart(&entries), 52)
-            .expect("symmetric")
-            .expect("eleven letters");
-        assert_eq!(
-            (
-                display[0].as_str(),
-                display[50].as_str(),
-                display[599].as_str()
-            ),
-            ("a", "ab", "k")
-        );
-        // Each entry is alike with the next fifty: far too many groups.
-        let chain: Vec<(f64, f64)> = (0..600).map(|entry| (f64::from(entry), 50.0)).collect();
-        assert_eq!(few_letters(&apart(&chain), 52), Ok(None));
-        // Pairs of entries that differ only within the pair: two to the power of 300 groups.
-        let tangled: Vec<Vec<bool>> = (0..600)
-            .map(|one: usize| {
-                (0..600)
-                    .map(|other| one != other && one / 2 == other / 2)
-                    .collect()
-            })
-            .collect();
-        assert_eq!(few_letters(&tangled, 52), Ok(None));
-        assert_eq!(few_letters(&[[false; 0]; 0], 52), Ok(Some(Vec::new())));
-    }
-
     proptest::proptest! {
-        #[test]
-        fn few_letters_join_what_letters_join(
-            entries in proptest::collection::vec((0.0..10.0_f64, 0.1..4.0_f64), 1..40),
-            flipped in proptest::collection::vec((0_usize..40, 0_usize..40), 0..12),
-        ) {
-            let mut different = apart(&entries);
-            for (one, other) in flipped.into_iter().filter(|(one, other)| one != other && *one.max(other) < entries.len()) {
-                let is_different = !different[one][other];
-                different[one][other] = is_different;
-                different[other][one] = is_different;
-            }
-            let n = entries.len();
-            let of = |groups: Vec<LetterGroup>| -> std::collections::BTreeSet<Vec<usize>> {
-                groups.iter().map(|group| (0..n).filter(|entry| group.contains(*entry)).collect()).collect()
-            };
-            // Both ways find the same groups.
-            if let CliqueSearch::Groups(groups) = find_cliques(&different, usize::MAX) {
-                proptest::prop_assert_eq!(of(groups), of(insert_and_absorb(&different, usize::MAX).expect("unbounded")));
-            }
-            if let Some(display) = few_letters(&different, 52).expect("symmetric") {
-                for (i, own) in display.iter().enumerate() {
-                    for (j, other) in display.iter().enumerate() {
-                        let shared = own.chars().any(|letter| other.contains(letter));
-                        proptest::prop_assert_eq!(shared, !different[i][j], "{} and {} in {:?}", i, j, &display);
-                    }
-                }
-            }
-        }
-
         #[test]
         fn a_letter_is_shared_exactly_when_nothing_differs(
             (n, pairs) in (1usize..9).prop_flat_map(|n| (proptest::strategy::Just(n), proptest::collection::vec((0..n, 0..n), 0..20)))

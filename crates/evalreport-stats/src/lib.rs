@@ -78,7 +78,7 @@ pub use bradley_terry::{
 };
 pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
 pub use cluster::{Clustered, clustered_error, clustered_mean};
-pub use compact_letters::{compact_letters, few_letters};
+pub use compact_letters::compact_letters;
 pub use counts::counts_over_runs;
 pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, item_course};
 pub use daily_regression::{GateProcess, gate_process, least_nights};
@@ -140,7 +140,7 @@ pub use proportion_difference::{
     newcombe_paired, tango_interval,
 };
 pub use quantile::{MedianInterval, median_absolute_deviation, median_interval, quantile};
-pub use rank_sets::{Multiplier, RankSets, rank_sets};
+pub use rank_sets::{Multiplier, PairP, RankSets, ordered_by_tests, rank_sets};
 pub use ranking::{RankRange, leading_group, probability_of_best, rank_intervals, rank_ranges};
 pub use ratio::{
     ItemRatios, LogRatio, PairSums, RatioOfMeans, geometric_mean, log_ratio_items,

@@ -6,7 +6,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::slice::ParallelSlice;
 
 use super::ranking::{RankRange, rank_ranges};
-use super::{ScoreMatrix, Seed, Undefined, quantile};
+use super::{ScoreMatrix, Seed, Undefined, normal_quantile, quantile};
 
 /// What each item's scores are multiplied with in a draw, the same for all systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,9 @@ pub enum Multiplier {
     Normal,
     /// 1 or −1, as if two systems had swapped their results: sets that hold with few items too.
     Sign,
+    /// A standard normal number, times the score itself: each pair's statistic is then standard normal, and only how pairs depend on each
+    /// other comes from the scores. For tests of their own, see [`ordered_by_tests`].
+    NormalOfScores,
 }
 
 /// Ranks that the scores cannot rule out.
@@ -76,6 +79,69 @@ pub fn rank_sets(
         family.draw_sums(draws, seed)
     };
     family.step_down(&sums, confidence, is_exact)
+}
+
+/// The test of a pair: the two systems, and the two-sided p-value of any valid test of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairP {
+    pub first: usize,
+    pub second: usize,
+    pub p: f64,
+}
+
+/// Steps down as [`rank_sets`] does, with p-values of other tests: each p-value is compared with the smallest one of the family, whose
+/// distribution follows from how the pairs depend on each other (Westfall and Young 1993). The dependence is that of differences of scores.
+/// Returns by test whether it establishes an order.
+///
+/// Undefined for fewer than two systems, without draws or scores that differ, and if a p-value is none or is about one system.
+pub fn ordered_by_tests(
+    matrix: &ScoreMatrix,
+    clusters: Option<&[u32]>,
+    tests: &[PairP],
+    confidence: f64,
+    draws: usize,
+    seed: Seed,
+) -> Result<Vec<bool>, Undefined> {
+    let systems = matrix.system_count();
+    let is_fit = |test: &PairP| {
+        (0.0..=1.0).contains(&test.p) && test.first < test.second && test.second < systems
+    };
+    if !(0.0..1.0).contains(&confidence) || confidence <= 0.0 || !tests.iter().all(is_fit) {
+        return Err(Undefined::OutOfRange);
+    }
+    if systems < 2 {
+        return Err(Undefined::TooFew);
+    }
+    if draws == 0 || tests.is_empty() {
+        return Err(Undefined::NoData);
+    }
+    let units = match clusters {
+        Some(clusters) => matrix.group_sums(clusters)?,
+        None => matrix.clone(),
+    };
+    let mut family = PairStatistics::new(&units, Multiplier::NormalOfScores)?;
+    let place = |test: &PairP| {
+        test.first * (2 * systems - test.first - 1) / 2 + test.second - test.first - 1
+    };
+    let mut observed = vec![0.0; family.observed.len()];
+    let mut is_tested = vec![false; observed.len()];
+    for test in tests {
+        let level = 1.0 - test.p.max(f64::MIN_POSITIVE) / 2.0;
+        observed[place(test)] = normal_quantile(level).unwrap_or(f64::INFINITY);
+        is_tested[place(test)] = true;
+    }
+    family.observed = observed;
+    for (scale, is_tested) in family.scales.iter_mut().zip(is_tested) {
+        *scale *= f64::from(u8::from(is_tested));
+    }
+    if family.scales.iter().all(|scale| *scale == 0.0) {
+        return Err(Undefined::NoVariation);
+    }
+    let sums = family.draw_sums(draws, seed);
+    let found = family.step_down(&sums, confidence, false)?;
+    let is_ordered =
+        |test: &PairP| found.beats[test.first][test.second] || found.beats[test.second][test.first];
+    Ok(tests.iter().map(is_ordered).collect())
 }
 
 /// All pairs of a matrix with their statistics.
@@ -341,13 +407,15 @@ impl MultiplierStream {
 
     fn next_multiplier(&mut self, random: &mut ChaCha8Rng) -> f64 {
         match self.multiplier {
-            Multiplier::Normal => self.spare.take().unwrap_or_else(|| {
-                // Box and Muller 1958, with the first number above 0.
-                let radius = (-2.0 * (1.0 - random_uniform(random)).ln()).sqrt();
-                let (sine, cosine) = (std::f64::consts::TAU * random_uniform(random)).sin_cos();
-                self.spare = Some(radius * sine);
-                radius * cosine
-            }),
+            Multiplier::Normal | Multiplier::NormalOfScores => {
+                self.spare.take().unwrap_or_else(|| {
+                    // Box and Muller 1958, with the first number above 0.
+                    let radius = (-2.0 * (1.0 - random_uniform(random)).ln()).sqrt();
+                    let (sine, cosine) = (std::f64::consts::TAU * random_uniform(random)).sin_cos();
+                    self.spare = Some(radius * sine);
+                    radius * cosine
+                })
+            }
             Multiplier::Sign => {
                 if self.left == 0 {
                     (self.bits, self.left) = (random.next_u64(), 64);
@@ -363,4 +431,61 @@ impl MultiplierStream {
 /// Returns a number from 0 to below 1.
 pub(super) fn random_uniform(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(systems: usize, items: usize) -> ScoreMatrix {
+        let rows: Vec<Vec<f64>> = (0..systems)
+            .map(|system| {
+                (0..items)
+                    .map(|item| ((item * item * 7 + system * 13 + item * system * 5) % 11) as f64)
+                    .collect()
+            })
+            .collect();
+        ScoreMatrix::new(&rows).expect("scores")
+    }
+
+    fn ordered(systems: usize, p: &[f64]) -> Vec<bool> {
+        let tests: Vec<PairP> = system_pairs(systems)
+            .zip(p)
+            .map(|((first, second), p)| PairP {
+                first,
+                second,
+                p: *p,
+            })
+            .collect();
+        ordered_by_tests(&scores(systems, 80), None, &tests, 0.95, 9999, Seed(5))
+            .expect("systems that differ")
+    }
+
+    #[test]
+    fn one_test_is_held_to_its_own_level() {
+        assert_eq!(
+            (ordered(2, &[0.045]), ordered(2, &[0.055])),
+            (vec![true], vec![false])
+        );
+    }
+
+    #[test]
+    fn several_tests_are_held_to_the_smallest_p_of_the_family() {
+        // Three pairs of three systems: between no adjustment and Bonferroni's.
+        assert_eq!(ordered(3, &[0.04, 0.9, 0.9]), [false; 3]);
+        assert_eq!(ordered(3, &[0.015, 0.9, 0.9]), [true, false, false]);
+        // Without the first pair the second is held to less.
+        assert_eq!(ordered(3, &[1e-6, 0.022, 0.9]), [true, true, false]);
+    }
+
+    #[test]
+    fn what_is_no_test_has_no_order() {
+        let test = |first, second, p| [PairP { first, second, p }];
+        let asked =
+            |tests: &[PairP]| ordered_by_tests(&scores(2, 20), None, tests, 0.95, 99, Seed(1));
+        assert_eq!(asked(&test(0, 0, 0.5)), Err(Undefined::OutOfRange));
+        assert_eq!(asked(&test(0, 2, 0.5)), Err(Undefined::OutOfRange));
+        assert_eq!(asked(&test(0, 1, 1.5)), Err(Undefined::OutOfRange));
+        assert_eq!(asked(&[]), Err(Undefined::NoData));
+    }
 }

@@ -137,6 +137,8 @@ pub(super) struct WireRun {
     provenance: Option<Provenance>,
     #[serde(skip_serializing_if = "Option::is_none")]
     items_digest: Option<ItemsDigest>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    has_copied_items: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     carried: Option<Carried>,
 }
@@ -269,6 +271,7 @@ pub fn to_json(run: &Run) -> String {
         verification: run.verification,
         provenance: run.provenance,
         items_digest: run.items_digest,
+        has_copied_items: run.has_copied_items,
         carried: run.carried,
     };
     serde_json::to_string(&wire)
@@ -634,6 +637,7 @@ fn validate_header(
         verification: wire.verification,
         provenance: wire.provenance,
         items_digest: wire.items_digest,
+        has_copied_items: wire.has_copied_items,
         carried: wire.carried,
     };
     Ok(if run.never_started() {

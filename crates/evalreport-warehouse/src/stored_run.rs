@@ -57,6 +57,7 @@ struct StructuredFields {
     verification: Option<Value>,
     provenance: Option<Provenance>,
     items_digest: Option<ItemsDigest>,
+    has_copied_items: bool,
     carried: Option<Carried>,
 }
 
@@ -86,6 +87,7 @@ fn to_snapshot_run(run: &Run) -> SnapshotRun<'_> {
         && run.verification.is_none()
         && run.provenance.is_none()
         && run.items_digest.is_none()
+        && !run.has_copied_items
         && run.carried.is_none()
         && run.resources.is_none();
     let structured = (!is_plain).then(|| {
@@ -99,6 +101,7 @@ fn to_snapshot_run(run: &Run) -> SnapshotRun<'_> {
             verification: run.verification.clone(),
             provenance: run.provenance.clone(),
             items_digest: run.items_digest.clone(),
+            has_copied_items: run.has_copied_items,
             carried: run.carried.clone(),
         };
         serde_json::to_string(&structured)
@@ -223,6 +226,7 @@ fn restore_run(stored: SnapshotRun<'_>) -> Result<Run, String> {
         verification: structured.verification,
         provenance: structured.provenance,
         items_digest: structured.items_digest,
+        has_copied_items: structured.has_copied_items,
         carried: structured.carried,
     })
 }
@@ -242,7 +246,7 @@ mod tests {
             "host":"h","tool_version":"t","resources":{"kernel":"6.8","cpus":8,"load":0.5,"repeated":{"retries":2,"throttled":1}},"git":{"rev":"abc"},"usage":{"input":1,"cache_read":2},"cost_source":"priced",
             "stated":[{"name":"pass_rate","value":0.5,"unit":"fraction"}],"scores":[{"metric":"x","value":1.0,"unit":"points","direction":"up","range":[0.0,5.0]}],
             "probes":[{"metric":"x","unit":"points","judge":"j #0","given":50.0,"reversed":75.0}],
-            "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2},
+            "verification":{"outcome":[1,2.5,null]},"provenance":{"importer":"table","file":"f","sha256":"0"},"items_digest":{"sha256":"1","items":3,"hashed":2},"has_copied_items":true,
             "carried":{"signed_by":{"name":"n","key":"SHA256:x"},"without":["output"]}}"#;
         let runs = [full, r#"{"id":"r-2","suite":"s","approach":"a"}"#].map(|json| {
             Arc::new(parse_header(json.as_bytes(), "file", None, None).expect("a header"))

@@ -139,7 +139,7 @@ const TERM_GROUPS: &[GlossaryGroup] = &[
             ),
             define_term("rank", "Rank", "Range of ranks that the pairwise tests cannot rule out."),
             define_term("leading-group", "Leading group", "The leader and every arm that is not significantly worse."),
-            define_term("letters", "Letters", "Arms that share a letter do not differ significantly."),
+            define_term("letters", "Letters", "Arms that share a letter are not ordered, for all pairs at once."),
         ],
     },
     GlossaryGroup {

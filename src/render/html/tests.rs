@@ -205,7 +205,7 @@ fn evidence(arms: usize, verdict: PairVerdict, n: u64, of: &'static str) -> Evid
         ],
         letters: Vec::new(),
         alpha: 0.05,
-        adjustment: Adjustment::Holm,
+        adjustment: Adjustment::BenjaminiHochbergOfPairs,
         tested: 1,
         resolution: None,
     }
@@ -223,12 +223,13 @@ fn board_evidence(arms: u64) -> BoardEvidence {
             MetricKind::Rate,
         ),
         alpha: 0.05,
-        adjustment: Adjustment::Holm,
+        adjustment: Adjustment::BenjaminiHochbergOfPairs,
         arms,
         pairs,
         tested: pairs,
         resolved: 0,
         deterministic: 0,
+        open_places: Vec::new(),
         equal: 0,
         comparable: pairs,
         designs: vec![Design::Items],
@@ -385,11 +386,13 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         earlier_runs: 0,
         can_win: true,
         possibly_cached: 0,
+        cached_runs: 0,
         verification: BTreeMap::from([(hostile.to_owned(), 2)]),
     };
     Comparison {
         primary_not_measured: None,
         judged_by: Some(judged_by(hostile)),
+        copies: None,
         separating_settings: Vec::new(),
         perhaps_one_model: vec![ModelNames {
             name: hostile.to_owned(),
@@ -408,6 +411,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
                 n: 500,
                 of: "items",
             },
+            alone: false,
             usd: Some(12.5),
             seconds: Some(900.0),
         }),
@@ -651,6 +655,7 @@ fn suite(name: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -> Over
             attempts: 2,
             primary_not_measured: None,
             judged_by: Some(judged_by(hostile)),
+            copies: None,
             separating_settings: Vec::new(),
             perhaps_one_model: vec![ModelNames {
                 name: hostile.to_owned(),

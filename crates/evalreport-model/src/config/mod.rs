@@ -20,6 +20,7 @@ mod aliases;
 mod approaches;
 mod command;
 mod designs;
+mod exchange;
 mod exclusions;
 mod gates;
 mod ids;
@@ -73,6 +74,8 @@ pub struct ProjectConfig {
     pub designs: BTreeMap<String, SuiteDesign>,
     /// Keys of the deciding metrics by suite, if not the pass rate.
     pub primaries: BTreeMap<String, String>,
+    /// What 100 percentage points of the deciding rate are worth for each item, in dollars.
+    pub usd_per_unit: Option<f64>,
     /// Prices sorted by model and date.
     pub prices: Vec<ModelPrice>,
     pub gate: Vec<GateConfig>,
@@ -178,6 +181,7 @@ fn read_fields(mut fields: Fields) -> ProjectConfig {
         file: fields.file().to_owned(),
         designs: designs::read_section(&mut fields),
         primaries: primaries::read_section(&mut fields),
+        usd_per_unit: exchange::read_section(&mut fields),
         prices: prices::read_section(&mut fields),
         gate: gates::read_section(&mut fields),
         on_inconclusive: gates::read_on_inconclusive(&mut fields),

@@ -308,6 +308,23 @@ fn a_reference_without_anything_to_refer_to_says_so() {
 }
 
 #[test]
+fn quality_has_a_price() {
+    let config = accepted("decision: {pp: 2, usd: 0.04}\n");
+    assert_eq!(config.usd_per_unit, Some(2.0));
+    refused(
+        "decision: {pp: 0, usd: -1}\n",
+        &[
+            "c.yaml:2:16: `decision.pp` must be above 0",
+            "c.yaml:2:24: `decision.usd` must not be negative, but is `-1`",
+        ],
+    );
+    refused(
+        "decision: {pp: 1}\n",
+        &["c.yaml:2:11: `decision.usd` is missing"],
+    );
+}
+
+#[test]
 fn error_rates_of_a_judge_are_shares_of_items() {
     let config = accepted("judge_errors: {sensitivity: .93/200, specificity: 1/150}\n");
     assert_eq!(

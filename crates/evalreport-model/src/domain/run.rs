@@ -340,6 +340,8 @@ pub struct Run {
     pub provenance: Option<Provenance>,
     /// Only for imported runs whose source has item hashes.
     pub items_digest: Option<ItemsDigest>,
+    /// Whether an imported run has items with equal questions. False if the source has no questions.
+    pub has_copied_items: bool,
     /// Only for runs from a bundle that was signed or incomplete.
     pub carried: Option<Carried>,
 }
@@ -420,6 +422,7 @@ impl Run {
             verification: None,
             provenance: None,
             items_digest: None,
+            has_copied_items: false,
             carried: None,
         }
     }

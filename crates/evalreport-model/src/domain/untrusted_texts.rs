@@ -75,6 +75,7 @@ impl Untrusted for Run {
             verification,
             provenance,
             items_digest: _,
+            has_copied_items: _,
             carried,
         } = self;
         let named = [
