@@ -39,7 +39,84 @@ struct Truth {
     deviation: f64,
     items: usize,
     runs: usize,
+    /// Deviations of the logarithm of costs: of the question, of the arm on it, and of the attempt.
+    spread: [f64; 3],
 }
+
+/// How costs of questions vary, and in the world of heavy tails.
+const SPREAD: [f64; 3] = [0.6, 0.3, 0.5];
+const HEAVY_SPREAD: [f64; 3] = [1.2, 0.6, 1.2];
+
+/// Worlds in which the first arm costs 0.3 times as much as the second and is worse by a normal number of points, 3 ± 4, as cheaper models are.
+#[derive(Clone, Copy)]
+struct Cheap {
+    name: &'static str,
+    items: usize,
+    runs: usize,
+    deviation: f64,
+    spread: [f64; 3],
+    /// The cheap arm is this much worse, instead of by a random number of points.
+    loss: Option<f64>,
+}
+
+const CHEAP: [Cheap; 7] = [
+    Cheap {
+        name: "cheaper is worse",
+        items: 200,
+        runs: 1,
+        deviation: 0.0,
+        spread: SPREAD,
+        loss: None,
+    },
+    Cheap {
+        name: "the same, runs vary by 2 pp",
+        items: 200,
+        runs: 1,
+        deviation: 0.02,
+        spread: SPREAD,
+        loss: None,
+    },
+    Cheap {
+        name: "the same, three runs",
+        items: 200,
+        runs: 3,
+        deviation: 0.02,
+        spread: SPREAD,
+        loss: None,
+    },
+    Cheap {
+        name: "heavy-tailed costs",
+        items: 200,
+        runs: 1,
+        deviation: 0.0,
+        spread: HEAVY_SPREAD,
+        loss: None,
+    },
+    Cheap {
+        name: "1,000 questions",
+        items: 1000,
+        runs: 1,
+        deviation: 0.0,
+        spread: SPREAD,
+        loss: None,
+    },
+    Cheap {
+        name: "always 3 pp worse",
+        items: 200,
+        runs: 1,
+        deviation: 0.0,
+        spread: SPREAD,
+        loss: Some(0.03),
+    },
+    Cheap {
+        name: "always 8 pp worse",
+        items: 200,
+        runs: 1,
+        deviation: 0.0,
+        spread: SPREAD,
+        loss: Some(0.08),
+    },
+];
 
 /// What was measured, by question and run.
 struct Seen {
@@ -79,6 +156,20 @@ impl Truth {
             deviation,
             items,
             runs,
+            spread: SPREAD,
+        }
+    }
+
+    fn draw_cheap(kind: Cheap, world: &mut World) -> Self {
+        let base = 0.4 + 0.4 * world.uniform();
+        let loss = kind.loss.unwrap_or(0.03 + 0.04 * world.normal());
+        Self {
+            quality: [(base - loss).clamp(0.02, 0.98), base],
+            cost: [0.3 * COST, COST],
+            deviation: kind.deviation,
+            items: kind.items,
+            runs: kind.runs,
+            spread: kind.spread,
         }
     }
 
@@ -94,8 +185,7 @@ impl Truth {
                 .map(|_| self.quality[arm] - base + self.deviation * world.normal())
                 .collect::<Vec<f64>>()
         });
-        // Deviations of the logarithm: of the question, of the arm on it, and of the attempt.
-        let spread = [0.6, 0.3, 0.5];
+        let spread = self.spread;
         let centre = spread
             .iter()
             .map(|deviation| deviation * deviation)
@@ -123,6 +213,11 @@ impl Truth {
     /// What an arm is worth per question.
     fn worth(&self, arm: usize, price: f64) -> f64 {
         price * self.quality[arm] - self.cost[arm]
+    }
+
+    /// Shipping it would be wrong where a pass is worth so much: it is worth less by more than a margin of quality.
+    fn is_worth_less(&self, arm: usize, price: f64) -> bool {
+        self.worth(arm, price) < self.worth(1 - arm, price) - price * MARGIN
     }
 
     /// Shipping it would be wrong: it is worse by more than the margin, or it is no better and costs more by more than the margin.
@@ -171,30 +266,9 @@ fn outcome(number: u64) -> Outcome {
         seconds: &[],
     };
     let decision = decide_pair(&table(0), &table(1), &Policy::default());
-    let rates = [0, 1].map(|arm: usize| {
-        mean(
-            seen.passed[arm]
-                .iter()
-                .flatten()
-                .map(|passed| f64::from(u8::from(*passed))),
-        )
-    });
+    let (rates, [higher, by_p, apart]) = simple_rules(&truth, &seen);
     let costs = [0, 1].map(|arm: usize| mean(seen.cost[arm].iter().flatten().copied()));
     let looks = |price: f64| usize::from(price * rates[0] - costs[0] < price * rates[1] - costs[1]);
-    let higher = (rates[0].total_cmp(&rates[1]))
-        .is_ne()
-        .then(|| usize::from(rates[0] < rates[1]));
-    let by_p = higher.filter(|_| p_of_quality(&truth, &seen).is_some_and(|p| p < ALPHA));
-    let interval = |arm: usize| {
-        let passed = seen.passed[arm]
-            .iter()
-            .flatten()
-            .filter(|passed| **passed)
-            .count() as u64;
-        stats::wilson_score_interval(passed, seen.passed[arm].len() as u64, CONFIDENCE)
-            .expect("questions")
-    };
-    let apart = higher.filter(|_| rule::disjoint(interval(0), interval(1)));
     let (shipped, action) = match decision {
         Decision::Ship { arm, because, .. } => (Some(arm), because_name(because)),
         Decision::ChooseByPrice { .. } => (None, "choose by price"),
@@ -266,8 +340,132 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / n
 }
 
+/// What the decision says of a cheap arm without an exchange rate, and with one: whether it ships, and whether wrongly; the regret.
+struct CheapOutcome {
+    plain: Option<bool>,
+    is_by_price: bool,
+    rated: Option<bool>,
+    /// Of the rated decision, and of the three simple rules.
+    regret: [f64; RULES.len()],
+}
+
+/// A pass is worth this much, in dollars, where an exchange rate is declared.
+const RATED_PRICE: f64 = 0.50;
+
+fn cheap_outcome(kind: Cheap, number: u64) -> CheapOutcome {
+    let mut world = world::nth(number);
+    let truth = Truth::draw_cheap(kind, &mut world);
+    let seen = truth.measure(&mut world);
+    let table = |arm: usize| ItemTable {
+        runs: truth.runs,
+        passed: &seen.passed[arm],
+        cost_usd: &seen.cost[arm],
+        seconds: &[],
+    };
+    let decided = |usd_per_unit| {
+        let policy = Policy {
+            usd_per_unit,
+            ..Policy::default()
+        };
+        decide_pair(&table(0), &table(1), &policy)
+    };
+    let shipped = |decision: &Decision| match decision {
+        Decision::Ship { arm, .. } => Some(*arm),
+        _ => None,
+    };
+    let (plain, rated) = (decided(None), decided(Some(RATED_PRICE)));
+    let (_, rules) = simple_rules(&truth, &seen);
+    let worth = [truth.worth(0, RATED_PRICE), truth.worth(1, RATED_PRICE)];
+    let best = worth[0].max(worth[1]);
+    let regret = |choice: Option<usize>| {
+        choice.map_or(best - f64::midpoint(worth[0], worth[1]), |arm| {
+            best - worth[arm]
+        })
+    };
+    let choices = [shipped(&rated), rules[0], rules[1], rules[2]];
+    CheapOutcome {
+        plain: shipped(&plain).map(|arm| truth.is_wrong(arm)),
+        is_by_price: matches!(plain, Decision::ChooseByPrice { .. }),
+        rated: shipped(&rated).map(|arm| truth.is_worth_less(arm, RATED_PRICE)),
+        regret: choices.map(regret),
+    }
+}
+
+/// Decisions about an arm that is cheaper and, mostly, worse.
+pub fn cheap_arms() -> Table {
+    let worlds = WORLDS / 5;
+    let mut table = Table::new(
+        "A cheap arm that mostly is worse, 2,000 worlds a row: decisions in percent, wrong ships of all worlds, and mean regret in cents per question where a pass is worth $0.50",
+        &[
+            "world",
+            "ships",
+            "wrong",
+            "choose by price",
+            "with the rate declared: ships",
+            "wrong",
+            "regret",
+            "higher mean",
+            "p < .05 on quality",
+            "intervals that do not overlap",
+        ],
+    );
+    for kind in CHEAP {
+        let outcomes: Vec<CheapOutcome> = (FIRST..FIRST + worlds)
+            .into_par_iter()
+            .map(|number| cheap_outcome(kind, number))
+            .collect();
+        let count = |is_it: &dyn Fn(&CheapOutcome) -> bool| {
+            Share::of(
+                outcomes.iter().filter(|outcome| is_it(outcome)).count() as u64,
+                worlds,
+            )
+            .with_error()
+        };
+        let mut case = vec![
+            kind.name.to_owned(),
+            count(&|outcome| outcome.plain.is_some()),
+            count(&|outcome| outcome.plain == Some(true)),
+            count(&|outcome| outcome.is_by_price),
+            count(&|outcome| outcome.rated.is_some()),
+            count(&|outcome| outcome.rated == Some(true)),
+        ];
+        case.extend(
+            (0..RULES.len()).map(|rule| cents(outcomes.iter().map(|outcome| outcome.regret[rule]))),
+        );
+        table.row(&case, &[]);
+    }
+    table
+}
+
+/// Returns the measured rates, and the choices of the simple rules, in the order of [`RULES`].
+fn simple_rules(truth: &Truth, seen: &Seen) -> ([f64; 2], [Option<usize>; 3]) {
+    let rates = [0, 1].map(|arm: usize| {
+        mean(
+            seen.passed[arm]
+                .iter()
+                .flatten()
+                .map(|passed| f64::from(u8::from(*passed))),
+        )
+    });
+    let higher = (rates[0].total_cmp(&rates[1]))
+        .is_ne()
+        .then(|| usize::from(rates[0] < rates[1]));
+    let by_p = higher.filter(|_| p_of_quality(truth, seen).is_some_and(|p| p < ALPHA));
+    let interval = |arm: usize| {
+        let passed = seen.passed[arm]
+            .iter()
+            .flatten()
+            .filter(|passed| **passed)
+            .count() as u64;
+        stats::wilson_score_interval(passed, seen.passed[arm].len() as u64, CONFIDENCE)
+            .expect("questions")
+    };
+    let apart = higher.filter(|_| rule::disjoint(interval(0), interval(1)));
+    (rates, [higher, by_p, apart])
+}
+
 /// Wrong ships and regret by rule, and what the decision says how often.
-pub fn tables() -> [Table; 2] {
+pub fn tables() -> [Table; 3] {
     let outcomes: Vec<Outcome> = (FIRST..FIRST + WORLDS)
         .into_par_iter()
         .map(outcome)
@@ -317,7 +515,7 @@ pub fn tables() -> [Table; 2] {
             &[],
         );
     }
-    [rules, actions]
+    [rules, actions, cheap_arms()]
 }
 
 /// A mean in cents with the standard error of the simulation.

@@ -14,6 +14,7 @@
 )]
 
 mod abilities;
+mod boards;
 mod claims;
 mod courses;
 mod coverage;
@@ -43,8 +44,9 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 18] = [
+const PARTS: [(&str, Part); 19] = [
     ("abilities", || vec![abilities::coverage()]),
+    ("boards", || boards::tables().into()),
     ("claims", || vec![claims::found()]),
     ("courses", || {
         vec![courses::breaks_told(), courses::flaky_items()]
@@ -120,6 +122,9 @@ fn main() {
     coverage::bootstrap().print();
     coverage::every_night().print();
     rank_sets::coverage().print();
+    for table in boards::tables() {
+        table.print();
+    }
     println!("## Judges corrected by people's labels\n");
     for table in judges::tables() {
         table.print();
