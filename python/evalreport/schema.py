@@ -566,6 +566,44 @@ class Flips(_Flips, total=False):
     listed: Optional[ListedItems]
 
 
+class _CategoryCell(TypedDict):
+    # The mean over items of each item's share of passed outcomes.
+    rate: float
+    # Number of items with outcomes; then number of outcomes.
+    items: int
+    outcomes: int
+
+
+class CategoryCell(_CategoryCell, total=False):
+    """One arm on one category."""
+
+    interval: Optional[Interval]
+
+
+class Category(TypedDict):
+    """A category, with each arm's results on its items."""
+
+    name: str
+    items: int
+    # One cell per arm. `None` if the arm has no outcome in the category.
+    cells: List[Optional[CategoryCell]]
+
+
+class Categories(TypedDict):
+    """Table of arms by category."""
+
+    # What the items are: `questions`, `tests`, `criteria` or `checks`.
+    of: str
+    # In the order of the cells.
+    arms: List[Arm]
+    # Easiest first.
+    categories: List[Category]
+    # Number of hidden categories.
+    hidden_categories: int
+    # Number of items without a category.
+    items_without_category: int
+
+
 class CriterionFlips(TypedDict):
     """Judged outcomes of two arms on shared criteria. An arm meets a criterion if more than half of its runs do."""
 
@@ -706,6 +744,8 @@ class Comparison(_Comparison, total=False):
     # The two arms that the decision's reasons refer to. Of several arms these are the named arm and the best of the
     # others.
     decided_on: Optional[List[int]]
+    # The arm that the others are compared with, if the caller named one.
+    against: Optional[int]
     # The largest unimportant difference of the primary metric, as declared or by default.
     margin: Optional[float]
     # Key of the suite's configured primary metric, if no run here has a value of it and another metric decides.
@@ -714,6 +754,9 @@ class Comparison(_Comparison, total=False):
     comparability: List[Comparability]
     # Pass and fail counts on the items that both arms have. Only for two arms with outcomes.
     flips: Optional[Flips]
+    # Pass rates by category of item, if the caller asked for them and items have categories; see
+    # [`super::category_rates`].
+    by_category: Optional[Categories]
     # The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     criteria: Optional[CriterionFlips]
     # What both arms answered on some of the items on which they differ, if the caller collected it; see

@@ -309,7 +309,7 @@ fn import_tables(
                 ..hints
             };
             propose_tables(paths, &as_runs)
-                .map_err(|_| proposal::proposal_failure(open, &command))?
+                .map_err(|_| proposal::proposal_failure(open, paths, &command))?
         }
         // Each file may be an arm.
         Err(open @ NoProposal::Open(_)) if asked.may_be_arms(paths) => {
@@ -317,10 +317,10 @@ fn import_tables(
                 settings,
                 paths,
                 asked,
-                proposal::proposal_failure(open, &command),
+                proposal::proposal_failure(open, paths, &command),
             );
         }
-        proposed => proposed.map_err(|why| proposal::proposal_failure(why, &command))?,
+        proposed => proposed.map_err(|why| proposal::proposal_failure(why, paths, &command))?,
     };
     let look = proposal::import_command(
         settings,

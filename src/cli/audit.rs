@@ -17,7 +17,7 @@ use crate::warehouse::Warehouse;
 
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::failure::CommandFailure;
-use super::options::SuiteOptions;
+use super::options::{Format, SuiteOptions};
 use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
 use super::{exit_code, output};
@@ -31,6 +31,9 @@ pub(super) struct AuditArguments {
     /// Instead, check a table of published figures against itself: counts, totals, intervals, repeated rows, first places; repeatable
     #[arg(long, value_name = "FILE", conflicts_with_all = ["suites", "matrix"])]
     pub claims: Vec<PathBuf>,
+    /// Print the reporting card of each board too: all facts and figures of the order
+    #[arg(long, conflicts_with = "claims")]
+    pub card: bool,
     /// Exit with 1 if a finding is this bad or worse
     #[arg(long, value_name = "SEVERITY", requires = "claims")]
     pub fail_on: Option<FailOn>,
@@ -105,7 +108,15 @@ fn run_command(settings: &Settings, arguments: &AuditArguments) -> Result<u8, Co
     if audits.is_empty() {
         return Err(nothing_to_audit(&without));
     }
-    let tables: Vec<_> = audits.iter().flat_map(place_and_standard_tables).collect();
+    let tables: Vec<_> = audits
+        .iter()
+        .flat_map(|audit| {
+            let [places, card] = place_and_standard_tables(audit);
+            let is_shown = arguments.card || settings.format == Format::Csv;
+            [Some(places), Some(card).filter(|_| is_shown)]
+        })
+        .flatten()
+        .collect();
     output::print_answer(settings, "audit", &tables, || AuditAnswer {
         audits,
         without,

@@ -80,6 +80,7 @@ impl Invocation<'_> {
         // Also after a failure: what was added is there.
         settings.append_chain_entry(self.name);
         settings.release_cache();
+        settings.ignore_own_folder();
         done
     }
 }

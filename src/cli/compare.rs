@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::domain::{Filter, escape_invisible, shell_word};
 use crate::render::json::{AnswerSchema, CompareAnswer, answer_schema};
 use crate::render::table::ReportTable;
-use crate::render::{comparability, comparison, phrases, tables};
+use crate::render::{category_rates, comparability, comparison, phrases, tables};
 use crate::views::{
-    BaselineSelection, BatchSelection, Comparison, PairOrder, SuiteGroup, board_groups,
-    compare_arms, compare_to_baseline, compare_with_flips, count_retracted, criterion_flips,
-    find_separate_arms,
+    Arm, BaselineSelection, BatchSelection, Comparison, PairOrder, SuiteGroup, board_groups,
+    category_rates as rates_by_category, compare_arms, compare_to_baseline, compare_with_flips,
+    count_retracted, criterion_flips, find_separate_arms,
 };
 use crate::warehouse::{Warehouse, WarehouseOptions};
 
@@ -25,8 +25,8 @@ use super::query::{NamedRuns, RunQuery};
 use super::settings::Settings;
 use super::{ad_hoc_import, baseline, engine, exit_code, output, policy, selection, unstarted};
 
-/// Compare arms on a suite
-#[derive(Args)]
+/// Compare arms: in files, or on a suite
+#[derive(Args, Default)]
 pub(super) struct CompareArguments {
     /// Suites, run ids, `last` for the newest batch, or paths such as ./logs to other tools' results [default: every suite with at least two arms]
     #[arg(value_name = "SUITE|ID|PATH")]
@@ -42,6 +42,9 @@ pub(super) struct CompareArguments {
     /// Compare each arm with its baseline: a store, bundle, result file, run, last:K, tag KEY=VALUE or git revision
     #[arg(long, value_name = "WHAT")]
     pub baseline: Option<String>,
+    /// Compare all other arms with this one, by its name in the table, its approach or its model
+    #[arg(long, value_name = "ARM", conflicts_with = "baseline")]
+    pub against: Option<String>,
     /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
     #[arg(long)]
     pub newest_batch: bool,
@@ -51,6 +54,9 @@ pub(super) struct CompareArguments {
     /// List the items that only one of two arms passed
     #[arg(long)]
     pub flips: bool,
+    /// Print pass rates by category of item too
+    #[arg(long, value_enum, value_name = "FIELD")]
+    pub by: Option<Breakdown>,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
@@ -61,14 +67,23 @@ pub(super) struct CompareArguments {
     pub selection: Selection,
 }
 
+/// What pass rates are broken down by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Breakdown {
+    Category,
+}
+
 impl Command for CompareArguments {
     const NAME: &'static str = "compare";
     const EXAMPLES: [Example; 2] = [
         (
+            "evalreport compare answers.csv",
+            "the arms in a table of answers, or in other tools' results",
+        ),
+        (
             "evalreport compare hello --explain",
             "the arms of a suite, with intervals and methods",
         ),
-        ("evalreport compare last", "the arms of the newest batch"),
     ];
     const ANSWERS: &'static [AnswerSchema] = &[("compare", answer_schema::<CompareAnswer>)];
 
@@ -77,7 +92,10 @@ impl Command for CompareArguments {
     }
 }
 
-fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, CommandFailure> {
+pub(super) fn run_command(
+    settings: &Settings,
+    arguments: &CompareArguments,
+) -> Result<u8, CommandFailure> {
     let query = RunQuery {
         engine: Some(&arguments.engine),
         baseline: arguments.baseline.as_deref(),
@@ -92,8 +110,8 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
         files: asked,
     } = query.resolve_names(settings)?;
     let (settings, stores) = &ad_hoc_import::with_stores(&settings, &paths, &asked)?;
-    let are_alone =
-        (arguments.baseline.is_some() || settings.file_arms.has_files()) && !stores.is_empty();
+    // Files that are named are the selection.
+    let are_alone = !stores.is_empty() && (what.is_empty() || arguments.baseline.is_some());
     let new = if are_alone {
         ad_hoc_import::ids_of_stores(settings, stores)?
     } else {
@@ -145,7 +163,14 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
     } else {
         PairOrder::AheadFirst
     };
+    if let Some(name) = &arguments.against {
+        keep_groups_with(&mut groups, name)?;
+    }
     let with_criteria = |group: &SuiteGroup<'_>| {
+        let order = match &arguments.against {
+            Some(name) => find_arm(group, name).map_or(order, PairOrder::Against),
+            None => order,
+        };
         let table = one(&warehouse, group, &policy, order);
         // Put the arms into the table's order, so that the criteria are about its first and second arm.
         let mut turned = group.clone();
@@ -157,8 +182,20 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
         });
         let criteria = criterion_flips(&warehouse, &turned)
             .map_err(|error| CommandFailure::new(escape_invisible(&error.to_string())))?;
-        Ok(Comparison { criteria, ..table })
+        let by_category = if arguments.by.is_some() || turned.arms.len() == 1 {
+            rates_by_category(&warehouse, &turned, &policy).map_err(|error| {
+                CommandFailure::new(format!("the categories of items cannot be read: {error}"))
+            })?
+        } else {
+            None
+        };
+        Ok(Comparison {
+            criteria,
+            by_category,
+            ..table
+        })
     };
+    let is_asked = is_asked || (!paths.is_empty() && groups.len() == 1);
     let comparisons: Vec<Comparison> = groups
         .iter()
         .filter(|group| is_asked || group.arms.len() > 1)
@@ -172,9 +209,6 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
             None if apart.is_empty() && what.iter().any(|word| word == selection::LAST_WORD) => {
                 CommandFailure::new("the newest batch has no two arms of a suite")
                     .with_hint("name the suite to compare it with earlier runs, as in `evalreport compare SUITE`")
-            }
-            None if apart.is_empty() && !paths.is_empty() && groups.len() == 1 && groups[0].arms.len() == 1 => {
-                single_arm_failure(&paths, &with_criteria(&groups[0])?)
             }
             None if apart.is_empty() => {
                 let suites: BTreeSet<&str> = groups.iter().map(|group| group.suite.as_str()).collect();
@@ -220,7 +254,13 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
     let retracted = count_retracted(&warehouse, &filter);
     let mut tables: Vec<_> = comparisons
         .iter()
-        .map(comparison::annotated_table)
+        .map(|table| {
+            let mut laid_out = comparison::annotated_table(table);
+            if table.arms.len() == 1 {
+                laid_out.notes.push(next_command(&paths));
+            }
+            laid_out
+        })
         .collect();
     if let Some(last) = tables.last_mut() {
         last.notes.extend(comparability::apart_notes(&apart));
@@ -233,7 +273,12 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
             .map(ReportTable::with_explanations)
             .collect()
     } else {
-        add_explain_hint(settings, tables)
+        let are_compared = comparisons.iter().any(|table| table.arms.len() > 1);
+        add_explain_hint(settings, tables, are_compared)
+    };
+    let tables = match arguments.by {
+        Some(by) => with_breakdown(settings, by, tables, &comparisons)?,
+        None => tables,
     };
     engine::refuse_incomplete(settings, &warehouse)?;
     output::print_answer(settings, "compare", &tables, || CompareAnswer {
@@ -248,43 +293,101 @@ fn run_command(settings: &Settings, arguments: &CompareArguments) -> Result<u8, 
     Ok(exit_code::DONE)
 }
 
-/// Says what files hold that have one arm, and what to compare it with.
-fn single_arm_failure(paths: &[PathBuf], table: &Comparison) -> CommandFailure {
-    let figure = table
-        .rows
-        .first()
-        .and_then(|row| Some(phrases::cell_value(&row.metric, row.cells.first()?)));
-    let figure = figure.map_or_else(String::new, |figure| format!(": {figure}"));
-    let shown: Vec<String> = paths.iter().map(|path| display_path(path)).collect();
-    match shown.as_slice() {
-        [one] if paths[0].is_file() => {
-            let file = shell_word(one);
-            let other = paths[0].extension().map_or_else(
+/// Returns the arm of a group that is called so: in its table, or by its approach, its model, or both.
+fn find_arm(group: &SuiteGroup<'_>, name: &str) -> Option<usize> {
+    let arms: Vec<Arm> = group.arms.iter().map(|runs| runs.arm.clone()).collect();
+    let labels = phrases::arm_labels(&group.suite, &arms);
+    let only = |is_called: &dyn Fn(usize) -> bool| {
+        let mut called = (0..arms.len()).filter(|arm| is_called(*arm));
+        called.next().filter(|_| called.next().is_none())
+    };
+    only(&|arm| labels[arm] == name)
+        .or_else(|| only(&|arm| phrases::arm_key(&arms[arm]) == name))
+        .or_else(|| only(&|arm| arms[arm].approach == name))
+        .or_else(|| only(&|arm| arms[arm].model == name))
+}
+
+/// Keeps the tables that have an arm of this name. Fails if none has it.
+fn keep_groups_with(groups: &mut Vec<SuiteGroup<'_>>, name: &str) -> Result<(), CommandFailure> {
+    let known: BTreeSet<String> = groups
+        .iter()
+        .flat_map(|group| {
+            let arms: Vec<Arm> = group.arms.iter().map(|runs| runs.arm.clone()).collect();
+            phrases::arm_labels(&group.suite, &arms)
+        })
+        .collect();
+    groups.retain(|group| find_arm(group, name).is_some());
+    if groups.is_empty() {
+        return Err(selection::unknown_name(
+            "arm",
+            name,
+            known.iter().map(String::as_str),
+        ));
+    }
+    Ok(())
+}
+
+/// Adds the table by category after each comparison. CSV has only these, because two tables in one file would not be readable.
+fn with_breakdown(
+    settings: &Settings,
+    Breakdown::Category: Breakdown,
+    tables: Vec<ReportTable>,
+    comparisons: &[Comparison],
+) -> Result<Vec<ReportTable>, CommandFailure> {
+    if comparisons
+        .iter()
+        .all(|comparison| comparison.by_category.is_none())
+    {
+        return Err(CommandFailure::new("no item has a category")
+            .with_hint("a table's column `category` or `topic` gives it; `evalreport help import/tables` says how"));
+    }
+    let is_csv = settings.format == Format::Csv;
+    Ok(tables
+        .into_iter()
+        .zip(comparisons)
+        .flat_map(|(table, comparison)| {
+            [
+                Some(table).filter(|_| !is_csv),
+                category_rates::category_table(comparison),
+            ]
+        })
+        .flatten()
+        .collect())
+}
+
+/// Returns the command that compares the only arm with another.
+fn next_command(paths: &[PathBuf]) -> String {
+    match paths {
+        [one] if one.is_file() => {
+            let other = one.extension().map_or_else(
                 || "OTHER".to_owned(),
                 |ending| format!("other.{}", ending.to_string_lossy()),
             );
-            CommandFailure::new(format!("{one} has one arm{figure}")).with_hint(format!(
-                "compare it with another file: evalreport compare {file} {}",
+            format!(
+                "Compare it with another file: evalreport compare {} {}",
+                shell_word(&display_path(one)),
                 shell_word(&other)
-            ))
+            )
         }
-        [one] => CommandFailure::new(format!("{one} has one arm{figure}"))
-            .with_hint("--approach @file makes each of its files an arm"),
-        several => CommandFailure::new(format!(
-            "{} have one arm{figure}",
-            phrases::join_list(several)
-        ))
-        .with_hint("--approach @file makes each file an arm"),
+        [] => "Run or import a second arm to compare.".to_owned(),
+        [_] => "--approach @file makes each of its files an arm.".to_owned(),
+        _ => "--approach @file makes each file an arm.".to_owned(),
     }
 }
 
 /// Adds a note on how to see explanations, once, if a person reads the tables.
-fn add_explain_hint(settings: &Settings, mut tables: Vec<ReportTable>) -> Vec<ReportTable> {
-    let has_more = tables.iter().any(|table| !table.more.is_empty());
-    if let Some(last) = tables
-        .last_mut()
-        .filter(|_| has_more && settings.format == Format::Table)
-    {
+fn add_explain_hint(
+    settings: &Settings,
+    mut tables: Vec<ReportTable>,
+    are_compared: bool,
+) -> Vec<ReportTable> {
+    // One arm needs no explanation of differences.
+    let has_more = are_compared && tables.iter().any(|table| !table.more.is_empty());
+    if let Some(last) = tables.last_mut().filter(|table| {
+        has_more
+            && settings.format == Format::Table
+            && table.lead.len() + table.notes.len() <= comparison::MAX_NOTES + 1
+    }) {
         last.notes
             .push("More: --explain gives intervals, methods, plans and flips.".to_owned());
     }

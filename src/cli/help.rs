@@ -12,8 +12,11 @@ use rust_embed::RustEmbed;
 use crate::domain::nearest_name;
 use crate::process;
 
+use crate::render::terminal::Style;
+
 use super::command::{Command, Example, Invocation};
 use super::failure::CommandFailure;
+use super::page_layout::lay_out_page;
 use super::{exit_code, output, settings};
 
 /// Print the help of a command, or a page of the documentation
@@ -57,10 +60,10 @@ fn print_help(
     invocation: &Invocation<'_>,
 ) -> Result<u8, CommandFailure> {
     let command_line = (invocation.command_line)();
-    let has_colour = settings::terminal_style(invocation.global).color;
+    let style = settings::terminal_style(invocation.global);
     let text = match arguments.topic.as_slice() {
         [] => overview_text(command_line),
-        topic => topic_help(command_line, topic, has_colour)?,
+        topic => topic_help(command_line, topic, style)?,
     };
     print_paged(&text)?;
     Ok(exit_code::DONE)
@@ -131,9 +134,9 @@ fn overview_text(mut command_line: clap::Command) -> String {
 fn topic_help(
     mut command_line: clap::Command,
     topic: &[String],
-    has_colour: bool,
+    style: Style,
 ) -> Result<String, CommandFailure> {
-    let of_command = command_help(&mut command_line, topic, has_colour);
+    let of_command = command_help(&mut command_line, topic, style.color);
     let name = topic.join(" ");
     // A path as documents write it is the same topic.
     let path = name.strip_prefix("docs/").unwrap_or(&name);
@@ -150,7 +153,9 @@ fn topic_help(
     let wanted = topic_of(&format!("{}.md", path.strip_suffix(".md").unwrap_or(path)));
     let of_page = list_topics()
         .find(|(topic, _)| Some(topic) == wanted.as_ref())
-        .map(|(topic, file)| format_page(&read_page(&file), &topic, has_colour));
+        .map(|(topic, file)| {
+            lay_out_page(&format_page(&read_page(&file), &topic, style.color), style)
+        });
     match (of_command, of_page) {
         (Some(command), Some(page)) => Ok(format!("{command}\n{page}")),
         (Some(text), None) | (None, Some(text)) => Ok(text),
@@ -304,6 +309,11 @@ mod tests {
     use super::*;
     use crate::cli::command_line;
 
+    const STYLE: Style = Style {
+        width: 80,
+        color: false,
+    };
+
     #[test]
     fn every_link_of_every_page_leads_to_a_topic_or_away() {
         for (topic, file) in list_topics() {
@@ -335,11 +345,11 @@ mod tests {
             "docs/import/README.md",
         ] {
             assert!(
-                topic_help(command_line(), &[name.to_owned()], false).is_ok(),
+                topic_help(command_line(), &[name.to_owned()], STYLE).is_ok(),
                 "{name}"
             );
         }
-        let failure = topic_help(command_line(), &["inspect".to_owned()], false)
+        let failure = topic_help(command_line(), &["inspect".to_owned()], STYLE)
             .expect_err("the page is in a folder");
         assert!(
             failure

@@ -24,9 +24,12 @@ use super::{engine, exit_code, output, policy};
 /// Show trends, change points, broken and flaky items by day or commit
 #[derive(Args)]
 pub(super) struct HistoryArguments {
-    /// Number of newest days or commits to show for each arm
-    #[arg(long, value_name = "N", default_value_t = 30)]
-    pub nights: usize,
+    /// Number of newest days or commits to show for each arm [default: 7; 30 in CSV and Markdown]
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    pub nights: Option<usize>,
+    /// Show all days or commits
+    #[arg(long)]
+    pub all: bool,
     /// Points of the history: days, or commits in the order of the repository here
     #[arg(long, value_enum, default_value_t = HistoryBy::Day)]
     pub by: HistoryBy,
@@ -83,8 +86,17 @@ fn run_command(settings: &Settings, arguments: &HistoryArguments) -> Result<u8, 
     };
     let histories = suite_histories(&warehouse, &filter, &policy, &points);
     let retracted = count_retracted(&warehouse, &filter);
+    let usual = match settings.format {
+        Format::Table => 7,
+        _ => 30,
+    };
+    let most = if arguments.all {
+        usize::MAX
+    } else {
+        arguments.nights.unwrap_or(usual)
+    };
     let of_suite = |history: &History| {
-        let nights = history::arm_nights_table(history, arguments.nights);
+        let nights = history::arm_nights_table(history, most);
         // A spreadsheet takes one table, so CSV has the one with every number.
         if settings.format == Format::Csv {
             vec![nights]

@@ -69,6 +69,8 @@ const SAMPLE_FILES: [(&str, &str); 7] = [
         include_str!("init/suites/hello/tests/hello.sh"),
     ),
 ];
+/// What needs no version control, because it can be made again.
+const GITIGNORE: &str = "/.evalreport/\n/results/.runner.lock\n/site/\n";
 /// A configuration under this other name would be hidden by ours.
 const OTHER_CONFIGURATION: &str = "evalreport.yml";
 /// The default folder.
@@ -126,10 +128,20 @@ fn run_command(is_quiet: bool, arguments: &InitArguments) -> Result<u8, CommandF
         }
         written.push(path);
     }
+    write_gitignore(folder);
     if !is_quiet {
         output::print_text(&describe_next_steps(folder))?;
     }
     Ok(exit_code::DONE)
+}
+
+/// Writes which files can be made again, unless the folder says itself what version control ignores.
+fn write_gitignore(folder: &Path) {
+    let path = folder.join(".gitignore");
+    if path.symlink_metadata().is_err() {
+        // The example works without it.
+        let _ = write_new_file(&path, GITIGNORE);
+    }
 }
 
 /// Returns existing files that would be replaced or hidden, and files in place of folders. Files of an incomplete `init` do not count.

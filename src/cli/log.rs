@@ -49,6 +49,13 @@ pub(super) fn start_logging(global: &Global) -> Result<(), CommandFailure> {
 }
 
 fn open_log(path: &Path) -> Result<File, CommandFailure> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        // If it cannot be made, opening the file says why.
+        let _ = std::fs::create_dir_all(folder);
+    }
     OpenOptions::new()
         .create(true)
         .append(true)
@@ -58,7 +65,7 @@ fn open_log(path: &Path) -> Result<File, CommandFailure> {
                 "cannot open the log {}: {error}",
                 display_path(path)
             ))
-            .with_hint("--log takes a file that can be written, in a folder that exists")
+            .with_hint("--log takes a file that can be written")
         })
 }
 

@@ -18,6 +18,7 @@ mod clock;
 mod command;
 mod compare;
 mod completions;
+mod demo;
 mod display_path;
 mod doctor;
 mod engine;
@@ -50,6 +51,7 @@ mod open_warehouse;
 mod options;
 mod output;
 mod output_paths;
+mod page_layout;
 mod policy;
 mod preflight;
 mod progress;
@@ -65,6 +67,7 @@ mod same_versions;
 mod selection;
 mod serve;
 mod settings;
+mod short_help;
 mod show;
 mod sql;
 mod subset;
@@ -94,7 +97,7 @@ use options::{EXIT_CODES, Global};
 
 /// Compare AI agents: pass rates, costs, and whether the differences are real
 #[derive(Parser)]
-#[command(name = "evalreport", version, about, max_term_width = 120, propagate_version = true, disable_help_subcommand = true, after_help = EXIT_CODES)]
+#[command(name = "evalreport", version, about, max_term_width = 120, disable_help_subcommand = true, after_help = EXIT_CODES)]
 struct Arguments {
     #[command(flatten)]
     global: Global,
@@ -103,6 +106,7 @@ struct Arguments {
 }
 
 list_commands! {
+    Demo(demo::DemoArguments),
     Init(init::InitArguments),
     Run(run::RunArguments),
     Eval(eval::EvalArguments),
@@ -153,6 +157,7 @@ pub fn command_line() -> clap::Command {
         .fold(Arguments::command(), |command, definition| {
             command.mut_subcommand(definition.name, |command| definition.add_examples(command))
         })
+        .mut_args(short_help::hide_rare)
 }
 
 /// Returns the JSON Schemas of the commands' answers, by name.
@@ -180,13 +185,28 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if completions::answer_shell(&arguments, command_line) {
         return ExitCode::from(exit_code::DONE);
     }
-    let typed = arguments
+    let words: Vec<String> = arguments
         .iter()
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let mut command = command_line();
-    let parsed = command.try_get_matches_from_mut(arguments);
+    let mut command = short_help::fit(command_line(), &words);
+    let mut arguments = arguments;
+    let mut parsed = command.try_get_matches_from_mut(arguments.clone());
+    // A file in place of a command is to be compared.
+    if let Some(place) = parsed
+        .as_ref()
+        .err()
+        .and_then(|error| place_of_file(error, &arguments))
+    {
+        arguments.insert(place, OsString::from(compare::CompareArguments::NAME));
+        parsed = command.try_get_matches_from_mut(arguments.clone());
+    }
+    let typed: Vec<String> = arguments
+        .iter()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let read = parsed
         .as_ref()
         .map(|matches| NamedPaths::from_matches(&command, matches, &is_unread))
@@ -195,7 +215,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are answers; every other parse result is a wrong argument. A closed pipe is not an error.
-            let is_told = match error.print() {
+            let commands: Vec<&str> = COMMANDS.iter().map(|known| known.name).collect();
+            let printed = if short_help::asked_for_overview(error.kind(), &typed, &commands) {
+                short_help::print_overview(error.use_stderr())
+            } else {
+                error.print()
+            };
+            let is_told = match printed {
                 Err(error) => error.kind() == std::io::ErrorKind::BrokenPipe,
                 Ok(()) => true,
             };
@@ -220,6 +246,25 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(failure.code)
         }
     }
+}
+
+/// Returns the place of the word that is no command but a file that is there, or that is called like one.
+fn place_of_file(error: &clap::Error, arguments: &[OsString]) -> Option<usize> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let path = std::path::Path::new(word);
+    let is_file =
+        path.is_file() || (word.contains('/') && path.exists()) || missing::looks_like_path(word);
+    let place = arguments
+        .iter()
+        .skip(1)
+        .position(|argument| argument.to_str() == Some(word));
+    place.filter(|_| is_file).map(|place| place + 1)
 }
 
 /// Runs the command and logs its beginning and end. `read` are the paths that the command line names for reading.

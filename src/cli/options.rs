@@ -37,7 +37,7 @@ pub(super) struct Global {
         help_heading = "Global options"
     )]
     pub results: Vec<PathBuf>,
-    /// Cache folder; may be deleted at any time [default: .evalreport/cache beside the results]
+    /// Cache folder; may be deleted at any time [default: .evalreport/cache beside the results, or the user's cache folder outside of a project]
     #[arg(
         long,
         global = true,
@@ -60,7 +60,7 @@ pub(super) struct Global {
     /// Report steps and times on stderr; --quiet overrides this
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// Append every event with its time to a file, as JSON lines; the folder must exist
+    /// Append every event with its time to a file, as JSON lines
     #[arg(
         long,
         global = true,

@@ -10,7 +10,7 @@ use crate::domain::{ItemStatus, escape_invisible, shell_word, split_shell_words}
 use crate::files;
 use crate::import::{
     BetterEnd, MapProposal, MappingQuestion, NoProposal, ProposedRow, TableHints, TableMap,
-    WideKind, are_tables, propose_tables,
+    VoteLayout, WideKind, are_tables, propose_tables, read_votes,
 };
 use crate::render::format;
 
@@ -121,7 +121,9 @@ pub(super) fn ask_for_agreement(
     let proposal = match propose_tables(&arguments.files, &hints) {
         Err(NoProposal::NoTable) if !is_meant => return Ok(MapDecision::NoTable),
         proposed => proposed.map_err(|why| {
-            proposal_failure(why, &|option| extend_command(settings, arguments, option))
+            proposal_failure(why, &arguments.files, &|option| {
+                extend_command(settings, arguments, option)
+            })
         })?,
     };
     let described = describe_proposal(&proposal);
@@ -334,9 +336,23 @@ fn value_name(value: &impl ValueEnum) -> Option<String> {
         .map(|value| value.get_name().to_owned())
 }
 
-/// Returns the failure of a proposal. `command` formats the command with the option that answers an open question.
+/// Returns the command that fits votes on pairs of arms, if the files are such votes.
+fn votes_command(files: &[PathBuf]) -> Option<String> {
+    let are_votes = |file: &PathBuf| {
+        read_votes(file, &VoteLayout::default()).is_ok_and(|found| !found.votes.is_empty())
+    };
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| shell_word(&display_path(file)))
+        .collect();
+    (!files.is_empty() && files.iter().all(are_votes))
+        .then(|| format!("evalreport fit preferences {}", names.join(" ")))
+}
+
+/// Returns the failure of a proposal for these files. `command` formats the command with the option that answers an open question.
 pub(super) fn proposal_failure(
     why: NoProposal,
+    files: &[PathBuf],
     command: &dyn Fn(&str) -> String,
 ) -> CommandFailure {
     match why {
@@ -345,6 +361,12 @@ pub(super) fn proposal_failure(
         ),
         NoProposal::Unreadable(problems) => CommandFailure::from(crate::domain::Problems(problems)),
         NoProposal::Open(questions) => {
+            if let Some(command) = votes_command(files) {
+                return CommandFailure::new(
+                    "the table holds votes on pairs of answers, and no outcomes of each answer",
+                )
+                .with_hint(format!("rank the arms by the votes: {command}"));
+            }
             let mut failure = CommandFailure::new("the table's columns are unclear");
             let detail =
                 |MappingQuestion { text, option, .. }: &MappingQuestion| match option.as_str() {

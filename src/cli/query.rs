@@ -107,7 +107,13 @@ impl<'a> RunQuery<'a> {
             mut filter,
             files,
         } = self.resolve_names(settings)?;
-        let settings = ad_hoc_import::with_paths(&settings, &paths, &files)?;
+        let (settings, stores) = ad_hoc_import::with_stores(&settings, &paths, &files)?;
+        if names.is_empty() && filter.suites.is_empty() && !stores.is_empty() {
+            // Files that are named are the selection.
+            filter
+                .ids
+                .extend(ad_hoc_import::ids_of_stores(&settings, &stores)?);
+        }
         filter.suites.extend(names);
         let policy =
             policy::policy_with_options(&settings, self.judging.unwrap_or(&Judging::default()))?;

@@ -30,6 +30,8 @@ use super::options::{Color, Format, Global};
 /// Width of a table that is written to a file or a pipe.
 const PIPED_WIDTH: usize = 120;
 const MIN_WIDTH: usize = 40;
+/// Folder beside the results with the cache.
+const OWN_FOLDER: &str = ".evalreport";
 
 /// Settings that every command works with.
 #[derive(Clone)]
@@ -141,9 +143,16 @@ impl Settings {
             .first()
             .or(config_path.as_ref())
             .and_then(|path| path.parent());
-        let cache = global.cache.clone().unwrap_or_else(|| match beside {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.join(".evalreport/cache"),
-            _ => PathBuf::from(".evalreport/cache"),
+        let own = beside
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new(""))
+            .join(OWN_FOLDER);
+        let is_project =
+            config_path.is_some() || results.iter().any(|folder| folder.exists()) || own.exists();
+        let cache = global.cache.clone().unwrap_or_else(|| {
+            // Whoever only looks at a file gets no folder beside it.
+            let of_user = if is_project { None } else { user_cache() };
+            of_user.unwrap_or_else(|| own.join("cache"))
         });
         for folder in &results {
             info!(folder = %folder.display(), exists = folder.is_dir(), "store");
@@ -305,6 +314,18 @@ impl Settings {
         }
     }
 
+    /// Keeps the cache beside the results out of version control.
+    pub fn ignore_own_folder(&self) {
+        let own = self.cache.parent().filter(|own| own.ends_with(OWN_FOLDER));
+        if let Some(own) = own.filter(|own| own.is_dir()) {
+            let path = own.join(".gitignore");
+            if !path.exists() {
+                // A folder that takes no file has no cache either.
+                let _ = std::fs::write(path, "*\n");
+            }
+        }
+    }
+
     /// Ends the use of imported stores in the cache, and deletes superseded ones.
     pub fn release_cache(&self) {
         let held = self
@@ -355,6 +376,20 @@ impl Settings {
 /// Returns the folder of a lake that is named by `lake:DIR`.
 pub(super) fn lake_folder(path: &Path) -> Option<PathBuf> {
     path.to_str()?.strip_prefix(LAKE_PREFIX).map(PathBuf::from)
+}
+
+/// Returns the folder for this program in the user's cache, or `None` if it cannot be made.
+fn user_cache() -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|folder| folder.is_absolute())
+    };
+    let base = absolute("XDG_CACHE_HOME")
+        .or_else(|| absolute("LOCALAPPDATA"))
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+    let ours = base.join("evalreport/tables");
+    std::fs::create_dir_all(&ours).is_ok().then_some(ours)
 }
 
 fn imported_name() -> String {

@@ -7,7 +7,7 @@ use crate::views::{
 
 use super::cell::{Datum, TableCell};
 use super::phrases::{self, count_with_noun};
-use super::table::{ReportTable, TableColumn};
+use super::table::{ColumnVisibility, ReportTable, TableColumn};
 use super::{format, item_table};
 
 /// Lays out the places of a board, with what is established in notes below, and the card of the Leaderboard Reporting Standard.
@@ -89,7 +89,7 @@ fn places_table(audit: &Audit) -> ReportTable {
     table.add_filled_column(
         TableColumn::number("Rank by the standard")
             .keys(["standard_best", "standard_worst"])
-            .rank(2),
+            .visible_in(ColumnVisibility::Data),
         each(&published),
     );
     table.notes = place_notes(audit);

@@ -314,13 +314,8 @@ impl<'a> BoardColumns<'a> {
             let Some(estimate) = estimate(entry) else {
                 return TableCell::unknown("unknown");
             };
-            let shown = phrases::figure_with_interval(metric, estimate);
             let [low, high] = Datum::interval_ends(estimate.interval);
-            let cell = TableCell::for_people(if estimate.is_reported() {
-                format!("{shown} published")
-            } else {
-                shown
-            });
+            let cell = TableCell::for_people(shown_estimate(metric, estimate));
             cell.with_data([
                 estimate.value.into(),
                 low,
@@ -428,6 +423,7 @@ impl<'a> BoardColumns<'a> {
             TableColumn::words("Letters")
                 .keys(["letters"])
                 .rank(7)
+                .visible_in(ColumnVisibility::Pages)
                 .about("a shared letter: no significant difference"),
             |entry| {
                 TableCell::words(
@@ -687,6 +683,16 @@ impl<'a> BoardColumns<'a> {
     }
 }
 
+/// Returns a figure of the deciding metric with its interval, and whether its source published it.
+pub(super) fn shown_estimate(metric: &Metric, estimate: &Estimate) -> String {
+    let shown = phrases::figure_with_interval(metric, estimate);
+    if estimate.is_reported() {
+        format!("{shown} published")
+    } else {
+        shown
+    }
+}
+
 /// Formats a mean over runs. If only some runs have the figure, the cell says how many.
 fn mean_cell(figure: Option<&Figure>, unit: Unit) -> TableCell {
     let Some(figure) = figure else {
@@ -751,7 +757,6 @@ pub fn method_notes(board: &SuiteBoard) -> Vec<String> {
     }
     notes.extend(board.judged_by.as_ref().map(phrases::judged_by));
     notes.extend(interval_methods_note(board));
-    notes.extend(unmeasured_amounts_note(board));
     match board.sources.as_slice() {
         [] => {}
         [one] => notes.push(format!("From {one}.")),

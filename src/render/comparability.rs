@@ -11,7 +11,7 @@ use super::{format, phrases};
 /// Name of the items' own evaluator in a mismatch. Other names there are metrics.
 const EVALUATOR: &str = "evaluator";
 
-/// Maximum number of pairs whose differences a table's note lists.
+/// Maximum number of pairs that a note names.
 const MAX_PAIRS: usize = 3;
 
 /// Maximum number of named groups of arms that are not compared.
@@ -189,62 +189,91 @@ pub(super) fn refusal_reason(comparison: &Comparison) -> Option<String> {
         .map(list_differences)
 }
 
-/// Returns the note below a comparison: the pair's grade, or the number of pairs by grade and the worst one's differences.
-pub(super) fn pair_grades_note(comparison: &Comparison, labels: &[String]) -> Option<String> {
-    let pairs = &comparison.comparability;
-    match pairs.as_slice() {
-        [] => None,
-        [pair] if comparison.arms.len() == 2 => {
-            Some(format!("Comparability {}.", grade_with_differences(pair)))
-        }
-        pairs => {
-            let worst = pairs.iter().map(|pair| pair.grade).max()?;
-            let all: Vec<String> = [Grade::A, Grade::B, Grade::C, Grade::D, Grade::E, Grade::F]
-                .into_iter()
-                .map(|grade| {
-                    (
-                        grade,
-                        pairs.iter().filter(|pair| pair.grade == grade).count() as u64,
-                    )
-                })
-                .filter(|(_, count)| *count > 0)
-                .map(|(grade, count)| {
-                    format!(
-                        "{} {} {}",
-                        format::format_integer(count),
-                        phrases::singular_or_plural(count, "pairs"),
-                        grade_letter(grade)
-                    )
-                })
-                .collect();
-            let mut told: Vec<String> = pairs
-                .iter()
-                .filter(|pair| pair.grade == worst && worst > Grade::A)
-                .map(|pair| {
-                    format!(
-                        "{} and {}: {}",
-                        labels[pair.first],
-                        labels[pair.second],
-                        list_differences(pair)
-                    )
-                })
-                .collect();
-            let more = told.len().saturating_sub(MAX_PAIRS);
-            told.truncate(MAX_PAIRS);
-            if more > 0 {
-                told.push(format!(
-                    "and {} more such {}",
-                    format::format_integer(more as u64),
-                    phrases::singular_or_plural(more as u64, "pairs")
-                ));
+/// Returns the note below a comparison about pairs that were measured differently enough to doubt their difference.
+pub(super) fn warning_note(comparison: &Comparison, labels: &[String]) -> Option<String> {
+    let notes: Vec<String> = graded_pairs(comparison)
+        .iter()
+        .filter(|pairs| pairs.is_warning())
+        .map(|pairs| pairs.sentence(comparison, labels))
+        .collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
+/// Returns the grades of all other pairs.
+pub(super) fn grade_details(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    graded_pairs(comparison)
+        .iter()
+        .filter(|pairs| !pairs.is_warning())
+        .map(|pairs| pairs.sentence(comparison, labels))
+        .collect()
+}
+
+/// Pairs of one grade for one reason.
+struct GradedPairs<'a> {
+    grade: Grade,
+    reason: String,
+    pairs: Vec<&'a Comparability>,
+}
+
+/// Returns a comparison's pairs by grade and reason, the worst first.
+fn graded_pairs(comparison: &Comparison) -> Vec<GradedPairs<'_>> {
+    let mut groups: Vec<GradedPairs<'_>> = Vec::new();
+    for grade in [Grade::F, Grade::E, Grade::D, Grade::C, Grade::B, Grade::A] {
+        for pair in comparison
+            .comparability
+            .iter()
+            .filter(|pair| pair.grade == grade)
+        {
+            let reason = list_differences(pair);
+            match groups
+                .iter_mut()
+                .find(|group| (group.grade, &group.reason) == (grade, &reason))
+            {
+                Some(group) => group.pairs.push(pair),
+                None => groups.push(GradedPairs {
+                    grade,
+                    reason,
+                    pairs: vec![pair],
+                }),
             }
-            let told: Vec<String> = told.into_iter().map(|told| format!(" {told}.")).collect();
-            Some(format!(
-                "Comparability: {}.{}",
-                all.join(", "),
-                told.concat()
-            ))
         }
+    }
+    groups
+}
+
+impl GradedPairs<'_> {
+    /// Returns whether a reader has to know this: grade C or worse, or an assumption that the reader's own option makes.
+    fn is_warning(&self) -> bool {
+        let is_assumed = |pair: &&Comparability| {
+            pair.mismatches
+                .iter()
+                .any(|found| found.kind == MismatchKind::Independent)
+        };
+        self.grade >= Grade::C || self.pairs.iter().any(is_assumed)
+    }
+
+    /// Says the grade and the reason once, and which pairs have it: `Comparability C of a and b: 298 of 300 items shared.`
+    fn sentence(&self, comparison: &Comparison, labels: &[String]) -> String {
+        let grade = grade_letter(self.grade);
+        let of = if comparison.arms.len() == 2 {
+            String::new()
+        } else if self.pairs.len() == comparison.comparability.len() {
+            " of all pairs".to_owned()
+        } else if self.pairs.len() > MAX_PAIRS {
+            format!(
+                " of {} of {}",
+                format::format_integer(self.pairs.len() as u64),
+                phrases::count_with_noun(comparison.comparability.len() as u64, "pairs")
+            )
+        } else {
+            let named: Vec<String> = self
+                .pairs
+                .iter()
+                .map(|pair| format!("{} and {}", labels[pair.first], labels[pair.second]))
+                .collect();
+            format!(" of {}", named.join(", "))
+        };
+        format!("Comparability {grade}{of}: {}.", self.reason)
     }
 }
 

@@ -1,54 +1,97 @@
 //! Arms side by side: the decision, metrics in rows and arms in columns, and explanations.
 
 use crate::domain::Direction;
-use crate::views::{Comparison, ComparisonRow, JudgedBy, Leader, PairEvidence};
+use crate::views::{
+    Cell, Comparison, ComparisonRow, Incomparable, JudgedBy, PairEvidence, PairVerdict,
+};
 
 use super::cell::{Datum, TableCell};
-use super::table::{ReportTable, TableColumn, join_label};
-use super::{comparability, details, format, phrases, since, summary, verdicts};
+use super::table::{ColumnVisibility, ReportTable, TableColumn};
+use super::{arm_rows, comparability, details, format, phrases, since, summary, verdicts};
 
 /// Maximum number of arms as columns. With more, arms are rows and metrics are columns.
-const MAX_ARM_COLUMNS: usize = 6;
+const MAX_ARM_COLUMNS: usize = 2;
 
-/// Lays out a comparison: the decision, then metrics in rows and arms in columns, then at most four notes. `more` has all other
-/// explanations.
+/// Number of arms from which on the sentence about them stands above their rows.
+const MIN_LONG_TABLE: usize = 8;
+
+/// Lays out a comparison: the decision, then the arms, one sentence, and at most three notes. Two arms are columns beside their metrics; more
+/// are rows. `more` has all other explanations.
 pub fn annotated_table(comparison: &Comparison) -> ReportTable {
     let labels = phrases::comparison_labels(comparison);
     let metrics = metrics_table(comparison, &labels);
     let mut table = if labels.len() > MAX_ARM_COLUMNS {
-        let mut wide = arm_rows_table(comparison, &labels);
+        let mut wide = arm_rows::arm_rows_table(comparison, &labels);
         wide.sheet = Some(Box::new(metrics));
         wide
     } else {
-        metrics
+        ReportTable {
+            rows_on_request: unranked_rows(comparison),
+            ..metrics
+        }
     };
     table.title = Some(title_with_runs(comparison, &labels));
     table.lead = summary::decision_sentence(comparison, &labels)
         .into_iter()
         .collect();
-    let mut first = vec![summary::comparison_headline(comparison, &labels)];
-    first.extend(
+    let headline = summary::comparison_headline(comparison, &labels);
+    if labels.len() < MIN_LONG_TABLE {
+        table.notes.push(headline);
+    } else {
+        table.lead.push(headline);
+    }
+    let mut notes = first_notes(comparison, &labels);
+    let others = notes.split_off(notes.len().min(MAX_NOTES));
+    table.notes.extend(notes);
+    let of_metrics = std::mem::take(&mut table.more);
+    table.more = [
+        spread_notes(comparison, &labels),
+        others,
+        of_metrics,
+        explanation_notes(comparison, &labels),
+        comparability::grade_details(comparison, &labels),
+    ]
+    .concat();
+    table
+}
+
+/// Returns the notes on what may mislead, the most important first.
+fn first_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = comparability::warning_note(comparison, labels)
+        .into_iter()
+        .collect();
+    notes.extend(
         comparison
             .since
             .as_ref()
             .map(|since| since::counted_runs_sentence(&comparison.suite, since)),
     );
-    first.extend(judges_note(comparison));
-    first.extend(cluster_verdict_note(comparison, &labels));
-    first.extend(verdicts::exclusion_notes(comparison, &labels));
-    first.extend(summary::run_notes(comparison, &labels));
-    first.extend(comparability::pair_grades_note(comparison, &labels));
-    let more = std::mem::replace(&mut table.more, explanation_notes(comparison, &labels));
-    // Explanations beyond the first lines go to `more`.
-    table.more.splice(
-        0..0,
-        first
-            .split_off(first.len().min(MAX_NOTES))
-            .into_iter()
-            .chain(more),
-    );
-    table.notes = first;
-    table
+    notes.extend(judges_note(comparison));
+    notes.extend(cluster_verdict_note(comparison, labels));
+    notes.extend(verdicts::exclusion_notes(comparison, labels));
+    notes.extend(summary::run_notes(comparison, labels));
+    notes
+}
+
+/// Returns the metrics without a better direction, by row, unless there is nothing else.
+fn unranked_rows(comparison: &Comparison) -> Vec<usize> {
+    let is_pair_unranked = |pair: &PairEvidence| {
+        pair.verdict
+            == PairVerdict::NotComparable {
+                reason: Incomparable::DirectionUnknown,
+            }
+    };
+    let is_unranked = |row: &ComparisonRow| {
+        !row.evidence.pairs.is_empty() && row.evidence.pairs.iter().all(is_pair_unranked)
+    };
+    let unranked: Vec<usize> = (0..comparison.rows.len())
+        .filter(|row| is_unranked(&comparison.rows[*row]))
+        .collect();
+    if unranked.len() == comparison.rows.len() {
+        Vec::new()
+    } else {
+        unranked
+    }
 }
 
 /// Says which judges decide the pass rate, how far people checked them, and what the judges alone would say.
@@ -110,7 +153,7 @@ pub fn metrics_table(comparison: &Comparison, labels: &[String]) -> ReportTable 
         each(&|_| TableCell::for_programs(suite.clone())),
     );
     let name = |row: &ComparisonRow| {
-        TableCell::for_people(metric_label(row))
+        TableCell::for_people(phrases::row_label(row))
             .with_data([row.metric.name.as_str().into()])
             .with_small_print(direction_words(row.metric.direction))
     };
@@ -161,8 +204,26 @@ pub fn metrics_table(comparison: &Comparison, labels: &[String]) -> ReportTable 
             each(&difference_cell),
         );
     }
+    if let [_] = labels {
+        let interval = |row: &ComparisonRow| {
+            phrases::cell_interval(&row.metric, &row.cells[0], comparison.confidence)
+                .unwrap_or_default()
+        };
+        table.add_filled_column(
+            TableColumn::words("Interval")
+                .visible_in(ColumnVisibility::Lines)
+                .rank(1),
+            each(&|row| TableCell::for_people(interval(row))),
+        );
+    }
     table.add_filled_column(
-        TableColumn::words("Verdict").keys(["verdict", "reason", "winner"]),
+        TableColumn::words("Verdict")
+            .keys(["verdict", "reason", "winner"])
+            .visible_in(if labels.len() == 1 {
+                ColumnVisibility::Data
+            } else {
+                ColumnVisibility::Everywhere
+            }),
         each(&|row| {
             TableCell::for_people(verdicts::verdict_cell(comparison, row))
                 .with_data(verdict_data(comparison, row))
@@ -253,8 +314,8 @@ fn direction_words(direction: Direction) -> &'static str {
     }
 }
 
-/// Maximum number of lines below a comparison's table.
-const MAX_NOTES: usize = 4;
+/// Maximum number of notes below a comparison's sentence.
+pub(crate) const MAX_NOTES: usize = 3;
 
 /// Names the suite, the arms and their data: `repo-fixes: planner vs baseline (200 shared items, 1 run each)`.
 fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
@@ -283,32 +344,17 @@ fn title_with_runs(comparison: &Comparison, labels: &[String]) -> String {
                 phrases::counts_each(*one, *other, "runs")
             )
         }
-        (_, runs) => format!(
-            "{name}: {}, {}",
-            phrases::count_with_noun(labels.len() as u64, "arms"),
-            phrases::count_with_noun(runs.iter().sum(), "runs")
-        ),
-    }
-}
-
-/// A metric's label with the unit that its figures are over.
-pub(super) fn metric_label(row: &ComparisonRow) -> String {
-    let is_shared = |pair: &PairEvidence| {
-        let (of_rates, sizes) = (phrases::is_pass_rate(&row.metric), &pair.sizes);
-        of_rates
-            && pair.difference.is_some()
-            && sizes
-                .pairs
-                .is_some_and(|shared| shared < sizes.first.max(sizes.second))
-    };
-    match row.evidence.pairs.as_slice() {
-        [pair] if row.cells.len() == 2 && is_shared(pair) => {
-            join_label(&row.metric.label, "shared items")
+        (_, runs) => {
+            let base = comparison
+                .against
+                .map_or_else(String::new, |base| format!(" vs {}", labels[base]));
+            let others = labels.len() as u64 - u64::from(comparison.against.is_some());
+            format!(
+                "{name}: {}{base}, {}",
+                phrases::count_with_noun(others, "arms"),
+                phrases::count_with_noun(runs.iter().sum(), "runs")
+            )
         }
-        _ => join_label(
-            &row.metric.label,
-            &phrases::figure_scope(&row.metric, &row.cells),
-        ),
     }
 }
 
@@ -340,27 +386,29 @@ fn cluster_verdict_note(comparison: &Comparison, labels: &[String]) -> Option<St
     ))
 }
 
-/// Explains a comparison: intervals, methods, plans, second looks, flips and missing measurements.
+/// Returns each metric's mean, standard deviation, minimum and maximum over the runs, with its interval.
+fn spread_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
+    let note = |row: &ComparisonRow| {
+        let of_arm = |(label, cell): (&String, &Cell)| {
+            let parts: Vec<String> = [
+                phrases::spread_over_runs(&row.metric, cell),
+                phrases::cell_interval(&row.metric, cell, comparison.confidence),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            (!parts.is_empty()).then(|| format!("{label} {}", parts.join(", ")))
+        };
+        let arms: Vec<String> = labels.iter().zip(&row.cells).filter_map(of_arm).collect();
+        (!arms.is_empty()).then(|| format!("{}: {}.", row.metric.label, arms.join("; ")))
+    };
+    comparison.rows.iter().filter_map(note).collect()
+}
+
+/// Explains a comparison: methods, plans, second looks, flips and missing measurements.
 fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> {
     let mut more = Vec::new();
     for row in &comparison.rows {
-        let intervals: Vec<String> = labels
-            .iter()
-            .zip(&row.cells)
-            .filter_map(|(label, cell)| {
-                let parts: Vec<String> = [
-                    phrases::spread_over_runs(&row.metric, cell),
-                    phrases::cell_interval(&row.metric, cell, comparison.confidence),
-                ]
-                .into_iter()
-                .flatten()
-                .collect();
-                (!parts.is_empty()).then(|| format!("{label} {}", parts.join(", ")))
-            })
-            .collect();
-        if !intervals.is_empty() {
-            more.push(format!("{}: {}.", row.metric.label, intervals.join("; ")));
-        }
         if let Some(estimate) = row.cells.iter().find_map(|cell| cell.estimate.as_ref()) {
             more.push(format!(
                 "{}: {}.",
@@ -429,36 +477,4 @@ fn explanation_notes(comparison: &Comparison, labels: &[String]) -> Vec<String> 
         ));
     }
     more
-}
-
-/// Lays out many arms, one row each, in the views' order.
-fn arm_rows_table(comparison: &Comparison, labels: &[String]) -> ReportTable {
-    let mut table = ReportTable::for_rows("arms");
-    table.add_filled_column(
-        TableColumn::words("Arm"),
-        labels.iter().map(|label| TableCell::words(label.as_str())),
-    );
-    for (rank, row) in (0u8..).zip(&comparison.rows) {
-        let cells = (0..labels.len()).map(|arm| {
-            let leads = matches!(row.leader, Leader::Leads { arm: leader, .. } if leader == arm);
-            let text = phrases::cell_value(&row.metric, &row.cells[arm]);
-            TableCell::for_people(if leads { format!("▸ {text}") } else { text })
-        });
-        table.add_filled_column(
-            TableColumn::number(metric_label(row)).rank(rank.min(9)),
-            cells,
-        );
-    }
-    let ranked = comparison
-        .rows
-        .iter()
-        .filter(|row| row.metric.direction != Direction::None);
-    table.more.extend(ranked.map(|row| {
-        format!(
-            "{}: {}.",
-            row.metric.label,
-            verdicts::verdict_cell(comparison, row)
-        )
-    }));
-    table
 }

@@ -1,5 +1,7 @@
 //! A gate's report: the table, and a sentence per check.
 
+use std::collections::BTreeSet;
+
 use chrono::NaiveDate;
 
 use crate::domain::{Metric, MetricKind, Unit};
@@ -67,16 +69,20 @@ pub fn checks_table(report: &GateReport, against: Option<&str>, notes: &[String]
                 .as_ref()
                 .is_some_and(|nights| nights.alarm)
     };
+    let told: Vec<&GateCheck> = report.checks.iter().filter(is_told).collect();
+    let sentence = |check: &GateCheck| format!("{}.", check_sentence(check, report.confidence));
+    // The check that decides comes first of all.
+    let deciding = told
+        .iter()
+        .position(|check| check.ruling == report.ruling && report.ruling != Ruling::Pass);
+    table.lead = vec![deciding.map_or_else(|| conclusion(report), |place| sentence(told[place]))];
     table
         .notes
         .extend(report.looked_at.iter().map(looked_at::summary_line));
-    table.notes.extend(
-        report
-            .checks
-            .iter()
-            .filter(is_told)
-            .map(|check| format!("{}.", check_sentence(check, report.confidence))),
-    );
+    let others = (0..told.len()).filter(|place| Some(*place) != deciding);
+    table
+        .notes
+        .extend(others.map(|place| sentence(told[place])));
     table.notes.extend(
         report
             .looked_at
@@ -92,6 +98,21 @@ pub fn checks_table(report: &GateReport, against: Option<&str>, notes: &[String]
     table.notes.extend(list_caveats(report));
     table.notes.extend_from_slice(notes);
     table
+}
+
+/// Says the result and how much was checked.
+fn conclusion(report: &GateReport) -> String {
+    let arms: BTreeSet<(&str, &Arm)> = report
+        .checks
+        .iter()
+        .map(|check| (check.suite.as_str(), &check.arm))
+        .collect();
+    format!(
+        "{}: {} of {}.",
+        ruling_title(report.ruling),
+        phrases::count_with_noun(report.checks.len() as u64, "checks"),
+        phrases::count_with_noun(arms.len() as u64, "arms")
+    )
 }
 
 /// Lists what may make a reader doubt the answer: unlike measurements, arms without a check, and chance.

@@ -78,10 +78,31 @@ pub fn trend_table(history: &History) -> ReportTable {
             TableCell::count(arm.changes.len() as u64),
         ]);
     }
+    table.lead = change_notes(history, &labels);
     table
         .notes
         .extend(scale.map(|ends| scale_note(ends, point_noun(history))));
     table
+}
+
+/// Says of each arm when its rate, cost or time changed, or that nothing did.
+fn change_notes(history: &History, labels: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (arm, label) in history.arms.iter().zip(labels) {
+        notes.extend(
+            arm.changes
+                .iter()
+                .map(|change| change_sentence(change, label)),
+        );
+        if arm.changes.is_empty() {
+            notes.push(format!(
+                "{label}: {}, no change point. Change points need five {} on each side.",
+                phrases::count_with_noun(arm.nights.len() as u64, point_noun(history)),
+                point_noun(history)
+            ));
+        }
+    }
+    notes
 }
 
 fn arm_cell(arm: &ArmHistory, label: &str) -> TableCell {
@@ -217,7 +238,7 @@ pub fn arm_nights_table(history: &History, most: usize) -> ReportTable {
     table.notes.extend(history_notes(history, &labels));
     if hidden > 0 {
         table.notes.push(format!(
-            "{} earlier {} hidden; --nights shows more.",
+            "{} earlier {} hidden; --all shows them.",
             format::format_integer(hidden),
             phrases::singular_or_plural(hidden, point_noun(history))
         ));
@@ -318,22 +339,7 @@ pub(super) fn accepted_regression_notes(history: &History, labels: &[String]) ->
 }
 
 fn history_notes(history: &History, labels: &[String]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (arm, label) in history.arms.iter().zip(labels) {
-        notes.extend(
-            arm.changes
-                .iter()
-                .map(|change| change_sentence(change, label)),
-        );
-        if arm.changes.is_empty() {
-            notes.push(format!(
-                "{label}: {}, no change point. Change points need five {} on each side.",
-                phrases::count_with_noun(arm.nights.len() as u64, point_noun(history)),
-                point_noun(history)
-            ));
-        }
-    }
-    notes.extend(accepted_regression_notes(history, labels));
+    let mut notes = accepted_regression_notes(history, labels);
     notes.extend(
         history
             .duels

@@ -2,11 +2,14 @@
 
 pub mod abilities;
 mod answer;
+mod arm_rows;
 pub mod audit;
 pub mod board;
+pub mod category_rates;
 pub mod cell;
 pub mod chart;
 pub mod claims;
+mod column_widths;
 pub mod comparability;
 pub mod comparison;
 mod courses;

@@ -35,17 +35,50 @@ pub fn ledger_tables(ledger: &NoiseLedger) -> Vec<ReportTable> {
             format!(", version {}", phrases::short_version(version))
         });
     let name = format!("{}{name}", ledger.suite);
-    let mut all = vec![
-        sources_table(ledger, &name),
-        differences_table(ledger),
-        arms_table(ledger),
-        health_table(&ledger.health),
-    ];
+    let mut sources = sources_table(ledger, &name);
+    sources.lead = vec![conclusion(ledger)];
+    let (differences, arms) = (differences_table(ledger), arms_table(ledger));
+    let mut all = Vec::new();
+    if ledger.pooled.is_some() {
+        all.extend([sources, differences, arms]);
+    } else {
+        // Tables of unknown figures say nothing: the sentence and its notes do.
+        all.push(ReportTable {
+            lead: sources.lead.into_iter().chain(sources.notes).collect(),
+            ..ReportTable::default()
+        });
+        all.extend((ledger.single_runs.same_items.is_some()).then_some(differences));
+    }
+    all.push(health_table(&ledger.health));
     all.extend(
         (!ledger.conditions.is_empty())
             .then(|| conditions_table(&ledger.suite, &ledger.conditions)),
     );
     all
+}
+
+/// Says how much a run's pass rate varies, and what two runs of one arm differ by.
+fn conclusion(ledger: &NoiseLedger) -> String {
+    let Some(pooled) = ledger.pooled else {
+        return format!(
+            "{}: the noise of a run is unknown, because no arm has two runs.",
+            ledger.suite
+        );
+    };
+    let by_chance = ledger
+        .single_runs
+        .by_chance
+        .map_or_else(String::new, |share| {
+            format!(
+                "; two runs of one arm differ by more than {} pp in 1 of 20 cases",
+                percentage_points(share)
+            )
+        });
+    format!(
+        "{}: one run's pass rate has a standard error of {} pp{by_chance}.",
+        ledger.suite,
+        percentage_points(pooled.total)
+    )
 }
 
 fn percentage_points(share: f64) -> String {

@@ -6,11 +6,13 @@ use crate::domain::{
     COST_PER_SOLVED, Metric, MetricKind, PASS_RATE, Resources, Unit, is_unknown_setting, shell_word,
 };
 use crate::views::{
-    Arm, Bound, Cell, Comparison, Entry, Estimate, Front, ItemCopies, JudgedBy, LabelDifference,
-    MIN_LABELS, Method, ModelNames, Money, RankRange, SuiteBoard, UNNAMED_APPROACHES, UnlikeLabels,
+    Arm, Bound, Cell, Comparison, ComparisonRow, Entry, Estimate, Front, ItemCopies, JudgedBy,
+    LabelDifference, MIN_LABELS, Method, ModelNames, Money, PairEvidence, RankRange, SuiteBoard,
+    UNNAMED_APPROACHES, UnlikeLabels,
 };
 
 use super::cell::TableCell;
+use super::table::join_label;
 use super::{format, item_table};
 
 /// Maximum number of names in a list. With more, their number says more.
@@ -404,6 +406,24 @@ pub fn metric_label(metric: &Metric) -> &str {
     }
 }
 
+/// Returns a metric's label in a comparison, with the unit that its figures are over.
+pub(super) fn row_label(row: &ComparisonRow) -> String {
+    let is_shared = |pair: &PairEvidence| {
+        let (of_rates, sizes) = (is_pass_rate(&row.metric), &pair.sizes);
+        of_rates
+            && pair.difference.is_some()
+            && sizes
+                .pairs
+                .is_some_and(|shared| shared < sizes.first.max(sizes.second))
+    };
+    match row.evidence.pairs.as_slice() {
+        [pair] if row.cells.len() == 2 && is_shared(pair) => {
+            join_label(&row.metric.label, "shared items")
+        }
+        _ => join_label(&row.metric.label, &figure_scope(&row.metric, &row.cells)),
+    }
+}
+
 /// Returns what the figures of a comparison are of: the `typical run` or `typical question` of amounts, whose geometric means are shown, and
 /// `per run` of means. The cost per solved item has no word, because it is over all runs together.
 pub fn figure_scope(metric: &Metric, cells: &[Cell]) -> String {
@@ -434,7 +454,8 @@ pub fn amount_basis_word(cells: &[Cell]) -> &'static str {
 }
 
 /// Nouns that tables count, with their plurals.
-const NOUNS: [(&str, &str); 27] = [
+const NOUNS: [(&str, &str); 28] = [
+    ("category", "categories"),
     ("published figure", "published figures"),
     ("question", "questions"),
     ("task", "tasks"),

@@ -7,20 +7,67 @@ use crate::views::{
 };
 
 use super::phrases::{
-    amount_basis_word, comparison_labels, count_runs, count_with_noun, metric_in_sentence,
-    planned_count, ratio_before_name, singular_or_plural,
+    amount_basis_word, cell_interval, cell_value, comparison_labels, count_runs, count_with_noun,
+    metric_in_sentence, planned_count, ratio_before_name, singular_or_plural,
 };
-use super::{comparability, format, since, verdicts};
+use super::{arm_rows, comparability, format, since, verdicts};
 
 /// Returns the headline: the winner or the leader, or that nothing is decided.
 pub fn comparison_headline(comparison: &Comparison, names: &[String]) -> String {
     if comparison.arms.len() < 2 {
-        let name = names.first().cloned().unwrap_or_default();
-        return format!("Only {name} has results. Run a second arm to compare.");
+        return single_arm_sentence(comparison, names);
     }
     match comparison.primary_row() {
         None => "No arm has a pass rate or a score to compare by.".to_owned(),
-        Some(row) => verdicts::metric_sentences(row, names).join(" "),
+        Some(row) if comparison.arms.len() == 2 => verdicts::metric_sentences(row, names).join(" "),
+        Some(row) => several_arms_sentence(row, names, comparison.against),
+    }
+}
+
+/// Returns the only arm's rate or score with its interval, and its weakest category if that is known.
+fn single_arm_sentence(comparison: &Comparison, names: &[String]) -> String {
+    let name = names.first().cloned().unwrap_or_default();
+    let figure = comparison.primary_row().and_then(|row| {
+        let cell = row.cells.first()?;
+        let interval = cell_interval(&row.metric, cell, comparison.confidence)
+            .map_or_else(String::new, |interval| format!(", {interval}"));
+        Some(format!(
+            ": {} {}{interval}",
+            metric_in_sentence(&row.metric),
+            cell_value(&row.metric, cell)
+        ))
+    });
+    let weakest = comparison
+        .by_category
+        .as_ref()
+        .and_then(|found| Some((found.weakest_of(0)?, found.word)))
+        .map_or_else(String::new, |((category, cell), word)| {
+            format!(
+                " Weakest category: {} with {} of {}.",
+                category.name,
+                format::percent(cell.rate, cell.items),
+                count_with_noun(cell.items, word)
+            )
+        });
+    format!(
+        "Only {name} has results{}.{weakest}",
+        figure.unwrap_or_default()
+    )
+}
+
+/// Returns the sentence about three and more arms: the winner or the leading group, and the pairs that differ.
+fn several_arms_sentence(row: &ComparisonRow, names: &[String], against: Option<usize>) -> String {
+    let pairs = arm_rows::differing_pairs_clause(row, names, against);
+    if against.is_some() && !pairs.is_empty() {
+        let adjusted = verdicts::adjustment_text(&row.evidence)
+            .map_or_else(String::new, |how| format!(" ({how})"));
+        return format!("On {}, {pairs}{adjusted}.", metric_in_sentence(&row.metric));
+    }
+    let said = verdicts::metric_sentences(row, names).join(" ");
+    if pairs.is_empty() {
+        said
+    } else {
+        format!("{}; {pairs}.", said.trim_end_matches('.'))
     }
 }
 
@@ -131,7 +178,12 @@ fn variation_note(comparison: &Comparison) -> Option<String> {
     }
     let is_unmeasured = pairs
         .any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
-    is_unmeasured.then(|| "Run-to-run variation is not measured: an arm has one run.".to_owned())
+    let who = if comparison.arms.iter().all(|arm| arm.run_ids.len() == 1) {
+        "each arm has"
+    } else {
+        "an arm has"
+    };
+    is_unmeasured.then(|| format!("Run-to-run variation is not measured: {who} one run."))
 }
 
 /// Returns a note on times that few runs cannot compare, if items decide about the arms.

@@ -178,6 +178,8 @@ pub struct ReportTable {
     pub more: Vec<String>,
     /// Sentences that replace hidden columns, by the column's label.
     pub instead: Vec<(String, String)>,
+    /// Rows that a person sees on request only, by index.
+    pub rows_on_request: Vec<usize>,
     /// Kind of the rows. CSV joins tables of the same kind.
     pub of: &'static str,
     /// The table for programs, if people see the figures in another layout.
@@ -257,10 +259,17 @@ impl ReportTable {
         }
     }
 
-    /// Moves the explanations to the notes.
+    /// Moves the explanations to the notes, and shows all rows.
     #[must_use]
     pub fn with_explanations(mut self) -> Self {
         self.notes.append(&mut self.more);
+        self.with_all_rows()
+    }
+
+    /// Shows the rows on request too.
+    #[must_use]
+    pub fn with_all_rows(mut self) -> Self {
+        self.rows_on_request.clear();
         self
     }
 
@@ -275,7 +284,7 @@ impl ReportTable {
         self.drop_columns(&empty);
     }
 
-    /// Returns the table with only the columns for this output, without those that are empty in every row.
+    /// Returns the table with only the columns and rows for this output, without columns that are empty in every row.
     pub(super) fn seen_as(&self, seen: ColumnVisibility) -> Self {
         let mut table = self.clone();
         let hidden: Vec<usize> = (0..)
@@ -284,6 +293,13 @@ impl ReportTable {
             .map(|(index, _)| index)
             .collect();
         table.drop_columns(&hidden);
+        let on_request = std::mem::take(&mut table.rows_on_request);
+        if seen == ColumnVisibility::Lines {
+            let mut index = 0..;
+            table
+                .rows
+                .retain(|_| index.next().is_some_and(|row| !on_request.contains(&row)));
+        }
         table.drop_empty_columns();
         table
     }

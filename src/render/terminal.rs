@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::domain::escape_invisible;
 
+use super::column_widths::{ColumnText, fit_columns, wrap_cell};
 use super::table::{Align, ColumnVisibility, ReportTable};
 
 /// Settings for printing.
@@ -23,11 +24,11 @@ const RESET: &str = "\u{1b}[0m";
 
 /// Draws the table in a box with its title, and its notes below.
 ///
-/// If it is too wide, columns of higher rank are hidden and named. If it is still too wide, its text is wrapped.
+/// If it is too wide, columns of higher rank are hidden and named. If it is still too wide, its text is wrapped. If that would break words,
+/// each row is written with one field per line.
 pub fn draw_table(table: &ReportTable, style: Style) -> String {
     let mut table = table.seen_as(ColumnVisibility::Lines);
     let dropped = hide_columns_to_fit(&mut table, style.width);
-    let lines = draw_lines(&table, style.width);
     let mut text = wrap_sentences(
         &table.lead,
         Style {
@@ -35,28 +36,9 @@ pub fn draw_table(table: &ReportTable, style: Style) -> String {
             ..style
         },
     );
-    let inner = lines
-        .first()
-        .map_or(0, |line| line.width().saturating_sub(2));
-    if let Some(title) = &table.title {
-        let title = escape_invisible(title);
-        let title = clip_text(&title, inner.saturating_sub(2));
-        let padding = inner.saturating_sub(title.width() + 2);
-        text.push_str(&format!("┌{}┐\n", "─".repeat(inner)));
-        let shown = if style.color {
-            format!("{BOLD}{title}{RESET}")
-        } else {
-            title
-        };
-        text.push_str(&format!("│ {shown}{} │\n", " ".repeat(padding)));
-    }
-    for (index, line) in lines.iter().enumerate() {
-        if index == 0 && table.title.is_some() {
-            text.push_str(&line.replacen('┌', "├", 1).replacen('┐', "┤", 1));
-        } else {
-            text.push_str(line);
-        }
-        text.push('\n');
+    match draw_lines(&table, style.width) {
+        Some(lines) => text.push_str(&in_box(table.title.as_deref(), &lines, style)),
+        None => text.push_str(&fields_in_lines(&table, style)),
     }
     let mut notes = table.notes.clone();
     let (said, dropped): (Vec<String>, Vec<String>) = dropped
@@ -76,6 +58,76 @@ pub fn draw_table(table: &ReportTable, style: Style) -> String {
         ));
     }
     text.push_str(&wrap_sentences(&notes, style));
+    text
+}
+
+/// Puts the title above the lines of a table, in their box.
+fn in_box(title: Option<&str>, lines: &[String], style: Style) -> String {
+    let inner = lines
+        .first()
+        .map_or(0, |line| line.width().saturating_sub(2));
+    let mut text = String::new();
+    if let Some(title) = title.filter(|_| inner > 2) {
+        text.push_str(&format!("┌{}┐\n", "─".repeat(inner)));
+        for line in wrap_cell(&escape_invisible(title), inner - 2) {
+            let padding = inner.saturating_sub(line.width() + 2);
+            let shown = bold(&line, style);
+            text.push_str(&format!("│ {shown}{} │\n", " ".repeat(padding)));
+        }
+    }
+    for (index, line) in lines.iter().enumerate() {
+        if index == 0 && title.is_some() {
+            text.push_str(&line.replacen('┌', "├", 1).replacen('┐', "┤", 1));
+        } else {
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn bold(text: &str, style: Style) -> String {
+    if style.color {
+        format!("{BOLD}{text}{RESET}")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Writes each row with one field per line: its label, then its value.
+fn fields_in_lines(table: &ReportTable, style: Style) -> String {
+    let labels: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| escape_invisible(&column.full_label()))
+        .collect();
+    let width = labels
+        .iter()
+        .map(|label| label.width())
+        .max()
+        .unwrap_or(0)
+        .min(style.width / 2);
+    let mut text = table.title.as_deref().map_or_else(String::new, |title| {
+        format!("{}\n", bold(&escape_invisible(title), style))
+    });
+    for (index, row) in table.rows.iter().enumerate() {
+        if index > 0 {
+            text.push('\n');
+        }
+        for (label, cell) in labels.iter().zip(row) {
+            let value = wrap_cell(
+                &escape_invisible(&cell.single_line()),
+                style.width.saturating_sub(width + 2),
+            );
+            let mut label = label.clone();
+            for line in value {
+                let padding = " ".repeat(width.saturating_sub(label.width()) + 2);
+                text.push_str(format!("{label}{padding}{line}").trim_end());
+                text.push('\n');
+                label = String::new();
+            }
+        }
+    }
     text
 }
 
@@ -116,19 +168,26 @@ fn hide_columns_to_fit(table: &mut ReportTable, width: usize) -> Vec<String> {
     dropped
 }
 
+/// Returns the width of the table without wrapped cells. Headers may have two lines.
 fn natural_width(table: &ReportTable) -> usize {
-    let columns = table.columns.iter().enumerate().map(|(index, column)| {
-        let cells = table
+    column_texts(table)
+        .iter()
+        .map(|column| column.compact_width() + 3)
+        .sum::<usize>()
+        + 1
+}
+
+fn column_texts(table: &ReportTable) -> Vec<ColumnText> {
+    let of_column = |index: usize| ColumnText {
+        header: escape_invisible(&table.columns[index].full_label()),
+        cells: table
             .rows
             .iter()
-            .map(|row| escape_invisible(&row[index].single_line()).width());
-        cells
-            .chain([escape_invisible(&column.full_label()).width()])
-            .max()
-            .unwrap_or(0)
-            + 3
-    });
-    columns.sum::<usize>() + 1
+            .map(|row| escape_invisible(&row[index].single_line()))
+            .collect(),
+        is_number: table.columns[index].is_number,
+    };
+    (0..table.columns.len()).map(of_column).collect()
 }
 
 /// Thin lines, and no lines between rows.
@@ -139,31 +198,38 @@ const BOX_STYLE: TableStyle = TableStyle::new()
     .content_lines(ContentLineStyle::new('│', '│', '│'))
     .bottom_border(LineStyle::new('└', '─', '┴', '┘'));
 
-fn draw_lines(table: &ReportTable, width: usize) -> Vec<String> {
+/// Draws the columns side by side, or returns `None` if words would have to be broken for that.
+fn draw_lines(table: &ReportTable, width: usize) -> Option<Vec<String>> {
     if table.columns.is_empty() && table.rows.is_empty() {
-        return Vec::new();
+        return Some(Vec::new());
     }
+    let columns = column_texts(table);
+    let available = width.max(20).saturating_sub(3 * columns.len() + 1);
+    let widths = match fit_columns(&columns, available) {
+        Some(widths) => widths,
+        None if columns.len() > 2 => return None,
+        // A label with its value is such a line already.
+        None => vec![(available / columns.len().max(1)).max(1); columns.len()],
+    };
+    let wrapped = |text: &str, width: usize| Cell::new(wrap_cell(text, width).join("\n"));
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(BOX_STYLE);
-    drawn.set_content_arrangement(ContentArrangement::Dynamic);
-    drawn.set_width(u16::try_from(width.max(20)).unwrap_or(u16::MAX));
-    if table
-        .columns
-        .iter()
-        .any(|column| !column.full_label().is_empty())
-    {
+    drawn.set_content_arrangement(ContentArrangement::Disabled);
+    if columns.iter().any(|column| !column.header.is_empty()) {
         drawn.set_header(
-            table
-                .columns
+            columns
                 .iter()
-                .map(|column| Cell::new(escape_invisible(&column.full_label())))
+                .zip(&widths)
+                .map(|(column, width)| wrapped(&column.header, *width))
                 .collect::<Vec<_>>(),
         );
     }
-    for row in &table.rows {
+    for row in 0..table.rows.len() {
         drawn.add_row(
-            row.iter()
-                .map(|cell| Cell::new(escape_invisible(&cell.single_line())))
+            columns
+                .iter()
+                .zip(&widths)
+                .map(|(column, width)| wrapped(&column.cells[row], *width))
                 .collect::<Vec<_>>(),
         );
     }
@@ -173,22 +239,7 @@ fn draw_lines(table: &ReportTable, width: usize) -> Vec<String> {
             Align::Right => CellAlignment::Right,
         });
     }
-    drawn.lines().collect()
-}
-
-fn clip_text(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut clipped = String::new();
-    for character in text.chars() {
-        if clipped.width() + 2 > width {
-            break;
-        }
-        clipped.push(character);
-    }
-    clipped.push('…');
-    clipped
+    Some(drawn.lines().collect())
 }
 
 fn wrap_text(text: &str, width: usize) -> String {

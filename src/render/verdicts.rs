@@ -87,6 +87,26 @@ fn incomparable_reason(verdict: PairVerdict) -> Option<Incomparable> {
     }
 }
 
+/// Returns the state of a pair without a deciding p-value, without naming its arms.
+pub(super) fn short_state(pair: &PairEvidence) -> String {
+    match pair.verdict {
+        PairVerdict::DeterministicDifference { .. } => "fixed result".to_owned(),
+        PairVerdict::Tie => "tie".to_owned(),
+        PairVerdict::NotEnoughEvidence { reason } => {
+            let why = reason.map_or_else(
+                || units_short(pair),
+                |obstacle| short_obstacle(obstacle, pair),
+            );
+            format!("open: {why}")
+        }
+        PairVerdict::NotComparable { .. } => "not comparable".to_owned(),
+        PairVerdict::NoData { .. } => "no value".to_owned(),
+        PairVerdict::AWins | PairVerdict::BWins | PairVerdict::Equivalent => {
+            "not tested".to_owned()
+        }
+    }
+}
+
 fn short_pair(row: &ComparisonRow, pair: &PairEvidence, names: &[String]) -> String {
     match pair.verdict {
         PairVerdict::AWins | PairVerdict::BWins => {
@@ -673,9 +693,15 @@ pub fn planning_figures(metric: &Metric, pair: &PairEvidence) -> Option<String> 
     }
     if let Some(needed) = pair.needed {
         let each = if needed.of == "runs" { " per arm" } else { "" };
+        let planned = phrases::planned_count(needed.n);
+        // A figure that has only a lower bound is not about anything.
+        let about = if planned.starts_with("more than") {
+            ""
+        } else {
+            "about "
+        };
         parts.push(format!(
-            "about {} {}{each} would be needed to detect this difference",
-            phrases::planned_count(needed.n),
+            "{about}{planned} {}{each} would be needed to detect this difference",
             phrases::singular_or_plural(needed.n, needed.of)
         ));
     }

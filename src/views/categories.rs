@@ -1,32 +1,44 @@
 //! Pass rates of a suite's arms by item category.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
 
-use crate::inference::{Arm, CONFIDENCE, summarise_sets};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::inference::{Arm, CONFIDENCE, Policy, SuiteComparison, SuiteGroup, summarise_sets};
 use crate::stats::{
     Interval, ValueSummary, effective_interval, interval_of_mean, wilson_score_interval,
 };
+use crate::warehouse::Warehouse;
 
-use super::items::{ItemCell, ItemLine};
-use super::site::OverviewSuite;
+use super::items::{ItemCell, ItemLine, ItemMatrix, item_matrix};
 
 /// Maximum number of categories in a table. The largest are shown, the others only counted.
 const MAX_CATEGORIES: usize = 24;
 
 /// Table of arms by category.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Categories {
-    /// In leaderboard order.
+    /// What the items are: `questions`, `tests`, `criteria` or `checks`.
+    #[serde(rename = "of")]
+    pub word: &'static str,
+    /// In the order of the cells.
     pub arms: Vec<Arm>,
     /// Easiest first.
+    #[serde(rename = "categories")]
     pub columns: Vec<Category>,
-    /// Number of hidden categories; then number of items without a category.
+    /// Number of hidden categories.
+    #[serde(rename = "hidden_categories")]
     pub left_out: usize,
+    /// Number of items without a category.
+    #[serde(rename = "items_without_category")]
     pub without: usize,
 }
 
 /// A category, with each arm's results on its items.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Category {
     pub name: String,
     pub items: usize,
@@ -35,24 +47,52 @@ pub struct Category {
 }
 
 /// One arm on one category.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CategoryCell {
     /// The mean over items of each item's share of passed outcomes.
     pub rate: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// Number of items with outcomes; then number of outcomes.
     pub items: u64,
     pub outcomes: u64,
 }
 
-impl OverviewSuite {
-    /// Returns the results of the arms by category, or `None` if no item has a category.
-    pub fn category_table<'a>(&'a self) -> Option<Categories> {
-        let matrix = &self.items;
+/// Returns the pass rates of a group's arms by category, or `None` if no item has a category.
+///
+/// # Errors
+///
+/// Fails if outcomes cannot be read.
+pub fn category_rates(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    policy: &Policy,
+) -> io::Result<Option<Categories>> {
+    let answer = SuiteComparison::primary_only(warehouse, group, policy);
+    let runs: Vec<_> = group
+        .counted_runs()
+        .into_iter()
+        .map(|row| Arc::clone(&row.run))
+        .collect();
+    let categories = warehouse.item_categories(&runs)?;
+    let arms = group.arms.iter().map(|arm| &arm.arm);
+    let matrix = item_matrix(group, &answer.matrix, arms, &answer.excluded_items);
+    Ok(Categories::from_matrix(&matrix, |line| {
+        let category = categories.get(&(line.kind.clone(), line.item.clone()))?;
+        Some(category.as_str()).filter(|category| !category.trim().is_empty())
+    }))
+}
+
+impl Categories {
+    /// Builds the table, or returns `None` if no item has a category.
+    pub(super) fn from_matrix<'a>(
+        matrix: &'a ItemMatrix,
+        category_of: impl Fn(&'a ItemLine) -> Option<&'a str>,
+    ) -> Option<Self> {
         let mut found = BTreeMap::<&str, Vec<&'a ItemLine>>::new();
         let mut without = 0;
         for line in &matrix.items {
-            match self.category_of(line) {
+            match category_of(line) {
                 Some(category) => found.entry(category).or_default().push(line),
                 None => without += 1,
             }
@@ -89,7 +129,8 @@ impl OverviewSuite {
                 .total_cmp(&mean_rate(one))
                 .then_with(|| one.name.cmp(&other.name))
         });
-        Some(Categories {
+        Some(Self {
+            word: matrix.word.unwrap_or("items"),
             arms: matrix.arms.iter().map(|arm| arm.arm.clone()).collect(),
             columns,
             left_out,
@@ -97,23 +138,15 @@ impl OverviewSuite {
         })
     }
 
-    /// Returns an arm's results by category, in the order of names.
-    pub(super) fn categories_of(&self, arm: &Arm) -> Vec<(&str, CategoryCell)> {
-        let Some(place) = self.items.arms.iter().position(|known| known.arm == *arm) else {
-            return Vec::new();
-        };
-        let mut found = BTreeMap::<&str, Vec<&ItemCell>>::new();
-        for line in &self.items.items {
-            if let Some((category, cell)) = self.category_of(line).zip(line.cells.get(place)) {
-                found.entry(category).or_default().push(cell);
-            }
-        }
-        let (names, sets): (Vec<&str>, Vec<Vec<&ItemCell>>) = found.into_iter().unzip();
-        names
-            .into_iter()
-            .zip(category_cells(&sets))
-            .filter_map(|(category, cell)| Some((category, cell?)))
-            .collect()
+    /// Returns the category with the lowest rate of an arm, with that rate. `None` if there is only one category.
+    pub fn weakest_of(&self, arm: usize) -> Option<(&Category, &CategoryCell)> {
+        let known = self
+            .columns
+            .iter()
+            .filter_map(|category| Some((category, category.cells.get(arm)?.as_ref()?)));
+        known
+            .min_by(|(_, one), (_, other)| one.rate.total_cmp(&other.rate))
+            .filter(|_| self.columns.len() > 1)
     }
 }
 
@@ -129,7 +162,7 @@ fn mean_rate(category: &Category) -> f64 {
 }
 
 /// Returns for each set of one arm's items its accuracy, all of them by one query of frames.
-fn category_cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
+pub(super) fn category_cells(sets: &[Vec<&ItemCell>]) -> Vec<Option<CategoryCell>> {
     let share = |cell: &&ItemCell| {
         (cell.counted > 0).then(|| f64::from(cell.passed) / f64::from(cell.counted))
     };

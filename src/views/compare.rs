@@ -12,6 +12,7 @@ use crate::inference::{
 };
 use crate::warehouse::{OutcomeMatrix, Warehouse};
 
+use super::categories::Categories;
 use super::differing_answers::SideBySide;
 use super::flips::{self, Flips};
 use super::judged::CriterionFlips;
@@ -106,6 +107,9 @@ pub struct Comparison {
     /// The two arms that the decision's reasons refer to. Of several arms these are the named arm and the best of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_on: Option<[usize; 2]>,
+    /// The arm that the others are compared with, if the caller named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<usize>,
     /// The largest unimportant difference of the primary metric, as declared or by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
@@ -123,6 +127,9 @@ pub struct Comparison {
     /// Pass and fail counts on the items that both arms have. Only for two arms with outcomes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flips: Option<Flips>,
+    /// Pass rates by category of item, if the caller asked for them and items have categories; see [`super::category_rates`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_category: Option<Categories>,
     /// The same counts on judged criteria, if the caller asked for them; see [`super::criterion_flips`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criteria: Option<CriterionFlips>,
@@ -156,6 +163,8 @@ pub enum PairOrder {
     AheadFirst,
     /// The group's order, in which a baseline is second.
     AsGiven,
+    /// This arm, by index, is the base: the second of two, and what each of several is compared with.
+    Against(usize),
 }
 
 /// Compares a group's arms.
@@ -190,6 +199,7 @@ impl PairOrder {
         let has_value = |arm: usize| answer.primary_metric().cells[arm].value.is_some();
         match self {
             Self::AsGiven => (0, 1),
+            Self::Against(base) => (1 - base.min(1), base.min(1)),
             Self::AheadFirst => {
                 answer
                     .leader_and_second()
@@ -208,9 +218,21 @@ impl Comparison {
     pub(super) fn from_ordered_answer(answer: &SuiteComparison<'_>, order: PairOrder) -> Self {
         if answer.group.arms.len() == 2 {
             let (one, other) = order.order_two(answer);
-            return Self::from_pair(answer, one, other);
+            let against = matches!(order, PairOrder::Against(_)).then_some(1);
+            return Self {
+                against,
+                ..Self::from_pair(answer, one, other)
+            };
         }
-        Self::from_answer(answer)
+        let mut table = Self::from_answer(answer);
+        if let PairOrder::Against(base) = order {
+            table.against = Some(base);
+            let best = answer.best_arm_but(base);
+            (table.decision, table.decided_on) = best
+                .and_then(|best| Some((answer.decision_between(best, base)?, [best, base])))
+                .unzip();
+        }
+        table
     }
 
     fn from_answer(answer: &SuiteComparison<'_>) -> Self {
@@ -299,6 +321,7 @@ impl Comparison {
             arms,
             decision: None,
             decided_on: None,
+            against: None,
             margin: answer.margin,
             primary_not_measured: answer.primary_not_measured.clone(),
             rows: Vec::new(),
@@ -306,6 +329,7 @@ impl Comparison {
             confidence: crate::inference::CONFIDENCE,
             comparability: Vec::new(),
             flips: None,
+            by_category: None,
             criteria: None,
             sides: Vec::new(),
             judged_by: answer.judged_by.clone(),
@@ -313,6 +337,40 @@ impl Comparison {
             excluded_items: answer.excluded_items.clone(),
             with_excluded: None,
         }
+    }
+
+    /// Returns the arms by their value of the deciding metric, best first, arms without a value last. Equal arms keep their order.
+    pub fn arms_by_value(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.arms.len()).collect();
+        if let Some(row) = self.primary_row() {
+            let sign = if row.metric.direction == Direction::Down {
+                1.0
+            } else {
+                -1.0
+            };
+            let key = |arm: &usize| {
+                row.cells[*arm]
+                    .value
+                    .map_or(f64::INFINITY, |value| sign * value)
+            };
+            order.sort_by(|one, other| key(one).total_cmp(&key(other)));
+        }
+        order
+    }
+
+    /// Returns the arm that differences are to: the named one, or the leader. An arm with a rate over fewer items than others cannot lead.
+    pub fn base_arm(&self) -> Option<usize> {
+        let primary = self.primary_row()?;
+        let measured: Vec<usize> = self
+            .arms_by_value()
+            .into_iter()
+            .filter(|arm| primary.cells[*arm].value.is_some())
+            .collect();
+        let whole = measured
+            .iter()
+            .find(|arm| !primary.evidence.partial.contains(arm));
+        self.against
+            .or_else(|| whole.or_else(|| measured.first()).copied())
     }
 
     /// Returns the row of the deciding metric.

@@ -51,6 +51,7 @@ mod short_text;
 mod side;
 mod site;
 mod stored_verification;
+mod suite_categories;
 mod suite_state;
 mod transcript;
 mod unstarted;
@@ -70,7 +71,7 @@ pub use arm_colours::ArmColours;
 pub use arm_page::{ArmOnSuite, ArmPage, Lead, Rival};
 pub use audit::{NoAudit, UnauditedBoard, audit_board, audit_suites, system_name};
 pub use board_changes::{NewsEntry, NewsEvent, list_news};
-pub use categories::{Categories, Category, CategoryCell};
+pub use categories::{Categories, Category, CategoryCell, category_rates};
 pub use chart::{
     ArmSpread, Disagreements, Discordance, Distribution, Pareto, ParetoPoint, Step, SuiteCharts,
     Threshold,

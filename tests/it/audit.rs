@@ -339,7 +339,7 @@ fn what_runs_do_not_record_is_named() {
     assert_eq!(recorded("date"), Some((json!(1), json!(3))));
     assert_eq!(recorded("contamination"), Some((json!(1), json!(3))));
     assert_eq!(recorded("seed"), Some((json!(0), json!(3))));
-    let said = project.run(["audit"]).stdout.replace('\n', " ");
+    let said = project.run(["audit", "--card"]).stdout.replace('\n', " ");
     assert!(
         said.contains("R9, not recorded: date (recorded by 1 of 3 runs), version of the model"),
         "{said}"

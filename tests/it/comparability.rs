@@ -1041,7 +1041,7 @@ fn our_own_runs_of_one_suite_version_were_asked_the_same() {
         for run in ["a", "b"] {
             project.items(run, &[question("q1", 1, "pass"), question("q2", 1, "fail")]);
         }
-        let output = project.run(["compare"]);
+        let output = project.run(["compare", "--explain"]);
         let text = unwrapped(output.answer());
         assert!(
             text.contains(&format!("Comparability {grade}: {said}.")),
@@ -1121,7 +1121,7 @@ fn other_resources_are_noted_and_unknown_ones_are_not() {
     assert!(compared("a,c").is_empty() && compared("a,d").is_empty());
     let text = unwrapped(
         project
-            .run(["compare", "quiz", "--approach", "a,b"])
+            .run(["compare", "quiz", "--approach", "a,b", "--explain"])
             .answer(),
     );
     assert!(

@@ -1029,7 +1029,7 @@ fn compare_takes_a_baseline() {
     };
     assert_eq!(
         header(&["compare", "--baseline", "main"]),
-        "| Metric | oneshot | oneshot (baseline) | other | Verdict |"
+        "| Arm | Pass rate % \\[95% CI\\] | To the leader, pp \\[95% CI\\] | Adjusted p | Cost, typical run (ratio) | Cost per solved (ratio) | Passed |"
     );
     assert_eq!(
         header(&["compare", "--baseline", "main", "--approach", "other"]),

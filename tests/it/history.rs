@@ -71,9 +71,11 @@ fn a_drop_is_found_with_its_date_and_size() {
         (changes[0]["before"].as_f64(), changes[0]["after"].as_f64()),
         (Some(0.875), Some(0.575))
     );
-    let table = project.run(["history", "s"]);
+    let table = project.run(["history", "s", "--all"]);
     assert!(
-        table.answer().contains("2026-01-11") && table.answer().contains("pass rate 87.5% → 57.5%"),
+        table.answer().starts_with(
+            "a · m1: pass rate changed from 87.5% → 57.5% on 2026-01-11 (10 nights before"
+        ) && table.answer().contains("pass rate 87.5% → 57.5%"),
         "{}",
         table.stdout
     );

@@ -240,9 +240,9 @@ fn a_log_that_cannot_be_opened_stops_everything() {
         .file("evalreport.yaml", "this is wrong")
         .file("folder/file", "");
     for (log, command) in [
-        ("nowhere/run.log", "list"),
+        ("folder/file/run.log", "list"),
         ("folder", "list"),
-        ("nowhere/run.log", "completions"),
+        ("folder/file/run.log", "completions"),
     ] {
         let arguments = [command, "--log", log]
             .into_iter()

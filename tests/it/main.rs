@@ -39,6 +39,7 @@ mod evidence;
 mod export;
 mod field;
 mod firefox;
+mod first_lines;
 mod fit;
 mod foreign;
 mod frames;

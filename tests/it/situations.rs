@@ -141,6 +141,7 @@ fn shell(project: &Project, command: &str) -> Output {
         .envs([
             ("PATH", format!("{bin}:{path}").as_str()),
             ("HOME", "/nonexistent"),
+            ("XDG_CACHE_HOME", "/dev/null/cache"),
             ("NO_COLOR", "1"),
             ("COLUMNS", "200"),
             ("GIT_CONFIG_NOSYSTEM", "1"),

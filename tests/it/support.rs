@@ -160,6 +160,8 @@ impl Project {
             ("HOME", "/nonexistent".to_owned()),
             ("NO_COLOR", "1".to_owned()),
             ("PATH", path),
+            // No folder can be made there, not even by root.
+            ("XDG_CACHE_HOME", "/dev/null/cache".to_owned()),
         ])
     }
 

@@ -393,6 +393,11 @@ impl<'a> SuiteComparison<'a> {
         Some((*known.first()?, *known.get(1)?))
     }
 
+    /// Returns the arm with the best value of the primary metric among all others than this.
+    pub fn best_arm_but(&self, arm: usize) -> Option<usize> {
+        self.arms_by_value().into_iter().find(|other| *other != arm)
+    }
+
     /// Returns all arms by their value of the primary metric, best first, arms without a value last. Equal arms keep their order.
     fn arms_by_value(&self) -> Vec<usize> {
         let primary = self.primary_metric();

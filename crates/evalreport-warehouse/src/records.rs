@@ -315,6 +315,28 @@ impl Warehouse {
         Ok(found)
     }
 
+    /// Returns the category of each item of the runs that has one, by the names of its kind and of the item. The first run's counts.
+    pub fn item_categories(
+        &self,
+        runs: &[Arc<Run>],
+    ) -> io::Result<BTreeMap<(String, String), String>> {
+        let mut found = BTreeMap::new();
+        self.for_each_outcome_line(runs, |outcome, line| {
+            let details = match outcome.category {
+                Some(_) => ItemDetails::default(),
+                None => details_of(line),
+            };
+            if let Some(category) = outcome.category_in(&details) {
+                let item = self.display_names().item_name(&outcome.item);
+                found
+                    .entry((outcome.kind.name().to_owned(), item.to_owned()))
+                    .or_insert_with(|| category.to_owned());
+            }
+            Ok::<(), io::Error>(())
+        })?;
+        Ok(found)
+    }
+
     /// Returns one text id per arm and item. Equal ids mean equal texts; 0 means that no hash is known. Of runs with equal digests only one
     /// is read, and arms with the same digests share their texts.
     pub fn item_text_ids(&self, arms: &[Vec<&Arc<Run>>], items: &[MatrixItem]) -> Vec<Arc<[u64]>> {

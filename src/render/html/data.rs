@@ -148,7 +148,7 @@ pub(super) fn pair_files(
         retracted: suite.retracted,
     };
     let shown = tables::with_scope_notes(
-        vec![comparison::annotated_table(pair)],
+        vec![comparison::annotated_table(pair).with_all_rows()],
         suite.retracted,
         context.aliased,
     );

@@ -398,6 +398,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
             name: hostile.to_owned(),
             perhaps: BTreeSet::from([hostile.to_owned()]),
         }],
+        by_category: None,
         criteria: None,
         sides: sides(hostile),
         since: None,
@@ -406,6 +407,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
         source: None,
         arms: arms.iter().map(compared).collect(),
         decided_on: None,
+        against: None,
         decision: (arms.len() == 2).then_some(Decision::Measure {
             more: Needed {
                 n: 500,

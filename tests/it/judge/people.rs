@@ -74,7 +74,7 @@ fn labels_take_a_judges_winner_away() {
         ),
         (&json!(false), &json!(0))
     );
-    let shown = project.run(["leaderboard"]);
+    let shown = project.run_in(["leaderboard"], &[("COLUMNS", "200")]);
     assert!(
         shown.answer().contains("by an unchecked judge")
             && shown.stdout.contains("not calibrated against people"),
@@ -446,7 +446,7 @@ fn an_arm_without_labels_has_no_verdict_against_one_with_them() {
         "{shown}"
     );
     assert_eq!(project.run(["build", "--out", "site"]).code, 0);
-    let board = project.run(["leaderboard"]);
+    let board = project.run_in(["leaderboard"], &[("COLUMNS", "200")]);
     assert!(
         board.answer().contains("corrected in part"),
         "{}",
