@@ -179,6 +179,10 @@ var evalreportPairs = (function () {
       found.interval = tango(found.onlyA.length, found.onlyB.length, found.shared, table.z);
       found.p = mcnemar(found.onlyA.length, found.onlyB.length);
     }
+    // The interval reaches no difference if the test does not reject that.
+    if (found.interval && found.p >= table.alpha) {
+      found.interval = { low: Math.min(0, found.interval.low), high: Math.max(0, found.interval.high) };
+    }
     // Rates over runs may have other weights than those over items: only rates that make the difference stand beside it.
     if (found.rates && !(Math.abs(found.rates[0] - found.rates[1] - found.difference) < 1e-6)) found.rates = undefined;
     if (found.ahead === undefined) found.ahead = found.difference < 0 ? 1 : 0;

@@ -98,11 +98,27 @@ def t_mean(values, confidence=CONFIDENCE):
     error, degrees = sd / math.sqrt(len(values)), len(values) - 1
     return mean, around(mean, error, degrees, confidence), t_two_sided(mean / error, degrees)
 def clustered(values, clusters, confidence=CONFIDENCE):
-    mean, sums = math.fsum(values) / len(values), defaultdict(float)
+    """Mean, interval and p by CR2 (Bell and McCaffrey) with Satterthwaite's degrees; the last two absent where nothing varies."""
+    mean, sums, n, square = math.fsum(values) / len(values), defaultdict(float), len(values), lambda x: x * x
     for value, cluster in zip(values, clusters):
         sums[cluster] += value - mean
-    error = math.sqrt(math.fsum(s * s for s in sums.values()) * len(sums) / (len(sums) - 1)) / len(values) if len(sums) > 1 else 0.0
-    return mean, around(mean, error, len(sums) - 1, confidence) if error > 1e-12 else None
+    parts = [(sums[cluster], size / n) for cluster, size in Counter(clusters).items()]
+    error = math.sqrt(math.fsum(s * s / (1 - share) for s, share in parts)) / n if len(parts) > 1 else 0.0
+    if error <= 1e-12:
+        return mean, None, None
+    beside = math.fsum(share * share / (1 - share) for _, share in parts)
+    degrees = 1 / (beside * beside + math.fsum(share * share - square(share * share / (1 - share)) for _, share in parts))
+    return mean, around(mean, error, degrees, confidence), t_two_sided(mean / error, degrees)
+def flip_interval(parts, confidence):
+    """The means that sign flips of whole clusters do not reject, from each cluster's sum and size: order statistics of the means of both sides of all splits."""
+    if len(parts) > 16: return None
+    (total, n), lows, highs = (sum(side) for side in zip(*parts)), [], []
+    for chosen in itertools.product((False, True), repeat=len(parts) - 1):
+        part, size = (sum(side) for side in zip((0, 0), *itertools.compress(parts[1:], chosen)))
+        means = (part / size, (total - part) / (n - size)) if size else (-math.inf, math.inf)
+        lows.append(min(means)), highs.append(max(means))
+    place = max(1, math.ceil((1 - confidence) * len(lows) - 1e-9)) - 1
+    return sorted(lows)[place], sorted(highs)[-1 - place]
 def welch(a, b, confidence):
     (mean_a, sd_a), (mean_b, sd_b) = mean_sd(a), mean_sd(b)
     if min(len(a), len(b)) < 2 or sd_a == sd_b == 0:
@@ -142,7 +158,7 @@ def by_verdict(judged, labels):
         known[judged[item]].append(label)
     return statistics.fmean(statistics.fmean(known.get(said) or labels.values()) for said in judged.values())
 CORRECTED = ("prediction_powered", "known_errors")
-TWO_WAY = ("t_over_items_and_runs", "wilson_effective", "two_way", "pooled_totals", "delta_on_logs")
+TWO_WAY = ("t_over_items_and_runs", "wilson_effective", "two_way", "each_run_alone", "pooled_totals", "delta_on_logs")
 class Site:
     def __init__(self, root):
         self.split = set()
@@ -285,7 +301,7 @@ class Site:
             guaranteed = clopper_pearson(passed, total) if stated.get("guaranteed") else None
             self.check_ends("interval of a rate", f"{place}, guaranteed", stated.get("guaranteed"), guaranteed)
         elif method == "t_over_clusters":
-            value, interval = clustered(means, [cluster for _, cluster in items])
+            value, interval, _ = clustered(means, [cluster for _, cluster in items])
         else:
             is_of_items = bool(means) and (method in ("t_over_items", *TWO_WAY) or (method == "none" and stated["n_of"] != "runs"))
             value, interval, _ = t_mean(means if is_of_items else self.rates(runs) or self.stated_rates(runs))
@@ -407,11 +423,14 @@ class Site:
                 both = sum(first[0] == second[0] == 1 for (first, second), _ in items)
                 interval, (p, second) = tango(won, lost, len(items), confidence), mcnemar(won, lost)
                 ends = newcombe_paired(both, won, lost, len(items) - won - lost - both, confidence)
+            elif test == "cluster_t":
+                value, interval, p = clustered(differences, [cluster for _, cluster in items], confidence)
             elif test == "cluster_sign_flip":
-                clusters, sums = [cluster for _, cluster in items], defaultdict(float)
-                for difference, cluster in zip(differences, clusters):
-                    sums[cluster] += difference
-                (value, interval), p = clustered(differences, clusters, confidence), sign_flip(list(sums.values()))
+                parts = defaultdict(list)
+                for difference, (_, cluster) in zip(differences, items):
+                    parts[cluster].append(difference)
+                parts = [(math.fsum(own), len(own)) for own in parts.values()]
+                interval, p = flip_interval(parts, confidence), sign_flip([own for own, _ in parts])
             elif test == "sign_flip":
                 interval, p = None, sign_flip(differences)
             elif check:
@@ -442,7 +461,13 @@ class Site:
         if test in TWO_WAY:
             self.left_out["intervals and p of differences over items and runs at once"] += 1
             return
-        self.check_ends("interval of a difference", place, stated.get("interval"), interval, least, -least)
+        equal = float(stated["scale"] == "ratio")
+        if interval and (pair.get("p") or 0) >= 1 - confidence:
+            interval = min(equal, interval[0]), max(equal, interval[1])
+        if test == "cluster_sign_flip" and not interval:
+            self.left_out["intervals over more clusters than are split here, or that do not vary"] += 1
+        else:
+            self.check_ends("interval of a difference", place, stated.get("interval"), interval, least, -least)
         for stated_p, found, name in ((pair.get("p"), p, test), (check.get("p"), second, check.get("check"))):
             if stated_p is not None and found is None:
                 self.left_out[f"p by {name} over more rearrangements than are looked at here"] += 1

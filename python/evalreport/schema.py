@@ -268,7 +268,8 @@ class Sizes(_Sizes, total=False):
     pairs: Optional[int]
     # Clusters among the pairs.
     clusters: Optional[int]
-    # Runs of the arm with fewer, if both arms have several and items are paired.
+    # Runs, or repeats of the whole suite within a run, of the arm with fewer, if both arms have several and items
+    # are paired.
     runs: Optional[int]
 
 

@@ -584,7 +584,7 @@ pub fn method_name(method: Method) -> &'static str {
         }
         Method::TOverItems => "t interval over item means",
         Method::TOverItemsAndRuns => "t interval over items and runs",
-        Method::TOverClusters => "t interval over clusters of items (CR1)",
+        Method::TOverClusters => "t interval over clusters of items (CR2)",
         Method::TOverRuns => "t interval over runs",
         Method::RatioOfTotals => "total cost over solved items",
         Method::GeometricMean => "geometric mean, with the t interval of the logarithms",

@@ -1,6 +1,6 @@
 //! The summary of a comparison in sentences.
 
-use crate::domain::{Direction, Metric};
+use crate::domain::{Direction, ItemKind, Metric};
 use crate::views::{
     Because, Comparison, ComparisonRow, Decision, Design, Difference, Obstacle, OpenCost,
     PairEvidence, Test, Why,
@@ -160,31 +160,49 @@ pub fn run_notes(comparison: &Comparison, names: &[String]) -> Vec<String> {
     notes
 }
 
-/// Returns a note on run-to-run variation: unmeasured, or larger than the items explain.
+/// Returns a note on run-to-run variation: larger than the items explain, known from other arms only, or unmeasured.
 fn variation_note(comparison: &Comparison) -> Option<String> {
     let row = comparison.primary_row()?;
-    let mut pairs = row
+    let pairs: Vec<&PairEvidence> = row
         .evidence
         .pairs
         .iter()
-        .filter(|pair| pair.design.is_over_items() && pair.difference.is_some());
-    if row
-        .evidence
-        .pairs
+        .filter(|pair| pair.design.is_over_items() && pair.difference.is_some())
+        .collect();
+    let is_borrowed = |pair: &PairEvidence| pair.variation.is_some() && pair.sizes.runs.is_none();
+    if pairs.iter().any(|pair| is_borrowed(pair)) {
+        return Some(
+            "An arm has one run: the other arms' runs tell how much it varies.".to_owned(),
+        );
+    }
+    if pairs
         .iter()
         .any(|pair| pair.variation.is_some_and(|variation| variation.runs_vary))
     {
         return Some("Runs vary more than their items explain.".to_owned());
     }
-    let is_unmeasured = pairs
-        .any(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip));
+    let unmeasured = pairs
+        .iter()
+        .find(|pair| pair.variation.is_none() && pair.test != Some(crate::views::Test::SignFlip))?;
     let who = if comparison.arms.iter().all(|arm| arm.run_ids.len() == 1) {
         "each arm has"
     } else {
         "an arm has"
     };
-    is_unmeasured.then(|| format!("Run-to-run variation is not measured: {who} one run."))
+    let published = if unmeasured.sizes.of == ItemKind::Task.plural() {
+        PUBLISHED_RUN_NOISE
+    } else {
+        ""
+    };
+    Some(format!(
+        "Run-to-run variation is not measured: {who} one run.{published}"
+    ))
 }
+
+/// What others measured where the user did not: the range over agents on SWE-bench Verified, with the noise of its items ("On randomness in
+/// agentic evals", 2026).
+const PUBLISHED_RUN_NOISE: &str =
+    " Single runs of agents on SWE-bench Verified were published to differ by 2.2 to 6.0 pp.";
 
 /// Returns a note on times that few runs cannot compare, if items decide about the arms.
 fn several_runs_note(comparison: &Comparison) -> Option<String> {

@@ -520,7 +520,7 @@ fn claim_evidence(
             names[pair.first], names[pair.second]
         ));
         if metric.kind != MetricKind::Rate
-            || pair.test == Some(Test::TwoWay)
+            || matches!(pair.test, Some(Test::TwoWay | Test::EachRunAlone))
             || pair.test == Some(Test::PairedT)
         {
             over = format!(
@@ -758,10 +758,10 @@ fn test_name(test: Test) -> &'static str {
         }
         Test::PairedT => "paired t test over item means",
         Test::TwoWay => "paired t test over items and runs",
+        Test::EachRunAlone => "each run of one arm against each of the other, with the largest p",
         Test::SignFlip => "exact sign-flip test over items",
-        Test::ClusterSignFlip => {
-            "cluster-level sign-flip test, cluster-robust interval (CR1, t with G − 1 degrees of freedom)"
-        }
+        Test::ClusterSignFlip => "cluster-level sign-flip test, interval by its inversion",
+        Test::ClusterT => "t test over clusters, cluster-robust (CR2, Satterthwaite)",
         Test::Welch => "Welch's t test over runs",
         Test::WelchOnLogs => "Welch's t test on logarithms over runs",
         Test::DeltaOnLogs => "delta method on logarithms over items",

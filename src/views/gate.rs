@@ -40,7 +40,7 @@ pub enum Basis {
     Identical,
     /// All runs of each arm have the same rate, and the rates are equal.
     Steady,
-    /// Every item changed by the same amount. That leaves no interval, but is beyond chance.
+    /// Every item changed by the same amount, which is beyond chance.
     Uniform,
     /// The interval alone is inconclusive, but all days since the baseline together are not.
     Nights,
@@ -1279,9 +1279,9 @@ fn rule_change(
         (Exactness::Steady, None) if change.value.abs() <= EQUAL_SHARE_TOLERANCE => {
             (rule_point(change.value, change.floor), Basis::Steady)
         }
-        // Items that do not vary leave no interval. All of them are then on the same side of the limit as of zero, so the sign test that
-        // finds the winner also decides about the limit.
-        (Exactness::Uniform, None) if pair.verdict.winning_place().is_some() => {
+        // If items do not vary, all of them are on the same side of the limit as of zero, so the sign test that finds the winner also decides
+        // about the limit. Their interval is that of a single outcome each, and wider.
+        (Exactness::Uniform, _) if pair.verdict.winning_place().is_some() => {
             (rule_point(change.value, change.floor), Basis::Uniform)
         }
         // An adjusted p-value exists only if the data are enough for evidence.

@@ -346,7 +346,7 @@ fn baseline_outcome(
         FoundOutcome::Scored => Some((BaselineOutcome::EveryRun, (0, 0))),
         FoundOutcome::Outcome { passed, attempts } => {
             let has_it = |run: usize| {
-                baseline.runs.get(run).is_none_or(|own| {
+                baseline.cells_of_run(run).is_none_or(|own| {
                     columns
                         .iter()
                         .any(|column| own.counts_of(*column as usize).1 > 0)

@@ -34,6 +34,8 @@ pub struct PairTable {
     pub margin: Option<f64>,
     /// The standard normal quantile of the intervals.
     pub z: f64,
+    /// The level of the tests.
+    pub alpha: f64,
 }
 
 /// One arm's outcomes at one column, over its runs and attempts.
@@ -102,6 +104,7 @@ impl PairTable {
                 pairs: known_pairs(answer, &all),
                 margin: rate_margin(answer),
                 z,
+                alpha: 1.0 - CONFIDENCE,
                 ..Self::default()
             });
         }
@@ -132,6 +135,7 @@ impl PairTable {
             pairs: known_pairs(answer, &places),
             margin: rate_margin(answer),
             z,
+            alpha: 1.0 - CONFIDENCE,
         })
     }
 }

@@ -816,7 +816,12 @@ fn equal_differences_have_their_signs_flipped() {
                     question(
                         &format!("q{item}"),
                         attempt,
-                        if attempt <= passed { "pass" } else { "fail" },
+                        // Which attempts pass differs by question, so that no attempt is better than another.
+                        if (attempt + item) % 3 < passed {
+                            "pass"
+                        } else {
+                            "fail"
+                        },
                     )
                 })
             })

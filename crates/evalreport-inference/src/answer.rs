@@ -13,6 +13,7 @@ use crate::domain::{
 use crate::warehouse::{ItemUsage, OutcomeMatrix, RunRow, Warehouse};
 
 use super::arm::{ArmRuns, SuiteGroup};
+use super::board_noise;
 use super::cached_runs::set_cached_runs_aside;
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
@@ -154,7 +155,7 @@ impl<'a> SuiteComparison<'a> {
         let unit = suite_design(&group.suite, &items, policy);
         let texts = ArmTexts::from_group(warehouse, group, &matrix);
         let is_independent = policy.is_independent(&group.suite);
-        let rates: Vec<ArmRates> = group
+        let mut rates: Vec<ArmRates> = group
             .arms
             .iter()
             .map(|arm| {
@@ -168,13 +169,17 @@ impl<'a> SuiteComparison<'a> {
                 rates
             })
             .collect();
+        board_noise::measure_rate_noise(&mut rates, &items, unit);
         let judged_by = JudgedBy::from_group(group, &matrix, &items, &rates, (unit, policy));
         items.judge_errors = policy.judge_errors.filter(|_| {
             judged_by
                 .as_ref()
                 .is_some_and(|judged| judged.has_known_errors)
         });
-        let scores = SuiteScores::from_group(group, &matrix, &items, policy);
+        let mut scores = SuiteScores::from_group(group, &matrix, &items, policy);
+        if let Some(scores) = &mut scores {
+            board_noise::measure_score_noise(&mut scores.arms, &items, unit);
+        }
         // The item scores have the settings of the runs' score that is their mean.
         let own = scores
             .as_ref()
@@ -534,7 +539,10 @@ impl<'a> SuiteComparison<'a> {
             return ask(&self.rates[one], &self.rates[other]);
         }
         let [first, second] = pairing.rates_without(one, other, &changed, &self.items);
-        ask(&first, &second)
+        ask(
+            &first.with_noise_of(&self.rates[one]),
+            &second.with_noise_of(&self.rates[other]),
+        )
     }
 }
 

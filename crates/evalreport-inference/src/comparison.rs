@@ -17,13 +17,18 @@ pub enum Test {
     McnemarExact,
     FisherExact,
     PairedT,
-    /// Student's t over items and runs, both of which vary.
+    /// Student's t over items and runs, both of which vary. Epochs and trials of the whole suite count as runs.
     TwoWay,
+    /// Each run of one arm against each of the other, as single runs are tested: the largest p-value. The interval ends where all of theirs do on
+    /// the side of no difference, and where that of all runs together does on the other.
+    EachRunAlone,
     /// Student's t over totals of items, with what runs add.
     PooledTotals,
     SignFlip,
     /// Flips the signs of whole clusters' sums.
     ClusterSignFlip,
+    /// Student's t over fewer than twelve clusters, with the error CR2.
+    ClusterT,
     Welch,
     WelchOnLogs,
     /// Of a ratio of totals: the delta method on its logarithm, over items.
@@ -76,7 +81,7 @@ pub struct Sizes {
     /// Clusters among the pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
-    /// Runs of the arm with fewer, if both arms have several and items are paired.
+    /// Runs, or repeats of the whole suite within a run, of the arm with fewer, if both arms have several and items are paired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,
 }
@@ -193,6 +198,24 @@ impl Difference {
             scale: Scale::Ratio,
             interval,
         }
+    }
+
+    /// Lets the interval reach no difference if the deciding test does not reject that, as with an exact test beside an approximate interval.
+    #[must_use]
+    pub(super) fn agree_with(self, p: Option<f64>, alpha: f64) -> Self {
+        let equal = if self.scale == Scale::Ratio { 1.0 } else { 0.0 };
+        let is_open = p.is_some_and(|p| p >= alpha);
+        let interval = self.interval.map(|ends| {
+            if is_open {
+                Interval {
+                    low: ends.low.min(equal),
+                    high: ends.high.max(equal),
+                }
+            } else {
+                ends
+            }
+        });
+        Self { interval, ..self }
     }
 
     /// Sets a difference to exact equality (0, or a ratio of 1) if it is only a rounding error.

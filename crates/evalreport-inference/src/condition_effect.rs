@@ -85,7 +85,7 @@ fn effects_of_arm(
         .counted
         .iter()
         .enumerate()
-        .filter(|(place, _)| *place < outcomes.runs.len())
+        .filter(|(place, _)| outcomes.cells_of_run(*place).is_some())
     {
         for (what, value) in run_conditions(&row.run) {
             by_setting
@@ -139,7 +139,7 @@ fn effects_of_arm(
         let values = sides.each_ref().map(|places| {
             let runs: Vec<AttemptCounts> = places
                 .iter()
-                .map(|place| outcomes.runs[*place].clone())
+                .map(|place| outcomes.repeats[*place].clone())
                 .collect();
             values_by_item_and_run(RunValueMatrix::Shares(&runs), &means, items)
         });

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::domain::{ItemKind, ItemStatus, Unit, latest_revision};
 use crate::stats::{
-    Calibration, Interval, ItemsByRuns, SummedArm, clopper_pearson, clustered_mean,
+    Calibration, Interval, ItemsByRuns, RunNoise, SummedArm, clopper_pearson, clustered_mean,
     effective_interval, mean_interval, normal_quantile, one_way_summed, rogan_gladen,
     summarise_sample, wilson_score_interval,
 };
@@ -33,9 +33,9 @@ pub enum Method {
     WilsonOneRun,
     /// Student's t over item means, with several attempts at each item.
     TOverItems,
-    /// Student's t over items with the cluster-robust standard error (CR1, one degree of freedom less than clusters).
+    /// Student's t over items with the cluster-robust standard error CR2 and Satterthwaite's degrees of freedom.
     TOverClusters,
-    /// Student's t over items and runs, which both contribute variance.
+    /// Student's t over items and runs, which both contribute variance. Epochs and trials of the whole suite count as runs.
     TOverItemsAndRuns,
     /// Student's t over runs.
     TOverRuns,
@@ -276,6 +276,7 @@ fn rate_from_outcomes(
                 && outcomes.attempts == 1
                 && total == means.len() as u64
                 && !outcomes.is_split
+                && !is_charged(outcomes.over_runs.noise(false))
             {
                 let n = (total, kind.plural());
                 let rate = passed as f64 / total as f64;
@@ -295,7 +296,10 @@ fn rate_from_outcomes(
             }
             let estimate = mean_over_items(
                 &means,
-                (RunValueMatrix::Shares(&outcomes.runs), &outcomes.over_runs),
+                (
+                    RunValueMatrix::Shares(&outcomes.repeats),
+                    &outcomes.over_runs,
+                ),
                 items,
                 unit,
                 true,
@@ -351,19 +355,15 @@ pub fn mean_over_items(
         clusters: found.clusters,
         design_effect: found.design_effect,
     });
-    let summed = || {
-        SummedArm::from_arm(
-            ItemsByRuns {
-                runs: runs.len(),
-                values: &values_by_item_and_run(runs, means, items),
-            },
-            codes.as_deref(),
-        )
-    };
-    let over_runs = (runs.len() > 1)
-        .then(|| known.get(codes.is_some(), summed))
+    let noise = known.noise(codes.is_some());
+    let over_runs = (runs.len() > 1 || is_charged(noise))
+        .then(|| {
+            known.get(codes.is_some(), || {
+                sum_over_repeats(means, runs, items, codes.as_deref())
+            })
+        })
         .flatten();
-    if let Some(found) = over_runs.and_then(|arm| one_way_summed(arm, CONFIDENCE).ok()) {
+    if let Some(found) = over_runs.and_then(|arm| one_way_summed(arm, noise, CONFIDENCE).ok()) {
         return Some(Estimate {
             interval: Some(cut(found.interval)),
             method: Method::TOverItemsAndRuns,
@@ -373,11 +373,11 @@ pub fn mean_over_items(
         });
     }
     if let Some(found) = clustered {
-        let interval = Some(cut(found.interval));
+        let interval = found.deciding_interval(CONFIDENCE).ok().map(cut);
         return Some(Estimate {
             interval,
             method: Method::TOverClusters,
-            standard_error: Some(found.se_cr1),
+            standard_error: Some(found.cr2.standard_error()),
             clusters,
             ..base
         });
@@ -411,6 +411,30 @@ pub fn mean_over_items(
         method,
         ..base
     })
+}
+
+/// Returns whether the repeats of a board add to the variance of an arm.
+pub(super) fn is_charged(noise: Option<RunNoise>) -> bool {
+    noise.is_some_and(|noise| noise.variance() > 0.0)
+}
+
+/// Sums up an arm's values over items and repeats. `None` if the values cannot be summed up.
+pub(super) fn sum_over_repeats(
+    means: &[(u32, f64)],
+    repeats: RunValueMatrix<'_>,
+    items: &SuiteItems,
+    codes: Option<&[u32]>,
+) -> Option<SummedArm> {
+    let values = if repeats.len() > 1 {
+        values_by_item_and_run(repeats, means, items)
+    } else {
+        means.iter().map(|(_, mean)| Some(*mean)).collect()
+    };
+    let arm = ItemsByRuns {
+        runs: repeats.len().max(1),
+        values: &values,
+    };
+    SummedArm::from_arm(arm, codes)
 }
 
 /// Returns the values of the items that have a mean, run by run, averaged over evaluators.

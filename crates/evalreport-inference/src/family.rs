@@ -362,6 +362,10 @@ fn settle_evidence(
         .findings
         .into_iter()
         .map(|(first, second, mut finding)| {
+            let p = finding.p_value();
+            finding.difference = finding
+                .difference
+                .map(|difference| difference.agree_with(p, policy.alpha));
             let p_adjusted = finding.family_p_value().and_then(|_| adjusted.next());
             let beyond = finding.beyond.take().and_then(|other| {
                 let p_adjusted = other.family_p_value().and_then(|_| beyond.next());

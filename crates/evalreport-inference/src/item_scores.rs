@@ -7,7 +7,7 @@ use crate::warehouse::{MatrixRow, OutcomeMatrix, RowScores, RunRow};
 use super::arm::SuiteGroup;
 use super::estimate::{Estimate, Method, mean_over_items};
 use super::policy::{Design, Policy};
-use super::sample::{RunSums, RunValueMatrix, SuiteItems, is_column_marked};
+use super::sample::{RunSums, RunValueMatrix, SuiteItems, are_repeats, is_column_marked};
 use super::scores::{ScoreColumn, newest_score_value, score_columns};
 
 /// The key of the item score.
@@ -24,8 +24,9 @@ pub struct ItemScores {
     pub lost: u64,
     /// The mean score of each run that has one, in the order of the runs.
     pub run_means: Vec<f64>,
-    /// By run and item: the mean over the run's attempts, NaN if none has a score. Empty for a single run.
-    pub runs: Vec<Vec<f64>>,
+    /// By repeat and item: the mean score, NaN if none has one. Repeats are the runs, or the attempts of a single run that tried the whole
+    /// suite several times. Empty without repeats.
+    pub repeats: Vec<Vec<f64>>,
     pub over_runs: RunSums,
 }
 
@@ -273,45 +274,38 @@ impl ItemScores {
         let mut sums = vec![(0.0, 0u32); matrix.items.len()];
         let mut missing = vec![false; matrix.items.len()];
         let mut run_means = Vec::new();
-        let mut by_run = Vec::new();
+        let mut by_repeat = Vec::new();
         for run in runs {
             let (mut sum, mut count) = (0.0, 0u32);
-            let mut of_run = vec![
-                (0.0, 0u32);
-                if runs.len() > 1 {
-                    matrix.items.len()
-                } else {
-                    0
-                }
-            ];
             let first = matrix.rows.partition_point(|row| row.run < run.run.id);
-            for (number, row) in (first..).zip(matrix.rows_of_run(&run.run.id)) {
+            let rows = matrix.rows_of_run(&run.run.id);
+            let are_attempts_repeats = runs.len() == 1 && are_repeats(rows, &|_| true);
+            let mut of_repeat = RepeatSums::new(runs.len() > 1, matrix.items.len());
+            for (number, row) in (first..).zip(rows) {
+                if are_attempts_repeats {
+                    of_repeat = RepeatSums::new(true, matrix.items.len());
+                }
                 for (place, item) in row.items.iter().enumerate() {
                     match value(number, place) {
                         ScoreReading::Value(score) => {
                             let own = &mut sums[*item as usize];
                             *own = (own.0 + score, own.1 + 1);
-                            if let Some(own) = of_run.get_mut(*item as usize) {
-                                *own = (own.0 + score, own.1 + 1);
-                            }
+                            of_repeat.add_score(*item, score);
                             (sum, count) = (sum + score, count + 1);
                         }
                         ScoreReading::Missing => missing[*item as usize] = true,
                         ScoreReading::Not => {}
                     }
                 }
+                if are_attempts_repeats {
+                    by_repeat.extend(of_repeat.means());
+                }
             }
             if count > 0 {
                 run_means.push(sum / f64::from(count));
             }
             if runs.len() > 1 {
-                // 0/0 is NaN: no score.
-                by_run.push(
-                    of_run
-                        .into_iter()
-                        .map(|(sum, count)| sum / f64::from(count))
-                        .collect(),
-                );
+                by_repeat.extend(of_repeat.means());
             }
         }
         let means: Vec<Option<f64>> = sums
@@ -336,8 +330,17 @@ impl ItemScores {
             means,
             missing,
             run_means,
-            runs: by_run,
+            repeats: by_repeat,
             over_runs: RunSums::default(),
+        }
+    }
+
+    /// Returns the scores, judged by the noise of the same arm's other items.
+    #[must_use]
+    pub fn with_noise_of(self, whole: &Self) -> Self {
+        Self {
+            over_runs: self.over_runs.with_noise_of(&whole.over_runs),
+            ..self
         }
     }
 
@@ -361,7 +364,7 @@ impl ItemScores {
         let found = match unit {
             Design::Items | Design::Clusters => mean_over_items(
                 &means,
-                (RunValueMatrix::Values(&self.runs), &self.over_runs),
+                (RunValueMatrix::Values(&self.repeats), &self.over_runs),
                 items,
                 unit,
                 is_share,
@@ -372,6 +375,27 @@ impl ItemScores {
             missing: self.lost,
             ..found
         })
+    }
+}
+
+/// The scores of one repeat by item: their sum and number. Empty if the arm has no repeats.
+struct RepeatSums(Vec<(f64, u32)>);
+
+impl RepeatSums {
+    fn new(is_repeated: bool, items: usize) -> Self {
+        Self(vec![(0.0, 0); if is_repeated { items } else { 0 }])
+    }
+
+    fn add_score(&mut self, item: u32, score: f64) {
+        if let Some(own) = self.0.get_mut(item as usize) {
+            *own = (own.0 + score, own.1 + 1);
+        }
+    }
+
+    /// Returns the mean of each item, NaN without a score.
+    fn means(&self) -> Option<Vec<f64>> {
+        let means = self.0.iter().map(|(sum, count)| sum / f64::from(*count));
+        (!self.0.is_empty()).then(|| means.collect())
     }
 }
 

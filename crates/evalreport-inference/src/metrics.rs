@@ -93,6 +93,8 @@ pub(super) fn compare_rates(
                 )
             } else {
                 let [one, other] = pairing.rates_without(first, second, &changed, items);
+                let one = one.with_noise_of(&rates[first]);
+                let other = other.with_noise_of(&rates[second]);
                 rate_pair(suite, items, &one, &other, None, policy).restrict_to_same_texts(
                     counted_items(&rates[first]),
                     counted_items(&rates[second]),
@@ -258,6 +260,8 @@ pub(super) fn compare_item_scores(
                 pair(one, other)
             } else {
                 let [part, other_part] = pairing.scores_without(first, second, &changed, items);
+                let part = part.with_noise_of(one);
+                let other_part = other_part.with_noise_of(other);
                 pair(&part, &other_part)
                     .restrict_to_same_texts(Some(one.counted), Some(other.counted))
             };

@@ -156,7 +156,7 @@ impl ItemTable<'_> {
             cells: cells.into_iter().collect(),
             missing: missing.into_iter().collect(),
             lost,
-            runs,
+            repeats: runs,
             deterministic: false,
             labels: Vec::new(),
             single: None,

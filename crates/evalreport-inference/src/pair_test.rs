@@ -131,6 +131,8 @@ impl PairFinding {
             Test::FisherExact
             | Test::PairedT
             | Test::TwoWay
+            | Test::EachRunAlone
+            | Test::ClusterT
             | Test::PooledTotals
             | Test::Welch
             | Test::WelchOnLogs

@@ -1,12 +1,15 @@
 //! Two arms on shared items: their differences by item, and the evidence.
 
 use crate::stats::{
-    Interval, ItemsByRuns, McNemar, PairedTable, SummedArm, TwoWay, Undefined, clustered_mean,
+    Interval, ItemsByRuns, McNemar, PairedTable, RunNoise, SummedArm, TwoWay,
     effective_paired_difference, mcnemar_test, mean_t, sign_flip, summarise_sample, tango_interval,
-    two_way, two_way_summed,
+    two_way_on_board, two_way_summed,
 };
 
+use super::cluster_test::ClusterTest;
 use super::comparison::{Difference, Levels, Record, Scale, Sizes, Test, Variation};
+use super::each_run_alone::EachRunAlone;
+use super::estimate::is_charged;
 use super::item_scores::ItemScores;
 use super::labelled::{self, JudgeFigure, LabelledDifference};
 use super::pair_test::{DataPrecision, PairFinding, PowerPlan};
@@ -66,12 +69,25 @@ impl ArmValues<'_> {
         }
     }
 
-    /// Returns the means over each run's attempts. There are none for a single run.
-    fn run_values(&self) -> RunValueMatrix<'_> {
+    /// Returns the values of each repeat: of the runs, or of a single run's attempts at the whole suite. There are none without repeats.
+    fn repeats(&self) -> RunValueMatrix<'_> {
         match self {
-            Self::Passes(outcomes) => RunValueMatrix::Shares(&outcomes.runs),
-            Self::Values(values, _) => RunValueMatrix::Values(&values.runs),
+            Self::Passes(outcomes) => RunValueMatrix::Shares(&outcomes.repeats),
+            Self::Values(values, _) => RunValueMatrix::Values(&values.repeats),
         }
+    }
+
+    /// Returns the number of runs with values.
+    fn run_count(&self) -> usize {
+        match self {
+            Self::Passes(outcomes) => outcomes.by_run.len(),
+            Self::Values(values, _) => values.run_means.len(),
+        }
+    }
+
+    /// Returns whether the repeats of the board add to the variance of the arm.
+    fn is_charged(&self) -> bool {
+        is_charged(self.run_sums().noise(false))
     }
 
     fn run_sums(&self) -> &RunSums {
@@ -81,6 +97,9 @@ impl ArmValues<'_> {
         }
     }
 }
+
+/// Standard errors of the items, from which on a single run may show a difference: a little less than the normal quantile of 95%.
+const MIN_SHOWN_ERRORS: f64 = 1.6;
 
 /// Two arms' values on shared items. An item with several evaluators is one item: their values are averaged first.
 pub(super) struct SharedItemPair<'a> {
@@ -127,10 +146,11 @@ impl<'a> SharedItemPair<'a> {
         let table = known
             .map(|(pairs, test)| (pairs, Some(test)))
             .or_else(of_two);
-        // Clusters and joint sign flips need the differences of single items.
-        let has_clusters = policy.use_clusters && items.clusters.is_some();
-        match table
-            .filter(|(pairs, _)| !has_clusters && pairs.item_count() > MAX_JOINT_FLIPS as u64)
+        // Clusters, joint sign flips, and noise of runs need the differences of single items.
+        let needs_items = policy.use_clusters && items.clusters.is_some()
+            || arms.0.is_charged()
+            || arms.1.is_charged();
+        match table.filter(|(pairs, _)| !needs_items && pairs.item_count() > MAX_JOINT_FLIPS as u64)
         {
             Some((pairs, test)) => Self::from_table(arms, pairs, test, items),
             None => Self::from_values(arms, Scale::Share, true, items, policy),
@@ -272,11 +292,18 @@ impl<'a> SharedItemPair<'a> {
 
     /// Returns the number of runs of the arm with fewer.
     pub fn fewest_runs(&self) -> usize {
-        self.one
-            .run_values()
-            .len()
-            .min(self.other.run_values().len())
-            .max(1)
+        self.one.run_count().min(self.other.run_count()).max(1)
+    }
+
+    /// Returns the number of repeats of the arm with fewer, at least one.
+    fn fewest_repeats(&self) -> u64 {
+        let fewest = self.one.repeats().len().min(self.other.repeats().len());
+        fewest.max(1) as u64
+    }
+
+    /// Returns what one repeat of each arm adds by their board.
+    fn noise(&self, is_clustered: bool) -> [Option<RunNoise>; 2] {
+        [&self.one, &self.other].map(|arm| arm.run_sums().noise(is_clustered))
     }
 
     /// Returns whether there are fewer clusters than items.
@@ -291,13 +318,7 @@ impl<'a> SharedItemPair<'a> {
             pairs: Some(self.n as u64),
             of: self.items.plural_word(),
             clusters: clusters.map(|count| count as u64),
-            runs: Some(
-                self.one
-                    .run_values()
-                    .len()
-                    .min(self.other.run_values().len()) as u64,
-            )
-            .filter(|runs| *runs > 1),
+            runs: Some(self.fewest_repeats()).filter(|repeats| *repeats > 1),
         }
     }
 
@@ -415,7 +436,8 @@ impl<'a> SharedItemPair<'a> {
     }
 
     fn compare_over_items(&self, policy: &Policy) -> PairFinding {
-        let mut finding = match self.pairs {
+        let is_charged = self.noise(false).into_iter().any(is_charged);
+        let mut finding = match self.pairs.filter(|_| !is_charged) {
             Some(pairs) => self.compare_paired_table(pairs, policy),
             None => self.compare_values(policy),
         };
@@ -500,18 +522,13 @@ impl<'a> SharedItemPair<'a> {
         };
         let over_runs = self.two_way_comparison(None, policy);
         if let Some(found) = over_runs {
-            finding.difference = at(
-                found.estimate,
-                Some(clip_to_possible(found.interval, self.scale)),
-            );
-            finding.variation = self.run_variation(&found);
             // With few items the t distribution of the mean is unreliable.
             let p = if n < MIN_PAIRED_T {
                 found.p.max(flips())
             } else {
                 found.p
             };
-            finding.set_p_value(Test::TwoWay, p, obstacle);
+            self.set_over_repeats(&mut finding, &found, (p, obstacle), None, policy);
         } else if let Some(test) = mean_t(&summary, policy.confidence())
             .ok()
             .filter(|_| n >= MIN_PAIRED_T && is_spread)
@@ -528,13 +545,14 @@ impl<'a> SharedItemPair<'a> {
                 );
             }
         } else {
+            let p = flips();
             let interval = if is_spread {
                 None
             } else {
-                self.effective_interval(n, policy)
+                self.effective_interval(n, p, policy)
             };
             finding.difference = at(summary.mean, interval);
-            finding.set_p_value(Test::SignFlip, flips(), obstacle);
+            finding.set_p_value(Test::SignFlip, p, obstacle);
         }
         if let Some(sd) = summary.sd.filter(|_| is_spread) {
             finding.precision = Some(match over_runs {
@@ -548,7 +566,10 @@ impl<'a> SharedItemPair<'a> {
                 },
             });
             finding.parts = match (self.one, self.other) {
-                (ArmValues::Passes(one), ArmValues::Passes(other)) if over_runs.is_none() => {
+                (ArmValues::Passes(one), ArmValues::Passes(other))
+                    if self.fewest_runs() < 2
+                        && over_runs.is_none_or(|found| found.var_runs <= 0.0) =>
+                {
                     VarianceComponents::from_outcomes(one, other, sd)
                 }
                 _ => None,
@@ -572,76 +593,62 @@ impl<'a> SharedItemPair<'a> {
             self.pair_sizes(Some(clusters)),
         );
         finding.record = Some(self.record);
-        // Equally good arms can be swapped within any cluster, whatever its size; t(G − 1) finds false winners if sizes differ.
         finding.sums = self.aligned_sums(self.items.cluster_count, |place| codes[place]);
-        let sums: Vec<f64> = finding
-            .sums
-            .iter()
-            .copied()
-            .filter(|sum| *sum != 0.0)
-            .collect();
-        let flips =
-            sign_flip(&sums, sign_flip_resampling(sums.iter().copied())).map_or(1.0, |test| test.p);
         let over_runs = self.two_way_comparison(Some(codes), policy);
-        let clustered = clustered_mean(differences, codes, policy.confidence());
-        match (over_runs, clustered) {
-            (Some(found), _) => {
-                finding.difference = Some(Difference {
-                    value: found.estimate,
-                    scale: self.scale,
-                    interval: Some(clip_to_possible(found.interval, self.scale)),
+        if let Some(found) = over_runs {
+            self.set_over_repeats(
+                &mut finding,
+                &found,
+                (found.p, obstacle),
+                Some(codes),
+                policy,
+            );
+            finding.precision = Some(DataPrecision::Error {
+                se: found.standard_error,
+                degrees: found.degrees,
+            });
+            finding.plan = Some(PowerPlan::Mean {
+                sd: found.standard_error * (clusters as f64).sqrt(),
+                delta: found.estimate,
+                of: "clusters",
+            })
+            .filter(|_| found.estimate != 0.0 && found.var_runs <= 0.0);
+        } else {
+            let found = ClusterTest::from_differences(differences, codes, policy.confidence());
+            let value = summarise_sample(differences)
+                .ok()
+                .map(|summary| summary.mean);
+            finding.difference = value.map(|value| Difference {
+                value,
+                scale: self.scale,
+                interval: found
+                    .interval
+                    .or_else(|| self.effective_interval(clusters, found.p, policy))
+                    .map(|interval| clip_to_possible(interval, self.scale)),
+            });
+            finding.set_p_value(found.test, found.p, obstacle);
+            if let Some(error) = found.error {
+                finding.precision = Some(match found.test {
+                    Test::ClusterT => DataPrecision::Error {
+                        se: error.standard_error(),
+                        degrees: error.degrees,
+                    },
+                    _ => DataPrecision::Flips {
+                        se: error.standard_error(),
+                        clusters: clusters as u64,
+                    },
                 });
-                finding.variation = self.run_variation(&found);
-                finding.set_p_value(Test::TwoWay, found.p.max(flips), obstacle);
-                finding.precision = Some(DataPrecision::Error {
-                    se: found.standard_error,
-                    degrees: found.degrees,
-                });
-                finding.plan = Some(PowerPlan::Mean {
-                    sd: found.standard_error * (clusters as f64).sqrt(),
-                    delta: found.estimate,
-                    of: "clusters",
-                })
-                .filter(|_| found.estimate != 0.0 && found.var_runs <= 0.0);
-            }
-            (None, Ok(mean)) => {
-                let interval = Some(clip_to_possible(mean.interval, self.scale));
-                finding.difference = Some(Difference {
-                    value: mean.mean,
-                    scale: self.scale,
-                    interval,
-                });
-                finding.set_p_value(Test::ClusterSignFlip, flips, obstacle);
                 // The spread that this number of independent clusters would have for this standard error.
-                let sd = mean.se_cr1 * (clusters as f64).sqrt();
-                finding.precision = Some(DataPrecision::Flips {
-                    se: mean.se_cr1,
-                    clusters: clusters as u64,
-                });
+                let (sd, delta) = (
+                    error.standard_error() * (clusters as f64).sqrt(),
+                    value.unwrap_or_default(),
+                );
                 finding.plan = Some(PowerPlan::Mean {
                     sd,
-                    delta: mean.mean,
+                    delta,
                     of: "clusters",
                 })
-                .filter(|_| mean.mean != 0.0);
-            }
-            (None, Err(reason)) => {
-                let value = summarise_sample(differences)
-                    .ok()
-                    .map(|summary| summary.mean);
-                let interval = if reason == Undefined::NoVariation {
-                    self.effective_interval(clusters, policy)
-                } else {
-                    None
-                };
-                finding.difference = value.map(|value| Difference {
-                    value,
-                    scale: self.scale,
-                    interval,
-                });
-                let obstacle = obstacle
-                    .or((reason != Undefined::NoVariation).then_some(Obstacle::FewClusters));
-                finding.set_p_value(Test::ClusterSignFlip, flips, obstacle);
+                .filter(|_| delta != 0.0);
             }
         }
         finding.bounds = self.missing_outcome_bounds();
@@ -657,9 +664,11 @@ impl<'a> SharedItemPair<'a> {
         sums
     }
 
-    /// Compares over items and runs. Returns `None` if neither arm has a second run or nothing varies.
+    /// Compares over items and repeats. Returns `None` if neither arm has a second repeat nor the noise of its board, or if nothing varies.
     fn two_way_comparison<'s>(&'s self, codes: Option<&[u32]>, policy: &Policy) -> Option<TwoWay> {
-        if self.one.run_values().len() < 2 && self.other.run_values().len() < 2 {
+        let noise = self.noise(codes.is_some());
+        let has_repeats = self.one.repeats().len() > 1 || self.other.repeats().len() > 1;
+        if !has_repeats && !noise.iter().any(|noise| is_charged(*noise)) {
             return None;
         }
         if self.is_same {
@@ -670,20 +679,69 @@ impl<'a> SharedItemPair<'a> {
                 })
             };
             if let Some((one, other)) = summed(&self.one).zip(summed(&self.other)) {
-                return two_way_summed(one, other, policy.confidence()).ok();
+                return two_way_summed(one, other, noise, policy.confidence()).ok();
             }
         }
         let (one, other) = (
             self.shared_run_values(&self.one),
             self.shared_run_values(&self.other),
         );
-        two_way(
+        two_way_on_board(
             one.as_items_by_runs(),
             other.as_items_by_runs(),
             codes,
+            noise,
             policy.confidence(),
         )
         .ok()
+    }
+
+    /// Returns what each repeat alone says, if all say the same and the repeats together do not: more data take no winner away.
+    fn each_repeat_alone(&self, codes: Option<&[u32]>, policy: &Policy) -> Option<EachRunAlone> {
+        let [one, other] = [&self.one, &self.other].map(|arm| self.shared_run_values(arm));
+        EachRunAlone::from_runs(
+            one.as_items_by_runs(),
+            other.as_items_by_runs(),
+            codes,
+            policy,
+        )
+    }
+
+    /// Sets the difference and the p-value from items and repeats together, or from each repeat alone.
+    fn set_over_repeats(
+        &self,
+        finding: &mut PairFinding,
+        found: &TwoWay,
+        (p, obstacle): (f64, Option<Obstacle>),
+        codes: Option<&[u32]>,
+        policy: &Policy,
+    ) {
+        let difference = |interval| {
+            Some(Difference {
+                value: found.estimate,
+                scale: self.scale,
+                interval: Some(clip_to_possible(interval, self.scale)),
+            })
+        };
+        finding.variation = self.run_variation(found);
+        // Single runs have larger errors than their means over runs: what is small beside the items' error alone, no single run shows.
+        // Where the board tells how runs vary, a single run is judged with that, too.
+        let may_show = p >= policy.alpha
+            && self.noise(codes.is_some()) == [None; 2]
+            && found.estimate.abs() >= MIN_SHOWN_ERRORS * found.var_items.sqrt();
+        match may_show
+            .then(|| self.each_repeat_alone(codes, policy))
+            .flatten()
+        {
+            Some(alone) => {
+                finding.difference = difference(alone.interval_within(found.interval));
+                finding.set_p_value(Test::EachRunAlone, alone.p, obstacle);
+            }
+            None => {
+                finding.difference = difference(found.interval);
+                finding.set_p_value(Test::TwoWay, p, obstacle);
+            }
+        }
     }
 
     /// Returns what more items or runs are planned from, or `None` for no difference.
@@ -694,12 +752,7 @@ impl<'a> SharedItemPair<'a> {
                 var_runs: found.var_runs,
                 degrees: found.degrees,
                 items: found.n,
-                runs: self
-                    .one
-                    .run_values()
-                    .len()
-                    .min(self.other.run_values().len())
-                    .max(1) as u64,
+                runs: self.fewest_repeats(),
                 delta,
             },
             None => PowerPlan::Mean {
@@ -713,7 +766,7 @@ impl<'a> SharedItemPair<'a> {
 
     /// Returns the values of the shared items, run by run.
     fn shared_run_values(&self, arm: &ArmValues<'_>) -> RunValues {
-        let runs = arm.run_values();
+        let runs = arm.repeats();
         let mut values = Vec::with_capacity(self.units.len() * runs.len().max(1));
         for unit in &self.units {
             let columns = || {
@@ -742,30 +795,42 @@ impl<'a> SharedItemPair<'a> {
             && self.other.column_mean(column as usize).is_some()
     }
 
-    /// Returns the variance that runs add, if both arms have several.
+    /// Returns the variance that repeats add, if both arms have several or their board tells.
     fn run_variation(&self, found: &TwoWay) -> Option<Variation> {
-        let is_measured = self.one.run_values().len() > 1 && self.other.run_values().len() > 1;
-        is_measured.then_some(Variation {
+        found.runs_measured.then_some(Variation {
             items: found.var_items,
             runs: found.var_runs,
             runs_vary: found.runs_vary,
         })
     }
 
-    /// Returns the interval of a difference of shares if nothing varied, at the effective number of units.
-    fn effective_interval(&self, units: usize, policy: &Policy) -> Option<Interval> {
+    /// Returns the interval of a difference of shares if nothing varied, at the effective number of units. If the sign flips with this p-value
+    /// reject an equal pair, they reject every difference up to it, and the interval ends beside it.
+    fn effective_interval(&self, units: usize, p: f64, policy: &Policy) -> Option<Interval> {
         let mean = summarise_sample(&self.differences)
             .ok()
             .filter(|_| self.scale == Scale::Share)?
             .mean;
-        let n = units as f64;
-        effective_paired_difference(
-            mean.max(0.0) * n,
-            (-mean).max(0.0) * n,
-            n,
+        let ends = effective_paired_difference(
+            mean.max(0.0),
+            (-mean).max(0.0),
+            units as f64,
             policy.confidence(),
         )
-        .ok()
+        .ok()?;
+        Some(if p >= policy.alpha {
+            ends
+        } else if mean > 0.0 {
+            Interval {
+                low: ends.low.max(EQUAL_SHARE_TOLERANCE),
+                ..ends
+            }
+        } else {
+            Interval {
+                high: ends.high.min(-EQUAL_SHARE_TOLERANCE),
+                ..ends
+            }
+        })
     }
 
     /// Returns the range of the difference over all possible missing outcomes, or `None` if few are missing and equally many in both arms.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use crate::domain::{ItemKind, ItemStatus, RunId, is_person};
-use crate::stats::{AttemptCounts, Calibration, ItemBitset, SummedArm};
+use crate::stats::{AttemptCounts, Calibration, ItemBitset, RunNoise, SummedArm};
 use crate::warehouse::{MatrixItem, MatrixRow, OutcomeMatrix, RowScores, RunRow};
 
 use super::arm::SuiteGroup;
@@ -34,8 +34,9 @@ pub struct ArmOutcomes {
     /// Missing outcomes of items over all attempts: outages, unjudged ones, or items that only other arms have. An item with an outcome of one
     /// of its evaluators is not missing, nor is a further attempt that a run made at some of its items only.
     pub unanswered: u64,
-    /// By run and item: the run's passed and counted attempts. Empty for a single run.
-    pub runs: Vec<AttemptCounts>,
+    /// By repeat and item: passed and counted attempts. Repeats are the runs, or the attempts of a single run that tried the whole suite
+    /// several times. Empty without repeats.
+    pub repeats: Vec<AttemptCounts>,
     /// Whether there are at least three runs and all passed exactly the same items.
     pub deterministic: bool,
     /// The runs of the first item, then those of the second, and so on: people's labels, beside the outcomes of the item's other evaluators.
@@ -46,9 +47,13 @@ pub struct ArmOutcomes {
     pub over_runs: RunSums,
 }
 
-/// An arm's values summed over its own items and runs, without and with clusters. Pairs of arms with values of the same items share them.
+/// An arm's values summed over its own items and repeats, without and with clusters. Pairs of arms with values of the same items share them.
 #[derive(Debug, Default)]
-pub struct RunSums([OnceLock<Option<Box<SummedArm>>>; 2]);
+pub struct RunSums {
+    sums: [OnceLock<Option<Box<SummedArm>>>; 2],
+    /// What one repeat adds, pooled over the arms of the board. `None` if the arm is judged by its own repeats.
+    noise: [Option<RunNoise>; 2],
+}
 
 impl RunSums {
     /// Returns the sums, which `make` makes for the first pair that asks. `None` if the values cannot be summed up.
@@ -57,9 +62,26 @@ impl RunSums {
         is_clustered: bool,
         make: impl FnOnce() -> Option<SummedArm>,
     ) -> Option<&SummedArm> {
-        self.0[usize::from(is_clustered)]
+        self.sums[usize::from(is_clustered)]
             .get_or_init(|| make().map(Box::new))
             .as_deref()
+    }
+
+    /// Returns what one repeat adds by the board. `None` if the arm is judged by its own repeats.
+    pub fn noise(&self, is_clustered: bool) -> Option<RunNoise> {
+        self.noise[usize::from(is_clustered)]
+    }
+
+    pub fn set_noise(&mut self, is_clustered: bool, noise: Option<RunNoise>) {
+        self.noise[usize::from(is_clustered)] = noise;
+    }
+
+    /// Returns sums of other items of the arm, judged by the same noise.
+    pub fn with_noise_of(self, other: &Self) -> Self {
+        Self {
+            noise: other.noise,
+            ..self
+        }
     }
 }
 
@@ -174,9 +196,11 @@ impl ArmOutcomes {
         let mut beside = vec![AskedState::Not; matrix.items.len()];
         let mut by_run = Vec::with_capacity(runs.len());
         let (mut attempts, mut unanswered) = (0, 0);
-        let mut of_runs = Vec::new();
+        let mut of_repeats = Vec::new();
         let mut first: Option<Vec<(u32, ItemStatus)>> = None;
         let mut all_equal = true;
+        let are_attempts_repeats =
+            matches!(runs, [run] if are_repeats(matrix.rows_of_run(&run.run.id), &is_in));
         for (number, run) in runs.iter().enumerate() {
             let rows = matrix.rows_of_run(&run.run.id);
             if rows.is_empty() {
@@ -195,6 +219,9 @@ impl ArmOutcomes {
             };
             for row in rows {
                 attempts += 1;
+                if are_attempts_repeats {
+                    own = Some(AttemptCounts::without_attempts(matrix.items.len()));
+                }
                 items.collect_labels(row, left_out, (number, runs.len()), &mut labels);
                 match &mut judged {
                     Some(judged) => {
@@ -230,13 +257,16 @@ impl ArmOutcomes {
                         beside[item as usize] = how.max(beside[item as usize]);
                     }
                 }
+                if are_attempts_repeats {
+                    of_repeats.extend(own.take().map(AttemptCounts::into_packed));
+                }
             }
             if judged.is_some() {
                 (passed, counted) = parts.rounded_counts();
                 is_split |= parts.is_split;
             }
             by_run.push((passed, counted));
-            of_runs.extend(own.map(AttemptCounts::into_packed));
+            of_repeats.extend(own.map(AttemptCounts::into_packed));
             if runs.len() >= DETERMINISTIC_RUNS && all_equal {
                 let own = rows.iter().flat_map(MatrixRow::outcomes);
                 let own = own.filter(|(item, _)| is_in(*item));
@@ -272,7 +302,7 @@ impl ArmOutcomes {
             is_split,
             attempts,
             unanswered,
-            runs: of_runs,
+            repeats: of_repeats,
             deterministic,
             labels,
             single: None,
@@ -300,7 +330,7 @@ impl ArmOutcomes {
             is_split: false,
             attempts: runs.len() as u64,
             unanswered: 0,
-            runs: Vec::new(),
+            repeats: Vec::new(),
             deterministic: runs.len() >= DETERMINISTIC_RUNS
                 && runs.iter().all(|run| *run == runs[0]),
             labels: Vec::new(),
@@ -325,7 +355,7 @@ impl ArmOutcomes {
             });
             made.by_run.push((passed, counted));
             if runs.len() > 1 {
-                made.runs.push(own.into_packed());
+                made.repeats.push(own.into_packed());
             }
         }
         made.cells = made.cells.into_packed();
@@ -452,7 +482,7 @@ impl ArmOutcomes {
         is_in: impl Fn(usize) -> bool + 's,
     ) -> impl Iterator<Item = Option<f64>> + 's {
         (0..self.by_run.len()).map(move |run| {
-            let value = |column: usize| match self.runs.get(run) {
+            let value = |column: usize| match self.cells_of_run(run) {
                 Some(values) => values.share_passed(column),
                 None => self.item_mean(column),
             };
@@ -464,6 +494,11 @@ impl ArmOutcomes {
                     .filter_map(value),
             )
         })
+    }
+
+    /// Returns the outcomes by item of one of several runs, or `None` for a single run, which has all outcomes of the arm.
+    pub fn cells_of_run(&self, run: usize) -> Option<&AttemptCounts> {
+        self.repeats.get(run).filter(|_| self.by_run.len() > 1)
     }
 
     /// Returns the pass rate of each run with counted outcomes.
@@ -548,6 +583,15 @@ impl ArmRates {
         }
     }
 
+    /// Returns the rates, judged by the noise of the same arm's other items.
+    #[must_use]
+    pub fn with_noise_of(mut self, whole: &Self) -> Self {
+        if let (Self::Outcomes(part), Self::Outcomes(whole)) = (&mut self, whole) {
+            part.over_runs = std::mem::take(&mut part.over_runs).with_noise_of(&whole.over_runs);
+        }
+        self
+    }
+
     /// Returns the pass rate of each run.
     pub fn run_rates(&self) -> Vec<f64> {
         match self {
@@ -630,6 +674,18 @@ impl PassedItems {
         let passed = self.passed.round() as u64;
         (passed, self.counted)
     }
+}
+
+/// Share of the items that an attempt must have tried to be a repeat of the whole suite. A retry of what failed tries less.
+const MIN_REPEATED_SHARE: f64 = 0.8;
+
+/// Returns whether the attempts of one run are repeats of the whole suite, as epochs and trials are, however they are called.
+pub(super) fn are_repeats(attempts: &[MatrixRow], is_in: &dyn Fn(u32) -> bool) -> bool {
+    let least = MIN_REPEATED_SHARE * count_tried(attempts, is_in) as f64;
+    attempts.len() > 1
+        && attempts
+            .iter()
+            .all(|attempt| count_tried(std::slice::from_ref(attempt), is_in) as f64 >= least)
 }
 
 /// Returns the number of items that a run has tried at least once.

@@ -117,7 +117,7 @@ impl ItemSpending {
 
     /// Returns whether every item has the same amount in all of several runs, as many as make a result fixed.
     fn is_constant(&self) -> bool {
-        let runs = &self.logs.runs;
+        let runs = &self.logs.repeats;
         let is_same = |item: usize| {
             let first = self.logs.means[item].unwrap_or_default();
             runs.iter().all(|run| {
@@ -125,7 +125,7 @@ impl ItemSpending {
                     && (run[item].is_nan() || (run[item] - first).abs() <= AMOUNT_ROUNDING)
             })
         };
-        runs.len() >= MIN_RUNS && (0..self.logs.means.len()).all(is_same)
+        self.logs.run_means.len() >= MIN_RUNS && (0..self.logs.means.len()).all(is_same)
     }
 
     /// Returns whether the amounts of most items with outcomes are known.

@@ -5,10 +5,10 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 
-use super::Undefined;
 use super::distribution::FairCoin;
 use super::mean::compensated_sum;
 use super::proportion::share_passed;
+use super::{Interval, Undefined};
 
 /// Maximum number of subsets of half of a sample for an exact permutation test. Sorting the subsets of both halves then replaces trying
 /// their 2³² combinations.
@@ -196,6 +196,93 @@ pub fn sign_flip(differences: &[f64], resampling: Resampling) -> Result<Permutat
         count << zeros,
         ((left.len() * right.len()) as u64) << zeros,
     ))
+}
+
+/// Clusters up to which all ways to split them in two are tried.
+const MAX_SPLIT_CLUSTERS: usize = 16;
+
+/// The interval of a mean over clusters that inverts [`sign_flip`]: the means θ that the test of the clusters' sums less θ times their numbers
+/// of values does not reject. `clusters` has each cluster's sum of values and its number of values.
+///
+/// Swapping a set of clusters gives a sum at least as far from zero as the data exactly if θ lies between the mean of that set and the mean
+/// of the others. So the ends are order statistics of the two means over all splits (Hartigan 1969, typical values). Tries all splits of up
+/// to 16 clusters, else draws. `None` if no mean can be rejected, as with fewer than six clusters at 95%.
+pub fn flip_interval(
+    clusters: &[(f64, f64)],
+    resampling: Resampling,
+    confidence: f64,
+) -> Option<Interval> {
+    let total = clusters
+        .iter()
+        .fold((0.0, 0.0), |(sum, n), one| (sum + one.0, n + one.1));
+    let scale = compensated_sum(clusters.iter().map(|(sum, _)| sum.abs())) / total.1;
+    let is_zero = |mean: f64| mean.abs() <= TIE_TOLERANCE * scale;
+    let (mut lows, mut highs) = (Vec::new(), Vec::new());
+    let mut add = |part: (f64, f64)| {
+        let rest = (total.0 - part.0, total.1 - part.1);
+        // If all clusters are on one side, no mean is rejected.
+        let (one, other) = if part.1 <= 0.5 || rest.1 <= 0.5 {
+            (f64::NEG_INFINITY, f64::INFINITY)
+        } else {
+            (part.0 / part.1, rest.0 / rest.1)
+        };
+        let exact = |mean: f64| if is_zero(mean) { 0.0 } else { mean };
+        lows.push(exact(one.min(other)));
+        highs.push(exact(one.max(other)));
+    };
+    let tried = if clusters.len() <= MAX_SPLIT_CLUSTERS {
+        // The first cluster stays on its side: each split is counted once.
+        let rest = clusters.get(1..)?;
+        for chosen in 0u32..1 << rest.len() {
+            let part = rest.iter().enumerate().fold((0.0, 0.0), |part, (at, one)| {
+                if chosen >> at & 1 == 1 {
+                    (part.0 + one.0, part.1 + one.1)
+                } else {
+                    part
+                }
+            });
+            add(part);
+        }
+        0.0
+    } else {
+        let mut random = ChaCha8Rng::seed_from_u64(resampling.seed);
+        for _ in 0..resampling.draws {
+            add(random_part(clusters, &mut random));
+        }
+        // The data count as one more draw.
+        1.0
+    };
+    let alpha = 1.0 - confidence;
+    let needed = (alpha * (lows.len() as f64 + tried) - TIE_TOLERANCE).ceil() - tried;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 0 to the number of splits"
+    )]
+    let place = (needed.max(1.0) as usize).checked_sub(1)?;
+    if place >= lows.len() {
+        return None;
+    }
+    let low = *lows.select_nth_unstable_by(place, f64::total_cmp).1;
+    let high = *highs
+        .select_nth_unstable_by(place, |one, other| other.total_cmp(one))
+        .1;
+    Interval::new(low, high)
+}
+
+/// Returns the sum and the number of values of a random set of the clusters.
+fn random_part(clusters: &[(f64, f64)], random: &mut ChaCha8Rng) -> (f64, f64) {
+    let mut part = (0.0, 0.0);
+    for chunk in clusters.chunks(64) {
+        let mut word = random.next_u64();
+        for (sum, n) in chunk {
+            if word & 1 == 1 {
+                part = (part.0 + sum, part.1 + n);
+            }
+            word >>= 1;
+        }
+    }
+    part
 }
 
 /// Returns the values that are not zero up to rounding.
@@ -405,6 +492,37 @@ mod tests {
 
     fn close(got: f64, expected: f64) -> bool {
         (got - expected).abs() < 1e-12
+    }
+
+    #[test]
+    fn flip_interval_of_six_clusters_is_the_range_of_their_means() {
+        // Of 32 splits two or more must straddle: the trivial one and the most extreme one, {5, 6} or {1} against the others.
+        let clusters = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|value| (value, 1.0));
+        let got = flip_interval(&clusters, DRAWS, 0.95).expect("six clusters");
+        // The highest mean of a part is 6 alone, the lowest is 1 alone.
+        assert!(close(got.low, 1.0) && close(got.high, 6.0), "{got:?}");
+        assert_eq!(flip_interval(&clusters[..5], DRAWS, 0.95), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn flip_interval_ends_where_the_test_rejects(
+            clusters in proptest::collection::vec((-9i32..9, 1u8..9), 6..22),
+            shift in -2.0..2.0f64,
+        ) {
+            let exact: Vec<(f64, f64)> = clusters.iter().map(|(sum, n)| (f64::from(*sum), f64::from(*n))).collect();
+            let draws = Resampling { seed: 7, draws: 20_000 };
+            let Some(ends) = flip_interval(&exact, draws, 0.95) else { return Ok(()) };
+            let moved: Vec<f64> = exact.iter().map(|(sum, n)| sum - shift * n).collect();
+            let p = sign_flip(&moved, draws).expect("finite").p;
+            // Drawn splits and all of them differ a little near the level.
+            let is_inside = shift > ends.low && shift < ends.high;
+            if exact.len() <= 16 {
+                proptest::prop_assert_eq!(is_inside, p >= 0.05, "{:?} {} {}", ends, shift, p);
+            } else if (p - 0.05).abs() > 0.01 {
+                proptest::prop_assert_eq!(is_inside, p >= 0.05, "{:?} {} {}", ends, shift, p);
+            }
+        }
     }
 
     #[test]

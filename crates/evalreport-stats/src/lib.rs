@@ -77,7 +77,7 @@ pub use bradley_terry::{
     BradleyTerry, Effect, FitOptions, PairVote, Strength, Ties, VoteOutcome, bradley_terry,
 };
 pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
-pub use cluster::{Clustered, clustered_error, clustered_mean};
+pub use cluster::{Clustered, Cr2, clustered_error, clustered_mean};
 pub use compact_letters::compact_letters;
 pub use counts::counts_over_runs;
 pub use course::{COURSE_ALPHA, Course, CourseKind, NightOutcomes, item_course};
@@ -94,8 +94,8 @@ pub use drift::{Drift, InvarianceDrift, invariance_drift};
 pub use effect::{Dominance, StandardizedDifference, cliffs_delta, hedges_g};
 pub use elo::elo_ratings;
 pub use exact::{
-    McNemar, Permutation, Resampling, fisher_exact, mcnemar_each, mcnemar_test, permutation_test,
-    sign_flip,
+    McNemar, Permutation, Resampling, fisher_exact, flip_interval, mcnemar_each, mcnemar_test,
+    permutation_test, sign_flip,
 };
 pub use gate::{Ruling, rule_on_change, rule_point, rule_steady};
 pub use gate_odds::{GateOdds, GatePlan, GateWorld, gate_odds};
@@ -156,7 +156,8 @@ pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
 pub use stated_spread::{SpreadFormula, TRIED_LEVELS, standard_deviation, standard_error};
 pub use suite_means::{SuiteMeans, effective_units, widening_factor};
 pub use two_way::{
-    ItemsByRuns, SummedArm, TwoWay, one_way, one_way_summed, two_way, two_way_summed,
+    ItemsByRuns, MIN_RUN_DEGREES, RunNoise, SummedArm, TwoWay, one_way, one_way_summed, two_way,
+    two_way_on_board, two_way_summed,
 };
 pub use undefined::Undefined;
 pub use variance::{Buy, VarianceSplit, variance_split};

@@ -5,7 +5,7 @@
 //!
 //! V = V(items) + σ²(run) · Σ W², where W is the share of a run in its arm's mean (1/R if every item was tried in every run).
 //!
-//! V(items) is s²/n of the items' differences, or CR1 over clusters. It does not include the shifts of runs, because these move all items
+//! V(items) is s²/n of the items' differences, or CR2 over clusters. It does not include the shifts of runs, because these move all items
 //! alike. σ²(run) is the variance between runs beyond what independent items explain: with r(ij) the deviation of item i in run j from the
 //! item's mean, weighted as in the arm's mean, and Q = Σ(j) (Σ(i) r(ij))², B = Σ(ij) r(ij)², it is (Q − B) / (k(Q) − k(B)), where k is the
 //! contribution of a run effect of variance 1 to each. For balanced data this is the two-way analysis of variance: (s²(run means) −
@@ -20,6 +20,7 @@
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
+use super::cluster::Cr2;
 use super::distribution::t_two_sided;
 use super::mean::{compensated_sum, t_interval};
 use super::{Interval, Undefined};
@@ -77,7 +78,19 @@ pub fn two_way(
     clusters: Option<&[u32]>,
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
-    estimate_arms(&[a, b], clusters, confidence)
+    two_way_on_board(a, b, clusters, [None; 2], confidence)
+}
+
+/// Compares two arms by the method of [`two_way`], with what the runs of a board add. `noise` is that of each arm; an arm without it is
+/// judged by its own runs.
+pub fn two_way_on_board(
+    a: ItemsByRuns,
+    b: ItemsByRuns,
+    clusters: Option<&[u32]>,
+    noise: [Option<RunNoise>; 2],
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
+    estimate_arms(&[a, b], clusters, &noise, confidence)
 }
 
 /// Estimates the mean of one arm over items and runs, by the method of [`two_way`]. The interval is not clipped to any range.
@@ -86,7 +99,7 @@ pub fn one_way(
     clusters: Option<&[u32]>,
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
-    estimate_arms(&[arm], clusters, confidence)
+    estimate_arms(&[arm], clusters, &[None], confidence)
 }
 
 /// One arm's values, summed up once for comparisons with many arms.
@@ -122,7 +135,12 @@ impl SummedArm {
 
 /// Compares two arms that were summed up over the same items in the same order and the same clusters, by the method of [`two_way`] and with
 /// its results to the last digit.
-pub fn two_way_summed(a: &SummedArm, b: &SummedArm, confidence: f64) -> Result<TwoWay, Undefined> {
+pub fn two_way_summed(
+    a: &SummedArm,
+    b: &SummedArm,
+    noise: [Option<RunNoise>; 2],
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
     // Beginning with zero, as sums do, gives a difference of nothing no sign.
     let differences: Vec<f64> = a
         .means
@@ -130,29 +148,35 @@ pub fn two_way_summed(a: &SummedArm, b: &SummedArm, confidence: f64) -> Result<T
         .zip(&b.means)
         .map(|(a, b)| 0.0 + a - b)
         .collect();
-    combine_summed(&[a, b], &differences, &a.units, confidence)
+    combine_summed(&[a, b], &differences, &a.units, &noise, confidence)
 }
 
 /// Estimates the mean of an arm that was summed up, by the method of [`one_way`] and with its results to the last digit.
-pub fn one_way_summed(arm: &SummedArm, confidence: f64) -> Result<TwoWay, Undefined> {
+pub fn one_way_summed(
+    arm: &SummedArm,
+    noise: Option<RunNoise>,
+    confidence: f64,
+) -> Result<TwoWay, Undefined> {
     let means: Vec<f64> = arm.means.iter().map(|mean| 0.0 + mean).collect();
-    combine_summed(&[arm], &means, &arm.units, confidence)
+    combine_summed(&[arm], &means, &arm.units, &[noise], confidence)
 }
 
 fn combine_summed(
     arms: &[&SummedArm],
     differences: &[f64],
     units: &UnitSpans,
+    noise: &[Option<RunNoise>],
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
-    let parts: Vec<RunsPart> = arms.iter().filter_map(|arm| arm.part).collect();
+    let parts: Vec<Option<RunsPart>> = arms.iter().map(|arm| arm.part).collect();
     let largest = arms.iter().map(|arm| arm.largest).fold(0.0, f64::max);
-    combine_parts(arms.len(), differences, units, largest, &parts, confidence)
+    combine_parts(&parts, differences, units, largest, noise, confidence)
 }
 
 fn estimate_arms(
     arms: &[ItemsByRuns],
     clusters: Option<&[u32]>,
+    noise: &[Option<RunNoise>],
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
     let items = shared_item_count(arms, clusters)?;
@@ -174,18 +198,11 @@ fn estimate_arms(
         }
     }
     let units = UnitSpans::from_clusters(&kept, clusters);
-    let parts: Vec<RunsPart> = arms
+    let parts: Vec<Option<RunsPart>> = arms
         .iter()
-        .filter_map(|arm| RunsPart::from_arm(arm, &kept, &units))
+        .map(|arm| RunsPart::from_arm(arm, &kept, &units))
         .collect();
-    combine_parts(
-        arms.len(),
-        &differences,
-        &units,
-        largest,
-        &parts,
-        confidence,
-    )
+    combine_parts(&parts, &differences, &units, largest, noise, confidence)
 }
 
 /// Returns the largest absolute value of an arm.
@@ -202,11 +219,11 @@ fn largest_of(arm: &ItemsByRuns) -> Result<f64, Undefined> {
 
 /// Estimates from the items' means or differences, and from what each arm's runs contribute.
 fn combine_parts(
-    arms: usize,
+    arms: &[Option<RunsPart>],
     differences: &[f64],
     units: &UnitSpans,
     largest: f64,
-    parts: &[RunsPart],
+    noise: &[Option<RunNoise>],
     confidence: f64,
 ) -> Result<TwoWay, Undefined> {
     if differences.is_empty() {
@@ -217,28 +234,23 @@ fn combine_parts(
     if !estimate.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    let count = units.ends.len() as f64;
     if units.ends.len() < 2 {
         return Err(Undefined::TooFew);
     }
-    let squares = units.iter().map(|unit| {
-        compensated_sum(unit.iter().map(|place| differences[*place] - estimate)).powi(2)
-    });
-    let mut var_items = count / (count - 1.0) * compensated_sum(squares) / (n * n);
+    let (mut var_items, item_degrees) = items_variance(differences, units, estimate)?;
     // Equal values leave only a rounding error.
     if var_items.sqrt() <= 8.0 * f64::EPSILON * largest {
         var_items = 0.0;
     }
-    let (var_runs, run_degrees) = RunsPart::pool_parts(parts);
-    let variance = var_items + var_runs;
+    let charged = ChargedNoise::from_arms(arms, noise);
+    let variance = var_items + charged.variance;
     if variance <= 0.0 {
         return Err(Undefined::NoVariation);
     }
     // Use shares instead of squared variances, which could overflow.
-    let mut reciprocal = (var_items / variance).powi(2) / (count - 1.0);
-    if var_runs > 0.0 {
-        let measured: f64 = parts.iter().map(|part| part.measured).sum();
-        reciprocal += (measured / variance).powi(2) / run_degrees;
+    let mut reciprocal = (var_items / variance).powi(2) / item_degrees;
+    if charged.variance > 0.0 {
+        reciprocal += (charged.measured / variance).powi(2) / charged.degrees;
     }
     let degrees = (1.0 / reciprocal).max(1.0);
     let standard_error = variance.sqrt();
@@ -246,7 +258,8 @@ fn combine_parts(
     if !t.is_finite() {
         return Err(Undefined::NotFinite);
     }
-    let runs_p = RunsPart::equal_runs_p_value(parts, count);
+    let parts: Vec<RunsPart> = arms.iter().flatten().copied().collect();
+    let runs_p = RunsPart::equal_runs_p_value(&parts, units.ends.len() as f64);
     Ok(TwoWay {
         n: differences.len() as u64,
         units: units.ends.len() as u64,
@@ -257,11 +270,31 @@ fn combine_parts(
         p: t_two_sided(t, degrees)?,
         interval: t_interval(estimate, standard_error, degrees, confidence)?,
         var_items,
-        var_runs,
-        runs_measured: parts.len() == arms,
+        var_runs: charged.variance,
+        runs_measured: charged.is_measured,
         runs_p,
         runs_vary: runs_p.is_some_and(|p| p < RUNS_VARY_LEVEL),
     })
+}
+
+/// Returns the items' part of the squared standard error, and its degrees of freedom: s²/n of single items, CR2 over clusters.
+fn items_variance(
+    differences: &[f64],
+    units: &UnitSpans,
+    estimate: f64,
+) -> Result<(f64, f64), Undefined> {
+    let sums = units.iter().map(|unit| {
+        let sum = compensated_sum(unit.iter().map(|place| differences[*place] - estimate));
+        (sum, unit.len() as f64)
+    });
+    let (n, count) = (differences.len() as f64, units.ends.len() as f64);
+    if units.ends.len() == differences.len() {
+        let squares = compensated_sum(sums.map(|(sum, _)| sum * sum));
+        return Ok((count / (count - 1.0) * squares / (n * n), count - 1.0));
+    }
+    let sums: Vec<(f64, f64)> = sums.collect();
+    let found = Cr2::from_residuals(sums.into_iter())?;
+    Ok((found.variance, found.degrees))
 }
 
 impl ItemsByRuns<'_> {
@@ -455,6 +488,147 @@ impl RunsPart {
     }
 }
 
+/// What runs add to the variance of a mean or of a difference.
+struct ChargedNoise {
+    variance: f64,
+    /// The variance that was measured between runs, with what items explain of it.
+    measured: f64,
+    degrees: f64,
+    /// Whether every arm has several runs, or the noise of its board.
+    is_measured: bool,
+}
+
+impl ChargedNoise {
+    /// Adds up the arms' parts: by the noise of the board where it is known, else by the arm's own runs. An arm with one run that has neither
+    /// adds nothing.
+    fn from_arms(arms: &[Option<RunsPart>], noise: &[Option<RunNoise>]) -> Self {
+        let own: Vec<RunsPart> = arms
+            .iter()
+            .zip(noise)
+            .filter(|(_, noise)| noise.is_none())
+            .filter_map(|(part, _)| *part)
+            .collect();
+        let (own_variance, own_degrees) = RunsPart::pool_parts(&own);
+        let own_measured: f64 = own.iter().map(|part| part.measured).sum();
+        let mut found = Self {
+            variance: own_variance,
+            measured: if own_variance > 0.0 {
+                own_measured
+            } else {
+                0.0
+            },
+            degrees: own_degrees,
+            is_measured: arms
+                .iter()
+                .zip(noise)
+                .all(|(part, noise)| part.is_some() || noise.is_some()),
+        };
+        let pooled = arms.iter().zip(noise).filter_map(|(part, noise)| {
+            // A single run is all of its arm's mean.
+            Some((part.map_or(1.0, |part| part.share), (*noise)?))
+        });
+        let (mut measured, mut degrees) = (0.0, f64::INFINITY);
+        for (share, noise) in pooled {
+            if noise.variance() > 0.0 {
+                found.variance += share * noise.variance();
+                measured += share * noise.measured;
+                degrees = noise.degrees;
+            }
+        }
+        if measured > 0.0 {
+            let all = found.measured + measured;
+            let of_own = (found.measured / all).powi(2) / found.degrees;
+            found.degrees = 1.0 / (of_own + (measured / all).powi(2) / degrees);
+            found.measured = all;
+        }
+        found
+    }
+}
+
+/// What one run adds to a mean, pooled over the arms of a board.
+///
+/// Two arms with two runs each have two degrees of freedom for the variance between runs, ten such arms have ten. So an arm is charged with
+/// the pooled variance, if it has [`MIN_RUN_DEGREES`] or more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunNoise {
+    /// Variance between runs of a run's mean, with what items explain.
+    measured: f64,
+    /// The part of it that items explain.
+    explained: f64,
+    degrees: f64,
+}
+
+/// Degrees of freedom from which the variance of runs is taken from all arms. With fewer, its uncertainty would hide what every run shows.
+pub const MIN_RUN_DEGREES: f64 = 5.0;
+
+/// The level of the test whether an arm's runs vary more than those of the others.
+const NOISY_LEVEL: f64 = 0.05;
+
+impl RunNoise {
+    /// Returns for each arm the noise to judge its runs by, pooled over the arms. `None` for all arms if they have too few runs together, and
+    /// for an arm whose runs vary more than those of the others (F test at 5%): it keeps its own variance and takes no part in the pool,
+    /// because it would borrow a calm that it does not have.
+    pub fn by_arm(arms: &[Option<&SummedArm>]) -> Vec<Option<Self>> {
+        let parts: Vec<Option<RunsPart>> = arms
+            .iter()
+            .map(|arm| arm.and_then(|arm| arm.part))
+            .collect();
+        let is_noisy: Vec<bool> = (0..parts.len())
+            .map(|arm| {
+                let others = Self::pool(parts.iter().enumerate().filter(|one| one.0 != arm));
+                parts[arm]
+                    .zip(others)
+                    .is_some_and(|(part, others)| others.is_exceeded_by(part))
+            })
+            .collect();
+        let pooled = Self::pool(parts.iter().enumerate().filter(|(arm, _)| !is_noisy[*arm]))
+            .filter(|pooled| pooled.degrees >= MIN_RUN_DEGREES);
+        is_noisy
+            .into_iter()
+            .map(|is_noisy| pooled.filter(|_| !is_noisy))
+            .collect()
+    }
+
+    fn pool<'p>(parts: impl Iterator<Item = (usize, &'p Option<RunsPart>)>) -> Option<Self> {
+        let mut sums = (0.0, 0.0, 0.0);
+        for part in parts.filter_map(|(_, part)| *part) {
+            sums.0 += part.degrees * part.measured / part.share;
+            sums.1 += part.degrees * part.explained / part.share;
+            sums.2 += part.degrees;
+        }
+        (sums.2 > 0.0).then(|| Self {
+            measured: sums.0 / sums.2,
+            explained: sums.1 / sums.2,
+            degrees: sums.2,
+        })
+    }
+
+    /// Returns whether an arm's runs vary more than this: the F test, with what the arm's own items explain.
+    fn is_exceeded_by(&self, part: RunsPart) -> bool {
+        let explained = part.explained / part.share;
+        let expected = explained + (self.measured - self.explained).max(0.0);
+        let ratio = part.measured / part.share / expected;
+        FisherSnedecor::new(part.degrees, self.degrees)
+            .is_ok_and(|distribution| ratio > 0.0 && distribution.sf(ratio) < NOISY_LEVEL)
+    }
+
+    /// Returns the variance between runs that items do not explain, 0 if they explain all of it.
+    pub fn variance(&self) -> f64 {
+        let added = self.measured - self.explained;
+        // What is left of equal parts is a rounding error.
+        if added > 1e-9 * self.measured {
+            added
+        } else {
+            0.0
+        }
+    }
+
+    /// Returns the degrees of freedom of the variance between runs.
+    pub fn degrees(&self) -> f64 {
+        self.degrees
+    }
+}
+
 /// Returns how many times the variance explained by items is subtracted from the measured variance between runs; 1 would be unbiased before
 /// it is cut at zero.
 ///
@@ -552,6 +726,65 @@ mod tests {
 
     fn some(values: &[f64]) -> Vec<Option<f64>> {
         values.iter().copied().map(Some).collect()
+    }
+
+    /// Runs of 40 items, of which the first `passed` pass.
+    fn runs_of_forty(passed: &[usize]) -> SummedArm {
+        let values: Vec<Option<f64>> = (0..40)
+            .flat_map(|item| {
+                passed
+                    .iter()
+                    .map(move |passed| Some(f64::from(u8::from(item < *passed))))
+            })
+            .collect();
+        let arm = ItemsByRuns {
+            runs: passed.len(),
+            values: &values,
+        };
+        SummedArm::from_arm(arm, None).expect("complete")
+    }
+
+    #[test]
+    fn run_noise_is_pooled_by_degrees() {
+        let (one, two) = (
+            runs_of_forty(&[20, 24, 28]),
+            runs_of_forty(&[30, 30, 32, 34]),
+        );
+        let noise = RunNoise::by_arm(&[Some(&one), Some(&two), None]);
+        // Variances of the run means: 16 and 11/3 over 40², with 2 and 3 degrees.
+        let expected = (2.0 * 16.0 + 3.0 * 11.0 / 3.0) / 5.0 / 1600.0;
+        let pooled = noise[2].expect("five degrees");
+        assert!(close(pooled.measured, expected), "{pooled:?}");
+        assert!(close(pooled.degrees(), 5.0));
+        assert_eq!(noise[0], noise[1]);
+        // One arm's two degrees tell too little.
+        assert_eq!(RunNoise::by_arm(&[Some(&one), None]), [None, None]);
+    }
+
+    #[test]
+    fn run_noise_of_an_unsteady_arm_stays_its_own() {
+        let calm = runs_of_forty(&[20, 21, 20, 21, 20, 21]);
+        let wild = runs_of_forty(&[5, 38, 20]);
+        let noise = RunNoise::by_arm(&[Some(&wild), Some(&calm), Some(&calm)]);
+        assert_eq!(noise[0], None);
+        assert!(noise[1].is_some_and(|noise| close(noise.degrees(), 10.0)));
+    }
+
+    #[test]
+    fn a_single_run_is_charged_with_the_noise_of_its_board() {
+        let board = [
+            runs_of_forty(&[10, 20, 14, 25, 12, 21, 16]),
+            runs_of_forty(&[18]),
+        ];
+        let noise = RunNoise::by_arm(&[Some(&board[0]), Some(&board[1])]);
+        let alone = two_way_summed(&board[0], &board[1], [None; 2], 0.95).expect("varies");
+        let charged =
+            two_way_summed(&board[0], &board[1], [noise[0], noise[1]], 0.95).expect("varies");
+        let of_a_run = noise[1].expect("six degrees").variance();
+        assert!(of_a_run > 0.0 && !alone.runs_measured && charged.runs_measured);
+        assert!(close(charged.var_runs, of_a_run * (1.0 + 1.0 / 7.0)));
+        assert!(charged.standard_error > alone.standard_error);
+        assert!(close(charged.estimate, alone.estimate));
     }
 
     #[test]
@@ -805,8 +1038,8 @@ mod tests {
             let codes: Vec<u32> = rows.iter().map(|row| row.2).collect();
             for clusters in [None, Some(&codes[..])] {
                 let summed = [a, b].map(|arm| SummedArm::from_arm(arm, clusters).expect("a value of each item"));
-                proptest::prop_assert_eq!(two_way_summed(&summed[0], &summed[1], 0.95), two_way(a, b, clusters, 0.95));
-                proptest::prop_assert_eq!(one_way_summed(&summed[0], 0.95), one_way(a, clusters, 0.95));
+                proptest::prop_assert_eq!(two_way_summed(&summed[0], &summed[1], [None; 2], 0.95), two_way(a, b, clusters, 0.95));
+                proptest::prop_assert_eq!(one_way_summed(&summed[0], None, 0.95), one_way(a, clusters, 0.95));
             }
         }
 

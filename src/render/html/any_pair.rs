@@ -92,6 +92,8 @@ struct PairOutcomeData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     margin: Option<f64>,
     z: f64,
+    /// The level of the tests.
+    alpha: f64,
     /// Pairs with a rendered page: both arms and the file.
     pages: Vec<(usize, usize, String)>,
 }
@@ -262,6 +264,7 @@ fn outcomes_file(
         methods,
         margin: table.margin,
         z: table.z,
+        alpha: table.alpha,
         pages: suite.pairs.iter().filter_map(page).collect(),
     };
     part_file(place, 0, &content)
