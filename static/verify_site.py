@@ -430,7 +430,8 @@ class Site:
                 for difference, (_, cluster) in zip(differences, items):
                     parts[cluster].append(difference)
                 parts = [(math.fsum(own), len(own)) for own in parts.values()]
-                interval, p = flip_interval(parts, confidence), sign_flip([own for own, _ in parts])
+                varies = clustered(differences, [cluster for _, cluster in items])[1]
+                interval, p = varies and flip_interval(parts, confidence), sign_flip([own for own, _ in parts])
             elif test == "sign_flip":
                 interval, p = None, sign_flip(differences)
             elif check:

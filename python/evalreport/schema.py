@@ -100,7 +100,7 @@ class Decision(_Decision, total=False):
     cheaper: int
     more: Needed
     # The new units decide alone: whoever adds units until a test decides finds more false winners than it promises.
-    alone: bool
+    new_only: bool
     usd: Optional[float]
     seconds: Optional[float]
     why: str

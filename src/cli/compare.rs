@@ -190,8 +190,8 @@ pub(super) fn run_command(
             None
         };
         Ok(Comparison {
-            criteria,
             by_category,
+            criteria,
             ..table
         })
     };

@@ -96,7 +96,7 @@ impl PageLayout {
             if !is_first && line.width() + 1 + word.width() > self.style.width {
                 self.text.push_str(&line);
                 self.text.push('\n');
-                line = indent.clone();
+                line.clone_from(&indent);
                 is_first = true;
             }
             if !is_first {

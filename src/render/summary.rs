@@ -408,9 +408,8 @@ pub fn decision_advice(
             };
             let (gain, why) = match because {
                 Because::Better => (quality(*arm), String::new()),
-                Because::BetterAndCheaper => (quality(*arm), cost()),
+                Because::BetterAndCheaper | Because::WorthMore => (quality(*arm), cost()),
                 Because::SameAndCheaper => (String::new(), format!("no worse{margin}, {}", cost())),
-                Because::WorthMore => (quality(*arm), cost()),
                 Because::SameAndFaster => {
                     let time = ratio(*arm, "duration_seconds").map_or_else(String::new, |ratio| {
                         ratio_before_name(ratio, "the time", "slower", "faster")
@@ -511,11 +510,15 @@ pub fn decision_advice(
         }
         Decision::Measure {
             more,
-            alone,
+            new_only,
             usd,
             seconds,
         } => {
-            let alone = if *alone { " and judge these alone" } else { "" };
+            let alone = if *new_only {
+                " and judge these alone"
+            } else {
+                ""
+            };
             let each = if more.of == "runs" { " per arm" } else { "" };
             let mut price: Vec<String> = usd
                 .map(|usd| format!("about {}", format::money(usd)))

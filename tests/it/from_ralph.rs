@@ -51,9 +51,10 @@ fn run(project: &Project, arguments: &[&str]) -> Output {
     );
     let home = tempfile::tempdir().expect("a temporary folder");
     let home = home.path().display().to_string();
+    let cache = format!("{home}/.cache");
     project.run_in(
         arguments.iter().copied(),
-        &[("PATH", &path), ("HOME", &home)],
+        &[("PATH", &path), ("HOME", &home), ("XDG_CACHE_HOME", &cache)],
     )
 }
 

@@ -194,7 +194,10 @@ fn a_plan_tells_the_odds_and_judges_nothing() {
         table.stdout
     );
     // The same odds each time, and of the head alone where there is no baseline.
-    assert_eq!(project.run(plan).stdout, table.stdout);
+    assert_eq!(
+        project.run_in(plan, &[("COLUMNS", "200")]).stdout,
+        table.stdout
+    );
     let alone = answered(
         &project.run([
             "gate",

@@ -540,10 +540,7 @@ fn one_answer_has_the_table_beside_its_figures() {
             "{arguments:?}: {markdown}"
         );
         assert!(
-            full["table"]
-                .as_str()
-                .expect("text")
-                .starts_with(['┌', 'D']),
+            full["table"].as_str().expect("text").contains('┌'),
             "{full}"
         );
     }

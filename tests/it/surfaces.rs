@@ -653,7 +653,8 @@ fn one_board(
             let lost = better
                 .filter(|pair| pair.better_arm().is_some_and(|better| better != own))
                 .count();
-            complaints.unless(standing.rank.best == lost + 1, || {
+            // Ranks hold for all arms at once, the table of pairs for its findings: an arm may lose more pairs than its rank admits.
+            complaints.unless(standing.rank.best <= lost + 1, || {
                 format!(
                     "{suite}: {:?} ranks {:?} and loses {lost}",
                     entry.arm, standing.rank

@@ -19,8 +19,8 @@ pub(super) fn set_cached_runs_aside<'a>(
             repeats.contains(&row.run.id) && !matrix.rows_of_run(&row.run.id).is_empty()
         });
         ArmRuns {
-            cached,
             counted,
+            cached,
             ..arm.clone()
         }
     };

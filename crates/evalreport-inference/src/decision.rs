@@ -56,7 +56,7 @@ pub enum Decision {
         more: Needed,
         /// The new units decide alone: whoever adds units until a test decides finds more false winners than it promises.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
-        alone: bool,
+        new_only: bool,
         usd: Option<f64>,
         seconds: Option<f64>,
     },
@@ -496,7 +496,7 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
     if let Some(more) = missing_labels(quality) {
         return Decision::Measure {
             more,
-            alone: false,
+            new_only: false,
             usd: None,
             seconds: None,
         };
@@ -541,9 +541,9 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
         };
     };
     // Data that were too thin for a test are no first look.
-    let alone = least.is_none();
+    let new_only = least.is_none();
     let more = Needed {
-        n: if alone {
+        n: if new_only {
             needed.n
         } else {
             needed.n - has(needed.of)
@@ -558,7 +558,7 @@ fn plan_measurement(known: &DecisionInputs<'_>, quality: &PairEvidence) -> Decis
     let times = |one: Option<f64>| one.map(|one| one * more.n as f64);
     Decision::Measure {
         more,
-        alone,
+        new_only,
         usd: times(price.usd),
         seconds: times(price.seconds),
     }

@@ -150,7 +150,7 @@ impl RunPair {
         };
         for (one, other) in self.one.iter().zip(&self.other) {
             let is_pass = |value: f64| {
-                if value >= 1.0 && value <= 1.0 {
+                if (value - 1.0).abs() <= 0.0 {
                     Some(true)
                 } else {
                     (value.abs() <= 0.0).then_some(false)

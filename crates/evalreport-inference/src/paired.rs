@@ -222,11 +222,14 @@ impl<'a> SharedItemPair<'a> {
             if n == 0 {
                 return;
             }
-            is_binary &= n == 1;
+            let (first, second) = (sums.0 / f64::from(n), sums.1 / f64::from(n));
+            // Evaluators who agree are as one.
+            let is_whole = |share: f64| share <= 0.0 || share >= 1.0;
+            is_binary &= n == 1 || is_whole(first) && is_whole(second);
             let difference = (sums.0 - sums.1) / f64::from(n);
-            levels.first += sums.0 / f64::from(n);
-            levels.second += sums.1 / f64::from(n);
-            both += u64::from(is_binary && sums.0 > 0.5 && sums.1 > 0.5);
+            levels.first += first;
+            levels.second += second;
+            both += u64::from(is_binary && first > 0.5 && second > 0.5);
             let (ahead, behind) = if more_is_better {
                 (
                     difference > EQUAL_SHARE_TOLERANCE,
@@ -723,7 +726,7 @@ impl<'a> SharedItemPair<'a> {
                 interval: Some(clip_to_possible(interval, self.scale)),
             })
         };
-        finding.variation = self.run_variation(found);
+        finding.variation = run_variation(found);
         // Single runs have larger errors than their means over runs: what is small beside the items' error alone, no single run shows.
         // Where the board tells how runs vary, a single run is judged with that, too.
         let may_show = p >= policy.alpha
@@ -793,15 +796,6 @@ impl<'a> SharedItemPair<'a> {
     fn has_both(&self, column: u32) -> bool {
         self.one.column_mean(column as usize).is_some()
             && self.other.column_mean(column as usize).is_some()
-    }
-
-    /// Returns the variance that repeats add, if both arms have several or their board tells.
-    fn run_variation(&self, found: &TwoWay) -> Option<Variation> {
-        found.runs_measured.then_some(Variation {
-            items: found.var_items,
-            runs: found.var_runs,
-            runs_vary: found.runs_vary,
-        })
     }
 
     /// Returns the interval of a difference of shares if nothing varied, at the effective number of units. If the sign flips with this p-value
@@ -880,6 +874,15 @@ impl<'a> SharedItemPair<'a> {
         });
         Interval::new(low / n, high / n)
     }
+}
+
+/// Returns the variance that repeats add, if both arms have several or their board tells.
+fn run_variation(found: &TwoWay) -> Option<Variation> {
+    found.runs_measured.then_some(Variation {
+        items: found.var_items,
+        runs: found.var_runs,
+        runs_vary: found.runs_vary,
+    })
 }
 
 /// Compares two arms over runs, as people would see them if they labelled enough outcomes in enough runs.

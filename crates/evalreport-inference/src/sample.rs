@@ -49,7 +49,10 @@ pub struct ArmOutcomes {
 
 /// An arm's values summed over its own items and repeats, without and with clusters. Pairs of arms with values of the same items share them.
 #[derive(Debug, Default)]
-pub struct RunSums {
+pub struct RunSums(Box<SumsAndNoise>);
+
+#[derive(Debug, Default)]
+struct SumsAndNoise {
     sums: [OnceLock<Option<Box<SummedArm>>>; 2],
     /// What one repeat adds, pooled over the arms of the board. `None` if the arm is judged by its own repeats.
     noise: [Option<RunNoise>; 2],
@@ -62,26 +65,25 @@ impl RunSums {
         is_clustered: bool,
         make: impl FnOnce() -> Option<SummedArm>,
     ) -> Option<&SummedArm> {
-        self.sums[usize::from(is_clustered)]
+        self.0.sums[usize::from(is_clustered)]
             .get_or_init(|| make().map(Box::new))
             .as_deref()
     }
 
     /// Returns what one repeat adds by the board. `None` if the arm is judged by its own repeats.
     pub fn noise(&self, is_clustered: bool) -> Option<RunNoise> {
-        self.noise[usize::from(is_clustered)]
+        self.0.noise[usize::from(is_clustered)]
     }
 
     pub fn set_noise(&mut self, is_clustered: bool, noise: Option<RunNoise>) {
-        self.noise[usize::from(is_clustered)] = noise;
+        self.0.noise[usize::from(is_clustered)] = noise;
     }
 
     /// Returns sums of other items of the arm, judged by the same noise.
-    pub fn with_noise_of(self, other: &Self) -> Self {
-        Self {
-            noise: other.noise,
-            ..self
-        }
+    #[must_use]
+    pub fn with_noise_of(mut self, other: &Self) -> Self {
+        self.0.noise = other.0.noise;
+        self
     }
 }
 

@@ -146,7 +146,7 @@ mod tests {
     fn measure(of: &'static str) -> Decision {
         Decision::Measure {
             more: Needed { n: 4, of },
-            alone: false,
+            new_only: false,
             usd: None,
             seconds: None,
         }

@@ -97,7 +97,7 @@ impl UnlikeLabels {
             by: LabelDifference::Place,
             labelled_share: mean_place(true) / n,
             others_share: mean_place(false) / n,
-            p: normal_two_sided((mean_place(true) - (n + 1.0) / 2.0) / deviation),
+            p: normal_two_sided((mean_place(true) - f64::midpoint(n, 1.0)) / deviation),
         })
     }
 

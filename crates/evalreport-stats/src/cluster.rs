@@ -45,31 +45,26 @@ impl Cr2 {
     /// Computes the error of a mean from each cluster's sum of residuals and number of values. Undefined for fewer than two clusters.
     ///
     /// A residual's sum over a cluster of n(g) of n values is too small by the factor √(1 − n(g)/n), since the mean follows the cluster.
-    pub(super) fn from_residuals(
-        sums: impl Iterator<Item = (f64, f64)> + Clone,
-    ) -> Result<Self, Undefined> {
-        let n = compensated_sum(sums.clone().map(|(_, size)| size));
-        let share = |size: f64| size / n;
-        let weight = |size: f64| 1.0 / (1.0 - share(size));
-        if sums.clone().count() < 2 {
+    pub(super) fn from_residuals(sums: &[(f64, f64)]) -> Result<Self, Undefined> {
+        if sums.len() < 2 {
             return Err(Undefined::TooFew);
         }
-        let variance =
-            compensated_sum(sums.clone().map(|(sum, size)| weight(size) * sum * sum)) / (n * n);
+        let n = compensated_sum(sums.iter().map(|(_, size)| *size));
+        let share = |size: f64| size / n;
+        let weight = |size: f64| 1.0 / (1.0 - share(size));
+        let squares = sums.iter().map(|(sum, size)| weight(*size) * sum * sum);
+        let variance = compensated_sum(squares) / (n * n);
         // Of independent values the sums have the covariances n(g) [g = h] − n(g) n(h) / n. With the weights this is a matrix Ω, and the degrees
-        // are (tr Ω)² / tr Ω²: the sums over all pairs, then the diagonal put right.
-        let moment = |power: i32| {
-            compensated_sum(
-                sums.clone()
-                    .map(|(_, size)| weight(size) * share(size).powi(power)),
-            )
-        };
-        let trace = compensated_sum(sums.clone().map(|(_, size)| share(size)));
-        let diagonal = sums.clone().map(|(_, size)| {
-            let share = share(size);
-            (weight(size) * share * (1.0 - share)).powi(2) - (weight(size) * share * share).powi(2)
+        // are (tr Ω)² / tr Ω²: the sum over all pairs, then the diagonal put right. Its trace is that of the shares.
+        let trace = compensated_sum(sums.iter().map(|(_, size)| share(*size)));
+        let beside = sums
+            .iter()
+            .map(|(_, size)| weight(*size) * share(*size).powi(2));
+        let diagonal = sums.iter().map(|(_, size)| {
+            let share = share(*size);
+            share.powi(2) - (weight(*size) * share * share).powi(2)
         });
-        let squared = moment(2).powi(2) + compensated_sum(diagonal);
+        let squared = compensated_sum(beside).powi(2) + compensated_sum(diagonal);
         Ok(Self {
             variance,
             degrees: trace * trace / squared,
@@ -132,7 +127,7 @@ pub fn clustered_mean(
     let se_cr1 = se_cr0 * (groups / (groups - 1.0)).sqrt();
     let degrees = groups - 1.0;
     let interval = t_interval(summary.mean, se_cr1, degrees, confidence)?;
-    let cr2 = Cr2::from_residuals(sums.iter().copied())?;
+    let cr2 = Cr2::from_residuals(&sums)?;
     let design_effect = (se_cr1 / se_naive).powi(2);
     let (n, clusters, effective_n) = (summary.n, count, n / design_effect);
     Ok(Clustered {
@@ -211,8 +206,8 @@ mod tests {
     fn cr2_of_unequal_clusters_by_hand() {
         // Residuals' sums 2, −2, 0 of clusters of 1, 2 and 3 values. With n = 6 the weights are 6/5, 6/4 and 6/3, and
         // n² · CR2 = 4 · 1.2 + 4 · 1.5 = 10.8.
-        let found = Cr2::from_residuals([(2.0, 1.0), (-2.0, 2.0), (0.0, 3.0)].into_iter())
-            .expect("three clusters");
+        let found =
+            Cr2::from_residuals(&[(2.0, 1.0), (-2.0, 2.0), (0.0, 3.0)]).expect("three clusters");
         assert!((found.variance - 10.8 / 36.0).abs() < 1e-15);
         // Ω = 1/6 · [1, 2, 3 on the diagonal; −√(1.2·1.5)·2/6, −√(1.2·2)·3/6, −√(1.5·2)·6/6 beside it]: tr² = 36, and
         // tr Ω² = 1 + 4 + 9 + 2 (1.8/9 + 2.4/4 + 3) = 21.6.

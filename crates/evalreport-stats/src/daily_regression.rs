@@ -308,7 +308,9 @@ mod tests {
                     .expect("nights")
                     .e_value;
                 let mut order = RateOrder::new(0);
-                values.iter().for_each(|rate| order.insert(*rate));
+                for rate in values.iter() {
+                    order.insert(*rate);
+                }
                 *sum = (sum.0 + order.likelihood_ratio(2), sum.1 + e, sum.2 + 1);
             }
             for at in from..values.len() {

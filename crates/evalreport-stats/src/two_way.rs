@@ -293,7 +293,7 @@ fn items_variance(
         return Ok((count / (count - 1.0) * squares / (n * n), count - 1.0));
     }
     let sums: Vec<(f64, f64)> = sums.collect();
-    let found = Cr2::from_residuals(sums.into_iter())?;
+    let found = Cr2::from_residuals(&sums)?;
     Ok((found.variance, found.degrees))
 }
 

@@ -413,7 +413,7 @@ fn comparison(suite: &str, version: Option<&str>, arms: &[Arm], hostile: &str) -
                 n: 500,
                 of: "items",
             },
-            alone: false,
+            new_only: false,
             usd: Some(12.5),
             seconds: Some(900.0),
         }),

@@ -149,7 +149,7 @@ fn ralph_and_oneshot_run_end_to_end_and_compare() {
 
     let table = code
         .project
-        .run_in(["compare", "flask"], &[("COLUMNS", "160")]);
+        .run_in(["compare", "flask", "--explain"], &[("COLUMNS", "160")]);
     let table = table.stdout.as_str();
     let row = |name: &str| {
         table
