@@ -156,8 +156,8 @@ pub use sequential::{bernoulli_confidence_sequence, mcnemar_e_value};
 pub use stated_spread::{SpreadFormula, TRIED_LEVELS, standard_deviation, standard_error};
 pub use suite_means::{SuiteMeans, effective_units, widening_factor};
 pub use two_way::{
-    ItemsByRuns, MIN_RUN_DEGREES, RunNoise, SummedArm, TwoWay, one_way, one_way_summed, two_way,
-    two_way_on_board, two_way_summed,
+    ItemsByRuns, RunNoise, SummedArm, TwoWay, one_way, one_way_summed, two_way, two_way_on_board,
+    two_way_summed,
 };
 pub use undefined::Undefined;
 pub use variance::{Buy, VarianceSplit, variance_split};

@@ -485,17 +485,19 @@ mod tests {
         }
     }
 
+    /// Values of six items in three runs.
+    const COMPLETE: [[f64; 3]; 6] = [
+        [0.07, -1.0, -1.29],
+        [-2.27, -0.6, -0.81],
+        [-1.74, -0.7, -0.69],
+        [-0.3, -0.31, 0.3],
+        [1.25, 0.7, 1.1],
+        [0.12, 0.3, -0.67],
+    ];
+
     #[test]
     fn complete_data_are_the_two_way_analysis_of_variance() {
-        let rows = [
-            [0.07, -1.0, -1.29],
-            [-2.27, -0.6, -0.81],
-            [-1.74, -0.7, -0.69],
-            [-0.3, -0.31, 0.3],
-            [1.25, 0.7, 1.1],
-            [0.12, 0.3, -0.67],
-        ];
-        let values: Vec<Option<f64>> = rows.iter().flatten().copied().map(Some).collect();
+        let values: Vec<Option<f64>> = COMPLETE.iter().flatten().copied().map(Some).collect();
         let got = split_noise(table(3, &values), None, None).expect("items");
         let repeats = got.repeated.expect("repeats");
         // By numpy: mean squares of items, runs and residuals.
@@ -508,7 +510,7 @@ mod tests {
         close(repeats.icc.expect("varies"), 0.606_870_591_034_487_3);
         close(repeats.changes, 0.724_555_555_555_555_5);
         // The one-way split says the same.
-        let split = variance_split(&rows).expect("complete");
+        let split = variance_split(&COMPLETE).expect("complete");
         close(split.icc.expect("varies"), repeats.icc.expect("varies"));
         close(2.0 * split.var_within, repeats.changes);
         // Runs that share less than nothing count as sharing nothing.
@@ -531,16 +533,8 @@ mod tests {
     /// By scipy: the mean squares of the table above, without shifts of runs and with 0, 1.5 and −1.
     #[test]
     fn limits_of_what_runs_share() {
-        let rows = [
-            [0.07, -1.0, -1.29],
-            [-2.27, -0.6, -0.81],
-            [-1.74, -0.7, -0.69],
-            [-0.3, -0.31, 0.3],
-            [1.25, 0.7, 1.1],
-            [0.12, 0.3, -0.67],
-        ];
         let limits = |shifts: [f64; 3]| {
-            let values: Vec<Option<f64>> = rows
+            let values: Vec<Option<f64>> = COMPLETE
                 .iter()
                 .flat_map(|row| {
                     std::iter::zip(row, shifts).map(|(value, shift)| Some(value + shift))

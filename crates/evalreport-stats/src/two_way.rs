@@ -548,7 +548,7 @@ impl ChargedNoise {
 /// What one run adds to a mean, pooled over the arms of a board.
 ///
 /// Two arms with two runs each have two degrees of freedom for the variance between runs, ten such arms have ten. So an arm is charged with
-/// the pooled variance, if it has [`MIN_RUN_DEGREES`] or more.
+/// the pooled variance, if it has five or more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunNoise {
     /// Variance between runs of a run's mean, with what items explain.
@@ -559,7 +559,7 @@ pub struct RunNoise {
 }
 
 /// Degrees of freedom from which the variance of runs is taken from all arms. With fewer, its uncertainty would hide what every run shows.
-pub const MIN_RUN_DEGREES: f64 = 5.0;
+const MIN_RUN_DEGREES: f64 = 5.0;
 
 /// The level of the test whether an arm's runs vary more than those of the others.
 const NOISY_LEVEL: f64 = 0.05;
@@ -621,11 +621,6 @@ impl RunNoise {
         } else {
             0.0
         }
-    }
-
-    /// Returns the degrees of freedom of the variance between runs.
-    pub fn degrees(&self) -> f64 {
-        self.degrees
     }
 }
 
@@ -755,7 +750,7 @@ mod tests {
         let expected = (2.0 * 16.0 + 3.0 * 11.0 / 3.0) / 5.0 / 1600.0;
         let pooled = noise[2].expect("five degrees");
         assert!(close(pooled.measured, expected), "{pooled:?}");
-        assert!(close(pooled.degrees(), 5.0));
+        assert!(close(pooled.degrees, 5.0));
         assert_eq!(noise[0], noise[1]);
         // One arm's two degrees tell too little.
         assert_eq!(RunNoise::by_arm(&[Some(&one), None]), [None, None]);
@@ -767,7 +762,7 @@ mod tests {
         let wild = runs_of_forty(&[5, 38, 20]);
         let noise = RunNoise::by_arm(&[Some(&wild), Some(&calm), Some(&calm)]);
         assert_eq!(noise[0], None);
-        assert!(noise[1].is_some_and(|noise| close(noise.degrees(), 10.0)));
+        assert!(noise[1].is_some_and(|noise| close(noise.degrees, 10.0)));
     }
 
     #[test]
