@@ -5,7 +5,7 @@
     python3 benches/twin.py worlds [--worlds 1000]
 
 `check` makes random tables, lets the program compare them, and computes each p-value and interval again: they must agree to 1e-9. `worlds`
-simulates arms whose true difference is known and prints the tables of docs/simulations.md on runs, gates and clusters. Needs numpy and scipy.
+simulates arms whose true difference is known and prints the tables of docs/measured/simulations.md on runs, gates and clusters. Needs numpy and scipy.
 """
 
 import argparse

@@ -62,9 +62,9 @@ actionlint() {
 
 workflows() {
   if actionlint; then
-    # The recipes of docs/ci.md for GitHub are workflows too.
+    # The recipes of docs/do/gate-pull-requests.md for GitHub are workflows too.
     awk -v work="$work" '/^## / { is_ours = /^## GitHub/ } /^```/ { inside = /^```yaml$/ && is_ours; count += inside; next }
-      inside { print > (work "/recipe-" count ".yml") }' docs/ci.md
+      inside { print > (work "/recipe-" count ".yml") }' docs/do/gate-pull-requests.md
     part workflows "$program" -config-file .github/actionlint.yaml .github/workflows/*.yml "$work"/recipe-*.yml
   else
     skip workflows 'actionlint is neither installed nor to be had from PyPI'

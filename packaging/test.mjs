@@ -439,8 +439,8 @@ test("cargo binstall finds the archives by the metadata", () => {
   }
 });
 
-test("the recipe of docs/ci.md for every CI runs as it stands", () => {
-  const [, recipe] = readFileSync(join(here, "..", "docs", "ci.md"), "utf8").match(/```sh\n([\s\S]*?)```/);
+test("the recipe of docs/do/gate-pull-requests.md for every CI runs as it stands", () => {
+  const [, recipe] = readFileSync(join(here, "..", "docs", "do", "gate-pull-requests.md"), "utf8").match(/```sh\n([\s\S]*?)```/);
   const folder = join(work, "recipe");
   mkdirSync(join(folder, "reports"), { recursive: true });
   mkdirSync(join(folder, "old"));

@@ -1,6 +1,6 @@
 //! How the methods and the verdict's rule behave where the truth is known, because it was made up.
 //!
-//! `cargo bench --bench simulations` prints the tables of `docs/methodology.md` as Markdown, the same ones every time. Each figure is a
+//! `cargo bench --bench simulations` prints the tables of `docs/understand/method.md` as Markdown, the same ones every time. Each figure is a
 //! share of simulated worlds; with 10,000 of them, a true 5% shows as 4.6% to 5.4%. With a store of real outcomes,
 //! `-- --store DIR --suite NAME` prints instead how often winners stay winners; `-- --matrix FILE` replays a table of system, suite, item,
 //! passed and perhaps cluster, as `-- foreseen` does with made arms. The name of a part, such as `-- decisions`, prints only its tables.

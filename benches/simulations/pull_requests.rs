@@ -1,4 +1,4 @@
-//! The recipe of `docs/ci.md`: one report for each pull request against kept reports of the main branch, by the rule `--no-new-failures`.
+//! The recipe of `docs/do/gate-pull-requests.md`: one report for each pull request against kept reports of the main branch, by the rule `--no-new-failures`.
 
 use evalreport::stats::{NightOutcomes, item_course};
 use evalreport::views::{ItemChangeKind, classify_change};

@@ -1,4 +1,4 @@
-"""The code blocks of `docs/python.md` run, one after the other."""
+"""The code blocks of `docs/do/record-your-own-loop.md` run, one after the other."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 
 import evalreport
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "do" / "record-your-own-loop.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="only in a checkout")

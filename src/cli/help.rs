@@ -46,6 +46,42 @@ impl Command for HelpArguments {
 #[exclude = "pages/*"]
 struct Pages;
 
+/// The folders of pages by what a reader wants; a topic has its name without them.
+const READER_FOLDERS: [&str; 4] = ["learn/", "do/", "look-up/", "understand/"];
+
+/// Other names of topics, which people know or messages named.
+const OTHER_NAMES: [(&str, &str); 29] = [
+    ("abilities", "estimate-abilities"),
+    ("audit", "audit-a-board"),
+    ("benchmarks", "measured/benchmarks"),
+    ("ci", "gate-pull-requests"),
+    ("claims", "check-published-figures"),
+    ("coming-from", "import"),
+    ("coming-from/cogni", "import/cogni"),
+    ("coming-from/kotef", "import/kotef"),
+    ("coming-from/ralph", "import/ralph"),
+    ("coming-from/zelda", "import/zelda"),
+    ("csv", "compare-a-table"),
+    ("exporting", "export-formats"),
+    ("formats", "store-files"),
+    ("guide", "commands"),
+    ("inspect-promptfoo-harbor", "compare-tool-logs"),
+    ("judging", "judge"),
+    ("methodology", "method"),
+    ("nightly", "run-nightly"),
+    ("noise", "find-noise"),
+    ("preferences", "rank-by-votes"),
+    ("publishing", "publish-a-site"),
+    ("pytest", "first-gate"),
+    ("python", "record-your-own-loop"),
+    ("question-evaluation", "questions"),
+    ("reliability", "what-you-can-trust"),
+    ("scale", "work-at-scale"),
+    ("simulations", "measured/simulations"),
+    ("suites", "suite-yaml"),
+    ("two-prompts", "first-verdict"),
+];
+
 /// The SQL that engines answer, to be pasted into others.
 #[derive(RustEmbed)]
 #[folder = "queries/"]
@@ -92,9 +128,13 @@ fn query_names() -> impl Iterator<Item = String> {
     Queries::iter().map(|file| format!("queries/{}", file.strip_suffix(".sql").unwrap_or(&file)))
 }
 
-/// Returns the topic of a page: its path without extension; for a folder's own page, the folder.
+/// Returns the topic of a page: its path without extension and the reader's folder; for a folder's own page, the folder.
 fn topic_of(file: &str) -> Option<String> {
     let path = file.strip_suffix(".md")?;
+    let path = READER_FOLDERS
+        .iter()
+        .find_map(|folder| path.strip_prefix(folder))
+        .unwrap_or(path);
     let topic = path
         .strip_suffix(INDEX_PAGE)
         .map_or(path, |folder| folder.trim_end_matches('/'));
@@ -151,16 +191,23 @@ fn topic_help(
         return Ok(String::from_utf8_lossy(&file.data).into_owned());
     }
     let wanted = topic_of(&format!("{}.md", path.strip_suffix(".md").unwrap_or(path)));
+    let wanted = wanted.as_deref().map(current_name);
     let of_page = list_topics()
-        .find(|(topic, _)| Some(topic) == wanted.as_ref())
-        .map(|(topic, file)| {
-            lay_out_page(&format_page(&read_page(&file), &topic, style.color), style)
-        });
+        .find(|(topic, _)| Some(topic.as_str()) == wanted)
+        .map(|(_, file)| lay_out_page(&format_page(&read_page(&file), &file, style.color), style));
     match (of_command, of_page) {
         (Some(command), Some(page)) => Ok(format!("{command}\n{page}")),
         (Some(text), None) | (None, Some(text)) => Ok(text),
         (None, None) => Err(unknown_topic(&command_line, &name)),
     }
+}
+
+/// Returns the name under which a topic is listed.
+fn current_name(topic: &str) -> &str {
+    OTHER_NAMES
+        .iter()
+        .find(|(other, _)| *other == topic)
+        .map_or(topic, |(_, name)| name)
 }
 
 fn unknown_topic(command_line: &clap::Command, name: &str) -> CommandFailure {
@@ -178,7 +225,8 @@ fn unknown_topic(command_line: &clap::Command, name: &str) -> CommandFailure {
     let known = command_line
         .get_subcommands()
         .map(clap::Command::get_name)
-        .chain(topics.iter().chain(&files).map(String::as_str));
+        .chain(topics.iter().chain(&files).map(String::as_str))
+        .chain(OTHER_NAMES.iter().map(|(other, _)| *other));
     match last.or_else(|| nearest_name(name, known).map(str::to_owned)) {
         Some(near) => failure.with_hint(format!("did you mean `evalreport help {near}`?")),
         None => failure.with_hint("`evalreport help` lists commands and topics"),
@@ -216,12 +264,8 @@ fn page_title(page: &str) -> &str {
 }
 
 /// Returns a page for a terminal: without marks for tests and without pictures, links to other pages as commands, headings bold.
-fn format_page(page: &str, topic: &str, has_colour: bool) -> String {
-    let folder = if Pages::get(&format!("{topic}/{INDEX_PAGE}.md")).is_some() {
-        topic
-    } else {
-        topic.rsplit_once('/').map_or("", |(folder, _)| folder)
-    };
+fn format_page(page: &str, file: &str, has_colour: bool) -> String {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut text = String::with_capacity(page.len());
     let (mut is_code, mut is_gap) = (false, true);
     for line in page.lines() {
@@ -317,7 +361,7 @@ mod tests {
     #[test]
     fn every_link_of_every_page_leads_to_a_topic_or_away() {
         for (topic, file) in list_topics() {
-            let text = format_page(&read_page(&file), &topic, false);
+            let text = format_page(&read_page(&file), &file, false);
             assert!(!text.contains("](") || text.contains("```"), "{topic}");
             for named in text
                 .split("(evalreport help ")
@@ -336,13 +380,14 @@ mod tests {
     #[test]
     fn pages_are_found_by_topic_and_by_path() {
         for name in [
-            "suites",
-            "docs/suites.md",
+            "suite-yaml",
+            "look-up/suite-yaml",
+            "docs/look-up/suite-yaml.md",
             "import/inspect",
-            "docs/import/inspect.md",
+            "docs/look-up/import/inspect.md",
             "docs",
             "import",
-            "docs/import/README.md",
+            "docs/look-up/import/README.md",
         ] {
             assert!(
                 topic_help(command_line(), &[name.to_owned()], STYLE).is_ok(),
@@ -359,13 +404,23 @@ mod tests {
     }
 
     #[test]
+    fn other_names_of_topics_lead_to_their_pages() {
+        for (other, name) in OTHER_NAMES {
+            assert!(list_topics().all(|(topic, _)| topic != other), "{other}");
+            let pages = [other, name, &format!("docs/{other}.md")]
+                .map(|topic| topic_help(command_line(), &[topic.to_owned()], STYLE).is_ok());
+            assert_eq!(pages, [true; 3], "{other}");
+        }
+    }
+
+    #[test]
     fn links_become_commands() {
         assert_eq!(
             replace_links(
-                "see [suites](../suites.md#wrap) and [below](#below)",
-                "import"
+                "see [suites](../suite-yaml.md#wrap) and [below](#below)",
+                "look-up/import"
             ),
-            "see suites (evalreport help suites) and below"
+            "see suites (evalreport help suite-yaml) and below"
         );
         assert_eq!(
             replace_links("[nextest](https://nexte.st)", ""),

@@ -77,7 +77,7 @@ pub(super) struct JudgeArguments {
     /// Compare the newest judge of the runs with this other judge of the same runs
     #[arg(long, value_name = "JUDGE", conflicts_with_all = ["retry", "dry_run", "probe", "votes", "is_strict", "model_of_agent"], help_heading = "Trust")]
     pub against: Option<String>,
-    /// Ask again with criteria in reverse order, list changed decisions, and store nothing
+    /// Ask again with criteria in reverse order, and list changed decisions; stored beside the judgement, which stays
     #[arg(long, conflicts_with_all = ["retry", "dry_run"], help_heading = "Trust")]
     pub probe: bool,
     #[command(flatten)]

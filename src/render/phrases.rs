@@ -579,9 +579,7 @@ pub fn method_name(method: Method) -> &'static str {
         Method::WilsonOneRun => {
             "Wilson interval; assumes independent tests and ignores run-to-run variation"
         }
-        Method::WilsonEffective => {
-            "Wilson interval at the effective number of items, since nothing varied"
-        }
+        Method::WilsonEffective => "Wilson interval at the effective number of items",
         Method::TOverItems => "t interval over item means",
         Method::TOverItemsAndRuns => "t interval over items and runs",
         Method::TOverClusters => "t interval over clusters of items (CR2)",

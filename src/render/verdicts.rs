@@ -1110,8 +1110,14 @@ pub fn board_notes(board: &SuiteBoard) -> Vec<String> {
             format::percent(evidence.alpha, 1)
         ),
     };
-    let mut rank =
-        format!("Rank: range of places that the pairwise tests cannot rule out; {family}.");
+    let is_fixed = evidence.tested == 0
+        && evidence.deterministic > 0
+        && evidence.deterministic == evidence.comparable;
+    let mut rank = if is_fixed {
+        "Rank: fixed; all runs of each arm have identical outcomes.".to_owned()
+    } else {
+        format!("Rank: range of places that the pairwise tests cannot rule out; {family}.")
+    };
     let designs: Vec<&str> = evidence
         .designs
         .iter()

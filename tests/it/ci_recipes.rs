@@ -1,4 +1,4 @@
-//! The recipes of `docs/ci.md` do what they say: their commands run, and their keys exist.
+//! The recipes of `docs/do/gate-pull-requests.md` do what they say: their commands run, and their keys exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,9 +14,9 @@ fn read(path: &str) -> String {
         .expect("the file is in the repository")
 }
 
-/// The blocks of a language below a heading of `docs/ci.md`, up to the next heading of its level.
+/// The blocks of a language below a heading of `docs/do/gate-pull-requests.md`, up to the next heading of its level.
 fn blocks(heading: &str, language: &str) -> Vec<String> {
-    let text = read("docs/ci.md");
+    let text = read("docs/do/gate-pull-requests.md");
     let below = text
         .split(&format!("\n## {heading}\n"))
         .nth(1)

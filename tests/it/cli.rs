@@ -266,12 +266,15 @@ fn the_examples_of_every_command_work() {
 fn documentation_travels_with_the_program() {
     let project = Project::new();
     let all = project.run(["help"]);
-    for word in ["Commands:", "Topics", "import/inspect", "methodology"] {
+    for word in ["Commands:", "Topics", "import/inspect", "method"] {
         assert!(all.answer().contains(word), "{word}");
     }
     let page = project.run(["help", "suites"]);
     assert!(page.answer().starts_with("# "), "{}", page.stdout);
-    assert_eq!(project.run(["help", "docs/suites.md"]).stdout, page.stdout);
+    assert_eq!(
+        project.run(["help", "docs/look-up/suite-yaml.md"]).stdout,
+        page.stdout
+    );
     assert!(
         project
             .run(["help", "gate"])

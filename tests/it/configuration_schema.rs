@@ -57,7 +57,7 @@ fn refusals(configuration: &Value) -> Vec<String> {
 }
 
 fn complete_example() -> Value {
-    let text = read("docs/configuration.md");
+    let text = read("docs/look-up/configuration.md");
     let block = text
         .split("## A complete example\n\n```yaml\n")
         .nth(1)

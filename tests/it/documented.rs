@@ -29,18 +29,18 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// Documents with a test of their own, because they take the longest.
 const ALONE: [&str; 6] = [
     "README.md",
-    "docs/guide.md",
-    "docs/nightly.md",
-    "docs/publishing.md",
-    "docs/question-evaluation.md",
-    "docs/with-and-without.md",
+    "docs/look-up/commands.md",
+    "docs/do/run-nightly.md",
+    "docs/do/publish-a-site.md",
+    "docs/look-up/questions.md",
+    "docs/do/test-a-skill.md",
 ];
 
 /// Documents whose commands start other programs than ours.
 const NEEDS: [(&str, &str); 3] = [
-    ("docs/coming-from/ralph.md", "python3"),
-    ("docs/exporting.md", "ssh-keygen"),
-    ("docs/pytest.md", "python3"),
+    ("docs/look-up/import/ralph.md", "python3"),
+    ("docs/look-up/export-formats.md", "ssh-keygen"),
+    ("docs/learn/first-gate.md", "python3"),
 ];
 
 fn read(document: &str) -> String {
@@ -189,29 +189,29 @@ fn the_readme_shows_what_is_printed() {
 
 #[test]
 fn the_guide_shows_what_is_printed() {
-    shows_what_is_printed("docs/guide.md");
+    shows_what_is_printed("docs/look-up/commands.md");
 }
 
 #[test]
 fn nightly_shows_what_is_printed() {
-    shows_what_is_printed("docs/nightly.md");
+    shows_what_is_printed("docs/do/run-nightly.md");
 }
 
 #[test]
 fn publishing_shows_what_is_printed() {
     needs!("python3");
-    shows_what_is_printed("docs/publishing.md");
+    shows_what_is_printed("docs/do/publish-a-site.md");
 }
 
 #[test]
 fn questions_show_what_is_printed() {
-    shows_what_is_printed("docs/question-evaluation.md");
+    shows_what_is_printed("docs/look-up/questions.md");
 }
 
 #[test]
 fn with_and_without_shows_what_is_printed_and_its_settings_are_read() {
-    shows_what_is_printed("docs/with-and-without.md");
-    let text = read("docs/with-and-without.md");
+    shows_what_is_printed("docs/do/test-a-skill.md");
+    let text = read("docs/do/test-a-skill.md");
     let settings: Vec<String> = blocks(&text)
         .into_iter()
         .filter(|block| block.language == "yaml")
@@ -226,12 +226,12 @@ fn with_and_without_shows_what_is_printed_and_its_settings_are_read() {
 
 #[test]
 fn formats_of_other_tools_show_what_is_printed() {
-    all_show_what_is_printed(|document| document.starts_with("docs/import/"));
+    all_show_what_is_printed(|document| document.starts_with("docs/look-up/import/"));
 }
 
 #[test]
 fn all_other_documents_show_what_is_printed() {
-    all_show_what_is_printed(|document| !document.starts_with("docs/import/"));
+    all_show_what_is_printed(|document| !document.starts_with("docs/look-up/import/"));
 }
 
 #[track_caller]
@@ -272,6 +272,11 @@ fn faults(text: &str) -> Vec<String> {
             None if is_commands => fault(
                 "commands that no test runs; name the place where they are run, or why they are not",
             ),
+            None if block.language == "sql" => {
+                fault(
+                    "a query that no test runs; show what `evalreport sql` answers, or say why it is not run",
+                );
+            }
             _ => {}
         }
         if block.language == "console" && !matches!(block.mark, Some(Mark::Shown(_))) {
@@ -345,6 +350,7 @@ fn marks_that_are_wrong_are_found() {
         "'bash\nls\n'",
         "'shell\nls\n'",
         "'console\n$ ls\n'",
+        "'sql\nSELECT 1\n'",
         "'yaml\nsteps:\n  - run: ls\n'",
         "'yaml\ngate:\n  script:\n    - ls\n'",
         "<!-- not run: -->\n'sh\nls\n'",

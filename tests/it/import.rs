@@ -568,7 +568,7 @@ fn hostile_values_are_shown_harmless() {
 /// The maps that are shipped stay readable.
 #[test]
 fn ready_maps_are_maps() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/import");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/look-up/import");
     let mut maps = 0;
     for entry in fs::read_dir(folder).expect("the folder is in the repository") {
         let path = entry.expect("readable").path();
@@ -593,7 +593,7 @@ fn published_tables_reproduce() {
     let board = |file: &str, map: &str| {
         let project = Project::new();
         let map = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("docs/import")
+            .join("docs/look-up/import")
             .join(map)
             .display()
             .to_string();

@@ -17,19 +17,24 @@ pub fn documents() -> Vec<String> {
         .map(|entry| entry.expect("the folder can be read").into_path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
         .filter(|path| {
-            path.file_name()
-                .is_some_and(|name| name == "README.md" || path.starts_with(Path::new(ROOT).join("docs")))
-                || path.ends_with("packaging/RELEASING.md")
+            path.file_name().is_some_and(|name| {
+                name == "README.md" || path.starts_with(Path::new(ROOT).join("docs"))
+            }) || path.ends_with("packaging/RELEASING.md")
         })
         .map(|path| {
             let below = path.strip_prefix(ROOT).expect("below the repository");
             below.display().to_string()
         });
-    ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(below)
-        .collect()
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CHANGELOG.md",
+    ]
+    .map(str::to_owned)
+    .into_iter()
+    .chain(below)
+    .collect()
 }
 
 /// Returns the text of a file of the repository.
@@ -50,15 +55,13 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the anchors that GitHub gives a document's headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
+    let link = Regex::new(r"\[([^\]]*)\]\([^)]*\)").expect("a pattern");
     for line in prose(text) {
         let title = line.trim_start_matches('#');
         if title.len() == line.len() || !title.starts_with(' ') {
             continue;
         }
-        let title = Regex::new(r"\[([^\]]*)\]\([^)]*\)")
-            .expect("a pattern")
-            .replace_all(title.trim(), "$1")
-            .to_lowercase();
+        let title = link.replace_all(title.trim(), "$1").to_lowercase();
         let anchor: String = title
             .chars()
             .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter))
@@ -125,8 +128,15 @@ fn every_link_of_a_document_leads_to_a_file_and_a_heading() {
 
 #[test]
 fn a_wrong_link_is_found() {
-    assert_eq!(broken("docs/README.md", "[a](../README.md#try-it) [b](#x)\n# X"), [""; 0]);
-    for wrong in ["[a](nowhere.md)", "[a](../README.md#nowhere)", "[a](#nowhere)"] {
+    assert_eq!(
+        broken("docs/README.md", "[a](../README.md#try-it) [b](#x)\n# X"),
+        [""; 0]
+    );
+    for wrong in [
+        "[a](nowhere.md)",
+        "[a](../README.md#nowhere)",
+        "[a](#nowhere)",
+    ] {
         assert_eq!(broken("docs/README.md", wrong).len(), 1, "{wrong}");
     }
 }

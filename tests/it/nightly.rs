@@ -82,7 +82,7 @@ fn worsen(project: &Project) {
 
 /// The value of a key of a unit, with lines that go on after a backslash.
 fn of_unit(key: &str) -> Vec<String> {
-    let text = shipped("docs/nightly/evalreport-nightly.service").replace("\\\n", " ");
+    let text = shipped("docs/do/nightly/evalreport-nightly.service").replace("\\\n", " ");
     text.lines()
         .filter_map(|line| line.strip_prefix(key)?.strip_prefix('='))
         .map(str::to_owned)
@@ -172,7 +172,7 @@ fn the_unit_runs_from_a_fresh_folder_and_is_red_from_the_third_night_on() {
 #[test]
 fn the_documents_command_runs_from_a_fresh_folder() {
     let project = fresh();
-    let text = shipped("docs/nightly.md");
+    let text = shipped("docs/do/run-nightly.md");
     let (_, block) = text.split_once("```console\n$ ").expect("a first command");
     let (command, _) = block.split_once("\n…").expect("its output");
     for night in 1..=NIGHTS {

@@ -42,8 +42,14 @@ fn readme_figures_stand_on_the_page_that_is_linked() {
     for (claim, _) in claims(&read("README.md")) {
         let page = link.captures(&claim).map(|found| read(&found[1]));
         for found in figure.find_iter(&claim) {
-            let page = page.as_ref().unwrap_or_else(|| panic!("no page for {claim}"));
-            assert!(page.contains(found.as_str()), "{} of: {claim}", found.as_str());
+            let page = page
+                .as_ref()
+                .unwrap_or_else(|| panic!("no page for {claim}"));
+            assert!(
+                page.contains(found.as_str()),
+                "{} of: {claim}",
+                found.as_str()
+            );
             figures += 1;
         }
     }
@@ -60,9 +66,16 @@ fn readme_counts_the_formats_that_are_read() {
         .map(str::trim)
         .skip_while(|line| line.is_empty())
         .take_while(|line| line.starts_with("- "))
-        .filter(|line| !["- table:", "- rubric:", "- bundle:", "- export:"].iter().any(|own| line.starts_with(own)))
+        .filter(|line| {
+            !["- table:", "- rubric:", "- bundle:", "- export:"]
+                .iter()
+                .any(|own| line.starts_with(own))
+        })
         .count();
     for page in ["README.md", "CHANGELOG.md"] {
-        assert!(read(page).contains(&format!(" {formats} formats")), "{page}: {formats}");
+        assert!(
+            read(page).contains(&format!(" {formats} formats")),
+            "{page}: {formats}"
+        );
     }
 }

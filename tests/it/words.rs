@@ -18,18 +18,26 @@ const MAX_DOCS_WORDS: usize = 87_000;
 const MAX_README_WORDS: usize = 650;
 const MAX_CHANGELOG_WORDS: usize = 600;
 /// What `words.tsv` may allow together.
-const MAX_ALLOWED_FAULTS: usize = 2_000;
+const MAX_ALLOWED_FAULTS: usize = 1_800;
 /// Pages that a program writes.
-const GENERATED: [&str; 2] = ["docs/measured/", "docs/look-up/cli.md"];
+const GENERATED: [&str; 4] = [
+    "docs/measured/",
+    "docs/look-up/cli.md",
+    "docs/look-up/glossary.md",
+    "docs/look-up/messages.md",
+];
 const TABLE: &str = "tests/it/words.tsv";
 const FAULTS: [&str; 6] = [
     "sentences over 25 words",
     "that of, those of",
     "say, tell",
     "is no, has no",
-    "semicolons",
+    "further semicolons of a paragraph",
     "bare others, another, the same",
 ];
+
+/// One in a paragraph is no fault.
+const SEMICOLONS: usize = 4;
 
 /// The number of each fault in a text.
 type Counts = [usize; FAULTS.len()];
@@ -50,7 +58,9 @@ fn pieces(text: &str) -> Vec<String> {
         let is_apart = is_fence
             || is_code
             || line.is_empty()
-            || ["|", "#", "<!--", "!["].iter().any(|start| line.starts_with(start));
+            || ["|", "#", "<!--", "!["]
+                .iter()
+                .any(|start| line.starts_with(start));
         if is_apart || marker.is_match(line) {
             found.push(std::mem::take(&mut paragraph));
         }
@@ -64,7 +74,11 @@ fn pieces(text: &str) -> Vec<String> {
     let (code, link) = (pattern("`[^`]*`"), pattern(r"\[([^\]]*)\]\([^)]*\)"));
     found
         .iter()
-        .map(|piece| link.replace_all(&code.replace_all(piece, "x"), "$1").trim().to_owned())
+        .map(|piece| {
+            link.replace_all(&code.replace_all(piece, "x"), "$1")
+                .trim()
+                .to_owned()
+        })
         .filter(|piece| !piece.is_empty())
         .collect()
 }
@@ -76,7 +90,9 @@ fn count_faults(text: &str) -> Counts {
         pattern(r"(?i)\b(says?|tells?)\b"),
         pattern(r"(?i)\b(is|are|gives?|has|have|replaces?|names?) no\b"),
         pattern(";"),
-        pattern(r"(?i)\b(others|another|the same|the other)\s*([.,;:)]|$|(and|or|is|are|in|for|of|as)\b)"),
+        pattern(
+            r"(?i)\b(others|another|the same|the other)\s*([.,;:)]|$|(and|or|is|are|in|for|of|as)\b)",
+        ),
     ];
     let mut counts = Counts::default();
     for piece in pieces(text) {
@@ -87,6 +103,7 @@ fn count_faults(text: &str) -> Counts {
         for (count, other) in counts[1..].iter_mut().zip(&others) {
             *count += other.find_iter(&piece).count();
         }
+        counts[SEMICOLONS] -= usize::from(piece.contains(';'));
     }
     counts
 }
@@ -138,16 +155,26 @@ fn words_of_a_document_need_no_second_reading_more_often_than_allowed() {
         }
         let kept = std::array::from_fn::<_, { FAULTS.len() }, _>(|at| counts[at].min(most[at]));
         if kept != Counts::default() {
-            lowered += &format!("{page}\t{}\n", kept.map(|count| count.to_string()).join("\t"));
+            lowered += &format!(
+                "{page}\t{}\n",
+                kept.map(|count| count.to_string()).join("\t")
+            );
         }
     }
     if std::env::var("EVALREPORT_WORDS").is_ok_and(|wish| wish == "write") {
         fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE), lowered)
             .expect("the table can be written");
     }
-    assert!(faults.is_empty(), "shorten these sentences:\n{}", faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "shorten these sentences:\n{}",
+        faults.join("\n")
+    );
     let sum: usize = allowed.values().flatten().sum();
-    assert!(sum <= MAX_ALLOWED_FAULTS, "{TABLE} allows {sum}, at most {MAX_ALLOWED_FAULTS}");
+    assert!(
+        sum <= MAX_ALLOWED_FAULTS,
+        "{TABLE} allows {sum}, at most {MAX_ALLOWED_FAULTS}"
+    );
 }
 
 #[test]
@@ -158,8 +185,16 @@ fn words_are_few() {
         .sum();
     for (what, count, most) in [
         ("docs", docs, MAX_DOCS_WORDS),
-        ("README.md", count_words(&read("README.md")), MAX_README_WORDS),
-        ("CHANGELOG.md", count_words(&read("CHANGELOG.md")), MAX_CHANGELOG_WORDS),
+        (
+            "README.md",
+            count_words(&read("README.md")),
+            MAX_README_WORDS,
+        ),
+        (
+            "CHANGELOG.md",
+            count_words(&read("CHANGELOG.md")),
+            MAX_CHANGELOG_WORDS,
+        ),
     ] {
         assert!(count <= most, "{what}: {count} words, at most {most}");
     }
@@ -167,11 +202,17 @@ fn words_are_few() {
 
 #[test]
 fn words_that_need_a_second_reading_are_counted() {
-    assert_eq!(count_faults("A test passes. It ends.\n\n```sh\na; b; c\n```\n`a; b`"), [0; 6]);
+    assert_eq!(
+        count_faults("A test passes. It ends.\n\n```sh\na; b; c\n```\n`a; b`"),
+        [0; 6]
+    );
     let long = format!("{}end.", "word ".repeat(MAX_SENTENCE_WORDS));
     let text = format!(
-        "{long}\n\n- The rate is that of the arm; the file says so.\n- There is no run, and it is no rate.\n\n| others | it is the same |\n"
+        "{long}\n\n- The rate is that of the arm; the file says so; it ends.\n- There is no run, and it is no rate.\n\n| others | it is the same |\n"
     );
     assert_eq!(count_faults(&text), [1, 1, 1, 2, 1, 2]);
-    assert_eq!(count_words("one two\n```\nthree\n```\n<!-- four -->\nfive"), 3);
+    assert_eq!(
+        count_words("one two\n```\nthree\n```\n<!-- four -->\nfive"),
+        3
+    );
 }

@@ -30,7 +30,7 @@ macro_rules! query {
 const MILLION: u64 = 1_000_000;
 const GIGABYTE: u64 = 1 << 30;
 
-// What is kept in memory is bounded more tightly than what is only looked at: see docs/engines.md.
+// What is kept in memory is bounded more tightly than what is only looked at: see docs/look-up/engines.md.
 pub(super) const RUNS: EngineQuery = query!("runs", MILLION, GIGABYTE);
 pub(super) const COMMITS: EngineQuery = query!("commits", MILLION, GIGABYTE);
 pub(super) const PUBLICATIONS: EngineQuery = query!("publications", MILLION, GIGABYTE);

@@ -1,6 +1,6 @@
 //! The map file: assigns columns of a foreign table to fields of our records.
 //!
-//! `docs/import/tables.md` is its reference. A map is data, not a program: [`FieldRule`](super::field::FieldRule) lists every way to fill a field.
+//! `docs/look-up/import/tables.md` is its reference. A map is data, not a program: [`FieldRule`](super::field::FieldRule) lists every way to fill a field.
 
 use std::collections::BTreeMap;
 

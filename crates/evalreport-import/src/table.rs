@@ -999,7 +999,7 @@ mod tests {
 
     #[test]
     fn the_ready_maps_are_valid() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/import");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/look-up/import");
         let mut maps = 0;
         for entry in fs::read_dir(folder).expect("the maps' folder") {
             let path = entry.expect("a readable folder").path();

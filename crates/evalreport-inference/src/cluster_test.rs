@@ -6,7 +6,7 @@ use super::comparison::Test;
 use super::seed::sign_flip_resampling;
 
 /// Number of clusters from which the signs of whole clusters are flipped. With fewer, flips are nearly mute: six clusters find a third of
-/// what Student's t with CR2 finds, at the same rate of false winners (docs/simulations.md).
+/// what Student's t with CR2 finds, at the same rate of false winners (docs/measured/simulations.md).
 const MIN_FLIPPED_CLUSTERS: usize = 12;
 
 /// A test over clusters. The interval excludes zero exactly if the test rejects it.

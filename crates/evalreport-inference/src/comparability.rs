@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn the_documentation_has_these_grades() {
         let (begin, end) = ("<!-- grades: begin -->\n\n", "\n<!-- grades: end -->");
-        let doc = include_str!("../../../docs/methodology.md");
+        let doc = include_str!("../../../docs/understand/method.md");
         let section = doc
             .split_once(begin)
             .and_then(|(_, rest)| rest.split_once(end))
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(
             section,
             Some(grade_table().as_str()),
-            "replace what stands between the marks in docs/methodology.md by the right side"
+            "replace what stands between the marks in docs/understand/method.md by the right side"
         );
     }
 }

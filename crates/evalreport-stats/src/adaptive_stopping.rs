@@ -10,7 +10,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use super::distribution::{FairCoin, normal_two_sided};
 use super::exact::{Resampling, mcnemar_test, sign_flip};
 
-/// Probability at which a verdict counts as foreseen. Simulations give the errors of the whole rule (`docs/simulations.md`).
+/// Probability at which a verdict counts as foreseen. Simulations give the errors of the whole rule (`docs/measured/simulations.md`).
 const FORESEEN_PROBABILITY: f64 = 0.9;
 /// Earlier outcomes that a group's expectation is worth: as many differing items as in all groups, won as often as lost.
 const PRIOR_OUTCOMES: f64 = 4.0;

@@ -1,6 +1,6 @@
 //! The policy: which kinds of checks run for a kind of goal under each profile.
 //!
-//! The policy is a table. `docs/verification.md` shows the same table.
+//! The policy is a table. `docs/look-up/verification.md` shows the same table.
 
 use std::time::Duration;
 
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn the_documentation_has_this_policy() {
         let (begin, end) = ("<!-- policy: begin -->\n\n", "\n<!-- policy: end -->");
-        let doc = include_str!("../../../docs/verification.md");
+        let doc = include_str!("../../../docs/look-up/verification.md");
         let section = doc
             .split_once(begin)
             .and_then(|(_, rest)| rest.split_once(end))
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(
             section,
             Some(policy_table().as_str()),
-            "replace what stands between the marks in docs/verification.md by the right side"
+            "replace what stands between the marks in docs/look-up/verification.md by the right side"
         );
     }
 }

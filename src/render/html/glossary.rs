@@ -21,10 +21,10 @@ struct GlossaryGroup {
     terms: &'static [GlossaryTerm],
 }
 
-struct GlossaryTerm {
+pub(super) struct GlossaryTerm {
     anchor: &'static str,
-    name: &'static str,
-    meaning: &'static str,
+    pub(super) name: &'static str,
+    pub(super) meaning: &'static str,
     /// Anchor and title of a section of the method page.
     method: Option<(&'static str, &'static str)>,
 }
@@ -222,6 +222,14 @@ const TERM_GROUPS: &[GlossaryGroup] = &[
     },
 ];
 
+/// Returns the term with this anchor, or `None` if there is none.
+pub(super) fn find_term(anchor: &str) -> Option<&'static GlossaryTerm> {
+    TERM_GROUPS
+        .iter()
+        .flat_map(|group| group.terms)
+        .find(|term| term.anchor == anchor)
+}
+
 pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
     let path = "glossary.html";
     let title = format!("Glossary · {}", overview.context.title);
@@ -248,6 +256,29 @@ mod tests {
 
     use super::*;
     use crate::domain::ItemStatus;
+
+    /// The page of the documentation has the terms of the site, in the same words.
+    #[test]
+    fn documented_terms_are_those_of_the_site() {
+        let mut page = "# Glossary\n\nEvery term of the documentation, the site and the program, in the same words.\n".to_owned();
+        for group in TERM_GROUPS {
+            page.push_str(&format!(
+                "\n## {}\n\n| term | meaning |\n| --- | --- |\n",
+                group.heading
+            ));
+            for term in group.terms {
+                page.push_str(&format!("| {} | {} |\n", term.name, term.meaning));
+            }
+        }
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/look-up/glossary.md");
+        if std::env::var("EVALREPORT_DOCS").is_ok_and(|wish| wish == "write") {
+            std::fs::write(path, &page).expect("the page can be written");
+        }
+        assert!(
+            std::fs::read_to_string(path).is_ok_and(|written| written == page),
+            "EVALREPORT_DOCS=write cargo test documented_terms writes {path}"
+        );
+    }
 
     #[test]
     fn every_term_has_one_address_and_every_status_a_term() {

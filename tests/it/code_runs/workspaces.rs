@@ -92,7 +92,7 @@ fn what_is_readable_in_shared_memory_cannot_be_changed() {
     let ran = code.run();
     ran.ended("completed", "");
     ran.shared(1, 1);
-    // Without namespaces programs share the machine's memory, as docs/suites.md says.
+    // Without namespaces programs share the machine's memory, as docs/look-up/suite-yaml.md says.
     let isolation = ran.header["isolation"].as_str().unwrap_or_default();
     if !isolation.contains("processes") {
         return;

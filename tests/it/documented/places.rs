@@ -11,6 +11,9 @@ use super::page::blocks;
 use super::{ROOT, read};
 use crate::support::{BINARY, Output, Project, lines, question, result};
 
+/// What is shown at this width does not scroll sideways on a page.
+pub const COLUMNS: &str = "98";
+
 /// A folder in which commands are typed, and what stands beside it.
 pub struct Place {
     project: Project,
@@ -52,6 +55,7 @@ impl Place {
             ("PATH", format!("{bin}:{own}:{path}").as_str()),
             ("HOME", home.as_str()),
             ("NO_COLOR", "1"),
+            ("COLUMNS", COLUMNS),
         ]);
         self.project.output(&mut shell)
     }
@@ -160,7 +164,7 @@ impl Place {
             // The same with the settings of the page.
             "tried-settings" => {
                 self.fill("tried");
-                let settings = code("docs/with-and-without.md", "yaml", "agents:");
+                let settings = code("docs/do/test-a-skill.md", "yaml", "agents:");
                 self.project.file(
                     "my-evals/evalreport.yaml",
                     format!("version: 1\n{settings}"),
@@ -172,7 +176,7 @@ impl Place {
             }
             "tried-questions" => {
                 self.fill("tried");
-                let settings = code_at("docs/with-and-without.md", "yaml", "agents:", 1);
+                let settings = code_at("docs/do/test-a-skill.md", "yaml", "agents:", 1);
                 let tasks = "tasks:\n  - {id: warmup, type: question_eval, questions_file: questions/warmup.yaml}\n";
                 self.project.file(
                     "my-evals/evalreport.yaml",
@@ -183,11 +187,11 @@ impl Place {
             "table" | "imported" => {
                 self.project.file(
                     "map.yaml",
-                    code("docs/import/tables.md", "yaml", "format: "),
+                    code("docs/look-up/import/tables.md", "yaml", "format: "),
                 );
                 self.project.file(
                     "answers.csv",
-                    code("docs/import/tables.md", "text", "task,"),
+                    code("docs/look-up/import/tables.md", "text", "task,"),
                 );
                 if name == "imported" {
                     self.must("evalreport import answers.csv --map map.yaml");
@@ -211,7 +215,7 @@ impl Place {
             "attempts" | "published" => attempts(&self.project, "results", ["a", "b"], &[]),
             // The smallest result of the page about formats, with its items.
             "by-hand" => {
-                let written = blocks(&read("docs/formats.md"))
+                let written = blocks(&read("docs/look-up/store-files.md"))
                     .into_iter()
                     .filter(|block| block.language == "json")
                     .take(2);
@@ -282,7 +286,7 @@ impl Place {
 
     /// The table of the tutorial, and results under the names of other pages.
     fn answers(&self) {
-        self.must(&code("docs/csv.md", "sh", "awk "));
+        self.must(&code("docs/do/compare-a-table.md", "sh", "awk "));
         self.must("cp answers.csv results.csv");
         self.copy(
             "tests/fixtures/import/promptfoo/repeat-two.json",
@@ -348,7 +352,10 @@ impl Place {
                 let head = "id,task,model,Best score (across scorers),Scores,started_at,Status,task version\n";
                 self.project
                     .file("benchmarks_runs.csv", format!("{head}{row}"));
-                self.copy("docs/import/epoch.yaml", "docs/import/epoch.yaml");
+                self.copy(
+                    "docs/look-up/import/epoch.yaml",
+                    "docs/look-up/import/epoch.yaml",
+                );
             }
             "export" => attempts(&self.project, "results", ["a", "b"], &[]),
             "aider" => {
@@ -366,7 +373,7 @@ impl Place {
             "rubric" => {
                 self.project.file(
                     "grades/paper.json",
-                    code("docs/import/rubric.md", "json", "{"),
+                    code("docs/look-up/import/rubric.md", "json", "{"),
                 );
             }
             "sessions" => {
@@ -376,9 +383,9 @@ impl Place {
             "tables" => {
                 self.project.file(
                     "map.yaml",
-                    code("docs/import/tables.md", "yaml", "format: "),
+                    code("docs/look-up/import/tables.md", "yaml", "format: "),
                 );
-                let table = code("docs/import/tables.md", "text", "task,");
+                let table = code("docs/look-up/import/tables.md", "text", "task,");
                 self.project.file("out/today.csv", table);
                 self.must("mv out/today.csv \"out/$(date +%F).csv\"");
             }

@@ -111,7 +111,7 @@ fn steps_without_a_reason_are_found() {
 /// `nightly.rs` runs `ExecStart` and `ExecStartPre` of the service; an image that runs something while it is built needs a test, too.
 #[test]
 fn units_and_images_have_no_commands_that_are_not_run() {
-    let unit = read("docs/nightly/evalreport-nightly.service");
+    let unit = read("docs/do/nightly/evalreport-nightly.service");
     let commands: Vec<&str> = unit
         .lines()
         .filter(|line| line.starts_with("Exec"))

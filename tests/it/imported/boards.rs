@@ -176,7 +176,10 @@ fn epochs_runs_are_read_by_the_ready_map() {
         "a3,MATH level 5,big-1_low,0.89,\"exact_match:0.88±0.01,model_graded:0.89±0.01\",,,,1 June 2025 5:28am,Success,,1.0.0",
     ];
     project.file("benchmarks_runs.csv", rows.join("\n") + "\n");
-    let map = format!("{}/docs/import/epoch.yaml", env!("CARGO_MANIFEST_DIR"));
+    let map = format!(
+        "{}/docs/look-up/import/epoch.yaml",
+        env!("CARGO_MANIFEST_DIR")
+    );
     let report = project
         .run([
             "import",

@@ -11,7 +11,7 @@ pub enum BetterEnd {
     Unclear,
 }
 
-/// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/import/tables.md` lists
+/// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/look-up/import/tables.md` lists
 /// them.
 #[rustfmt::skip]
 const LOWER_IS_BETTER_WORDS: [&str; 98] = [

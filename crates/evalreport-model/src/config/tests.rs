@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 use crate::domain::{AmountMark, ChangeBound, Direction, MetricKind, Unit};
 
-const GUIDE: &str = include_str!("../../../../docs/configuration.md");
+const GUIDE: &str = include_str!("../../../../docs/look-up/configuration.md");
 
 fn example() -> &'static str {
     let (_, after) = GUIDE

@@ -1,7 +1,7 @@
 //! Forms in which a secret may stand in text: as programs escape, encode and wrap it.
 //!
 //! Not covered: text that is compressed, encrypted, hashed, encoded twice in base64, spelled in another case or normalised otherwise, or
-//! interrupted by anything but line ends. Docs: docs/reliability.md.
+//! interrupted by anything but line ends. Docs: docs/understand/what-you-can-trust.md.
 
 use std::collections::BTreeSet;
 

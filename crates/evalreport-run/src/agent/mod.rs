@@ -4,7 +4,7 @@
 //! returns a [`Reply`], or a [`AgentFailure`] that says whose fault it was. Both carry the measurements. An agent cannot crash the caller, fill
 //! its memory or exceed its time limit, and results hold no key of the environment.
 //!
-//! `docs/agents.md` lists the statuses, and when each agent returns which.
+//! `docs/look-up/agents.md` lists the statuses, and when each agent returns which.
 
 mod address;
 mod chat;

@@ -1,4 +1,4 @@
-//! Checks `docs/evaluators.md` against the code: its examples must be readable, and the defaults it shows must be the real defaults.
+//! Checks `docs/look-up/evaluators.md` against the code: its examples must be readable, and the defaults it shows must be the real defaults.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::suite;
 
 /// The examples in the order of the page.
 fn read_examples() -> Vec<String> {
-    let page = include_str!("../../../../docs/evaluators.md");
+    let page = include_str!("../../../../docs/look-up/evaluators.md");
     let blocks = page.split("```yaml\n").skip(1);
     blocks
         .filter_map(|block| block.split("```").next())
@@ -28,7 +28,7 @@ fn read_setting<T>(
     let node = setting.settings_node().expect("the example sets something");
     let mut problems = Vec::new();
     let layer = SettingsLayer {
-        file: "docs/evaluators.md",
+        file: "docs/look-up/evaluators.md",
         path: format!("evaluators.{}", evaluator.name()),
         node,
     };
