@@ -172,7 +172,7 @@ impl Unprepared {
     fn reason(&self) -> &str {
         match self {
             Self::NoSuite(reason) => reason,
-            Self::NothingJudged => "the suite has no criteria to judge",
+            Self::NothingJudged => "the suite has no acceptance criteria",
         }
     }
 }
@@ -292,7 +292,9 @@ fn prepare_suite(
         Ok(suite) => suite,
         // A missing suite may be gone or belong to another project. An invalid suite must be corrected.
         Err(failure) if failure.details.is_empty() => {
-            return Ok(Err(Unprepared::NoSuite(failure.message)));
+            let name = escape_invisible(name);
+            let reason = format!("there is no suite `{name}` with acceptance criteria");
+            return Ok(Err(Unprepared::NoSuite(reason)));
         }
         Err(failure) => return Err(failure),
     };

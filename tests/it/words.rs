@@ -46,13 +46,20 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern")
 }
 
+/// Returns a text without what a program writes into it, between marks such as `<!-- policy: begin -->` and `<!-- policy: end -->`.
+fn without_generated(text: &str) -> String {
+    pattern(r"(?s)<!-- \w+: begin -->.*?<!-- \w+: end -->")
+        .replace_all(text, "")
+        .into_owned()
+}
+
 /// Returns paragraphs, entries of lists and cells of tables, without code and addresses.
 fn pieces(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut paragraph = String::new();
     let mut is_code = false;
     let marker = pattern(r"^([-*>]|\d+\.) ");
-    for line in text.lines().map(str::trim).chain([""]) {
+    for line in without_generated(text).lines().map(str::trim).chain([""]) {
         let is_fence = line.starts_with("```");
         is_code ^= is_fence;
         let is_apart = is_fence
@@ -85,6 +92,7 @@ fn pieces(text: &str) -> Vec<String> {
 
 fn count_faults(text: &str) -> Counts {
     let end = pattern(r"[.!?:]\s+");
+    let there = pattern(r"(?i)\bthere (is|are) no\b");
     let others = [
         pattern(r"(?i)\b(that|those) of\b"),
         pattern(r"(?i)\b(says?|tells?)\b"),
@@ -98,8 +106,9 @@ fn count_faults(text: &str) -> Counts {
     for piece in pieces(text) {
         counts[0] += end
             .split(&piece)
-            .filter(|sentence| sentence.split_whitespace().count() > MAX_SENTENCE_WORDS)
+            .filter(|sentence| count_read_words(sentence) > MAX_SENTENCE_WORDS)
             .count();
+        let piece = there.replace_all(&piece, "");
         for (count, other) in counts[1..].iter_mut().zip(&others) {
             *count += other.find_iter(&piece).count();
         }
@@ -108,10 +117,24 @@ fn count_faults(text: &str) -> Counts {
     counts
 }
 
+/// Returns the words of a sentence, without numbers and what stands in formulas.
+fn count_read_words(sentence: &str) -> usize {
+    let is_word = |word: &&str| {
+        let letters: Vec<bool> = word
+            .chars()
+            .map(|letter| letter.is_ascii_alphabetic())
+            .collect();
+        *word == "a" || letters.windows(2).any(|pair| pair == [true, true])
+    };
+    sentence.split_whitespace().filter(is_word).count()
+}
+
 /// Returns the words of a text outside of its blocks of code and its marks for tests.
 fn count_words(text: &str) -> usize {
     let code = pattern(r"(?s)```.*?```|<!--.*?-->");
-    code.replace_all(text, "").split_whitespace().count()
+    code.replace_all(&without_generated(text), "")
+        .split_whitespace()
+        .count()
 }
 
 /// Returns the documents that people write.

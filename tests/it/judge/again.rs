@@ -323,7 +323,7 @@ fn an_imported_run_is_judged_by_what_came_with_it() {
     };
     assert_eq!(
         reason(&id),
-        "there is no suite or task `study`; to have its answers judged, write suites/study/suite.yaml with `name: study` and \
+        "there is no suite `study` with acceptance criteria; to have its answers judged, write suites/study/suite.yaml with `name: study` and \
          `acceptance_criteria`"
     );
     assert_eq!(

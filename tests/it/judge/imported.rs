@@ -600,7 +600,7 @@ fn who_cannot_be_judged_is_told_what_is_lacking() {
     );
     assert_eq!(
         reason(&homeless[0]),
-        "there is no suite or task `sums`; to have its answers judged, write suites/sums/suite.yaml with `name: sums` and \
+        "there is no suite `sums` with acceptance criteria; to have its answers judged, write suites/sums/suite.yaml with `name: sums` and \
          `acceptance_criteria`"
     );
     assert!(

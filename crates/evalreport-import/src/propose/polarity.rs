@@ -11,8 +11,8 @@ pub enum BetterEnd {
     Unclear,
 }
 
-/// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/look-up/import/tables.md` lists
-/// them.
+/// Words for something bad, of which less is better: rates and counts of errors, distances, losses, harm. `docs/look-up/import/tables.md` has
+/// examples.
 #[rustfmt::skip]
 const LOWER_IS_BETTER_WORDS: [&str; 98] = [
     "error", "errors", "fail", "fails", "failed", "failure", "failures", "wrong", "incorrect", "mistake", "mistakes", "unsolved", "unresolved", "loss", "perplexity", "ppl", "wer", "cer", "ter", "mae",
