@@ -4,7 +4,7 @@
     cargo build && python3 benches/verification.py
 
 makes three small projects (Python with pytest, Node with its own test runner, a Rust crate), breaks each in turn as a careless change
-would, lets every profile look at it, and prints the tables of docs/look-up/verification.md and docs/measured/verification-*.csv. Harmless changes
+would, lets every profile look at it, and prints the tables of docs/measured/verification.md and docs/measured/verification-*.csv. Harmless changes
 are among them: what is called broken there is a false alarm. Needs pytest, node, npm and cargo on the PATH; what is missing is left out and
 said.
 """

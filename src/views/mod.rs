@@ -28,6 +28,7 @@ mod gate_items;
 mod gate_nights;
 mod gate_plan;
 mod gate_rules;
+mod grades;
 mod horizons;
 mod imported;
 mod item_details;
@@ -100,6 +101,7 @@ pub use gate_items::{
 pub use gate_nights::{OpenRegression, RepairedRegression};
 pub use gate_plan::{PlanBasis, PlanReport, PlannedGate, gate_plan};
 pub use gate_rules::{Ask, GateRule, MissingAllowance, pattern_matches_item};
+pub use grades::{GradeCauses, grade_causes};
 pub use horizons::{ArmHorizon, HUMAN_MINUTES, Horizon, Horizons, LengthGroup, suite_horizons};
 pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows,

@@ -62,11 +62,13 @@ fn documents() -> Vec<String> {
         .sort_by_file_name()
         .into_iter()
         .map(|entry| entry.expect("docs can be read"));
+    // Hints hold places for values, such as `--resume …`.
     let pages = pages.filter(|entry| {
-        entry
-            .path()
-            .extension()
-            .is_some_and(|ending| ending == "md")
+        entry.file_name() != "messages.md"
+            && entry
+                .path()
+                .extension()
+                .is_some_and(|ending| ending == "md")
     });
     let below = |path: &Path| {
         path.strip_prefix(ROOT)

@@ -3,9 +3,8 @@
 use askama::Template;
 
 use crate::domain::{ItemStatus, RunStatus};
-use crate::inference::MismatchKind;
 use crate::render::phrases;
-use crate::views::Overview;
+use crate::views::{GradeCauses, Overview, grade_causes};
 
 use super::SiteFile;
 use super::glossary::{GlossaryTerm, find_term};
@@ -21,7 +20,7 @@ struct MethodPage {
     /// Names of the run statuses that count, and of those that do not.
     counted_runs: String,
     uncounted_runs: String,
-    grades: Vec<GradeRow>,
+    grades: Vec<GradeCauses>,
 }
 
 /// Glossary anchors of the verdicts, in the order of the table.
@@ -38,11 +37,6 @@ struct StatusRow {
     name: String,
     meaning: &'static str,
     counts: &'static str,
-}
-
-struct GradeRow {
-    grade: String,
-    causes: String,
 }
 
 /// Returns each item status with its meaning in the glossary and its part in the pass rate.
@@ -77,25 +71,6 @@ fn run_statuses(is_counted: bool) -> String {
     phrases::join_list(&names)
 }
 
-/// Returns each grade with the differences that cause it, best first.
-fn grade_rows() -> Vec<GradeRow> {
-    let mut rows: Vec<GradeRow> = Vec::new();
-    for kind in MismatchKind::ALL {
-        let grade = format!("{:?}", kind.grade());
-        match rows.last_mut() {
-            Some(row) if row.grade == grade => {
-                row.causes.push_str("; ");
-                row.causes.push_str(kind.describe());
-            }
-            _ => rows.push(GradeRow {
-                grade,
-                causes: kind.describe().to_owned(),
-            }),
-        }
-    }
-    rows
-}
-
 pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
     let path = "method.html";
     let title = format!("What the numbers mean · {}", overview.context.title);
@@ -114,7 +89,7 @@ pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
         statuses: status_rows(),
         counted_runs: run_statuses(true),
         uncounted_runs: run_statuses(false),
-        grades: grade_rows(),
+        grades: grade_causes(),
     };
     SiteFile::from_template(path.to_owned(), &page)
 }
@@ -135,7 +110,5 @@ mod tests {
                 .all(|status| runs.contains(status.name())),
             "{runs}"
         );
-        let grades: Vec<String> = grade_rows().into_iter().map(|row| row.grade).collect();
-        assert_eq!(grades, ["B", "C", "D", "E", "F"]);
     }
 }
