@@ -19,6 +19,7 @@ ANSWERS = {
     "gate": "GateAnswer",
     "gate-plan": "GatePlanAnswer",
     "gate-decide": "GateDecideAnswer",
+    "records": "RecordsAnswer",
 }
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 HEAD = '''"""Types of the answers' JSON. Written by `python/schema.py` from the schemas in `docs/schemas`.
@@ -91,7 +92,8 @@ def lines_of(name: str, schema: Dict[str, Any], known: Dict[str, str]) -> List[s
     def body(chosen: List[str]) -> List[str]:
         lines = []
         for key in chosen:
-            text = keys[key].get("description", "")
+            # A key of any value has no description.
+            text = keys[key].get("description", "") if isinstance(keys[key], dict) else ""
             lines += [f"    # {line}" for line in textwrap.wrap(text, 110)]
             lines.append(f"    {key}: {kind_of(keys[key], known)}")
         return lines

@@ -3,6 +3,7 @@
     import evalreport
 
     print(evalreport.compare("logs/run-a", "logs/run-b"))      # results of other tools, read where they are
+    evalreport.compare(frame)                                  # a data frame: an outcome a row
     evalreport.leaderboard()                                   # the store in `results`
 
     with evalreport.record(suite="capitals", approach="oneshot", model="sonnet") as run:
@@ -12,22 +13,11 @@
 from importlib import metadata as _metadata
 
 from . import schema
-from ._answers import (
-    Answer,
-    Comparisons,
-    Gate,
-    GateDecision,
-    GatePlan,
-    Leaderboard,
-    compare,
-    gate,
-    gate_decide,
-    gate_plan,
-    leaderboard,
-    run,
-)
+from ._answers import Answer, Comparisons, Gate, GateDecision, GatePlan, Leaderboard, Records, Site
 from ._binary import Error, EvalreportWarning, binary
+from ._commands import build, compare, gate, gate_decide, gate_plan, leaderboard, records, run
 from ._frames import items, runs, scores
+from ._pairs import Pair
 from ._record import Recording, record
 
 try:
@@ -44,8 +34,12 @@ __all__ = [
     "GateDecision",
     "GatePlan",
     "Leaderboard",
+    "Pair",
     "Recording",
+    "Records",
+    "Site",
     "binary",
+    "build",
     "compare",
     "gate",
     "gate_decide",
@@ -53,6 +47,7 @@ __all__ = [
     "items",
     "leaderboard",
     "record",
+    "records",
     "run",
     "runs",
     "schema",

@@ -12,6 +12,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Any, Iterator, List, NamedTuple, Optional, Sequence
 
+from ._translate import PLAIN, Translation
+
+_HALVES = re.compile("[\ud800-\udfff]")
 _NAME = "evalreport.exe" if os.name == "nt" else "evalreport"
 #: Exit codes that are answers: done, a negative answer, and an inconclusive one.
 _ANSWERS = (0, 1, 3)
@@ -90,13 +93,22 @@ def _installed() -> Iterator[Path]:
             yield Path(str(file.locate()))
 
 
+def whole_characters(text: str) -> str:
+    """Replaces halves of surrogate pairs, which have no UTF-8."""
+    return _HALVES.sub("\ufffd", text)
+
+
 def environment() -> "dict[str, str]":
     """Returns the environment for the program: this one, without colours."""
     return {**os.environ, "NO_COLOR": "1"}
 
 
-def call(arguments: Sequence[str], echo: bool = False) -> Output:
+def call(arguments: Sequence[str], echo: bool = False, translation: Translation = PLAIN, is_quiet: bool = False) -> Output:
     """Runs the program to its end. With `echo`, its messages appear on `sys.stderr` as they come.
+
+    Args:
+        translation: Of messages.
+        is_quiet: The caller warns of what the program warns of.
 
     Raises:
         Error: The exit code is no answer.
@@ -131,11 +143,21 @@ def call(arguments: Sequence[str], echo: bool = False) -> Output:
         child.stdout.close()
         listener.join(10 if child.poll() is not None else 0)
     if code not in _ANSWERS:
-        raise error_of(messages, code)
-    warned = [line[len("warning: ") :] for line in messages if line.startswith("warning: ")]
-    for line in warned:
-        warnings.warn(line, EvalreportWarning, stacklevel=4)
-    return Output(text, messages, code)
+        raise error_of(messages, code, translation)
+    output = Output(text, [str(translation.plain(line)) for line in messages], code)
+    if not is_quiet:
+        warn(output.messages)
+    return output
+
+
+def warn(messages: Sequence[str]) -> None:
+    """Warns of the program's warnings, where the user's code is."""
+    level = 2
+    while level < 10 and sys._getframe(level - 1).f_globals.get("__package__") == "evalreport":
+        level += 1
+    for line in messages:
+        if line.startswith("warning: "):
+            warnings.warn(line[len("warning: ") :], EvalreportWarning, stacklevel=level)
 
 
 def _listen(stream: IO[str], messages: List[str], echo: bool) -> None:
@@ -147,8 +169,8 @@ def _listen(stream: IO[str], messages: List[str], echo: bool) -> None:
                 sys.stderr.flush()
 
 
-def error_of(messages: Sequence[str], code: int) -> Error:
-    """Returns the error that the program's last messages describe."""
+def error_of(messages: Sequence[str], code: int, translation: Translation = PLAIN) -> Error:
+    """Returns the error that the program's last messages describe, in the words of Python."""
     place = next((place for place, line in enumerate(messages) if line.startswith("error: ")), None)
     if place is None:
         last = [line for line in messages if line.strip()][-20:]
@@ -165,4 +187,5 @@ def error_of(messages: Sequence[str], code: int) -> Error:
             hint = line[len("  tip: ") :]
         else:
             message.append(line)
-    return Error("\n".join(message), hint, details, code)
+    words = translation.message
+    return Error(words("\n".join(message)), None if hint is None else words(hint), [words(line) for line in details], code)

@@ -5,8 +5,9 @@ import os
 import tempfile
 from typing import Any, Dict, List, Optional
 
-from ._answers import Names, Pairs, PathLike, Paths, common, selection
+from ._arguments import Names, Pairs, PathLike, Paths, common, selection
 from ._binary import Error, call
+from ._commands import records
 
 _ALL = "`pip install polars`, or pandas with pyarrow, or pyarrow"
 
@@ -96,9 +97,50 @@ def runs(
     return _table("runs", as_, _arguments(dict(results=results, config=config, cache=cache, strict=strict, **selected)))
 
 
+#: Columns that tell outcomes apart, and the columns of their texts.
+_KEYS = ("run_id", "item", "kind", "evaluator", "attempt", "revision")
+_TEXTS = ("question", "answer", "expected", "reason", "reply")
+
+
+def _with_texts(frame: Any, selected: Dict[str, Any]) -> Any:
+    """Adds the columns of texts."""
+    known: Dict[Any, Dict[str, Any]] = {}
+    for outcome in records(**selected).items:
+        key = (outcome.get("run"), outcome["item"], outcome["kind"], outcome["evaluator"], outcome.get("attempt", 1), outcome.get("revision", 0))
+        known[key] = dict(outcome.get("details") or {})
+    rows = list(zip(*(_values(frame[name]) for name in _KEYS)))
+    for name in _TEXTS:
+        texts = [_joined(known.get(row, {}).get(name)) for row in rows]
+        frame = _with_column(frame, name, texts)
+    return frame
+
+
+def _joined(value: Any) -> Optional[str]:
+    """Returns a text, or several right answers as one."""
+    return " | ".join(value) or None if isinstance(value, list) else value
+
+
+def _values(column: Any) -> List[Any]:
+    values = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return list(values)
+
+
+def _with_column(frame: Any, name: str, texts: List[Optional[str]]) -> Any:
+    if hasattr(frame, "append_column"):
+        import pyarrow
+
+        return frame.append_column(name, pyarrow.array(texts, pyarrow.string()))
+    if hasattr(frame, "with_columns"):
+        import polars
+
+        return frame.with_columns(polars.Series(name, texts, dtype=polars.Utf8))
+    return frame.assign(**{name: texts})
+
+
 def items(
     *,
     as_: Optional[str] = None,
+    texts: bool = False,
     results: Optional[Paths] = None,
     suite: Optional[Names] = None,
     approach: Optional[Names] = None,
@@ -112,10 +154,15 @@ def items(
 ) -> Any:
     """Returns the outcomes of items as a data frame, one a row. `run_id` joins them with `runs()`; where `standing` is true they count.
 
-    The arguments and errors are those of `runs`.
+    Args:
+        texts: Also the columns `question`, `answer`, `expected` (several right answers are joined by ` | `), `reason` and `reply`.
+
+    The other arguments and the errors are those of `runs`.
     """
-    selected = dict(suite=suite, approach=approach, model=model, tag=tag, since=since, batch=batch)
-    return _table("items", as_, _arguments(dict(results=results, config=config, cache=cache, strict=strict, **selected)))
+    selected: Dict[str, Any] = dict(suite=suite, approach=approach, model=model, tag=tag, since=since, batch=batch)
+    selected.update(results=results, config=config, cache=cache, strict=strict)
+    frame = _table("items", as_, _arguments(dict(selected)))
+    return _with_texts(frame, selected) if texts else frame
 
 
 def scores(

@@ -5,6 +5,7 @@ from a pipe and answers each when it is stored. If this process is killed, the p
 """
 
 import contextlib
+import inspect
 import json
 import math
 import os
@@ -14,18 +15,21 @@ import tempfile
 import threading
 import weakref
 from types import TracebackType
-from typing import IO, Any, Dict, FrozenSet, Generator, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Type, Union
+from typing import IO, TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Generator, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Type, Union
 
-from ._answers import Pairs, PathLike, common, options, pairs
-from ._binary import Error, binary, environment, error_of
+from ._arguments import Pairs, PathLike, common, options, pairs
+from ._binary import Error, binary, environment, error_of, whole_characters
 from ._share import Address, Remote, Server
+from ._tables import cell, columns_and_rows
+
+if TYPE_CHECKING:
+    from ._tables import Table
 
 try:
     import fcntl
 except ImportError:  # Windows, which does not fork
     fcntl = None  # type: ignore[assignment]
 
-_HALVES = re.compile("[\ud800-\udfff]")
 #: A number that may be unmeasured.
 Number = Optional[float]
 
@@ -182,8 +186,7 @@ def _line(request: Mapping[str, Any]) -> bytes:
         text = json.dumps(request, ensure_ascii=False, allow_nan=False, default=_plain, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
         raise Error(f"cannot be written as JSON: {error}") from error
-    # Half a surrogate pair has no UTF-8.
-    return _HALVES.sub("\ufffd", text).encode("utf-8") + b"\n"
+    return whole_characters(text).encode("utf-8") + b"\n"
 
 
 def _plain(value: Any) -> Any:
@@ -239,6 +242,49 @@ def _number(name: str, value: Any) -> Number:
     if not math.isfinite(number):
         raise Error(f"`{name}` is {number}", "leave it out if it was not measured")
     return number
+
+
+def _count(name: str, value: Any) -> Optional[int]:
+    plain = _scalar(value)
+    if plain is None:
+        return None
+    if isinstance(plain, bool) or not isinstance(plain, (int, float)):
+        raise TypeError(f"`{name}` is {value!r}, and takes a whole number")
+    # Pandas makes whole numbers into floats if a column has blanks.
+    if not math.isfinite(plain) or plain != int(plain):
+        raise Error(f"`{name}` is {plain}, which is no whole number", "leave it out if it was not measured")
+    return int(plain)
+
+
+def _each(name: str, values: Any, form: Callable[[str, Any], Any]) -> Optional[Dict[str, Any]]:
+    """Returns a mapping with each value in its form."""
+    if values is None:
+        return None
+    if not isinstance(values, Mapping):
+        raise TypeError(f"`{name}` is {values!r}, and takes a mapping of numbers by name")
+    return {key: form(f"{name}[{key!r}]", one) for key, one in values.items()}
+
+
+def _of_outcome(error: Error, outcome: Mapping[str, Any]) -> Error:
+    """Names the item of a problem, and the argument whose word is unknown."""
+    message, hint = error.message, error.hint
+    unknown = re.search(r"unknown variant `(.*)`, expected (.*)", message)
+    argument = next((name for name in ("status", "kind") if unknown and outcome.get(name) == unknown.group(1)), None)
+    if unknown and argument:
+        message, hint = f"`{argument}` is `{unknown.group(1)}`, expected {unknown.group(2)}", None
+    place = f"item `{outcome['item']}`"
+    return Error(message if place in message else f"{place}: {message}", hint, error.details, error.exit_code)
+
+
+@contextlib.contextmanager
+def _of(place: str) -> Generator[None, None, None]:
+    """Names the place of a problem."""
+    try:
+        yield
+    except Error as error:
+        raise Error(f"{place}: {error.message}", error.hint, error.details, error.exit_code) from error
+    except (TypeError, ValueError) as problem:
+        raise TypeError(f"{place}: {problem}") from problem
 
 
 def _texts(value: Union[None, str, Sequence[str]]) -> Optional[List[str]]:
@@ -409,40 +455,70 @@ class Recording:
             TypeError: `passed`, an id or a number is of a type that could mean something else.
         """
         item = _id(item)
-        passed = _passed(passed)
-        if error is not None and status is None:
-            if passed:
-                raise Error(f"item `{item}` passed and has an error", "give an error only if the agent crashed")
-            passed, status = None, "error"
-        details = _filled(
-            reason=_text(error if error is not None else reason),
-            reply=_text(reply),
-            answer=_text(answer),
-            expected=_texts(expected),
-            question=_text(question),
-            steps=steps,
-            model=model,
-            tools=None if tools is None else dict(tools),
-            scores=None if scores is None else {name: _number(name, value) for name, value in scores.items()},
-        )
-        outcome = _filled(
-            item=item,
-            kind=kind,
-            evaluator=evaluator,
-            attempt=attempt,
-            status=status,
-            passed=passed,
-            score=_number("score", score),
-            cluster=_text(cluster),
-            category=_text(category),
-            duration_seconds=_number("duration_seconds", duration_seconds),
-            cost_usd=_number("cost_usd", cost_usd),
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            details=details or None,
-        )
-        self._ask(item=outcome)
+        with _of(f"item `{item}`"):
+            passed = _passed(passed)
+            if error is not None and status is None:
+                if passed:
+                    raise Error("`passed` is true, and there is an `error`", "give an error only if the agent crashed")
+                passed, status = None, "error"
+            details = _filled(
+                reason=_text(error if error is not None else reason),
+                reply=_text(reply),
+                answer=_text(answer),
+                expected=_texts(expected),
+                question=_text(question),
+                steps=_count("steps", steps),
+                model=model,
+                tools=_each("tools", tools, _count),
+                scores=_each("scores", scores, _number),
+            )
+            outcome = _filled(
+                item=item,
+                kind=kind,
+                evaluator=evaluator,
+                attempt=_count("attempt", attempt),
+                status=status,
+                passed=passed,
+                score=_number("score", score),
+                cluster=_text(cluster),
+                category=_text(category),
+                duration_seconds=_number("duration_seconds", duration_seconds),
+                cost_usd=_number("cost_usd", cost_usd),
+                input_tokens=_count("input_tokens", input_tokens),
+                output_tokens=_count("output_tokens", output_tokens),
+                details=details or None,
+            )
+        try:
+            self._ask(item=outcome)
+        except Error as refusal:
+            raise _of_outcome(refusal, outcome) from refusal
         self._decided.add((kind or self._kind, evaluator or self._evaluator, item, attempt))
+
+    def items(self, rows: "Table") -> int:
+        """Records a table of outcomes: a data frame of pandas, polars or Arrow, rows as dictionaries, or lists by column.
+
+        Columns are called as the arguments of `item`. What is missing in a row is unknown. A wrong row is named, counted from 0, and the rows
+        before it are recorded.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            Error, TypeError: As of `item`, with the row, or a column has no such name.
+        """
+        names, table = columns_and_rows(rows, "`rows`")
+        unknown = [name for name in names if name not in _ITEM_ARGUMENTS]
+        if unknown or "item" not in names:
+            told = ", ".join(f"`{name}`" for name in unknown)
+            problem = f"`rows` has columns that are no arguments of `item`: {told}" if unknown else "`rows` has no column `item`"
+            raise Error(problem, "drop or rename columns; there are " + ", ".join(_ITEM_ARGUMENTS))
+        count = 0
+        for row in table:
+            with _of(f"row {count}"):
+                values = {name: cell(value) for name, value in zip(names, row)}
+                self.item(values.pop("item"), **_filled(**values))
+            count += 1
+        return count
 
     def messages(self, entries: Sequence[Mapping[str, Any]], item: Union[None, str, int] = None) -> None:
         """Records messages and tool calls, before the outcome that they led to.
@@ -536,6 +612,9 @@ class Recording:
         return (_received, (address, told))
 
 
+_ITEM_ARGUMENTS = tuple(inspect.signature(Recording.item).parameters)[1:]
+
+
 def _received(address: Address, told: Tuple[Any, ...]) -> Recording:
     """Returns the recording of another process."""
     recording = Recording([], told[0], told[1])
@@ -598,6 +677,6 @@ def record(
         "record",
         *common(results, config, None),
         *options(suite=suite, approach=approach, model=model, resume=resume, batch=batch, run_index=run_index, seed=seed),
-        *options(tag=pairs(tags), suite_version=suite_version, agent=agent, id=id),
+        *options(tag=pairs("tags", tags), suite_version=suite_version, agent=agent, id=id),
     ]
     return Recording(arguments, kind, evaluator)

@@ -3,7 +3,7 @@
 Each type is a plain dictionary when the program runs. Keys of later versions may be there too.
 """
 
-from typing import Dict, List, Optional, TypedDict, Union
+from typing import Any, Dict, List, Optional, TypedDict, Union
 
 
 class Arm(TypedDict):
@@ -1692,3 +1692,327 @@ class GateDecideAnswer(_GateDecideAnswer, total=False):
     missing: Optional[str]
     # Arms without a decision, because their new runs are all of other suite versions.
     outdated: List[OutdatedArm]
+
+
+class Repeated(TypedDict, total=False):
+    """Requests that had to be repeated."""
+
+    # Tries after a first one.
+    retries: int
+    # Refusals because of too many requests or an overload: HTTP 429, 503 and 529.
+    throttled: int
+    # Seconds between the tries; absent where the agent does not tell.
+    waited_seconds: Optional[float]
+
+
+class Resources(TypedDict, total=False):
+    """Of a run of our own as far as the system and the service say it, of an import as far as its source does.
+    What is absent is not known."""
+
+    # The operating system and the processor's kind, such as `linux x86_64`.
+    system: Optional[str]
+    # The kernel's release.
+    kernel: Optional[str]
+    # The processor's model.
+    cpu: Optional[str]
+    # Processors of the machine.
+    cpus: Optional[int]
+    # Processors that the programs of the run could use at once, after affinity and quotas.
+    cpu_limit: Optional[int]
+    # Memory of the machine, in bytes.
+    memory: Optional[int]
+    # The most that the programs of the run could have of it, in bytes; absent without a limit.
+    memory_limit: Optional[int]
+    # Processes that wanted a processor, on average over the last minute before the run's record was made.
+    load: Optional[float]
+    # How much was allowed to go on at once: questions of the run, or runs of code.
+    jobs: Optional[int]
+    # Seconds that the agent had: for a run of code, or for each question.
+    time_limit: Optional[float]
+    # By tool that the suite's commands name: the first line that it says of its version. Of the tools on the
+    # runner's path; an environment that the run makes for itself may hold another.
+    tools: Dict[str, str]
+    # What the agent's program may do without asking, such as `every tool`; absent if its options are not known.
+    rights: Optional[str]
+    # The version of the agent's program, as it says.
+    agent_version: Optional[str]
+    # Who served the model: as the configuration says, else the host of its API.
+    provider: Optional[str]
+    # Where the provider served it, as the API's address or its answers say.
+    region: Optional[str]
+    # The sum of what the items' requests had to repeat, as far as agents tell it.
+    repeated: Optional[Repeated]
+
+
+class _Git(TypedDict):
+    rev: str
+
+
+class Git(_Git, total=False):
+    """The state of the code that was evaluated or that evaluated."""
+
+    branch: Optional[str]
+    dirty: bool
+
+
+class Usage(TypedDict, total=False):
+    """Tokens by how they are billed. Absent parts were not measured."""
+
+    input: Optional[int]
+    cache_write: Optional[int]
+    cache_read: Optional[int]
+    output: Optional[int]
+
+
+class _StatedFigure(TypedDict):
+    name: str
+    # In `unit`.
+    value: float
+    unit: str
+
+
+class StatedFigure(_StatedFigure, total=False):
+    """A figure that a source published about itself, beside the same figure recomputed from its own counts."""
+
+    # The same from the source's own counts, in the same unit, where it has any.
+    recomputed: Optional[float]
+    # Half a unit of the last printed digit, in `unit`: how far rounding alone can put the two apart. Absent where
+    # only the number is known and not the text; its own digits then tell.
+    rounding: Optional[float]
+
+
+class _ScoreRecord(TypedDict):
+    metric: str
+    unit: str
+    direction: str
+
+
+class ScoreRecord(_ScoreRecord, total=False):
+    """A named number of a run: a mean with its standard error and n where the source knows them."""
+
+    # Absent means not evaluated.
+    value: Optional[float]
+    # The least and the most that the value can be, in `unit`, where the source says so and the unit does not.
+    range: Optional[List[float]]
+    standard_error: Optional[float]
+    n: Optional[int]
+    evaluator: Optional[str]
+    revision: int
+
+
+class JudgeProbe(TypedDict):
+    """A run's scores by one judge with the criteria in two orders. It is no judgement of the run, but tells the
+    judge's noise."""
+
+    # The judged score.
+    metric: str
+    unit: str
+    # The judge, with the beginning of its prompt's digest.
+    judge: str
+    # The score with the criteria in the suite's order, and in reverse order.
+    given: float
+    reversed: float
+
+
+class ImportedContent(TypedDict):
+    """What a source held of a run when it was imported: tells one that grew or was changed from a copy."""
+
+    # Outcomes, or messages of a session.
+    outcomes: int
+    # Of the outcomes in any order, or, where there are none, of the messages or the figures; lower-case hex.
+    sum: str
+
+
+class JoinedPart(TypedDict):
+    """A run that was joined with others into one, and where it came from."""
+
+    run: str
+    importer: str
+    file: str
+    sha256: str
+
+
+class _Provenance(TypedDict):
+    # The importer: `table` for mapped tables.
+    importer: str
+    # The source's file name, without its folders.
+    file: str
+    # SHA-256 of the source's bytes, lower-case hex.
+    sha256: str
+
+
+class Provenance(_Provenance, total=False):
+    """Where an imported run came from."""
+
+    # The map's file name and SHA-256 where a map was used.
+    map: Optional[str]
+    map_sha256: Optional[str]
+    # Where in the public the source can be found.
+    url: Optional[str]
+    # What the source held of the run; absent where that is not compared.
+    content: Optional[ImportedContent]
+    # The id under which the run was first imported, where its source held something else then.
+    first: Optional[str]
+    # A digest of where the source lay: tells that the file at a place was changed, where nothing in it names its
+    # runs.
+    place: Optional[str]
+    # A digest of the file or folder that an unnamed model is called after, where it has no name of its own.
+    origin: Optional[str]
+    # Version of the importer.
+    version: Optional[int]
+    # The run that this one replaced when it was imported.
+    replaces: Optional[str]
+    # The messages of a session that the run counts.
+    messages: Optional[str]
+    # The runs that were joined into this one: the run with the outcomes, then the sessions in which it was made.
+    joined: List[JoinedPart]
+
+
+class ItemsDigest(TypedDict):
+    """What a run's items asked, as far as their source has hashes of it: runs of one importer with equal digests
+    answered the same texts."""
+
+    # Over the items' names and hashes, whatever their order, lower-case hex.
+    sha256: str
+    # Items of the run, and those of them with a hash.
+    items: int
+    hashed: int
+
+
+class Signer(TypedDict):
+    """Whose key made a signature."""
+
+    # The principals of the line of allowed signers, as they stand there.
+    name: str
+    # The fingerprint of the key, such as `SHA256:…`.
+    key: str
+
+
+class Carried(TypedDict, total=False):
+    """Who signed a bundle, and what of the run it did not hold."""
+
+    # Checked when the bundle was imported.
+    signed_by: Optional[Signer]
+    # Parts of the run that are sealed and were not in the bundle: `transcript`, `output`.
+    without: List[str]
+
+
+class Run(TypedDict, total=False):
+    """A run. Fields that were not measured are absent."""
+
+    format: str
+    id: str
+    suite: str
+    approach: str
+    model: str
+    timestamp: Optional[str]
+    duration_seconds: Optional[float]
+    total_calls: Optional[int]
+    turns: Optional[int]
+    input_tokens: Optional[int]
+    output_tokens: Optional[int]
+    total_tokens: Optional[int]
+    cost_usd: Optional[float]
+    shared_tests_passed: Optional[int]
+    shared_tests_total: Optional[int]
+    own_tests_passed: Optional[int]
+    own_tests_total: Optional[int]
+    # The kind of item that the shared counts are about, for a run without outcomes. Absent if they are tests of one
+    # artefact.
+    counted: Optional[str]
+    files_generated: Optional[int]
+    lines_generated: Optional[int]
+    output_dir: Optional[str]
+    error: Optional[str]
+    # How a run ended.
+    status: str
+    agent: Optional[str]
+    reported_model: Optional[str]
+    batch_id: Optional[str]
+    run_index: Optional[int]
+    seed: Optional[int]
+    tags: Dict[str, str]
+    suite_version: Optional[str]
+    host: Optional[str]
+    tool_version: Optional[str]
+    isolation: Optional[str]
+    resources: Optional[Resources]
+    git: Optional[Git]
+    usage: Optional[Usage]
+    # Where a cost figure came from.
+    cost_source: str
+    stated: List[StatedFigure]
+    scores: List[ScoreRecord]
+    # Of a run that a lake holds: what its judges said with the criteria in two orders. A store has them as lines of
+    # `scores.jsonl`.
+    probes: List[JudgeProbe]
+    verification: Any
+    provenance: Optional[Provenance]
+    items_digest: Optional[ItemsDigest]
+    has_copied_items: bool
+    carried: Optional[Carried]
+
+
+class ItemDetails(TypedDict, total=False):
+    """Texts are as the agent or the tests gave them, cut to a bounded length."""
+
+    # Why it did not pass: a kind such as `missing` or `wrong_choice`, or a message.
+    reason: Optional[str]
+    # The end of the agent's last message.
+    reply: Optional[str]
+    # The answer that was read from it, trimmed and in lower case.
+    answer: Optional[str]
+    expected: List[str]
+    # The outcome's category, which lines of earlier versions have in here.
+    category: Optional[str]
+    usage: Optional[Usage]
+    cost_source: Optional[str]
+    steps: Optional[int]
+    # What the agent calls the model that answered.
+    model: Optional[str]
+    # Calls by the tool's name.
+    tools: Dict[str, int]
+    # What the agent's requests had to repeat; absent where nothing was repeated or nobody tells.
+    repeated: Optional[Repeated]
+    # What was asked.
+    question: Optional[str]
+    # Hash of the item's content, as the source gives it or as an importer makes it from the text: runs of one suite
+    # whose hashes differ did not answer the same item.
+    item_hash: Optional[str]
+    # Scores beside the one that decided, by the scorer's name.
+    scores: Dict[str, float]
+
+
+class _Outcome(TypedDict):
+    item: str
+    kind: str
+    evaluator: str
+    status: str
+
+
+class Outcome(_Outcome, total=False):
+    """An outcome with its details."""
+
+    # Present in imports' files, which have several runs. In a run's own journal the folder names the run.
+    run: Optional[str]
+    attempt: int
+    revision: int
+    score: Optional[float]
+    cluster: Optional[str]
+    # The category of the item from a fixed list: a subject, a language, a tag.
+    category: Optional[str]
+    duration_seconds: Optional[float]
+    cost_usd: Optional[float]
+    input_tokens: Optional[int]
+    output_tokens: Optional[int]
+    details: ItemDetails
+
+
+class RecordsAnswer(TypedDict):
+    """The whole document, for its schema; it is written in pieces."""
+
+    # `evalreport/records/1`.
+    schema: str
+    runs: List[Run]
+    # The outcomes that count.
+    items: List[Outcome]

@@ -1,8 +1,12 @@
-"""A store of its own for each test, and the program beside the package."""
+"""A store of its own for each test, and the program beside the package.
+
+`EVALREPORT_FRAMES` names a folder with one folder of installed packages for each library.
+"""
 
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -37,3 +41,17 @@ def record_two(hostile: str = "") -> None:
         with evalreport.record(suite="quiz", approach=approach, model="m") as run:
             for number in range(60):
                 run.item(f"q{number}", passed=number % every > 0, cost_usd=0.01)
+
+
+def python(libraries: List[str], code: str) -> "subprocess.CompletedProcess[str]":
+    """Runs code with these libraries only: the tests' own are not seen."""
+    root = os.environ.get("EVALREPORT_FRAMES")
+    folders = [Path(root, library) for library in libraries] if root else []
+    if libraries and not all(folder.is_dir() for folder in folders):
+        pytest.skip("EVALREPORT_FRAMES does not name a folder with " + ", ".join(libraries))
+    own = Path(evalreport.__file__).resolve().parents[1]
+    environment = {**os.environ, "EVALREPORT_BINARY": evalreport.binary()}
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, [*folders, *([] if "site-packages" in str(own) else [own])]))
+    return subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=environment
+    )

@@ -9,6 +9,8 @@ import pytest
 
 import evalreport
 from conftest import program, record_two
+from evalreport._answers import answer
+from evalreport._binary import Output
 
 
 def test_the_installed_package_is_tested() -> None:
@@ -32,6 +34,58 @@ def test_a_comparison_is_the_json_and_prints_as_the_terminal() -> None:
     assert decision is not None and decision["action"] == "ship"
     assert compared.comparisons[0]["arms"][0]["approach"] == "good"
     assert compared.apart == []
+
+
+def test_pairs_are_rows_of_figures() -> None:
+    record_two()
+    compared = evalreport.compare()
+    (comparison,) = compared.comparisons
+    assert [(pair["metric"], pair["first"], pair["second"]) for pair in compared.pairs] == [
+        (row["metric"]["name"], "good", "bad") for row in comparison["rows"] for _ in row["evidence"]["pairs"]
+    ]
+    evidence = comparison["rows"][0]["evidence"]["pairs"][0]
+    pair = compared.pairs[0]
+    assert evidence["difference"] is not None and evidence["difference"]["interval"] is not None and evidence["levels"] is not None
+    assert (pair["difference"], pair["low"]) == (evidence["difference"]["value"], evidence["difference"]["interval"]["low"])
+    assert (pair["first_value"], pair["p"], pair["verdict"], pair["confidence"]) == (evidence["levels"]["first"], evidence["p"], "a_wins", 0.95)
+    assert (pair["first_approach"], pair["second_model"], pair["n"], pair["n_of"]) == ("good", "m", 60, "questions")
+    assert "NaN" not in json.dumps(compared.data) and "Infinity" not in json.dumps(compared.pairs)
+
+
+def test_arguments_of_comparisons_arrive() -> None:
+    for approach, every in (("good", 10), ("bad", 2)):
+        with evalreport.record(suite="quiz", approach=approach, model="m") as run:
+            run.items([{"item": item, "passed": item % every > 0, "category": "even" if item % 2 else "odd"} for item in range(60)])
+    for given, options in (
+        ({"against": "bad"}, ["--against", "bad"]),
+        ({"by": "category"}, ["--by", "category"]),
+        ({"flips": True, "explain": True}, ["--flips", "--explain"]),
+        ({"margin": {"pass_rate": "5pp"}, "alpha": 0.1}, ["--margin", "pass_rate=5pp", "--alpha", "0.1"]),
+    ):
+        compared = evalreport.compare("quiz", **given)  # type: ignore[arg-type]
+        assert compared.data == json.loads(program("compare", "quiz", "--format", "json", *options)), given
+
+
+def test_what_has_no_number_is_none() -> None:
+    output = Output('{"answer": {"p": NaN, "q": [Infinity, 1]}, "table": "", "markdown": ""}', [], 0)
+    assert answer(evalreport.Gate, output).data == {"p": None, "q": [None, 1]}
+
+
+def test_records_have_answers_and_texts() -> None:
+    with evalreport.record(suite="quiz", approach="mine", model="m") as run:
+        run.item(1, passed=False, question="Why?", answer="So", expected=["Because"], reason="wrong", reply="So.")
+        run.item(2, passed=True)
+    record_two()
+    records = evalreport.records(approach="mine")
+    assert repr(records) == "<evalreport.Records of 1 runs, 2 outcomes>"
+    assert records.json["schema"] == "evalreport/records/1" and [one["id"] for one in records.runs] == [run.id]
+    first, second = records.items
+    assert (first["run"], first["item"], first["status"]) == (run.id, "1", "fail")
+    details = first["details"]
+    assert (details["question"], details["answer"], details["expected"], details["reply"]) == ("Why?", "So", ["Because"], "So.")
+    assert "cost_usd" not in second and "answer" not in second.get("details", {}), "what was not measured is absent"
+    with pytest.raises(evalreport.Error, match="no approach `nobody`"):
+        evalreport.records(approach="nobody")
 
 
 def test_a_leaderboard() -> None:
@@ -89,7 +143,7 @@ def test_errors_have_a_message_and_a_hint() -> None:
     assert caught.value.exit_code == 2
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.message, copy.hint, copy.exit_code) == (caught.value.message, caught.value.hint, 2)
-    with pytest.raises(evalreport.Error, match="invalid value 'luck'"):
+    with pytest.raises(evalreport.Error, match="invalid value 'luck' for `sort`"):
         evalreport.leaderboard(sort="luck")
     with pytest.raises(evalreport.Error, match="no gate rule given"):
         evalreport.gate()
@@ -107,7 +161,7 @@ def test_paths_are_paths_and_names_are_names(tmp_path: Path) -> None:
     program("export", "bundle", "both", "--results", "runs")
     # A path object without a folder is no suite.
     assert evalreport.leaderboard(Path("both")).suites[0]["suite"] == "s"
-    with pytest.raises(evalreport.Error, match="--since `yesterday`"):
+    with pytest.raises(evalreport.Error, match="`since` `yesterday` is not a time"):
         evalreport.leaderboard(results=["runs"], since="yesterday")
     with pytest.raises(evalreport.Error):
         evalreport.compare("--help", results="runs")

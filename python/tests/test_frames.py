@@ -1,35 +1,18 @@
-"""Frames with each library alone. `EVALREPORT_FRAMES` names a folder with one folder of installed packages for each case."""
+"""Frames with each library alone."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
+import json
 from typing import List
 
 import pytest
 
 import evalreport
-from conftest import record_two
+from conftest import python, record_two
 
 READ = """
 import evalreport, sys
 frame = evalreport.{table}(as_={as_!r})
 print(type(frame).__module__.split(".")[0], len(frame), sorted({columns}))
 """
-
-
-def python(libraries: List[str], code: str) -> "subprocess.CompletedProcess[str]":
-    """Runs code with these libraries only: the tests' own are not seen."""
-    root = os.environ.get("EVALREPORT_FRAMES")
-    folders = [Path(root, library) for library in libraries] if root else []
-    if libraries and not all(folder.is_dir() for folder in folders):
-        pytest.skip("EVALREPORT_FRAMES does not name a folder with " + ", ".join(libraries))
-    own = Path(evalreport.__file__).resolve().parents[1]
-    environment = {**os.environ, "EVALREPORT_BINARY": evalreport.binary()}
-    environment["PYTHONPATH"] = os.pathsep.join(map(str, [*folders, *([] if "site-packages" in str(own) else [own])]))
-    return subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True, env=environment
-    )
 
 
 @pytest.mark.parametrize(
@@ -50,6 +33,23 @@ def test_a_frame_of_what_is_installed(libraries: List[str], as_: str, module: st
         assert done.returncode == 0, done.stderr
         told, count, names = done.stdout.split(maxsplit=2)
         assert (told, count) == (module, str(rows)) and f"'{known}'" in names and "'run_id'" in names
+
+
+@pytest.mark.parametrize("libraries", [["polars"], ["pyarrow"], ["pandas", "pyarrow"]])
+def test_texts_are_columns_if_asked_for(libraries: List[str]) -> None:
+    with evalreport.record(suite="quiz", approach="a") as run:
+        run.item(1, passed=False, question="Why?", answer="So", expected=["Because", "Since"], reason="wrong", reply="So.")
+        run.item(2, passed=True)
+    code = """
+import evalreport, json
+rows = evalreport.items(texts=True)
+rows = rows.to_dict("records") if hasattr(rows, "to_dict") and not hasattr(rows, "to_dicts") else rows.to_dicts() if hasattr(rows, "to_dicts") else rows.to_pylist()
+names = ("item", "question", "answer", "expected", "reason", "reply")
+print(json.dumps([[None if row[name] != row[name] else row[name] for name in names] for row in rows]))
+"""
+    done = python(libraries, code)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [["1", "Why?", "So", "Because | Since", "wrong", "So."], ["2", None, None, None, None, None]]
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,47 @@ def test_an_item_may_have_a_score_alone() -> None:
     assert header(run)["status"] == "completed"
 
 
+def test_a_table_is_recorded_by_row() -> None:
+    with evalreport.record(**ARM) as run:
+        assert run.items([{"item": 1, "passed": True, "answer": "Paris", "cost_usd": 0.5}, {"item": 2.0, "passed": 0, "cost_usd": float("nan")}]) == 2
+        assert run.items({"item": ["x"], "score": [0.5], "expected": [["a", "b"]]}) == 1
+        for rows, told in (
+            ([{"item": "y", "passed": True}, {"item": "z", "passed": "no"}], "row 1: item `z`: `passed` is 'no'"),
+            ([{"item": 1, "passed": True}], "row 0: item `1`, attempt 1 is recorded already"),
+            ([{"item": None, "passed": True}], "row 0: the id of an item is None"),
+            ([{"item": "q", "passed": True, "cost_usd": -1}], "row 0: item `q`: `cost_usd` is negative"),
+            ([{"item": "q", "passed": True, "input_tokens": float("inf")}], "row 0: inf is no number"),
+            ([{"item": "q", "right": True}], "`rows` has columns that are no arguments of `item`: `right`"),
+            ([{"passed": True}], "`rows` has no column `item`"),
+            (3, "`rows` is 3, and takes"),
+        ):
+            with pytest.raises((evalreport.Error, TypeError), match=told):
+                run.items(rows)  # type: ignore[arg-type]
+    lines = journal(run.id)
+    assert [(line["item"], line["status"]) for line in lines] == [("1", "pass"), ("2", "fail"), ("x", "skipped"), ("y", "pass")]
+    assert lines[0]["details"]["answer"] == "Paris" and "cost_usd" not in lines[1] and lines[2]["details"]["expected"] == ["a", "b"]
+    whole()
+
+
+def test_problems_name_item_and_argument() -> None:
+    with evalreport.record(**ARM) as run:
+        for given, told in (
+            ({"status": "won"}, "item `q`: `status` is `won`, expected one of `pass`"),
+            ({"passed": True, "kind": "riddle"}, "item `q`: `kind` is `riddle`, expected one of `question`"),
+            ({"passed": True, "input_tokens": 1.5}, "item `q`: `input_tokens` is 1.5, which is no whole number"),
+            ({"passed": True, "output_tokens": "3"}, "item `q`: `output_tokens` is '3', and takes a whole number"),
+            ({"passed": True, "steps": True}, "item `q`: `steps` is True, and takes a whole number"),
+            ({"passed": True, "tools": {"Read": object()}}, r"item `q`: `tools\['Read'\]` is <object"),
+            ({"passed": True, "tools": 3}, "item `q`: `tools` is 3, and takes a mapping"),
+            ({"passed": True, "scores": {"rouge": "high"}}, r"item `q`: `scores\['rouge'\]` is 'high', and takes a number"),
+            ({"passed": True, "attempt": 0}, "item `q`: attempts count from 1"),
+        ):
+            with pytest.raises((evalreport.Error, TypeError), match=told):
+                run.item("q", **given)  # type: ignore[arg-type]
+        run.item("q", passed=True, input_tokens=3.0)  # type: ignore[arg-type]
+    assert journal(run.id)[0]["input_tokens"] == 3
+
+
 class Scalar2:
     """A number of another library."""
 
@@ -222,7 +263,7 @@ def test_what_is_wrong_is_refused_and_the_run_goes_on() -> None:
             {"passed": True, "answer": "x" * (65 << 20)},
             {"passed": True, "tools": {"Read": object()}},
         ):
-            with pytest.raises(evalreport.Error):
+            with pytest.raises((evalreport.Error, TypeError), match="q1|cannot be written|64 MiB"):
                 run.item("q1", **wrong)
         with pytest.raises(evalreport.Error):
             run.__enter__()
