@@ -47,13 +47,16 @@ environment() {
   [ $# -eq 0 ] || "$folder/bin/python" -m pip install "$@"
 }
 
-# Each library for frames in a folder of its own, so that a test can have one without the others. Kept between runs.
+# Each library for frames in a folder of its own, so that a test can have one without the others, and what runs notebooks. Kept between runs.
 frames() {
-  local python=$1 folder=$2 library
-  for library in polars pyarrow pandas; do
+  local python=$1 folder=$2 library packages
+  for library in polars pyarrow pandas notebook; do
     if [ ! -e "$folder/$library/.whole" ]; then
       rm -rf "${folder:?}/$library"
-      if "$python" -m pip install --only-binary :all: --target "$folder/$library" "$library"; then
+      packages=$library
+      if [ "$library" = notebook ]; then packages='nbclient ipykernel'; fi
+      # shellcheck disable=SC2086 # a list
+      if "$python" -m pip install --only-binary :all: --target "$folder/$library" $packages; then
         touch "$folder/$library/.whole"
       else
         rm -rf "${folder:?}/$library"
