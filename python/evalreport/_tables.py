@@ -73,6 +73,8 @@ class Sources(NamedTuple):
     translation: Translation
     #: Words of the new runs' tables and of the baseline's.
     places: Dict[str, str]
+    #: The first row of each named arm in a table's file.
+    starts: Dict[str, Dict[str, int]]
 
     def call(self, arguments: Sequence[str]) -> Output:
         """Runs the program. Its messages name the tables and the arguments of Python, and the rows that it refused."""
@@ -106,7 +108,7 @@ class Sources(NamedTuple):
                     for example in refusal["examples"]:
                         line = re.search(r":(\d+): row \d+: (.*)", example, re.DOTALL)
                         if line:
-                            told.append(f"{label}: row {int(line.group(1)) - 1}: {line.group(2)}")
+                            told.append(f"{label}: {_place(int(line.group(1)) - 1, self.starts[path])}: {line.group(2)}")
         return told
 
 
@@ -153,6 +155,7 @@ def sources(
             given += options(**{name: value})
     words: List[str] = []
     places: Dict[str, str] = {}
+    starts: Dict[str, Dict[str, int]] = {}
     folder = None
     try:
         if has_tables:
@@ -162,17 +165,18 @@ def sources(
                 given += options(cache=os.path.join(folder, "cache"))
         for place, one in enumerate(what):
             if is_table(one) and folder is not None:
-                words.append(_written(one, folder, "new", f"argument {place + 1}", columns))
-                places[words[-1]] = _NAME
+                path, starts_of = _written(one, folder, "new", f"argument {place + 1}", columns)
+                words.append(path)
+                places[path], starts[path] = _NAME, starts_of
             else:
                 words.append(_target(one, f"argument {place + 1}"))
         if baseline is not None and is_table(baseline) and folder is not None:
-            path = _written(baseline, folder, "baseline", "`baseline`", columns)
-            places[path] = "baseline"
+            path, starts_of = _written(baseline, folder, "baseline", "`baseline`", columns)
+            places[path], starts[path] = "baseline", starts_of
             given += options(baseline=path)
         elif baseline is not None:
             given += options(baseline=text("baseline", baseline))
-        yield Sources(given, words, Translation({**places, f"{_NAME}.jsonl": _NAME, f"{_NAME}.json": _NAME} if places else {}), places)
+        yield Sources(given, words, Translation({**places, f"{_NAME}.jsonl": _NAME, f"{_NAME}.json": _NAME} if places else {}), places, starts)
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -185,9 +189,17 @@ def _target(value: Any, name: str) -> str:
     return os.path.join(os.curdir, word) if is_path and not os.path.dirname(word) else word
 
 
-def _written(table: Any, folder: str, part: str, argument: str, columns: Mapping[str, Any]) -> str:
-    """Writes a table and returns its path."""
-    names, rows = _with_arm(*_of_arms(table, argument), argument, columns.get("arm"))
+def _place(row: int, starts: Mapping[str, int]) -> str:
+    """Returns the words for a row, which is counted within its arm's table."""
+    # Of arms that begin at one row, all but the last have no rows.
+    arm = max((arm for arm in reversed(list(starts)) if starts[arm] <= row), key=lambda arm: starts[arm], default=None)
+    return f"row {row}" if arm is None else f"`{arm}`, row {row - starts[arm]}"
+
+
+def _written(table: Any, folder: str, part: str, argument: str, columns: Mapping[str, Any]) -> Tuple[str, Dict[str, int]]:
+    """Writes a table and returns its path, with the first row of each named arm."""
+    starts: Dict[str, int] = {}
+    names, rows = _with_arm(*_of_arms(table, argument, starts), argument, columns.get("arm"))
     for key in _NAMING[1:]:
         column = columns.get(key)
         if isinstance(column, str) and columns.get("wide") is None and column not in names:
@@ -203,7 +215,7 @@ def _written(table: Any, folder: str, part: str, argument: str, columns: Mapping
                 try:
                     values[name] = cell(value)
                 except (TypeError, ValueError) as error:
-                    problems.append(f"{argument}, row {count}, column `{name}`: {error}")
+                    problems.append(f"{argument}, {_place(count, starts)}, column `{name}`: {error}")
             file.write(json.dumps(values, allow_nan=False) + "\n")
             count += 1
             if len(problems) > MAX_PROBLEMS:
@@ -218,7 +230,7 @@ def _written(table: Any, folder: str, part: str, argument: str, columns: Mapping
         line, path = path, path[:-1]
         with open(line, encoding="utf-8") as rows_file, open(path, "w", encoding="utf-8") as file:
             file.write(f"[{rows_file.read()}]")
-    return path
+    return path, starts
 
 
 def _with_arm(names: List[str], rows: Iterator[Sequence[Any]], argument: str, arm: Any) -> Tuple[List[str], Iterator[Sequence[Any]]]:
@@ -238,8 +250,8 @@ def _there_are(names: Sequence[str]) -> str:
     return "its columns are " + ", ".join(f"`{name}`" for name in names)
 
 
-def _of_arms(table: Any, argument: str) -> Tuple[List[str], Iterator[Sequence[Any]]]:
-    """Returns the columns and rows of a table, or of several that have the names of arms."""
+def _of_arms(table: Any, argument: str, starts: Dict[str, int]) -> Tuple[List[str], Iterator[Sequence[Any]]]:
+    """Returns the columns and rows of a table, or of several that have the names of arms, whose first rows `starts` gets on the way."""
     parts = _by_arm(table)
     if parts is None:
         return columns_and_rows(table, argument)
@@ -250,9 +262,12 @@ def _of_arms(table: Any, argument: str) -> Tuple[List[str], Iterator[Sequence[An
     joined = list(dict.fromkeys(name for names, _ in read.values() for name in names))
 
     def rows() -> Iterator[Sequence[Any]]:
+        count = 0
         for arm, (names, part) in read.items():
             at = {name: place for place, name in enumerate(names)}
+            starts[arm] = count
             for row in part:
+                count += 1
                 yield [arm, *(row[at[name]] if name in at else None for name in joined)]
 
     return ["approach", *joined], rows()

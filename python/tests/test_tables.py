@@ -206,6 +206,17 @@ def test_refused_rows_are_named() -> None:
     assert "`strict` refuses" in caught.value.message
 
 
+def test_rows_of_named_tables_are_counted_in_their_own_table() -> None:
+    before = [{"question": row["question"], "correct": row["correct"]} for row in answers(only=3)]
+    after: Rows = [dict(row) for row in before]
+    after[4]["question"] = None
+    with pytest.warns(evalreport.EvalreportWarning, match="frame: `after`, row 4: `question` is empty"):
+        evalreport.compare({"before": before, "after": after})
+    after[7]["question"] = float("inf")
+    with pytest.raises(evalreport.Error, match="argument 1, `after`, row 7, column `question`: inf is no number"):
+        evalreport.compare({"before": before, "after": after})
+
+
 def test_a_gate_of_tables_decides_as_the_program() -> None:
     old, new = answers(only=10), answers(only=2)
     Path("new").mkdir()
