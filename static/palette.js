@@ -64,32 +64,37 @@
   function add(sort, name, about, href) {
     names.push({ sort: sort, name: name, low: name.toLowerCase(), about: about, lowAbout: about.toLowerCase(), href: href });
   }
-  // The filtered rows in their present order.
+  // The shown rows of a table without a file of its own. A drawing has no text, and a hidden column is not shown.
   function tableText(table, isMarkdown) {
     function text(cell) {
       var copy = cell.cloneNode(true);
-      Array.prototype.forEach.call(copy.querySelectorAll("svg, .unseen, [aria-hidden]"), function (part) { part.remove(); });
-      // Small print follows its value.
+      copy.querySelectorAll("svg, .unseen, [aria-hidden], [data-script]").forEach(function (part) { part.remove(); });
+      copy.querySelectorAll(".sub").forEach(function (part) { part.before(" "); });
       return copy.textContent.replace(/\s+/g, " ").trim();
     }
-    var rows = Array.prototype.filter.call(table.rows, function (row) { return !row.hidden && !row.classList.contains("off"); }).map(function (row) {
-      return Array.prototype.map.call(row.cells, text);
-    });
+    // Programs read values, not what is shown of them.
+    function field(cell) { return cell.getAttribute("data-v") && !cell.classList.contains("when") ? cell.getAttribute("data-v") : text(cell); }
+    var rows = Array.prototype.filter.call(table.rows, function (row) { return !row.hidden && !row.classList.contains("off"); });
+    var kept = Array.prototype.filter.call(rows[0].cells, function (head) {
+      return !head.hidden && rows.slice(1).some(function (row) { return row.cells[head.cellIndex] && text(row.cells[head.cellIndex]); });
+    }).map(function (head) { return head.cellIndex; });
+    function written(read) {
+      return rows.map(function (row, at) { return kept.map(function (column) { var cell = row.cells[column]; return cell ? (at ? read : text)(cell) : ""; }); });
+    }
     if (!isMarkdown) {
-      return rows.map(function (row) {
+      return written(field).map(function (row) {
         return row.map(function (cell) {
           // No cell may become a formula.
-          if (/^[=+@\t]|^-(?!\d)/.test(cell)) cell = "'" + cell;
+          if (/^[=@\t]|^[+-](?![\d.])/.test(cell)) cell = "'" + cell;
           return /[",\n]/.test(cell) ? "\"" + cell.replace(/"/g, "\"\"") + "\"" : cell;
         }).join(",");
       }).join("\n") + "\n";
     }
-    var lines = rows.map(function (row) {
+    var lines = written(text).map(function (row) {
       return "| " + row.map(function (cell) { return cell.replace(/[\\`*_[\]<>|]/g, "\\$&"); }).join(" | ") + " |";
     });
-    if (lines.length) lines.splice(1, 0, "|" + rows[0].map(function (_, column) {
-      var cell = table.tBodies.length && table.tBodies[0].rows.length ? table.tBodies[0].rows[0].cells[column] : null;
-      return cell && cell.hasAttribute("data-v") ? " ---: |" : " --- |";
+    lines.splice(1, 0, "|" + kept.map(function (column) {
+      return rows[1] && rows[1].cells[column].hasAttribute("data-v") ? " ---: |" : " --- |";
     }).join(""));
     return lines.join("\n") + "\n";
   }
@@ -100,14 +105,26 @@
       command(name, about, function () { own.copy(text(), function (copied) { status.textContent = copied ? "Copied." : "The browser did not allow the copy."; }); return true; });
     }
     copies("Copy a link to exactly this view", "with filters and sorting", function () { return location.href; });
-    Array.prototype.forEach.call(document.querySelectorAll("main table[id]:not(#map)"), function (table) {
+    function copiesTables(name, form) {
+      command(name, "whole, as the program writes it", function () {
+        own.loadTables(function (tables) {
+          own.copy(tables[form], function (copied) { status.textContent = copied ? "Copied." : "The browser did not allow the copy."; });
+        }, function () { status.textContent = "The tables could not be loaded."; });
+        return true;
+      });
+    }
+    if (own.loadTables) {
+      copiesTables("Copy table as Markdown", "markdown");
+      copiesTables("Copy table as CSV", "csv");
+    } else Array.prototype.forEach.call(document.querySelectorAll("main table[id]:not(#map)"), function (table) {
+      if (!table.tBodies.length || !table.tBodies[0].rows.length) return;
       var caption = table.caption ? table.caption.textContent.trim() : table.id;
       copies("Copy table as Markdown", caption, function () { return tableText(table, true); });
       copies("Copy table as CSV", caption, function () { return tableText(table, false); });
     });
     var embed = document.querySelector("a[href*='embed/'][href$='.html']");
     if (embed) copies("Copy code that embeds this verdict", "an iframe", function () {
-      return "<iframe src=\"" + embed.href.replace(/"/g, "%22") + "\" width=\"520\" height=\"220\" title=\"Verdict\" loading=\"lazy\"><" + "/iframe>";
+      return "<iframe src=\"" + embed.href.replace(/"/g, "%22") + "\" width=\"600\" height=\"315\" title=\"Verdict\" loading=\"lazy\"><" + "/iframe>";
     });
     var theme = document.getElementById("theme");
     if (theme && !theme.hidden) command("Change the theme", theme.textContent, function () { theme.click(); });

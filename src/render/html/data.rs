@@ -12,6 +12,7 @@ use crate::views::{
 
 use super::SiteFile;
 use super::routes::{RunRoutes, SuiteRoutes};
+use super::shard;
 
 /// Costs of all suites.
 #[derive(Serialize)]
@@ -62,15 +63,16 @@ pub(super) fn leaderboard_files(overview: &Overview) -> Vec<SiteFile> {
         board,
         overall: None,
     };
-    vec![
-        json_file("data/leaderboard", "leaderboard", answer),
-        csv_file("data/leaderboard", csv::write_tables(&shown)),
-        markdown_file("data/leaderboard", &shown),
-        csv_file(
-            "data/runs",
-            csv::write_table(&tables::runs_table(overview.runs_by_name())),
-        ),
-    ]
+    let runs = tables::runs_table(overview.runs_by_name());
+    vec![json_file("data/leaderboard", "leaderboard", answer)]
+        .into_iter()
+        .chain(table_files(
+            "data/leaderboard",
+            csv::write_tables(&shown),
+            &shown,
+        ))
+        .chain(table_files("data/runs", csv::write_table(&runs), &[runs]))
+        .collect()
 }
 
 /// Makes the data of the board over all suites.
@@ -171,10 +173,19 @@ pub(super) fn answer_files(
     answer: impl Serialize,
     shown: &[ReportTable],
 ) -> Vec<SiteFile> {
-    vec![
-        json_file(stem, kind, answer),
-        csv_file(stem, csv::write_tables(shown)),
-        markdown_file(stem, shown),
+    std::iter::once(json_file(stem, kind, answer))
+        .chain(table_files(stem, csv::write_tables(shown), shown))
+        .collect()
+}
+
+/// Makes tables as CSV and Markdown, and as a script that hands both texts to the page: a page opened from disk can read no other file.
+pub(super) fn table_files(stem: &str, csv: String, shown: &[ReportTable]) -> [SiteFile; 3] {
+    let markdown = markdown::write_tables(shown);
+    let copied = shard::tables_script(stem, &csv, &markdown);
+    [
+        csv_file(stem, csv),
+        text_file(format!("{stem}.md"), markdown),
+        copied,
     ]
 }
 
@@ -184,10 +195,6 @@ pub(super) fn json_file(stem: &str, kind: &str, answer: impl Serialize) -> SiteF
 
 pub(super) fn csv_file(stem: &str, text: String) -> SiteFile {
     text_file(format!("{stem}.csv"), text)
-}
-
-pub(super) fn markdown_file(stem: &str, tables: &[ReportTable]) -> SiteFile {
-    text_file(format!("{stem}.md"), markdown::write_tables(tables))
 }
 
 fn text_file(path: String, text: String) -> SiteFile {
