@@ -114,32 +114,65 @@
     if (wanted && heads[wanted[1]] && heads[wanted[1]].hasAttribute("data-sort")) sortBy(Number(wanted[1]), wanted[2] === "asc");
   }
 
-  // A filter's terms: words; `model:opus` for columns with a word in the head that begins with "model"; `>80`, `cost<=0.5` for shown numbers.
+  // ---- Filters compare the values behind the cells: dollars, seconds, and rates in percent.
+  var ALIASES = [["cost", "price", "money", "usd", "$"], ["rate", "pass", "passed", "score"], ["time", "duration", "seconds"], ["difference", "diff", "gap", "lead"], ["rank", "place"]];
+  var UNITS = { ms: 0.001, s: 1, sec: 1, m: 60, min: 60, h: 3600 };
+  // Returns a limit with its kind: `money`, `time`, `share`, or none if it has no unit. `null` if it is no number.
+  function limitOf(text) {
+    var parts = /^(\$?)([-\u2212+]?[\d,]*\.?\d+)(%|pp|ms|sec|s|min|m|h|\$)?$/.exec(text);
+    if (!parts) return null;
+    var number = Number(parts[2].replace(/,/g, "").replace("\u2212", "-")), unit = parts[3] || "";
+    if (UNITS[unit]) return { value: number * UNITS[unit], kind: "time" };
+    return { value: number, kind: parts[1] || unit === "$" ? "money" : unit ? "share" : "" };
+  }
+  // Returns the columns that a name means: by the words of their heads, or by another word for the same.
+  function columnsOf(name, heads) {
+    function begin(words) {
+      return heads.filter(function (head) { return head.words.some(function (one) { return words.some(function (word) { return one.indexOf(word) === 0; }); }); });
+    }
+    var found = begin([name]), group = ALIASES.find(function (names) { return names.indexOf(name) >= 0; });
+    if (!found.length && group) found = begin(group);
+    // Of several costs, the cost per solved item ranks arms. Of several rates, the first does.
+    var solved = found.filter(function (head) { return head.words.indexOf("solved") >= 0; });
+    if (group === ALIASES[0] && solved.length) return solved;
+    var rates = found.filter(function (head) { return head.isRate; });
+    return group === ALIASES[1] && rates.length ? rates.slice(0, 1) : found;
+  }
+  function compared(number, sign, limit) {
+    return sign === ">" ? number > limit : sign === "<" ? number < limit : sign === ">=" ? number >= limit : sign === "<=" ? number <= limit : Math.abs(number - limit) < 1e-9;
+  }
+  // A filter's terms: words; `model:opus` for columns with a word in the head that begins with "model"; `cost<=0.5`, `time>2m`; `>80` is the rate.
   function termOf(word, heads) {
     var parts = /^([^:<>=]*)(:|[<>]=?|=)(.+)$/.exec(word);
     if (!parts) return null;
-    var limit = Number(parts[3].replace(/[$,%]/g, "").replace("\u2212", "-"));
-    var isShare = /%$/.test(parts[3]);
-    var columns = [];
-    heads.forEach(function (head, column) {
-      var words = head.split(/[^\p{L}\p{N}$]+/u);
-      if (!parts[1] || words.some(function (one) { return one && one.indexOf(parts[1]) === 0; })) columns.push(column);
-    });
-    // An arm's name has its approach and model.
-    if (!columns.length && /^(model|approach)$/.test(parts[1])) columns = heads.map(function (head, column) { return /^arm\b/.test(head) ? column : -1; }).filter(function (column) { return column >= 0; });
-    if (!columns.length || (parts[2] !== ":" && isNaN(limit)) || (parts[2] === ":" && !parts[1])) return null;
-    return function (row) {
-      return columns.some(function (column) {
-        var cell = row.cells[column];
-        if (!cell) return false;
-        var text = cell.textContent.toLowerCase();
-        if (parts[2] === ":") return text.indexOf(parts[3]) >= 0;
-        var found = cell.hasAttribute("data-v") && (parts[1] || !cell.classList.contains("when")) && (isShare ? /[-\u2212]?\d[\d,]*(\.\d+)?(?=%)/ : /[-\u2212]?\d[\d,]*(\.\d+)?/).exec(text);
-        if (!found) return false;
-        var number = Number(found[0].replace(/,/g, "").replace("\u2212", "-"));
-        return parts[2] === ">" ? number > limit : parts[2] === "<" ? number < limit : parts[2] === ">=" ? number >= limit : parts[2] === "<=" ? number <= limit : number === limit;
+    var name = parts[1], sign = parts[2], limit = sign === ":" ? null : limitOf(parts[3]);
+    var columns = name ? columnsOf(name, heads) : [];
+    if (sign === ":") {
+      // An arm's name has its approach and model.
+      if (!columns.length && /^(model|approach)$/.test(name)) columns = heads.filter(function (head) { return /^(arm|leader)$/.test(head.words[0]); });
+      return columns.length && function (row) {
+        return columns.some(function (head) { var cell = row.cells[head.at]; return cell && cell.textContent.toLowerCase().indexOf(parts[3]) >= 0; });
+      };
+    }
+    if (!limit) return null;
+    if (!name) {
+      if (limit.kind === "money" || limit.kind === "time") columns = columnsOf(limit.kind === "money" ? "cost" : "time", heads);
+      else columns = heads.filter(function (head) { return head.isRate; }).slice(0, 1);
+      if (!columns.length && !limit.kind) columns = heads;
+    }
+    return columns.length && function (row) {
+      return columns.some(function (head) {
+        var cell = row.cells[head.at], key = cell && cell.getAttribute("data-v");
+        if (!key || (!name && cell.classList.contains("when"))) return false;
+        return compared(Number((Number(key) * head.scale).toPrecision(12)), sign, limit.value);
       });
     };
+  }
+  function filterHeads(table) {
+    return Array.prototype.map.call(table.tHead ? table.tHead.rows[0].cells : [], function (head, at) {
+      var unit = head.getAttribute("data-unit") || "";
+      return { at: at, words: head.textContent.trim().toLowerCase().split(/[^\p{L}\p{N}$]+/u).filter(Boolean), isRate: unit === "share" || unit === "score", scale: unit === "share" || unit === "pp" ? 100 : 1 };
+    });
   }
 
   function setUpFilter(table) {
@@ -161,7 +194,7 @@
     var reset = document.createElement("button");
     reset.type = "button";
     reset.textContent = "Show all";
-    input.placeholder = "Filter: name, arm, >80, $<0.1";
+    input.placeholder = "Filter: name, rate>80, cost<0.1";
     tools.append(label, input, count, reset);
     // The overview's filter is beside its states.
     var above = region.previousElementSibling;
@@ -170,8 +203,8 @@
       return { row: row, text: row.textContent.toLowerCase() };
     });
     var where = table.getAttribute("data-filter");
-    var heads = Array.prototype.map.call(table.tHead ? table.tHead.rows[0].cells : [], function (head) { return head.textContent.trim().toLowerCase(); });
-    input.title = "Words, or model:opus, or >80, or cost<0.5";
+    var heads = filterHeads(table);
+    input.title = "Words, model:opus, >80 for the pass rate, cost<0.5, time>2m";
     function run() {
       var words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       var terms = words.map(function (word) { return termOf(word, heads); });
@@ -179,12 +212,13 @@
       rows.forEach(function (entry) {
         var matches = words.every(function (word, place) { return entry.text.indexOf(word) >= 0 || (terms[place] && terms[place](entry.row)); });
         entry.row.hidden = !matches;
-        if (matches) shown += 1;
+        // A state above the table hides rows as well.
+        if (matches && !entry.row.classList.contains("off")) shown += 1;
       });
-      var hidden = rows.length - shown;
-      count.textContent = shown + " of " + rows.length + " shown" + (hidden ? ", " + hidden + " hidden by the filter" : "") + (where ? " " + where : "");
+      count.textContent = shown + " of " + rows.length + " shown" + (where ? " " + where : "");
       reset.hidden = words.length === 0;
     }
+    table.addEventListener("evalreport-states", run);
     // Words that filter by a button each.
     (table.getAttribute("data-chips") || "").split("|").filter(Boolean).forEach(function (word) {
       var found = rows.filter(function (entry) { return entry.text.indexOf(word) >= 0; }).length;
@@ -229,6 +263,7 @@
         var sign = row.querySelector(".state");
         row.classList.toggle("off", Boolean(chosen && sign && sign.textContent.trim() !== chosen));
       });
+      table.dispatchEvent(new CustomEvent("evalreport-states"));
       // Suites with nothing to compare are folded below.
       var rest = document.querySelector("main details");
       if (rest && chosen === "nothing to compare") rest.open = true;
@@ -342,11 +377,11 @@
   // ---- Data parts: classic scripts, because a page opened from disk can load nothing else.
   var waiting = new Map();
   window.evalreportShard = function (name, number, content) {
-    var take = waiting.get("d/" + name + "-" + number + ".js");
+    var take = waiting.get(name === "tables" ? name : "d/" + name + "-" + number + ".js");
     if (take) take(content);
   };
   var isShard = /^d\/[a-z0-9_.-]+\.js$/;
-  var isOurs = /^(\.\.\/)*(d\/[a-z0-9_.-]+|a\/palette\.[0-9a-f]+)\.js$/;
+  var isOurs = /^(\.\.\/)*(d\/[a-z0-9_.-]+|data(\/[A-Za-z0-9_~-][A-Za-z0-9_.~-]*)+|a\/palette\.[0-9a-f]+)\.js$/;
   var brand = document.querySelector("a.brand");
   var home = brand ? brand.getAttribute("href").replace(/index\.html$|^#.*$/, "") : "";
   var policy = null;
@@ -365,6 +400,12 @@
     if (!isShard.test(path)) { failed(path); return; }
     waiting.set(path, done);
     loadScript(home + path, function () { /* It calls evalreportShard. */ }, function () { failed(path); });
+  }
+  // The page's tables as the program writes them, from a script beside its other numbers.
+  var tables = document.querySelector("footer a[href$='.md']");
+  function loadTables(done, failed) {
+    waiting.set("tables", done);
+    loadScript(tables.getAttribute("href").replace(/\.md$/, ".js"), function () { /* It calls evalreportShard. */ }, failed);
   }
   function loadScript(path, done, failed) {
     var script = document.createElement("script");
@@ -391,7 +432,7 @@
     return words.every(function (word) { return entry.low.indexOf(word) >= 0 || entry.lowAbout.indexOf(word) >= 0; }) ? 4 : -1;
   }
   function isTyping(target) { return target && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)); }
-  window.evalreport = { load: loadShard, copy: copy, rank: rank, isTyping: isTyping, root: home, hasIndex: Boolean(link) };
+  window.evalreport = { load: loadShard, copy: copy, rank: rank, isTyping: isTyping, root: home, hasIndex: Boolean(link), loadTables: link && tables ? loadTables : null };
   var opening = false;
   function openPalette(query) {
     if (window.evalreportPalette) { window.evalreportPalette(query); return; }

@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::{Direction, ItemStatus};
+use crate::domain::{Direction, ItemStatus, Unit};
 use crate::render::cell::{self, Datum};
 use crate::render::format;
 use crate::render::table::{self, ColumnVisibility, ReportTable, add_cells};
 
-use super::bars::NightBars;
 use super::shell::Text;
+use super::trend_line::TrendLine;
 use super::whisker::Whisker;
 
 /// Minimum number of rows for a filter.
@@ -43,7 +43,12 @@ pub(super) struct GridColumn {
     pub is_more: bool,
     /// Link of the head, only in tables that cannot be sorted.
     pub href: String,
+    /// Unit of the sort keys, for filters. Empty if they are what is shown.
+    pub unit: &'static str,
 }
+
+/// Unit of rates: filters compare their keys times 100.
+pub(super) const SHARE_UNIT: &str = "share";
 
 impl GridColumn {
     pub fn new(name: impl Into<Text>, look: ColumnLook, sort: SortOrder) -> Self {
@@ -54,11 +59,18 @@ impl GridColumn {
             sort,
             is_more: false,
             href: String::new(),
+            unit: "",
         }
     }
 
     pub fn with_subtext(mut self, sub: impl Into<Text>) -> Self {
         self.sub = sub.into();
+        self
+    }
+
+    /// Marks the sort keys as shares.
+    pub fn with_shares(mut self) -> Self {
+        self.unit = SHARE_UNIT;
         self
     }
 
@@ -73,7 +85,22 @@ impl GridColumn {
             .into_iter()
             .filter(|text| !text.is_empty())
             .collect();
-        Self::new(column.label.as_str(), look, sort).with_subtext(small.join("; "))
+        // Counts of passed outcomes sort by their share, like rates.
+        let is_share = column.unit == Some(Unit::Fraction)
+            || column
+                .keys
+                .first()
+                .is_some_and(|key| key == "pass_rate" || key == "passed");
+        let is_difference = column.keys.first().is_some_and(|key| key == "to_leader");
+        let unit = match (is_share, is_difference) {
+            (true, _) => SHARE_UNIT,
+            (false, true) => "pp",
+            (false, false) => "",
+        };
+        Self {
+            unit,
+            ..Self::new(column.label.as_str(), look, sort).with_subtext(small.join("; "))
+        }
     }
 }
 
@@ -92,7 +119,7 @@ pub(super) enum GridCellKind {
     /// A status with its CSS class and its sign.
     Status(&'static str, &'static str),
     Dots(Whisker),
-    Bars(NightBars),
+    Trend(TrendLine),
 }
 
 #[derive(Clone, Debug)]
@@ -227,10 +254,10 @@ impl GridCell {
         )
     }
 
-    pub fn from_bars(bars: Option<NightBars>) -> Self {
-        bars.map_or_else(
+    pub fn from_trend(trend: Option<TrendLine>) -> Self {
+        trend.map_or_else(
             || Self::unknown("unknown"),
-            |bars| Self::new(GridCellKind::Bars(bars), ""),
+            |trend| Self::new(GridCellKind::Trend(trend), ""),
         )
     }
 
