@@ -37,6 +37,7 @@ pub mod markdown;
 pub mod noise;
 pub mod overall;
 pub mod phrases;
+mod picture;
 pub mod preferences;
 pub mod reasons;
 pub mod run_title;

@@ -117,6 +117,8 @@ pub(super) struct SuiteBar {
     pub href: String,
     pub signs: Vec<StateSign>,
     pub tabs: Vec<SuiteBarTab>,
+    /// The pages of the current tab. Empty if it has only one.
+    pub beside: Vec<SuiteBarTab>,
 }
 
 #[derive(Clone, Debug)]
@@ -146,8 +148,14 @@ pub(super) struct PageShell {
     pub root: String,
     pub title: Text,
     pub description: Text,
+    /// The page's answer, for link previews. The title if the page has none.
+    pub headline: Option<Text>,
+    /// Address of the picture of the answer, absolute if the site's address is known.
+    pub card: Option<Text>,
     /// The page's own address, if the site's address is known.
     pub canonical: Option<Text>,
+    /// The site's address, or empty.
+    base: String,
     pub noindex: bool,
     pub site: Text,
     pub version: Text,
@@ -175,6 +183,12 @@ impl PageShell {
             root: "../".repeat(path.matches('/').count()),
             title: title.into(),
             description: description.into(),
+            headline: None,
+            card: None,
+            base: context
+                .base_url
+                .as_ref()
+                .map_or_else(String::new, |base| format!("{base}/")),
             canonical: context
                 .base_url
                 .as_ref()
@@ -197,6 +211,18 @@ impl PageShell {
         self.bar = Some(bar);
         let own = self.assets.suite.clone();
         self.with_assets(own)
+    }
+
+    /// Adds the answer and its picture, which programs show for a shared link. `path` is the picture's from the site's root.
+    pub fn with_card(mut self, path: &str, headline: impl Into<Text>) -> Self {
+        let before = if self.base.is_empty() {
+            &self.root
+        } else {
+            &self.base
+        };
+        self.card = Some(Text::from(format!("{before}{path}")));
+        self.headline = Some(headline.into());
+        self
     }
 
     pub fn with_breadcrumbs(mut self, crumbs: Vec<Breadcrumb>) -> Self {
