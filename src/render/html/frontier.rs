@@ -1,37 +1,45 @@
-//! Rate over cost per solved item beside a table. Arms on the Pareto front are named; the others show their names on hover or focus.
+//! Rate over cost per solved item, as a picture of its own. Arms on the Pareto front are named; the others are named if there is room.
 
 use crate::domain::Unit;
 use crate::render::{format, phrases};
-use crate::views::{OverviewSuite, ParetoPoint};
+use crate::views::{Arm, Entry, OverviewSuite, ParetoPoint};
 
-use super::arm_name::arm_namer;
 use super::arms::{AxisTick, rate_axis};
+use super::dot_labels::{self, DotLabel, LabelSize, LabelledDot};
 use super::interval_bar::{self, LinearAxis, LogAxis};
-use super::routes::SuiteRoutes;
+use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
+use super::top_pair::APPROACH_SEPARATOR;
 
-/// Number of arms below which all are named.
-const NAME_ALL_BELOW: usize = 12;
-/// Size of the drawing for placing names, in pixels. It may be displayed wider.
-const WIDTH: f64 = 236.0;
-const HEIGHT: f64 = 300.0;
-/// Approximate width of a letter, and height of a line, in pixels.
-const LETTER_WIDTH: f64 = 6.6;
-const LINE_HEIGHT: f64 = 14.0;
-/// Letters of a name, and of its shorter forms if there is no room for it.
-const LABEL_LENGTHS: [usize; 4] = [28, 20, 16, 13];
-/// Rank of the arms that are named last.
-const LAST_LABEL_RANK: usize = 3;
+/// Size of the plot in pixels. Names are placed for this size; narrower screens show numbers instead.
+const WIDTH: f64 = 850.0;
+const HEIGHT: f64 = 430.0;
+/// An arm whose rate is lower by at most this share may be as good as the best.
+const NEAR_BEST: f64 = 0.02;
 /// Maximum number of points besides those on the front, so that a page keeps its size budget.
 const MAX_POINTS: usize = 100;
+/// Leave out an approach that at least this share of the arms has.
+const COMMON_APPROACH: f64 = 0.6;
+/// Maximum letters of a name.
+const MAX_LABEL: usize = 36;
+/// Letters at the end of a name that always stay.
+const KEPT_END: usize = 9;
 
 pub(super) struct CostFrontier {
     pub about: Text,
+    /// What the picture counts: `225 tasks, 51 of 69 arms`.
+    pub basis: Text,
+    /// An approach that the names leave out. Empty if there is none.
+    pub left_out_approach: Text,
     pub x_ticks: Vec<AxisTick>,
     pub y_ticks: Vec<AxisTick>,
     /// Start and end of each line, in percent.
     pub steps: Vec<[String; 4]>,
+    /// Top and height of the band of rates that are near the best, in percent.
+    pub near_best: Option<[String; 2]>,
     pub points: Vec<FrontierPoint>,
+    /// The arms on the front, best first.
+    pub bought: Vec<FrontStep>,
     /// Arms that are not drawn. Empty if all are.
     pub left_out: Text,
 }
@@ -39,44 +47,59 @@ pub(super) struct CostFrontier {
 pub(super) struct FrontierPoint {
     /// The arm's index on the board.
     pub place: usize,
+    pub href: String,
     pub about: Text,
     pub tone: &'static str,
     pub x: String,
     pub y: String,
-    /// The interval of the rate.
+    /// The interval of the rate, then of the cost.
     pub ends: Option<(String, String)>,
+    pub price_ends: Option<(String, String)>,
     pub is_on: bool,
-    pub name: PointLabel,
+    /// Whether the arm is the cheapest near the best.
+    pub is_bet: bool,
+    /// The arm's number on the front, shown in its dot if there is no room for names.
+    pub number: Option<usize>,
+    pub label: Option<DotLabel>,
 }
 
-/// A name beside its point, shortened if there is no room, and whether it is always shown.
-pub(super) struct PointLabel {
-    pub text: Text,
-    pub anchor: &'static str,
-    pub dx: i32,
-    pub dy: i32,
-    pub is_shown: bool,
+/// An arm on the front, with what it buys over the next cheaper one.
+pub(super) struct FrontStep {
+    pub number: usize,
+    pub name: Text,
+    pub href: String,
+    pub tone: &'static str,
+    pub rate: Text,
+    pub cost: Text,
+    pub gain: Text,
+    pub price: Text,
+    pub is_bet: bool,
 }
 
 /// An arm with both figures.
 struct PricedArm<'a> {
     point: &'a ParetoPoint,
-    /// Cost per solved item, as in the table beside the drawing.
+    entry: &'a Entry,
+    /// The arm's index on the board.
+    place: usize,
+    /// Cost per solved item, as in the table below the drawing.
     usd: f64,
     /// Whether no arm has a higher rate at a lower cost.
     is_on: bool,
 }
 
 /// Draws the arms that have both figures. Returns `None` with fewer than two.
-pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Option<CostFrontier> {
+pub(super) fn draw_frontier(
+    suite: &OverviewSuite,
+    place: &SuiteRoutes,
+    plan: &SiteRoutes,
+    root: &str,
+) -> Option<CostFrontier> {
     let all = list_priced_arms(suite)?;
-    let leader = suite.best_arm();
     let points: Vec<&PricedArm<'_>> = all
         .iter()
         .enumerate()
-        .filter(|(at, priced)| {
-            *at < MAX_POINTS || priced.is_on || Some(&priced.point.arm) == leader
-        })
+        .filter(|(at, priced)| *at < MAX_POINTS || priced.is_on)
         .map(|(_, priced)| priced)
         .collect();
     if points.len() < 2 {
@@ -84,90 +107,69 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
     }
     let y = rate_axis(points.iter().map(|priced| &priced.point.pass_rate), true)?;
     let x = LogAxis::from_amounts(&points.iter().map(|priced| priced.usd).collect::<Vec<f64>>())?;
-    let name = arm_namer(&suite.board, place);
-    let plain = phrases::arm_namer(&suite.board);
-    let place_of = |priced: &PricedArm<'_>| {
-        [
-            x.position(priced.usd) * WIDTH,
-            (1.0 - y.position(priced.point.pass_rate.value)) * HEIGHT,
-        ]
-    };
-    // Names are placed by rank: the leader, the front, the baseline, then all others.
-    let rank = |priced: &PricedArm<'_>| {
-        if Some(&priced.point.arm) == leader {
-            0
-        } else if priced.is_on {
-            1
-        } else if suite.baseline.as_ref() == Some(&priced.point.arm.approach) {
-            2
-        } else {
-            LAST_LABEL_RANK
-        }
-    };
-    let dots: Vec<[f64; 4]> = points
-        .iter()
-        .map(|priced| place_of(priced))
-        .map(|[left, top]| [left - 5.0, top - 5.0, left + 5.0, top + 5.0])
-        .collect();
-    let mut taken = Vec::new();
-    let mut names: Vec<Option<PointLabel>> = points.iter().map(|_| None).collect();
-    for turn in 0..=LAST_LABEL_RANK {
-        for (priced, name) in points
+    let full = phrases::arm_namer(&suite.board);
+    let (names, approach) = leave_out_common_approach(
+        points
             .iter()
-            .zip(&mut names)
-            .filter(|(priced, _)| rank(priced) == turn)
-        {
-            let wanted = if turn < LAST_LABEL_RANK {
-                LabelVisibility::Always
-            } else if points.len() < NAME_ALL_BELOW {
-                LabelVisibility::IfThereIsRoom
-            } else {
-                LabelVisibility::No
-            };
-            *name = Some(place_label(
-                place_of(priced),
-                &plain(&priced.point.arm),
-                wanted,
-                &dots,
-                &mut taken,
-            ));
-        }
-    }
+            .map(|priced| full(&priced.point.arm))
+            .collect(),
+    );
+    let bet = cheapest_near_best(&points);
+    let front: Vec<usize> = (0..points.len()).filter(|at| points[*at].is_on).collect();
+    let steps = draw_steps(&points, x, y);
+    let labels = place_labels(
+        &points,
+        &names,
+        bet,
+        &steps,
+        [x_shares(&points, x), y_shares(&points, y)],
+    );
+    let share_of_height = |share: f64| interval_bar::width_percent(1.0 - y.position(share));
     let drawn = points
         .iter()
-        .zip(names)
-        .filter_map(|(priced, name)| Some((priced, name?)))
-        .map(|(priced, label)| {
-            let point = priced.point;
-            let ends = |share: f64| interval_bar::width_percent(1.0 - y.position(share));
-            FrontierPoint {
-                place: suite
-                    .board
-                    .entries
-                    .iter()
-                    .position(|entry| entry.arm == point.arm)
-                    .unwrap_or_default(),
-                about: Text::from(describe_point(priced, &plain(&point.arm))),
-                tone: name(&point.arm).tone,
-                x: interval_bar::width_percent(x.position(priced.usd)),
-                y: ends(point.pass_rate.value),
-                ends: point
-                    .pass_rate
-                    .interval
-                    .map(|interval| (ends(interval.low), ends(interval.high))),
-                is_on: priced.is_on,
-                name: label,
-            }
-        });
+        .enumerate()
+        .zip(labels)
+        .map(|((at, priced), label)| FrontierPoint {
+            place: priced.place,
+            href: plan.arm_href(root, &priced.point.arm),
+            about: Text::from(describe_point(priced, &full(&priced.point.arm))),
+            tone: place.arm_tone(&priced.point.arm),
+            x: interval_bar::width_percent(x.position(priced.usd)),
+            y: share_of_height(priced.point.pass_rate.value),
+            ends: priced
+                .point
+                .pass_rate
+                .interval
+                .map(|ends| (share_of_height(ends.low), share_of_height(ends.high))),
+            price_ends: priced.entry.cost_per_solved_interval.as_ref().map(|price| {
+                let end = |usd: f64| interval_bar::width_percent(x.position(usd.max(x.low)));
+                (end(price.interval.low), end(price.interval.high))
+            }),
+            is_on: priced.is_on,
+            is_bet: bet == Some(at),
+            number: front
+                .iter()
+                .position(|on| *on == at)
+                .map(|number| number + 1),
+            label,
+        })
+        .collect();
+    let best = points
+        .iter()
+        .map(|priced| priced.point.pass_rate.value)
+        .fold(0.0, f64::max);
+    let near = y.position(best - NEAR_BEST);
     Some(CostFrontier {
-        points: drawn.collect(),
-        about: Text::from(describe_frontier(&points, &plain)),
+        points: drawn,
+        about: Text::from(describe_frontier(&points, &full)),
+        basis: Text::from(describe_basis(&points, suite)),
+        left_out_approach: Text::from(approach),
         x_ticks: x
             .ticks()
             .into_iter()
             .map(|tick| AxisTick {
                 x: interval_bar::width_percent(x.position(tick)),
-                label: format_dollars(tick),
+                label: format::tick_label(tick, Unit::Usd, tick),
                 anchor: "middle",
             })
             .collect(),
@@ -175,12 +177,22 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
             .ticks()
             .into_iter()
             .map(|tick| AxisTick {
-                x: interval_bar::width_percent(1.0 - y.position(tick)),
-                label: format_share(tick),
+                x: share_of_height(tick),
+                label: format!("{}%", interval_bar::format_axis_end(tick * 100.0)),
                 anchor: "end",
             })
             .collect(),
-        steps: draw_steps(&points, x, y),
+        near_best: bet.map(|_| {
+            [
+                interval_bar::width_percent(1.0 - y.position(best)),
+                interval_bar::width_percent(y.position(best) - near),
+            ]
+        }),
+        bought: list_bought(&points, &front, &names, bet, (place, plan, root)),
+        steps: steps
+            .into_iter()
+            .map(|ends| ends.map(interval_bar::width_percent))
+            .collect(),
         left_out: Text::from(undrawn_note(
             suite.board.entries.len(),
             all.len(),
@@ -192,20 +204,21 @@ pub(super) fn draw_frontier(suite: &OverviewSuite, place: &SuiteRoutes) -> Optio
 /// Returns the arms whose rate and cost per solved item are known, best rate first. A cost known in part dominates nothing.
 fn list_priced_arms(suite: &OverviewSuite) -> Option<Vec<PricedArm<'_>>> {
     let of = suite.charts.pareto.as_ref()?;
-    let cost = |point: &ParetoPoint| {
-        let entry = suite
-            .board
-            .entries
-            .iter()
-            .find(|entry| entry.arm == point.arm)?;
-        entry.cost_per_solved_usd.filter(|usd| *usd > 0.0)
-    };
-    let known: Vec<(&ParetoPoint, f64)> = of
+    let known: Vec<(&ParetoPoint, &Entry, usize, f64)> = of
         .points
         .iter()
-        .filter_map(|point| Some((point, cost(point)?)))
+        .filter_map(|point| {
+            let entries = &suite.board.entries;
+            let place = entries.iter().position(|entry| entry.arm == point.arm)?;
+            let usd = entries[place]
+                .cost_per_solved_usd
+                .filter(|usd| *usd > 0.0)?;
+            Some((point, &entries[place], place, usd))
+        })
         .collect();
-    let beats = |(other, price): &(&ParetoPoint, f64), point: &ParetoPoint, usd: f64| {
+    let beats = |(other, _, _, price): &(&ParetoPoint, &Entry, usize, f64),
+                 point: &ParetoPoint,
+                 usd: f64| {
         let (rate, own) = (other.pass_rate.value, point.pass_rate.value);
         !other.is_lower_bound && rate >= own && *price <= usd && (rate > own || *price < usd)
     };
@@ -215,13 +228,114 @@ fn list_priced_arms(suite: &OverviewSuite) -> Option<Vec<PricedArm<'_>>> {
     Some(
         known
             .iter()
-            .map(|(point, usd)| PricedArm {
+            .map(|(point, entry, place, usd)| PricedArm {
                 point,
+                entry,
+                place: *place,
                 usd: *usd,
                 is_on: is_on(point, *usd),
             })
             .collect(),
     )
+}
+
+/// Returns the cheapest arm whose rate is near the best, unless it is the best itself. The best rate comes first, and the front is cheaper from arm to arm.
+fn cheapest_near_best(points: &[&PricedArm<'_>]) -> Option<usize> {
+    let rate = |at: usize| points[at].point.pass_rate.value;
+    let best = rate(0);
+    let cheapest =
+        (0..points.len()).rfind(|at| points[*at].is_on && rate(*at) >= best - NEAR_BEST)?;
+    (rate(cheapest) < best).then_some(cheapest)
+}
+
+/// Leaves the approach out that most names begin with, and returns it.
+fn leave_out_common_approach(names: Vec<String>) -> (Vec<String>, String) {
+    let approach = |name: &String| {
+        name.split_once(APPROACH_SEPARATOR)
+            .map(|(approach, _)| approach.to_owned())
+    };
+    let counts = names.iter().filter_map(approach).fold(
+        std::collections::BTreeMap::<String, usize>::new(),
+        |mut counts, approach| {
+            *counts.entry(approach).or_default() += 1;
+            counts
+        },
+    );
+    let common = counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .filter(|(_, count)| *count as f64 >= COMMON_APPROACH * names.len() as f64);
+    let Some((common, _)) = common else {
+        return (names, String::new());
+    };
+    let prefix = format!("{common}{APPROACH_SEPARATOR}");
+    let short = names
+        .iter()
+        .map(|name| name.strip_prefix(&prefix).unwrap_or(name).to_owned())
+        .collect();
+    (short, common)
+}
+
+/// Shortens a name before its end: the bracket there, or the last letters, tell names apart.
+fn cut_before_end(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= MAX_LABEL {
+        return name.to_owned();
+    }
+    let bracket = letters.iter().rposition(|letter| *letter == '(');
+    let kept = bracket
+        .filter(|_| name.ends_with(')'))
+        .map_or(KEPT_END, |at| letters.len() - at)
+        .min(MAX_LABEL / 2);
+    let begin: String = letters[..MAX_LABEL - kept - 1].iter().collect();
+    let end: String = letters[letters.len() - kept..].iter().collect();
+    format!("{}\u{2026}{end}", begin.trim_end())
+}
+
+fn x_shares(points: &[&PricedArm<'_>], x: LogAxis) -> Vec<f64> {
+    points.iter().map(|priced| x.position(priced.usd)).collect()
+}
+
+fn y_shares(points: &[&PricedArm<'_>], y: LinearAxis) -> Vec<f64> {
+    points
+        .iter()
+        .map(|priced| 1.0 - y.position(priced.point.pass_rate.value))
+        .collect()
+}
+
+/// Places the names: arms on the front first, best first, then the others.
+fn place_labels(
+    points: &[&PricedArm<'_>],
+    names: &[String],
+    bet: Option<usize>,
+    steps: &[[f64; 4]],
+    [xs, ys]: [Vec<f64>; 2],
+) -> Vec<Option<DotLabel>> {
+    let dots: Vec<LabelledDot> = (0..points.len())
+        .map(|at| {
+            let name = cut_before_end(&names[at]);
+            let longer = (bet == Some(at)).then(|| {
+                format!(
+                    "{name}, cheapest within {} pp of the best",
+                    format::fixed_decimals(NEAR_BEST * 100.0, 0)
+                )
+            });
+            LabelledDot {
+                at: [xs[at] * WIDTH, ys[at] * HEIGHT],
+                texts: longer.into_iter().chain([name]).collect(),
+                size: if points[at].is_on {
+                    LabelSize::Large
+                } else {
+                    LabelSize::Small
+                },
+            }
+        })
+        .collect();
+    let lines: Vec<[f64; 4]> = steps
+        .iter()
+        .map(|[x1, y1, x2, y2]| [x1 * WIDTH, y1 * HEIGHT, x2 * WIDTH, y2 * HEIGHT])
+        .collect();
+    dot_labels::place_labels(&dots, &lines, [WIDTH, HEIGHT])
 }
 
 fn undrawn_note(arms: usize, priced: usize, drawn: usize) -> String {
@@ -238,12 +352,20 @@ fn undrawn_note(arms: usize, priced: usize, drawn: usize) -> String {
     }
 }
 
-fn format_share(tick: f64) -> String {
-    format!("{}%", interval_bar::format_axis_end(tick * 100.0))
-}
-
-fn format_dollars(tick: f64) -> String {
-    format::tick_label(tick, Unit::Usd, tick)
+fn describe_basis(points: &[&PricedArm<'_>], suite: &OverviewSuite) -> String {
+    let items = points
+        .iter()
+        .map(|priced| &priced.point.pass_rate)
+        .max_by_key(|rate| rate.n)
+        .map(|rate| phrases::sample_size(rate));
+    let sources = &suite.board.sources;
+    let source = (!sources.is_empty()).then(|| format!("source: {}", sources.join(", ")));
+    items
+        .into_iter()
+        .chain([phrases::count_with_noun(points.len() as u64, "arms")])
+        .chain(source)
+        .collect::<Vec<String>>()
+        .join(", ")
 }
 
 fn describe_point(priced: &PricedArm<'_>, name: &str) -> String {
@@ -259,10 +381,7 @@ fn describe_point(priced: &PricedArm<'_>, name: &str) -> String {
     )
 }
 
-fn describe_frontier(
-    points: &[&PricedArm<'_>],
-    name: &impl Fn(&crate::views::Arm) -> String,
-) -> String {
+fn describe_frontier(points: &[&PricedArm<'_>], name: &impl Fn(&Arm) -> String) -> String {
     let names: Vec<String> = points
         .iter()
         .filter(|priced| priced.is_on)
@@ -275,8 +394,46 @@ fn describe_frontier(
     }
 }
 
-/// Returns lines from each arm on the front to the next cheaper one: horizontal at its rate, then down.
-fn draw_steps(points: &[&PricedArm<'_>], x: LogAxis, y: LinearAxis) -> Vec<[String; 4]> {
+/// Lists the arms on the front, best first, each with what it buys over the next cheaper one.
+fn list_bought(
+    points: &[&PricedArm<'_>],
+    front: &[usize],
+    names: &[String],
+    bet: Option<usize>,
+    (place, plan, root): (&SuiteRoutes, &SiteRoutes, &str),
+) -> Vec<FrontStep> {
+    (1..)
+        .zip(front)
+        .map(|(number, at)| {
+            let (own, cheaper) = (points[*at], front.get(number).map(|next| points[*next]));
+            let metric = crate::domain::Metric::pass_rate();
+            let rate = &own.point.pass_rate;
+            FrontStep {
+                number,
+                name: Text::new(&names[*at]),
+                href: plan.arm_href(root, &own.point.arm),
+                tone: place.arm_tone(&own.point.arm),
+                rate: Text::from(phrases::primary_figure(&metric, rate)),
+                cost: Text::from(format::money(own.usd)),
+                gain: cheaper.map_or_else(Text::default, |cheaper| {
+                    let gain = rate.value - cheaper.point.pass_rate.value;
+                    Text::from(format!("{} pp", format::signed_number(gain * 100.0, 1)))
+                }),
+                price: Text::from(cheaper.map_or_else(
+                    || "the cheapest".to_owned(),
+                    |cheaper| {
+                        let ratio = own.usd / cheaper.usd;
+                        phrases::ratio_before_name(ratio, "the cost", "dearer", "cheaper")
+                    },
+                )),
+                is_bet: bet == Some(*at),
+            }
+        })
+        .collect()
+}
+
+/// Returns lines from each arm on the front to the next cheaper one, in shares of the plot: horizontal at its rate, then down.
+fn draw_steps(points: &[&PricedArm<'_>], x: LogAxis, y: LinearAxis) -> Vec<[f64; 4]> {
     let on: Vec<(f64, f64)> = points
         .iter()
         .filter(|priced| priced.is_on)
@@ -287,109 +444,13 @@ fn draw_steps(points: &[&PricedArm<'_>], x: LogAxis, y: LinearAxis) -> Vec<[Stri
             )
         })
         .collect();
-    let line = |from: (f64, f64), to: (f64, f64)| {
-        [from.0, from.1, to.0, to.1].map(interval_bar::width_percent)
-    };
     on.windows(2)
         .flat_map(|pair| {
             let ((dear, high), (cheap, low)) = (pair[0], pair[1]);
-            [
-                line((cheap, low), (dear, low)),
-                line((dear, low), (dear, high)),
-            ]
+            [[cheap, low, dear, low], [dear, low, dear, high]]
         })
-        .chain(
-            on.first()
-                .map(|(dear, high)| line((*dear, *high), (1.0, *high))),
-        )
+        .chain(on.first().map(|(dear, high)| [*dear, *high, 1.0, *high]))
         .collect()
-}
-
-/// Whether an arm has its name beside its point.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LabelVisibility {
-    Always,
-    IfThereIsRoom,
-    No,
-}
-
-/// Finds a place for a name that overlaps no other name, and no dot if that is possible. A long name is shortened rather than dropped.
-fn place_label(
-    [left, top]: [f64; 2],
-    label: &str,
-    wanted: LabelVisibility,
-    dots: &[[f64; 4]],
-    taken: &mut Vec<[f64; 4]>,
-) -> PointLabel {
-    let is_right = left < WIDTH / 2.0;
-    let sides = if is_right {
-        [("start", 8), ("end", -8)]
-    } else {
-        [("end", -8), ("start", 8)]
-    };
-    let first = PointLabel {
-        text: Text::from(truncate_label(label, LABEL_LENGTHS[0])),
-        anchor: sides[0].0,
-        dx: sides[0].1,
-        dy: -7,
-        is_shown: false,
-    };
-    let is_clear = |own: &[f64; 4], others: &[[f64; 4]]| {
-        others.iter().all(|other| {
-            own[2] < other[0] || own[0] > other[2] || own[3] < other[1] || own[1] > other[3]
-        })
-    };
-    // Close to the point and clear of all, then further away, then over dots.
-    let (close, far): (&[i32], &[i32]) = (&[-7, 15, 4], &[-7, 15, 4, -20, 28, -33, 41]);
-    let tries: &[(&[i32], bool, &[usize])] = match wanted {
-        LabelVisibility::Always => &[
-            (close, true, &LABEL_LENGTHS),
-            (far, true, &LABEL_LENGTHS[1..3]),
-            (close, false, &LABEL_LENGTHS[2..]),
-            (far, false, &LABEL_LENGTHS[3..]),
-        ],
-        LabelVisibility::IfThereIsRoom => &[(close, true, &LABEL_LENGTHS[..3])],
-        LabelVisibility::No => &[],
-    };
-    for (distances, avoids_dots, lengths) in tries {
-        for length in *lengths {
-            let text = truncate_label(label, *length);
-            let width = LETTER_WIDTH * text.chars().count() as f64;
-            for (anchor, dx) in sides {
-                for dy in *distances {
-                    let begin = if anchor == "start" {
-                        left + f64::from(dx)
-                    } else {
-                        left + f64::from(dx) - width
-                    };
-                    let low = top + f64::from(*dy);
-                    let own = [begin, low - LINE_HEIGHT + 3.0, begin + width, low + 3.0];
-                    let is_within =
-                        own[0] > -34.0 && own[2] < WIDTH + 8.0 && own[1] > -8.0 && own[3] < HEIGHT;
-                    if is_within && is_clear(&own, taken) && (!avoids_dots || is_clear(&own, dots))
-                    {
-                        taken.push(own);
-                        return PointLabel {
-                            text: Text::from(text),
-                            anchor,
-                            dx,
-                            dy: *dy,
-                            is_shown: true,
-                        };
-                    }
-                }
-            }
-        }
-    }
-    first
-}
-
-/// Shortens a name to a number of letters.
-fn truncate_label(label: &str, most: usize) -> String {
-    if label.chars().count() <= most {
-        return label.to_owned();
-    }
-    label.chars().take(most - 1).chain(['\u{2026}']).collect()
 }
 
 #[cfg(test)]
@@ -397,26 +458,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_shortened_rather_than_dropped() {
-        let mut taken = Vec::new();
-        let dots = [[95.0, 95.0, 105.0, 105.0]];
-        let named = |taken: &mut Vec<[f64; 4]>| {
-            place_label(
-                [100.0, 100.0],
-                "a name of forty letters that is very long",
-                LabelVisibility::Always,
-                &dots,
-                taken,
-            )
-        };
-        let name = named(&mut taken);
-        assert!(
-            name.is_shown && name.text.to_string().ends_with('\u{2026}'),
-            "{}",
-            name.text
+    fn a_common_approach_is_left_out_and_named() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(
+            leave_out_common_approach(names(&["diff · a", "diff · b", "whole · a"])),
+            (names(&["a", "b", "whole · a"]), "diff".to_owned())
         );
-        let below = named(&mut taken);
-        assert!(below.is_shown && below.dy != name.dy);
-        assert!(!place_label([100.0, 100.0], "a", LabelVisibility::No, &dots, &mut taken).is_shown);
+        let mixed: Vec<String> = names(&["diff · a", "whole · a"]);
+        assert_eq!(
+            leave_out_common_approach(mixed.clone()),
+            (mixed, String::new())
+        );
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        let cut = cut_before_end("diff-fenced · gemini-2.5-pro-preview-06-05 (default think)");
+        assert!(
+            cut.ends_with("\u{2026}(default think)") && cut.chars().count() <= MAX_LABEL,
+            "{cut}"
+        );
+        assert!(cut_before_end(&"x".repeat(99)).chars().count() <= MAX_LABEL);
     }
 }

@@ -20,7 +20,7 @@ use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::small_multiples::{self, SmallMultiples};
 use super::state::StateSign;
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::top_pair::{self, KeyFigure, TopPair, describe_verdict};
 use super::{SiteFile, board, chart_data, charts, criteria, data};
 
@@ -30,6 +30,7 @@ const MAX_SHADED: usize = 12;
 /// The first page of a suite.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Verdict",
+    group: TabGroup::Verdict,
     path: SuiteRoutes::path,
     has_data: |_| true,
     pages: |inputs| Box::new(std::iter::once(render_page(inputs))),
@@ -108,6 +109,10 @@ fn render_page(
     let shell = shell
         .with_suite_bar(bar)
         .with_script(&plan.assets.pair)
+        .with_card(
+            &super::embed::card_path(place),
+            top_pair::answer_line(suite),
+        )
         .with_download(&super::embed::page_path(place), "Page to embed");
     let below = |path: String| format!("{}{path}", shell.root);
     let has_items = matrix::has_items(suite);
@@ -132,7 +137,7 @@ fn render_page(
             .and_then(|top| place.pair_path(top))
             .map(below),
         arms: arms::lay_out_arms(suite, place, plan, &shell.root),
-        frontier: frontier::draw_frontier(suite, place),
+        frontier: frontier::draw_frontier(suite, place, plan, &shell.root),
         leaderboard: below(place.leaderboard_path()),
         cost: charts::has_costs(suite).then(|| below(place.cost_path())),
         fits: fit::page_links(suite, place, &shell.root),
