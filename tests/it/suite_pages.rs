@@ -22,7 +22,11 @@ fn between<'a>(page: &'a str, start: &str, end: &str) -> &'a str {
 
 /// The words of the bar's tabs, the current one marked.
 fn tabs(page: &str) -> Vec<String> {
-    let bar = between(page, "<nav class=\"bar\"", "</nav>");
+    words_of(between(page, "<nav class=\"bar\"", "</nav>"))
+}
+
+/// The words of a list of links, the current one marked.
+fn words_of(list: &str) -> Vec<String> {
     let tab = |item: &str| {
         let word = item
             .split('>')
@@ -38,7 +42,7 @@ fn tabs(page: &str) -> Vec<String> {
             }
         )
     };
-    bar.split("<li>").skip(1).map(tab).collect()
+    list.split("<li>").skip(1).map(tab).collect()
 }
 
 /// Two arms over ten nights, of which one falls after five; items have categories and two attempts.
@@ -88,33 +92,37 @@ fn nightly() -> Project {
 #[test]
 fn the_bar_has_the_pages_that_there_are() {
     let project = nightly();
-    let all = [
-        "Verdict",
-        "Leaderboard",
-        "Audit",
-        "Cost",
-        "Categories",
-        "Items",
-        "Pairs",
-        "History",
-        "Runs",
-    ];
+    let all = ["Verdict", "Cost", "Items", "Pairs", "History and runs"];
+    // Each page with its place among the tabs, and the pages beside it.
+    let verdict = ["Verdict", "Leaderboard", "Audit"].as_slice();
+    let items = ["Items", "Categories"].as_slice();
+    let history = ["History", "Runs"].as_slice();
     let pages = [
-        "index",
-        "leaderboard",
-        "audit",
-        "cost",
-        "categories",
-        "items/index",
-        "../../compare/core/index",
-        "history",
-        "runs",
+        ("index", 0, verdict, "Verdict"),
+        ("leaderboard", 0, verdict, "Leaderboard"),
+        ("audit", 0, verdict, "Audit"),
+        ("cost", 1, [].as_slice(), ""),
+        ("categories", 2, items, "Categories"),
+        ("items/index", 2, items, "Items"),
+        ("../../compare/core/index", 3, [].as_slice(), ""),
+        ("history", 4, history, "History"),
+        ("runs", 4, history, "Runs"),
     ];
-    for (at, page) in pages.iter().enumerate() {
+    for (page, at, beside, own) in pages {
         let mut expected = all.map(str::to_owned);
         expected[at].insert(0, '*');
         let html = project.read(&format!("{FOLDER}/{page}.html"));
         assert_eq!(tabs(&html), expected, "{page}");
+        let expected: Vec<String> = beside
+            .iter()
+            .map(|word| format!("{}{word}", if *word == own { "*" } else { "" }))
+            .collect();
+        let found = if html.contains("<nav class=\"beside") {
+            words_of(between(&html, "<nav class=\"beside", "</nav>"))
+        } else {
+            Vec::new()
+        };
+        assert_eq!(found, expected, "{page}");
         assert!(
             between(&html, "<nav class=\"bar\"", "</nav>").contains("</svg>changed</span>"),
             "{page}"
@@ -130,7 +138,7 @@ fn the_bar_has_the_pages_that_there_are() {
     assert!(tabs(&project.read(&pair)).contains(&"*Pairs".to_owned()));
     assert_eq!(
         tabs(&project.read("site/suites/lone/index.html")),
-        ["*Verdict", "Leaderboard", "Runs"]
+        ["*Verdict", "Runs"]
     );
     for gone in ["cost", "categories", "history"] {
         assert!(

@@ -11,12 +11,13 @@ use super::arm_links::link_arm_rows;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
 use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::{SiteFile, data, published};
 
 /// How much of the order is established.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Audit",
+    group: TabGroup::Verdict,
     path: SuiteRoutes::audit_path,
     has_data: |suite| suite.audit.is_some(),
     pages: |inputs| Box::new(render_page(inputs).into_iter()),

@@ -10,7 +10,7 @@ use super::any_pair;
 use super::arm_name::{ArmName, linked_arm_namer};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 
 /// Maximum number of arms in the table. The data files have all.
 const MAX_ARMS: usize = 60;
@@ -18,6 +18,7 @@ const MAX_ARMS: usize = 60;
 /// Pass rates by category.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Categories",
+    group: TabGroup::Items,
     path: SuiteRoutes::categories_path,
     has_data: OverviewSuite::has_categories,
     pages: |inputs| Box::new(render_page(inputs).into_iter()),

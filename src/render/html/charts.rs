@@ -12,11 +12,12 @@ use super::figure::{self, ChartFigure};
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 
 /// Cost and duration.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Cost",
+    group: TabGroup::Cost,
     path: SuiteRoutes::cost_path,
     has_data: has_costs,
     pages: |inputs| Box::new(render_page(inputs).into_iter()),

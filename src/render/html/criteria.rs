@@ -22,7 +22,7 @@ use super::link::PageLink;
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text, escaped_length};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::whisker::Whisker;
 
 /// Maximum criteria of one table of the index, and its maximum cells.
@@ -48,6 +48,7 @@ const MAX_HEADING_LENGTH: usize = 400;
 /// Criteria by arm, and each criterion.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Criteria",
+    group: TabGroup::Items,
     path: SuiteRoutes::criteria_path,
     has_data: has_criteria,
     pages: |inputs| Box::new(render_index(inputs).into_iter().chain(render_pages(inputs))),

@@ -13,7 +13,7 @@ use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::small_multiples::{SeriesPoint, SmallMultiple, SmallMultiples, side_percent, svg_path};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::{SiteFile, data};
 
 /// Maximum number of drawn curves, those of the longest horizons.
@@ -22,6 +22,7 @@ const MAX_DRAWN: usize = 12;
 /// Abilities of arms.
 pub(super) const ABILITIES_PAGE: SuitePage = SuitePage {
     tab: "Abilities",
+    group: TabGroup::Verdict,
     path: SuiteRoutes::abilities_path,
     has_data: |suite| suite.abilities.is_some(),
     pages: |inputs| Box::new(render_abilities_page(inputs).into_iter()),
@@ -31,6 +32,7 @@ pub(super) const ABILITIES_PAGE: SuitePage = SuitePage {
 /// Time horizons of arms.
 pub(super) const HORIZONS_PAGE: SuitePage = SuitePage {
     tab: "Horizons",
+    group: TabGroup::Verdict,
     path: SuiteRoutes::horizons_path,
     has_data: |suite| suite.horizons.is_some(),
     pages: |inputs| Box::new(render_horizons_page(inputs).into_iter()),

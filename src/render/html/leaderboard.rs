@@ -10,12 +10,13 @@ use super::fit::{self, FitLink};
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::{SiteFile, board, metrics, published, stated};
 
 /// The board with all columns.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Leaderboard",
+    group: TabGroup::Verdict,
     path: SuiteRoutes::leaderboard_path,
     has_data: |_| true,
     pages: |inputs| Box::new(std::iter::once(render_page(inputs))),

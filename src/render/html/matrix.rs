@@ -15,7 +15,7 @@ use super::mark::{OutcomeMark, mark_cell, sign_word};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::runs::Pager;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::{SiteFile, SitePart, data};
 
 /// Maximum number of arms with a column. The data have all.
@@ -36,6 +36,7 @@ const MAX_NAME: usize = 120;
 /// Items by arm.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Items",
+    group: TabGroup::Items,
     path: SuiteRoutes::items_path,
     has_data: has_items,
     pages: render_pages,

@@ -10,7 +10,7 @@ use super::grid::{ColumnLook, GridCellKind, SortOrder};
 use super::link::PageLink;
 use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::top_pair::name_arms;
 use super::{SiteFile, charts};
 
@@ -20,6 +20,7 @@ const MAX_ARMS_WITH_ALL_PAIRS: usize = 12;
 /// The pairs of arms.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Pairs",
+    group: TabGroup::Pairs,
     path: SuiteRoutes::pairs_path,
     has_data: |suite| !suite.pairs.is_empty(),
     pages: |inputs| Box::new(render_page(inputs).into_iter()),

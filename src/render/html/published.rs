@@ -10,12 +10,13 @@ use crate::views::OverviewSuite;
 use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::SuiteRoutes;
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 use super::{SiteFile, data};
 
 /// What is wrong with published figures.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Published",
+    group: TabGroup::Verdict,
     path: SuiteRoutes::published_figures_path,
     has_data: |suite| suite.claims.is_some(),
     pages: |inputs| Box::new(render_page(inputs).into_iter()),

@@ -12,6 +12,7 @@ use super::assets::SiteAssets;
 use super::item_places::ItemRoutes;
 use super::site_file::ANY_PAIR_FILE;
 use super::slug::unique_segments;
+use super::suite_tabs::TabGroup;
 
 /// Maximum length of a segment. A pair's file name has two arms.
 const MAX_SEGMENT_LENGTH: usize = 120;
@@ -35,6 +36,7 @@ pub(super) type SuiteTabList = fn(&OverviewSuite, &SuiteRoutes) -> Vec<SuiteTab>
 /// A page in the bar of a suite.
 pub(super) struct SuiteTab {
     pub word: &'static str,
+    pub group: TabGroup,
     pub path: String,
 }
 

@@ -9,7 +9,7 @@ use super::grid::{ColumnLook, Grid, GridCellKind, SortOrder};
 use super::routes::SuiteRoutes;
 use super::runs::{RunListScope, run_grid};
 use super::shell::{NavigationEntry, PageShell, Text};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
 
 /// Maximum number of runs here. The list of all runs has the others.
 const MAX_RUNS: usize = 100;
@@ -17,6 +17,7 @@ const MAX_RUNS: usize = 100;
 /// The newest runs.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "Runs",
+    group: TabGroup::History,
     path: SuiteRoutes::runs_path,
     has_data: |_| true,
     pages: |inputs| Box::new(std::iter::once(render_page(inputs))),

@@ -7,10 +7,43 @@ use super::shell::{self, SuiteBar, Text};
 use super::site_file::{SiteFile, SitePart};
 use super::state::state_sign;
 
+/// A tab of a suite's bar. It has one page, or several that link each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TabGroup {
+    Verdict,
+    Cost,
+    Items,
+    Pairs,
+    History,
+}
+
+impl TabGroup {
+    const ALL: [Self; 5] = [
+        Self::Verdict,
+        Self::Cost,
+        Self::Items,
+        Self::Pairs,
+        Self::History,
+    ];
+
+    /// Returns the word of the tab if it has several pages.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Verdict => "Verdict",
+            Self::Cost => "Cost",
+            Self::Items => "Items",
+            Self::Pairs => "Pairs",
+            Self::History => "History and runs",
+        }
+    }
+}
+
 /// A page of a suite, or a kind of pages, with a tab in the suite's bar.
 pub(super) struct SuitePage {
     /// The word of the tab.
     pub tab: &'static str,
+    /// The tab of the bar that the page belongs to.
+    pub group: TabGroup,
     pub path: fn(&SuiteRoutes) -> String,
     /// Says whether the suite has data for the page. Without, it has no tab.
     pub has_data: fn(&OverviewSuite) -> bool,
@@ -34,6 +67,7 @@ impl SuitePage {
     pub fn tab_of(&self, suite: &OverviewSuite, place: &SuiteRoutes) -> Option<SuiteTab> {
         (self.has_data)(suite).then(|| SuiteTab {
             word: self.tab,
+            group: self.group,
             path: (self.path)(place),
         })
     }
@@ -50,11 +84,30 @@ pub(super) fn suite_bar(
         SuiteState::from_suite(suite),
         SuiteState::from_evidence(suite),
     );
-    let tab = |tab: SuiteTab| shell::SuiteBarTab {
-        word: tab.word,
-        href: format!("{root}{}", tab.path),
-        is_here: tab.path == here,
+    let all = (place.tabs)(suite, place);
+    let group = |group: TabGroup| {
+        let own: Vec<&SuiteTab> = all.iter().filter(|tab| tab.group == group).collect();
+        let first = own.first()?;
+        Some(shell::SuiteBarTab {
+            word: if own.len() > 1 {
+                group.word()
+            } else {
+                first.word
+            },
+            href: format!("{root}{}", first.path),
+            is_here: own.iter().any(|tab| tab.path == here),
+        })
     };
+    let current = all.iter().find(|tab| tab.path == here).map(|tab| tab.group);
+    let beside: Vec<shell::SuiteBarTab> = all
+        .iter()
+        .filter(|tab| Some(tab.group) == current)
+        .map(|tab| shell::SuiteBarTab {
+            word: tab.word,
+            href: format!("{root}{}", tab.path),
+            is_here: tab.path == here,
+        })
+        .collect();
     SuiteBar {
         label: Text::new(&place.label),
         href: format!("{root}{}", place.path()),
@@ -63,6 +116,7 @@ pub(super) fn suite_bar(
         } else {
             vec![state_sign(state), state_sign(settled)]
         },
-        tabs: (place.tabs)(suite, place).into_iter().map(tab).collect(),
+        tabs: TabGroup::ALL.into_iter().filter_map(group).collect(),
+        beside: if beside.len() > 1 { beside } else { Vec::new() },
     }
 }
