@@ -295,12 +295,29 @@ var evalreportPairs = (function () {
     return made;
   }
 
-  // Returns round ends of an axis around some numbers.
+  // Returns the largest of 1, 2, 2.5 and 5 times a power of ten up to a number.
+  function roundStep(most) {
+    var power = Math.pow(10, Math.floor(Math.log10(most)));
+    return [5, 2.5, 2, 1].map(function (digit) { return digit * power; }).find(function (step) { return step <= most * (1 + 1e-9); }) || power;
+  }
+  // Returns round ends of an axis around some numbers, as the pages of pairs have it.
   function around(numbers) {
-    var low = Math.min.apply(null, numbers), high = Math.max.apply(null, numbers), air = 0.06 * (high - low || 0.1);
-    var rough = (high - low + 2 * air) / 4, size = Math.pow(10, Math.floor(Math.log10(rough)));
-    var step = [1, 2, 2.5, 5, 10].map(function (times) { return times * size; }).find(function (step) { return step >= rough; });
-    return [Math.floor((low - air) / step) * step, Math.ceil((high + air) / step) * step];
+    var low = Math.min.apply(null, numbers), high = Math.max.apply(null, numbers);
+    var span = high > low ? high - low : 0.1 * Math.max(Math.abs(low), 1);
+    low -= 0.06 * span;
+    high += 0.06 * span;
+    var step = roundStep((high - low) / 4);
+    return [Math.floor(low / step) * step, Math.ceil(high / step) * step];
+  }
+  // Returns evenly spaced round numbers from one end to the other: the fewest steps that give them.
+  function ticksOf(low, high) {
+    var count = 4, ticks = [];
+    for (var tried = 3; tried <= 12; tried += 1) {
+      var step = (high - low) / tried;
+      if (Math.abs(roundStep(step * (1 + 1e-9)) - step) <= 1e-6 * step) { count = tried; break; }
+    }
+    for (var at = 0; at <= count; at += 1) ticks.push(low + (high - low) * at / count);
+    return ticks;
   }
 
   // Draws the difference on an axis with zero and the margin, in percent of the width.
@@ -312,30 +329,35 @@ var evalreportPairs = (function () {
       var share = (value - low) / (high - low);
       return share < 0.08 ? "start" : share > 0.92 ? "end" : "middle";
     }
+    function signed(value) { return (value > 1e-9 ? "+" : value < -1e-9 ? "\u2212" : "") + Number(Math.abs(100 * value).toFixed(2)); }
     var isClear = ends.length && (ends[0] > 0 || ends[1] < 0), kind = isClear ? "first" : "next";
-    var svg = draw("svg", { height: 92, role: "img" });
+    var svg = draw("svg", { height: 110, role: "img" });
     svg.appendChild(draw("title", {}, labels[0] + " minus " + labels[1] + ": " + points(found.difference, found.shared) + " pp"));
-    if (margin) svg.appendChild(draw("rect", { "class": "band", x: at(-margin), y: 0, width: (200 * margin / (high - low)).toFixed(2) + "%", height: 72 }));
-    svg.append(
-      draw("line", { "class": "zero", x1: at(0), x2: at(0), y1: 0, y2: 72 }),
-      draw("text", { "class": "tick", x: at(0), y: 86, "text-anchor": "middle" }, "0")
+    if (margin) svg.append(
+      draw("rect", { "class": "band", x: at(-margin), y: 18, width: (200 * margin / (high - low)).toFixed(2) + "%", height: 72 }),
+      draw("text", { "class": "tick", x: at(0), y: 12, "text-anchor": anchor(0) }, "margin \u00b1" + Number((100 * margin).toFixed(2)) + " pp")
     );
-    if (ends.length) svg.appendChild(draw("line", { "class": kind, x1: at(ends[0]), x2: at(ends[1]), y1: 38, y2: 38 }));
+    var ticks = ticksOf(low, high);
+    ticks.forEach(function (tick, place) {
+      svg.append(
+        draw("line", { "class": "grid", x1: at(tick), x2: at(tick), y1: 86, y2: 90 }),
+        draw("text", { "class": "tick", x: at(tick), y: 104, "text-anchor": anchor(tick) }, signed(tick) + (place === ticks.length - 1 ? " pp" : ""))
+      );
+    });
+    svg.appendChild(draw("line", { "class": "zero", x1: at(0), x2: at(0), y1: 18, y2: 90 }));
+    if (ends.length) svg.appendChild(draw("line", { "class": kind, x1: at(ends[0]), x2: at(ends[1]), y1: 56, y2: 56 }));
     svg.append(
-      draw("circle", { "class": kind, cx: at(found.difference), cy: 38, r: 7 }),
-      draw("text", { "class": "value", x: at(found.difference), y: 22, "text-anchor": anchor(found.difference) }, points(found.difference, found.shared) + " pp")
+      draw("circle", { "class": kind, cx: at(found.difference), cy: 56, r: 7 }),
+      draw("text", { "class": "value", x: at(found.difference), y: 40, "text-anchor": anchor(found.difference) }, points(found.difference, found.shared) + " pp")
     );
     ends.forEach(function (end) {
-      svg.appendChild(draw("text", { "class": "tick", x: at(end), y: 60, "text-anchor": anchor(end) }, points(end, found.shared)));
+      svg.appendChild(draw("text", { "class": "tick", x: at(end), y: 78, "text-anchor": anchor(end) }, points(end, found.shared)));
     });
-    function end(value) { return (value > 0 ? "+" : value < 0 ? "−" : "") + Number(Math.abs(100 * value).toFixed(2)); }
     var whole = make("div", { "class": "gap" }), sides = make("p", { "class": "gap-ends small muted" });
     var left = make("span"), right = make("span");
-    left.append(end(low) + " ← higher for ", named(labels[1]));
-    right.append("higher for ", named(labels[0]), " → " + end(high) + " pp");
-    sides.appendChild(left);
-    if (margin) sides.appendChild(make("span", {}, "margin ±" + Number((100 * margin).toFixed(2)) + " pp"));
-    sides.appendChild(right);
+    left.append("\u2190 ", named(labels[1]), " is better");
+    right.append(named(labels[0]), " is better \u2192");
+    sides.append(left, right);
     whole.append(svg, sides);
     return whole;
   }
@@ -550,6 +572,14 @@ var evalreportPairs = (function () {
     cell = evalreportPairs.decode(table);
     var form = choose();
     var a = armOf("a"), b = armOf("b");
+    var asked = new URLSearchParams(location.search);
+    ["a", "b"].forEach(function (key) {
+      // A link may be older than the arm's name.
+      if (!asked.get(key) || armOf(key) >= 0) return;
+      var note = make("p", { "class": "note", role: "status" });
+      note.append("This suite has no arm ", named(asked.get(key)), ". Another one is shown: choose below.");
+      box.appendChild(note);
+    });
     if (a < 0) a = 0;
     if (b < 0) b = base();
     if (b < 0 || b === a) b = a === 0 ? 1 : 0;

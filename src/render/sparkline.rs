@@ -3,7 +3,7 @@
 /// From lowest to highest.
 const BARS: [char; MAX_HEIGHT] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Height of a bar at the upper end of the scale.
-pub const MAX_HEIGHT: usize = 8;
+const MAX_HEIGHT: usize = 8;
 /// Maximum number of values. Longer series show their newest ones.
 pub const MAX_POINTS: usize = 60;
 
@@ -16,7 +16,7 @@ pub fn draw_bars(values: &[f64], low: f64, high: f64) -> String {
 }
 
 /// Returns the heights of the bars for the newest values, from 1 to [`MAX_HEIGHT`].
-pub fn bar_heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
+fn bar_heights(values: &[f64], low: f64, high: f64) -> Vec<usize> {
     let newest = &values[values.len().saturating_sub(MAX_POINTS)..];
     let steps = (MAX_HEIGHT - 1) as f64;
     let height = |value: &f64| {

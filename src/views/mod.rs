@@ -35,6 +35,7 @@ mod item_details;
 mod items;
 mod judged;
 mod labelling;
+mod last_night;
 mod leaderboard;
 mod looked_at;
 mod model_names;
@@ -116,6 +117,7 @@ pub use judged::{
     CriterionVerdict, criterion_flips,
 };
 pub use labelling::{LabelReport, LabelledRun, NextBoard, NextLabel, NextReport, next_labels};
+pub use last_night::{LastNight, NightExtreme, NightOfArm};
 pub use leaderboard::{Board, Entry, SortKey, SuiteBoard, build_boards, count_retracted};
 pub use looked_at::{Gap, How, LookedAt, MissingItem, MissingItems, OutcomeCounts};
 pub use model_names::ModelNames;

@@ -201,6 +201,13 @@ impl Overview {
         });
         runs
     }
+
+    /// Lists the runs of all suites, newest first. Runs of unknown time come last.
+    pub fn runs_newest_first(&self) -> Vec<&RunLine> {
+        let mut runs = self.runs_by_name();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.timestamp));
+        runs
+    }
 }
 
 /// With more arms, only neighbours in rank and pairs with the leader get a page.

@@ -8,11 +8,11 @@ use crate::views::{Arm, Entry, Estimate, OverviewSuite, ReferenceComparison, Sca
 
 use super::any_pair;
 use super::arm_name::{ArmName, linked_arm_namer};
-use super::bars::{self, NightBars};
 use super::grid;
 use super::interval_bar::{self, IntervalMark, LinearAxis};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::Text;
+use super::trend_line::{TrendLine, TrendScale};
 
 /// Minimum number of rows for a filter.
 const FILTER_FROM: usize = 12;
@@ -33,6 +33,8 @@ pub(super) struct SuiteArmTable {
     pub band: Option<(String, String)>,
     /// Label of the rates: `Pass rate`.
     pub measure: Text,
+    /// Unit of the rates' keys, for filters.
+    pub unit: &'static str,
     /// The arm that all are compared with: `the leader`, or the baseline's name.
     pub reference: Text,
     pub has: PresentColumns,
@@ -74,12 +76,14 @@ pub(super) struct SuiteArmRow {
     pub against: ReferenceDifference,
     pub cost: Option<(String, Text)>,
     pub time: Option<(String, Text)>,
-    pub trend: Option<NightBars>,
+    pub trend: Option<TrendLine>,
     /// Cells of the further columns.
     pub more: Vec<grid::GridCell>,
 }
 
 pub(super) struct DrawnRate {
+    /// Sort key.
+    pub key: String,
     pub mark: IntervalMark,
     pub text: Text,
     /// Position of the text, and its side of the interval.
@@ -150,7 +154,7 @@ pub(super) fn lay_out_arms(
         .filter(|_| board.entries.len() <= MAX_TRENDS);
     let scale = history
         .and_then(history::rate_range)
-        .map(|ends| bars::BarScale::new(ends, MAX_POINTS));
+        .map(|ends| TrendScale::new(ends, MAX_POINTS));
     let (more, cells) = further_columns(board);
     let row = |(at, (entry, more)): (usize, (&Entry, Vec<grid::GridCell>))| SuiteArmRow {
         more,
@@ -168,6 +172,7 @@ pub(super) fn lay_out_arms(
         steps,
         band,
         measure: Text::from(phrases::metric_label(&board.primary)),
+        unit: if is_share { grid::SHARE_UNIT } else { "score" },
         reference: Text::new(suite.baseline.as_deref().unwrap_or("the leader")),
         has: PresentColumns {
             trend: rows.iter().any(|row| row.trend.is_some()),
@@ -243,7 +248,7 @@ fn build_row(
     at: usize,
     entry: &Entry,
     axis: LinearAxis,
-    scale: Option<bars::BarScale>,
+    scale: Option<TrendScale>,
     name: ArmName,
 ) -> SuiteArmRow {
     let metric = &suite.board.primary;
@@ -259,6 +264,7 @@ fn build_row(
         },
     );
     let standing = entry.standing.as_ref();
+    let tone = name.tone;
     SuiteArmRow {
         place: at,
         name,
@@ -279,6 +285,7 @@ fn build_row(
             let is_left = axis.position(rate.interval.map_or(rate.value, |ends| ends.high))
                 > MAX_RIGHT_LABEL_SHARE;
             DrawnRate {
+                key: rate.value.to_string(),
                 text: Text::from(phrases::primary_figure(metric, rate)),
                 x: if is_left { low } else { high },
                 is_left,
@@ -295,18 +302,24 @@ fn build_row(
                 Text::from(format::duration(spread.median)),
             )
         }),
-        trend: scale
-            .and_then(|scale| NightBars::from_rates(&nightly_rates(suite, &entry.arm), scale)),
+        trend: scale.and_then(|scale| {
+            TrendLine::from_rates(&nightly_rates(suite, &entry.arm), scale, tone)
+        }),
         more: Vec::new(),
     }
 }
 
-/// Draws the arm's nights as bars, on the scale of the suite's history.
-pub(super) fn draw_trend(suite: &OverviewSuite, arm: &Arm) -> Option<NightBars> {
+/// Draws the arm's nights as a line of a colour, on the scale of the suite's history.
+pub(super) fn draw_trend(
+    suite: &OverviewSuite,
+    arm: &Arm,
+    tone: &'static str,
+) -> Option<TrendLine> {
     let ends = history::rate_range(suite.history.as_ref()?)?;
-    NightBars::from_rates(
+    TrendLine::from_rates(
         &nightly_rates(suite, arm),
-        bars::BarScale::new(ends, MAX_POINTS),
+        TrendScale::new(ends, MAX_POINTS),
+        tone,
     )
 }
 

@@ -3,6 +3,7 @@
 use crate::render::verdicts;
 use crate::views::{ComparisonRow, PairEvidence, PairVerdict, Scale};
 
+use super::arms::AxisTick;
 use super::interval_bar::{self, IntervalMark, LinearAxis};
 use super::shell::Text;
 
@@ -15,12 +16,13 @@ pub(super) struct DifferencePlot {
     pub ends: Option<[PlotLabel; 2]>,
     pub mark: IntervalMark,
     pub zero: String,
+    pub zero_anchor: &'static str,
+    /// Round differences along the axis. The last has the unit.
+    pub ticks: Vec<AxisTick>,
     /// Left edge, width and label of the margin.
     pub band: Option<(String, String, Text)>,
     /// Whether the interval excludes zero, or no run varies.
     pub is_clear: bool,
-    pub low: Text,
-    pub high: Text,
     /// Labels to the left and right of zero: the better arm there.
     pub sides: [Text; 2],
 }
@@ -69,8 +71,15 @@ impl DifferencePlot {
             }
         };
         let end = |value: f64| {
-            let sign = if value > 0.0 { "+" } else { "" };
-            format!("{sign}{}", interval_bar::format_axis_end(number(value)))
+            let sign = match value {
+                value if value > 1e-9 => "+",
+                value if value < -1e-9 => "\u{2212}",
+                _ => "",
+            };
+            format!(
+                "{sign}{}",
+                interval_bar::format_axis_end(number(value).abs())
+            )
         };
         let said = verdicts::pair_change(&row.metric, pair).unwrap_or_default();
         let (value, inner) = said.split_once(" [").unwrap_or((&said, ""));
@@ -91,6 +100,17 @@ impl DifferencePlot {
             }),
             mark: axis.mark_interval(found.value, found.interval),
             zero: axis.percent_at(0.0),
+            zero_anchor: PlotLabel::new(&axis, 0.0, "").anchor,
+            ticks: {
+                let ticks = axis.ticks();
+                let last = ticks.len().saturating_sub(1);
+                let label = |(at, tick): (usize, f64)| AxisTick {
+                    x: axis.percent_at(tick),
+                    label: format!("{}{}", end(tick), if at == last { unit } else { "" }),
+                    anchor: PlotLabel::new(&axis, tick, "").anchor,
+                };
+                ticks.into_iter().enumerate().map(label).collect()
+            },
             band: margin.map(|margin| {
                 let width =
                     interval_bar::width_percent(axis.position(margin) - axis.position(-margin));
@@ -105,8 +125,6 @@ impl DifferencePlot {
             }),
             is_clear: pair.verdict.winning_place().is_some()
                 || matches!(pair.verdict, PairVerdict::DeterministicDifference { .. }),
-            low: Text::from(end(axis.low)),
-            high: Text::from(format!("{}{unit}", end(axis.high))),
             sides: if is_lower_better {
                 [better(0), better(1)]
             } else {

@@ -8,7 +8,6 @@ use crate::views::{
 };
 
 use super::arm_links::{link_arm_rows, link_arms};
-use super::bars::{BarScale, NightBars};
 use super::charts::pair_href;
 use super::figure::ChartFigure;
 use super::grid::{ColumnLook, Grid, GridCell, GridCellKind, GridColumn, SortOrder};
@@ -16,7 +15,8 @@ use super::items::item_href;
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::small_multiples::{self, SmallMultiples};
-use super::suite_tabs::{SuitePage, SuitePageInputs, suite_bar};
+use super::suite_tabs::{SuitePage, SuitePageInputs, TabGroup, suite_bar};
+use super::trend_line::{TrendLine, TrendScale};
 use super::{SiteFile, data};
 
 /// Maximum number of arms with a chart.
@@ -37,6 +37,7 @@ const MAX_CHANGED: usize = 8;
 /// Days and nights.
 pub(super) const PAGE: SuitePage = SuitePage {
     tab: "History",
+    group: TabGroup::History,
     path: SuiteRoutes::history_path,
     has_data: |suite| suite.history.is_some(),
     pages: |inputs| Box::new(render_page(inputs).into_iter()),
@@ -226,7 +227,7 @@ fn level_grid(
     let arms = &history.arms[..history.arms.len().min(MAX_LEVELS)];
     let rates: Vec<Vec<&Estimate>> = arms.iter().map(history::nightly_rates).collect();
     let longest = rates.iter().map(Vec::len).max().unwrap_or_default();
-    let scale = history::rate_range(history).map(|ends| BarScale::new(ends, longest));
+    let scale = history::rate_range(history).map(|ends| TrendScale::new(ends, longest));
     let rate = |rate: Option<&&Estimate>| {
         GridCell::number_or_unknown(
             rate.map(|rate| (format::estimate_with_interval(rate), rate.value)),
@@ -249,6 +250,7 @@ fn level_grid(
     let ends = |name: &str| {
         GridColumn::new(name, ColumnLook::Number, SortOrder::Descending)
             .with_subtext("95% interval")
+            .with_shares()
     };
     grid.add_column(
         ends("First rate, %"),
@@ -269,12 +271,13 @@ fn level_grid(
         GridColumn::new("n", ColumnLook::Words, SortOrder::None).with_subtext("newest"),
         basis,
     );
-    let bars = rates.iter().map(|rates| {
-        GridCell::from_bars(scale.and_then(|scale| NightBars::from_rates(rates, scale)))
+    let trends = arms.iter().zip(&rates).map(|(arm, rates)| {
+        let tone = of.1.arm_tone(&arm.arm);
+        GridCell::from_trend(scale.and_then(|scale| TrendLine::from_rates(rates, scale, tone)))
     });
     grid.add_column(
         GridColumn::new("Trend", ColumnLook::Words, SortOrder::None),
-        bars,
+        trends,
     );
     let changes = arms
         .iter()
@@ -526,9 +529,7 @@ fn history_files(
         retracted: suite.retracted,
     };
     let stem = place.data_stem("history");
-    vec![
-        data::json_file(&stem, "history", answer),
-        data::csv_file(&stem, spreadsheet),
-        data::markdown_file(&stem, &shown),
-    ]
+    std::iter::once(data::json_file(&stem, "history", answer))
+        .chain(data::table_files(&stem, spreadsheet, &shown))
+        .collect()
 }

@@ -45,25 +45,6 @@ impl LinearAxis {
         })
     }
 
-    /// Returns an axis with zero in its middle that includes all finite numbers with some space.
-    pub fn symmetric_around_zero(numbers: &[f64]) -> Self {
-        let reach = numbers
-            .iter()
-            .copied()
-            .filter(|number| number.is_finite())
-            .map(f64::abs)
-            .fold(0.0, f64::max);
-        let reach = if reach > 0.0 {
-            reach * (1.0 + 2.0 * AXIS_PADDING)
-        } else {
-            1.0
-        };
-        Self {
-            low: -reach,
-            high: reach,
-        }
-    }
-
     /// Returns evenly spaced round numbers from one end to the other.
     pub fn ticks(&self) -> Vec<f64> {
         let span = self.high - self.low;

@@ -250,7 +250,7 @@ fn build_section(page: &ItemPageContext<'_>, index: usize) -> ItemSection {
                 .len()
                 .checked_sub(links)
                 .filter(|more| *more > 0)
-                .map(|more| format!("and {} older", format::format_integer(more as u64))),
+                .map(|more| format!("{} older, then", format::format_integer(more as u64))),
         }
     };
     let name = if line.item.trim().is_empty() {

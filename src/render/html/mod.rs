@@ -15,7 +15,6 @@ mod arm_routes;
 mod arms;
 mod assets;
 mod audit;
-mod bars;
 mod board;
 mod categories;
 mod chart_data;
@@ -28,7 +27,9 @@ mod criteria_data;
 mod cut;
 mod data;
 mod diff;
+mod difference_axis;
 mod difference_plot;
+mod dot_labels;
 mod embed;
 mod figure;
 mod fit;
@@ -45,6 +46,7 @@ mod item_order;
 mod item_places;
 mod items;
 mod judged;
+mod last_night;
 mod leaderboard;
 mod link;
 mod mark;
@@ -75,10 +77,12 @@ mod steps;
 mod suite;
 mod suite_runs;
 mod suite_tabs;
+mod tab_group;
 #[cfg(test)]
 mod tests;
 mod top_pair;
 mod transcript;
+mod trend_line;
 mod whisker;
 
 use serde::Serialize;
@@ -105,8 +109,8 @@ const SUITE_PAGES: [&SuitePage; 13] = [
     &fit::HORIZONS_PAGE,
     &published::PAGE,
     &charts::PAGE,
-    &categories::PAGE,
     &matrix::PAGE,
+    &categories::PAGE,
     &criteria::PAGE,
     &pairs::PAGE,
     &history::PAGE,
@@ -149,12 +153,11 @@ pub fn common_parts<'a>(
         defer_files(|| arm_list::render_pages(overview, plan)),
         defer_files(|| arm::render_pages(overview, plan)),
         defer_files(|| {
-            [
-                overview::render_page(overview, plan),
+            overview::render_files(overview, plan).into_iter().chain([
                 method::render_page(overview, plan),
                 glossary::render_page(overview, plan),
                 cost::render_page(overview, plan),
-            ]
+            ])
         }),
         defer_files(|| {
             overall::render_page(overview, plan)

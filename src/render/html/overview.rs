@@ -3,16 +3,20 @@
 use askama::Template;
 
 use crate::render::{format, overall, phrases, verdicts};
-use crate::views::{Arm, LevelChange, Overview, OverviewSuite, SuiteState};
+use crate::views::{Arm, LevelChange, Measure, OverallEntry, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
-use super::arms;
-use super::bars::NightBars;
+use super::arms::{self, AxisTick};
+use super::difference_axis::{DifferenceAxis, DrawnDifference};
+use super::embed::{self, Card, CardArm};
+use super::interval_bar::{self, IntervalMark};
+use super::last_night::{self, LastNightLine};
 use super::routes::{SiteRoutes, SuiteRoutes};
 use super::shell::{NavigationEntry, PageShell, Text};
 use super::state::{self, StateSign, state_sign};
 use super::steps::ChangePointDrawing;
 use super::top_pair::{TopPair, describe_verdict};
+use super::trend_line::TrendLine;
 
 /// Sentences per suite on this page: the leader, and the evidence. The suite's own page has all.
 const SENTENCES_PER_SUITE: usize = 2;
@@ -22,26 +26,60 @@ const DENSE_FROM: usize = 25;
 const TREND_SHARE: usize = 3;
 /// Maximum number of changes at the top.
 const MAX_CHANGES: usize = 3;
+/// Maximum number of arms that are drawn over all suites.
+const MAX_TOGETHER: usize = 5;
 
 #[derive(Template)]
 #[template(path = "overview.html")]
 struct OverviewPage {
     shell: PageShell,
     headline: Text,
+    /// What the suites say one by one, if the headline is the winner over all of them.
+    by_suite: Option<Text>,
+    /// The arms over all suites, if there is a winner.
+    together: Vec<ArmOverSuites>,
     changes: Vec<ChangedArm>,
+    last_night: Option<LastNightLine>,
     counts: Vec<StateCount>,
     /// Suites that have something to compare, ordered by state.
     rows: Vec<OverviewRow>,
     /// Suites that have nothing to compare.
     alone: Vec<OverviewRow>,
     is_dense: bool,
-    /// Whether enough suites have nights for their column.
-    has_trend: bool,
+    /// Columns that have a value in some row.
+    has: OverviewColumns,
+    /// Ticks and zero of the differences' axis. Empty without differences of rates.
+    difference_ticks: Vec<AxisTick>,
+    zero: String,
+    /// Unit of the rates' keys, for filters. They are percentages already.
+    unit: &'static str,
     has_suites: bool,
     /// All suites in their own order, in sentences. Empty for many suites: their own pages have the sentences.
     sentences: Vec<SuiteVerdict>,
-    /// The answer over all suites, which has a page of its own.
+    /// The answer over all suites, which has a page of its own, if it is not the headline.
     overall: Option<Text>,
+}
+
+/// Which columns of the table are not empty.
+struct OverviewColumns {
+    cost: bool,
+    time: bool,
+    /// Whether enough suites have nights.
+    trend: bool,
+}
+
+/// An arm's mean over all suites.
+struct ArmOverSuites {
+    name: Text,
+    href: String,
+    tone: &'static str,
+    mark: IntervalMark,
+    /// Where its text stands: the right end of the interval.
+    end: String,
+    rate: Text,
+    /// Interval and difference to the winner, for those who do not see the drawing.
+    about: Text,
+    to_leader: Text,
 }
 
 struct StateCount {
@@ -66,8 +104,9 @@ struct OverviewRow {
     href: String,
     about: Text,
     leading: TopPair,
+    difference: Option<DrawnDifference>,
     /// The leader's pass rates over its nights.
-    trend: Option<NightBars>,
+    trend: Option<TrendLine>,
     pair: Option<String>,
     /// The leader and the next arm: the address of its page, and the class of its colour.
     arms: [(String, &'static str); 2],
@@ -84,7 +123,17 @@ struct SuiteVerdict {
     pair: Option<String>,
 }
 
-pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
+/// Path of the card without its extension.
+const CARD: &str = "card";
+
+/// Makes the page, and the card that shared links show.
+pub(super) fn render_files(overview: &Overview, plan: &SiteRoutes) -> [SiteFile; 3] {
+    let (page, card) = render_page(overview, plan);
+    let [svg, png] = card.into_files(CARD);
+    [page, svg, png]
+}
+
+fn render_page(overview: &Overview, plan: &SiteRoutes) -> (SiteFile, Card) {
     let path = "index.html";
     let context = &overview.context;
     let title = format!("{} · overview", context.title);
@@ -123,10 +172,22 @@ pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
             .collect::<Vec<OverviewRow>>()
     };
     let is_dense = compared.len() >= DENSE_FROM;
-    let rows_compared = rows(compared);
+    let mut rows_compared = rows(compared);
+    let axis = draw_differences(&mut rows_compared);
+    let by_suite = site_headline(overview, plan, &listed);
+    let winner = overview.overall.as_ref().and_then(overall::winner_headline);
+    let headline = winner
+        .as_ref()
+        .map_or_else(|| by_suite.clone(), |winner| format!("{winner}."));
     let page = OverviewPage {
-        shell,
-        headline: Text::from(site_headline(overview, plan, &listed)),
+        shell: shell.with_card(&format!("{CARD}.png"), headline.as_str()),
+        headline: Text::from(headline),
+        together: if winner.is_some() {
+            draw_together(overview, plan)
+        } else {
+            Vec::new()
+        },
+        last_night: last_night::describe(overview, plan),
         changes: overview
             .recent_changes()
             .into_iter()
@@ -140,12 +201,19 @@ pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
             })
             .collect(),
         is_dense,
-        has_trend: rows_compared
-            .iter()
-            .filter(|row| row.trend.is_some())
-            .count()
-            * TREND_SHARE
-            >= rows_compared.len().max(1),
+        has: OverviewColumns {
+            cost: rows_compared.iter().any(|row| row.leading.cost.is_some()),
+            time: rows_compared.iter().any(|row| row.leading.time.is_some()),
+            trend: rows_compared
+                .iter()
+                .filter(|row| row.trend.is_some())
+                .count()
+                * TREND_SHARE
+                >= rows_compared.len().max(1),
+        },
+        zero: axis.as_ref().map_or_else(String::new, DifferenceAxis::zero),
+        difference_ticks: axis.map_or_else(Vec::new, |axis| axis.ticks()),
+        unit: "score",
         sentences: if is_dense {
             Vec::new()
         } else {
@@ -157,12 +225,123 @@ pub(super) fn render_page(overview: &Overview, plan: &SiteRoutes) -> SiteFile {
         overall: overview
             .overall
             .as_ref()
+            .filter(|_| winner.is_none())
             .and_then(overall::leader_headline)
             .map(Text::from),
+        by_suite: winner.is_some().then(|| Text::from(by_suite)),
         rows: rows_compared,
         alone: rows(alone),
     };
-    SiteFile::from_template(path.to_owned(), &page)
+    let card = draw_card(overview, &page);
+    (SiteFile::from_template(path.to_owned(), &page), card)
+}
+
+/// Draws the best arms over all suites, or else the leaders of the first suites.
+fn draw_card(overview: &Overview, page: &OverviewPage) -> Card {
+    let ranked = overview
+        .overall
+        .as_ref()
+        .filter(|_| !page.together.is_empty());
+    let arms: Vec<CardArm> = ranked.map_or_else(Vec::new, |together| {
+        together
+            .entries
+            .iter()
+            .zip(&page.together)
+            .map(|(entry, drawn)| CardArm {
+                name: drawn.name.to_string(),
+                tone: drawn.tone,
+                rate: entry.rate,
+                ends: entry.interval.map(|ends| [ends.low, ends.high]),
+                text: drawn.rate.to_string(),
+            })
+            .collect()
+    });
+    let is_share = ranked.is_none_or(|together| together.measure == Measure::PassRate);
+    let numbers: Vec<f64> = arms
+        .iter()
+        .flat_map(|arm| arm.ends.map_or([arm.rate; 2], |ends| ends))
+        .collect();
+    let line = |row: &OverviewRow| {
+        let rates = row
+            .leading
+            .rates
+            .as_ref()
+            .map_or_else(String::new, |rates| {
+                format!(" {} vs {}", rates.first.text, rates.second.text)
+            });
+        [
+            row.label.to_string(),
+            format!("{}{rates}", row.leading.leader),
+        ]
+    };
+    Card {
+        state: None,
+        label: String::new(),
+        headline: page.headline.to_string(),
+        below: page
+            .by_suite
+            .as_ref()
+            .map_or_else(String::new, Text::to_string),
+        axis: interval_bar::LinearAxis::from_values(&numbers, is_share.then_some((0.0, 1.0))),
+        is_share,
+        lines: if arms.is_empty() {
+            page.rows.iter().take(embed::MAX_ROWS).map(line).collect()
+        } else {
+            Vec::new()
+        },
+        arms,
+        site: overview.context.title.clone(),
+        basis: phrases::count_with_noun(overview.suites.len() as u64, "suites"),
+    }
+}
+
+/// Draws all differences of rates on one axis, and returns it.
+fn draw_differences(rows: &mut [OverviewRow]) -> Option<DifferenceAxis> {
+    let found = |row: &OverviewRow| row.leading.difference.as_ref().map(|of| of.found);
+    let axis = DifferenceAxis::from_differences(rows.iter().filter_map(found))?;
+    for row in rows {
+        row.difference = found(row).and_then(|found| axis.place(found));
+    }
+    Some(axis)
+}
+
+/// Draws the best arms over all suites on one axis.
+fn draw_together(overview: &Overview, plan: &SiteRoutes) -> Vec<ArmOverSuites> {
+    let Some(together) = &overview.overall else {
+        return Vec::new();
+    };
+    let ranked: Vec<&OverallEntry> = together
+        .entries
+        .iter()
+        .filter(|entry| entry.rank.is_some())
+        .take(MAX_TOGETHER)
+        .collect();
+    let numbers = ranked.iter().flat_map(|entry| {
+        entry
+            .interval
+            .map_or([entry.rate; 2], |ends| [ends.low, ends.high])
+    });
+    let is_share = together.measure == Measure::PassRate;
+    let Some(axis) = interval_bar::LinearAxis::from_values(
+        &numbers.collect::<Vec<f64>>(),
+        is_share.then_some((0.0, 1.0)),
+    ) else {
+        return Vec::new();
+    };
+    let draw = |entry: &&OverallEntry| {
+        let table = overall::suite_means_cells(together, entry);
+        ArmOverSuites {
+            name: Text::from(phrases::arm_over_suites(&together.suites, &entry.arm)),
+            href: plan.arm_href("", &entry.arm),
+            tone: plan.arm_tone(&entry.arm),
+            mark: axis.mark_interval(entry.rate, entry.interval),
+            end: axis.percent_at(entry.interval.map_or(entry.rate, |ends| ends.high)),
+            rate: Text::from(overall::rate_text(together, entry)),
+            about: Text::from(table[0].clone()),
+            to_leader: Text::from(table[1].clone()),
+        }
+    };
+    ranked.iter().map(draw).collect()
 }
 
 /// Returns the site's headline: recent changes, the arm that wins most suites, and the number of open suites.
@@ -316,6 +495,12 @@ fn build_row(
         Some((plan.arm_href("", arm), plan.arm_tone(arm)))
     };
     let settled = SuiteState::from_evidence(suite);
+    let leading = TopPair::from_suite(suite);
+    let shared = if leading.shared.is_blank() {
+        String::new()
+    } else {
+        format!("both {}", leading.shared)
+    };
     OverviewRow {
         sign: state_sign(state),
         beside: if settled == state {
@@ -325,12 +510,19 @@ fn build_row(
         },
         label: Text::new(&place.label),
         href: place.path(),
-        about: Text::from(describe_size(suite)),
-        leading: TopPair::from_suite(suite),
-        trend: suite
-            .top
-            .as_ref()
-            .and_then(|top| arms::draw_trend(suite, &top.arms.first()?.arm)),
+        about: Text::from(
+            [describe_size(suite), shared]
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<String>>()
+                .join("; "),
+        ),
+        leading,
+        difference: None,
+        trend: suite.top.as_ref().and_then(|top| {
+            let arm = &top.arms.first()?.arm;
+            arms::draw_trend(suite, arm, plan.arm_tone(arm))
+        }),
         pair: suite.top.as_ref().and_then(|top| place.pair_path(top)),
         arms: [0, 1].map(|at| arm(at).unwrap_or_default()),
     }

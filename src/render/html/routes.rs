@@ -12,7 +12,7 @@ use super::assets::SiteAssets;
 use super::item_places::ItemRoutes;
 use super::site_file::ANY_PAIR_FILE;
 use super::slug::unique_segments;
-use super::suite_tabs::TabGroup;
+use super::tab_group::TabGroup;
 
 /// Maximum length of a segment. A pair's file name has two arms.
 const MAX_SEGMENT_LENGTH: usize = 120;

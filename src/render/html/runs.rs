@@ -48,7 +48,7 @@ impl Pager {
 }
 
 pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFile> {
-    let runs = overview.runs_by_name();
+    let runs = overview.runs_newest_first();
     let name = |page: u64| {
         if page == 1 {
             "index.html".to_owned()
@@ -78,13 +78,14 @@ pub(super) fn render_pages(overview: &Overview, plan: &SiteRoutes) -> Vec<SiteFi
                 &path,
                 NavigationEntry::Runs,
                 title,
-                "Every run, by suite, approach and model.",
+                "Every run, newest first.",
             )
             .with_download("data/runs.csv", "CSV")
+            .with_download("data/runs.md", "Markdown")
             .with_footer(&overview.context);
             let grid = run_grid(
                 "runs-table",
-                "Runs by suite and arm",
+                "Runs, newest first",
                 chunk,
                 plan,
                 &shell.root,

@@ -6,37 +6,7 @@ use super::routes::{SiteRoutes, SuiteRoutes, SuiteTab};
 use super::shell::{self, SuiteBar, Text};
 use super::site_file::{SiteFile, SitePart};
 use super::state::state_sign;
-
-/// A tab of a suite's bar. It has one page, or several that link each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TabGroup {
-    Verdict,
-    Cost,
-    Items,
-    Pairs,
-    History,
-}
-
-impl TabGroup {
-    const ALL: [Self; 5] = [
-        Self::Verdict,
-        Self::Cost,
-        Self::Items,
-        Self::Pairs,
-        Self::History,
-    ];
-
-    /// Returns the word of the tab if it has several pages.
-    fn word(self) -> &'static str {
-        match self {
-            Self::Verdict => "Verdict",
-            Self::Cost => "Cost",
-            Self::Items => "Items",
-            Self::Pairs => "Pairs",
-            Self::History => "History and runs",
-        }
-    }
-}
+pub(super) use super::tab_group::TabGroup;
 
 /// A page of a suite, or a kind of pages, with a tab in the suite's bar.
 pub(super) struct SuitePage {

@@ -2,16 +2,23 @@
 
 use crate::domain::COST_PER_SOLVED;
 use crate::render::{answer, format, phrases, summary, verdicts};
-use crate::views::{Cell, Comparison, ComparisonRow, Interval, OverviewSuite, Scale, SuiteState};
+use crate::views::{
+    Cell, Comparison, ComparisonRow, Difference, Interval, OverviewSuite, Scale, SuiteState,
+};
 
-use super::interval_bar::{self, IntervalMark, LinearAxis};
+use super::interval_bar::{IntervalMark, LinearAxis};
 use super::shell::Text;
 use super::state;
+
+/// Stands between approach and model in an arm's name.
+pub(super) const APPROACH_SEPARATOR: &str = " · ";
 
 /// The leading two arms, or the only arm of a suite.
 pub(super) struct TopPair {
     pub leader: Text,
     pub next: Text,
+    /// The approach that both arms share, which their names leave out. Empty if there is none.
+    pub shared: Text,
     pub rates: Option<TopPairRates>,
     pub difference: Option<TopPairDifference>,
     pub cost: Option<LeaderAmount>,
@@ -21,24 +28,33 @@ pub(super) struct TopPair {
     pub why: Text,
 }
 
-/// The leading two arms' rates on an axis of their own.
+/// The leading two arms' rates: shares from 0 to 100%, other figures on an axis of their own.
 pub(super) struct TopPairRates {
-    pub low: String,
-    pub high: String,
+    /// The leader's rate in percent, or its figure: what filters compare.
+    pub key: String,
     /// Both figures with their intervals.
     pub about: Text,
-    pub first: IntervalMark,
-    pub second: IntervalMark,
+    pub first: ScoredMark,
+    pub second: ScoredMark,
 }
 
-/// Difference of the leading two arms, with zero in the middle of the axis.
+/// A figure with its mark, and where its text stands.
+pub(super) struct ScoredMark {
+    pub mark: IntervalMark,
+    /// Right end of the interval.
+    pub end: String,
+    /// The figure without its percent sign.
+    pub text: Text,
+}
+
+/// Difference of the leading two arms.
 pub(super) struct TopPairDifference {
+    pub found: Difference,
     pub key: String,
     pub text: Text,
     pub interval: Text,
-    /// Whether the interval excludes zero, or no run varies.
+    /// Whether a winner is established, or no run varies.
     pub is_clear: bool,
-    pub mark: Option<IntervalMark>,
 }
 
 /// An amount of the leader, compared with the next arm.
@@ -51,7 +67,9 @@ pub(super) struct LeaderAmount {
 impl TopPair {
     pub fn from_suite(suite: &OverviewSuite) -> Self {
         let top = suite.top.as_ref();
-        let labels = top.map(|top| name_arms(suite, top)).unwrap_or_default();
+        let (labels, shared) = top
+            .map(|top| leave_out_shared_approach(name_arms(suite, top)))
+            .unwrap_or_default();
         let name = |at: usize| Text::new(labels.get(at).map_or("", String::as_str));
         let advice = top.and_then(|top| summary::decision_advice(top, &labels, None));
         // The difference has a figure of its own, and rows and pages of a suite need not say "this suite".
@@ -68,6 +86,7 @@ impl TopPair {
         Self {
             leader: only.map_or_else(|| name(0), Text::from),
             next: name(1),
+            shared: Text::from(shared),
             rates: top.and_then(|top| draw_rates(top, &labels)),
             difference: top.and_then(draw_difference),
             cost: top.and_then(|top| {
@@ -88,6 +107,16 @@ impl TopPair {
             }),
             deed: Text::from(deed),
             why: Text::from(why),
+        }
+    }
+}
+
+impl TopPair {
+    /// Returns the CSS class of the difference: `first` if it is decided, else `next`.
+    pub fn class(&self) -> &'static str {
+        match &self.difference {
+            Some(difference) if difference.is_clear => "first",
+            _ => "next",
         }
     }
 }
@@ -118,15 +147,20 @@ fn draw_rates(top: &Comparison, labels: &[String]) -> Option<TopPairRates> {
         .flatten()
         .flat_map(|ends| [ends.low, ends.high]);
     let is_share = row.metric.unit == crate::domain::Unit::Fraction;
-    let axis = LinearAxis::from_values(
-        &[*first, *second]
-            .into_iter()
-            .chain(ends)
-            .collect::<Vec<f64>>(),
-        is_share.then_some((0.0, 1.0)),
-    )?;
-    let end =
-        |number: f64| interval_bar::format_axis_end(if is_share { number * 100.0 } else { number });
+    let axis = if is_share {
+        LinearAxis {
+            low: 0.0,
+            high: 1.0,
+        }
+    } else {
+        LinearAxis::from_values(
+            &[*first, *second]
+                .into_iter()
+                .chain(ends)
+                .collect::<Vec<f64>>(),
+            None,
+        )?
+    };
     let figure = |cell: &Cell| {
         cell.estimate.as_ref().map_or_else(
             || phrases::cell_value(&row.metric, cell),
@@ -138,28 +172,49 @@ fn draw_rates(top: &Comparison, labels: &[String]) -> Option<TopPairRates> {
         .zip(&row.cells)
         .map(|(label, cell)| format!("{label} {}", figure(cell)))
         .collect();
+    let scored = |at: usize, value: f64, interval: Option<Interval>| {
+        let text = row.cells[at].estimate.as_ref().map_or_else(
+            || phrases::cell_value(&row.metric, &row.cells[at]),
+            |estimate| phrases::primary_figure(&row.metric, estimate),
+        );
+        ScoredMark {
+            mark: axis.mark_interval(value, interval),
+            end: axis.percent_at(interval.map_or(value, |ends| ends.high)),
+            text: Text::from(text.trim_end_matches('%')),
+        }
+    };
     Some(TopPairRates {
-        low: end(axis.low),
-        high: format!("{}{}", end(axis.high), if is_share { "%" } else { "" }),
+        key: sort_key(if is_share { first * 100.0 } else { *first }),
         about: Text::from(about.join(", ")),
-        first: axis.mark_interval(*first, *of_first),
-        second: axis.mark_interval(*second, *of_second),
+        first: scored(0, *first, *of_first),
+        second: scored(1, *second, *of_second),
     })
+}
+
+/// Leaves out an approach that all names begin with, and returns it. Names without a model keep theirs.
+fn leave_out_shared_approach(labels: Vec<String>) -> (Vec<String>, String) {
+    let parts: Option<Vec<(&str, &str)>> = labels
+        .iter()
+        .map(|label| label.split_once(APPROACH_SEPARATOR))
+        .collect();
+    match parts.as_deref() {
+        Some([(first, _), others @ ..])
+            if !others.is_empty() && others.iter().all(|(approach, _)| approach == first) =>
+        {
+            let shared = (*first).to_owned();
+            let models = labels
+                .iter()
+                .map(|label| label[shared.len() + APPROACH_SEPARATOR.len()..].to_owned());
+            (models.collect(), shared)
+        }
+        _ => (labels, String::new()),
+    }
 }
 
 fn draw_difference(top: &Comparison) -> Option<TopPairDifference> {
     let row: &ComparisonRow = top.primary_row()?;
     let pair = row.evidence.pairs.first()?;
     let found = pair.difference?;
-    let ends = found
-        .interval
-        .into_iter()
-        .flat_map(|ends| [ends.low, ends.high]);
-    let axis = (found.scale != Scale::Ratio).then(|| {
-        LinearAxis::symmetric_around_zero(
-            &[found.value].into_iter().chain(ends).collect::<Vec<f64>>(),
-        )
-    });
     let text = verdicts::difference_cell(row);
     let whole = verdicts::pair_change(&row.metric, pair).unwrap_or_default();
     let interval = whole
@@ -174,7 +229,7 @@ fn draw_difference(top: &Comparison) -> Option<TopPairDifference> {
                 pair.verdict,
                 crate::views::PairVerdict::DeterministicDifference { .. }
             ),
-        mark: axis.map(|axis| axis.mark_interval(found.value, found.interval)),
+        found,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Pixels, and how shapes cover them.
 
 use super::letters::{self, Glyph};
-use super::{Colour, PictureShape};
+use super::shape::{Colour, PictureShape};
 
 /// Samples along each side of a pixel for shapes with slanted edges.
 const SAMPLES: usize = 4;

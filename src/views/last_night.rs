@@ -1,0 +1,115 @@
+//! The newest night of a site: the arms that ran, and which of them were never worse or never better.
+
+use chrono::NaiveDate;
+
+use crate::inference::{Arm, ArmHistory, Estimate, Series};
+
+use super::site::Overview;
+
+/// Minimum number of nights that a lowest or highest night is the lowest or highest of.
+const MIN_NIGHTS: usize = 5;
+
+/// The newest night with a pass rate, over all suites.
+pub struct LastNight<'a> {
+    pub date: NaiveDate,
+    /// Extreme nights first, lowest before highest; then by the change from the night before, largest first.
+    pub arms: Vec<NightOfArm<'a>>,
+}
+
+/// An arm's newest night beside its nights before.
+pub struct NightOfArm<'a> {
+    /// The suite's index in the overview.
+    pub suite: usize,
+    pub arm: &'a Arm,
+    pub rate: &'a Estimate,
+    /// Rate of the night before.
+    pub before: f64,
+    /// Nights that are compared: those since the newest change point, with this one.
+    pub nights: usize,
+    /// Date of the newest change point.
+    pub since: Option<NaiveDate>,
+    /// `None` if another night is as low or as high.
+    pub extreme: Option<NightExtreme>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NightExtreme {
+    Lowest,
+    Highest,
+}
+
+impl Overview {
+    /// Returns the newest night, or `None` if no arm ran on two nights.
+    pub fn last_night(&self) -> Option<LastNight<'_>> {
+        let histories = || {
+            self.suites.iter().enumerate().flat_map(|(place, suite)| {
+                suite
+                    .history
+                    .iter()
+                    .flat_map(|history| &history.arms)
+                    .map(move |arm| (place, arm))
+            })
+        };
+        let date = histories()
+            .filter(|(_, arm)| rated_nights(arm).len() > 1)
+            .filter_map(|(_, arm)| Some(rated_nights(arm).last()?.0))
+            .max()?;
+        let mut arms: Vec<NightOfArm<'_>> = histories()
+            .filter_map(|(suite, arm)| night_of_arm(suite, arm, date))
+            .collect();
+        arms.sort_by(|left, right| {
+            let moved = |night: &NightOfArm<'_>| (night.rate.value - night.before).abs();
+            (left.extreme.is_none(), left.extreme, left.suite)
+                .cmp(&(right.extreme.is_none(), right.extreme, right.suite))
+                .then(moved(right).total_cmp(&moved(left)))
+        });
+        Some(LastNight { date, arms })
+    }
+}
+
+fn rated_nights(arm: &ArmHistory) -> Vec<(NaiveDate, &Estimate)> {
+    arm.nights
+        .iter()
+        .filter_map(|night| Some((night.date, night.pass_rate.as_ref()?)))
+        .collect()
+}
+
+fn night_of_arm(suite: usize, arm: &ArmHistory, date: NaiveDate) -> Option<NightOfArm<'_>> {
+    let rated = rated_nights(arm);
+    let [.., (_, before), (newest, rate)] = rated.as_slice() else {
+        return None;
+    };
+    if *newest != date {
+        return None;
+    }
+    let since = arm
+        .changes
+        .iter()
+        .filter(|change| change.series == Series::PassRate)
+        .map(|change| change.date)
+        .max();
+    let compared: Vec<f64> = rated
+        .iter()
+        .filter(|(night, _)| since.is_none_or(|since| *night >= since))
+        .map(|(_, rate)| rate.value)
+        .collect();
+    let others = &compared[..compared.len().saturating_sub(1)];
+    let extreme = if compared.len() < MIN_NIGHTS {
+        None
+    } else if others.iter().all(|other| rate.value < *other) {
+        Some(NightExtreme::Lowest)
+    } else if others.iter().all(|other| rate.value > *other) {
+        Some(NightExtreme::Highest)
+    } else {
+        None
+    };
+    Some(NightOfArm {
+        suite,
+        arm: &arm.arm,
+        rate,
+        before: before.value,
+        nights: compared.len(),
+        since,
+        extreme,
+    })
+}
