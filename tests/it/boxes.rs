@@ -34,11 +34,12 @@ const LOOK: &str = "
         if (!node.textContent.trim() || holder.closest('.unseen, title, desc, option') || !seen(holder)) continue;
         const range = document.createRange();
         range.selectNodeContents(node);
-        const clip = holder.closest('bdi, td, th');
+        let clip = holder;
+        while (clip && (getComputedStyle(clip).overflowX === 'visible' || getComputedStyle(clip).display === 'inline')) clip = clip.parentElement;
         for (const box of range.getClientRects()) {
           // Letters are lower than their line.
-          const air = box.height * 0.2, limit = clip && getComputedStyle(clip).overflowX !== 'visible' ? clip.getBoundingClientRect().right : Infinity;
-          found.push({ text: node.textContent.trim().slice(0, 40), left: box.left, right: Math.min(box.right, limit), top: box.top + air, bottom: box.bottom - air });
+          const air = box.height * 0.2, limit = clip ? clip.getBoundingClientRect().right : Infinity;
+          found.push({ node, text: node.textContent.trim().slice(0, 40), left: box.left, right: Math.min(box.right, limit), top: box.top + air, bottom: box.bottom - air });
         }
       }
       return found;
@@ -47,7 +48,7 @@ const LOOK: &str = "
       const boxes = texts(part);
       for (let one = 0; one < boxes.length; one += 1) for (let other = one + 1; other < boxes.length; other += 1) {
         const a = boxes[one], b = boxes[other];
-        if (a.left + 1 < b.right && b.left + 1 < a.right && a.top + 1 < b.bottom && b.top + 1 < a.bottom) wrong.push('overlap: ' + a.text + ' | ' + b.text);
+        if (a.node !== b.node && a.left + 1 < b.right && b.left + 1 < a.right && a.top + 1 < b.bottom && b.top + 1 < a.bottom) wrong.push('overlap: ' + a.text + ' | ' + b.text);
       }
     }
     return wrong.slice(0, 12)";

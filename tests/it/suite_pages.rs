@@ -158,7 +158,11 @@ fn the_figures_of_the_suite_are_those_of_the_overview() {
         project.read(&format!("{FOLDER}/index.html")),
     );
     let row = between(&overview, "<tbody>", "</tr>");
-    let difference = between(row, "<strong>", "</strong>");
+    let difference = between(
+        between(row, "<td class=\"gap\"", "</td>"),
+        "<strong>",
+        "</strong>",
+    );
     let keys = between(&suite, "<dl class=\"keys\">", "</dl>");
     assert!(
         difference.starts_with('+')
@@ -290,8 +294,8 @@ fn arms_are_drawn_wide_linked_and_with_the_columns_that_the_address_names() {
     );
     assert!(width.as_f64() >= Some(560.0), "{width}");
     let top =
-        browser.evaluate("return document.querySelector('#arms').getBoundingClientRect().top");
-    assert!(top.as_f64() < Some(700.0), "{top}");
+        browser.evaluate("return document.querySelector('.frontier').getBoundingClientRect().top");
+    assert!(top.as_f64() < Some(400.0), "{top}");
     let linked = "const point = document.querySelector('.pareto [data-arm=\"1\"]'); point.focus(); \
                   return document.querySelector('#arm-1').classList.contains('hot')";
     assert_eq!(browser.evaluate(linked), true);
