@@ -130,11 +130,12 @@
     function begin(words) {
       return heads.filter(function (head) { return head.words.some(function (one) { return words.some(function (word) { return one.indexOf(word) === 0; }); }); });
     }
-    var found = begin([name]), group = ALIASES.find(function (names) { return names.indexOf(name) >= 0; });
-    if (!found.length && group) found = begin(group);
+    var group = ALIASES.find(function (names) { return names.indexOf(name) >= 0; }), alike = group ? begin(group) : [];
     // Of several costs, the cost per solved item ranks arms. Of several rates, the first does.
-    var solved = found.filter(function (head) { return head.words.indexOf("solved") >= 0; });
-    if (group === ALIASES[0] && solved.length) return solved;
+    var solved = group === ALIASES[0] ? alike.filter(function (head) { return head.words.indexOf("solved") >= 0; }) : [];
+    if (solved.length) return solved;
+    var found = begin([name]);
+    if (!found.length) found = alike;
     var rates = found.filter(function (head) { return head.isRate; });
     return group === ALIASES[1] && rates.length ? rates.slice(0, 1) : found;
   }

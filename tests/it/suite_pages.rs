@@ -355,7 +355,7 @@ fn every_priced_arm_is_drawn_and_the_front_is_named() {
                 "return [...document.querySelectorAll('.pareto {what}')].filter(mark => mark.getBoundingClientRect().width > 0).length"
             ))
         };
-        let drawn = count("circle:not(.hit)");
+        let drawn = count("circle:not(.hit, .ring)");
         assert!(
             drawn == count("circle.hit") && drawn.as_u64() >= Some(4),
             "{suite}: {drawn}"

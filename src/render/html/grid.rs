@@ -339,8 +339,13 @@ impl Grid {
                 _ if column.is_number => ColumnLook::Number,
                 _ => ColumnLook::Words,
             };
+            let mut head = GridColumn::from_table_column(column, look);
+            let is_percent = |row: &Vec<cell::TableCell>| row[place].text.ends_with('%');
+            if head.unit.is_empty() && table.rows.iter().any(is_percent) {
+                head = head.with_shares();
+            }
             grid.add_column(
-                GridColumn::from_table_column(column, look),
+                head,
                 table
                     .rows
                     .iter()
