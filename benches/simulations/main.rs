@@ -15,6 +15,7 @@
 
 mod abilities;
 mod boards;
+mod calibration;
 mod claims;
 mod courses;
 mod coverage;
@@ -44,9 +45,10 @@ mod world;
 type Part = fn() -> Vec<Table>;
 
 /// Tables that can be printed alone, by name.
-const PARTS: [(&str, Part); 19] = [
+const PARTS: [(&str, Part); 20] = [
     ("abilities", || vec![abilities::coverage()]),
     ("boards", || boards::tables().into()),
+    ("calibration", || vec![calibration::stated_probabilities()]),
     ("claims", || vec![claims::found()]),
     ("courses", || {
         vec![courses::breaks_told(), courses::flaky_items()]
@@ -125,6 +127,7 @@ fn main() {
     for table in boards::tables() {
         table.print();
     }
+    calibration::stated_probabilities().print();
     println!("## Judges corrected by people's labels\n");
     for table in judges::tables() {
         table.print();

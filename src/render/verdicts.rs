@@ -504,6 +504,9 @@ fn claim_evidence(
     if pair.p_adjusted.is_some() {
         parts.push(deciding_p_value(pair, evidence));
     }
+    if let Some(first) = pair.probability_first_better {
+        parts.push(better_clause(first, &names[pair.first]));
+    }
     let mut over = units_compared(pair);
     if let Some(record) = pair.record.filter(|record| record.won + record.lost > 0) {
         let verb = if metric.kind == MetricKind::Rate {
@@ -533,6 +536,16 @@ fn claim_evidence(
     }
     parts.push(over);
     parts.join(", ")
+}
+
+/// Says how likely the arm ahead is truly better: `66% likely that A is better`. A probability that rounds to certainty is a bound.
+fn better_clause(probability: f64, name: &str) -> String {
+    let likely = if probability > 0.99 {
+        "more than 99%".to_owned()
+    } else {
+        format!("{}%", format::fixed_decimals(probability * 100.0, 0))
+    };
+    format!("{likely} likely that {name} is better")
 }
 
 /// Returns the confidence level of a significance level: `95`, `99.5`.

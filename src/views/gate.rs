@@ -1431,6 +1431,7 @@ mod tests {
             test: Some(Test::Welch),
             p: p_adjusted,
             p_adjusted,
+            probability_first_better: None,
             sizes: Sizes {
                 first: 50,
                 second: 50,

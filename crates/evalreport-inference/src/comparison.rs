@@ -123,6 +123,10 @@ pub struct PairEvidence {
     /// Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_adjusted: Option<f64>,
+    /// The posterior probability, between 0 and 1, that the first arm is truly better, for this pair alone. The prior of true differences is
+    /// normal around 0 with a deviation of 10 percentage points. Only for shares of the primary metric; absent if the data are too thin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probability_first_better: Option<f64>,
     pub sizes: Sizes,
     /// The difference by the judge alone, if people's labels correct it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,6 +298,7 @@ impl PairEvidence {
                 same: record.same,
             }),
             bounds: self.bounds.map(negate_interval),
+            probability_first_better: self.probability_first_better.map(|first| 1.0 - first),
             judge: self.judge.map(JudgeFigure::swap_arms),
             beyond: self.beyond.as_ref().map(|beyond| {
                 Box::new(Beyond {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::domain::{Direction, Metric, MetricKind};
 use crate::stats::{self, Aim, Interval, RankRange, benjamini_hochberg, max_t};
 
+use super::better::probability_first_better;
 use super::comparison::{Beyond, Difference, PairEvidence, Scale};
 use super::joint_order::Dependence;
 use super::pair_test::PairFinding;
@@ -382,6 +383,11 @@ fn settle_evidence(
             });
             let verdict = pair_verdict(&metric, &finding, p_adjusted, margin, aim.alpha, policy);
             let is_open = verdict.winning_place().is_none();
+            let better = if adjustment == Adjustment::BenjaminiHochberg || policy.only_rulings {
+                None
+            } else {
+                probability_first_better(&metric, &finding)
+            };
             let is_share = finding
                 .difference
                 .is_some_and(|found| found.scale == Scale::Share);
@@ -414,6 +420,7 @@ fn settle_evidence(
                 test: finding.test,
                 p: finding.p_value(),
                 p_adjusted,
+                probability_first_better: better,
                 sizes: finding.sizes,
                 judge: finding.judge,
                 variation: finding.variation,

@@ -17,6 +17,7 @@ mod answer;
 mod arm;
 mod audit;
 mod baseline;
+mod better;
 mod board_noise;
 mod cached_runs;
 mod cell;
@@ -85,6 +86,7 @@ pub use audit::{
     StandardCard, audit_board,
 };
 pub use baseline::{BaselineComparison, BaselineSelection, compare_to_baseline};
+pub use better::PRIOR_DEVIATION as BETTER_PRIOR_DEVIATION;
 pub use cell::Cell;
 pub use claims::{
     AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, RunsInStore,

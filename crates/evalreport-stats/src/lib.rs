@@ -125,7 +125,7 @@ pub use mean::{
 };
 pub use noise::{NoiseComponents, PairNoise, RepeatNoise, RunMeans, pair_noise, split_noise};
 pub use partial_order::{PartialOrder, order_bits};
-pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky};
+pub use posterior::{BetaPrior, beta_credible_interval, probability_flaky, probability_of_sign};
 pub use power::{
     Aim, ArmRunsSummary, PairedVariance, mde_few, mde_miller, mde_paired, mde_two_proportions,
     mde_welch, n_half_width, n_mcnemar, n_miller, n_paired, n_two_proportions, n_welch,

@@ -1,9 +1,9 @@
-//! Posterior distributions of pass rates: used to name flaky items, never to declare a winner.
+//! Posterior distributions of rates and differences: used to name flaky items and to say how likely an arm is better, never to declare a winner.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 use statrs::function::beta::checked_beta_reg;
 
-use super::distribution::upper_level;
+use super::distribution::{normal_quantile, normal_two_sided, upper_level};
 use super::{Interval, Undefined};
 
 /// The prior: a beta distribution with both shapes above zero.
@@ -42,6 +42,27 @@ pub(super) fn beta_interval(a: f64, b: f64, confidence: f64) -> Result<Interval,
         posterior.inverse_cdf(upper),
     )
     .ok_or(Undefined::NotFinite)
+}
+
+/// Returns the posterior probability that the truth lies on the side of zero that an estimate lies on, in 0.5..=1.
+///
+/// `two_sided` is the p-value of the estimate, which says how many standard errors it is from zero. The prior is normal around zero with the
+/// deviation `prior`, in the unit of the estimate (the normal model with known variance; Gelman et al. 2013, section 2.5). Undefined if a
+/// number is not finite, the p-value is outside of (0, 1], or the prior is not above zero.
+pub fn probability_of_sign(estimate: f64, two_sided: f64, prior: f64) -> Result<f64, Undefined> {
+    if !estimate.is_finite()
+        || !(two_sided > 0.0 && two_sided <= 1.0)
+        || prior.is_nan()
+        || prior <= 0.0
+    {
+        return Err(Undefined::OutOfRange);
+    }
+    let z = -normal_quantile(two_sided / 2.0)?;
+    if z <= 0.0 || estimate == 0.0 {
+        return Ok(0.5);
+    }
+    let relative_error = estimate.abs() / z / prior;
+    Ok(1.0 - normal_two_sided(z / relative_error.hypot(1.0)) / 2.0)
 }
 
 /// Returns the posterior probability that an item is flaky: that its pass rate is between `margin` and 1 − `margin`.
@@ -96,6 +117,29 @@ mod tests {
             beta_credible_interval(1, 1, BetaPrior::UNIFORM, 1.0),
             Err(Undefined::OutOfRange)
         );
+    }
+
+    #[test]
+    fn probability_of_sign_shrinks_by_the_prior() {
+        let of = |estimate, p, prior| probability_of_sign(estimate, p, prior).expect("in range");
+        // A prior as wide as the error divides z by the square root of 2: Φ(1.96 / √2) = 0.91711.
+        let error = 0.1 / 1.959_963_984_540_054;
+        assert!((of(0.1, 0.05, error) - 0.917_114).abs() < 1e-5);
+        // Without a prior it is one minus half of the p-value.
+        assert!((of(-0.1, 0.05, f64::INFINITY) - 0.975).abs() < 1e-9);
+        assert!((of(0.1, 1.0, 0.1) - 0.5).abs() < 1e-12 && (of(0.0, 0.3, 0.1) - 0.5).abs() < 1e-12);
+        assert!(of(0.3, f64::MIN_POSITIVE, 0.1) > 0.999_999);
+        for (estimate, p, prior) in [
+            (f64::NAN, 0.5, 0.1),
+            (0.1, 0.0, 0.1),
+            (0.1, 1.1, 0.1),
+            (0.1, 0.5, 0.0),
+        ] {
+            assert_eq!(
+                probability_of_sign(estimate, p, prior),
+                Err(Undefined::OutOfRange)
+            );
+        }
     }
 
     #[test]

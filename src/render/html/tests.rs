@@ -170,6 +170,7 @@ fn evidence(arms: usize, verdict: PairVerdict, n: u64, of: &'static str) -> Evid
         test: None,
         p: Some(0.2),
         p_adjusted: Some(0.2),
+        probability_first_better: None,
         sizes: Sizes {
             first: n,
             second: n,
