@@ -23,7 +23,7 @@ use crate::run::{
 use crate::suite::{self, QuestionSpec, Suite, SuiteContents, load_questions, suite_contents};
 
 use super::failure::CommandFailure;
-use super::{missing, subset};
+use super::{missing, predecessors, subset};
 
 /// Model of a run whose approach has no model to choose.
 const NO_MODEL: &str = "none";
@@ -654,9 +654,13 @@ impl ArmFactory<'_> {
                     .iter()
                     .map(|agent| agent.id.as_str())
                     .collect();
-                unknown_name("agent", id, &known)
-                    .with_default_hint("describe agents under `agents` in evalreport.yaml")
+                unknown_name("agent", id, &known).with_default_hint(self.hint_at_agents())
             })
+    }
+
+    fn hint_at_agents(&self) -> &'static str {
+        predecessors::agents_hint(self.root)
+            .unwrap_or("describe agents under `agents` in evalreport.yaml")
     }
 
     /// Returns what names a model for an agent that is not given it.
@@ -707,7 +711,7 @@ impl ArmFactory<'_> {
             ([], None, agents) => {
                 let known: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
                 let hint = if known.is_empty() {
-                    "describe agents under `agents` in evalreport.yaml".to_owned()
+                    self.hint_at_agents().to_owned()
                 } else {
                     format!(
                         "name one with --agent, or a `default_agent` in the configuration; known: {}",

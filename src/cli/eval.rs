@@ -39,9 +39,6 @@ pub(super) struct EvalArguments {
     pub suite: Option<String>,
     #[command(flatten)]
     pub carrying: Carrying,
-    /// Write results to DIR/results and the site to DIR/report
-    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
-    pub output_dir: Option<PathBuf>,
     #[command(subcommand)]
     pub of_ralph: Option<EvalAlias>,
 }
@@ -88,14 +85,8 @@ fn run_command(settings: &Settings, arguments: &EvalArguments) -> Result<u8, Com
     carrying
         .fail_under
         .map_or(Ok(()), execute_plan::check_percent)?;
-    let settings = &match &arguments.output_dir {
-        Some(folder) => settings.with_results(folder.join("results")),
-        None => settings.clone(),
-    };
-    let report = arguments
-        .output_dir
-        .as_ref()
-        .map(|folder| folder.join("report"));
+    let settings = &carrying.settings_for_output(settings);
+    let report = carrying.report_folder();
     let place = RunFolders {
         site: report.clone(),
         ..RunFolders::new(settings, None)?

@@ -53,6 +53,7 @@ mod output;
 mod output_paths;
 mod page_layout;
 mod policy;
+mod predecessors;
 mod preflight;
 mod progress;
 mod progress_view;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::import_arguments::TableColumns;
+use super::settings::Settings;
 
 /// Exit codes, for the help and the man page.
 pub(super) const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, with a negative answer (damage, a regression); 2 wrong arguments, configuration or data; \
@@ -236,6 +237,24 @@ pub(super) struct Carrying {
     /// Print the plan and its likely cost, and run nothing
     #[arg(long, help_heading = "How to run")]
     pub dry_run: bool,
+    /// Write results to DIR/results and the site to DIR/report
+    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
+    pub output_dir: Option<PathBuf>,
+}
+
+impl Carrying {
+    /// Returns the settings with the results below `--output-dir`, if it is given.
+    pub(super) fn settings_for_output(&self, settings: &Settings) -> Settings {
+        match &self.output_dir {
+            Some(folder) => settings.with_results(folder.join("results")),
+            None => settings.clone(),
+        }
+    }
+
+    /// Returns the folder of the site below `--output-dir`. `None` without that option.
+    pub(super) fn report_folder(&self) -> Option<PathBuf> {
+        self.output_dir.as_ref().map(|folder| folder.join("report"))
+    }
 }
 
 /// Results that an engine holds, or that it exported.

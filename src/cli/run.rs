@@ -70,7 +70,12 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "FILE", help_heading = "Afterwards")]
     pub summary: Option<PathBuf>,
     /// Write the static site
-    #[arg(long, value_name = "DIR", help_heading = "Afterwards")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "output_dir",
+        help_heading = "Afterwards"
+    )]
     pub site: Option<PathBuf>,
     /// Check the new runs by the configured gate against this baseline, with the exit codes of `gate`
     #[arg(long, value_name = "BASELINE", help_heading = "Afterwards")]
@@ -99,7 +104,7 @@ impl Command for RunArguments {
         ),
     ];
     const ANSWERS: &'static [AnswerSchema] = &[("foreseen", answer_schema::<ForeseenVerdict>)];
-    const UNREAD: &'static [&'static str] = &["scratch", "site", "summary"];
+    const UNREAD: &'static [&'static str] = &["output_dir", "scratch", "site", "summary"];
 
     fn output_paths(&self) -> Vec<PathBuf> {
         self.summary.iter().chain(&self.site).cloned().collect()
@@ -117,6 +122,8 @@ impl Command for RunArguments {
 
 fn run_command(settings: &Settings, arguments: &RunArguments) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
+    let settings = &carrying.settings_for_output(settings);
+    let site = arguments.site.clone().or_else(|| carrying.report_folder());
     carrying
         .fail_under
         .map_or(Ok(()), execute_plan::check_percent)?;
@@ -124,7 +131,7 @@ fn run_command(settings: &Settings, arguments: &RunArguments) -> Result<u8, Comm
         gate::check_configured(settings)?;
     }
     let place = RunFolders {
-        site: arguments.site.clone(),
+        site: site.clone(),
         ..RunFolders::new(settings, arguments.scratch.as_deref())?
     };
     let now = clock::now();
@@ -217,7 +224,7 @@ fn run_command(settings: &Settings, arguments: &RunArguments) -> Result<u8, Comm
         summarise(&[SummaryPart::Tables(&tables)])?;
         return Ok(code);
     }
-    if let Some(site) = &arguments.site {
+    if let Some(site) = &site {
         build::run_command(
             settings,
             &BuildArguments {

@@ -12,7 +12,7 @@ use crate::warehouse::Warehouse;
 use super::assignments::parse_assignment;
 use super::failure::CommandFailure;
 use super::options::Selection;
-use super::output;
+use super::{output, predecessors};
 
 impl Selection {
     /// Converts the arguments into a filter. Checks only their form.
@@ -75,12 +75,11 @@ pub(super) fn check_filter(warehouse: &Warehouse, filter: &Filter) -> Result<(),
             CommandFailure::new(format!("all {hidden} runs of the store are retracted"))
                 .with_hint("`evalreport retract --undo` with the same selector shows them again")
         } else {
-            let of_ralph = Path::new("evals/results");
-            CommandFailure::new("the store holds no runs").with_hint(if of_ralph.is_dir() {
-                "to read the results of `ralph eval` here, add --results evals/results"
-            } else {
-                "bring some in with `evalreport import FILE`, or point --results at a folder of result files"
-            })
+            CommandFailure::new("the store holds no runs").with_hint(
+                predecessors::results_hint(Path::new("")).unwrap_or(
+                    "bring some in with `evalreport import FILE`, or point --results at a folder of result files",
+                ),
+            )
         });
     }
     let names: [(&str, &[String], NameGetter); 3] = [

@@ -23,7 +23,7 @@ use super::display_path::display_path;
 use super::failure::CommandFailure;
 use super::options::Format;
 use super::settings::Settings;
-use super::{execute_plan, exit_code, output};
+use super::{execute_plan, exit_code, output, predecessors};
 
 /// Exit codes of `verify`.
 const VERIFY_EXIT_CODES: &str = "Exit codes: 0 done_success, done_partial or a dry run; 1 not_done, blocked; 2 wrong arguments or configuration; \
@@ -112,6 +112,9 @@ fn run_command(settings: &Settings, arguments: &VerifyArguments) -> Result<u8, C
     }
     let folder = check_folder(&arguments.folder)?;
     let overrides = read_overrides(settings)?;
+    if let Some(note) = predecessors::verification_note(&folder) {
+        output::print_message(settings, note);
+    }
     let scratch = scratch_folder(arguments.scratch.as_deref(), &folder)?;
     let environment = settings.agent_environment(folder.clone());
     let root = settings.project_root()?;

@@ -11,6 +11,7 @@ use crate::evaluate::test_report::{self, ControlResult, OutcomeSource, TestRepor
 use crate::evaluate::{CommandContext, CommandResult};
 use crate::files;
 use crate::process::{self, StopSignal};
+use crate::suite::LANGUAGES;
 
 use super::canary_tests::ControlTests;
 use super::shell::CommandShell;
@@ -333,7 +334,7 @@ fn unique_name(id: &str, names: &mut BTreeSet<String>) -> String {
 
 /// Returns whether [`own_tests_command`] knows the language.
 pub fn has_own_tests_command(language: &str) -> bool {
-    ["python", "go", "rust", "javascript", "typescript"].contains(&language)
+    LANGUAGES.contains(&language)
 }
 
 /// Returns the command that runs the approach's own tests, if the language has one and there are such tests.

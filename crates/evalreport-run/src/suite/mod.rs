@@ -198,6 +198,7 @@ fn read_fields(mut fields: Fields, root: &Path, folder: &Path) -> Option<Suite> 
         tags: fields.text_map("tags"),
     };
     check_what_is_asked(&mut fields);
+    check_what_is_used(&mut fields, &suite);
     fields.finish();
     name.map(|_| suite)
 }
@@ -280,6 +281,39 @@ fn read_verification(fields: &mut Fields) -> Option<Node> {
     // Verification checks the keys inside when it runs.
     Fields::new(fields.file(), node, "verification", fields.problems())?;
     Some(node.clone())
+}
+
+/// The languages whose own tests have a usual command.
+pub const LANGUAGES: [&str; 5] = ["go", "javascript", "python", "rust", "typescript"];
+
+/// Checks that keys which need another key have it: neither a language nor a check may be accepted without an effect.
+fn check_what_is_used(fields: &mut Fields, suite: &Suite) {
+    if let Some(language) = &suite.language
+        && !LANGUAGES.contains(&language.as_str())
+        && suite.tests.own.is_empty()
+    {
+        fields.reject(
+            "language",
+            format!(
+                "`language` is {}, which has no usual test command here",
+                quote_text(language)
+            ),
+            Some(format!(
+                "known: {}; for another language, name the command under `tests.own`",
+                LANGUAGES.join(", ")
+            )),
+        );
+    }
+    if !suite.tests.functional.is_empty() && suite.server.is_none() {
+        fields.reject(
+            "tests",
+            "`tests.functional` needs a `server`, which runs while these commands check it",
+            Some(
+                "describe the server under `server`, or move the commands to `tests.shared`"
+                    .to_owned(),
+            ),
+        );
+    }
 }
 
 /// Checks that a suite asks something and can be evaluated, and that a suite of questions has no keys it cannot use.
