@@ -23,7 +23,7 @@ use super::folder::SiteFolder;
 use super::replace::replace_file;
 use super::results;
 use super::secret_scan::{ScannedPage, SecretPolicy, SecretScan};
-use super::site::{CarriedState, SiteBuilder};
+use super::site::{CarriedState, SiteBuilder, WrittenSuites};
 use super::source_key::to_stamp_text;
 use super::stored::{NamedStores, display_path};
 use super::transcripts::{TranscriptChoice, TranscriptSelection};
@@ -235,7 +235,10 @@ pub fn build_site(
         progress,
         rules,
     };
-    let mut suites = site.write_runs(&mut CarriedState {
+    let WrittenSuites {
+        unmade: mut suites,
+        kept,
+    } = site.write_runs(&mut CarriedState {
         texts: &mut texts,
         transcripts: &mut transcripts,
         sides: &mut sides,
@@ -250,6 +253,14 @@ pub fn build_site(
                 suite.criteria = told.criteria.into_tables();
                 suite.stories = told.stories;
             }
+        }
+        for (place, stories) in kept {
+            if let Some(suite) = overview.suites.get_mut(place) {
+                suite.stories = stories;
+            }
+        }
+        for suite in &mut overview.suites {
+            suite.explain_changes();
         }
         sides.fill_pairs(&mut overview);
         overview

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::to_hex;
 use crate::files;
+use crate::views::ItemCategory;
 use crate::warehouse::{FileStamp, SITE_PREFIX};
 
 use super::replace::replace_file;
@@ -33,6 +34,8 @@ pub(super) struct CachedPages {
     pub paths: Vec<String>,
     /// Stamps of further files that belong to these. They can be kept even if these cannot.
     pub parts: Vec<String>,
+    /// What the pages of other files say of a suite's items: of each version, in the order of the overview, the categories.
+    pub categories: Vec<Vec<ItemCategory>>,
     pub said: PageTotals,
 }
 

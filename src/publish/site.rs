@@ -67,6 +67,15 @@ pub(super) struct UnmadeSuite {
     pub made: CachedPages,
 }
 
+/// The suites of a site after the pages of their runs.
+#[derive(Default)]
+pub(super) struct WrittenSuites {
+    /// Those whose own pages are to be made.
+    pub unmade: Vec<UnmadeSuite>,
+    /// What other pages say of the suites whose pages are kept, by index in the overview.
+    pub kept: BTreeMap<usize, SuiteItemAnswers>,
+}
+
 /// Data of a suite that is collected from its runs.
 #[derive(Default)]
 pub(super) struct SuiteRunData {
@@ -102,10 +111,10 @@ impl SiteBuilder<'_> {
     pub fn write_runs(
         &self,
         gathered: &mut CarriedState<'_>,
-    ) -> Result<Vec<UnmadeSuite>, PublishError> {
+    ) -> Result<WrittenSuites, PublishError> {
         let rows: Vec<&RunRow> = self.warehouse.select_runs(self.filter).collect();
         (self.progress.begin)("writing run pages", rows.len() as u64);
-        let mut unmade = Vec::new();
+        let mut suites = WrittenSuites::default();
         for rows in rows.chunk_by(|left, right| left.run.suite == right.run.suite) {
             let suite = rows[0].run.suite.as_str();
             let sources: Vec<String> = rows
@@ -123,7 +132,15 @@ impl SiteBuilder<'_> {
                 .as_ref()
                 .and_then(|stamp| self.folder.keep_files(stamp, would_repeat));
             match kept {
-                Some(CachedPages { said, .. }) => {
+                Some(CachedPages {
+                    said, categories, ..
+                }) => {
+                    let told = categories
+                        .iter()
+                        .map(|known| SuiteItemAnswers::from_categories(known));
+                    suites
+                        .kept
+                        .extend(self.version_indices(suite).into_iter().zip(told));
                     gathered.transcripts.repeat_suite(&said.transcripts);
                     gathered.texts.repeat_matches(&said.places);
                     (self.progress.advance)(rows.len() as u64);
@@ -135,12 +152,12 @@ impl SiteBuilder<'_> {
                         ..UnmadeSuite::default()
                     };
                     self.write_suite(rows, &sources, &mut suite, gathered)?;
-                    unmade.push(suite);
+                    suites.unmade.push(suite);
                 }
             }
         }
         (self.progress.end)();
-        Ok(unmade)
+        Ok(suites)
     }
 
     /// Writes the pages of a suite's runs in groups, and collects the suite's data from them. `sources` has one text per run, see
@@ -203,6 +220,13 @@ impl SiteBuilder<'_> {
             transcripts: gathered.transcripts.end_suite(),
             places: found,
         };
+        let categories = |place: &usize| {
+            suite
+                .told
+                .get(place)
+                .map_or_else(Vec::new, |told| told.stories.categories())
+        };
+        suite.made.categories = suite.places.iter().map(categories).collect();
         Ok(())
     }
 

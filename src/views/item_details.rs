@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::{Redacted, RunStatus, shorten_to};
 
 use super::run::{ItemPage, ItemRow, RunPage};
@@ -24,6 +26,14 @@ pub struct SuiteItemAnswers {
     bytes: usize,
     /// Whether an item has a category.
     is_sorted: bool,
+}
+
+/// The category of one item, as pages of several suites need it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemCategory {
+    pub item: String,
+    pub kind: String,
+    pub category: String,
 }
 
 /// Details of one item.
@@ -56,6 +66,34 @@ pub struct ItemNote {
 }
 
 impl SuiteItemAnswers {
+    /// Makes the details of a suite whose pages are kept: other pages need no more than the categories.
+    pub fn from_categories(categories: &[ItemCategory]) -> Self {
+        let story = |known: &ItemCategory| {
+            let answers = ItemAnswers {
+                category: Some(known.category.clone()),
+                ..ItemAnswers::default()
+            };
+            ((known.item.clone(), known.kind.clone()), answers)
+        };
+        Self {
+            stories: categories.iter().map(story).collect(),
+            bytes: 0,
+            is_sorted: !categories.is_empty(),
+        }
+    }
+
+    /// Lists the categories of items, for [`Self::from_categories`].
+    pub fn categories(&self) -> Vec<ItemCategory> {
+        let category = |((item, kind), known): (&(String, String), &ItemAnswers)| {
+            Some(ItemCategory {
+                item: item.clone(),
+                kind: kind.clone(),
+                category: known.category.clone()?,
+            })
+        };
+        self.stories.iter().filter_map(category).collect()
+    }
+
     /// Returns the details of an item.
     pub fn get(&self, item: &str, kind: &str) -> Option<&ItemAnswers> {
         self.stories.get(&(item.to_owned(), kind.to_owned()))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{Project, lines, result};
@@ -20,8 +21,13 @@ const RUNS: [(&str, &str, &str); 8] = [
 ];
 
 fn item(name: &str, status: &str, reply: &str) -> Value {
+    let category = if name.ends_with(['0', '1', '2']) {
+        "low"
+    } else {
+        "high"
+    };
     json!({"item": name, "kind": "question", "evaluator": "answers", "attempt": 1, "revision": 0, "status": status,
-        "details": {"reason": "because", "reply": reply, "answer": "b", "expected": ["b"]}})
+        "category": category, "details": {"reason": "because", "reply": reply, "answer": "b", "expected": ["b"]}})
 }
 
 fn said(item: &str, text: &str) -> Value {
@@ -134,6 +140,55 @@ fn what_is_as_it_was_is_not_written_again() {
     assert!(some > 0 && some < all * 2 / 3, "{some} of {all}");
     assert!(project.path("site/suites/alpha/history.html").exists());
     assert_eq!(rebuild(&project, &[]), 0);
+}
+
+/// A random change of a store: a run on another night, another status, another category, or a run less.
+fn change(project: &Project, runs: &mut Vec<String>, (kind, pick): (u8, usize)) {
+    let suites = ["alpha", "omega", "zeta"];
+    let approaches = ["oneshot", "ralph", "planner"];
+    let place = pick % runs.len();
+    let path = format!("results/{}/items.jsonl", runs[place]);
+    let replace = |from: &str, to: &str| {
+        let text = project.read(&path);
+        project.file(&path, text.replacen(from, to, 1));
+    };
+    match kind % 4 {
+        0 => {
+            let id = format!("{}{}", ["x", "y"][pick / 9 % 2], 1 + pick % 9);
+            if !runs.contains(&id) {
+                add(project, &id, suites[pick % 3], approaches[pick / 3 % 3]);
+                runs.push(id);
+            }
+        }
+        1 => replace("\"pass\"", "\"fail\""),
+        2 => replace("\"category\":\"high\"", "\"category\":\"middle\""),
+        _ if runs.len() > 2 => {
+            let id = runs.remove(place);
+            let _ = fs::remove_file(project.path(&format!("results/{id}.json")));
+            fs::remove_dir_all(project.path(&format!("results/{id}"))).expect("removable");
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3, max_shrink_iters: 4, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `rebuild` holds every step to a site that is made anew.
+    #[test]
+    fn any_sequence_of_builds_ends_in_the_bytes_of_a_cold_one(
+        steps in prop::collection::vec((any::<u8>(), any::<u16>()), 3),
+    ) {
+        let project = store();
+        let mut runs: Vec<String> = RUNS.iter().map(|(id, _, _)| (*id).to_owned()).collect();
+        rebuild(&project, &[]);
+        prop_assert!(project.read("site/arms/oneshot-m.html").contains("Weakest categories"));
+        for (kind, pick) in steps {
+            change(&project, &mut runs, (kind, usize::from(pick)));
+            rebuild(&project, &[]);
+        }
+        prop_assert_eq!(rebuild(&project, &[]), 0);
+    }
 }
 
 #[test]
