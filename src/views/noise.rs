@@ -473,8 +473,17 @@ fn single_runs_over_items(
     let shifts = |one: usize, other: usize| {
         shared(one).unwrap_or(typical.powi(2)) + shared(other).unwrap_or(typical.powi(2))
     };
-    let least = |variance: f64, degrees: f64| {
-        detectable_difference(detectable_t(variance.sqrt(), degrees, aim))
+    // The smallest difference is proportional to the standard error, so that each number of degrees needs one search for all pairs.
+    let mut per_error = BTreeMap::<u64, Option<f64>>::new();
+    let mut least = |variance: f64, degrees: f64| {
+        let error = variance.sqrt();
+        if !(error > 0.0 && error.is_finite()) {
+            return None;
+        }
+        let of_one = *per_error
+            .entry(degrees.to_bits())
+            .or_insert_with(|| detectable_difference(detectable_t(1.0, degrees, aim)));
+        Some(of_one? * error)
     };
     let mut columns: [Vec<f64>; 4] = Default::default();
     let mut pairs = 0;
