@@ -1,9 +1,10 @@
 //! Change points in a series of days.
 
 use super::distribution::ln_choose;
+use super::known_noise::Wander;
 use super::{
-    Undefined, median_absolute_deviation, normal_quantile, normal_two_sided, quantile, t_two_sided,
-    wander,
+    Undefined, known_noise, median_absolute_deviation, normal_quantile, normal_two_sided, quantile,
+    t_two_sided, wander,
 };
 
 /// The rule for change points.
@@ -87,6 +88,20 @@ pub fn change_points(
     breaks: &[usize],
     rule: ChangeRule,
 ) -> Result<Vec<ChangePoint>, Undefined> {
+    change_points_of_shares(series, &[], breaks, rule)
+}
+
+/// Returns the change points of shares whose noise is known, as [`change_points`] does. `noise` is the variance of each day by the chance
+/// of its items, see [`super::noise_of_neighbours`]; `None` if it is unknown. A stretch with an unknown one is searched as if all were.
+///
+/// Search and test are of the shares themselves: the noise says how far days differ by chance, and how much of the difference may wander
+/// (see `known_noise`). If that is too much, or the outcomes are too few, the test on normal scores must agree.
+pub fn change_points_of_shares(
+    series: &[f64],
+    noise: &[Option<f64>],
+    breaks: &[usize],
+    rule: ChangeRule,
+) -> Result<Vec<ChangePoint>, Undefined> {
     let is_size = rule.min_relative >= 0.0 && rule.min_relative.is_finite();
     if rule.min_nights < 2 || rule.tests < 1 || !(rule.alpha > 0.0 && rule.alpha < 1.0) || !is_size
     {
@@ -96,10 +111,15 @@ pub fn change_points(
         return Err(Undefined::NotFinite);
     }
     let stretches = split_at_breaks(series.len(), breaks);
-    Ok(stretches
-        .into_iter()
-        .flat_map(|(from, to)| changes_within(&series[from..to], from, rule))
-        .collect())
+    let within = |(from, to): (usize, usize)| {
+        let days = DaySeries {
+            values: &series[from..to],
+            // The first day of a stretch has no neighbour in it.
+            noise: mean_noise(noise.get(from + 1..to).unwrap_or_default()),
+        };
+        changes_within(days, from, rule)
+    };
+    Ok(stretches.into_iter().flat_map(within).collect())
 }
 
 /// Returns the ends of the stretches between cuts.
@@ -115,6 +135,68 @@ fn split_at_breaks(nights: usize, breaks: &[usize]) -> Vec<(usize, usize)> {
     cuts.windows(2).map(|ends| (ends[0], ends[1])).collect()
 }
 
+/// Returns the mean noise of days, or `None` if that of a day is unknown, or if no outcome ever differs.
+fn mean_noise(noise: &[Option<f64>]) -> Option<f64> {
+    let known: Vec<f64> = noise.iter().copied().collect::<Option<_>>()?;
+    (!known.is_empty())
+        .then(|| series_mean(&known))
+        .filter(|mean| *mean > 0.0)
+}
+
+/// The days of a stretch, or a part of them.
+#[derive(Clone, Copy)]
+struct DaySeries<'a> {
+    values: &'a [f64],
+    /// Mean variance of a day by the chance of its items.
+    noise: Option<f64>,
+}
+
+impl<'a> DaySeries<'a> {
+    fn part(self, days: std::ops::Range<usize>) -> Self {
+        Self {
+            values: &self.values[days],
+            ..self
+        }
+    }
+
+    /// Returns the centred values whose means are compared: shares with known noise as they are, others as normal scores.
+    fn scores(self) -> Vec<f64> {
+        if self.noise.is_none() {
+            return normal_scores(self.values);
+        }
+        let mean = series_mean(self.values);
+        self.values.iter().map(|value| value - mean).collect()
+    }
+
+    /// Returns how much days resemble their neighbours between the levels found, at most: the smallest [`Persistence`] of a second look.
+    fn persistence_between(self, found: &[FoundChange]) -> Persistence {
+        let scores = normal_scores(self.values);
+        let ends: Vec<usize> = found.iter().map(|found| found.at).collect();
+        Persistence {
+            inflation: inflation_between_levels(&scores, found),
+            wander: self.noise.map_or(0.0, |noise| {
+                known_noise::share_between_levels(self.values, &ends, noise)
+            }),
+        }
+    }
+}
+
+/// How much neighbouring days resemble each other, at least.
+#[derive(Clone, Copy)]
+struct Persistence {
+    /// Variance of means of normal scores, relative to that of independent days.
+    inflation: f64,
+    /// Share of the variance of shares with known noise that wanders.
+    wander: f64,
+}
+
+impl Persistence {
+    const NONE: Self = Self {
+        inflation: 1.0,
+        wander: 0.0,
+    };
+}
+
 /// An index at which the series changed, and the p-value of the search that found it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FoundChange {
@@ -123,28 +205,30 @@ struct FoundChange {
 }
 
 /// Returns the changes inside a stretch without a cut that starts at `start`.
-fn changes_within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
+fn changes_within(days: DaySeries<'_>, start: usize, rule: ChangeRule) -> Vec<ChangePoint> {
+    let series = days.values;
     let mut found = Vec::new();
-    divide_series(series, 0, rule, 1.0, &mut found);
+    divide_series(days, 0, rule, Persistence::NONE, &mut found);
     if found.is_empty() {
         // A larger variance would not find more.
         return Vec::new();
     }
-    refine_changes(series, rule.min_nights, &mut found);
-    let inflation = inflation_between_levels(&normal_scores(series), &found);
+    refine_changes(days, rule.min_nights, &mut found);
+    let least = days.persistence_between(&found);
     let clear: Vec<FoundChange> = (0..found.len())
-        .filter(|&place| is_beyond_wander(series, &found, place))
+        // Shares with known noise are always looked at again: their own noise says what may wander.
+        .filter(|&place| days.noise.is_none() && is_beyond_wander(series, &found, place))
         .map(|place| found[place])
         .collect();
     found.clear();
     let mut from = 0;
     for next in clear.iter().map(Some).chain([None]) {
         let to = next.map_or(series.len(), |next| next.at);
-        divide_series(&series[from..to], from, rule, inflation, &mut found);
+        divide_series(days.part(from..to), from, rule, least, &mut found);
         found.extend(next);
         from = to;
     }
-    refine_changes(series, rule.min_nights, &mut found);
+    refine_changes(days, rule.min_nights, &mut found);
     loop {
         let changes: Vec<ChangePoint> = (0..found.len())
             .map(|place| describe_change(series, &found, place, rule.tests))
@@ -168,36 +252,32 @@ fn changes_within(series: &[f64], start: usize, rule: ChangeRule) -> Vec<ChangeP
     }
 }
 
-/// Adds the indices, ascending, at which the series changed. The variance of means is at least `inflation` times that of independent days.
+/// Adds the indices, ascending, at which the series changed. Days resemble their neighbours at least so much.
 fn divide_series(
-    series: &[f64],
+    days: DaySeries<'_>,
     offset: usize,
     rule: ChangeRule,
-    inflation: f64,
+    least: Persistence,
     found: &mut Vec<FoundChange>,
 ) {
-    let Some(surest) = surest_change(
-        series,
-        rule.min_nights,
-        rule.alpha / rule.tests as f64,
-        inflation,
-    ) else {
+    let Some(surest) = surest_change(days, rule.min_nights, rule.alpha / rule.tests as f64, least)
+    else {
         return;
     };
-    let (left, right) = series.split_at(surest.at);
-    divide_series(left, offset, rule, inflation, found);
+    divide_series(days.part(0..surest.at), offset, rule, least, found);
     found.push(FoundChange {
         at: offset + surest.at,
         ..surest
     });
-    divide_series(right, offset + surest.at, rule, inflation, found);
+    let right = days.part(surest.at..days.values.len());
+    divide_series(right, offset + surest.at, rule, least, found);
 }
 
 /// Moves every index to the best split between its neighbours, because it was found in a window that may have ended elsewhere.
-fn refine_changes(series: &[f64], min_nights: usize, found: &mut [FoundChange]) {
+fn refine_changes(days: DaySeries<'_>, min_nights: usize, found: &mut [FoundChange]) {
     for place in 0..found.len() {
-        let [from, to] = neighbouring_changes(series, found, place);
-        if let Some(split) = best_split(&normal_scores(&series[from..to]), min_nights) {
+        let [from, to] = neighbouring_changes(days.values, found, place);
+        if let Some(split) = best_split(&days.part(from..to).scores(), min_nights) {
             found[place].at = from + split.at;
         }
     }
@@ -212,7 +292,11 @@ const BEYOND_WANDER: f64 = 3.0;
 /// is false.
 fn is_beyond_wander(series: &[f64], found: &[FoundChange], place: usize) -> bool {
     let [from, to] = neighbouring_changes(series, found, place);
-    let (left, right) = series[from..to].split_at(found[place].at - from);
+    is_step_beyond_wander(&series[from..to], found[place].at - from)
+}
+
+fn is_step_beyond_wander(values: &[f64], at: usize) -> bool {
+    let (left, right) = values.split_at(at);
     let deviation = |values: &[f64]| {
         median_absolute_deviation(values).map_or(0.0, |deviation| 1.4826 * deviation)
     };
@@ -271,12 +355,12 @@ fn is_worth_a_report(series: &[f64], change: &ChangePoint, rule: ChangeRule) -> 
 
 /// Returns the change with the smallest p-value among all windows, if it is at most `level`.
 fn surest_change(
-    series: &[f64],
+    days: DaySeries<'_>,
     min_nights: usize,
     level: f64,
-    inflation: f64,
+    least: Persistence,
 ) -> Option<FoundChange> {
-    let nights = series.len();
+    let nights = days.values.len();
     let mut surest: Option<FoundChange> = None;
     let (mut windows, mut weight) = (1_usize, 0.5);
     loop {
@@ -293,10 +377,10 @@ fn surest_change(
                 (nights - length) * window / (windows - 1)
             };
             if let Some(found) = best_split_in_window(
-                &series[start..start + length],
+                days.part(start..start + length),
                 min_nights,
                 level * part,
-                inflation,
+                least,
             ) {
                 let p = found.p / part;
                 if surest.is_none_or(|surest| p < surest.p) {
@@ -313,23 +397,55 @@ fn surest_change(
 
 /// Returns the best split of a window, if the p-value of the best of all splits is at most `level`.
 fn best_split_in_window(
-    values: &[f64],
+    days: DaySeries<'_>,
     min_nights: usize,
     level: f64,
-    inflation: f64,
+    least: Persistence,
 ) -> Option<FoundChange> {
-    let scores = normal_scores(values);
-    let split = best_split(&scores, min_nights)?;
-    let single = p_of_split(&scores, split, inflation);
-    if single > level || p_of_best_split(single, values.len(), min_nights) > level {
-        return None;
-    }
-    let p = p_of_best_split(
-        single.max(p_of_threshold(values, split.at)),
-        values.len(),
-        min_nights,
-    );
+    let values = days.values;
+    let split = best_split(&days.scores(), min_nights)?;
+    let searched = |single: f64| p_of_best_split(single, values.len(), min_nights);
+    let by_scores = |at: usize| {
+        let single = p_of_scores(values, at, least.inflation);
+        if searched(single) > level {
+            return single;
+        }
+        single.max(p_of_threshold(values, at))
+    };
+    let single = match days.noise {
+        None => by_scores(split.at),
+        Some(noise) => {
+            let is_steady = least.wander <= known_noise::MAX_WANDER;
+            let wander = if is_steady && is_step_beyond_wander(values, split.at) {
+                Wander::Unlikely
+            } else {
+                Wander::AtLeast(least.wander)
+            };
+            let found = known_noise::test_levels(values, split.at, noise, wander).ok()?;
+            if found.is_enough || searched(found.p) > level {
+                found.p
+            } else {
+                found.p.max(by_scores(split.at))
+            }
+        }
+    };
+    let p = searched(single);
     (p <= level).then_some(FoundChange { at: split.at, p })
+}
+
+/// Returns the p-value of the difference of the normal scores of two sides, see [`p_of_split`].
+fn p_of_scores(values: &[f64], at: usize, least: f64) -> f64 {
+    let scores = normal_scores(values);
+    let sum: f64 = scores[..at].iter().sum();
+    let split = SeriesSplit {
+        at,
+        between: sum * sum * difference_variance(values.len(), at),
+        total: scores.iter().map(|score| score * score).sum(),
+    };
+    if split.total <= 0.0 {
+        return 1.0;
+    }
+    p_of_split(&scores, split, least)
 }
 
 /// Returns the normal quantiles of the values' ranks, minus their mean. Equal values get that of their mean rank.
@@ -547,6 +663,79 @@ mod tests {
             .zip(noise(nights, stream))
             .map(|(level, noise)| level + noise)
             .collect()
+    }
+
+    /// Rates of 60 items that each pass with the chance, and the noise of each night.
+    fn rates(parts: &[(usize, f64)], stream: u64) -> (Vec<f64>, Vec<Option<f64>>) {
+        let mut random = Seed(12).replicate_stream(stream);
+        let nights: Vec<Vec<f64>> = parts
+            .iter()
+            .flat_map(|&(nights, chance)| std::iter::repeat_n(chance, nights))
+            .map(|chance| {
+                let draw = |_| {
+                    f64::from(u8::from(
+                        f64::from(random.next_u32()) < chance * f64::from(u32::MAX),
+                    ))
+                };
+                (0..60).map(draw).collect()
+            })
+            .collect();
+        let noise = |pair: &[Vec<f64>]| {
+            crate::noise_of_neighbours(pair[0].iter().copied().zip(pair[1].iter().copied()))
+        };
+        let rates = nights.iter().map(|night| series_mean(night)).collect();
+        let noise = std::iter::once(None).chain(nights.windows(2).map(noise));
+        (rates, noise.collect())
+    }
+
+    /// With 60 questions a night differs from the next by 5 points, so that a fall of 25 cannot be one of 21 steady series.
+    #[test]
+    fn what_everybody_sees_is_found_in_a_few_nights() {
+        let rule = ChangeRule {
+            tests: 21,
+            ..ChangeRule::default()
+        };
+        let found = (0..40).filter(|&stream| {
+            let (rates, noise) = rates(&[(14, 0.70), (10, 0.45)], stream);
+            change_points_of_shares(&rates, &noise, &[], rule)
+                .expect("finite")
+                .iter()
+                .any(|change| change.at.abs_diff(14) <= 1)
+        });
+        assert!(found.count() >= 26);
+        // Without the noise, the days alone do not tell it so often.
+        let rule = ChangeRule {
+            tests: 3,
+            ..ChangeRule::default()
+        };
+        let counted = |with_noise: bool| {
+            let found = (0..60).filter(|&stream| {
+                let (rates, noise) = rates(&[(55, 0.80), (5, 0.65)], 100 + stream);
+                let noise = if with_noise { noise } else { Vec::new() };
+                !change_points_of_shares(&rates, &noise, &[], rule)
+                    .expect("finite")
+                    .is_empty()
+            });
+            found.count()
+        };
+        assert!(counted(true) >= 48 && counted(true) > counted(false));
+    }
+
+    #[test]
+    fn steady_rates_of_items_rarely_change() {
+        let rule = ChangeRule {
+            min_relative: 0.0,
+            ..ChangeRule::default()
+        };
+        for nights in [60, 365] {
+            let alarms = (0..100).filter(|&stream| {
+                let (rates, noise) = rates(&[(nights, 0.8)], 500 + stream);
+                !change_points_of_shares(&rates, &noise, &[], rule)
+                    .expect("finite")
+                    .is_empty()
+            });
+            assert!(alarms.count() <= 5, "{nights} nights");
+        }
     }
 
     const NONE: [usize; 0] = [];

@@ -35,6 +35,7 @@ mod item_fit;
 mod item_groups;
 mod item_response;
 mod judge_corrected;
+mod known_noise;
 mod logistic;
 mod max_t;
 mod mean;
@@ -76,7 +77,9 @@ pub use bootstrap::{BcaInterval, Replicates, Seed, jackknife_values};
 pub use bradley_terry::{
     BradleyTerry, Effect, FitOptions, PairVote, Strength, Ties, VoteOutcome, bradley_terry,
 };
-pub use change_point::{ChangePoint, ChangeRule, change_points, change_tests};
+pub use change_point::{
+    ChangePoint, ChangeRule, change_points, change_points_of_shares, change_tests,
+};
 pub use cluster::{Clustered, Cr2, clustered_error, clustered_mean};
 pub use compact_letters::compact_letters;
 pub use counts::counts_over_runs;
@@ -118,6 +121,7 @@ pub use item_response::{
 pub use judge_corrected::{
     CorrectedMean, JudgedRuns, LabelledAttempts, MAX_OF_A_RUN, corrected_difference, corrected_rate,
 };
+pub use known_noise::noise_of_neighbours;
 pub use max_t::{MaxT, max_t};
 pub use mean::{
     MeanDifference, ValueSummary, interval_of_mean, mean_interval, mean_t, paired_t,

@@ -1,7 +1,7 @@
 //! How much neighbouring days resemble each other, as the variance of their mean relative to that of independent days.
 
 /// Assumed share of a wander that persists to the next day: half of it is gone after three days.
-const PERSISTENCE: f64 = 0.8;
+pub(super) const PERSISTENCE: f64 = 0.8;
 /// Lags beyond which its correlation is mostly noise.
 const MAX_LAGS: usize = 5;
 
@@ -14,10 +14,15 @@ const MAX_LAGS: usize = 5;
 /// c/(1 + 64/m) − 7/(m + 20) and, for independent days, the deviation 0.7/√m (simulated with 30 to 240 days split once at their best index,
 /// each c from 0 to 1). `margin` of these deviations are added.
 pub(super) fn inflation_by_wander(rest: &[f64], levels: usize, margin: f64) -> f64 {
+    1.0 + 2.0 * PERSISTENCE / (1.0 - PERSISTENCE) * wander_share(rest, levels, margin)
+}
+
+/// Returns c of [`inflation_by_wander`], from 0 to 1.
+pub(super) fn wander_share(rest: &[f64], levels: usize, margin: f64) -> f64 {
     let n = rest.len() as f64;
     let within = sum_of_squares(rest);
     if within <= 1e-9 * n {
-        return 1.0;
+        return 0.0;
     }
     let (mut fitted, mut weights) = (0.0, 0.0);
     let mut kept = 1.0;
@@ -27,12 +32,12 @@ pub(super) fn inflation_by_wander(rest: &[f64], levels: usize, margin: f64) -> f
         weights += kept * kept;
     }
     if weights <= 0.0 {
-        return 1.0;
+        return 0.0;
     }
     let m = 2.0 * n / levels as f64;
     let unhidden = 1.0 + 64.0 / m;
     let c = (fitted / weights + 7.0 / (m + 20.0) + margin * 0.7 / m.sqrt()) * unhidden;
-    1.0 + 2.0 * PERSISTENCE / (1.0 - PERSISTENCE) * c.clamp(0.0, 1.0)
+    c.clamp(0.0, 1.0)
 }
 
 /// Returns the inflation of the variance if days are a first-order autoregression around two known levels: (1 + r)/(1 − r), with r corrected
