@@ -10,7 +10,7 @@ use crate::render::json::{AnswerSchema, CompareAnswer, answer_schema};
 use crate::render::table::ReportTable;
 use crate::render::{category_rates, comparability, comparison, phrases, tables};
 use crate::views::{
-    Arm, BaselineSelection, BatchSelection, Comparison, PairOrder, SuiteGroup, board_groups,
+    Arm, BaselineSelection, Comparison, PairOrder, SuiteGroup, board_groups,
     category_rates as rates_by_category, compare_arms, compare_to_baseline, compare_with_flips,
     count_retracted, criterion_flips, find_separate_arms,
 };
@@ -48,6 +48,9 @@ pub(super) struct CompareArguments {
     /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
     #[arg(long)]
     pub newest_batch: bool,
+    /// Take all nights, also those before a change point: rates are then means of several levels
+    #[arg(long, conflicts_with = "newest_batch")]
+    pub all_nights: bool,
     /// Explain the table: intervals, methods, planning figures, other tests, unmeasured figures
     #[arg(long)]
     pub explain: bool,
@@ -127,11 +130,7 @@ pub(super) fn run_command(
     filter.ids = selection::complete_ids(&warehouse, &filter.ids)?;
     let filter = selection::resolve_filter(&warehouse, filter)?;
     policy::check_primaries(settings, &warehouse)?;
-    let grouping = if arguments.newest_batch {
-        BatchSelection::NewestBatch
-    } else {
-        BatchSelection::AllBatches
-    };
+    let grouping = selection::batch_selection(arguments.newest_batch, arguments.all_nights);
     let mut groups: Vec<SuiteGroup<'_>> = match &held.baseline {
         Some(baseline) => {
             let groups = compare_to_baseline(&warehouse, &filter, baseline, grouping);

@@ -11,7 +11,9 @@ use crate::render::json::{AnswerSchema, HistoryAnswer, answer_schema};
 use crate::render::table::ReportTable;
 use crate::render::{history, tables};
 use crate::run::commit_positions;
-use crate::views::{CommitOrder, History, HistoryPoints, count_retracted, suite_histories};
+use crate::views::{
+    CommitOrder, History, HistoryPoints, count_retracted, explain_histories, suite_histories,
+};
 use crate::warehouse::Warehouse;
 
 use super::command::{Command, Example, Invocation, ResultsUse};
@@ -84,7 +86,10 @@ fn run_command(settings: &Settings, arguments: &HistoryArguments) -> Result<u8, 
         HistoryBy::Day => HistoryPoints::Days,
         HistoryBy::Commit => order_commits(&warehouse, &filter),
     };
-    let histories = suite_histories(&warehouse, &filter, &policy, &points);
+    let mut histories = suite_histories(&warehouse, &filter, &policy, &points);
+    explain_histories(&warehouse, &filter, &mut histories).map_err(|error| {
+        CommandFailure::new(format!("cannot read the categories of items: {error}"))
+    })?;
     let retracted = count_retracted(&warehouse, &filter);
     let usual = match settings.format {
         Format::Table => 7,

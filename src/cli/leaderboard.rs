@@ -10,7 +10,7 @@ use crate::import::read_matrix;
 use crate::render::json::{AnswerSchema, LeaderboardAnswer, leaderboard_schema};
 use crate::render::{comparability, overall, tables};
 use crate::views::{
-    BatchSelection, Board, Overall, Pooling, SortKey, build_boards, combine_suites as over_suites,
+    Board, Overall, Pooling, SortKey, build_boards, combine_suites as over_suites,
     overall_from_table,
 };
 
@@ -19,7 +19,7 @@ use super::failure::{self, CommandFailure};
 use super::options::{Engine, Judging, SuiteOptions};
 use super::query::{QueriedRuns, RunQuery};
 use super::settings::Settings;
-use super::{engine, exit_code, output, policy, unstarted};
+use super::{engine, exit_code, output, policy, selection, unstarted};
 
 /// Rank arms on each suite
 #[derive(Args)]
@@ -44,6 +44,9 @@ pub(super) struct LeaderboardArguments {
     /// Take only each arm's newest batch [default: all its runs since the newest change point of a pass rate]
     #[arg(long, conflicts_with = "matrix")]
     pub newest_batch: bool,
+    /// Take all nights, also those before a change point: rates are then means of several levels
+    #[arg(long, conflicts_with = "newest_batch")]
+    pub all_nights: bool,
     /// Show how often each arm ranks first in bootstrap samples of the items; decides nothing
     #[arg(long, alias = "p-best", help_heading = "Evidence")]
     pub resample: bool,
@@ -135,11 +138,7 @@ fn run_command(
         policy,
     } = query.open(settings)?;
     policy::check_primaries(settings, &warehouse)?;
-    let grouping = if arguments.newest_batch {
-        BatchSelection::NewestBatch
-    } else {
-        BatchSelection::AllBatches
-    };
+    let grouping = selection::batch_selection(arguments.newest_batch, arguments.all_nights);
     let board = build_boards(
         &warehouse,
         &filter,

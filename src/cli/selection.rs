@@ -6,7 +6,7 @@ use std::path::Path;
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::domain::{Filter, Run, RunId, escape_invisible, may_mean, nearest_name};
-use crate::views::batch_name;
+use crate::views::{BatchSelection, batch_name};
 use crate::warehouse::Warehouse;
 
 use super::assignments::parse_assignment;
@@ -162,6 +162,15 @@ fn newest_run(warehouse: &Warehouse) -> Option<&Run> {
 }
 
 /// Returns the ids of the newest batch: the runs that were started or imported together with the newest run.
+/// Returns the batches that the options of a board ask for.
+pub(super) fn batch_selection(newest_batch: bool, all_nights: bool) -> BatchSelection {
+    match (newest_batch, all_nights) {
+        (true, _) => BatchSelection::NewestBatch,
+        (false, true) => BatchSelection::AllNights,
+        (false, false) => BatchSelection::AllBatches,
+    }
+}
+
 pub(super) fn newest_batch(warehouse: &Warehouse) -> Vec<String> {
     let Some(batch) = newest_run(warehouse).map(batch_name) else {
         return Vec::new();

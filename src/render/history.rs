@@ -373,10 +373,49 @@ fn history_notes(history: &History, labels: &[String]) -> Vec<String> {
     notes
 }
 
+/// Says where a change of the pass rate comes from: `all of it in multiplication: 305 of 320 (95%) → 0 of 160 (0%), 20 questions`. `None` if
+/// no item tells it, or if the items have no categories.
+pub(super) fn cause_words(change: &LevelChange) -> Option<String> {
+    let cause = change.cause.as_ref()?;
+    let [before, since] = [
+        (cause.passed_before, cause.counted_before),
+        (cause.passed_since, cause.counted_since),
+    ]
+    .map(|(passed, counted)| {
+        format!(
+            "{} of {} ({})",
+            format::format_integer(passed),
+            format::format_integer(counted),
+            format::percent(passed as f64 / counted as f64, counted)
+        )
+    });
+    let items = phrases::count_with_noun(cause.items, "items");
+    match (&cause.category, cause.share) {
+        (Some(category), Some(share)) => {
+            let part = if share >= ALL_OF_IT {
+                "all".to_owned()
+            } else {
+                format::percent(share, 10)
+            };
+            Some(format!(
+                "{part} of it in {category}: {before} → {since}, {items}"
+            ))
+        }
+        _ if cause.categories > 1 => Some(format!(
+            "in all {}, {items}",
+            phrases::count_with_noun(cause.categories, "categories")
+        )),
+        _ => None,
+    }
+}
+
+/// Share of a change from which on a category explains all of it.
+const ALL_OF_IT: f64 = 0.95;
+
 /// Says when a value changed, with the evidence.
 pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
     format!(
-        "{label}: {} changed from {} on {} ({} {} before, {} after, {} after adjustment).",
+        "{label}: {} changed from {} on {} ({} {} before, {} after, {} after adjustment){}.",
         series_name(change.series),
         change_words(change),
         courses::point_name(Some(change.date), change.commit.as_deref()).unwrap_or_default(),
@@ -388,6 +427,7 @@ pub(super) fn change_sentence(change: &LevelChange, label: &str) -> String {
         },
         format::format_integer(change.nights_after),
         verdicts::p_value(Some(change.p_adjusted)),
+        cause_words(change).map_or_else(String::new, |cause| format!(": {cause}")),
     )
 }
 

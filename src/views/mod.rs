@@ -108,7 +108,7 @@ pub use imported::{
     CheckedFigure, ForeignSource, HeldField, ImportAnswer, ImportedSource, Quirk, RefusedRows,
     StatedOtherwise, UnrecognisedFile,
 };
-pub use item_details::{ItemAnswers, ItemNote, SuiteItemAnswers};
+pub use item_details::{ItemAnswers, ItemCategory, ItemNote, SuiteItemAnswers};
 pub use items::{
     Discrimination, ItemCell, ItemLine, ItemMatrix, ItemOrders, ItemSign, MatrixArm, RunAttempt,
 };
@@ -161,19 +161,20 @@ pub use version_change::VersionChange;
 pub use crate::inference::{
     AcceptedRegression, Adjustment, Apart, Arm, ArmHistory, ArmRuns, Audit, AuditedBoard,
     AuditedData, AuditedGroups, AuditedPlace, AuditedTable, BaselineComparison, BaselineSelection,
-    BatchSelection, Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangedItem, Check,
-    CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread, CommitOrder,
-    Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck, DecidingItems,
-    Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate, Evidence, ExcludedItem,
-    Fact, Figure, Front, Grade, History, HistoryPoints, ITEM_SCORE, Incomparable, ItemChange,
-    ItemCopies, ItemCourse, JudgeFigure, JudgedBy, LabelDifference, LevelChange, Levels, MIN_ITEMS,
-    MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing, Money, Needed, Night,
-    NightlyDuel, NightsEvidence, NoisyItem, Obstacle, OpenCost, Order, PairEvidence, PairVerdict,
-    Place, Policy, Precision, PriceInterval, PriceMethod, Record, RecordedFact, Reliability,
-    Resolution, Role, Scale, ScoreColumn, Series, Severity, SharedItems, Since, SinceBecause,
-    Sizes, Spread, StandardCard, Standing, SuiteGroup, Test, UNNAMED_APPROACHES, UnlikeLabels,
-    UnlikePairs, Variation, Why, add_absent_arms, batch_name, board_groups, compare_to_baseline,
-    facts_of_scores, find_separate_arms, reports_runs, suite_groups, suite_histories, worst_grade,
+    BatchSelection, Because, Beyond, Bill, BoardEvidence, Break, Cell, ChangeCause, ChangedItem,
+    Check, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, ClusterSpread,
+    CommitOrder, Comparability, ConditionEffect, ConditionSetting, Coverage, CrossCheck,
+    DecidingItems, Decision, Design, Detail, Difference, Doubled, Drawn, Effect, Estimate,
+    Evidence, ExcludedItem, Fact, Figure, Front, Grade, History, HistoryPoints, ITEM_SCORE,
+    Incomparable, ItemChange, ItemCopies, ItemCourse, JudgeFigure, JudgedBy, LabelDifference,
+    LevelChange, Levels, MIN_ITEMS, MIN_LABELS, MIN_RUNS, Method, Mismatch, MismatchKind, Missing,
+    Money, Needed, Night, NightlyDuel, NightsEvidence, NoisyItem, Obstacle, OpenCost, Order,
+    PairEvidence, PairVerdict, Place, Policy, Precision, PriceInterval, PriceMethod, Record,
+    RecordedFact, Reliability, Resolution, Role, Scale, ScoreColumn, Series, Severity, SharedItems,
+    Since, SinceBecause, Sizes, Spread, StandardCard, Standing, SuiteGroup, Test,
+    UNNAMED_APPROACHES, UnlikeLabels, UnlikePairs, Variation, Why, add_absent_arms, batch_name,
+    board_groups, compare_to_baseline, explain_histories, facts_of_scores, find_separate_arms,
+    reports_runs, suite_groups, suite_histories, worst_grade,
 };
 pub use crate::stats::{
     COURSE_ALPHA, Calibration, CourseKind, Foreseen, GateOdds, HalfLife, Interval, InvarianceDrift,

@@ -9,6 +9,19 @@ use super::items::ItemCell;
 use super::site::OverviewSuite;
 
 impl OverviewSuite {
+    /// Says what explains each change of a pass rate, by the categories that are known by now.
+    pub fn explain_changes(&mut self) {
+        let Self {
+            history, stories, ..
+        } = self;
+        if let Some(history) = history {
+            history.explain_changes(|shift| {
+                let known = stories.get(&shift.item, shift.kind)?;
+                known.category.as_deref()
+            });
+        }
+    }
+
     /// Returns the results of the arms by category, or `None` if no item has a category.
     pub fn category_table(&self) -> Option<Categories> {
         Categories::from_matrix(&self.items, |line| self.category_of(line))

@@ -119,8 +119,10 @@ impl<'a> ArmRuns<'a> {
 pub enum BatchSelection {
     /// Each arm's newest night: its newest batch, or of an imported file its newest day.
     NewestBatch,
-    /// Every run of the arm.
+    /// Every run of the arm; of a board, every run since the newest change point of a pass rate.
     AllBatches,
+    /// Every run of the arm, whatever changed.
+    AllNights,
 }
 
 /// The runs of one suite that can be compared: of one suite version, or from one imported source.

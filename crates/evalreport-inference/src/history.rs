@@ -10,13 +10,14 @@ use serde::Serialize;
 use crate::domain::{Filter, ItemKey, ItemStatus, latest_of_each};
 use crate::stats::{
     Buy, ChangeRule, CourseKind, Interval, NightOutcomes, bernoulli_confidence_sequence,
-    change_points, change_tests, mcnemar_e_value, probability_flaky, summarise_sample,
-    variance_split,
+    change_points_of_shares, change_tests, mcnemar_e_value, noise_of_neighbours, probability_flaky,
+    summarise_sample, variance_split,
 };
 use crate::warehouse::{OutcomeMatrix, RunRow, Warehouse};
 
 use super::accepted::{AcceptedRegression, is_acceptance_of};
 use super::arm::{Arm, BatchSelection, SuiteGroup};
+use super::change_cause::{ChangeCause, ItemShift};
 use super::estimate::{Estimate, pass_rate, run_counts};
 use super::exclusions::exclude_items;
 use super::figures::{run_cost, run_duration, summarise_sets};
@@ -88,6 +89,12 @@ pub struct LevelChange {
     pub p: f64,
     /// `p` times the number of series of the suite that could show a change (Bonferroni). At most the history's `alpha`.
     pub p_adjusted: f64,
+    /// What explains a change of the pass rate. Absent without outcomes of items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<ChangeCause>,
+    /// The items on both sides of a change of the pass rate.
+    #[serde(skip)]
+    pub shifts: Vec<ItemShift>,
 }
 
 /// An item that changed between passing and failing, and whose outcomes did not change back.
@@ -276,7 +283,23 @@ impl History {
     }
 }
 
+impl History {
+    /// Says what explains each change of a pass rate. `category_of` returns an item's category.
+    pub fn explain_changes<'c>(&mut self, category_of: impl Fn(&ItemShift) -> Option<&'c str>) {
+        for change in self.arms.iter_mut().flat_map(|arm| &mut arm.changes) {
+            change.cause = ChangeCause::find(&change.shifts, &category_of);
+        }
+    }
+}
+
 impl ArmHistory {
+    /// Returns the newest change point of the pass rate.
+    pub fn newest_rate_change(&self) -> Option<&LevelChange> {
+        self.changes
+            .iter()
+            .rfind(|change| change.series == Series::PassRate)
+    }
+
     /// Returns the flaky items, then those of the noisiest that are not among them.
     fn noisy_items(&self) -> impl Iterator<Item = &NoisyItem> {
         let is_new = |item: &&NoisyItem| self.flaky.iter().all(|flaky| flaky.item != item.item);
@@ -305,6 +328,40 @@ pub fn suite_histories(
         .par_iter()
         .map(|(suite, groups)| suite_history_of(warehouse, suite, groups, policy, points))
         .collect()
+}
+
+/// Says what explains the changes of pass rates, by the categories that the newest runs of a suite record.
+///
+/// # Errors
+///
+/// Fails if outcomes cannot be read.
+pub fn explain_histories(
+    warehouse: &Warehouse,
+    filter: &Filter,
+    histories: &mut [History],
+) -> std::io::Result<()> {
+    for history in histories {
+        let changes = history.arms.iter().flat_map(|arm| &arm.changes);
+        if changes.clone().all(|change| change.shifts.is_empty()) {
+            continue;
+        }
+        let mut newest = BTreeMap::<Arm, &RunRow>::new();
+        for row in warehouse.select_runs(filter) {
+            let is_asked = row.run.suite == history.suite && row.items.is_some();
+            let known = |arm: &Arm| newest.get(arm).and_then(|known| known.run.timestamp);
+            let arm = Arm::from_run(&row.run);
+            if is_asked && row.run.timestamp >= known(&arm) {
+                newest.insert(arm, row);
+            }
+        }
+        let runs: Vec<_> = newest.values().map(|row| row.run.clone()).collect();
+        let categories = warehouse.item_categories(&runs)?;
+        history.explain_changes(|shift| {
+            let key = (shift.kind.to_owned(), shift.item.clone());
+            categories.get(&key).map(String::as_str)
+        });
+    }
+    Ok(())
 }
 
 /// The runs of one arm on one day or of one commit, the index of their suite version, and their outcomes and texts.
@@ -499,6 +556,88 @@ impl<'a, 'g> SuiteNights<'a, 'g> {
         shown
     }
 
+    /// Returns the noise of each night's pass rate by the chance of its items, arm by arm: from the items that it shares with the arm's night
+    /// before.
+    fn night_noise(&self) -> Vec<Vec<Option<f64>>> {
+        let of_arm = |(_, nights): &(Arm, Vec<(NaiveDate, NightArmRuns<'a>)>)| {
+            let noise = |last: Option<&NightArmRuns<'_>>, runs: &NightArmRuns<'_>| -> Option<f64> {
+                let last = last.filter(|last| last.version == runs.version)?;
+                let (before, own) = (last.outcomes.as_ref()?, runs.outcomes.as_ref()?);
+                let shared = self.items[runs.version]
+                    .paired_means(|item| before.item_mean(item), |item| own.item_mean(item));
+                noise_of_neighbours(shared.into_iter().map(|(_, one, other)| (one, other)))
+            };
+            let mut last: Option<&NightArmRuns<'_>> = None;
+            let mut found = Vec::with_capacity(nights.len());
+            for (_, runs) in nights {
+                found.push(noise(last, runs));
+                if runs.outcomes.is_some() {
+                    last = Some(runs);
+                }
+            }
+            found
+        };
+        self.arms.iter().map(of_arm).collect()
+    }
+
+    /// Returns the items of an arm on both sides of a change: on the nights since the change before it, and until the next one.
+    fn item_shifts(&self, arm: usize, [from, at, to]: [usize; 3]) -> Vec<ItemShift> {
+        let (_, nights) = &self.arms[arm];
+        let mut found = BTreeMap::<&ItemKey, ItemShift>::new();
+        for (place, (_, runs)) in nights.iter().enumerate().take(to).skip(from) {
+            let Some(outcomes) = &runs.outcomes else {
+                continue;
+            };
+            let (matrix, items) = (&self.matrices[runs.version], &self.items[runs.version]);
+            items.for_each_item(|_, columns| {
+                let (passed, counted) = outcomes.attempts_of_item(columns);
+                if counted == 0 {
+                    return;
+                }
+                let key = &matrix.items[columns[0] as usize].key;
+                let shift = found.entry(key).or_insert_with(|| ItemShift {
+                    item: key.item.clone(),
+                    kind: key.kind.name(),
+                    before: (0, 0),
+                    since: (0, 0),
+                });
+                let side = if place < at {
+                    &mut shift.before
+                } else {
+                    &mut shift.since
+                };
+                *side = (side.0 + u64::from(passed), side.1 + u64::from(counted));
+            });
+        }
+        found.into_values().collect()
+    }
+
+    /// Adds to the changes of an arm's pass rate how its items moved.
+    fn add_shifts(&self, arm: usize, shown: &[Night], changes: &mut [LevelChange]) {
+        let place = |date: NaiveDate, commit: &Option<String>| {
+            shown
+                .iter()
+                .position(|night| night.date == date && night.commit == *commit)
+        };
+        let at: Vec<(usize, usize)> = changes
+            .iter()
+            .enumerate()
+            .filter(|(_, change)| change.series == Series::PassRate)
+            .filter_map(|(number, change)| Some((number, place(change.date, &change.commit)?)))
+            .collect();
+        for (turn, (number, here)) in at.iter().enumerate() {
+            let is_break = |night: &Night| !night.breaks.is_empty();
+            let cut = shown[..=*here].iter().rposition(is_break).unwrap_or(0);
+            let end = shown[here + 1..]
+                .iter()
+                .position(is_break)
+                .map_or(shown.len(), |next| here + 1 + next);
+            let from = turn.checked_sub(1).map_or(cut, |last| at[last].1.max(cut));
+            let to = at.get(turn + 1).map_or(end, |next| next.1.min(end));
+            changes[*number].shifts = self.item_shifts(arm, [from, *here, to]);
+        }
+    }
+
     /// Returns the commit of the runs, as recorded.
     fn recorded_commit(&self, runs: &NightArmRuns<'_>) -> Option<String> {
         runs.rows
@@ -629,7 +768,10 @@ pub(super) fn suite_history_of(
 ) -> History {
     let found = SuiteNights::from_groups(warehouse, suite, groups, policy, points);
     let shown = found.night_views();
-    let changes = find_changes(&shown, policy.alpha);
+    let mut changes = find_changes(&shown, &found.night_noise(), policy.alpha);
+    for (arm, (shown, changes)) in shown.iter().zip(&mut changes).enumerate() {
+        found.add_shifts(arm, shown, changes);
+    }
     let accepted = |arm: &Arm| -> Vec<AcceptedRegression> {
         warehouse
             .acceptances()
@@ -679,7 +821,7 @@ pub(super) fn level_changes(
     policy: &Policy,
 ) -> Vec<(Arm, Vec<LevelChange>)> {
     let found = SuiteNights::from_groups(warehouse, suite, groups, policy, &HistoryPoints::Days);
-    let changes = find_changes(&found.night_views(), policy.alpha);
+    let changes = find_changes(&found.night_views(), &found.night_noise(), policy.alpha);
     found
         .arms
         .into_iter()
@@ -730,14 +872,18 @@ struct NightSeries {
     places: Vec<usize>,
     /// Indices into the values.
     breaks: Vec<usize>,
+    /// By value: its variance by the chance of items. Empty if nobody knows it of the series.
+    noise: Vec<Option<f64>>,
 }
 
 impl NightSeries {
-    fn all_series(nights: &[Night]) -> [Self; 3] {
+    fn all_series(nights: &[Night], noise: &[Option<f64>]) -> [Self; 3] {
+        let rates = Self::from_nights(Series::PassRate, nights, |night| {
+            night.pass_rate.as_ref().map(|rate| rate.value)
+        });
+        let noise = rates.places.iter().map(|place| noise[*place]).collect();
         [
-            Self::from_nights(Series::PassRate, nights, |night| {
-                night.pass_rate.as_ref().map(|rate| rate.value)
-            }),
+            Self { noise, ..rates },
             Self::from_nights(Series::Cost, nights, |night| night.cost_usd),
             Self::from_nights(Series::Duration, nights, |night| night.duration_seconds),
         ]
@@ -753,6 +899,7 @@ impl NightSeries {
             values: Vec::new(),
             places: Vec::new(),
             breaks: Vec::new(),
+            noise: Vec::new(),
         };
         let mut is_cut = false;
         for (place, night) in nights.iter().enumerate() {
@@ -770,7 +917,8 @@ impl NightSeries {
     }
 
     fn level_changes(&self, nights: &[Night], rule: ChangeRule) -> Vec<LevelChange> {
-        let found = change_points(&self.values, &self.breaks, rule).unwrap_or_default();
+        let found = change_points_of_shares(&self.values, &self.noise, &self.breaks, rule)
+            .unwrap_or_default();
         let change = |point: crate::stats::ChangePoint| LevelChange {
             series: self.series,
             date: nights[self.places[point.at]].date,
@@ -781,20 +929,27 @@ impl NightSeries {
             nights_after: point.nights_after as u64,
             p: point.p,
             p_adjusted: point.p_adjusted,
+            cause: None,
+            shifts: Vec::new(),
         };
         found.into_iter().map(change).collect()
     }
 }
 
 /// Finds the change points of all series of a suite, which are tested as one family.
-fn find_changes(arms: &[Vec<Night>], alpha: f64) -> Vec<Vec<LevelChange>> {
+fn find_changes(
+    arms: &[Vec<Night>],
+    noise: &[Vec<Option<f64>>],
+    alpha: f64,
+) -> Vec<Vec<LevelChange>> {
     let rule = ChangeRule {
         alpha,
         ..ChangeRule::default()
     };
     let measured: Vec<[NightSeries; 3]> = arms
         .iter()
-        .map(|nights| NightSeries::all_series(nights))
+        .zip(noise)
+        .map(|(nights, noise)| NightSeries::all_series(nights, noise))
         .collect();
     let tests: usize = measured
         .iter()

@@ -21,6 +21,7 @@ mod better;
 mod board_noise;
 mod cached_runs;
 mod cell;
+mod change_cause;
 mod claims;
 mod cluster_test;
 mod comparability;
@@ -88,6 +89,7 @@ pub use audit::{
 pub use baseline::{BaselineComparison, BaselineSelection, compare_to_baseline};
 pub use better::PRIOR_DEVIATION as BETTER_PRIOR_DEVIATION;
 pub use cell::Cell;
+pub use change_cause::{ChangeCause, ItemShift};
 pub use claims::{
     AuditedTable, CheckedColumn, ClaimFinding, ClaimKind, ClaimPlace, ClaimsAudit, RunsInStore,
     Severity, audit_claims, reports_runs, stored_runs,
@@ -106,7 +108,7 @@ pub use figures::{Coverage, Figure, Money, Spread};
 pub use grouping::suite_groups;
 pub use history::{
     ArmHistory, Break, CommitOrder, History, HistoryPoints, ItemChange, LevelChange, Night,
-    NightlyDuel, NoisyItem, Precision, Series, suite_histories,
+    NightlyDuel, NoisyItem, Precision, Series, explain_histories, suite_histories,
 };
 pub use item_course::ItemCourse;
 pub use item_scores::ITEM_SCORE;

@@ -36,7 +36,7 @@ pub fn board_groups<'a>(
                     .map(|group| since_change(group, &changes))
                     .collect()
             }
-            BatchSelection::AllBatches => groups.to_vec(),
+            BatchSelection::AllBatches | BatchSelection::AllNights => groups.to_vec(),
         }
     };
     all.chunk_by(|one, other| one.suite == other.suite)

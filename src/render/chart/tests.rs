@@ -169,6 +169,8 @@ fn made_history(nights: u64) -> ArmHistory {
         nights_after: nights - nights / 2,
         p: 0.001,
         p_adjusted: 0.001,
+        cause: None,
+        shifts: Vec::new(),
     };
     ArmHistory {
         accepted: Vec::new(),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::render::{format, overall, phrases, verdicts};
+use crate::render::{format, history, overall, phrases, verdicts};
 use crate::views::{Arm, LevelChange, Measure, OverallEntry, Overview, OverviewSuite, SuiteState};
 
 use super::SiteFile;
@@ -91,6 +91,8 @@ struct StateCount {
 struct ChangedArm {
     said: Text,
     proof: Text,
+    /// What explains the change, and the address of its items.
+    cause: Option<(Text, String)>,
     href: String,
     steps: Option<ChangePointDrawing>,
 }
@@ -344,6 +346,16 @@ fn draw_together(overview: &Overview, plan: &SiteRoutes) -> Vec<ArmOverSuites> {
     ranked.iter().map(draw).collect()
 }
 
+/// Returns the answer of the site in one sentence, its heading.
+pub(super) fn headline(overview: &Overview, plan: &SiteRoutes) -> String {
+    let listed: Vec<ListedSuite<'_>> = overview
+        .by_state()
+        .into_iter()
+        .map(|(state, place)| (state, &overview.suites[place], &plan.suites[place]))
+        .collect();
+    site_headline(overview, plan, &listed)
+}
+
 /// Returns the site's headline: recent changes, the arm that wins most suites, and the number of open suites.
 fn site_headline(overview: &Overview, plan: &SiteRoutes, listed: &[ListedSuite<'_>]) -> String {
     let mut parts = Vec::new();
@@ -475,12 +487,20 @@ fn describe_change(
             format::format_integer(change.nights_after),
             verdicts::p_value(Some(change.p_adjusted))
         )),
+        cause: history::cause_words(change).map(|cause| {
+            let href = if suite.has_categories() {
+                place.categories_path()
+            } else {
+                place.items_path()
+            };
+            (Text::from(cause), href)
+        }),
         href: place.history_path(),
         steps: suite
             .history
             .as_ref()
             .and_then(|history| history.arms.iter().find(|known| known.arm == *arm))
-            .map(|history| ChangePointDrawing::from_change(history, change, [before, after])),
+            .map(|nights| ChangePointDrawing::from_change(nights, change, [before, after])),
     }
 }
 

@@ -512,6 +512,8 @@ mod tests {
             nights_after: 4,
             p: 0.001,
             p_adjusted: 0.002,
+            cause: None,
+            shifts: Vec::new(),
         };
         for (series, before, after, title) in [
             (

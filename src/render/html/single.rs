@@ -3,7 +3,7 @@
 //! The file is assembled from the site's pages. Each becomes a section, links among them become links within the file, and links to other
 //! pages – runs, items – become plain text. Its content security policy names the digests of its only stylesheet and its only script.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use base64::Engine;
@@ -43,14 +43,24 @@ const SCRIPT_PLACEHOLDER: &str = "\u{1}script";
 pub fn single_file(overview: &Redacted<Overview>, plan: &SiteRoutes, results: &str) -> Vec<u8> {
     // The search loads its index from separate files, and the page for any two arms their outcomes.
     let is_loading = |path: &str| path.starts_with("search") || path.ends_with(ANY_PAIR_FILE);
+    // A file for a mail: the answers. Arms, items, runs and further pairs are in the whole site.
+    let top_pairs: BTreeSet<String> = overview
+        .suites
+        .iter()
+        .zip(&plan.suites)
+        .filter_map(|(suite, place)| place.pair_path(suite.top.as_ref()?))
+        .collect();
     let is_left_out = |path: &str| {
-        path.starts_with("runs/")
-            || path.starts_with("embed/")
+        ["runs/", "arms/", "embed/"]
+            .iter()
+            .any(|folder| path.starts_with(folder))
+            || (path.starts_with("compare/") && !top_pairs.contains(path))
             || is_loading(path)
             || super::items::is_item_page(path)
     };
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_EXTENSION) && !is_left_out(&file.path);
-    let pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
+    let mut pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
+    pages.sort_by_key(|page| reading_turn(&page.path));
     let numbers: BTreeMap<&str, usize> = pages
         .iter()
         .map(|page| page.path.as_str())
@@ -63,7 +73,7 @@ pub fn single_file(overview: &Redacted<Overview>, plan: &SiteRoutes, results: &s
     let [style, script] = assets::single_file_texts();
     let context = &overview.context;
     let frame = SingleFilePage {
-        title: Text::new(&context.title),
+        title: Text::from(super::overview::headline(overview, plan)),
         description: Text::new(
             "Leaderboards and comparisons of AI agent evaluations, with intervals and costs.",
         ),
@@ -95,6 +105,20 @@ pub fn single_file(overview: &Redacted<Overview>, plan: &SiteRoutes, results: &s
     .into_bytes()
 }
 
+/// Returns when a page is read: the overview and the answer over all suites first, then the suites with their pairs, and explanations last.
+fn reading_turn(path: &str) -> u8 {
+    match path {
+        FIRST_PAGE => 0,
+        "overall.html" => 1,
+        _ if path.starts_with("suites/") || path.starts_with("compare/") => 2,
+        "method.html" | "glossary.html" => 4,
+        _ => 3,
+    }
+}
+
+/// The page that opens the file. Its heading is that of the file.
+const FIRST_PAGE: &str = "index.html";
+
 /// Returns whether bytes are a page of [`single_file`] that shows runs.
 pub fn shows_runs(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
@@ -123,15 +147,54 @@ fn page_section(page: &SiteFile, number: usize, numbers: &BTreeMap<&str, usize>)
     let mut shown = format!("<section id=\"p{number}\">\n");
     let whole = format!("{bar}{main}");
     let mut rest = whole.as_str();
+    // What a link becomes whose page is not in the file. Links are not nested.
+    let mut instead: Option<&str> = None;
+    let mut is_drawing = false;
     // Text is escaped, so each `<` begins a tag, and attributes are quoted.
     while let Some(start) = rest.find('<') {
         shown.push_str(&rest[..start]);
         let end = tag_end(&rest[start..]).map_or(rest.len(), |length| start + length);
-        shown.push_str(&rewrite_tag(&rest[start..end], &page.path, number, numbers));
+        let tag = &rest[start..end];
         rest = &rest[end..];
+        is_drawing = match tag {
+            "</svg>" => false,
+            _ => is_drawing || tag.starts_with("<svg"),
+        };
+        let rewritten = rewrite_tag(tag, &page.path, number, numbers);
+        if tag.starts_with("<a ") && !rewritten.contains(" href=\"") {
+            let name = if is_drawing { "g" } else { "span" };
+            instead = Some(name);
+            shown.push_str(&text_tag(&rewritten, name));
+        } else if let ("</a>", Some(name)) = (tag, instead) {
+            shown.push_str(&format!("</{name}>"));
+            instead = None;
+        } else {
+            shown.push_str(&rewritten);
+        }
     }
     shown.push_str(rest);
-    shown.push_str("<p class=\"small\"><a href=\"#p1\">Back to the overview</a></p>\n</section>\n");
+    if number > 1 {
+        shown.push_str("<p class=\"small\"><a href=\"#p1\">Back to the overview</a></p>\n");
+    }
+    shown.push_str("</section>\n");
+    shown
+}
+
+/// Returns the tag of text that stands for a link: of its attributes only those that text can have.
+fn text_tag(link: &str, name: &str) -> String {
+    let mut shown = format!("<{name}");
+    let mut parts = link.split('"');
+    while let (Some(before), Some(value)) = (parts.next(), parts.next()) {
+        let attribute = before
+            .trim_end_matches('=')
+            .rsplit(' ')
+            .next()
+            .unwrap_or_default();
+        if ["class", "id", "title"].contains(&attribute) {
+            shown.push_str(&format!(" {attribute}=\"{value}\""));
+        }
+    }
+    shown.push('>');
     shown
 }
 
@@ -149,7 +212,13 @@ fn tag_end(text: &str) -> Option<usize> {
 }
 
 fn rewrite_tag(tag: &str, path: &str, number: usize, numbers: &BTreeMap<&str, usize>) -> String {
-    for (from, to) in [("h3", "h4"), ("h2", "h3"), ("h1", "h2")] {
+    // The overview's heading is that of the file.
+    let lowered: &[(&str, &str)] = if path == FIRST_PAGE {
+        &[]
+    } else {
+        &[("h3", "h4"), ("h2", "h3"), ("h1", "h2")]
+    };
+    for (from, to) in lowered {
         for (from, to) in [
             (format!("<{from}"), format!("<{to}")),
             (format!("</{from}"), format!("</{to}")),
@@ -260,6 +329,23 @@ mod tests {
                 .iter()
                 .all(|text| !ends_early(text))
         );
+    }
+
+    #[test]
+    fn links_to_pages_outside_the_file_become_text() {
+        let numbers = BTreeMap::from([("index.html", 1)]);
+        let page = SiteFile {
+            path: "index.html".to_owned(),
+            bytes: b"<main id=\"main\"><h1>A wins</h1><a href=\"runs/r/index.html\" class=\"x\" rel=\"next\">r</a> \
+                <a href=\"index.html\">up</a><svg><a href=\"arms/a.html\"><circle></circle></a></svg></main>"
+                .to_vec(),
+        };
+        assert_eq!(
+            page_section(&page, 1, &numbers),
+            "<section id=\"p1\">\n<h1>A wins</h1><span class=\"x\">r</span> <a href=\"#p1\">up</a>\
+             <svg><g><circle></circle></g></svg></section>\n"
+        );
+        assert!(reading_turn("index.html") < reading_turn("suites/a/index.html"));
     }
 
     #[test]

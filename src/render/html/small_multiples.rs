@@ -77,7 +77,7 @@ fn rated_nights(arm: &ArmHistory) -> Vec<&Night> {
     rated[rated.len().saturating_sub(MAX_NIGHTS)..].to_vec()
 }
 
-/// Draws the nights of the first `most` arms of the board that have two or more. With `has_points`, each night links to its run.
+/// Draws the nights of the first `most` arms that have two or more: those that changed, then the others in the board's order. With `has_points`, each night links to its run.
 pub(super) fn draw_nights(
     suite: &OverviewSuite,
     place: &SuiteRoutes,
@@ -93,10 +93,12 @@ pub(super) fn draw_nights(
         .entries
         .iter()
         .filter_map(|entry| history.arms.iter().find(|arm| arm.arm == entry.arm));
-    let arms: Vec<&ArmHistory> = arms
+    let mut arms: Vec<&ArmHistory> = arms
         .filter(|arm| history::nightly_rates(arm).len() > 1)
-        .take(most)
         .collect();
+    // The arms that changed come first, the newest change on top: they must not fall behind the first few of the board.
+    arms.sort_by_key(|arm| std::cmp::Reverse(arm.newest_rate_change().map(|change| change.date)));
+    arms.truncate(most);
     let dates = || {
         arms.iter()
             .flat_map(|arm| rated_nights(arm))
