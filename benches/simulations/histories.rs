@@ -64,8 +64,145 @@ fn any_change(series: &[f64], tests: usize) -> Option<bool> {
 }
 
 /// How often there is none and how often there is one.
-pub fn tables() -> [Table; 3] {
-    [false_changes(), changes_found(), drops_found()]
+pub fn tables() -> [Table; 5] {
+    [
+        false_changes(),
+        changes_found(),
+        drops_found(),
+        false_changes_of_items(),
+        falls_of_items_found(),
+    ]
+}
+
+/// Questions of a suite, of which each night asks all once.
+const QUESTIONS: usize = 60;
+
+/// Returns whether each question passed, night by night. `chances` are the questions' own; `moved` returns a night's chance from one.
+fn nights_of_items(
+    world: &mut World,
+    chances: &[f64],
+    count: usize,
+    moved: impl Fn(usize, f64) -> f64,
+) -> Vec<Vec<f64>> {
+    (0..count)
+        .map(|night| {
+            chances
+                .iter()
+                .map(|chance| f64::from(u8::from(world.happens(moved(night, *chance)))))
+                .collect()
+        })
+        .collect()
+}
+
+/// Returns the change points of the rates of nights, with the noise of their items.
+fn changes_of_items(nights: &[Vec<f64>], rule: ChangeRule) -> Option<Vec<stats::ChangePoint>> {
+    let rates: Vec<f64> = nights
+        .iter()
+        .map(|night| night.iter().sum::<f64>() / night.len() as f64)
+        .collect();
+    let pairs = nights.windows(2).map(|pair| {
+        stats::noise_of_neighbours(pair[0].iter().copied().zip(pair[1].iter().copied()))
+    });
+    let noise: Vec<Option<f64>> = std::iter::once(None).chain(pairs).collect();
+    stats::change_points_of_shares(&rates, &noise, &[], rule).ok()
+}
+
+/// An arm's rate of 60 questions with its cost and duration, of which all wander alike.
+fn false_changes_of_items() -> Table {
+    let mut table = Table::new(
+        "A steady arm of 60 questions passed in 80 %, its rate, cost and duration: a change of level anywhere, in % (least size of 5 % not asked; ± standard error of the simulation)",
+        &["a night resembles the last", "nights", "false changes"],
+    );
+    // The deviation of the shared part, in deviations of the questions' chance.
+    let cases = [
+        ("no", 0.0, 0.0),
+        ("half of the variance is of the night", 0.0, 1.0),
+        ("half of the variance, correlation .5", 0.5, 1.0),
+        ("a third of the variance, correlation .8", 0.8, 0.7),
+        ("half of the variance, correlation .8", 0.8, 1.0),
+        ("nearly all of the variance, correlation .8", 0.8, 2.5),
+    ];
+    let deviation = (0.8_f64 * 0.2 / QUESTIONS as f64).sqrt();
+    for (name, r, part) in cases {
+        for count in [60, 120, 365, 730] {
+            let rule = ChangeRule {
+                min_relative: 0.0,
+                tests: 3,
+                ..ChangeRule::default()
+            };
+            let worlds = if count > 200 { 500 } else { 2_000 };
+            let [any] = shares_from(FIRST, worlds, |world| {
+                let chances: Vec<f64> = (0..QUESTIONS).map(|_| world.chance(0.8, 0.1)).collect();
+                let wander = nights(world, count, r);
+                let items = nights_of_items(world, &chances, count, |night, chance| {
+                    (chance + part * deviation * wander[night]).clamp(0.0, 1.0)
+                });
+                let rates = changes_of_items(&items, rule).map(|changes| !changes.is_empty());
+                let mut amount = || any_change(&nights(world, count, r), 3) == Some(true);
+                [rates.map(|is_any| is_any | amount() | amount())]
+            });
+            table
+                .rows
+                .push(vec![name.to_owned(), count.to_string(), any.with_error()]);
+        }
+    }
+    table
+}
+
+/// A fall of 15 points of 60 questions.
+fn falls_of_items_found() -> Table {
+    const AFTER: [usize; 3] = [5, 7, 10];
+    let mut table = Table::new(
+        "A fall of 15 pp of 60 questions, found within three nights of its place, by nights after it, in % (± standard error of the simulation)",
+        &["passed before", "nights before", "series", "5", "7", "10"],
+    );
+    for (level, spread) in [(0.8, 0.0), (0.8, 0.4), (0.7, 0.4)] {
+        for before in [20, 30, 60, 120, 365] {
+            for tests in [3, 21] {
+                let rule = ChangeRule {
+                    tests,
+                    ..ChangeRule::default()
+                };
+                let got = shares_from(FIRST, 1_000, |world| {
+                    let chances: Vec<f64> = (0..QUESTIONS)
+                        .map(|_| {
+                            if spread > 0.0 {
+                                world.chance(level, spread)
+                            } else {
+                                level
+                            }
+                        })
+                        .collect();
+                    let mean = chances.iter().sum::<f64>() / QUESTIONS as f64;
+                    let kept = 1.0 - 0.15 / mean;
+                    let count = before + AFTER[AFTER.len() - 1];
+                    let items = nights_of_items(world, &chances, count, |night, chance| {
+                        if night < before {
+                            chance
+                        } else {
+                            kept * chance
+                        }
+                    });
+                    AFTER.map(|after| {
+                        let changes = changes_of_items(&items[..before + after], rule)?;
+                        Some(changes.iter().any(|change| change.at.abs_diff(before) <= 3))
+                    })
+                });
+                let own = if spread > 0.0 { ", each its own" } else { "" };
+                let case = [
+                    format!("{:.0} %{own}", 100.0 * level),
+                    before.to_string(),
+                    tests.to_string(),
+                ];
+                table.rows.push(
+                    case.into_iter()
+                        .chain(got.iter().map(Share::with_error))
+                        .collect(),
+                );
+            }
+        }
+    }
+    table
 }
 
 /// Steady nights.
