@@ -182,7 +182,7 @@ proptest! {
         let project = store();
         let mut runs: Vec<String> = RUNS.iter().map(|(id, _, _)| (*id).to_owned()).collect();
         rebuild(&project, &[]);
-        prop_assert!(project.read("site/arms/oneshot-m.html").contains("Weakest categories"));
+        prop_assert!(project.read("site/arms/oneshot-m1.html").contains("Weakest categories"));
         for (kind, pick) in steps {
             change(&project, &mut runs, (kind, usize::from(pick)));
             rebuild(&project, &[]);

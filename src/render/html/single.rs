@@ -59,8 +59,11 @@ pub fn single_file(overview: &Redacted<Overview>, plan: &SiteRoutes, results: &s
             || super::items::is_item_page(path)
     };
     let is_in = |file: &SiteFile| file.path.ends_with(PAGE_EXTENSION) && !is_left_out(&file.path);
-    let mut pages: Vec<SiteFile> = site_files(overview, plan).filter(is_in).collect();
-    pages.sort_by_key(|page| reading_turn(&page.path));
+    let mut turns: [Vec<SiteFile>; TURNS] = Default::default();
+    for page in site_files(overview, plan).filter(is_in) {
+        turns[reading_turn(&page.path)].push(page);
+    }
+    let pages = turns.concat();
     let numbers: BTreeMap<&str, usize> = pages
         .iter()
         .map(|page| page.path.as_str())
@@ -106,7 +109,7 @@ pub fn single_file(overview: &Redacted<Overview>, plan: &SiteRoutes, results: &s
 }
 
 /// Returns when a page is read: the overview and the answer over all suites first, then the suites with their pairs, and explanations last.
-fn reading_turn(path: &str) -> u8 {
+fn reading_turn(path: &str) -> usize {
     match path {
         FIRST_PAGE => 0,
         "overall.html" => 1,
@@ -115,6 +118,9 @@ fn reading_turn(path: &str) -> u8 {
         _ => 3,
     }
 }
+
+/// Number of turns of [`reading_turn`].
+const TURNS: usize = 5;
 
 /// The page that opens the file. Its heading is that of the file.
 const FIRST_PAGE: &str = "index.html";

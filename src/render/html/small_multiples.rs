@@ -93,11 +93,11 @@ pub(super) fn draw_nights(
         .entries
         .iter()
         .filter_map(|entry| history.arms.iter().find(|arm| arm.arm == entry.arm));
-    let mut arms: Vec<&ArmHistory> = arms
+    // The arms that changed come first: they must not fall behind the first few of the board.
+    let (changed, others): (Vec<&ArmHistory>, Vec<&ArmHistory>) = arms
         .filter(|arm| history::nightly_rates(arm).len() > 1)
-        .collect();
-    // The arms that changed come first, the newest change on top: they must not fall behind the first few of the board.
-    arms.sort_by_key(|arm| std::cmp::Reverse(arm.newest_rate_change().map(|change| change.date)));
+        .partition(|arm| arm.newest_rate_change().is_some());
+    let mut arms = [changed, others].concat();
     arms.truncate(most);
     let dates = || {
         arms.iter()
