@@ -797,20 +797,26 @@ fn judged_agrees(terminal: &[Vec<String>], markdown: &[Vec<String>], run: &Value
     assert!(says(terminal) && says(markdown) && page.contains(outcome));
 }
 
-/// A terminal's bars as a page draws them: one outline, two units high for each step and six wide for each of few nights.
-fn outline(bars: &[char]) -> String {
-    let steps = bars
-        .chunk_by(|left, right| left == right)
-        .scan(0, |place, same| {
-            let (left, height) = (*place, same[0] as u32 - u32::from('▁') + 1);
-            *place += 6 * same.len();
-            Some(format!("H{left}V{}", 16 - 2 * height))
-        });
-    format!(
-        "d=\"M0 16{}H{}V16z\"",
-        steps.collect::<String>(),
-        6 * bars.len()
-    )
+/// Returns the path of the line through an arm's nights, on the scale of all arms.
+fn night_line(rates: &[f64], (low, high): (f64, f64), step: f64) -> String {
+    let pixels = |number: f64| (number * 10.0).round() / 10.0;
+    rates
+        .iter()
+        .enumerate()
+        .map(|(night, rate)| {
+            let share = if high > low {
+                (rate - low) / (high - low)
+            } else {
+                0.5
+            };
+            format!(
+                "{}{} {}",
+                if night == 0 { 'M' } else { 'L' },
+                pixels(4.0 + step * night as f64),
+                pixels(4.0 + 12.0 * (1.0 - share))
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -856,6 +862,23 @@ fn a_history_says_the_same_everywhere() {
         .map(words)
         .collect();
     assert_eq!((levels.len(), on_page.len()), (arms.len(), arms.len()));
+    let rates_of = |arm: &Value| -> Vec<f64> {
+        arm["nights"]
+            .as_array()
+            .expect("nights")
+            .iter()
+            .map(|night| number(&night["pass_rate"]["value"]))
+            .collect()
+    };
+    let all: Vec<Vec<f64>> = arms.iter().map(rates_of).collect();
+    let ends = all
+        .iter()
+        .flatten()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), rate| {
+            (low.min(*rate), high.max(*rate))
+        });
+    let longest = all.iter().map(Vec::len).max().unwrap_or(2).max(2);
+    let step = (112.0 / (longest - 1) as f64).min(6.0);
     let mut bars_of_all = BTreeSet::new();
     for ((arm, row), html) in arms.iter().zip(&levels).zip(&on_page) {
         let rates: Vec<f64> = arm["nights"]
@@ -866,10 +889,10 @@ fn a_history_says_the_same_everywhere() {
             .collect();
         let bars: Vec<char> = row[4].chars().collect();
         assert_eq!(bars.len(), rates.len(), "{row:?}");
+        let line = night_line(&rates, ends, step);
         assert!(
-            page.contains(&outline(&bars)),
-            "{} is not in {html}",
-            row[4]
+            page.contains(&format!("d=\"{line}\"")),
+            "{line} is not in {html}"
         );
         for (rates, bars) in rates.windows(2).zip(bars.windows(2)) {
             assert!(

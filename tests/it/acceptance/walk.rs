@@ -40,7 +40,7 @@ const QUESTIONS: [(&str, &[&str], &str); 10] = [
         "which category is weakest",
         &[
             "#suites a[href='suites/basics/index.html']",
-            ".bar a[href*='categories']",
+            "main a[href*='categories']",
         ],
         "Pass rate in % by arm and category",
     ),
