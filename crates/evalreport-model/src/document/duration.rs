@@ -44,6 +44,7 @@ pub fn read_duration(fields: &mut Fields, key: &str) -> Option<Duration> {
     if let Value::Scalar(Scalar {
         kind: ScalarKind::Integer(_) | ScalarKind::Float(_),
         text,
+        ..
     }) = &node.value
     {
         fields.reject(

@@ -499,6 +499,7 @@ impl<'d, 'p> Fields<'d, 'p> {
             Value::Scalar(Scalar {
                 text,
                 kind: ScalarKind::Text,
+                ..
             }) => Some(text.clone()),
             Value::Scalar(_) | Value::List(_) | Value::Map(_) => {
                 let message = format!(

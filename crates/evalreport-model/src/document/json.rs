@@ -239,7 +239,8 @@ mod tests {
             c.value,
             Value::Scalar(Scalar {
                 text: "-1.5e3".to_owned(),
-                kind: ScalarKind::Float(-1500.0)
+                kind: ScalarKind::Float(-1500.0),
+                is_plain: true,
             })
         );
     }

@@ -5,6 +5,8 @@
 pub struct Scalar {
     pub text: String,
     pub kind: ScalarKind,
+    /// Whether it is written without quotes, so that other readers may take it for something else.
+    pub is_plain: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,13 +24,18 @@ impl Scalar {
         Self {
             text,
             kind: ScalarKind::Text,
+            is_plain: false,
         }
     }
 
     /// Resolves plain text by YAML 1.2's core schema, which includes JSON's literals and numbers.
     pub(super) fn from_plain(text: String) -> Self {
         let kind = resolve_plain(&text);
-        Self { text, kind }
+        Self {
+            text,
+            kind,
+            is_plain: true,
+        }
     }
 }
 
