@@ -27,13 +27,14 @@
 //! | 1a | [`junit`] | JUnit XML into its cases, one by one | domain |
 //! | 1b | [`config`] | `evalreport.yaml` into typed settings | domain, files, document |
 //! | 1b | [`results`] | the store: layout, stored structs, commit, read, check; its only writer | domain, files |
-//! | 1b | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, files, document |
+//! | 1b | [`grade`] | grades of free answers: texts, numbers, patterns, JSON and choices, read from replies; pure | domain, document |
+//! | 1c | [`suite`] | `suites/*/suite.yaml` and question specs into typed suites; prompts of questions | domain, files, document, grade |
 //! | 1b | [`verify`] | which checks fit a goal and a stack, and what their failures mean; pure over a listing and outcomes | domain, document |
 //! | 1 | [`serve`] | serves a folder's files to browsers on this machine | files |
 //! | 2a | [`agent`] | turns a prompt into an answer: programs, coding agents' command lines, HTTP chat APIs, replay | domain, files, transcript, config, process |
 //! | 2 | [`import`] | foreign formats, one per file, into the same records in the same store | domain, stats, files, document, transcript, junit, results |
 //! | 2b | [`evaluate`] | evaluators of answers and finished workspaces, one per file | domain, files, document, junit, config, suite, process, agent |
-//! | 2c | [`run`] | executes plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, suite, verify, process, agent, evaluate |
+//! | 2c | [`run`] | executes plans: workspaces, tests, limits, resume | domain, files, stats, document, config, results, grade, suite, verify, process, agent, evaluate |
 //! | 3 | [`warehouse`] | tables, cache, lakes, outcome matrices and typed queries; the only module that uses polars | domain, files, results |
 //! | 3b | [`engine`] | asks an engine that others run, by Arrow Flight SQL, and holds its answers against each other and the lake's own sums | domain, results, warehouse |
 //! | 4 | [`inference`] | which runs count, the figures of each arm, the verdict on each pair, and what to do | domain, stats, warehouse |
@@ -73,6 +74,7 @@ pub mod render;
 pub mod serve;
 pub mod views;
 pub use evalreport_engine as engine;
+pub use evalreport_grade as grade;
 pub use evalreport_import as import;
 pub use evalreport_inference as inference;
 pub use evalreport_model::{config, document, domain, files, transcript};

@@ -617,6 +617,8 @@ impl ArmFactory<'_> {
                 api_key_env: None,
                 env: Vec::new(),
                 file: None,
+                system: None,
+                prompt: None,
                 max_steps: None,
                 max_tokens: None,
                 temperature: None,

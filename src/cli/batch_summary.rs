@@ -117,10 +117,12 @@ impl BatchArm<'_> {
             reason: details.reason.as_deref(),
         });
         let found: Vec<Reason> = count_reasons(endings);
-        // A wrong choice needs no explanation, and reasons of failed tests are on the run's page.
+        // A wrong answer needs no explanation, and reasons of failed tests are on the run's page.
         let told: Vec<&Reason> = found
             .iter()
-            .filter(|reason| is_question && reason.reason != "wrong_choice")
+            .filter(|reason| {
+                is_question && !matches!(reason.reason.as_str(), "wrong_choice" | "wrong_answer")
+            })
             .collect();
         if let Some(first) = told.first() {
             let parts: Vec<String> = told

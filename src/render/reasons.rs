@@ -74,6 +74,11 @@ fn known_meaning(kind: &str) -> Option<&'static str> {
         "empty" => "there is nothing in `<answer>`",
         "invalid_choice" => "the answer is not one of the choices",
         "wrong_choice" => "another choice is right",
+        "wrong_answer" => "the answer was read, and another one is right",
+        "missing_answer" => "the grader found no answer in the reply",
+        "unparsable_answer" => "there is an answer, but not of the grader's kind",
+        "ambiguous_answer" => "the answer has several readings, and only some are right",
+        "unknown_unit" => "the unit is none of the grader's, or is absent",
         _ => return None,
     })
 }

@@ -554,3 +554,200 @@ fn a_run_says_what_it_had_to_work_with_and_what_was_asked_again() {
         "{pages:?}"
     );
 }
+
+#[test]
+fn two_prompts_of_an_api_are_two_arms_with_their_cost_and_tokens() {
+    let project = asked();
+    let answer = json!({"model": "m", "choices": [{"message": {"content": "<answer>Paris</answer>"}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 100}});
+    let service = Service::start(vec![Act::Answer(200, "", answer.to_string().into_bytes())]);
+    let url = service.url("/v1");
+    project
+        .file("prompts/careful.md", "Check {choices} before:\n{question}\n")
+        .file(
+            "evalreport.yaml",
+            format!(
+                "version: 1
+agents:
+- {{id: careful, type: openai, model: m, base_url: '{url}', system: You are careful., prompt: {{file: prompts/careful.md}}}}
+- {{id: short, type: openai, model: m, base_url: '{url}', prompt: 'Briefly: {{question}}'}}
+prices:
+- {{model: m, usd_per_million: {{input: 1, output: 2}}}}
+"
+            ),
+        )
+        .file(
+            "one.yaml",
+            "version: 1\nquestions: [{id: france, question: Which?, answers: [Paris, Lyon], correct_answers: [Paris]}]\n",
+        );
+    let answer = project.run(["eval", "one.yaml", "--agent", "careful,short"]);
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    let mut sent: Vec<Value> = service
+        .requests()
+        .iter()
+        .map(|request| {
+            let body = request.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+            serde_json::from_str::<Value>(body).expect("JSON")["messages"].take()
+        })
+        .collect();
+    sent.sort_by_key(|messages| messages.as_array().map_or(0, Vec::len));
+    let contract = "Answer with exactly one of the choices. You may explain first. The reply must end with the choice, as XML text, in this \
+        form:\n<answer>choice</answer>\n";
+    assert_eq!(
+        sent,
+        [
+            json!([{"role": "user", "content": format!("Briefly: Which?\n\nChoices:\n- Paris\n- Lyon\n\n{contract}")}]),
+            json!([
+                {"role": "system", "content": "You are careful."},
+                {"role": "user", "content": format!("Check - Paris\n- Lyon before:\nWhich?\n\n{contract}")}
+            ]),
+        ]
+    );
+    let costs: Vec<f64> = project.run(["list", "--format", "json"]).json()["runs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|run| run["cost_usd"].as_f64())
+        .collect();
+    assert_eq!(costs, [0.0012, 0.0012]);
+}
+
+#[test]
+fn a_prompt_that_asks_nothing_is_refused_before_anything_is_asked() {
+    let project = asked();
+    let service = Service::start(vec![Act::Close]);
+    let refused = |prompt: &str| {
+        project.file(
+            "evalreport.yaml",
+            format!(
+                "version: 1\nagents:\n- {{id: api, type: openai, model: m, base_url: '{}', prompt: {prompt}}}\n",
+                service.url("/v1")
+            ),
+        );
+        let answer = project.run(["eval", "questions.yaml", "--agent", "api"]);
+        assert_eq!(answer.code, 2, "{}", answer.stderr);
+        answer.stderr
+    };
+    project
+        .file("no-place.md", "Answer well.\n")
+        .file("empty.md", "\n");
+    for (prompt, said) in [
+        ("Answer well.", "has no `{question}`"),
+        ("{file: no-place.md}", "has no `{question}`"),
+        ("{file: empty.md}", "`empty.md`: it is empty"),
+        ("{file: gone.md}", "`gone.md`"),
+        ("{path: no-place.md}", "unknown key `agents[0].prompt.path`"),
+    ] {
+        let told = refused(prompt);
+        assert!(told.contains(said), "{prompt}: {told}");
+    }
+    project.file(
+        "evalreport.yaml",
+        "version: 1\nagents:\n- {id: api, type: command, command: [cat], prompt: '{question}'}\n",
+    );
+    let told = project
+        .run(["eval", "questions.yaml", "--agent", "api"])
+        .stderr;
+    assert!(
+        told.contains("`agents[0].prompt` is not used by an agent of type `command`"),
+        "{told}"
+    );
+    assert!(service.requests().is_empty());
+}
+
+#[test]
+fn free_answers_are_graded_and_what_could_not_be_read_is_told_apart() {
+    let project = Project::new();
+    let grader = |id: &str, grader: &str| {
+        format!("- {{id: {id}, question: 'Ask {id}?', grader: {grader}}}\n")
+    };
+    let questions: String = [
+        grader("right", "{kind: number, expected: 42}"),
+        grader("wrong", "{kind: number, expected: 41}"),
+        grader("doubt", "{kind: number, min: 43}"),
+        grader("absent", "{kind: json, expected: 42}"),
+        grader(
+            "unit",
+            "{kind: number, expected: 42, unit: km, unit_required: true}",
+        ),
+        grader("text", "{kind: exact, expected: '42'}"),
+    ]
+    .concat();
+    project
+        .file("questions.yaml", format!("version: 1\nquestions:\n{questions}"))
+        .file(
+            "agent.sh",
+            "case $(cat) in *doubt*) echo 'Answer: 42 or 43';; *absent*) echo 'I would rather not.';; *) echo 'So it is **42**.'; echo; echo '**Answer:** 42';; esac\n",
+        )
+        .file(
+            "evalreport.yaml",
+            "version: 1\nagents:\n- {id: knows, type: command, command: [sh, agent.sh]}\n",
+        );
+    let answer = project.run(["eval", "questions.yaml", "--agent", "knows"]);
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    for said in ["1 ambiguous answer", "1 missing answer", "1 unknown unit"] {
+        assert!(answer.stderr.contains(said), "{said}: {}", answer.stderr);
+    }
+    assert!(!answer.stderr.contains("wrong answer"), "{}", answer.stderr);
+    let (id, header) = only_run(&project);
+    assert_eq!(
+        (
+            &header["shared_tests_passed"],
+            &header["shared_tests_total"]
+        ),
+        (&json!(2), &json!(6)),
+        "what could not be read stays in the denominator"
+    );
+    let told: Vec<Value> = lines(&project, &format!("results/{id}/items.jsonl"))
+        .iter()
+        .map(|item| {
+            json!([
+                item["item"],
+                item["status"],
+                item["details"]["reason"],
+                item["details"]["answer"]
+            ])
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            json!(["right", "pass", null, "42"]),
+            json!(["wrong", "fail", "wrong_answer", "42"]),
+            json!(["doubt", "fail", "ambiguous_answer", "42 or 43"]),
+            json!(["absent", "fail", "missing_answer", null]),
+            json!(["unit", "fail", "unknown_unit", "42"]),
+            json!(["text", "pass", null, "42"]),
+        ]
+    );
+}
+
+#[test]
+fn faults_of_graders_are_found_before_anything_is_asked() {
+    let project = Project::new();
+    project
+        .file(
+            "questions.yaml",
+            "version: 1
+questions:
+- {id: a, question: '?', grader: {kind: regex, pattern: '(a)\\1'}}
+- {id: b, question: '?', grader: {kind: exact, expected: no}}
+- {id: c, question: '?', grader: {kind: json, schema: {type: nothing}}}
+",
+        )
+        .file(
+            "evalreport.yaml",
+            "version: 1\nagents:\n- {id: knows, type: command, command: [touch, asked]}\n",
+        );
+    let answer = project.run(["eval", "questions.yaml", "--agent", "knows"]);
+    assert_eq!(answer.code, 2);
+    for said in [
+        "cannot use the pattern",
+        "must be text in quotes, not `no`",
+        "`schema` is no JSON Schema",
+        "has 3 problems",
+    ] {
+        assert!(answer.stderr.contains(said), "{said}: {}", answer.stderr);
+    }
+    assert!(!project.path("asked").exists() && !project.path("results").exists());
+}

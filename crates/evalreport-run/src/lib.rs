@@ -7,6 +7,7 @@ pub mod run;
 pub mod suite;
 
 // Layers below, under the names that they have in this house.
+use evalreport_grade as grade;
 use evalreport_model::{config, document, domain, files, transcript};
 use evalreport_stats as stats;
 use evalreport_store as results;

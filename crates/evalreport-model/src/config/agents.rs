@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use super::ids::Ids;
 use super::{command, duration};
-use crate::document::{Fields, Value, quote_text};
+use crate::document::{Fields, Value, ValueForm, quote_text};
 use crate::domain::Problem;
+
+/// The place of the question in a prompt.
+pub const QUESTION_PLACE: &str = "{question}";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentConfig {
@@ -23,10 +26,22 @@ pub struct AgentConfig {
     pub env: Vec<String>,
     /// The file with recorded answers, for `replay`.
     pub file: Option<String>,
+    /// What the model is told before a question, for `openai` and `anthropic`.
+    pub system: Option<InstructionText>,
+    /// What it is asked, with `{question}` in it, for `openai` and `anthropic`.
+    pub prompt: Option<InstructionText>,
     pub max_steps: Option<u64>,
     pub max_tokens: Option<u64>,
     pub temperature: Option<f64>,
     pub timeout: Option<Duration>,
+}
+
+/// An instruction to a model, or the file that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstructionText {
+    Inline(String),
+    /// Path from the configuration's folder.
+    File(String),
 }
 
 /// The type of an agent: how it is called.
@@ -83,7 +98,7 @@ impl AgentKind {
     /// Returns the type-specific keys that this type uses.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
-            Self::Anthropic | Self::Openai => &["base_url", "api_key_env"],
+            Self::Anthropic | Self::Openai => &["base_url", "api_key_env", "system", "prompt"],
             Self::Replay => &["file"],
             Self::Command | Self::Claude | Self::Codex | Self::Gemini | Self::Opencode => {
                 &["command", "env"]
@@ -126,6 +141,18 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
     let api_key_env = fields.text("api_key_env");
     let env = fields.texts("env");
     let file = fields.text("file");
+    let system = read_instruction(&mut fields, "system");
+    let prompt = read_instruction(&mut fields, "prompt");
+    if let Some(InstructionText::Inline(text)) = &prompt
+        && !text.contains(QUESTION_PLACE)
+    {
+        let message = format!(
+            "{} has no `{QUESTION_PLACE}`, so no question would be asked",
+            quote_text(&fields.path_of("prompt"))
+        );
+        let hint = "what comes before each question can be `system`";
+        fields.reject("prompt", message, Some(hint.to_owned()));
+    }
     let max_steps = fields.unsigned("max_steps");
     let max_tokens = fields.unsigned("max_tokens");
     let temperature = fields.amount("temperature");
@@ -141,11 +168,30 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
         api_key_env,
         env,
         file,
+        system,
+        prompt,
         max_steps,
         max_tokens,
         temperature,
         timeout,
     })
+}
+
+/// Reads a text, or `{file: PATH}`.
+fn read_instruction(fields: &mut Fields, key: &str) -> Option<InstructionText> {
+    let form = || {
+        let file = vec![("file", ValueForm::Filled)];
+        ValueForm::OneOf(vec![ValueForm::Filled, ValueForm::Known(file, None)])
+    };
+    fields.note_form(key, form);
+    let node = fields.child(key)?;
+    if !matches!(node.value, Value::Map(_)) {
+        return fields.required_text(key).map(InstructionText::Inline);
+    }
+    let mut inner = fields.fields(key)?;
+    let file = inner.required_text("file");
+    inner.finish();
+    file.map(InstructionText::File)
 }
 
 fn read_kind(fields: &mut Fields) -> Option<AgentKind> {
@@ -195,7 +241,15 @@ fn refuse_key(fields: &mut Fields) {
 
 /// Rejects keys that the agent's type would ignore, and reports a missing required key.
 fn check_keys(fields: &mut Fields, kind: AgentKind) {
-    for key in ["command", "env", "base_url", "api_key_env", "file"] {
+    for key in [
+        "command",
+        "env",
+        "base_url",
+        "api_key_env",
+        "file",
+        "system",
+        "prompt",
+    ] {
         if fields.child(key).is_some() && !kind.own_keys().contains(&key) {
             let users: Vec<String> = AgentKind::ALL
                 .iter()

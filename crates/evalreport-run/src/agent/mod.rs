@@ -16,6 +16,7 @@ mod dialect;
 mod environment;
 mod gemini;
 mod http;
+mod instructions;
 mod known_tools;
 mod opencode;
 mod own_folders;
@@ -39,6 +40,7 @@ use crate::process::StopSignal;
 
 pub use crate::transcript::{find_cost, find_count, find_usage};
 pub use environment::{AgentEnvironment, RetryPolicy, SERVICE_VARIABLES};
+pub use instructions::AgentInstructions;
 pub use own_folders::{OwnFolder, OwnPlace, folders_of, folders_of_kind};
 pub use price::Prices;
 pub use program::{
@@ -77,6 +79,7 @@ pub struct Agent {
     /// The model's provider, if the configuration names it.
     provider: Option<String>,
     secrets: Secrets,
+    instructions: AgentInstructions,
 }
 
 #[derive(Clone, Debug)]
@@ -213,7 +216,13 @@ impl Agent {
             prices: prices.clone(),
             provider: agent.provider.clone(),
             secrets: environment.collect_secrets(key_variable.as_deref()),
+            instructions: AgentInstructions::read(agent, &environment.root)?,
         })
+    }
+
+    /// Returns what the model is told beside a question.
+    pub fn instructions(&self) -> &AgentInstructions {
+        &self.instructions
     }
 
     /// Returns the program started for an answer, or `None` for chat APIs and recordings.

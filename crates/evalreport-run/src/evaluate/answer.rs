@@ -391,6 +391,7 @@ mod tests {
             question: "?".to_owned(),
             answers: ["Blue", "ÉCRU", "red"].map(str::to_owned).to_vec(),
             correct: vec![0, 1],
+            grader: None,
             category: None,
             cluster: None,
         };

@@ -13,6 +13,7 @@ use crate::domain::{
     Unit,
 };
 use crate::evaluate::{AnswerOutcome, parse_answer, score_answer};
+use crate::grade::{Grade, GradeError, Grader};
 use crate::results::{
     Batch, PlannedArm, PlannedRun, ReplacementRun, RerunScope, RunJournal, StoreError,
 };
@@ -28,6 +29,8 @@ use super::{PlanContext, QuestionWork, RunEnd, RunEvent, item_seed};
 pub const UNPRICED_WARNING: &str = "the agent told no cost, so --max-cost does not count it; `prices` in the configuration compute one from tokens";
 /// Evaluator name of the outcomes.
 const EVALUATOR_NAME: &str = "answers";
+/// Reason of a free answer that was read and is wrong.
+const WRONG_ANSWER: &str = "wrong_answer";
 /// Maximum time until a decided outcome is safe from a power cut.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// Number of characters kept from the end of a reply, which holds the answer.
@@ -582,11 +585,12 @@ fn ask_question(
         reachable,
     } = *lane;
     let shown = shuffle_choices(question, shuffle);
-    let text = question_prompt(&shown);
+    let instructions = work.agent.instructions();
+    let text = question_prompt(&shown, instructions.prompt.as_deref());
     let seed = item_seed(run.seed, &question.id);
     let prompt = AgentPrompt {
         text: &text,
-        system: None,
+        system: instructions.system.as_deref(),
         item: Some(&question.id),
         seed,
         limits: work.budget.clone(),
@@ -663,11 +667,7 @@ fn ask_question(
         repeated,
         ..
     } = measured;
-    details.expected = question
-        .correct
-        .iter()
-        .map(|place| question.answers[*place].clone())
-        .collect();
+    details.expected = question.expected();
     details.usage = Some(usage).filter(|usage| *usage != crate::domain::Usage::default());
     details.cost_source = cost.usd.map(|_| cost.source);
     details.steps = steps;
@@ -699,8 +699,36 @@ fn ask_question(
     }))
 }
 
+/// Grades a free answer. A reply that could not be read does not pass, and its reason is another one than that of a wrong answer.
+fn grade_reply(grader: &Grader, text: &str) -> (ItemStatus, ItemDetails) {
+    let graded = grader.grade(text);
+    let reason = match graded.grade {
+        Grade::Pass => None,
+        Grade::Fail => Some(WRONG_ANSWER),
+        Grade::Error(GradeError::Missing) => Some("missing_answer"),
+        Grade::Error(GradeError::Unparsable) => Some("unparsable_answer"),
+        Grade::Error(GradeError::Ambiguous) => Some("ambiguous_answer"),
+        Grade::Error(GradeError::Unit) => Some("unknown_unit"),
+    };
+    let details = ItemDetails {
+        reason: reason.map(str::to_owned),
+        reply: Some(keep_ending(text)),
+        answer: graded.answer.map(|answer| keep_beginning(&answer)),
+        ..ItemDetails::default()
+    };
+    let status = if reason.is_none() {
+        ItemStatus::Pass
+    } else {
+        ItemStatus::Fail
+    };
+    (status, details)
+}
+
 /// Checks a reply against the answer format and the question.
 fn judge_reply(question: &ChoiceQuestion, text: &str) -> (ItemStatus, ItemDetails) {
+    if let Some(grader) = &question.grader {
+        return grade_reply(grader, text);
+    }
     let mut details = ItemDetails {
         reply: Some(keep_ending(text)),
         ..ItemDetails::default()

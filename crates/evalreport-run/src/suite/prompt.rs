@@ -9,13 +9,94 @@ use super::ChoiceQuestion;
 const ANSWER_CONTRACT: &str = "Answer with exactly one of the choices. You may explain first. The reply must end with the choice, as XML text, in \
      this form:\n<answer>choice</answer>\n";
 
+/// How to answer if a grader reads one final answer.
+const FINAL_ANSWER_CONTRACT: &str =
+    "You may explain first. The reply must end with a line in this form:\nAnswer: your answer\n";
+
 /// Returns the agent's exact prompt: the question, its choices in order, and how to answer.
-pub fn question_prompt(question: &ChoiceQuestion) -> String {
-    let choices = question.answers.join("\n- ");
-    format!(
-        "{}\n\nChoices:\n- {choices}\n\n{ANSWER_CONTRACT}",
-        question.question
-    )
+///
+/// A `template` has the question at `{question}`, and may have its choices at `{choices}` and how to answer at `{answer_format}`. Choices without a
+/// place follow the question, and how to answer follows everything.
+pub fn question_prompt(question: &ChoiceQuestion, template: Option<&str>) -> String {
+    let choices = choice_list(question);
+    let with_choices = match &choices {
+        Some(choices) => format!("{}\n\nChoices:\n{choices}", question.question),
+        None => question.question.clone(),
+    };
+    let contract = answer_contract(question);
+    let Some(template) = template else {
+        return match contract {
+            Some(contract) => format!("{with_choices}\n\n{contract}"),
+            None => format!("{with_choices}\n"),
+        };
+    };
+    let has_choices = template.contains("{choices}");
+    let asked = if has_choices {
+        &question.question
+    } else {
+        &with_choices
+    };
+    let filled = fill_template(
+        template,
+        &[
+            ("{question}", asked),
+            ("{choices}", choices.as_deref().unwrap_or_default()),
+            ("{answer_format}", contract.unwrap_or_default().trim_end()),
+        ],
+    );
+    match contract {
+        Some(contract) if !template.contains("{answer_format}") => {
+            format!("{}\n\n{contract}", filled.trim_end())
+        }
+        _ => filled,
+    }
+}
+
+/// Returns the choices as lines, or `None` if there are none.
+fn choice_list(question: &ChoiceQuestion) -> Option<String> {
+    let lines: Vec<String> = match &question.grader {
+        None => question
+            .answers
+            .iter()
+            .map(|answer| format!("- {answer}"))
+            .collect(),
+        Some(grader) => grader
+            .options()
+            .iter()
+            .map(|(label, text)| {
+                if text.is_empty() {
+                    label.clone()
+                } else {
+                    format!("{label}. {text}")
+                }
+            })
+            .collect(),
+    };
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Returns how to answer, or `None` if the grader reads whole replies.
+fn answer_contract(question: &ChoiceQuestion) -> Option<&'static str> {
+    match &question.grader {
+        None => Some(ANSWER_CONTRACT),
+        Some(grader) => grader.reads_final_answer().then_some(FINAL_ANSWER_CONTRACT),
+    }
+}
+
+/// Replaces each place by its text. Texts are not looked at again, so a question that holds a place keeps it.
+fn fill_template(template: &str, places: &[(&str, &str)]) -> String {
+    let mut whole = String::new();
+    let mut rest = template;
+    while let Some(start) = rest.find('{') {
+        whole.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let place = places.iter().find(|(name, _)| rest.starts_with(name));
+        let (text, length) = place.map_or((&rest[..1], 1), |(name, text)| (*text, name.len()));
+        whole.push_str(text);
+        rest = &rest[length..];
+    }
+    whole.push_str(rest);
+    whole
 }
 
 /// Returns the question with its choices shuffled by the seed and the question's id. Every order is equally likely. Without a seed, or with
@@ -72,6 +153,7 @@ mod tests {
             question: "What is 2+2?".to_owned(),
             answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
             correct: vec![1],
+            grader: None,
             category: None,
             cluster: None,
         }
@@ -82,8 +164,48 @@ mod tests {
         let expected = "What is 2+2?\n\nChoices:\n- 3\n- 4\n- AT&T\n\nAnswer with exactly one of the choices. You may explain first. The reply \
                         must end with the choice, as XML text, in this form:\n<answer>choice</answer>\n";
         assert_eq!(
-            question_prompt(&question("q1", &["3", "4", "AT&T"])),
+            question_prompt(&question("q1", &["3", "4", "AT&T"]), None),
             expected
+        );
+    }
+
+    #[test]
+    fn a_template_says_where_question_and_choices_stand() {
+        let question = ChoiceQuestion {
+            question: "Is {choices} a word?".to_owned(),
+            ..question("q1", &["yes", "no"])
+        };
+        let prompt = |template| question_prompt(&question, Some(template));
+        assert_eq!(
+            prompt("Be brief.\n{question}\n"),
+            format!(
+                "Be brief.\nIs {{choices}} a word?\n\nChoices:\n- yes\n- no\n\n{ANSWER_CONTRACT}"
+            )
+        );
+        assert_eq!(
+            prompt("{answer_format}\n---\n{question}\n[{choices}] {other}"),
+            format!(
+                "{}\n---\nIs {{choices}} a word?\n[- yes\n- no] {{other}}",
+                ANSWER_CONTRACT.trim_end()
+            )
+        );
+    }
+
+    #[test]
+    fn a_free_answer_is_asked_for_as_its_grader_reads_it() {
+        let prompt = |grader: &str| {
+            let text = format!("version: 1\nquestions: [{{question: 'Why?', grader: {grader}}}]\n");
+            let spec = super::super::parse_questions("q.yaml", &text).expect("sound");
+            question_prompt(&spec.questions[0], None)
+        };
+        assert_eq!(
+            prompt("{kind: number, expected: 1}"),
+            format!("Why?\n\n{FINAL_ANSWER_CONTRACT}")
+        );
+        assert_eq!(prompt("{kind: contains, expected: so}"), "Why?\n");
+        assert_eq!(
+            prompt("{kind: choice, expected: A, options: [x, y]}"),
+            format!("Why?\n\nChoices:\nA. x\nB. y\n\n{FINAL_ANSWER_CONTRACT}")
         );
     }
 

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::files;
 use crate::document::{self, Fields, Node, Value, ValueForm, nearest_hint, quote_text};
 use crate::domain::{Problem, escape_invisible, to_hex};
+use crate::grade::{Grader, read_grader};
 
 const SPEC_VERSION: i64 = 1;
 /// Name of the file's JSON Schema.
@@ -33,10 +34,12 @@ pub struct ChoiceQuestion {
     /// Whether the id was generated from the question's position and content because the file has none.
     pub generated_id: bool,
     pub question: String,
-    /// The choices, all different after [`normalize_answer`].
+    /// The choices, all different after [`normalize_answer`]. Empty with a grader.
     pub answers: Vec<String>,
-    /// Positions of the right choices in `answers`, ascending; at least one.
+    /// Positions of the right choices in `answers`, ascending; at least one without a grader.
     pub correct: Vec<usize>,
+    /// Grades free answers. `None` if the answer is one of `answers`.
+    pub grader: Option<Grader>,
     /// The kind of question. For readers only: it does not imply dependence.
     pub category: Option<String>,
     /// Questions of one cluster are dependent, for example because they share a passage or a template.
@@ -44,9 +47,24 @@ pub struct ChoiceQuestion {
 }
 
 impl ChoiceQuestion {
-    /// Returns the probability that a random choice is right.
+    /// Returns the probability that a random choice is right; 0 if there is nothing to choose from.
     pub fn chance_level(&self) -> f64 {
-        self.correct.len() as f64 / self.answers.len() as f64
+        match &self.grader {
+            Some(grader) => grader.chance_level(),
+            None => self.correct.len() as f64 / self.answers.len() as f64,
+        }
+    }
+
+    /// Returns the right answers as people read them.
+    pub fn expected(&self) -> Vec<String> {
+        match &self.grader {
+            Some(grader) => grader.expected().to_vec(),
+            None => self
+                .correct
+                .iter()
+                .map(|place| self.answers[*place].clone())
+                .collect(),
+        }
     }
 
     /// Returns the position of the choice equal to `text`, ignoring case and surrounding space.
@@ -101,6 +119,7 @@ fn hash_questions(questions: &[ChoiceQuestion]) -> String {
         question,
         answers,
         correct,
+        grader,
         category: _,
         cluster,
     } in questions
@@ -114,6 +133,9 @@ fn hash_questions(questions: &[ChoiceQuestion]) -> String {
         }
         add(&format!("{correct:?}"));
         add(cluster.as_deref().unwrap_or_default());
+        if let Some(grader) = grader {
+            add(grader.settings());
+        }
     }
     to_hex(&hasher.finalize())
 }
@@ -125,7 +147,7 @@ fn hash_questions(questions: &[ChoiceQuestion]) -> String {
 pub fn questions_schema(repository: &str) -> serde_json::Value {
     let form = Fields::derive_form(|fields| drop(read_fields(fields)));
     let description =
-        "Multiple-choice questions. `evalreport help question-evaluation` has every key.";
+        "Questions with their right answers. `evalreport help question-evaluation` has every key.";
     form.to_file_schema(
         QUESTIONS_SCHEMA,
         repository,
@@ -184,12 +206,23 @@ fn read_question(
         None
     };
     let question = read_trimmed(&mut fields, "question", KeyNeed::Required);
-    let answers = read_answers(&mut fields);
-    let correct = read_correct(&mut fields, answers.as_deref());
+    let has_grader = fields.child("grader").is_some();
+    let grader = read_grader(&mut fields, "grader");
+    let (answers, correct) = if has_grader {
+        refuse_choices(&mut fields);
+        (Some(Vec::new()), Some(Vec::new()))
+    } else {
+        let answers = read_answers(&mut fields);
+        let correct = read_correct(&mut fields, answers.as_deref());
+        (answers, correct)
+    };
     let category = read_trimmed(&mut fields, "category", KeyNeed::Optional);
     let cluster = read_trimmed(&mut fields, "cluster", KeyNeed::Optional);
     fields.finish();
     let (question, answers, correct) = (question?, answers?, correct?);
+    if has_grader && grader.is_none() {
+        return None;
+    }
     let (id, generated_id) = match id {
         Some(id) => (id?, false),
         None => (generate_id(position, &question, &answers), true),
@@ -200,9 +233,22 @@ fn read_question(
         question,
         answers,
         correct,
+        grader,
         category,
         cluster,
     })
+}
+
+/// Refuses the keys of multiple choice beside a grader: a question has one right answer in one place.
+fn refuse_choices(fields: &mut Fields) {
+    for key in ["answers", "correct_answers"] {
+        if fields.child(key).is_some() {
+            let hint =
+                "the grader has the right answer, and `options` of a grader `choice` the choices";
+            let message = format!("`{key}` does not go with `grader`");
+            fields.reject(key, message, Some(hint.to_owned()));
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -305,7 +351,9 @@ fn read_texts(
 ) -> Option<Vec<String>> {
     fields.note_form(key, || ValueForm::list_of(ValueForm::Filled));
     if fields.child(key).is_none() {
-        fields.reject_missing(key);
+        // Not `reject_missing`: with a grader the key is not needed.
+        let message = format!("{} is missing", quote_text(&fields.path_of(key)));
+        fields.reject(key, message, None);
         return None;
     }
     let items = fields.list(key)?;
@@ -391,6 +439,7 @@ questions:
                 question: "What is 2+2?".to_owned(),
                 answers: texts(&["3", "4", "Five"]),
                 correct: vec![1, 2],
+                grader: None,
                 category: Some("sums".to_owned()),
                 cluster: Some("passage 1".to_owned()),
             }
@@ -539,6 +588,50 @@ questions:
             "q.yaml",
             &SOUND.replace("version: 1", "version: '1'"),
             &["q.yaml:1:10: `version` must be a whole number, not text [write 1 without quotes]"],
+        );
+    }
+
+    #[test]
+    fn a_grader_takes_the_place_of_choices() {
+        let text = "version: 1
+questions:
+  - {id: a, question: '?', grader: {kind: number, expected: 42, unit: km}}
+  - {id: b, question: '?', grader: {kind: choice, options: [x, y], expected: B}}
+";
+        let spec = parse_questions("q.yaml", text).expect("sound");
+        let [number, choice] = spec.questions.as_slice() else {
+            panic!("{spec:?}")
+        };
+        assert_eq!(number.expected(), ["42"]);
+        assert_eq!((number.chance_level(), choice.chance_level()), (0.0, 0.5));
+        assert_eq!(choice.expected(), ["B: y"]);
+        let other = text.replace("expected: 42", "expected: 43");
+        assert_ne!(
+            parse_questions("q.yaml", &other).expect("sound").version,
+            spec.version
+        );
+    }
+
+    #[test]
+    fn every_fault_of_graders_is_told_at_once() {
+        refused(
+            "q.yaml",
+            "version: 1
+questions:
+  - {question: '?', answers: [a], grader: {kind: regex, pattern: '(?=a)b'}}
+  - {question: '?', grader: {kind: exact, expected: 42}}
+  - {question: '?', grader: {kind: exact, expected: no}}
+  - {question: '?', grader: {kind: number}}
+  - {question: '?', grader: {kind: poem}}
+",
+            &[
+                "q.yaml:3:32: `answers` does not go with `grader` [the grader has the right answer, and `options` of a grader `choice` the choices]",
+                "q.yaml:3:69: cannot use the pattern `(?=a)b`: look-around, including look-ahead and look-behind, is not supported [patterns take linear time, so they have no look-around and no back-references]",
+                "q.yaml:4:54: `questions[1].grader.expected` must be text in quotes, not `42` [write \"42\"]",
+                "q.yaml:5:54: `questions[2].grader.expected` must be text in quotes, not `no` [write \"no\"]",
+                "q.yaml:6:34: a grader `number` needs `expected`, `min` or `max`",
+                "q.yaml:7:34: `questions[4].grader.kind` must be one of `exact`, `number`, `contains`, `regex`, `json`, `choice`, not `poem`",
+            ],
         );
     }
 
