@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::cleaning::{clean_answer, clean_text};
 use crate::contains::find_phrase;
 use crate::final_answer::{AnswerPlace, cut_sentence, is_decoration, restart_at_correction};
-use crate::graded::{Grade, GradeError, GradedReply, Reading, decide_readings};
+use crate::graded::{GradeError, GradedReply, Reading, ReplyGrade, decide_readings};
 use crate::number::TakenValue;
 use crate::text_form::TextForm;
 
@@ -47,7 +47,7 @@ impl ChoiceGrader {
             return GradedReply::error(GradeError::Missing);
         };
         if named.is_empty() {
-            return GradedReply::new(Grade::Error(GradeError::Unparsable), answer);
+            return GradedReply::new(ReplyGrade::Error(GradeError::Unparsable), answer);
         }
         let labels = |is_text: Option<bool>| -> BTreeSet<String> {
             named
@@ -99,17 +99,17 @@ impl ChoiceGrader {
     }
 
     /// Grades a text that is an answer as a whole, such as a value of JSON.
-    pub(crate) fn grade_whole(&self, text: &str) -> Grade {
+    pub(crate) fn grade_whole(&self, text: &str) -> ReplyGrade {
         let named = self.read_names(text, true);
         let labels: BTreeSet<String> = named.into_iter().map(|named| named.label).collect();
         match labels.len() {
-            0 => Grade::Fail,
+            0 => ReplyGrade::Fail,
             _ if labels.is_subset(&self.expected)
                 && (!self.is_multiple || labels == self.expected) =>
             {
-                Grade::Pass
+                ReplyGrade::Pass
             }
-            _ => Grade::Fail,
+            _ => ReplyGrade::Fail,
         }
     }
 
@@ -480,13 +480,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(expected: &str, reply: &str, grade: Grade) {
+    fn check(expected: &str, reply: &str, grade: ReplyGrade) {
         assert_eq!(grader(&[expected]).grade(reply).grade, grade, "{reply:?}");
     }
 
-    const AMBIGUOUS: Grade = Grade::Error(GradeError::Ambiguous);
-    const UNPARSABLE: Grade = Grade::Error(GradeError::Unparsable);
-    const MISSING: Grade = Grade::Error(GradeError::Missing);
+    const AMBIGUOUS: ReplyGrade = ReplyGrade::Error(GradeError::Ambiguous);
+    const UNPARSABLE: ReplyGrade = ReplyGrade::Error(GradeError::Unparsable);
+    const MISSING: ReplyGrade = ReplyGrade::Error(GradeError::Missing);
 
     #[test]
     fn a_label_is_read_in_all_its_forms() {
@@ -517,7 +517,7 @@ mod tests {
             "Answer: option B is right",
             "A is wrong.\nAnswer: B",
         ] {
-            check("B", reply, Grade::Pass);
+            check("B", reply, ReplyGrade::Pass);
         }
     }
 
@@ -525,7 +525,7 @@ mod tests {
     fn words_and_look_alikes_are_no_labels() {
         check("D", "Answer: Don't know", UNPARSABLE);
         check("A", "Answer: A city in the north", UNPARSABLE);
-        check("A", "Answer: A", Grade::Pass);
+        check("A", "Answer: A", ReplyGrade::Pass);
         check("A", "Answer: A or B", AMBIGUOUS);
         check("B", "Answer: \u{412}", UNPARSABLE);
         check("B", "I cannot say.", MISSING);
@@ -536,20 +536,20 @@ mod tests {
     #[test]
     fn several_labels_are_several_readings() {
         check("B", "Answer: A or B", AMBIGUOUS);
-        check("D", "Answer: A or B", Grade::Fail);
+        check("D", "Answer: A or B", ReplyGrade::Fail);
         check("B", "Answer: B: Oslo", AMBIGUOUS);
         check("B", "(A) and (B)", AMBIGUOUS);
         check("B", "Answer: not A but B", AMBIGUOUS);
-        check("B", "Answer: E", Grade::Fail);
+        check("B", "Answer: E", ReplyGrade::Fail);
         check("B", "Answer: B or E", AMBIGUOUS);
     }
 
     #[test]
     fn a_text_stands_for_its_label() {
-        check("C", "Answer: New Bergen", Grade::Pass);
-        check("B", "Answer: New Bergen", Grade::Fail);
-        check("D", "Answer: None of the above", Grade::Pass);
-        check("D", "None of the above.", Grade::Pass);
+        check("C", "Answer: New Bergen", ReplyGrade::Pass);
+        check("B", "Answer: New Bergen", ReplyGrade::Fail);
+        check("D", "Answer: None of the above", ReplyGrade::Pass);
+        check("D", "None of the above.", ReplyGrade::Pass);
     }
 
     #[test]
@@ -557,12 +557,12 @@ mod tests {
         let mut both = grader(&["A", "B"]);
         both.is_multiple = true;
         for (reply, grade) in [
-            ("Answer: A and B", Grade::Pass),
-            ("Answer: B, A", Grade::Pass),
-            ("Answer: A", Grade::Fail),
-            ("Answer: A, B, C", Grade::Fail),
-            ("Answer: A: Oslo, B: Bergen", Grade::Pass),
-            ("Answer: A: Bergen", Grade::Fail),
+            ("Answer: A and B", ReplyGrade::Pass),
+            ("Answer: B, A", ReplyGrade::Pass),
+            ("Answer: A", ReplyGrade::Fail),
+            ("Answer: A, B, C", ReplyGrade::Fail),
+            ("Answer: A: Oslo, B: Bergen", ReplyGrade::Pass),
+            ("Answer: A: Bergen", ReplyGrade::Fail),
         ] {
             assert_eq!(both.grade(reply).grade, grade, "{reply}");
         }

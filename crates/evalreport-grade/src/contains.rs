@@ -3,7 +3,7 @@
 use crate::cleaning::drop_emphasis;
 use crate::exact::find_texts;
 use crate::final_answer::AnswerPlace;
-use crate::graded::{Grade, GradeError, GradedReply};
+use crate::graded::{GradeError, GradedReply, ReplyGrade};
 use crate::text_form::TextForm;
 
 /// Looks for phrases.
@@ -40,7 +40,7 @@ impl ContainsGrader {
     }
 
     /// Grades a text that counts as a whole.
-    pub(crate) fn grade_whole(&self, text: &str) -> Grade {
+    pub(crate) fn grade_whole(&self, text: &str) -> ReplyGrade {
         let text: Vec<char> = self.form.apply(&drop_emphasis(text)).chars().collect();
         let wanted = || self.all_of.iter().chain(&self.any_of);
         let phrases: Vec<(&String, Vec<char>)> = wanted()
@@ -79,13 +79,13 @@ impl ContainsGrader {
             && (self.any_of.is_empty() || self.any_of.iter().any(is_there))
             && !self.none_of.iter().any(is_there);
         let is_other = |option: &&String| !wanted().any(|phrase| phrase == *option);
-        match holds {
-            false => Grade::Fail,
-            true if self.options.iter().filter(is_other).any(is_there) => {
-                Grade::Error(GradeError::Ambiguous)
-            }
-            true => Grade::Pass,
+        if !holds {
+            return ReplyGrade::Fail;
         }
+        if self.options.iter().filter(is_other).any(is_there) {
+            return ReplyGrade::Error(GradeError::Ambiguous);
+        }
+        ReplyGrade::Pass
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(phrase: &str, reply: &str, grade: Grade) {
+    fn check(phrase: &str, reply: &str, grade: ReplyGrade) {
         assert_eq!(
             grader(&[phrase]).grade(reply).grade,
             grade,
@@ -178,36 +178,36 @@ mod tests {
 
     #[test]
     fn phrases_are_whole_words() {
-        check("cat", "a cat.", Grade::Pass);
-        check("cat", "concatenate", Grade::Fail);
-        check("cat", "cat_1", Grade::Fail);
-        check("5", "25", Grade::Fail);
-        check("5", "2.5", Grade::Fail);
-        check("5", "5,000", Grade::Fail);
-        check("5", "It is 5.", Grade::Pass);
-        check("C", "C++", Grade::Pass);
-        check("C++", "C++17", Grade::Pass);
+        check("cat", "a cat.", ReplyGrade::Pass);
+        check("cat", "concatenate", ReplyGrade::Fail);
+        check("cat", "cat_1", ReplyGrade::Fail);
+        check("5", "25", ReplyGrade::Fail);
+        check("5", "2.5", ReplyGrade::Fail);
+        check("5", "5,000", ReplyGrade::Fail);
+        check("5", "It is 5.", ReplyGrade::Pass);
+        check("C", "C++", ReplyGrade::Pass);
+        check("C++", "C++17", ReplyGrade::Pass);
         check(
             "\u{6771}\u{4eac}",
             "\u{6771}\u{4eac}\u{90fd}\u{3067}\u{3059}",
-            Grade::Pass,
+            ReplyGrade::Pass,
         );
-        check("New York", "new\n**New  York** city", Grade::Pass);
-        check("a a", "xa a a", Grade::Pass);
-        check("not", "not Paris", Grade::Pass);
+        check("New York", "new\n**New  York** city", ReplyGrade::Pass);
+        check("a a", "xa a a", ReplyGrade::Pass);
+        check("not", "not Paris", ReplyGrade::Pass);
     }
 
     #[test]
     fn all_any_and_none_are_demands_of_one_reply() {
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let mut grader = grader(&["red", "blue"]);
-        assert_eq!(grader.grade("blue, red").grade, Grade::Pass);
-        assert_eq!(grader.grade("blue").grade, Grade::Fail);
+        assert_eq!(grader.grade("blue, red").grade, ReplyGrade::Pass);
+        assert_eq!(grader.grade("blue").grade, ReplyGrade::Fail);
         grader.any_of = text(&["green", "black"]);
-        assert_eq!(grader.grade("blue red").grade, Grade::Fail);
-        assert_eq!(grader.grade("blue red black").grade, Grade::Pass);
+        assert_eq!(grader.grade("blue red").grade, ReplyGrade::Fail);
+        assert_eq!(grader.grade("blue red black").grade, ReplyGrade::Pass);
         grader.none_of = text(&["white"]);
-        assert_eq!(grader.grade("blue red black white").grade, Grade::Fail);
+        assert_eq!(grader.grade("blue red black white").grade, ReplyGrade::Fail);
     }
 
     #[test]
@@ -215,17 +215,17 @@ mod tests {
         let mut grader = grader(&["York"]);
         grader.options = ["York", "New York", "Hull"].map(str::to_owned).to_vec();
         for (reply, grade) in [
-            ("It is York.", Grade::Pass),
-            ("It is New York.", Grade::Fail),
-            ("York or Hull", Grade::Error(GradeError::Ambiguous)),
-            ("Hull", Grade::Fail),
+            ("It is York.", ReplyGrade::Pass),
+            ("It is New York.", ReplyGrade::Fail),
+            ("York or Hull", ReplyGrade::Error(GradeError::Ambiguous)),
+            ("Hull", ReplyGrade::Fail),
         ] {
             assert_eq!(grader.grade(reply).grade, grade, "{reply}");
         }
         grader.scope = Some(AnswerPlace::new(false, false, &[]));
         assert_eq!(
             grader.grade("Hull is small.\nAnswer: York").grade,
-            Grade::Pass
+            ReplyGrade::Pass
         );
     }
 

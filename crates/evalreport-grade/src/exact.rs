@@ -2,7 +2,7 @@
 
 use crate::cleaning::clean_answer;
 use crate::final_answer::{AnswerPlace, is_decoration, restart_at_correction};
-use crate::graded::{Grade, GradeError, GradedReply, Reading, decide_readings};
+use crate::graded::{GradeError, GradedReply, Reading, ReplyGrade, decide_readings};
 use crate::text_form::TextForm;
 
 /// Compares the final answer with texts.
@@ -41,11 +41,11 @@ impl ExactGrader {
     }
 
     /// Grades a text that is an answer as a whole, such as a value of JSON.
-    pub(crate) fn grade_whole(&self, answer: &str) -> Grade {
+    pub(crate) fn grade_whole(&self, answer: &str) -> ReplyGrade {
         if self.is_right(answer) {
-            Grade::Pass
+            ReplyGrade::Pass
         } else {
-            Grade::Fail
+            ReplyGrade::Fail
         }
     }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(expected: &[&str], reply: &str, grade: Grade) {
+    fn check(expected: &[&str], reply: &str, grade: ReplyGrade) {
         let grader = ExactGrader {
             expected: expected.iter().map(|text| (*text).to_owned()).collect(),
             form: TextForm::default(),
@@ -93,31 +93,35 @@ mod tests {
 
     #[test]
     fn the_final_answer_is_compared_whole() {
-        check(&["Oslo"], "**Oslo.**\n", Grade::Pass);
-        check(&["Oslo"], "The capital is Oslo.", Grade::Fail);
-        check(&["Oslo"], "Let me see.\n\n```\nOslo\n```", Grade::Pass);
+        check(&["Oslo"], "**Oslo.**\n", ReplyGrade::Pass);
+        check(&["Oslo"], "The capital is Oslo.", ReplyGrade::Fail);
+        check(&["Oslo"], "Let me see.\n\n```\nOslo\n```", ReplyGrade::Pass);
         check(
             &["Oslo"],
             "Answer: Bergen\n\nNo, wait.\n\nAnswer: Oslo",
-            Grade::Pass,
+            ReplyGrade::Pass,
         );
-        check(&["Oslo"], "Oslo\nis what I would say", Grade::Fail);
-        check(&["a b"], "b a", Grade::Fail);
-        check(&["a b"], "a \u{a0} b", Grade::Pass);
-        check(&["4 May", "May 4"], "Answer: May 4", Grade::Pass);
-        check(&["42"], "42.0", Grade::Fail);
-        check(&["U.S."], "Answer: U.S.", Grade::Pass);
-        check(&["(a, b)"], "Answer: (a, b)", Grade::Pass);
-        check(&["\\frac{1}{2}"], "$\\frac{1}{2}$", Grade::Pass);
-        check(&["No"], "Answer: No, it does not", Grade::Fail);
+        check(&["Oslo"], "Oslo\nis what I would say", ReplyGrade::Fail);
+        check(&["a b"], "b a", ReplyGrade::Fail);
+        check(&["a b"], "a \u{a0} b", ReplyGrade::Pass);
+        check(&["4 May", "May 4"], "Answer: May 4", ReplyGrade::Pass);
+        check(&["42"], "42.0", ReplyGrade::Fail);
+        check(&["U.S."], "Answer: U.S.", ReplyGrade::Pass);
+        check(&["(a, b)"], "Answer: (a, b)", ReplyGrade::Pass);
+        check(&["\\frac{1}{2}"], "$\\frac{1}{2}$", ReplyGrade::Pass);
+        check(&["No"], "Answer: No, it does not", ReplyGrade::Fail);
     }
 
     #[test]
     fn two_markers_of_a_line_are_doubt_only_if_it_matters() {
-        let ambiguous = Grade::Error(GradeError::Ambiguous);
+        let ambiguous = ReplyGrade::Error(GradeError::Ambiguous);
         check(&["a"], "\\boxed{a} or \\boxed{b}", ambiguous);
-        check(&["c"], "\\boxed{a} or \\boxed{b}", Grade::Fail);
-        check(&["a", "b"], "\\boxed{a} or \\boxed{b}", Grade::Pass);
-        check(&["a"], "\\boxed{}", Grade::Error(GradeError::Unparsable));
+        check(&["c"], "\\boxed{a} or \\boxed{b}", ReplyGrade::Fail);
+        check(&["a", "b"], "\\boxed{a} or \\boxed{b}", ReplyGrade::Pass);
+        check(
+            &["a"],
+            "\\boxed{}",
+            ReplyGrade::Error(GradeError::Unparsable),
+        );
     }
 }

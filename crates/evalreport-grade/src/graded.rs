@@ -2,7 +2,7 @@
 
 /// The grade of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Grade {
+pub enum ReplyGrade {
     /// The answer was read and is right.
     Pass,
     /// The answer was read and is wrong.
@@ -41,13 +41,13 @@ impl GradeError {
 /// A grade, with the answer that it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GradedReply {
-    pub grade: Grade,
+    pub grade: ReplyGrade,
     /// The answer as it was read. `None` if there was none.
     pub answer: Option<String>,
 }
 
 impl GradedReply {
-    pub(crate) fn new(grade: Grade, answer: impl Into<String>) -> Self {
+    pub(crate) fn new(grade: ReplyGrade, answer: impl Into<String>) -> Self {
         Self {
             grade,
             answer: Some(answer.into()),
@@ -56,7 +56,7 @@ impl GradedReply {
 
     pub(crate) fn error(error: GradeError) -> Self {
         Self {
-            grade: Grade::Error(error),
+            grade: ReplyGrade::Error(error),
             answer: None,
         }
     }
@@ -73,29 +73,29 @@ pub(crate) enum Reading {
 
 /// Returns the grade of an answer with these readings. Doubt counts only if it matters: several readings that are all right, or all wrong, are no
 /// doubt.
-pub(crate) fn decide_readings(readings: &[Reading]) -> Grade {
+pub(crate) fn decide_readings(readings: &[Reading]) -> ReplyGrade {
     let has = |wanted: Reading| readings.contains(&wanted);
     match (
         has(Reading::Right),
         has(Reading::Wrong),
         has(Reading::NoUnit),
     ) {
-        (true, false, false) => Grade::Pass,
-        (true, _, _) => Grade::Error(GradeError::Ambiguous),
-        (false, _, true) => Grade::Error(GradeError::Unit),
-        (false, true, false) => Grade::Fail,
-        (false, false, false) => Grade::Error(GradeError::Missing),
+        (true, false, false) => ReplyGrade::Pass,
+        (true, _, _) => ReplyGrade::Error(GradeError::Ambiguous),
+        (false, _, true) => ReplyGrade::Error(GradeError::Unit),
+        (false, true, false) => ReplyGrade::Fail,
+        (false, false, false) => ReplyGrade::Error(GradeError::Missing),
     }
 }
 
 /// Returns the grade of several demands on one reply: one that is not met decides, before one that could not be read.
-pub(crate) fn decide_all(grades: impl IntoIterator<Item = Grade>) -> Grade {
-    let mut whole = Grade::Pass;
+pub(crate) fn decide_all(grades: impl IntoIterator<Item = ReplyGrade>) -> ReplyGrade {
+    let mut whole = ReplyGrade::Pass;
     for grade in grades {
         match (whole, grade) {
-            (_, Grade::Fail) => return Grade::Fail,
-            (Grade::Pass, grade) => whole = grade,
-            (Grade::Fail | Grade::Error(_), _) => {}
+            (_, ReplyGrade::Fail) => return ReplyGrade::Fail,
+            (ReplyGrade::Pass, grade) => whole = grade,
+            (ReplyGrade::Fail | ReplyGrade::Error(_), _) => {}
         }
     }
     whole
@@ -109,13 +109,13 @@ mod tests {
     fn doubt_counts_only_if_it_matters() {
         use Reading::{NoUnit, Right, Wrong};
         for (readings, grade) in [
-            (&[Right, Right][..], Grade::Pass),
-            (&[Wrong, Wrong], Grade::Fail),
-            (&[Right, Wrong], Grade::Error(GradeError::Ambiguous)),
-            (&[NoUnit], Grade::Error(GradeError::Unit)),
-            (&[NoUnit, Wrong], Grade::Error(GradeError::Unit)),
-            (&[NoUnit, Right], Grade::Error(GradeError::Ambiguous)),
-            (&[], Grade::Error(GradeError::Missing)),
+            (&[Right, Right][..], ReplyGrade::Pass),
+            (&[Wrong, Wrong], ReplyGrade::Fail),
+            (&[Right, Wrong], ReplyGrade::Error(GradeError::Ambiguous)),
+            (&[NoUnit], ReplyGrade::Error(GradeError::Unit)),
+            (&[NoUnit, Wrong], ReplyGrade::Error(GradeError::Unit)),
+            (&[NoUnit, Right], ReplyGrade::Error(GradeError::Ambiguous)),
+            (&[], ReplyGrade::Error(GradeError::Missing)),
         ] {
             assert_eq!(decide_readings(readings), grade, "{readings:?}");
         }
@@ -123,9 +123,12 @@ mod tests {
 
     #[test]
     fn one_demand_that_is_not_met_decides() {
-        let error = Grade::Error(GradeError::Unit);
-        assert_eq!(decide_all([Grade::Pass, error, Grade::Fail]), Grade::Fail);
-        assert_eq!(decide_all([Grade::Pass, error]), error);
-        assert_eq!(decide_all([]), Grade::Pass);
+        let error = ReplyGrade::Error(GradeError::Unit);
+        assert_eq!(
+            decide_all([ReplyGrade::Pass, error, ReplyGrade::Fail]),
+            ReplyGrade::Fail
+        );
+        assert_eq!(decide_all([ReplyGrade::Pass, error]), error);
+        assert_eq!(decide_all([]), ReplyGrade::Pass);
     }
 }

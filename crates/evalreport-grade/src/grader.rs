@@ -3,7 +3,7 @@
 use crate::choice::ChoiceGrader;
 use crate::contains::ContainsGrader;
 use crate::exact::ExactGrader;
-use crate::graded::{Grade, GradeError, GradedReply};
+use crate::graded::{GradeError, GradedReply, ReplyGrade};
 use crate::json::{GradeField, JsonGrader, JsonValue};
 use crate::number::NumberGrader;
 use crate::pattern::PatternGrader;
@@ -116,12 +116,12 @@ impl Grader {
 }
 
 impl GradeField for Grader {
-    fn grade_field(&self, value: &JsonValue) -> Grade {
+    fn grade_field(&self, value: &JsonValue) -> ReplyGrade {
         match (&self.kind, value) {
             (GraderKind::Json(grader), value) => grader.grade_value(value),
             (GraderKind::Number(grader), JsonValue::Number(number)) => match number.to_rational() {
                 Some(number) => grader.grade_whole(number),
-                None => Grade::Error(GradeError::Unparsable),
+                None => ReplyGrade::Error(GradeError::Unparsable),
             },
             (GraderKind::Exact(grader), JsonValue::Text(text)) => grader.grade_whole(text),
             (GraderKind::Contains(grader), JsonValue::Text(text)) => grader.grade_whole(text),
@@ -134,7 +134,7 @@ impl GradeField for Grader {
                 | GraderKind::Regex(_)
                 | GraderKind::Choice(_),
                 _,
-            ) => Grade::Fail,
+            ) => ReplyGrade::Fail,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Grades replies to questions with free answers: texts, numbers, patterns, phrases, JSON and options, as models write them.
 //!
-//! A reply that can be read in several ways is never guessed: see [`Grade`]. All graders take time in proportion to the reply's length, and text in
+//! A reply that can be read in several ways is never guessed: see [`ReplyGrade`]. All graders take time in proportion to the reply's length, and text in
 //! a reply that speaks to the grader is data like any other.
 //!
 //! [`read_grader`] finds every fault of a grader's settings before anybody is asked. [`Grader::grade`] grades a reply.
@@ -22,6 +22,6 @@ mod settings;
 mod text_form;
 mod visible;
 
-pub use graded::{Grade, GradeError, GradedReply};
+pub use graded::{GradeError, GradedReply, ReplyGrade};
 pub use grader::Grader;
 pub use settings::read_grader;

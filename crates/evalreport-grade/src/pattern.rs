@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 
 use crate::exact::{ExactGrader, find_texts};
 use crate::final_answer::AnswerPlace;
-use crate::graded::{Grade, GradeError, GradedReply};
+use crate::graded::{GradeError, GradedReply, ReplyGrade};
 
 /// Looks for a pattern.
 #[derive(Clone, Debug)]
@@ -32,9 +32,9 @@ impl PatternGrader {
     pub(crate) fn grade_whole(&self, text: &str) -> GradedReply {
         let Some((group, expected)) = &self.compared else {
             return match self.pattern.find(text) {
-                Some(found) => GradedReply::new(Grade::Pass, found.as_str()),
+                Some(found) => GradedReply::new(ReplyGrade::Pass, found.as_str()),
                 None => GradedReply {
-                    grade: Grade::Fail,
+                    grade: ReplyGrade::Fail,
                     answer: None,
                 },
             };
@@ -86,7 +86,7 @@ mod tests {
     use crate::text_form::TextForm;
 
     #[track_caller]
-    fn check(pattern: &str, full_match: bool, reply: &str, grade: Grade) {
+    fn check(pattern: &str, full_match: bool, reply: &str, grade: ReplyGrade) {
         let grader = PatternGrader {
             pattern: compile_pattern(pattern, false, full_match).expect("a sound pattern"),
             compared: None,
@@ -97,14 +97,14 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_the_trimmed_text() {
-        check("^\\d+$", false, " 42\n", Grade::Pass);
-        check("^\\d+$", false, "a\n42", Grade::Fail);
-        check("(?m)^\\d+$", false, "a\n42", Grade::Pass);
-        check("a.b", false, "a\nb", Grade::Fail);
-        check("(?s)a.b", false, "a\nb", Grade::Pass);
-        check("a|bc", true, "ab", Grade::Fail);
-        check("a|bc", true, "bc", Grade::Pass);
-        check("(?x) bc # two", true, "bc", Grade::Pass);
+        check("^\\d+$", false, " 42\n", ReplyGrade::Pass);
+        check("^\\d+$", false, "a\n42", ReplyGrade::Fail);
+        check("(?m)^\\d+$", false, "a\n42", ReplyGrade::Pass);
+        check("a.b", false, "a\nb", ReplyGrade::Fail);
+        check("(?s)a.b", false, "a\nb", ReplyGrade::Pass);
+        check("a|bc", true, "ab", ReplyGrade::Fail);
+        check("a|bc", true, "bc", ReplyGrade::Pass);
+        check("(?x) bc # two", true, "bc", ReplyGrade::Pass);
     }
 
     #[test]
@@ -121,18 +121,18 @@ mod tests {
             )),
             scope: None,
         };
-        assert_eq!(grader.grade("total: 12\ntotal: 15").grade, Grade::Pass);
-        assert_eq!(grader.grade("total: 15\ntotal: 12").grade, Grade::Fail);
+        assert_eq!(grader.grade("total: 12\ntotal: 15").grade, ReplyGrade::Pass);
+        assert_eq!(grader.grade("total: 15\ntotal: 12").grade, ReplyGrade::Fail);
         assert_eq!(
             grader.grade("none").grade,
-            Grade::Error(GradeError::Missing)
+            ReplyGrade::Error(GradeError::Missing)
         );
         if let Some((group, _)) = &mut grader.compared {
             *group = 2;
         }
         assert_eq!(
             grader.grade("total: 15").grade,
-            Grade::Error(GradeError::Missing)
+            ReplyGrade::Error(GradeError::Missing)
         );
     }
 

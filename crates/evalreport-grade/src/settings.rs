@@ -14,7 +14,7 @@ use crate::json::{
     ExtraKeys, FieldDemand, JsonEquality, JsonGrader, JsonNumber, JsonPath, JsonSchema, JsonValue,
 };
 use crate::number::{
-    DecimalMark, Magnitude, NumberGrader, Rational, RightNumber, TakenValue, UnitDemand,
+    Magnitude, NumberGrader, NumberMark, Rational, RightNumber, TakenValue, UnitDemand,
 };
 use crate::pattern::{PatternGrader, compile_pattern};
 use crate::text_form::TextForm;
@@ -95,12 +95,13 @@ pub fn read_grader(fields: &mut Fields<'_, '_>, key: &str) -> Option<Grader> {
 }
 
 /// Keys with values of a simple type.
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 struct SimpleKeys {
     form: TextForm,
     place: AnswerPlace,
     is_final: bool,
     taken: Option<TakenValue>,
-    decimal: DecimalMark,
+    decimal: NumberMark,
     words: bool,
     full_match: bool,
     unit_required: bool,
@@ -137,9 +138,9 @@ impl SimpleKeys {
             &[("first", TakenValue::First), ("last", TakenValue::Last)],
         );
         let marks = [
-            (".", DecimalMark::Point),
-            (",", DecimalMark::Comma),
-            ("any", DecimalMark::Any),
+            (".", NumberMark::Point),
+            (",", NumberMark::Comma),
+            ("any", NumberMark::Any),
         ];
         let labels = fields.texts("labels");
         Self {

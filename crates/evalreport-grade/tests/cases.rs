@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use evalreport_grade::{Grade, GradeError, read_grader};
+use evalreport_grade::{GradeError, ReplyGrade, read_grader};
 use evalreport_model::document::{self, Fields};
 use serde_json::Value;
 
@@ -54,9 +54,9 @@ fn grade_case(line: &str) -> GradedCase {
     let found = match &grader {
         None => name_of("error", Some("bad_grader")),
         Some(grader) => match grader.grade(&reply).grade {
-            Grade::Pass => name_of("pass", None),
-            Grade::Fail => name_of("fail", None),
-            Grade::Error(error) => name_of("error", Some(error.name())),
+            ReplyGrade::Pass => name_of("pass", None),
+            ReplyGrade::Fail => name_of("fail", None),
+            ReplyGrade::Error(error) => name_of("error", Some(error.name())),
         },
     };
     let took = started.elapsed();

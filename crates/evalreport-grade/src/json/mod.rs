@@ -18,7 +18,7 @@ use find::find_json;
 
 use crate::exact::find_texts;
 use crate::final_answer::AnswerPlace;
-use crate::graded::{Grade, GradeError, GradedReply, decide_all};
+use crate::graded::{GradeError, GradedReply, ReplyGrade, decide_all};
 
 /// Longest answer that is shown.
 const MAX_SHOWN: usize = 200;
@@ -26,7 +26,7 @@ const MAX_SHOWN: usize = 200;
 /// A grader of single values, of whatever kind.
 pub(crate) trait GradeField: fmt::Debug + Send + Sync {
     /// Grades a value of JSON, which is an answer as a whole. A value of another type fails.
-    fn grade_field(&self, value: &JsonValue) -> Grade;
+    fn grade_field(&self, value: &JsonValue) -> ReplyGrade;
 }
 
 /// What a field must be.
@@ -73,26 +73,32 @@ impl JsonGrader {
                     .collect()
             })
             .collect();
-        let mut grades: Vec<Grade> = found
+        let mut grades: Vec<ReplyGrade> = found
             .iter()
             .map(|parsed| match self.grade_value(&parsed.value) {
-                _ if parsed.has_repeated_key => Grade::Error(GradeError::Ambiguous),
+                _ if parsed.has_repeated_key => ReplyGrade::Error(GradeError::Ambiguous),
                 grade => grade,
             })
             .collect();
         grades.dedup();
         let grade = match grades.as_slice() {
             [grade] => *grade,
-            _ if grades.contains(&Grade::Pass) => Grade::Error(GradeError::Ambiguous),
+            _ if grades.contains(&ReplyGrade::Pass) => ReplyGrade::Error(GradeError::Ambiguous),
             _ => decide_all(grades.iter().copied()),
         };
         GradedReply::new(grade, shown.join(" | "))
     }
 
     /// Grades one value.
-    pub(crate) fn grade_value(&self, value: &JsonValue) -> Grade {
+    pub(crate) fn grade_value(&self, value: &JsonValue) -> ReplyGrade {
         let is_equal = |expected: &JsonValue| self.equality.are_equal(expected, value);
-        let as_grade = |holds: bool| if holds { Grade::Pass } else { Grade::Fail };
+        let as_grade = |holds: bool| {
+            if holds {
+                ReplyGrade::Pass
+            } else {
+                ReplyGrade::Fail
+            }
+        };
         let expected = self
             .expected
             .as_ref()
@@ -105,7 +111,7 @@ impl JsonGrader {
             .fields
             .iter()
             .map(|(path, demand)| match path.find(value) {
-                None => Grade::Fail,
+                None => ReplyGrade::Fail,
                 Some(found) => match demand {
                     FieldDemand::Equal(expected) => {
                         as_grade(self.equality.are_equal(expected, found))

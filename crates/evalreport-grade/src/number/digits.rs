@@ -4,7 +4,7 @@ use super::rational::Rational;
 
 /// Which mark is the decimal one if a number could be read both ways.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum DecimalMark {
+pub(crate) enum NumberMark {
     #[default]
     Point,
     Comma,
@@ -57,15 +57,15 @@ fn group_mark(character: char) -> Option<char> {
 }
 
 /// Reads the run that begins with the digit, or with the point before a digit, at `start`.
-pub(crate) fn read_digits(characters: &[char], start: usize, decimal: DecimalMark) -> DigitRun {
+pub(crate) fn read_digits(characters: &[char], start: usize, decimal: NumberMark) -> DigitRun {
     let mut parts = vec![String::new()];
     let mut marks = Vec::new();
     let mut at = start;
     loop {
         while let Some(value) = characters.get(at).and_then(|digit| digit_value(*digit)) {
-            parts
-                .last_mut()
-                .map(|part| part.extend(char::from_digit(value, 10)));
+            if let Some(part) = parts.last_mut() {
+                part.extend(char::from_digit(value, 10));
+            }
             at += 1;
         }
         let Some(mark) = characters.get(at).and_then(|mark| group_mark(*mark)) else {
@@ -102,7 +102,7 @@ pub(crate) fn read_digits(characters: &[char], start: usize, decimal: DecimalMar
 }
 
 /// Returns the possible readings of digits between marks.
-fn read_parts(parts: &[String], marks: &[char], decimal: DecimalMark) -> Vec<String> {
+fn read_parts(parts: &[String], marks: &[char], decimal: NumberMark) -> Vec<String> {
     let grouped = |parts: &[String]| parts.concat();
     let with_fraction = |whole: &[String], fraction: &str| format!("{}.{fraction}", whole.concat());
     let Some((last, earlier)) = marks.split_last() else {
@@ -114,8 +114,8 @@ fn read_parts(parts: &[String], marks: &[char], decimal: DecimalMark) -> Vec<Str
         let is_either =
             fraction.len() == 3 && (1..=3).contains(&first.len()) && !first.starts_with('0');
         let is_decimal = match (decimal, last) {
-            (DecimalMark::Point, '.') | (DecimalMark::Comma, ',') => true,
-            (DecimalMark::Any, _) => {
+            (NumberMark::Point, '.') | (NumberMark::Comma, ',') => true,
+            (NumberMark::Any, _) => {
                 return if is_either {
                     vec![grouped(parts), with_fraction(whole, fraction)]
                 } else {
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, decimal: DecimalMark, expected: &[&str]) {
+    fn check(text: &str, decimal: NumberMark, expected: &[&str]) {
         let characters: Vec<char> = text.chars().collect();
         let run = read_digits(&characters, 0, decimal);
         assert_eq!(run.readings, expected, "{text}");
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn one_possible_reading_is_taken_in_every_locale() {
-        for decimal in [DecimalMark::Point, DecimalMark::Comma, DecimalMark::Any] {
+        for decimal in [NumberMark::Point, NumberMark::Comma, NumberMark::Any] {
             check("1.234,5", decimal, &["1234.5"]);
             check("1,234.50", decimal, &["1234.50"]);
             check("1.234.567", decimal, &["1234567"]);
@@ -236,11 +236,11 @@ mod tests {
 
     #[test]
     fn one_mark_before_three_digits_follows_the_grader() {
-        check("1,234", DecimalMark::Point, &["1234"]);
-        check("1,234", DecimalMark::Comma, &["1.234"]);
-        check("1.234", DecimalMark::Point, &["1.234"]);
-        check("1.234", DecimalMark::Comma, &["1234"]);
-        check("1.234", DecimalMark::Any, &["1234", "1.234"]);
+        check("1,234", NumberMark::Point, &["1234"]);
+        check("1,234", NumberMark::Comma, &["1.234"]);
+        check("1.234", NumberMark::Point, &["1.234"]);
+        check("1.234", NumberMark::Comma, &["1234"]);
+        check("1.234", NumberMark::Any, &["1234", "1.234"]);
     }
 
     #[test]
@@ -253,16 +253,16 @@ mod tests {
             "1234,567,890",
             "12.34.567",
         ] {
-            check(text, DecimalMark::Point, &[]);
+            check(text, NumberMark::Point, &[]);
         }
     }
 
     #[test]
     fn a_space_groups_three_digits_alone() {
         let characters: Vec<char> = "2 3/4".chars().collect();
-        assert_eq!(read_digits(&characters, 0, DecimalMark::Point).end, 1);
+        assert_eq!(read_digits(&characters, 0, NumberMark::Point).end, 1);
         let characters: Vec<char> = "2021 300".chars().collect();
-        assert_eq!(read_digits(&characters, 0, DecimalMark::Point).end, 4);
+        assert_eq!(read_digits(&characters, 0, NumberMark::Point).end, 4);
     }
 
     #[test]

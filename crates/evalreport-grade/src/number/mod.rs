@@ -6,7 +6,7 @@ mod rational;
 mod scan;
 mod units;
 
-pub(crate) use digits::DecimalMark;
+pub(crate) use digits::NumberMark;
 pub(crate) use rational::Rational;
 pub(crate) use scan::Magnitude;
 pub(crate) use units::UnitDemand;
@@ -16,7 +16,7 @@ use units::FoundUnit;
 
 use crate::cleaning::{clean_answer, clean_text};
 use crate::final_answer::{AnswerPlace, cut_sentence, is_decoration, restart_at_correction};
-use crate::graded::{Grade, GradeError, GradedReply, Reading, decide_readings};
+use crate::graded::{GradeError, GradedReply, Reading, ReplyGrade, decide_readings};
 
 /// Which numbers are right.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub(crate) enum TakenValue {
 pub(crate) struct NumberGrader {
     /// All of them must hold.
     pub(crate) right: Vec<RightNumber>,
-    pub(crate) decimal: DecimalMark,
+    pub(crate) decimal: NumberMark,
     pub(crate) units: UnitDemand,
     pub(crate) taken: Option<TakenValue>,
     pub(crate) place: AnswerPlace,
@@ -77,7 +77,7 @@ impl NumberGrader {
             return GradedReply::error(GradeError::Missing);
         };
         if values.is_empty() {
-            return GradedReply::new(Grade::Error(GradeError::Unparsable), answer);
+            return GradedReply::new(ReplyGrade::Error(GradeError::Unparsable), answer);
         }
         let taken = match self.taken {
             None => values.as_slice(),
@@ -89,7 +89,7 @@ impl NumberGrader {
     }
 
     /// Grades a number that is an answer as a whole and has no unit, such as a value of JSON.
-    pub(crate) fn grade_whole(&self, number: Rational) -> Grade {
+    pub(crate) fn grade_whole(&self, number: Rational) -> ReplyGrade {
         decide_readings(&self.read(&ScannedValue {
             readings: vec![Magnitude::Finite(number)],
             unit: None,
@@ -285,7 +285,7 @@ mod tests {
                 expected: Magnitude::Finite(rational(expected)),
                 tolerance: rational("0"),
             }],
-            decimal: DecimalMark::Point,
+            decimal: NumberMark::Point,
             units: UnitDemand::None,
             taken: None,
             place: AnswerPlace::new(false, false, &[]),
@@ -293,35 +293,39 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(grader: &NumberGrader, reply: &str, grade: Grade) {
+    fn check(grader: &NumberGrader, reply: &str, grade: ReplyGrade) {
         assert_eq!(grader.grade(reply).grade, grade, "{reply:?}");
     }
 
-    const AMBIGUOUS: Grade = Grade::Error(GradeError::Ambiguous);
-    const UNPARSABLE: Grade = Grade::Error(GradeError::Unparsable);
-    const MISSING: Grade = Grade::Error(GradeError::Missing);
-    const UNIT: Grade = Grade::Error(GradeError::Unit);
+    const AMBIGUOUS: ReplyGrade = ReplyGrade::Error(GradeError::Ambiguous);
+    const UNPARSABLE: ReplyGrade = ReplyGrade::Error(GradeError::Unparsable);
+    const MISSING: ReplyGrade = ReplyGrade::Error(GradeError::Missing);
+    const UNIT: ReplyGrade = ReplyGrade::Error(GradeError::Unit);
 
     #[test]
     fn the_final_answer_is_the_number_that_counts() {
         let grader = grader("12");
-        check(&grader, "Of 3 boxes each has 4.\n\nAnswer: 12", Grade::Pass);
-        check(&grader, "3 \u{d7} 4 = 12", Grade::Pass);
-        check(&grader, "12 is right.\nAnswer: 13", Grade::Fail);
-        check(&grader, "It is 11. Wait, it is 12.", Grade::Pass);
-        check(&grader, "1. Count.\n2. It is 12\n3. Done", Grade::Pass);
-        check(&grader, "twelve", Grade::Pass);
-        check(&grader, "The answer is twelve.", Grade::Pass);
+        check(
+            &grader,
+            "Of 3 boxes each has 4.\n\nAnswer: 12",
+            ReplyGrade::Pass,
+        );
+        check(&grader, "3 \u{d7} 4 = 12", ReplyGrade::Pass);
+        check(&grader, "12 is right.\nAnswer: 13", ReplyGrade::Fail);
+        check(&grader, "It is 11. Wait, it is 12.", ReplyGrade::Pass);
+        check(&grader, "1. Count.\n2. It is 12\n3. Done", ReplyGrade::Pass);
+        check(&grader, "twelve", ReplyGrade::Pass);
+        check(&grader, "The answer is twelve.", ReplyGrade::Pass);
         check(&grader, "Answer: XII", UNPARSABLE);
         check(&grader, "Answer: 12:30", UNPARSABLE);
         check(&grader, "I do not know.", MISSING);
         check(&grader, "x = 12 or x = 13", AMBIGUOUS);
-        check(&grader, "x = 14 or x = 13", Grade::Fail);
+        check(&grader, "x = 14 or x = 13", ReplyGrade::Fail);
         check(&grader, "12 or 13", AMBIGUOUS);
         check(&grader, "at least 12", AMBIGUOUS);
-        check(&grader, "at least 13", Grade::Fail);
-        check(&grader, "Answer: 12 (not 13)", Grade::Pass);
-        check(&grader, "Answer: 12 because 3 times 4", Grade::Pass);
+        check(&grader, "at least 13", ReplyGrade::Fail);
+        check(&grader, "Answer: 12 (not 13)", ReplyGrade::Pass);
+        check(&grader, "Answer: 12 because 3 times 4", ReplyGrade::Pass);
     }
 
     #[test]
@@ -331,16 +335,16 @@ mod tests {
             expected: Magnitude::Finite(rational("0.3")),
             tolerance: rational("0.1"),
         }];
-        check(&near, "0.4", Grade::Pass);
-        check(&near, "0.41", Grade::Fail);
+        check(&near, "0.4", ReplyGrade::Pass);
+        check(&near, "0.41", ReplyGrade::Fail);
         let mut within = grader("0");
         within.right = vec![RightNumber::Within {
             min: Some(rational("10")),
             max: Some(rational("12")),
         }];
-        check(&within, "10 to 12", Grade::Pass);
+        check(&within, "10 to 12", ReplyGrade::Pass);
         check(&within, "10 to 13", AMBIGUOUS);
-        check(&within, "\u{221e}", Grade::Fail);
+        check(&within, "\u{221e}", ReplyGrade::Fail);
     }
 
     #[test]
@@ -353,10 +357,10 @@ mod tests {
         check(
             &infinite,
             "\\infty is the limit: $\\boxed{\\infty}$",
-            Grade::Pass,
+            ReplyGrade::Pass,
         );
-        check(&infinite, "$-\\infty$", Grade::Fail);
-        check(&infinite, "1e9999", Grade::Fail);
+        check(&infinite, "$-\\infty$", ReplyGrade::Fail);
+        check(&infinite, "1e9999", ReplyGrade::Fail);
         check(&infinite, "Answer: NaN", UNPARSABLE);
     }
 
@@ -364,7 +368,7 @@ mod tests {
     fn percent_without_a_unit_has_two_readings() {
         check(&grader("25"), "25%", AMBIGUOUS);
         check(&grader("0.25"), "25 percent", AMBIGUOUS);
-        check(&grader("26"), "25%", Grade::Fail);
+        check(&grader("26"), "25%", ReplyGrade::Fail);
         check(&grader("5000"), "5k", AMBIGUOUS);
     }
 
@@ -375,13 +379,13 @@ mod tests {
             names: vec!["km".to_owned()],
             is_required: false,
         };
-        check(&km, "5 km", Grade::Pass);
-        check(&km, "5", Grade::Pass);
-        check(&km, "5 apples", Grade::Pass);
+        check(&km, "5 km", ReplyGrade::Pass);
+        check(&km, "5", ReplyGrade::Pass);
+        check(&km, "5 apples", ReplyGrade::Pass);
         check(&km, "5 miles", UNIT);
         check(&km, "5 km/h", UNIT);
         check(&km, "5%", UNIT);
-        check(&km, "five km", Grade::Pass);
+        check(&km, "five km", ReplyGrade::Pass);
         check(&km, "five miles", UNIT);
         km.units = UnitDemand::Names {
             names: vec!["km".to_owned()],
@@ -392,7 +396,7 @@ mod tests {
             ("km".to_owned(), rational("1")),
             ("m".to_owned(), rational("0.001")),
         ]);
-        check(&km, "5,000 m", Grade::Pass);
+        check(&km, "5,000 m", ReplyGrade::Pass);
         check(&km, "5,000", UNIT);
         check(&km, "5 miles", UNIT);
         let mut dollars = grader("-5");
@@ -400,8 +404,8 @@ mod tests {
             names: vec!["$".to_owned(), "USD".to_owned()],
             is_required: true,
         };
-        check(&dollars, "-$5", Grade::Pass);
-        check(&dollars, "USD -5", Grade::Pass);
+        check(&dollars, "-$5", ReplyGrade::Pass);
+        check(&dollars, "USD -5", ReplyGrade::Pass);
         check(&dollars, "-5 \u{20ac}", UNIT);
     }
 
@@ -409,9 +413,9 @@ mod tests {
     fn of_several_values_one_can_be_taken() {
         let mut last = grader("5");
         last.taken = Some(TakenValue::Last);
-        check(&last, "3 of 5", Grade::Pass);
+        check(&last, "3 of 5", ReplyGrade::Pass);
         last.taken = Some(TakenValue::First);
-        check(&last, "3 of 5", Grade::Fail);
+        check(&last, "3 of 5", ReplyGrade::Fail);
     }
 
     #[test]

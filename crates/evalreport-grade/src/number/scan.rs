@@ -1,7 +1,7 @@
 //! Numbers in a text, each with its readings. What is arithmetic, a date, a time, a version or a name has none.
 
 use super::cardinal_words::scale_of;
-use super::digits::{DecimalMark, digit_value, read_digits, superscript, vulgar_fraction};
+use super::digits::{NumberMark, digit_value, read_digits, superscript, vulgar_fraction};
 use super::rational::{MAX_EXPONENT, Rational};
 use super::units::{FoundUnit, UnitDemand, is_currency_code, is_currency_sign};
 
@@ -121,7 +121,7 @@ const SOFT_WORDS: [&str; 8] = [
 /// Returns the values of the text, in order. `text` is without Markdown and LaTeX.
 pub(crate) fn scan_values(
     text: &str,
-    decimal: DecimalMark,
+    decimal: NumberMark,
     units: &UnitDemand,
 ) -> Vec<ScannedValue> {
     let has_number =
@@ -231,7 +231,7 @@ struct Scanner<'a> {
     characters: &'a [char],
     /// The closing parenthesis of each opening one.
     closing: Vec<Option<usize>>,
-    decimal: DecimalMark,
+    decimal: NumberMark,
     units: &'a UnitDemand,
     tokens: Vec<Token>,
     has_value: bool,
@@ -441,6 +441,15 @@ impl Scanner<'_> {
                 (false, true) => self.push(Token::Operator),
                 (false, false) => self.push(Token::Other),
             }
+            return index + 1;
+        }
+        // In "x = - 7" the sign is apart; after a word it is a dash.
+        let is_apart_sign = matches!(sign, '-' | '\u{2212}' | '\u{ff0d}' | '\u{fe63}')
+            && before != Some('-')
+            && matches!(self.tokens.last(), None | Some(Token::Other))
+            && self.begins_number(self.skip_spaces(index + 1));
+        if is_apart_sign {
+            self.pending.is_negative = true;
             return index + 1;
         }
         let is_joined = self.ends_with_value() && self.begins_number(self.skip_spaces(index + 1));
@@ -926,7 +935,7 @@ mod tests {
 
     /// The first reading of each value as text, `?` behind bounds, and the number of readings if there are several.
     fn shown(text: &str) -> Vec<String> {
-        scan_values(text, DecimalMark::Point, &UnitDemand::None)
+        scan_values(text, NumberMark::Point, &UnitDemand::None)
             .iter()
             .map(|value| {
                 let first = match &value.readings[0] {
@@ -978,6 +987,11 @@ mod tests {
         ] {
             check(text, &["-7"]);
         }
+        check("x = - 7", &["-7"]);
+        check("\u{2212} 7", &["-7"]);
+        check("Total - 7", &["7"]);
+        check("Total -- 7", &["7"]);
+        check("| --- | 7 |", &["7"]);
         check("+7", &["7"]);
         check("(7)", &["7"]);
         check("a-7", &[]);
@@ -1097,7 +1111,7 @@ mod tests {
 
     #[test]
     fn both_ends_of_a_range_have_its_unit() {
-        let values = scan_values("10\u{2013}12 miles", DecimalMark::Point, &UnitDemand::None);
+        let values = scan_values("10\u{2013}12 miles", NumberMark::Point, &UnitDemand::None);
         assert!(
             values
                 .iter()
@@ -1123,7 +1137,7 @@ mod tests {
         ] {
             let text = part.repeat(300_000 / part.len());
             let started = std::time::Instant::now();
-            let _ = scan_values(&text, DecimalMark::Any, &UnitDemand::None);
+            let _ = scan_values(&text, NumberMark::Any, &UnitDemand::None);
             assert!(started.elapsed().as_secs() < 8, "{part:?}");
         }
     }

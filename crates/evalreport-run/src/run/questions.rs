@@ -13,7 +13,7 @@ use crate::domain::{
     Unit,
 };
 use crate::evaluate::{AnswerOutcome, parse_answer, score_answer};
-use crate::grade::{Grade, GradeError, Grader};
+use crate::grade::{GradeError, Grader, ReplyGrade};
 use crate::results::{
     Batch, PlannedArm, PlannedRun, ReplacementRun, RerunScope, RunJournal, StoreError,
 };
@@ -703,12 +703,12 @@ fn ask_question(
 fn grade_reply(grader: &Grader, text: &str) -> (ItemStatus, ItemDetails) {
     let graded = grader.grade(text);
     let reason = match graded.grade {
-        Grade::Pass => None,
-        Grade::Fail => Some(WRONG_ANSWER),
-        Grade::Error(GradeError::Missing) => Some("missing_answer"),
-        Grade::Error(GradeError::Unparsable) => Some("unparsable_answer"),
-        Grade::Error(GradeError::Ambiguous) => Some("ambiguous_answer"),
-        Grade::Error(GradeError::Unit) => Some("unknown_unit"),
+        ReplyGrade::Pass => None,
+        ReplyGrade::Fail => Some(WRONG_ANSWER),
+        ReplyGrade::Error(GradeError::Missing) => Some("missing_answer"),
+        ReplyGrade::Error(GradeError::Unparsable) => Some("unparsable_answer"),
+        ReplyGrade::Error(GradeError::Ambiguous) => Some("ambiguous_answer"),
+        ReplyGrade::Error(GradeError::Unit) => Some("unknown_unit"),
     };
     let details = ItemDetails {
         reason: reason.map(str::to_owned),
