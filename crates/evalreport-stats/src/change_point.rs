@@ -702,14 +702,16 @@ mod tests {
             tests: 21,
             ..ChangeRule::default()
         };
-        let found = (0..40).filter(|&stream| {
+        let found = (0..200).filter(|&stream| {
             let (rates, noise) = rates(&[(14, 0.70), (10, 0.45)], stream);
             change_points_of_shares(&rates, &noise, &[], rule)
                 .expect("finite")
                 .iter()
                 .any(|change| change.at.abs_diff(14) <= 1)
         });
-        assert!(found.count() >= 26);
+        // Simulated: 79% of such falls.
+        let found = found.count();
+        assert!(found >= 140, "{found} of 200");
         // Without the noise, the days alone do not tell it so often.
         let rule = ChangeRule {
             tests: 3,
@@ -731,7 +733,7 @@ mod tests {
     /// One of three categories fails since night 17: the days of each side are alike, and few.
     #[test]
     fn a_category_that_breaks_is_found_among_24_nights() {
-        let passed = [
+        let passed: [i32; 24] = [
             55, 57, 59, 59, 57, 58, 57, 60, 56, 54, 59, 52, 56, 56, 58, 59, 40, 38, 37, 38, 39, 40,
             38, 36,
         ];
@@ -1002,6 +1004,7 @@ mod tests {
             [FoundChange {
                 at: nights / 2,
                 p: 0.0,
+                is_by_scores: true,
             }]
         };
         let of = |scores: &[f64]| inflation_between_levels(scores, &halves(scores.len()));
