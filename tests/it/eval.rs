@@ -603,11 +603,14 @@ prices:
             ]),
         ]
     );
-    let costs: Vec<f64> = project.run(["list", "--format", "json"]).json()["runs"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|run| run["cost_usd"].as_f64())
+    let costs: Vec<f64> = project
+        .files("results")
+        .iter()
+        .filter(|path| path.ends_with(".json") && !path.contains("batches"))
+        .filter_map(|path| {
+            let header: Value = serde_json::from_str(&project.read(path)).expect("JSON");
+            header["cost_usd"].as_f64()
+        })
         .collect();
     assert_eq!(costs, [0.0012, 0.0012]);
 }

@@ -625,12 +625,12 @@ questions:
   - {question: '?', grader: {kind: poem}}
 ",
             &[
-                "q.yaml:3:32: `answers` does not go with `grader` [the grader has the right answer, and `options` of a grader `choice` the choices]",
-                "q.yaml:3:69: cannot use the pattern `(?=a)b`: look-around, including look-ahead and look-behind, is not supported [patterns take linear time, so they have no look-around and no back-references]",
-                "q.yaml:4:54: `questions[1].grader.expected` must be text in quotes, not `42` [write \"42\"]",
-                "q.yaml:5:54: `questions[2].grader.expected` must be text in quotes, not `no` [write \"no\"]",
-                "q.yaml:6:34: a grader `number` needs `expected`, `min` or `max`",
-                "q.yaml:7:34: `questions[4].grader.kind` must be one of `exact`, `number`, `contains`, `regex`, `json`, `choice`, not `poem`",
+                "q.yaml:3:30: `answers` does not go with `grader` [the grader has the right answer, and `options` of a grader `choice` the choices]",
+                "q.yaml:3:66: cannot use the pattern `(?=a)b`: look-around, including look-ahead and look-behind, is not supported [patterns take linear time, so they have no look-around and no back-references]",
+                "q.yaml:4:53: `questions[1].grader.expected` must be text in quotes, not `42` [write \"42\"]",
+                "q.yaml:5:53: `questions[2].grader.expected` must be text in quotes, not `no` [write \"no\"]",
+                "q.yaml:6:36: a grader `number` needs `expected`, `min` or `max`",
+                "q.yaml:7:36: `questions[4].grader.kind` must be one of `exact`, `number`, `contains`, `regex`, `json`, `choice`, not `poem`",
             ],
         );
     }
