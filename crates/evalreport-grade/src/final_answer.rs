@@ -64,10 +64,11 @@ pub(crate) struct MarkedText {
 impl AnswerPlace {
     /// Creates a place whose markers include lines that begin with one of these labels.
     pub(crate) fn new(final_line_only: bool, require_marker: bool, labels: &[String]) -> Self {
-        let further: String = labels
-            .iter()
-            .map(|label| format!("|{}", regex::escape(label.trim())))
-            .collect();
+        let mut further = String::new();
+        for label in labels {
+            further.push('|');
+            further.push_str(&regex::escape(label.trim()));
+        }
         let pattern = format!(
             r"(?i)^[\s>*_~`#|\u{{2022}}+-]*(?:\\text(?:bf)?\{{)?[*_`]*(?:final\s+answer|answer{further})[*_`]*(?:\s*[:\u{{ff1a}}][*_`}}]*\s*(.*)|\s*)$"
         );
@@ -312,7 +313,7 @@ fn find_in_prose(text: &str) -> Option<Vec<MarkedText>> {
     let texts = marks.iter().enumerate().map(|(position, mark)| {
         let end = marks
             .get(position + 1)
-            .map_or(line.len(), |next| next.start());
+            .map_or(line.len(), regex::Match::start);
         let rest = line[mark.end()..end].trim();
         let is_bare = rest
             .trim_matches(|mark: char| !mark.is_alphanumeric())

@@ -914,7 +914,7 @@ fn read_options(fields: &mut Fields<'_, '_>, value: &Node) -> Option<Vec<(String
                         options.push((label.text.clone(), String::new()));
                     }
                     Value::Scalar(scalar) => {
-                        options.push((label.text.clone(), scalar.text.clone()))
+                        options.push((label.text.clone(), scalar.text.clone()));
                     }
                     Value::List(_) | Value::Map(_) => {
                         reject(

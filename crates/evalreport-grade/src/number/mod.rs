@@ -180,11 +180,13 @@ impl NumberGrader {
     /// Returns what each reading of a value is.
     fn read(&self, value: &ScannedValue) -> Vec<Reading> {
         let factor = match (&self.units, &value.unit) {
-            (UnitDemand::None, _) => None,
-            (UnitDemand::Names { is_required, .. }, None) if *is_required => {
-                return vec![Reading::NoUnit];
+            (UnitDemand::None, _) | (UnitDemand::Names { .. }, Some(FoundUnit::Named(_))) => None,
+            (UnitDemand::Names { is_required, .. }, None) => {
+                if *is_required {
+                    return vec![Reading::NoUnit];
+                }
+                None
             }
-            (UnitDemand::Names { .. }, None | Some(FoundUnit::Named(_))) => None,
             (UnitDemand::Factors(factors), Some(FoundUnit::Named(place))) => {
                 factors.get(*place).map(|(_, factor)| factor)
             }

@@ -434,11 +434,10 @@ impl Scanner<'_> {
                     self.pending.is_negative = !matches!(sign, '+' | '\u{ff0b}');
                     return index + 1;
                 }
-                (true, true) => self.push(Token::Operator),
                 (false, true) if is_hyphen => self.push(Token::Dash {
                     is_sure: sign == '\u{2013}',
                 }),
-                (false, true) => self.push(Token::Operator),
+                (_, true) => self.push(Token::Operator),
                 (false, false) => self.push(Token::Other),
             }
             return index + 1;

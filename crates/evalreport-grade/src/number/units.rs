@@ -316,6 +316,7 @@ mod tests {
     }
 
     #[track_caller]
+    #[expect(clippy::needless_pass_by_value, reason = "the calls read better")]
     fn check(demand: &UnitDemand, text: &str, expected: Option<FoundUnit>) {
         let characters: Vec<char> = text.chars().collect();
         let found = demand
