@@ -384,6 +384,10 @@ class PairEvidence(_PairEvidence, total=False):
     p: Optional[float]
     # Adjusted over the family of pairs; see [`super::Evidence::adjustment`].
     p_adjusted: Optional[float]
+    # The posterior probability, between 0 and 1, that the first arm is truly better, for this pair alone. The prior
+    # of true differences is normal around 0 with a deviation of 10 percentage points. Only for shares of the
+    # primary metric; absent if the data are too thin.
+    probability_first_better: Optional[float]
     # The difference by the judge alone, if people's labels correct it.
     judge: Optional[JudgeFigure]
     # Variation between runs, if both arms have several. Absent if it is not measured.

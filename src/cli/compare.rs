@@ -26,6 +26,10 @@ use super::settings::Settings;
 use super::{ad_hoc_import, baseline, engine, exit_code, output, policy, selection, unstarted};
 
 /// Compare arms: in files, or on a suite
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 #[derive(Args, Default)]
 pub(super) struct CompareArguments {
     /// Suites, run ids, `last` for the newest batch, or paths such as ./logs to other tools' results [default: every suite with at least two arms]

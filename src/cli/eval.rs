@@ -85,7 +85,7 @@ fn run_command(settings: &Settings, arguments: &EvalArguments) -> Result<u8, Com
     carrying
         .fail_under
         .map_or(Ok(()), execute_plan::check_percent)?;
-    let settings = &carrying.settings_for_output(settings);
+    let settings = &settings.with_other_results(carrying.results_folder());
     let report = carrying.report_folder();
     let place = RunFolders {
         site: report.clone(),

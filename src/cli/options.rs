@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::import_arguments::TableColumns;
-use super::settings::Settings;
 
 /// Exit codes, for the help and the man page.
 pub(super) const EXIT_CODES: &str = "Exit codes: 0 done; 1 done, with a negative answer (damage, a regression); 2 wrong arguments, configuration or data; \
@@ -243,12 +242,11 @@ pub(super) struct Carrying {
 }
 
 impl Carrying {
-    /// Returns the settings with the results below `--output-dir`, if it is given.
-    pub(super) fn settings_for_output(&self, settings: &Settings) -> Settings {
-        match &self.output_dir {
-            Some(folder) => settings.with_results(folder.join("results")),
-            None => settings.clone(),
-        }
+    /// Returns the folder of the results below `--output-dir`. `None` without that option.
+    pub(super) fn results_folder(&self) -> Option<PathBuf> {
+        self.output_dir
+            .as_ref()
+            .map(|folder| folder.join("results"))
     }
 
     /// Returns the folder of the site below `--output-dir`. `None` without that option.

@@ -122,7 +122,7 @@ impl Command for RunArguments {
 
 fn run_command(settings: &Settings, arguments: &RunArguments) -> Result<u8, CommandFailure> {
     let carrying = &arguments.carrying;
-    let settings = &carrying.settings_for_output(settings);
+    let settings = &settings.with_other_results(carrying.results_folder());
     let site = arguments.site.clone().or_else(|| carrying.report_folder());
     carrying
         .fail_under

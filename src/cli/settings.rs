@@ -205,6 +205,11 @@ impl Settings {
         }
     }
 
+    /// Returns these settings with another results folder, if one is named.
+    pub fn with_other_results(&self, results: Option<PathBuf>) -> Self {
+        results.map_or_else(|| self.clone(), |results| self.with_results(results))
+    }
+
     /// Returns the absolute folder that the configuration's paths are relative to: the configuration's folder or, without one, the current
     /// folder.
     pub fn project_root(&self) -> Result<PathBuf, CommandFailure> {

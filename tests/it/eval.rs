@@ -606,7 +606,7 @@ prices:
     let costs: Vec<f64> = project
         .files("results")
         .iter()
-        .filter(|path| path.ends_with(".json") && !path.contains("batches"))
+        .filter(|path| path.strip_suffix(".json").is_some() && !path.contains("batches"))
         .filter_map(|path| {
             let header: Value = serde_json::from_str(&project.read(path)).expect("JSON");
             header["cost_usd"].as_f64()

@@ -151,7 +151,7 @@ struct DaySeries<'a> {
     noise: Option<f64>,
 }
 
-impl<'a> DaySeries<'a> {
+impl DaySeries<'_> {
     fn part(self, days: std::ops::Range<usize>) -> Self {
         Self {
             values: &self.values[days],

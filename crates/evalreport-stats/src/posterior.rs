@@ -50,11 +50,9 @@ pub(super) fn beta_interval(a: f64, b: f64, confidence: f64) -> Result<Interval,
 /// deviation `prior`, in the unit of the estimate (the normal model with known variance; Gelman et al. 2013, section 2.5). Undefined if a
 /// number is not finite, the p-value is outside of (0, 1], or the prior is not above zero.
 pub fn probability_of_sign(estimate: f64, two_sided: f64, prior: f64) -> Result<f64, Undefined> {
-    if !estimate.is_finite()
-        || !(two_sided > 0.0 && two_sided <= 1.0)
-        || prior.is_nan()
-        || prior <= 0.0
-    {
+    let is_probability = two_sided > 0.0 && two_sided <= 1.0;
+    let has_prior = prior > 0.0;
+    if !estimate.is_finite() || !is_probability || !has_prior {
         return Err(Undefined::OutOfRange);
     }
     let z = -normal_quantile(two_sided / 2.0)?;

@@ -55,6 +55,10 @@ impl DifferenceAxis {
             .into_iter()
             .find(|step| (high / step).floor() - (low / step).ceil() < MAX_TICKS as f64)
             .unwrap_or(100.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the numbers of a few ticks"
+        )]
         let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
         (first..=last)
             .map(|number| {

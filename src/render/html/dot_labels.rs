@@ -174,7 +174,7 @@ impl Candidate {
         let from_left = match self.anchor {
             "start" => self.edges[0],
             "end" => self.edges[2],
-            _ => (self.edges[0] + self.edges[2]) / 2.0,
+            _ => self.edges[0].midpoint(self.edges[2]),
         };
         DotLabel {
             text: super::shell::Text::new(text),
@@ -192,7 +192,13 @@ fn along([x1, y1, x2, y2]: [f64; 4]) -> impl Iterator<Item = [f64; 2]> {
     let steps = (hypotenuse([x1, y1], [x2, y2]) / SAMPLE_STEP)
         .ceil()
         .max(1.0);
-    (0..=steps as usize).map(move |step| {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "at least 1, and as many as a picture has pixels"
+    )]
+    let last = steps as usize;
+    (0..=last).map(move |step| {
         let share = step as f64 / steps;
         [x1 + share * (x2 - x1), y1 + share * (y2 - y1)]
     })

@@ -357,7 +357,7 @@ fn describe_basis(points: &[&PricedArm<'_>], suite: &OverviewSuite) -> String {
         .iter()
         .map(|priced| &priced.point.pass_rate)
         .max_by_key(|rate| rate.n)
-        .map(|rate| phrases::sample_size(rate));
+        .map(phrases::sample_size);
     let sources = &suite.board.sources;
     let source = (!sources.is_empty()).then(|| format!("source: {}", sources.join(", ")));
     items

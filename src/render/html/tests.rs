@@ -1502,7 +1502,10 @@ fn hostile_text_stays_text() {
                     "{path}: <{tag}>"
                 );
             }
-            assert!(!tag.starts_with("img"), "{path}: <{tag}>");
+            // Only an embedded card shows a picture: the drawing beside it.
+            let is_card =
+                path.starts_with("embed/") && tag.starts_with("img class=\"card\" src=\"");
+            assert!(!tag.starts_with("img") || is_card, "{path}: <{tag}>");
             assert!(
                 !tag.starts_with("style") && !tag.starts_with("iframe"),
                 "{path}: <{tag}>"
@@ -1590,7 +1593,7 @@ fn a_hundred_arms_fit_on_a_page() {
     let plan = plan_site(&wide);
     for file in site_files(&wide, &plan).filter(|file| file.path.strip_suffix(".html").is_some()) {
         assert!(
-            file.bytes.len() <= 155_000,
+            file.bytes.len() <= 160_000,
             "{} has {} bytes",
             file.path,
             file.bytes.len()

@@ -83,7 +83,7 @@ impl Canvas {
         colour: Colour,
         is_inside: impl Fn(f64, f64) -> bool,
     ) {
-        let within = |value: f64, most: usize| (value.max(0.0) as usize).min(most);
+        let within = |value: f64, most: usize| whole(value.max(0.0)).min(most);
         let (first_row, last_row) = (
             within(top.floor(), self.height),
             within(bottom.ceil(), self.height),
@@ -115,8 +115,8 @@ impl Canvas {
                 let top = y + f64::from(glyph.top) + row as f64;
                 if left >= 0.0 && top >= 0.0 {
                     self.blend(
-                        left as usize,
-                        top as usize,
+                        whole(left),
+                        whole(top),
                         colour,
                         f64::from(*share) / letters::FULL,
                     );
@@ -131,9 +131,20 @@ impl Canvas {
         }
         let pixel = &mut self.bytes[(y * self.width + x) * CHANNELS..][..CHANNELS];
         for (own, new) in pixel.iter_mut().zip(colour) {
-            *own = (f64::from(*own) * (1.0 - share) + f64::from(new) * share).round() as u8;
+            let mixed = f64::from(*own) * (1.0 - share) + f64::from(new) * share;
+            *own = u8::try_from(whole(mixed.round())).unwrap_or(u8::MAX);
         }
     }
+}
+
+/// Returns a number of pixels, at least zero, as a whole number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers below zero become zero, and pictures have few pixels"
+)]
+fn whole(value: f64) -> usize {
+    value as usize
 }
 
 /// Says whether a point is inside an outline, by the edges that a line from it to the right crosses.

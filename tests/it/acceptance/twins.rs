@@ -816,7 +816,8 @@ fn night_line(rates: &[f64], (low, high): (f64, f64), step: f64) -> String {
                 pixels(4.0 + 12.0 * (1.0 - share))
             )
         })
-        .collect()
+        .collect::<Vec<String>>()
+        .concat()
 }
 
 #[test]
