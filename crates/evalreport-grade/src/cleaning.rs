@@ -226,10 +226,14 @@ fn drop_dollars(line: &str) -> String {
             next += 1;
         }
     }
+    without_dropped(&characters, &dropped)
+}
+
+fn without_dropped(characters: &[char], dropped: &[bool]) -> String {
     characters
         .iter()
         .zip(dropped)
-        .filter(|(_, is_dropped)| !is_dropped)
+        .filter(|(_, is_dropped)| !**is_dropped)
         .map(|(character, _)| *character)
         .collect()
 }
@@ -292,12 +296,7 @@ pub(crate) fn drop_emphasis(text: &str) -> String {
             stack.push((start, length));
         }
     }
-    characters
-        .iter()
-        .zip(dropped)
-        .filter(|(_, is_dropped)| !is_dropped)
-        .map(|(character, _)| *character)
-        .collect()
+    without_dropped(&characters, &dropped)
 }
 
 /// What a closing brace ends.

@@ -112,7 +112,7 @@ pub(crate) struct FenceMark<'t> {
     character: char,
     length: usize,
     /// What follows the mark, such as the language.
-    pub(crate) info: &'t str,
+    info: &'t str,
 }
 
 impl<'t> FenceMark<'t> {
@@ -133,16 +133,27 @@ impl<'t> FenceMark<'t> {
     }
 
     /// Says whether this mark ends the block that `opening` begins.
-    pub(crate) fn closes(&self, opening: &Self) -> bool {
+    fn closes(&self, opening: &Self) -> bool {
         self.info.is_empty() && self.character == opening.character && self.length >= opening.length
     }
 }
 
-/// Returns the ranges of code in fences that end, and in back-ticks, in order.
-fn find_code(text: &str) -> Vec<Range<usize>> {
-    let mut code = Vec::new();
-    let mut prose_start = 0;
-    let mut opened: Option<(usize, FenceMark<'_>)> = None;
+/// A fenced block of a text.
+pub(crate) struct FencedBlock<'t> {
+    /// What follows the opening mark, such as the language.
+    pub(crate) info: &'t str,
+    /// The block with its marks.
+    pub(crate) whole: Range<usize>,
+    /// The lines between the marks.
+    pub(crate) content: Range<usize>,
+    /// Whether a closing mark ends the block, and not the text.
+    pub(crate) is_closed: bool,
+}
+
+/// Returns the fenced blocks of a text, in order. A block without a closing mark runs to the end of the text.
+pub(crate) fn find_fenced_blocks(text: &str) -> Vec<FencedBlock<'_>> {
+    let mut blocks = Vec::new();
+    let mut opened: Option<(Range<usize>, FenceMark<'_>)> = None;
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
@@ -151,13 +162,37 @@ fn find_code(text: &str) -> Vec<Range<usize>> {
             continue;
         };
         match &opened {
-            None => opened = Some((start, mark)),
-            Some((begin, opening)) if mark.closes(opening) => {
-                find_inline_code(text, prose_start..*begin, &mut code);
-                code.push(*begin..at);
-                (opened, prose_start) = (None, at);
+            None => opened = Some((start..at, mark)),
+            Some((first, opening)) if mark.closes(opening) => {
+                blocks.push(FencedBlock {
+                    info: opening.info,
+                    whole: first.start..at,
+                    content: first.end..start,
+                    is_closed: true,
+                });
+                opened = None;
             }
             Some(_) => {}
+        }
+    }
+    blocks.extend(opened.map(|(first, opening)| FencedBlock {
+        info: opening.info,
+        whole: first.start..text.len(),
+        content: first.end..text.len(),
+        is_closed: false,
+    }));
+    blocks
+}
+
+/// Returns the ranges of code in fences that end, and in back-ticks, in order.
+fn find_code(text: &str) -> Vec<Range<usize>> {
+    let mut code = Vec::new();
+    let mut prose_start = 0;
+    for block in find_fenced_blocks(text) {
+        if block.is_closed {
+            find_inline_code(text, prose_start..block.whole.start, &mut code);
+            prose_start = block.whole.end;
+            code.push(block.whole);
         }
     }
     find_inline_code(text, prose_start..text.len(), &mut code);

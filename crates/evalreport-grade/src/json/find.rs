@@ -2,7 +2,7 @@
 
 use super::parse::{ParsedJson, parse_start, parse_whole};
 use crate::graded::GradeError;
-use crate::visible::FenceMark;
+use crate::visible::{FencedBlock, find_fenced_blocks};
 
 /// Bytes that are looked at for values in prose, per byte of the reply. More means brackets that were written to be in the way.
 const MAX_STEPS_PER_BYTE: usize = 4;
@@ -53,8 +53,8 @@ pub(crate) fn find_json(text: &str, is_lenient: bool) -> Result<Vec<ParsedJson>,
 
 /// Returns the content of the last fenced block that is tagged `json` or not at all. A block that does not end runs to the end of the text.
 fn last_block(text: &str) -> Option<&str> {
-    let is_json = |mark: &FenceMark<'_>| {
-        let tag = mark
+    let is_json = |block: &FencedBlock<'_>| {
+        let tag = block
             .info
             .split_whitespace()
             .next()
@@ -62,30 +62,8 @@ fn last_block(text: &str) -> Option<&str> {
             .to_lowercase();
         matches!(tag.as_str(), "" | "json" | "jsonc" | "json5")
     };
-    let mut opened: Option<(usize, FenceMark<'_>)> = None;
-    let mut last = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let Some(mark) = FenceMark::of_line(line) else {
-            continue;
-        };
-        match &opened {
-            None => opened = Some((at, mark)),
-            Some((begin, opening)) if mark.closes(opening) => {
-                if is_json(opening) {
-                    last = Some(&text[*begin..start]);
-                }
-                opened = None;
-            }
-            Some(_) => {}
-        }
-    }
-    match &opened {
-        Some((begin, opening)) if is_json(opening) => Some(&text[*begin..]),
-        _ => last,
-    }
+    let block = find_fenced_blocks(text).into_iter().rfind(is_json)?;
+    Some(&text[block.content])
 }
 
 #[cfg(test)]
