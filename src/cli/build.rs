@@ -95,6 +95,21 @@ pub(super) struct Publishing {
     pub transcripts: TranscriptChoice,
 }
 
+/// Writes the site of all stored runs, as `evalreport build` does without further options.
+pub(super) fn write_site(settings: &Settings, out: PathBuf) -> Result<u8, CommandFailure> {
+    run_command(
+        settings,
+        &BuildArguments {
+            paths: Vec::new(),
+            out,
+            allow_empty: false,
+            publishing: Publishing::default(),
+            of_files: OfFiles::default(),
+            selection: Selection::default(),
+        },
+    )
+}
+
 pub(super) fn run_command(
     settings: &Settings,
     arguments: &BuildArguments,

@@ -7,14 +7,13 @@ use clap::{Args, Subcommand};
 use crate::config::QuestionBudget;
 
 use super::arms::{ArmFactory, ArmOptions};
-use super::build::{BuildArguments, Publishing};
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::compare::CompareArguments;
 use super::execute_plan::{self, RunFolders};
 use super::failure::CommandFailure;
 use super::leaderboard::LeaderboardArguments;
 use super::list::ListArguments;
-use super::options::{Carrying, EXIT_CODES, OfFiles, Selection};
+use super::options::{Carrying, EXIT_CODES};
 use super::run::RunArguments;
 use super::settings::Settings;
 use super::{build, clock, exit_code, preflight, subset, until, versions};
@@ -130,17 +129,7 @@ fn run_command(settings: &Settings, arguments: &EvalArguments) -> Result<u8, Com
     if code != exit_code::INTERRUPTED
         && let Some(report) = report
     {
-        build::run_command(
-            settings,
-            &BuildArguments {
-                paths: Vec::new(),
-                out: report,
-                allow_empty: false,
-                publishing: Publishing::default(),
-                of_files: OfFiles::default(),
-                selection: Selection::default(),
-            },
-        )?;
+        build::write_site(settings, report)?;
     }
     Ok(code)
 }

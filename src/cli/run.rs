@@ -9,7 +9,6 @@ use crate::results::Batch;
 use crate::views::ForeseenVerdict;
 
 use super::arms::{ArmFactory, ArmOptions};
-use super::build::{BuildArguments, Publishing};
 use super::command::{Command, Example, Invocation, ResultsUse};
 use super::execute_plan::{self, BatchConclusion, RunFolders};
 use super::failure::CommandFailure;
@@ -224,18 +223,8 @@ fn run_command(settings: &Settings, arguments: &RunArguments) -> Result<u8, Comm
         summarise(&[SummaryPart::Tables(&tables)])?;
         return Ok(code);
     }
-    if let Some(site) = &site {
-        build::run_command(
-            settings,
-            &BuildArguments {
-                paths: Vec::new(),
-                out: site.clone(),
-                allow_empty: false,
-                publishing: Publishing::default(),
-                of_files: OfFiles::default(),
-                selection: Selection::default(),
-            },
-        )?;
+    if let Some(site) = site {
+        build::write_site(settings, site)?;
     }
     let Some(baseline) = &arguments.gate else {
         summarise(&[SummaryPart::Tables(&tables)])?;
