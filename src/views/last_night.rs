@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 
-use crate::inference::{Arm, ArmHistory, Estimate, Series};
+use crate::inference::{Arm, ArmHistory, Estimate};
 
 use super::site::Overview;
 
@@ -82,12 +82,7 @@ fn night_of_arm(suite: usize, arm: &ArmHistory, date: NaiveDate) -> Option<Night
     if *newest != date {
         return None;
     }
-    let since = arm
-        .changes
-        .iter()
-        .filter(|change| change.series == Series::PassRate)
-        .map(|change| change.date)
-        .max();
+    let since = arm.newest_rate_change().map(|change| change.date);
     let compared: Vec<f64> = rated
         .iter()
         .filter(|(night, _)| since.is_none_or(|since| *night >= since))
