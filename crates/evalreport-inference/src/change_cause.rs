@@ -65,7 +65,8 @@ impl ChangeCause {
                 // Of equal parts, the first by name.
                 mine.total_cmp(theirs).then_with(|| other.cmp(one))
             })
-            .filter(|(_, share, _)| categories > 1 && *share >= MIN_EXPLAINED);
+            // Without a change of all items together no category has a share of it.
+            .filter(|(_, share, _)| categories > 1 && share.is_finite() && *share >= MIN_EXPLAINED);
         let (named, shifts) = match largest {
             Some((name, share, shifts)) => (Some((name, share)), shifts),
             None => (None, shared().collect()),
@@ -148,6 +149,14 @@ mod tests {
             ),
             (31, 32, 0, 16)
         );
+        Ok(())
+    }
+
+    #[test]
+    fn items_that_moved_against_each_other_have_no_category() -> Result<(), &'static str> {
+        let shifts = [shift("a1", (8, 8), (0, 4)), shift("b1", (0, 8), (4, 4))];
+        let cause = ChangeCause::find(&shifts, first_letter).ok_or("shared items")?;
+        assert_eq!((cause.category, cause.share, cause.items), (None, None, 2));
         Ok(())
     }
 
