@@ -18,7 +18,9 @@ use super::cached_runs::set_cached_runs_aside;
 use super::cell::Cell;
 use super::comparability::{self, Comparability};
 use super::comparison::{PairEvidence, Sizes};
-use super::condition_effect::{ConditionEffect, condition_effects, lower_grades};
+use super::condition_effect::{
+    ConditionEffect, condition_effects, effects_over_all_nights, lower_grades,
+};
 use super::copied_items::{ItemCopies, cluster_copies};
 use super::decision::{self, Decision, DecisionInputs, UnitPrice};
 use super::exclusions::{ExcludedItem, exclude_items};
@@ -189,7 +191,8 @@ impl<'a> SuiteComparison<'a> {
         if is_independent {
             comparability::accept_other_items(&mut comparability);
         }
-        let condition_effects = condition_effects(&group.arms, &rates, &items, unit);
+        let condition_effects = effects_over_all_nights(warehouse, group, unit, policy)
+            .unwrap_or_else(|| condition_effects(&group.arms, &rates, &items, unit));
         lower_grades(&mut comparability, &condition_effects);
         let metrics = {
             let pairing = TextPairing::new(&group.arms, &texts, &matrix);

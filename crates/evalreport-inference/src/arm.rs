@@ -180,18 +180,16 @@ impl<'a> SuiteGroup<'a> {
             .collect()
     }
 
-    /// Returns the group with the earlier runs, too.
+    /// Returns the group with the earlier runs, too, before the others.
     #[must_use]
     pub fn with_earlier_runs(&self) -> Self {
         let mut arms = self.arms.clone();
-        for row in self
-            .earlier
-            .iter()
-            .filter(|row| row.run.status.is_counted())
-        {
-            arms.iter_mut()
-                .filter(|arm| arm.arm == Arm::from_run(&row.run))
-                .for_each(|arm| arm.counted.push(row));
+        for arm in &mut arms {
+            let earlier = self
+                .earlier
+                .iter()
+                .filter(|row| row.run.status.is_counted() && Arm::from_run(&row.run) == arm.arm);
+            arm.counted.splice(..0, earlier.copied());
         }
         Self {
             arms,

@@ -1,17 +1,20 @@
 //! Conditions that move an arm's rate: runs of one arm that differ in resources or limits, compared with each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stats::{AttemptCounts, Interval, ItemsByRuns, holm_adjustment, two_way, welch_test};
+use crate::warehouse::Warehouse;
 
-use super::arm::{Arm, ArmRuns};
+use super::arm::{Arm, ArmRuns, SinceBecause, SuiteGroup};
+use super::cached_runs::set_cached_runs_aside;
 use super::comparability::{Comparability, sort_mismatches};
 use super::estimate::values_by_item_and_run;
+use super::exclusions::exclude_items;
 use super::mismatch::{MismatchKind, worst_grade};
-use super::policy::{CONFIDENCE, Design, MIN_RUNS};
+use super::policy::{CONFIDENCE, Design, MIN_RUNS, Policy};
 use super::run_conditions::run_conditions;
 use super::sample::{ArmRates, RunValueMatrix, SuiteItems};
 
@@ -68,6 +71,41 @@ pub fn condition_effects(
         effect.changes_rate = p < CONDITION_TEST_LEVEL;
     }
     found
+}
+
+/// Compares the conditions of all nights, if a board begins at a change point and its arms ran under other conditions before: a condition
+/// that changes a rate is a change point itself, so that the board alone has runs under one condition only. Returns `None` if the board's
+/// own runs tell as much.
+pub fn effects_over_all_nights(
+    warehouse: &Warehouse,
+    group: &SuiteGroup<'_>,
+    unit: Design,
+    policy: &Policy,
+) -> Option<Vec<ConditionEffect>> {
+    let since = group.since.as_ref()?;
+    let mut conditions = BTreeMap::<Arm, BTreeSet<Vec<(&str, String)>>>::new();
+    for row in group
+        .counted_runs()
+        .into_iter()
+        .chain(group.earlier.iter().copied())
+    {
+        let of_arm = conditions.entry(Arm::from_run(&row.run)).or_default();
+        of_arm.insert(run_conditions(&row.run));
+    }
+    if since.because != SinceBecause::ChangePoint || conditions.values().all(|of| of.len() < 2) {
+        return None;
+    }
+    let whole = group.with_earlier_runs();
+    let matrix = whole.outcome_matrix(warehouse);
+    let whole = set_cached_runs_aside(&whole, &matrix);
+    let (matrix, _) = exclude_items(matrix, &whole, &policy.exclusions);
+    let items = SuiteItems::from_group(&whole, &matrix);
+    let rates: Vec<ArmRates> = whole
+        .arms
+        .iter()
+        .map(|arm| ArmRates::from_runs(&arm.counted, &matrix, &items))
+        .collect();
+    Some(condition_effects(&whole.arms, &rates, &items, unit))
 }
 
 fn effects_of_arm(

@@ -22,7 +22,8 @@ use super::trend_line::TrendLine;
 const SENTENCES_PER_SUITE: usize = 2;
 /// Number of suites from which on each row has one line.
 const DENSE_FROM: usize = 25;
-/// Show the column of nights if at least one in this many suites has nights.
+/// Show the column of nights if at least one in this many suites has nights. A dense table has none: it would be a third of the page's bytes,
+/// and the suites' own pages have it.
 const TREND_SHARE: usize = 3;
 /// Maximum number of changes at the top.
 const MAX_CHANGES: usize = 3;
@@ -206,12 +207,13 @@ fn render_page(overview: &Overview, plan: &SiteRoutes) -> (SiteFile, Card) {
         has: OverviewColumns {
             cost: rows_compared.iter().any(|row| row.leading.cost.is_some()),
             time: rows_compared.iter().any(|row| row.leading.time.is_some()),
-            trend: rows_compared
-                .iter()
-                .filter(|row| row.trend.is_some())
-                .count()
-                * TREND_SHARE
-                >= rows_compared.len().max(1),
+            trend: !is_dense
+                && rows_compared
+                    .iter()
+                    .filter(|row| row.trend.is_some())
+                    .count()
+                    * TREND_SHARE
+                    >= rows_compared.len().max(1),
         },
         zero: axis.as_ref().map_or_else(String::new, DifferenceAxis::zero),
         difference_ticks: axis.map_or_else(Vec::new, |axis| axis.ticks()),

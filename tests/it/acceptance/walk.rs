@@ -19,7 +19,11 @@ const QUESTIONS: [(&str, &[&str], &str); 10] = [
         &["nav a[href='cost.html']"],
         "per solved",
     ),
-    ("what changed last night", &[".changed a"], "nights before"),
+    (
+        "what changed last night",
+        &[".changed a[href*='history']"],
+        "nights before",
+    ),
     (
         "why did B lose an item",
         &[
