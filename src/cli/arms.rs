@@ -623,6 +623,7 @@ impl ArmFactory<'_> {
                 max_tokens: None,
                 temperature: None,
                 timeout: None,
+                rate: config::RateLimit::default(),
             },
         };
         if agent.kind.is_program() {

@@ -349,7 +349,7 @@ pub(super) fn execute_batch(
     let before = committed_runs(&batch, &store)?;
     let watch = PlanWatch::new(
         arms,
-        batch.runs.len(),
+        &batch.runs,
         &before,
         settings.interactive && std::io::stderr().is_terminal(),
         settings.quiet,
@@ -415,7 +415,7 @@ pub(super) fn execute_batch(
         questions,
     };
     let failed = |error: StoreError| {
-        watch.clear_line();
+        watch.clear_lines();
         CommandFailure::from(error).with_hint(format!(
             "finished work is kept; resume with `{}`",
             carried.resume
@@ -435,7 +435,7 @@ pub(super) fn execute_batch(
             _ => run_until_foreseen(&carried.batch, arms, alpha, &context),
         }
         .map_err(failed)?;
-        watch.clear_line();
+        watch.clear_lines();
         over.store(true, Ordering::SeqCst);
         let records = committed_runs(&carried.batch, &store)?;
         let ExecutionResult {
@@ -486,7 +486,7 @@ pub(super) fn execute_batch(
             }
         }
     }
-    watch.clear_line();
+    watch.clear_lines();
     over.store(true, Ordering::SeqCst);
     if let Some(until) = until.filter(|_| {
         carried.reason.is_none()

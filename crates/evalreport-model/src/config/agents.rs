@@ -34,6 +34,17 @@ pub struct AgentConfig {
     pub max_tokens: Option<u64>,
     pub temperature: Option<f64>,
     pub timeout: Option<Duration>,
+    /// How fast its service may be asked, for `openai` and `anthropic`.
+    pub rate: RateLimit,
+}
+
+/// Limits of an agent per minute, over all prompts to it. `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateLimit {
+    /// At least 1.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens in and out, cached or not. At least 1.
+    pub tokens_per_minute: Option<u64>,
 }
 
 /// An instruction to a model, or the file that has it.
@@ -98,7 +109,14 @@ impl AgentKind {
     /// Returns the type-specific keys that this type uses.
     fn own_keys(self) -> &'static [&'static str] {
         match self {
-            Self::Anthropic | Self::Openai => &["base_url", "api_key_env", "system", "prompt"],
+            Self::Anthropic | Self::Openai => &[
+                "base_url",
+                "api_key_env",
+                "system",
+                "prompt",
+                "requests_per_minute",
+                "tokens_per_minute",
+            ],
             Self::Replay => &["file"],
             Self::Command | Self::Claude | Self::Codex | Self::Gemini | Self::Opencode => {
                 &["command", "env"]
@@ -157,6 +175,10 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
     let max_tokens = fields.unsigned("max_tokens");
     let temperature = fields.amount("temperature");
     let timeout = duration::read_duration(&mut fields, "timeout");
+    let rate = RateLimit {
+        requests_per_minute: read_count(&mut fields, "requests_per_minute"),
+        tokens_per_minute: read_count(&mut fields, "tokens_per_minute"),
+    };
     fields.finish();
     Some(AgentConfig {
         id: id?,
@@ -174,7 +196,18 @@ fn read_agent(mut fields: Fields, ids: &mut Ids) -> Option<AgentConfig> {
         max_tokens,
         temperature,
         timeout,
+        rate,
     })
+}
+
+/// Reads a number that is at least 1.
+fn read_count(fields: &mut Fields, key: &str) -> Option<u64> {
+    let count = fields.unsigned(key);
+    if count == Some(0) {
+        let message = format!("{} must be at least 1", quote_text(&fields.path_of(key)));
+        fields.reject(key, message, None);
+    }
+    count
 }
 
 /// Reads a text, or `{file: PATH}`.
@@ -249,6 +282,8 @@ fn check_keys(fields: &mut Fields, kind: AgentKind) {
         "file",
         "system",
         "prompt",
+        "requests_per_minute",
+        "tokens_per_minute",
     ] {
         if fields.child(key).is_some() && !kind.own_keys().contains(&key) {
             let users: Vec<String> = AgentKind::ALL

@@ -33,7 +33,7 @@ mod published;
 mod site;
 mod tasks;
 
-pub use agents::{AgentConfig, AgentKind, InstructionText, QUESTION_PLACE};
+pub use agents::{AgentConfig, AgentKind, InstructionText, QUESTION_PLACE, RateLimit};
 pub use approaches::{ApproachConfig, PLACEHOLDERS};
 pub use designs::SuiteDesign;
 pub use exclusions::{EXCLUSIONS_FILE, load_exclusions};

@@ -1,6 +1,7 @@
 //! A chat API over HTTP. A prompt is repeated until the API answers, the time runs out, or another try is pointless.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use super::command::exchange_transcript;
 use super::dialect::{AnswerEnd, ChatAnswer, ChatRequest, Dialect, error_text};
 use super::environment::{AgentEnvironment, RetryPolicy};
 use super::http::{HttpClient, HttpResponse, RequestError, sleep_unless_stopped};
+use super::rate_limit::RateLimiter;
 use super::reply::{
     AgentFailure, AgentFailureKind, AgentPrompt, FailureOutlook, MAX_RAW_BYTES, Reply,
     ReplyMeasurements, ServedBy, shorten_middle,
@@ -38,6 +40,7 @@ pub struct ChatApi {
     max_tokens: Option<u64>,
     request_time: Duration,
     retries: RetryPolicy,
+    limiter: Option<Arc<RateLimiter>>,
 }
 
 /// The result of one try.
@@ -113,6 +116,7 @@ impl ChatApi {
             max_tokens: agent.max_tokens,
             request_time: agent.timeout.unwrap_or(DEFAULT_REQUEST_TIME),
             retries: environment.retries,
+            limiter: environment.rate_limiters.of_agent(&agent.id, agent.rate),
         })
     }
 
@@ -127,7 +131,7 @@ impl ChatApi {
         time: Duration,
         stop: &StopSignal,
     ) -> Result<Reply, AgentFailure> {
-        let started = Instant::now();
+        let mut started = Instant::now();
         // The budget of the whole prompt also bounds a single reply.
         let max_tokens = [self.max_tokens, prompt.limits.max_tokens]
             .into_iter()
@@ -168,6 +172,23 @@ impl ChatApi {
                 measured.duration = started.elapsed();
                 return Err(time_limit_failure(time, last_failure, measured));
             }
+            // The wait for our own limit is neither the model's time nor the service's.
+            let since = Instant::now();
+            let expected = match &self.limiter {
+                None => 0.0,
+                Some(limiter) => match limiter.wait(stop) {
+                    Some(expected) => expected,
+                    None => {
+                        measured.duration = started.elapsed().saturating_sub(since.elapsed());
+                        return Err(AgentFailure::new(
+                            AgentFailureKind::Stopped,
+                            "stopped by the user",
+                            measured,
+                        ));
+                    }
+                },
+            };
+            started += since.elapsed();
             let wait = left.min(self.request_time);
             let sent = self
                 .client
@@ -201,6 +222,9 @@ impl ChatApi {
                 ),
             };
             measured.duration = started.elapsed();
+            if let Some(limiter) = &self.limiter {
+                limiter.settle(expected, used_tokens(&outcome));
+            }
             match outcome {
                 RequestOutcome::Answered(answer) => return build_reply(*answer, prompt, measured),
                 RequestOutcome::Over(kind, reason) => {
@@ -366,6 +390,15 @@ pub fn key_variable(dialect: Dialect, agent: &config::AgentConfig) -> Option<Str
             .then(|| dialect.default_key_variable().to_owned())
     };
     agent.api_key_env.clone().or_else(default)
+}
+
+/// Returns all tokens of a try: those of its answer, none if the service refused, `None` if nobody knows.
+fn used_tokens(outcome: &RequestOutcome) -> Option<u64> {
+    match outcome {
+        RequestOutcome::Answered(answer) => answer.usage.total(),
+        RequestOutcome::Again { .. } | RequestOutcome::Over(..) => None,
+        RequestOutcome::Refused(..) => Some(0),
+    }
 }
 
 fn retryable_failure(reason: &str) -> RequestOutcome {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::rate_limit::RateLimiters;
 use crate::domain::{Secrets, is_secret};
 use crate::process::Confinement;
 
@@ -67,6 +68,7 @@ pub struct AgentEnvironment {
     pub given: BTreeMap<OsString, Option<OsString>>,
     /// Versions of programs, shared by all agents built from this environment or a clone of it.
     pub versions: ProgramVersions,
+    pub rate_limiters: RateLimiters,
 }
 
 /// Versions of programs, by the first word of the command. Each program is asked once.
@@ -107,6 +109,7 @@ impl Default for AgentEnvironment {
             confinement: None,
             given: BTreeMap::new(),
             versions: ProgramVersions::default(),
+            rate_limiters: RateLimiters::default(),
         }
     }
 }

@@ -22,6 +22,7 @@ mod opencode;
 mod own_folders;
 mod price;
 mod program;
+mod rate_limit;
 mod replay;
 mod reply;
 mod retry;
